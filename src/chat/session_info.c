@@ -8,37 +8,26 @@
 #include "base/utf8.h"
 #include "chat/usage.h"
 
+/* --- attached files --------------------------------------------------------------------------- */
+
 enum { FENCE_LEAST = 3 };
-
-static const char blanks[] = " \t\r\n";
-
-static size_t longest_run(const char *text, size_t len, char c)
-{
-    size_t longest = 0, run = 0;
-    for (size_t i = 0; i < len; i++) {
-        run = text[i] == c ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    return longest;
-}
-
-static void add_fence(struct buf *out, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        buf_addch(out, '`');
-}
 
 void attached_file_fence(struct buf *out, const char *text, size_t len)
 {
-    size_t run = longest_run(text, len, '`');
-    size_t fence = run < FENCE_LEAST ? FENCE_LEAST : run + 1;
-    add_fence(out, fence);
-    buf_addch(out, '\n');
+    size_t fence = FENCE_LEAST, run = 0; /* longer than any run of backticks in the text */
+    for (size_t i = 0; i < len; i++) {
+        run = text[i] == '`' ? run + 1 : 0;
+        fence = run >= fence ? run + 1 : fence;
+    }
+    struct buf ticks = BUF_INIT;
+    for (size_t i = 0; i < fence; i++)
+        buf_addch(&ticks, '`');
+    buf_addf(out, "%s\n", ticks.data);
     buf_add(out, text, len);
     if (len > 0 && text[len - 1] != '\n')
         buf_addch(out, '\n');
-    add_fence(out, fence);
-    buf_addch(out, '\n');
+    buf_addf(out, "%s\n", ticks.data);
+    buf_release(&ticks);
 }
 
 void attached_file_add(struct buf *out, const char *path, const char *text, size_t len)
@@ -48,21 +37,21 @@ void attached_file_add(struct buf *out, const char *path, const char *text, size
     buf_addch(out, '\n');
 }
 
-/* The next line; at the end of the text, that. */
+/* The next line, or the end of the text. */
 static const char *line_after(const char *at)
 {
     at += strcspn(at, "\n");
     return *at ? at + 1 : at;
 }
 
-/* Backticks of a line that has nothing else; 0: it is no fence. */
+/* The number of backticks of a line that has nothing else; 0: it is no fence. */
 static size_t fence_of(const char *line)
 {
     size_t len = strspn(line, "`");
     return len >= FENCE_LEAST && (line[len] == '\n' || line[len] == '\0') ? len : 0;
 }
 
-/* Behind the file that the text begins with; NULL: it begins with none. */
+/* The text after the attached file that it begins with; NULL: it begins with none. */
 static const char *file_end(const char *text)
 {
     size_t name = strcspn(text, "\n");
@@ -78,6 +67,7 @@ static const char *file_end(const char *text)
 
 const char *attached_files_end(const char *message)
 {
+    static const char blanks[] = " \t\r\n";
     const char *at = message + strspn(message, blanks), *end;
     while ((end = file_end(at)))
         at = end + strspn(end, blanks);
@@ -90,8 +80,7 @@ const char *attached_files_skip(const char *message)
     return *typed ? typed : message;
 }
 
-#define TITLE_COLUMNS 60
-#define TITLE_BYTES 1024 /* of a line are enough to find 60 columns in */
+/* --- session infos ---------------------------------------------------------------------------- */
 
 void session_info_init(struct session_info *s)
 {
@@ -118,27 +107,25 @@ void session_list_release(struct session_list *l)
     vec_release(&l->items);
 }
 
-static const char white[] = " \t\r\n\v\f";
+enum {
+    TITLE_COLUMNS = 60,
+    TITLE_BYTES = 1024 /* of a line are enough to find 60 columns in */
+};
 
-/* Cuts at the column limit, the sign of which takes one. */
-static void fit(struct buf *line, bool cut_before, size_t columns)
+/* Adds the first line that is not empty, cleaned; a longer one ends with "…". */
+static void add_first_line(struct buf *line, const char *text, size_t columns)
 {
+    text += strspn(text, " \t\r\n\v\f");
+    size_t len = strcspn(text, "\r\n");
+    size_t taken = utf8_cut_bytes(text, len, TITLE_BYTES);
+    utf8_clean(line, text, taken, UTF8_ONE_LINE);
     buf_trim_end(line, " ");
-    if (!cut_before && utf8_width(line->data, line->len) <= columns)
+    if (taken == len && utf8_width(line->data, line->len) <= columns)
         return;
     size_t keep = utf8_cut_width(line->data, line->len, columns - 1);
     while (keep > 0 && line->data[keep - 1] == ' ')
         keep--;
     buf_splice(line, keep, line->len - keep, "…", strlen("…"));
-}
-
-static void add_first_line(struct buf *line, const char *text, size_t columns)
-{
-    text += strspn(text, white);
-    size_t len = strcspn(text, "\r\n");
-    size_t taken = utf8_cut_bytes(text, len, TITLE_BYTES);
-    utf8_clean(line, text, taken, UTF8_ONE_LINE);
-    fit(line, taken < len, columns);
 }
 
 char *session_title_from(const char *text)
@@ -162,63 +149,40 @@ char *session_title_with(const char *title, const char *suffix)
     return buf_take(&line);
 }
 
-/* People write lists with commas, too. */
-static const char between_labels[] = ", \t\r\n";
+/* --- labels ----------------------------------------------------------------------------------- */
 
 struct labels {
-    VEC(char *) words;
+    VEC(char *) words; /* sorted */
 };
 
-static bool label_fits(const char *word, size_t len, struct error *e)
+static bool change_label(struct labels *l, bool add, const char *word, size_t len, struct error *e)
 {
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     utf8_clean(&clean, word, len, UTF8_ONE_LINE);
-    bool same = clean.len == len && memcmp(clean.data, word, len) == 0;
-    buf_release(&clean);
-    if (len == 0 || len > LABEL_BYTES || !same)
+    if (len == 0 || len > LABEL_BYTES || clean.len != len || memcmp(clean.data, word, len) != 0)
         return err_set(e, ERR_USAGE, "a label is a word, not \"%.*s\"; use one of 1 to %d bytes",
                        (int)utf8_cut_bytes(word, len, LABEL_BYTES), word, LABEL_BYTES);
-    return true;
-}
-
-/* Where the word is or would be. */
-static size_t labels_find(const struct labels *l, const char *word, bool *there)
-{
     size_t i = 0;
-    while (i < l->words.len && strcmp(l->words.items[i], word) < 0)
+    while (i < l->words.len && strcmp(l->words.items[i], clean.data) < 0)
         i++;
-    *there = i < l->words.len && strcmp(l->words.items[i], word) == 0;
-    return i;
-}
-
-static void labels_apply(struct labels *l, bool add, const char *word, size_t len)
-{
-    bool there;
-    char *label = mem_strndup(word, len);
-    size_t i = labels_find(l, label, &there);
-    if (add && !there) {
-        vec_insert(&l->words, i, label);
-        return;
-    }
-    free(label);
+    bool there = i < l->words.len && strcmp(l->words.items[i], clean.data) == 0;
+    if (add && !there)
+        vec_insert(&l->words, i, buf_take(&clean));
     if (!add && there) {
         free(l->words.items[i]);
         vec_remove(&l->words, i, 1);
     }
+    return true;
 }
 
-static bool labels_read(struct labels *l, const char *words, struct error *e)
+static bool change_labels(struct labels *l, const char *words, struct error *e)
 {
-    words += strspn(words, between_labels);
-    while (*words) {
-        size_t len = strcspn(words, between_labels);
-        bool add = *words != '-';
-        size_t sign = !add || *words == '+';
-        if (!label_fits(words + sign, len - sign, e))
+    static const char between[] = ", \t\r\n"; /* people write lists with commas, too */
+    for (words += strspn(words, between); *words; words += strspn(words, between)) {
+        size_t len = strcspn(words, between), sign = *words == '-' || *words == '+';
+        if (!change_label(l, *words != '-', words + sign, len - sign, e))
             return false;
-        labels_apply(l, add, words + sign, len - sign);
         words += len;
-        words += strspn(words, between_labels);
     }
     return l->words.len <= LABELS_MAX ||
            err_set(e, ERR_USAGE, "a session has at most %d labels; remove one first", LABELS_MAX);
@@ -227,13 +191,12 @@ static bool labels_read(struct labels *l, const char *words, struct error *e)
 bool session_labels_change(const char *current, const char *words, char **out, struct error *e)
 {
     struct labels labels = {0};
-    struct buf text = BUF_INIT;
-    bool ok = labels_read(&labels, current ? current : "", e) && labels_read(&labels, words, e);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    bool ok = change_labels(&labels, current ? current : "", e) && change_labels(&labels, words, e);
     for (size_t i = 0; i < labels.words.len; i++)
         buf_addf(&text, "%s%s", i > 0 ? " " : "", labels.words.items[i]);
-    *out = ok && text.len > 0 ? mem_strdup(text.data) : NULL;
-    buf_release(&text);
     vec_free_each(&labels.words);
+    *out = ok && text.len > 0 ? buf_take(&text) : NULL;
     return ok;
 }
 
@@ -288,14 +251,7 @@ static const struct shape_field info_fields[] = {
 const struct shape session_info_shape = {
     .name = "session", .size = sizeof(struct session_info), .fields = info_fields};
 
-#define LAST_LINE_BYTES 160
-
-static char *first_line(const char *text)
-{
-    text += strspn(text, " \t\r\n");
-    size_t len = strcspn(text, "\r\n");
-    return mem_strndup(text, utf8_cut_bytes(text, len, LAST_LINE_BYTES));
-}
+/* --- the tally -------------------------------------------------------------------------------- */
 
 void session_tally_name(struct session_info *s, const char *first_message)
 {
@@ -315,73 +271,61 @@ void session_tally_reset(struct session_info *s)
     s->cost = -1;
 }
 
-static void turn_started(struct session_info *s, const struct event *ev)
-{
-    s->messages++;
-    s->turns++;
-    free(s->draft);
-    s->draft = NULL;
-    session_tally_name(s, ev->text);
-}
-
-static void text_complete(struct session_info *s, const struct event *ev)
-{
-    s->messages++;
-    free(s->last_line);
-    s->last_line = first_line(ev->text ? ev->text : "");
-}
-
-static void tool_completed(struct session_info *s, const struct event *ev)
-{
-    (void)ev;
-    s->tool_calls++;
-}
-
-static void add_usage(struct session_info *s, const struct event *ev)
-{
-    if (usage_known(&ev->usage))
-        usage_add(&s->usage, &ev->usage);
-    s->cost = usage_cost_sum(s->cost, ev->used);
-}
-
-/* An imported log may say anything. */
 static void add_time(struct session_info *s, int64_t ms)
 {
-    if (ms > 0)
+    if (ms > 0) /* an imported log may say anything */
         s->run_ms = s->run_ms > INT64_MAX - ms ? INT64_MAX : s->run_ms + ms;
 }
 
-static void turn_cut(struct session_info *s, const struct event *ev)
+static void set_last_line(struct session_info *s, const char *text)
 {
-    add_usage(s, ev);
-    add_time(s, ev->number);
-}
-
-static void turn_completed(struct session_info *s, const struct event *ev)
-{
-    add_time(s, ev->number);
+    enum { LAST_LINE_BYTES = 160 };
+    text += strspn(text, " \t\r\n");
+    size_t len = utf8_cut_bytes(text, strcspn(text, "\r\n"), LAST_LINE_BYTES);
+    free(s->last_line);
+    s->last_line = mem_strndup(text, len);
 }
 
 void session_tally(struct session_info *s, const struct event *ev)
 {
-    static void (*const effects[EVENT_TYPE_COUNT])(struct session_info *, const struct event *) = {
-        [EVENT_TURN_STARTED] = turn_started,
-        [EVENT_TEXT_COMPLETE] = text_complete,
-        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
-        [EVENT_CALL_COMPLETED] = add_usage,
-        [EVENT_COMPACTION_COMPLETED] = add_usage,
-        [EVENT_COMPACTION_FAILED] = add_usage,
-        [EVENT_LEARNED_EXTRACTED] = add_usage,
-        [EVENT_TURN_COMPLETED] = turn_completed,
-        [EVENT_TURN_FAILED] = turn_cut,
-        [EVENT_INTERRUPTED] = turn_cut,
-    };
-    if (ev->type != EVENT_LEARNED_EXTRACTED) /* the session was left before */
+    if (ev->type != EVENT_LEARNED_EXTRACTED) /* it comes when the session was already left */
         s->updated_ms = ev->wall_ms;
     s->last_seq = ev->seq;
-    if (effects[ev->type])
-        effects[ev->type](s, ev);
+    switch (ev->type) {
+    case EVENT_TURN_STARTED:
+        s->messages++;
+        s->turns++;
+        free(s->draft);
+        s->draft = NULL;
+        session_tally_name(s, ev->text);
+        break;
+    case EVENT_TEXT_COMPLETE:
+        s->messages++;
+        set_last_line(s, ev->text ? ev->text : "");
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        s->tool_calls++;
+        break;
+    case EVENT_TURN_FAILED:
+    case EVENT_INTERRUPTED:
+        add_time(s, ev->number);
+        /* fallthrough */
+    case EVENT_CALL_COMPLETED:
+    case EVENT_COMPACTION_COMPLETED:
+    case EVENT_COMPACTION_FAILED:
+    case EVENT_LEARNED_EXTRACTED:
+        usage_add(&s->usage, &ev->usage);
+        s->cost = usage_cost_sum(s->cost, ev->used);
+        break;
+    case EVENT_TURN_COMPLETED:
+        add_time(s, ev->number);
+        break;
+    default:
+        break;
+    }
 }
+
+/* --- search hits ------------------------------------------------------------------------------ */
 
 void search_hits_release(struct search_hits *h)
 {

@@ -1,5 +1,5 @@
-/* A text file within a message of the user's: its path and a colon on one line, then the text in a
- * fence that it cannot break out of. */
+/* Sessions as a listing shows them: their row, the fold that keeps it, hits of a search in their
+ * transcripts; and files attached to messages. */
 #ifndef CHAT_SESSION_INFO_H
 #define CHAT_SESSION_INFO_H
 
@@ -15,19 +15,6 @@
 #include "chat/event.h"
 #include "chat/message.h"
 #include "chat/usage.h"
-
-void attached_file_add(struct buf *out, const char *path, const char *text, size_t len);
-
-/* The text in its fence alone, whole lines. */
-void attached_file_fence(struct buf *out, const char *text, size_t len);
-
-/* The text behind the files that a message begins with, without white space in front; "" if the
- * message has nothing else. */
-const char *attached_files_end(const char *message);
-/* The same, but the whole message if it has nothing else: for a title. */
-const char *attached_files_skip(const char *message);
-
-/* What is known of a session without reading it: a row of every listing. */
 
 struct session_info {
     char id[UUID_LEN + 1];
@@ -65,39 +52,50 @@ void session_info_release(struct session_info *s);
 struct session_info session_info_clone(const struct session_info *s);
 void session_list_release(struct session_list *l);
 
-/* At most 60 columns of the text's first non-empty line, cleaned. The caller frees. */
+/* A title: at most 60 columns of the text's first non-empty line, cleaned. The caller frees. */
 char *session_title_from(const char *text);
 
-/* A session that has no title but a draft: the beginning of that, as a title. NULL: any other. The
- * caller frees. */
+/* The title of a session that has none, from its draft; NULL for any other. The caller frees. */
 char *session_title_of_draft(const struct session_info *s);
 
-/* The title, cut so that it has the same columns with the suffix behind it. The caller frees. */
+/* The title with the suffix, within the same columns. The caller frees. */
 char *session_title_with(const char *title, const char *suffix);
 
-/* The labels of `current` (NULL: none) with those of `words`, parted by blanks or commas: "name" or
- * "+name" adds one, "-name" takes one away, in the order given. NULL in `out` when none are left.
- * USAGE, and nothing, when one is too long, has control characters, or there would be too many. The
- * caller frees. */
+/* Changes the labels `current` (NULL: none) by `words`, separated by blanks or commas, in their
+ * order: "name" or "+name" adds a label, "-name" removes it. `out` is NULL when none are left.
+ * USAGE when one is too long or has control characters, or there are too many. The caller frees. */
 bool session_labels_change(const char *current, const char *words, char **out, struct error *e);
 
 extern const struct shape session_info_shape;
 
-/* What a listing knows of a session, as a fold over its events: the same function keeps the row
- * while a session runs and counts it anew from a log (a fork, an import, after a crash). */
+/* ---- the row as a fold over events ---- The same function keeps the row while a session runs and
+ * makes it anew from a log (a fork, an import, after a crash). */
 
-/* Messages, turns, tool calls, usage, cost, time, last line and last number follow the event; a
- * session without a title is named after its first message, and sending one uses up the draft. */
+/* Updates messages, turns, tool calls, usage, cost, time, last line and last number. A session
+ * without a title is named after its first message, and sending a message removes the draft. */
 void session_tally(struct session_info *s, const struct event *ev);
 
-/* Names a session that has no title: by what the message says behind the files that it begins
- * with. */
+/* Names a session that has no title by the message, without its attached files. */
 void session_tally_name(struct session_info *s, const char *first_message);
 
-/* Everything that session_tally() counts back to nothing; id, names and places stay. */
+/* Resets all that session_tally() counts; id, names and places stay. */
 void session_tally_reset(struct session_info *s);
 
-/* A place in a transcript that a full-text search found. */
+/* ---- a text file attached to a message: its path and a colon on one line, then the text in a
+ * fence longer than any in the text ---- */
+
+void attached_file_add(struct buf *out, const char *path, const char *text, size_t len);
+
+/* The text in its fence alone, whole lines. */
+void attached_file_fence(struct buf *out, const char *text, size_t len);
+
+/* The text after the files that a message begins with, without white space before it; "" if there
+ * is none. */
+const char *attached_files_end(const char *message);
+/* The same, but the whole message if there is none: for a title. */
+const char *attached_files_skip(const char *message);
+
+/* ---- hits of a full-text search ---- */
 
 struct search_hit {
     char session_id[UUID_LEN + 1];
@@ -107,7 +105,7 @@ struct search_hit {
     enum role role;    /* who said it */
     bool archived;     /* the session is */
     char *snippet;     /* one line, cleaned, at most 240 bytes, the first match in its middle */
-    size_t match, len; /* bytes of the snippet that matched first; len 0: not found in it */
+    size_t match, len; /* bytes of the first match in the snippet; len 0: not found in it */
 };
 
 struct search_hits {
