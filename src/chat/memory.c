@@ -79,6 +79,18 @@ const struct shape_codec memory_entry_id = {
     .expected = "a string that is not empty, or a whole number",
 };
 
+#define STRING_CODEC(writer)                                                                       \
+    {                                                                                              \
+        .write = writer, .schema = "{\"type\":\"string\"}", .expected = "a string"                 \
+    }
+
+static void write_speaker(struct json_out *o, const void *entry)
+{
+    json_out_string(o, memory_entry_speaker(entry));
+}
+
+static const struct shape_codec speaker = STRING_CODEC(write_speaker);
+
 bool memory_entry_has_id(const void *entry)
 {
     return ((const struct memory_entry *)entry)->id;
@@ -172,17 +184,7 @@ static void write_session(struct json_out *o, const void *excerpt)
     json_out_string(o, x->entries.items.items[x->asked].session_id);
 }
 
-static void write_entry_speaker(struct json_out *o, const void *entry)
-{
-    json_out_string(o, memory_entry_speaker(entry));
-}
-
-static const struct shape_codec session = {.write = write_session,
-                                           .schema = "{\"type\":\"string\"}",
-                                           .expected = "a string"},
-                                entry_speaker = {.write = write_entry_speaker,
-                                                 .schema = "{\"type\":\"string\"}",
-                                                 .expected = "a string"};
+static const struct shape_codec session = STRING_CODEC(write_session);
 
 #define ENTRY(T, member) SHAPE_AT(T, struct memory_entry, member)
 #define EXCERPT(T, member) SHAPE_AT(T, struct memory_excerpt, member)
@@ -192,7 +194,7 @@ static const struct shape_field entry_fields[] = {
                 .help = "Names the entry."),
     SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
                 .help = "Turn that it was said in; 0: unknown."),
-    SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &entry_speaker, .help = "Who said it."),
+    SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &speaker, .help = "Who said it."),
     SHAPE_FIELD("created_at", TIME, REQUIRED, ENTRY(int64_t, created_ms),
                 .help = "When it was said."),
     SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_entry, content),
@@ -233,6 +235,7 @@ void memory_excerpt_release(struct memory_excerpt *x)
 
 /* --- what fits -------------------------------------------------------------------------------- */
 
+/* The bytes of the object as JSON. */
 static size_t size_of(const struct shape *shape, const void *object)
 {
     struct json_out o = {.buf = NULL};
@@ -240,13 +243,7 @@ static size_t size_of(const struct shape *shape, const void *object)
     return (size_t)o.len;
 }
 
-/* What one more entry takes, or more than `most`. */
-static size_t size_of_entry(const struct memory_entry *m, size_t most)
-{
-    return strlen(m->content) > most ? most + 1 : size_of(&entry_shape, m) + 1;
-}
-
-/* … of the excerpt with no other entry than the one that was asked for. */
+/* The bytes of the excerpt if it had no other entry than the requested one. */
 static size_t size_alone(const struct memory_excerpt *x)
 {
     struct memory_excerpt lone = {.bytes_cut = x->bytes_cut,
@@ -256,7 +253,7 @@ static size_t size_alone(const struct memory_excerpt *x)
     return size_of(&memory_excerpt_model_shape, &lone);
 }
 
-/* Gives what the excerpt takes alone then. */
+/* Cuts the requested entry so that it fits alone; returns its size. */
 static size_t cut_content(struct memory_excerpt *x, size_t max)
 {
     char *text = x->entries.items.items[x->asked].content;
@@ -274,7 +271,7 @@ struct span {
     size_t first, end;
 };
 
-/* The nearest ones whole, as far as there is room; in turn before and behind it. */
+/* The nearest entries that fit whole, in turn before and after the requested one. */
 static struct span with_neighbours(const struct memory_excerpt *x, size_t room)
 {
     const struct memory_entry *items = x->entries.items.items;
@@ -283,7 +280,8 @@ static struct span with_neighbours(const struct memory_excerpt *x, size_t room)
     bool before = s.first > 0, after = s.end < len;
     while (before || after) {
         size_t i = before && (!after || asked - s.first < s.end - asked) ? s.first - 1 : s.end;
-        size_t size = size_of_entry(&items[i], room);
+        size_t size =
+            strlen(items[i].content) > room ? room + 1 : size_of(&entry_shape, &items[i]) + 1;
         bool fits = size <= room;
         room -= fits ? size : 0;
         if (i < s.first) {
@@ -346,14 +344,13 @@ static bool has_vector(const void *why)
     return ((const struct memory_why *)why)->has_vector;
 }
 
-/* Larger than any rank. */
-#define RANK_MAX 1e18
+#define RANK_MAX 1e18 /* more than any rank */
 
 #define PART(name, member, what)                                                                   \
     SHAPE_FIELD(name, NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, member),               \
                 .least = -RANK_MAX, .most = RANK_MAX, .decimals = 4, .help = what)
 
-/* A factor of 1 changes nothing, and is not told. */
+/* A factor of 1 changes nothing and is left out. */
 #define FACTOR(member)                                                                             \
     static bool has_##member(const void *why)                                                      \
     {                                                                                              \
@@ -396,14 +393,6 @@ static const struct shape_field why_fields[] = {
 
 const struct shape memory_why_shape = {
     .name = "why", .size = sizeof(struct memory_why), .fields = why_fields};
-
-static void write_speaker(struct json_out *o, const void *entry)
-{
-    json_out_string(o, memory_entry_speaker(entry));
-}
-
-static const struct shape_codec speaker = {
-    .write = write_speaker, .schema = "{\"type\":\"string\"}", .expected = "a string"};
 
 #undef AT
 #define AT(T, member) SHAPE_AT(T, struct memory_hit, member)
@@ -494,7 +483,7 @@ static const struct shape_field hit_fields[] = {
 const struct shape memory_hit_shape = {
     .name = "memory hit", .size = sizeof(struct memory_hit), .fields = hit_fields};
 
-/* A passage that does not lie in the text is none. */
+/* The whole text if the passage does not lie in it. */
 char *memory_hit_passage(const struct memory_hit *h)
 {
     size_t len = strlen(h->entry.content);
@@ -506,38 +495,29 @@ char *memory_hit_passage(const struct memory_hit *h)
 
 static void write_passage(struct json_out *o, const void *hit)
 {
-    char *text = memory_hit_passage(hit);
+    auto_free char *text = memory_hit_passage(hit);
     json_out_string(o, text);
-    free(text);
 }
 
-static const struct shape_codec passage = {
-    .write = write_passage, .schema = "{\"type\":\"string\"}", .expected = "a string"};
+static const struct shape_codec passage = STRING_CODEC(write_passage);
 
-/* Short ones are whole. */
 static void write_for_model(struct json_out *o, const void *hit)
 {
     const struct memory_hit *h = hit;
     size_t len = strlen(h->entry.content);
-    struct buf text = BUF_INIT;
     if (utf8_cut_points(h->entry.content, len, MEMORY_PASSAGE) == len) {
         json_out_string(o, h->entry.content);
         return;
     }
-    char *part = memory_hit_passage(h);
-    buf_addf(&text, "%s\n[a part of %zu bytes; memory_read gives the whole]", part, len);
-    json_out_string(o, text.data);
-    buf_release(&text);
-    free(part);
+    auto_free char *part = memory_hit_passage(h);
+    auto_free char *text =
+        mem_printf("%s\n[a part of %zu bytes; memory_read gives the whole]", part, len);
+    json_out_string(o, text);
 }
 
-static const struct shape_codec for_model = {
-    .write = write_for_model, .schema = "{\"type\":\"string\"}", .expected = "a string"};
+static const struct shape_codec for_model = STRING_CODEC(write_for_model);
 
-#define PASSAGE                                                                                    \
-    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage.")
-
-/* What the model gets, and what people are told that it got. */
+/* The model's hits, and the same for people. */
 static const struct shape_field model_fields[] = {
     SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &for_model,
                 .help = "What was said, of a long text its best passage."),
@@ -557,7 +537,7 @@ static const struct shape_field told_fields[] = {
     SESSION,
     TURN,
     ORIGIN,
-    PASSAGE,
+    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage."),
     SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, entry.seq),
                 .help = "Number of the event of its message."),
     {0},
@@ -590,6 +570,9 @@ char *memory_hits_told(const struct memory_hits *h)
 #define STAT(name, member, what)                                                                   \
     SHAPE_FIELD(name, INTEGER, DEFAULT, SHAPE_AT(int64_t, struct memory_stats, member),            \
                 .help = what)
+#define SOME(name, member, what)                                                                   \
+    SHAPE_FIELD(name, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, member),           \
+                .help = what)
 #define STAT_TEXT(name, member, what)                                                              \
     SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct memory_stats, member), .help = what)
 #define STAT_FLAG(name, member, what)                                                              \
@@ -600,19 +583,12 @@ static const struct shape_field stats_fields[] = {
     STAT("entries", entries, "Entries."),
     STAT("sessions", sessions, "Sessions that they are of."),
     STAT("pinned", pinned, "Entries that are pinned."),
-    SHAPE_FIELD("dropped", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, dropped),
-                .help = "Entries that compactions dropped."),
-    SHAPE_FIELD("left", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, left),
-                .help = "Entries of sessions that were left."),
-    SHAPE_FIELD("deferred", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, deferred),
-                .help = "Messages that are still to be indexed."),
-    SHAPE_FIELD("unasked", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, unasked),
-                .help = "Sessions from before, of which it is not said whether they come in."),
-    SHAPE_FIELD("backlog", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, backlog),
-                .help = "Sessions from before that come in now."),
-    SHAPE_FIELD("backlog_done", INTEGER, OPTIONAL,
-                SHAPE_AT(int64_t, struct memory_stats, backlog_done),
-                .help = "So many of them did."),
+    SOME("dropped", dropped, "Entries that compactions dropped."),
+    SOME("left", left, "Entries of sessions that were left."),
+    SOME("deferred", deferred, "Messages that are still to be indexed."),
+    SOME("unasked", unasked, "Sessions from before, of which it is not said whether they come in."),
+    SOME("backlog", backlog, "Sessions from before that come in now."),
+    SOME("backlog_done", backlog_done, "So many of them did."),
     STAT("flagged", flagged, "Summaries that quote what was forgotten."),
     STAT("bytes", bytes, "What memory takes in the database."),
     STAT_TEXT("language", language, "The words are stemmed in it."),
@@ -626,10 +602,8 @@ static const struct shape_field stats_fields[] = {
     STAT_FLAG("graph", graph, "A graph over the vectors is in use."),
     SHAPE_FIELD("embedding", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_stats, embedding),
                 .help = "Entries get their vectors now."),
-    SHAPE_FIELD("pending", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, pending),
-                .help = "So many of them."),
-    SHAPE_FIELD("waits_for", STRING, OPTIONAL, SHAPE_AT_TEXT(struct memory_stats, waits_for),
-                .help = "Why they do not get them yet, English."),
+    SOME("pending", pending, "So many of them."),
+    STAT_TEXT("waits_for", waits_for, "Why they do not get them yet, English."),
     {0},
 };
 /* clang-format on */

@@ -12,12 +12,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const role_words[] = {
-    [ROLE_SYSTEM] = "system",
-    [ROLE_USER] = "user",
-    [ROLE_ASSISTANT] = "assistant",
-    [ROLE_TOOL] = "tool",
-};
+#define SPEAKERS [ROLE_USER] = "user", [ROLE_ASSISTANT] = "assistant", [ROLE_TOOL] = "tool"
+static const char *const role_words[] = {[ROLE_SYSTEM] = "system", SPEAKERS};
+static const char *const speaker_words[] = {SPEAKERS};
 
 static const char *const block_type_names[] = {
     [BLOCK_TEXT] = "text",           [BLOCK_REASONING] = "reasoning",
@@ -119,11 +116,6 @@ char *message_text(const struct message *m)
     return buf_take(&out);
 }
 
-static const char *const speaker_words[] = {
-    [ROLE_USER] = "user",
-    [ROLE_ASSISTANT] = "assistant",
-    [ROLE_TOOL] = "tool",
-};
 const struct shape_names role_names = {speaker_words, COUNT(speaker_words), -1};
 
 const char *role_name(enum role role)
@@ -155,7 +147,7 @@ int64_t message_estimate_tokens(const struct message *m)
     return message_bytes_to_tokens(message_bytes(m));
 }
 
-/* Whether it has what its type cannot do without. */
+/* Whether the block has the members that its type needs. */
 static bool is_whole(const struct block *b, struct error *e)
 {
     bool call = b->type == BLOCK_TOOL_CALL, result = b->type == BLOCK_TOOL_RESULT;

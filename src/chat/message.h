@@ -40,7 +40,7 @@ struct message {
     bool pinned;  /* by the user: no compaction takes it away or changes a word */
     int64_t seq;  /* sequence number of the event that began it; 0: none yet */
     int turn;     /* which user message it belongs to, from 1; 0 before the first */
-    int row;      /* where its blocks are kept, from 1 (message_source.h); 0: it has them */
+    int row;      /* where its blocks are stored, from 1 (struct message_source); 0: here */
     VEC(struct block) blocks;
 };
 
@@ -52,13 +52,13 @@ struct block block_text(const char *text);
 
 void message_release(struct message *m);
 struct message message_clone(const struct message *m);
-struct message message_without_blocks(const struct message *m); /* all that is said about it */
+struct message message_without_blocks(const struct message *m);
 
 /* All TEXT blocks joined by blank lines; the caller frees. */
 char *message_text(const struct message *m);
 
 const char *role_name(enum role role);      /* "user" */
-extern const struct shape_names role_names; /* of those that say something: not SYSTEM */
+extern const struct shape_names role_names; /* without SYSTEM */
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
 bool block_from_json(const struct json *v, struct block *out, struct error *e);
 
@@ -72,26 +72,26 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
 /* Estimated tokens: bytes of the message's JSON / 4 (spec: compaction), without building it. */
 int64_t message_estimate_tokens(const struct message *m);
 
-/* What it is made of, for who appends blocks one by one: the bytes of the message as JSON, those of
- * a block in it without the comma before it, and the tokens of so many bytes. */
+/* The parts of that estimate, for code that appends blocks one by one: the bytes of the message as
+ * JSON, the bytes of a block in it without the comma before it, and the tokens of so many bytes. */
 int64_t message_bytes(const struct message *m);
 int64_t block_bytes(const struct block *b);
 int64_t message_bytes_to_tokens(int64_t bytes);
 
-/* Messages whose blocks are kept elsewhere and read when they are needed: of a long history memory
- * has who spoke when, and how long. Belongs to one thread. */
+/* ---- messages whose blocks are stored elsewhere ---- Of a long history only roles, numbers and
+ * sizes are in memory; blocks are read when needed. Belongs to one thread. */
 
 struct message_source {
-    /* The message whose blocks are kept at m->row, with them; `out` is empty on failure. */
+    /* Reads the message with the blocks at m->row; `out` is empty on failure. */
     bool (*read)(struct message_source *s, const struct message *m, struct message *out,
                  struct error *e);
-    bool failed; /* something could not be read: what was made of the messages is worth nothing */
+    bool failed;        /* blocks could not be read: a result made from the messages is not valid */
     struct error fault; /* the first */
 };
 
-/* The message with its blocks: `m` itself where it has them, else *room, which it is read into.
- * Where that fails it is `m`, without blocks, and the source has failed. The caller releases *room
- * in any case. `s` may be NULL where all messages have their blocks. */
+/* The message with its blocks: `m` itself if it has them, else *room, into which it is read. If
+ * that fails, `m` without blocks, and `failed` is set. The caller releases *room in any case. `s`
+ * may be NULL if all messages have their blocks. */
 const struct message *message_whole(struct message_source *s, const struct message *m,
                                     struct message *room);
 

@@ -64,16 +64,6 @@ static void write_range(struct json_out *o, int64_t first, int64_t count)
     json_out_close(o, ']');
 }
 
-static void write_made(struct json_out *o, const struct rebuild_part *p)
-{
-    json_out_open(o, '{');
-    if (p->rewrites)
-        json_out_int(o, "of", (int64_t)p->first);
-    json_out_name(o, "message");
-    shape_write(&message_shape, &p->made, o);
-    json_out_close(o, '}');
-}
-
 char *rebuild_to_json(const struct rebuild *r)
 {
     struct buf text = BUF_INIT;
@@ -81,19 +71,25 @@ char *rebuild_to_json(const struct rebuild *r)
     json_out_open(&o, '[');
     for (size_t i = 0; i < r->parts.len; i++) {
         const struct rebuild_part *p = &r->parts.items[i];
-        if (p->count > 0)
+        if (p->count > 0) {
             write_range(&o, (int64_t)p->first, (int64_t)p->count);
-        else
-            write_made(&o, p);
+            continue;
+        }
+        json_out_open(&o, '{');
+        if (p->rewrites)
+            json_out_int(&o, "of", (int64_t)p->first);
+        json_out_name(&o, "message");
+        shape_write(&message_shape, &p->made, &o);
+        json_out_close(&o, '}');
     }
     json_out_close(&o, ']');
     return buf_take(&text);
 }
 
-/* ---- reading a text that anybody may have written ---- */
+/* ---- reading: the text may be foreign ---- */
 
 struct reading {
-    size_t old;  /* messages */
+    size_t old;  /* how many old messages there are */
     size_t next; /* the first of them that a part may still name */
 };
 
@@ -142,61 +138,46 @@ static bool read_made(const struct json *v, struct reading *at, struct rebuild *
     return true;
 }
 
-static bool read_part(const struct json *v, struct reading *at, struct rebuild *out,
-                      struct error *e)
-{
-    if (json_type(v) == JSON_ARRAY)
-        return read_range(v, at, out, e);
-    if (json_type(v) == JSON_OBJECT)
-        return read_made(v, at, out, e);
-    return err_set(e, ERR_AGENT_ERROR, "a part of a rebuilt history is neither range nor message");
-}
-
 bool rebuild_from_json(const char *text, size_t old, struct rebuild *out, struct error *e)
 {
     struct reading at = {.old = old};
     *out = (struct rebuild){0};
-    struct json *v = json_parse(text, strlen(text), e);
+    AUTO(json_free_local) struct json *v = json_parse(text, strlen(text), e);
     if (!v)
         return false;
     bool ok =
         json_type(v) == JSON_ARRAY || err_set(e, ERR_AGENT_ERROR, "a rebuilt history is no array");
-    for (const struct json *p = ok ? json_first(v) : NULL; p && ok; p = json_next(p))
-        ok = read_part(p, &at, out, e);
-    json_free(v);
+    for (const struct json *p = ok ? json_first(v) : NULL; p && ok; p = json_next(p)) {
+        if (json_type(p) == JSON_ARRAY)
+            ok = read_range(p, &at, out, e);
+        else if (json_type(p) == JSON_OBJECT)
+            ok = read_made(p, &at, out, e);
+        else
+            ok = err_set(e, ERR_AGENT_ERROR,
+                         "a part of a rebuilt history is neither range nor message");
+    }
     if (!ok)
         rebuild_release(out);
     return ok;
 }
 
-/* ---- what went ---- */
-
-/* One behind the last old message that a part names, or `next` where it names none. */
-static size_t part_end(const struct rebuild_part *p, size_t next)
-{
-    if (p->count > 0)
-        return p->first + p->count;
-    return p->rewrites ? p->first + 1 : next;
-}
-
-static void add_indices(struct index_list *out, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++)
-        vec_push(&out->items, i);
-}
+/* ---- the dropped messages ---- */
 
 void rebuild_dropped(const struct rebuild *r, size_t old, struct index_list *out)
 {
-    size_t next = 0;
+    size_t next = 0; /* the first old message that no part has named yet */
     *out = (struct index_list){0};
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        if (p->count > 0 || p->rewrites)
-            add_indices(out, next, p->first);
-        next = part_end(p, next);
+    for (size_t i = 0; i <= r->parts.len; i++) {
+        const struct rebuild_part *p = i < r->parts.len ? &r->parts.items[i] : NULL;
+        if (p && p->count == 0 && !p->rewrites)
+            continue;
+        size_t first = p ? p->first : old;
+        assert(next <= old);
+        for (; next < first; next++)
+            vec_push(&out->items, next);
+        if (p)
+            next = first + (p->count > 0 ? p->count : 1);
     }
-    assert(next <= old);
-    add_indices(out, next, old);
 }
 
 size_t rebuild_rewritten(const struct rebuild *r)
@@ -213,7 +194,7 @@ char *rebuild_dropped_events(const struct rebuild *r, const struct message *old,
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     struct index_list gone;
-    int64_t first = 0, last = 0; /* of the range that is being joined; 0: none */
+    int64_t first = 0, last = 0; /* the range that is being joined; 0: none */
     rebuild_dropped(r, count, &gone);
     json_out_open(&o, '[');
     for (size_t i = 0; i < gone.items.len; i++) {

@@ -1,5 +1,5 @@
-/* How the messages after a compaction are made of those before it, as data: it goes into the log
- * and is played again when a session is resumed. Pure. */
+/* How a compaction makes the new messages from the old ones, as data: it is written to the log and
+ * applied again when a session is resumed. Pure. */
 #ifndef CHAT_REBUILD_H
 #define CHAT_REBUILD_H
 
@@ -11,11 +11,11 @@
 #include "base/vec.h"
 #include "chat/message.h"
 
-/* Either `count` old messages from `first` on, unchanged, or (count 0) one that was made. */
+/* Either `count` old messages from `first` on, unchanged, or (count 0) one new message. */
 struct rebuild_part {
     size_t first, count;
     struct message made; /* owned */
-    bool rewrites;       /* `made` is the old message `first` with less in it; it stands for it */
+    bool rewrites;       /* `made` replaces the old message `first` and is the same but shorter */
 };
 
 struct rebuild {
@@ -29,13 +29,13 @@ void rebuild_rewrite(struct rebuild *r, size_t of, struct message made); /* take
 
 size_t rebuild_count(const struct rebuild *r); /* messages afterwards */
 
-/* Sum of message_estimate_tokens() of what it makes. `estimates` has one entry an old message. */
+/* Sum of message_estimate_tokens() of the new messages. `estimates` are those of the old ones. */
 int64_t rebuild_estimate(const struct rebuild *r, const int64_t *estimates);
 
 /* [[first, count], {"message": {…}}, {"of": first, "message": {…}}, …]. The caller frees. */
 char *rebuild_to_json(const struct rebuild *r);
 
-/* False with AGENT_ERROR for a text that is none, a range outside of `old` messages, or ranges that
+/* False with AGENT_ERROR for any other text, a range outside of the `old` messages, or ranges that
  * do not rise; `out` is then empty. */
 bool rebuild_from_json(const char *text, size_t old, struct rebuild *out, struct error *e);
 
@@ -46,7 +46,7 @@ struct index_list {
 void rebuild_dropped(const struct rebuild *r, size_t old, struct index_list *out);
 size_t rebuild_rewritten(const struct rebuild *r);
 
-/* The events that the dropped messages were made of: [[first, last], …] by their numbers, from a
+/* The numbers of the events that the dropped messages were made from: [[first, last], …], from a
  * message's seq to before the next old message's, or to `last_seq`. Summaries have no events of
  * their own and are left out. The caller frees. */
 char *rebuild_dropped_events(const struct rebuild *r, const struct message *old, size_t count,
