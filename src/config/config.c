@@ -13,11 +13,8 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "base/vec.h"
 #include "config/edit.h"
 #include "config/ini.h"
-
-/* What a struct config is made of; for the files of this directory only. */
 
 struct config_value {
     char *text; /* NULL: the default */
@@ -35,29 +32,16 @@ struct config {
     VEC(struct config_free_value) free_values;
 };
 
-/* Is the section one with a free name ("model *")? */
-bool config_section_is_pattern(const char *section);
-
-/* Checks and stores the value; the latest one counts, "" goes back to the default. */
-bool config_assign(struct config *c, enum config_key key, const char *value,
-                   enum config_origin origin, struct error *e);
-
-/* value.c: texts of the types that a key can have. Decimal points are points in every locale. */
-
-/* False when the text is not wholly such a value. */
-bool config_value_integer(const char *text, int64_t *out);
-bool config_value_boolean(const char *text, bool *out);
-
-/* Does the text fit the key's type, bounds and choices? "" always does: it unsets. The error says
- * what would, and quotes the text unless it is a secret. */
-bool config_value_fits(const struct config_key_info *key, const char *text, struct error *e);
+/* --- values ----------------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-bool config_value_integer(const char *text, int64_t *out)
+/* These return false when the text is not wholly such a value. */
+
+static bool read_integer(const char *text, int64_t *out)
 {
     if (!is_digit(text[text[0] == '-']))
         return false;
@@ -68,7 +52,7 @@ bool config_value_integer(const char *text, int64_t *out)
     return *end == '\0' && errno == 0;
 }
 
-/* Not strtod(), which would want a comma in half of the world. */
+/* Not strtod(), which expects a comma in many locales. */
 bool config_value_real(const char *text, double *out)
 {
     bool negative = *text == '-';
@@ -90,81 +74,63 @@ bool config_value_real(const char *text, double *out)
     return any && strlen(text) < 32; /* so that neither part overflows */
 }
 
-bool config_value_boolean(const char *text, bool *out)
+static bool read_boolean(const char *text, bool *out)
 {
-    static const char *const names[][2] = {
-        {"false", "true"}, {"no", "yes"}, {"off", "on"}, {"0", "1"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        for (int value = 0; value < 2; value++) {
-            if (strcmp(text, names[i][value]) == 0) {
-                *out = value != 0;
-                return true;
-            }
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *out = i % 2 == 1;
+            return true;
         }
-    }
     return false;
 }
 
 static bool is_choice(const char *choices, const char *text)
 {
-    size_t len = strlen(text);
-    for (const char *word = choices; *word; word += strspn(word, " ")) {
-        size_t word_len = strcspn(word, " ");
+    size_t len = strlen(text), word_len;
+    for (const char *word = choices; *word; word += word_len + strspn(word + word_len, " ")) {
+        word_len = strcspn(word, " ");
         if (word_len == len && memcmp(word, text, len) == 0)
             return true;
-        word += word_len;
     }
     return false;
 }
 
-/* The value as an error quotes it. */
-static int quoted_len(const char *text)
+/* Whether the text fits the key's type, bounds and choices; "" always does: it unsets the key. The
+ * error tells the allowed values. */
+static bool value_fits(const struct config_key_info *key, const char *text, struct error *e)
 {
-    return (int)utf8_cut_bytes(text, strlen(text), 60);
-}
-
-static bool in_bounds(const struct config_key_info *key, double number)
-{
-    return (key->min == 0 && key->max == 0) || (number >= key->min && number <= key->max);
-}
-
-static bool number_fits(const struct config_key_info *key, const char *text, struct error *e)
-{
+    bool whole = key->type == CONFIG_INTEGER, ignored;
     int64_t integer = 0;
     double real = 0;
-    bool whole = key->type == CONFIG_INTEGER;
-    if (!(whole ? config_value_integer(text, &integer) : config_value_real(text, &real)))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s; write one", key->name,
-                       quoted_len(text), text, whole ? "whole number" : "number such as 0.5");
-    if (!in_bounds(key, whole ? (double)integer : real))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: %.*s is out of bounds; write %.10g to %.10g",
-                       key->name, quoted_len(text), text, key->min, key->max);
-    return true;
-}
-
-bool config_value_fits(const struct config_key_info *key, const char *text, struct error *e)
-{
-    bool ignored;
     if (!*text)
         return true;
     if (!utf8_valid(text, strlen(text)))
         return err_set(e, ERR_CONFIG_ERROR, "%s: the value is not valid UTF-8; convert it",
                        key->name);
-    if (key->type == CONFIG_INTEGER || key->type == CONFIG_REAL)
-        return number_fits(key, text, e);
-    if (key->type == CONFIG_BOOLEAN && !config_value_boolean(text, &ignored))
+    int quoted = (int)utf8_cut_bytes(text, strlen(text), 60);
+    if (whole || key->type == CONFIG_REAL) {
+        if (!(whole ? read_integer(text, &integer) : config_value_real(text, &real)))
+            return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s; write one", key->name,
+                           quoted, text, whole ? "whole number" : "number such as 0.5");
+        real = whole ? (double)integer : real;
+        if ((key->min != 0 || key->max != 0) && (real < key->min || real > key->max))
+            return err_set(e, ERR_CONFIG_ERROR, "%s: %.*s is out of bounds; write %.10g to %.10g",
+                           key->name, quoted, text, key->min, key->max);
+    }
+    if (key->type == CONFIG_BOOLEAN && !read_boolean(text, &ignored))
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s: \"%.*s\" is neither true nor false; write one of them", key->name,
-                       quoted_len(text), text);
+                       quoted, text);
     if (key->type == CONFIG_CHOICE && !is_choice(key->choices, text))
         return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not allowed; write one of: %s",
-                       key->name, quoted_len(text), text, key->choices);
+                       key->name, quoted, text, key->choices);
     return true;
 }
 
-enum { LONGEST_WORD = 64 }; /* longer ones are no typing slips, and the distance is quadratic */
+/* --- the nearest word ------------------------------------------------------------------------- */
 
-/* Levenshtein distance by one row of the table. `row` holds strlen(b) + 1 numbers. */
+/* Levenshtein distance with one row of the table. `row` has room for strlen(b) + 1 numbers. */
 static size_t distance(const char *a, const char *b, size_t *row)
 {
     size_t b_len = strlen(b);
@@ -186,20 +152,16 @@ static size_t distance(const char *a, const char *b, size_t *row)
     return row[b_len];
 }
 
-static size_t most_slips(size_t len)
-{
-    size_t most = len / 3 > 2 ? len / 3 : 2;
-    /* Else any word of two letters would be near any other. */
-    return most < len ? most : len - 1;
-}
-
 const char *config_nearest(const char *word, const char *const *words, size_t count)
 {
+    enum { LONGEST_WORD = 64 }; /* a longer one is no typing slip, and the distance is quadratic */
     size_t len = strlen(word);
     if (!len || len > LONGEST_WORD)
         return NULL;
+    size_t best = (len / 3 > 2 ? len / 3 : 2) + 1; /* one more than is allowed */
+    if (best > len)
+        best = len; /* else any two words of two letters would be near */
     const char *nearest = NULL;
-    size_t best = most_slips(len) + 1;
     size_t *row = NULL;
     for (size_t i = 0; i < count; i++) {
         row = mem_resize(row, (strlen(words[i]) + 1) * sizeof *row);
@@ -212,6 +174,10 @@ const char *config_nearest(const char *word, const char *const *words, size_t co
     free(row);
     return nearest;
 }
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+#define OPEN_SECTION "keys" /* its names are in the terminal's table of actions */
 
 static const struct config_key_info key_table[] = {
 #define X(id, section, name, type, fallback, min, max, choices, help)                              \
@@ -234,6 +200,68 @@ const struct config_key_info *config_key_info(enum config_key key)
     assert(key < CONFIG_KEY_COUNT);
     return &key_table[key];
 }
+
+/* The length of a section's name without the free part: "model" of "model *". */
+static size_t fixed_len(const char *section)
+{
+    size_t len = strlen(section);
+    return len > 2 && strcmp(section + len - 2, " *") == 0 ? len - 2 : len;
+}
+
+bool config_key_is_free(const struct config_key_info *info)
+{
+    return info->section[fixed_len(info->section)] || strchr(info->name, '*');
+}
+
+static bool section_fits(const char *pattern, const char *section)
+{
+    size_t fixed = fixed_len(pattern);
+    if (!pattern[fixed])
+        return strcmp(pattern, section) == 0;
+    return strncmp(pattern, section, fixed) == 0 && section[fixed] == ' ' &&
+           section[fixed + 1] != '\0';
+}
+
+/* "*.paths" is any name before ".paths". */
+static bool name_fits(const char *pattern, const char *name)
+{
+    const char *star = strchr(pattern, '*');
+    if (!star)
+        return strcmp(pattern, name) == 0;
+    size_t len = strlen(name), before = (size_t)(star - pattern), after = strlen(star + 1);
+    return len > before + after && strncmp(pattern, name, before) == 0 &&
+           strcmp(star + 1, name + len - after) == 0;
+}
+
+static bool section_is_known(const char *section)
+{
+    for (size_t i = 0; i < CONFIG_KEY_COUNT; i++)
+        if (section_fits(key_table[i].section, section))
+            return true;
+    return strcmp(section, OPEN_SECTION) == 0;
+}
+
+enum config_key config_key_find(const char *section, const char *name)
+{
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++)
+        if (section_fits(key_table[i].section, section) && name_fits(key_table[i].name, name))
+            return (enum config_key)i;
+    return CONFIG_KEY_COUNT;
+}
+
+char *config_variable(enum config_key key)
+{
+    const struct config_key_info *info = config_key_info(key);
+    if (config_key_is_free(info))
+        return mem_strdup("");
+    char *name = mem_printf("TIRO_%s_%s", info->section, info->name);
+    for (char *c = name; *c; c++)
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    return name;
+}
+
+/* --- a configuration -------------------------------------------------------------------------- */
 
 void config_problems_release(struct config_problems *p)
 {
@@ -266,23 +294,13 @@ void config_free(struct config *c)
     free(c);
 }
 
-bool config_section_is_pattern(const char *section)
-{
-    size_t len = strlen(section);
-    return len > 2 && strcmp(section + len - 2, " *") == 0;
-}
-
-bool config_key_is_free(const struct config_key_info *info)
-{
-    return config_section_is_pattern(info->section) || strchr(info->name, '*');
-}
-
-bool config_assign(struct config *c, enum config_key key, const char *value,
+/* Stores the value; the latest one counts, "" is the default again. */
+static bool assign(struct config *c, enum config_key key, const char *value,
                    enum config_origin origin, struct error *e)
 {
     const struct config_key_info *info = config_key_info(key);
     assert(!config_key_is_free(info));
-    if (!config_value_fits(info, value, e))
+    if (!value_fits(info, value, e))
         return false;
     struct config_value *v = &c->values[key];
     free(v->text);
@@ -293,7 +311,7 @@ bool config_assign(struct config *c, enum config_key key, const char *value,
 
 bool config_set(struct config *c, enum config_key key, const char *value, struct error *e)
 {
-    return config_assign(c, key, value, CONFIG_FROM_COMMAND_LINE, e);
+    return assign(c, key, value, CONFIG_FROM_COMMAND_LINE, e);
 }
 
 const char *config_string(const struct config *c, enum config_key key)
@@ -306,7 +324,7 @@ int64_t config_integer(const struct config *c, enum config_key key)
 {
     int64_t number = 0;
     assert(config_key_info(key)->type == CONFIG_INTEGER);
-    return config_value_integer(config_string(c, key), &number) ? number : 0;
+    return read_integer(config_string(c, key), &number) ? number : 0;
 }
 
 double config_real(const struct config *c, enum config_key key)
@@ -320,7 +338,7 @@ bool config_boolean(const struct config *c, enum config_key key)
 {
     bool yes = false;
     assert(config_key_info(key)->type == CONFIG_BOOLEAN);
-    return config_value_boolean(config_string(c, key), &yes) && yes;
+    return read_boolean(config_string(c, key), &yes) && yes;
 }
 
 bool config_is_set(const struct config *c, enum config_key key)
@@ -346,7 +364,7 @@ void config_visit(const struct config *c, const char *section_prefix,
     }
 }
 
-#define OPEN_SECTION "keys" /* the terminal's key table knows its names */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 /* One source while it is read. */
 struct load {
@@ -357,72 +375,23 @@ struct load {
     size_t first_problem; /* those before are another source's */
 };
 
-/* Names and values of a file stand in the text, so it is cleaned. */
-static void complain(struct load *load, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void complain(struct load *load, int line, const char *format, ...)
+/* Adds a problem in the order of lines. The text is cleaned: it quotes names and values. */
+__attribute__((format(printf, 3, 4))) static void complain(struct load *load, int line,
+                                                           const char *format, ...)
 {
-    struct buf raw = BUF_INIT, text = BUF_INIT;
+    AUTO(buf_release) struct buf raw = BUF_INIT;
+    struct buf text = BUF_INIT;
     va_list args;
     va_start(args, format);
     buf_vaddf(&raw, format, args);
     va_end(args);
     utf8_clean(&text, raw.data, raw.len, UTF8_ONE_LINE);
-    buf_release(&raw);
     size_t at = load->problems->list.len;
     while (at > load->first_problem && load->problems->list.items[at - 1].line > line)
         at--;
     vec_insert(&load->problems->list, at,
                (struct config_problem){
                    .source = mem_strdup(load->source), .line = line, .text = buf_take(&text)});
-}
-
-/* Length of the part of the section's name that is fixed: of "model *", "model". */
-static size_t fixed_len(const char *pattern)
-{
-    size_t len = strlen(pattern);
-    return config_section_is_pattern(pattern) ? len - 2 : len;
-}
-
-static bool section_fits(const char *pattern, const char *section)
-{
-    size_t fixed = fixed_len(pattern);
-    if (!config_section_is_pattern(pattern))
-        return strcmp(pattern, section) == 0;
-    return strncmp(pattern, section, fixed) == 0 && section[fixed] == ' ' &&
-           section[fixed + 1] != '\0';
-}
-
-/* "*.paths" is any name before ".paths". */
-static bool name_fits(const char *pattern, const char *name)
-{
-    const char *star = strchr(pattern, '*');
-    size_t len = strlen(name), before = star ? (size_t)(star - pattern) : 0;
-    size_t behind = star ? strlen(star + 1) : 0;
-    if (!star)
-        return strcmp(pattern, name) == 0;
-    return len > before + behind && strncmp(pattern, name, before) == 0 &&
-           strcmp(star + 1, name + len - behind) == 0;
-}
-
-static bool section_is_known(const char *section)
-{
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        if (section_fits(config_key_info((enum config_key)i)->section, section))
-            return true;
-    }
-    return strcmp(section, OPEN_SECTION) == 0;
-}
-
-enum config_key config_key_find(const char *section, const char *name)
-{
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        const struct config_key_info *info = config_key_info((enum config_key)i);
-        if (section_fits(info->section, section) && name_fits(info->name, name))
-            return (enum config_key)i;
-    }
-    return CONFIG_KEY_COUNT;
 }
 
 static void unknown_section(struct load *load, const struct ini_entry *entry)
@@ -433,34 +402,29 @@ static void unknown_section(struct load *load, const struct ini_entry *entry)
                  entry->name);
         return;
     }
-    /* "model *" is compared by its fixed word, with the fixed word of what was written. */
-    char *fixed[CONFIG_KEY_COUNT + 1];
-    char *word = mem_strndup(section, strcspn(section, " "));
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        const char *known = config_key_info((enum config_key)i)->section;
-        fixed[i] = mem_strndup(known, fixed_len(known));
-    }
-    fixed[CONFIG_KEY_COUNT] = mem_strdup(OPEN_SECTION);
-    const char *nearest = config_nearest(word, (const char *const *)fixed, CONFIG_KEY_COUNT + 1);
+    /* Compares the first words: "model" of "model *", and of the written name. */
+    char *words[CONFIG_KEY_COUNT + 1];
+    auto_free char *word = mem_strndup(section, strcspn(section, " "));
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++)
+        words[i] = mem_strndup(key_table[i].section, fixed_len(key_table[i].section));
+    words[CONFIG_KEY_COUNT] = mem_strdup(OPEN_SECTION);
+    const char *nearest = config_nearest(word, (const char *const *)words, CONFIG_KEY_COUNT + 1);
     if (nearest)
         complain(load, entry->line, "unknown section [%s]; did you mean [%s%s]?", section, nearest,
                  section_is_known(nearest) ? "" : " NAME");
     else
         complain(load, entry->line, "unknown section [%s]; 'tiro config show' lists them", section);
     for (int i = 0; i <= CONFIG_KEY_COUNT; i++)
-        free(fixed[i]);
-    free(word);
+        free(words[i]);
 }
 
 static void unknown_key(struct load *load, const struct ini_entry *entry)
 {
     const char *names[CONFIG_KEY_COUNT];
     size_t count = 0;
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        const struct config_key_info *info = config_key_info((enum config_key)i);
-        if (section_fits(info->section, entry->section))
-            names[count++] = info->name;
-    }
+    for (size_t i = 0; i < CONFIG_KEY_COUNT; i++)
+        if (section_fits(key_table[i].section, entry->section))
+            names[count++] = key_table[i].name;
     const char *nearest = config_nearest(entry->name, names, count);
     if (nearest)
         complain(load, entry->line, "unknown key \"%s\" in [%s]; did you mean \"%s\"?", entry->name,
@@ -470,42 +434,28 @@ static void unknown_key(struct load *load, const struct ini_entry *entry)
                  entry->name, entry->section);
 }
 
-static void add_free_value(struct load *load, const struct ini_entry *entry)
-{
-    vec_push(&load->config->free_values,
-             (struct config_free_value){.section = mem_strdup(entry->section),
-                                        .name = mem_strdup(entry->name),
-                                        .value = mem_strdup(entry->value),
-                                        .source = mem_strdup(load->source),
-                                        .line = entry->line});
-}
-
-static void take_known(struct load *load, const struct ini_entry *entry, enum config_key key)
-{
-    const struct config_key_info *info = config_key_info(key);
-    struct error e;
-    if (info->type == CONFIG_SECRET && *entry->value && load->readable_by_others)
-        complain(load, entry->line,
-                 "%s is ignored because others may read this file; run: chmod 600 %s", info->name,
-                 load->source);
-    else if (!config_key_is_free(info)) {
-        if (!config_assign(load->config, key, entry->value, CONFIG_FROM_FILE, &e))
-            complain(load, entry->line, "%s", e.text);
-    } else if (config_value_fits(info, entry->value, &e))
-        add_free_value(load, entry);
-    else
-        complain(load, entry->line, "%s", e.text);
-}
-
 static void take_entry(struct load *load, const struct ini_entry *entry)
 {
     enum config_key key = config_key_find(entry->section, entry->name);
-    if (key != CONFIG_KEY_COUNT)
-        take_known(load, entry, key);
-    else if (strcmp(entry->section, OPEN_SECTION) == 0)
-        add_free_value(load, entry);
-    else
+    const struct config_key_info *info = key == CONFIG_KEY_COUNT ? NULL : config_key_info(key);
+    struct error e;
+    if (!info && strcmp(entry->section, OPEN_SECTION) != 0)
         unknown_key(load, entry);
+    else if (info && info->type == CONFIG_SECRET && *entry->value && load->readable_by_others)
+        complain(load, entry->line,
+                 "%s is ignored because others may read this file; run: chmod 600 %s", info->name,
+                 load->source);
+    else if (info && !value_fits(info, entry->value, &e))
+        complain(load, entry->line, "%s", e.text);
+    else if (info && !config_key_is_free(info))
+        (void)assign(load->config, key, entry->value, CONFIG_FROM_FILE, &e);
+    else
+        vec_push(&load->config->free_values,
+                 (struct config_free_value){.section = mem_strdup(entry->section),
+                                            .name = mem_strdup(entry->name),
+                                            .value = mem_strdup(entry->value),
+                                            .source = mem_strdup(load->source),
+                                            .line = entry->line});
 }
 
 static void load_text(struct load *load, const char *text)
@@ -542,9 +492,9 @@ void config_load_file(struct config *c, const char *path, struct config_problems
     struct stat st;
     if (stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
         return;
-    struct buf text;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct error e;
-    buf_init(&text, CONFIG_FILE_MAX);
+    text.max = CONFIG_FILE_MAX;
     if (!paths_read_regular(path, &text, &e)) {
         complain(&load, 0, "%s", e.text);
     } else if (memchr(text.data, '\0', text.len)) {
@@ -553,24 +503,6 @@ void config_load_file(struct config *c, const char *path, struct config_problems
         load.readable_by_others = st.st_mode & (S_IRWXG | S_IRWXO);
         load_text(&load, text.data);
     }
-    buf_release(&text);
-}
-
-static char *variable_name(const struct config_key_info *info)
-{
-    if (config_key_is_free(info))
-        return mem_strdup("");
-    char *name = mem_printf("TIRO_%s_%s", info->section, info->name);
-    for (char *c = name; *c; c++) {
-        if (*c >= 'a' && *c <= 'z')
-            *c = (char)(*c - 'a' + 'A');
-    }
-    return name;
-}
-
-char *config_variable(enum config_key key)
-{
-    return variable_name(config_key_info(key));
 }
 
 static void take_variable(struct load *load, char *const *names, const char *value)
@@ -579,7 +511,7 @@ static void take_variable(struct load *load, char *const *names, const char *val
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         if (strcmp(names[i], load->source) != 0)
             continue;
-        if (!config_assign(load->config, (enum config_key)i, value, CONFIG_FROM_ENVIRONMENT, &e))
+        if (!assign(load->config, (enum config_key)i, value, CONFIG_FROM_ENVIRONMENT, &e))
             complain(load, 0, "%s", e.text);
         return;
     }
@@ -591,37 +523,34 @@ static void take_variable(struct load *load, char *const *names, const char *val
         complain(load, 0, "no setting has this name; 'tiro config show' lists them");
 }
 
-void config_hide_environment(void)
-{
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        const struct config_key_info *info = config_key_info((enum config_key)i);
-        char *name = variable_name(info);
-        const char *value = *name ? getenv(name) : NULL;
-        bool secret = *name && info->type == CONFIG_SECRET;
-        if (secret || (value && url_has_secret(value)))
-            environment_hide(name);
-        free(name);
-    }
-}
-
 void config_load_environment(struct config *c, char *const *environment,
                              struct config_problems *problems)
 {
     char *names[CONFIG_KEY_COUNT];
     for (int i = 0; i < CONFIG_KEY_COUNT; i++)
-        names[i] = variable_name(config_key_info((enum config_key)i));
+        names[i] = config_variable((enum config_key)i);
     for (; *environment; environment++) {
         const char *value = strchr(*environment, '=');
         if (!value || strncmp(*environment, "TIRO_", 5) != 0)
             continue;
-        char *source = mem_strndup(*environment, (size_t)(value - *environment));
+        auto_free char *source = mem_strndup(*environment, (size_t)(value - *environment));
         struct load load = {.config = c,
                             .source = source,
                             .problems = problems,
                             .first_problem = problems->list.len};
         take_variable(&load, names, value + 1);
-        free(source);
     }
     for (int i = 0; i < CONFIG_KEY_COUNT; i++)
         free(names[i]);
+}
+
+void config_hide_environment(void)
+{
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        auto_free char *name = config_variable((enum config_key)i);
+        const char *value = *name ? getenv(name) : NULL;
+        bool secret = *name && key_table[i].type == CONFIG_SECRET;
+        if (secret || (value && url_has_secret(value)))
+            environment_hide(name);
+    }
 }

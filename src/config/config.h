@@ -68,8 +68,8 @@ void config_free(struct config *c);
 
 const struct config_key_info *config_key_info(enum config_key key);
 
-/* Its section or its name is free in part ("model *", "*.paths"): it has no value of its own, those
- * that there are are visited (config_visit()). */
+/* Whether its section or name has a free part ("model *", "*.paths"): the key has no single value;
+ * its values are read by config_visit(). */
 bool config_key_is_free(const struct config_key_info *info);
 
 /* CONFIG_KEY_COUNT: there is none, or the section's keys are free. */
@@ -87,7 +87,7 @@ void config_load_text(struct config *c, const char *source, const char *text,
 void config_load_environment(struct config *c, char *const *environment,
                              struct config_problems *problems);
 
-/* Takes those that are secret out of the environment (base/environment.h), once they are loaded:
+/* Removes secret variables from the environment (base/environment.h), after they are loaded and
  * before any thread is started. */
 void config_hide_environment(void);
 
@@ -108,9 +108,8 @@ enum config_origin config_origin(const struct config *c, enum config_key key);
 /* TIRO_UI_THEME for [ui] theme, "" for a key without a variable; the caller frees. */
 char *config_variable(enum config_key key);
 
-/* Sections with a free name ("model *") and the open section [keys], in the order of the file.
- * All whose section begins with
- * `section_prefix` are visited; `visit` gets e.g. ("model gpt-4o", "window", "128000"). */
+/* Visits the values of sections with a free name ("model *") and of [keys], in the order of the
+ * file, if the section begins with `section_prefix`; e.g. ("model gpt-4o", "window", "128000"). */
 void config_visit(const struct config *c, const char *section_prefix,
                   void (*visit)(void *context, const char *section, const char *name,
                                 const char *value, const char *source, int line),

@@ -30,15 +30,15 @@ bool config_edit_split(const char *path, char **section, char **name, struct err
     return true;
 }
 
+/* A value of several lines is continued on indented lines. */
 static void add_value(struct buf *out, const char *value, const char *line_end)
 {
-    for (;;) {
+    for (;; value++) {
         size_t len = strcspn(value, "\n");
         buf_add(out, value, len);
         value += len;
         if (!*value)
             return;
-        value++;
         buf_addf(out, "%s    ", line_end);
     }
 }
@@ -50,55 +50,48 @@ static void add_entry(struct buf *out, const char *name, const char *value, cons
     buf_addstr(out, line_end);
 }
 
-static bool refuse(const char *name, struct error *e)
-{
-    return err_set(
-        e, ERR_CONFIG_ERROR,
-        "%s: an INI file cannot hold this value; it may have no blanks around its lines, "
-        "no empty line, none that begins with \";\" or \"#\" and no \";\" after a blank",
-        name);
-}
-
-/* Does a file with this key alone say what it should? */
-static bool check_form(const char *text, const char *section, const char *name, const char *value,
-                       struct error *e)
-{
-    struct ini ini;
-    ini_read(&ini, text);
-    const struct ini_entry *entry = ini.entries.items;
-    bool ok = ini.faults.len == 0 && ini.entries.len == 1 && strcmp(entry->section, section) == 0 &&
-              strcmp(entry->name, name) == 0 && strcmp(entry->value, value) == 0;
-    if (ini.faults.len > 0)
-        err_set(e, ERR_CONFIG_ERROR, "%s: %s", name, ini.faults.items[0].text);
-    else if (!ok)
-        refuse(name, e);
-    ini_release(&ini);
-    return ok;
-}
-
 bool config_edit_check(const char *section, const char *name, const char *value, struct error *e)
 {
-    struct config *scratch = config_new();
-    struct config_problems problems = {0};
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addf(&text, "[%s]\n", section);
     add_entry(&text, name, value, "\n");
+
+    struct config *scratch = config_new();
+    struct config_problems problems = {0};
     config_load_text(scratch, "", text.data, &problems);
     bool ok =
         problems.list.len == 0 || err_set(e, ERR_CONFIG_ERROR, "%s", problems.list.items[0].text);
-    ok = ok && check_form(text.data, section, name, value, e);
-    buf_release(&text);
     config_problems_release(&problems);
     config_free(scratch);
-    return ok;
+    if (!ok)
+        return false;
+
+    /* The text must read back as this key and this value. */
+    AUTO(ini_release) struct ini ini = {0};
+    ini_read(&ini, text.data);
+    const struct ini_entry *entry = ini.entries.items;
+    if (ini.faults.len > 0)
+        return err_set(e, ERR_CONFIG_ERROR, "%s: %s", name, ini.faults.items[0].text);
+    return (ini.entries.len == 1 && strcmp(entry->section, section) == 0 &&
+            strcmp(entry->name, name) == 0 && strcmp(entry->value, value) == 0) ||
+           err_set(e, ERR_CONFIG_ERROR,
+                   "%s: an INI file cannot hold this value; it may have no blanks around its "
+                   "lines, no empty line, none that begins with \";\" or \"#\" and no \";\" after "
+                   "a blank",
+                   name);
 }
 
-/* --- where it stands -------------------------------------------------------------------------- */
+/* --- its place in the text -------------------------------------------------------------------- */
 
 struct place {
     const char *text, *section, *name;
     struct ini ini; /* of the text */
 };
+
+static void place_release(struct place *p)
+{
+    ini_release(&p->ini);
+}
 
 static struct place place_begin(const char *text, const char *section, const char *name)
 {
@@ -118,27 +111,21 @@ static bool in_section(const struct place *p, const struct ini_line *line)
     return header && strcmp(header->name, p->section) == 0;
 }
 
-static bool continues(const struct place *p, size_t line)
-{
-    const struct ini_line *next = line_at(p, line + 1);
-    return next && next->kind == INI_LINE_MORE;
-}
-
-/* The last line of this kind with the key's name. */
+/* The last line of this kind with the key's name. Not a comment within a value of several lines. */
 static size_t find_named(const struct place *p, enum ini_line_kind kind)
 {
     for (size_t i = p->ini.lines.len; i-- > 0;) {
-        const struct ini_line *line = line_at(p, i);
+        const struct ini_line *line = line_at(p, i), *next = line_at(p, i + 1);
         if (line->kind != kind || !line->name || strcmp(line->name, p->name) != 0)
             continue;
-        if (in_section(p, line) && (kind == INI_LINE_ENTRY || !continues(p, i)))
+        if (in_section(p, line) && (kind == INI_LINE_ENTRY || !next || next->kind != INI_LINE_MORE))
             return i;
     }
     return INI_NO_LINE;
 }
 
-/* The section's last line that means something, with the comments that stand close below it: those
- * after an empty line are mostly the next section's. */
+/* The section's last line that is neither blank nor a comment, with the comments right below it:
+ * comments after an empty line mostly belong to the next section. */
 static size_t find_section_end(const struct place *p)
 {
     size_t end = INI_NO_LINE;
@@ -166,16 +153,6 @@ static void end_line(struct buf *out, const char *line_end)
         buf_addstr(out, line_end);
 }
 
-/* The lines from `first` on, without those that go on with the value of `entry`. */
-static void add_rest(const struct place *p, size_t first, size_t entry, struct buf *out)
-{
-    for (size_t i = first; i < p->ini.lines.len; i++) {
-        const struct ini_line *line = line_at(p, i);
-        if (line->kind != INI_LINE_MORE || line->entry != entry)
-            buf_add(out, p->text + line->start, line->next - line->start);
-    }
-}
-
 static void replace_value(const struct place *p, size_t entry, const char *value, struct buf *out)
 {
     const struct ini_line *line = line_at(p, entry);
@@ -193,22 +170,33 @@ static void replace_value(const struct place *p, size_t entry, const char *value
         add_value(out, more + 1, line_end);
         buf_addstr(out, line_end);
     }
-    add_rest(p, entry + 1, entry, out);
+    /* The rest without the continuation lines of the old value. */
+    for (size_t i = entry + 1; i < p->ini.lines.len; i++) {
+        line = line_at(p, i);
+        if (line->kind != INI_LINE_MORE || line->entry != entry)
+            buf_add(out, p->text + line->start, line->next - line->start);
+    }
 }
 
-static void insert_below(const struct place *p, size_t above, const char *value, struct buf *out)
+static void set(const struct place *p, const char *value, struct buf *out)
 {
-    const struct ini_line *line = line_at(p, above);
-    const char *line_end = line_end_of(p, line);
-    buf_add(out, p->text, line->next);
-    end_line(out, line_end);
-    add_entry(out, p->name, value, line_end);
-    buf_addstr(out, p->text + line->next);
-}
-
-static void append_section(const struct place *p, const char *value, struct buf *out)
-{
-    size_t count = p->ini.lines.len;
+    size_t entry = find_named(p, INI_LINE_ENTRY);
+    if (entry != INI_NO_LINE) {
+        replace_value(p, entry, value, out);
+        return;
+    }
+    size_t above = find_named(p, INI_LINE_COMMENT), count = p->ini.lines.len;
+    if (above == INI_NO_LINE)
+        above = find_section_end(p);
+    if (above != INI_NO_LINE) {
+        const struct ini_line *line = line_at(p, above);
+        const char *line_end = line_end_of(p, line);
+        buf_add(out, p->text, line->next);
+        end_line(out, line_end);
+        add_entry(out, p->name, value, line_end);
+        buf_addstr(out, p->text + line->next);
+        return;
+    }
     const struct ini_line *last = line_at(p, count - 1);
     const char *line_end = line_end_of(p, count > 1 ? line_at(p, 0) : last);
     buf_addstr(out, p->text);
@@ -219,23 +207,7 @@ static void append_section(const struct place *p, const char *value, struct buf 
     add_entry(out, p->name, value, line_end);
 }
 
-static void set(const struct place *p, const char *value, struct buf *out)
-{
-    size_t line = find_named(p, INI_LINE_ENTRY);
-    if (line != INI_NO_LINE) {
-        replace_value(p, line, value, out);
-        return;
-    }
-    line = find_named(p, INI_LINE_COMMENT);
-    if (line == INI_NO_LINE)
-        line = find_section_end(p);
-    if (line != INI_NO_LINE)
-        insert_below(p, line, value, out);
-    else
-        append_section(p, value, out);
-}
-
-/* Each line with the key goes, else an earlier one would count again. */
+/* Removes every line with the key: otherwise an earlier one would count again. */
 static void unset(const struct place *p, struct buf *out)
 {
     for (size_t i = 0; i < p->ini.lines.len; i++) {
@@ -246,7 +218,7 @@ static void unset(const struct place *p, struct buf *out)
     }
 }
 
-/* --- whether nothing else changed ------------------------------------------------------------- */
+/* --- the check that nothing else changed ------------------------------------------------------ */
 
 static bool is_key(const struct ini_entry *entry, const struct place *p)
 {
@@ -288,38 +260,26 @@ static const char *last_value(const struct ini *ini, const struct place *p)
     return value;
 }
 
-/* `value` NULL: the key is gone. */
-static bool verify(const struct place *p, const char *changed, const char *value, struct error *e)
-{
-    struct ini after;
-    ini_read(&after, changed);
-    const char *now = last_value(&after, p);
-    bool ok = value ? now && strcmp(now, value) == 0 : !now;
-    ok = ok && same_others(&p->ini, &after, p);
-    ini_release(&after);
-    return ok || err_set(e, ERR_CONFIG_ERROR,
-                         "%s cannot be changed without changing something else in the file; "
-                         "change it by hand",
-                         p->name);
-}
-
-/* --- all of it -------------------------------------------------------------------------------- */
-
+/* `value` NULL: removes the key. */
 static bool edit(const char *text, const char *section, const char *name, const char *value,
                  struct buf *out, struct error *e)
 {
-    struct place p = place_begin(text, section, name);
-    struct buf changed = BUF_INIT;
+    AUTO(place_release) struct place p = place_begin(text, section, name);
+    AUTO(buf_release) struct buf changed = BUF_INIT;
     if (value)
         set(&p, value, &changed);
     else
         unset(&p, &changed);
-    bool ok = verify(&p, changed.data, value, e);
-    if (ok)
-        buf_add(out, changed.data, changed.len);
-    buf_release(&changed);
-    ini_release(&p.ini);
-    return ok;
+    AUTO(ini_release) struct ini after = {0};
+    ini_read(&after, changed.data);
+    const char *now = last_value(&after, &p);
+    if (!(value ? now && strcmp(now, value) == 0 : !now) || !same_others(&p.ini, &after, &p))
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s cannot be changed without changing something else in the file; "
+                       "change it by hand",
+                       name);
+    buf_add(out, changed.data, changed.len);
+    return true;
 }
 
 bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
@@ -336,11 +296,11 @@ bool config_edit_unset(const char *text, const char *section, const char *name, 
 
 char *config_edit_value(const char *text, const char *section, const char *name)
 {
-    struct place p = place_begin(text, section, name);
-    char *value = mem_strdup(last_value(&p.ini, &p));
-    ini_release(&p.ini);
-    return value;
+    AUTO(place_release) struct place p = place_begin(text, section, name);
+    return mem_strdup(last_value(&p.ini, &p));
 }
+
+/* --- the file --------------------------------------------------------------------------------- */
 
 void config_file_init(struct config_file *f)
 {
@@ -377,24 +337,20 @@ bool config_file_read(struct config_file *f, struct error *e)
 
 bool config_file_write(const struct config_file *f, struct error *e)
 {
-    char *dir = paths_config_dir();
     if (f->changed.len > CONFIG_FILE_MAX)
-        err_set(e, ERR_FILE_ERROR, "%s would be too long; at most %d bytes are read", f->path,
-                (int)CONFIG_FILE_MAX);
-    bool ok = f->changed.len <= CONFIG_FILE_MAX && paths_make_dir(dir, e) &&
-              paths_write_file(f->path, f->changed.data, f->changed.len, e);
-    free(dir);
-    return ok;
+        return err_set(e, ERR_FILE_ERROR, "%s would be too long; at most %d bytes are read",
+                       f->path, (int)CONFIG_FILE_MAX);
+    auto_free char *dir = paths_config_dir();
+    return paths_make_dir(dir, e) && paths_write_file(f->path, f->changed.data, f->changed.len, e);
 }
 
-/* Of the directory: the file itself is replaced. */
+/* Locks the directory: the file itself is replaced. */
 int config_file_lock(struct error *e)
 {
-    char *dir = paths_config_dir();
+    auto_free char *dir = paths_config_dir();
     int fd = paths_make_dir(dir, e) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0)
         flock(fd, LOCK_EX);
-    free(dir);
     return fd;
 }
 

@@ -8,39 +8,30 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { MOST_PASSES = 50 };
-
 struct line_numbers {
     VEC(int) list;
 };
 
-/* libinih cuts long lines and long section names and tells the first bad line alone. So it gets its
- * lines from here, where what it keeps to itself is noted; and a bad line costs another pass over
- * the text, in which it is left out. */
+/* libinih cuts long lines and long section names and reports only the first bad line. So it reads
+ * its lines from next_line(), which notes what libinih does not tell; and each bad line costs
+ * another pass over the text, in which that line is left out. */
 struct pass {
     struct ini *ini;
     const struct line_numbers *left_out;
     const char *text, *rest;
     int line;
-    size_t header, entry; /* lines of the section and of the value at hand; or INI_NO_LINE */
+    size_t header, entry; /* lines of the current section and value; or INI_NO_LINE */
     char *section;
-    bool lost;     /* below a bad header: which section this is, no one knows */
+    bool lost;     /* below a bad header: the section is unknown */
     bool named;    /* a name was read in this section, so an indented line continues its value */
-    bool indented; /* the line at hand begins with a blank */
-    size_t cut;    /* longest line that libinih takes, if the line at hand is longer; else 0 */
-    bool unusable; /* the value at hand has a line that was cut */
+    bool indented; /* the current line begins with a blank */
+    size_t cut;    /* the longest line that libinih takes, if the current one is longer; else 0 */
+    bool unusable; /* the current value has a line that was cut */
 };
 
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static const char *skip_blanks(const char *s)
-{
-    while (is_blank(*s))
-        s++;
-    return s;
 }
 
 static size_t trimmed_len(const char *s, size_t len)
@@ -66,7 +57,7 @@ static void free_entry(struct ini_entry *entry)
     free(entry->value);
 }
 
-static void clear(struct ini *ini)
+void ini_release(struct ini *ini)
 {
     for (size_t i = 0; i < ini->entries.len; i++)
         free_entry(&ini->entries.items[i]);
@@ -74,35 +65,18 @@ static void clear(struct ini *ini)
         free(ini->faults.items[i].text);
     for (size_t i = 0; i < ini->lines.len; i++)
         free(ini->lines.items[i].name);
-    vec_clear(&ini->entries);
-    vec_clear(&ini->faults);
-    vec_clear(&ini->lines);
-}
-
-void ini_release(struct ini *ini)
-{
-    clear(ini);
     vec_release(&ini->entries);
     vec_release(&ini->faults);
     vec_release(&ini->lines);
 }
 
-/* Keeps them in the order of lines. */
+/* Keeps the faults in the order of lines. */
 static void add_fault(struct ini *ini, int line, char *text)
 {
     size_t at = ini->faults.len;
     while (at > 0 && ini->faults.items[at - 1].line > line)
         at--;
     vec_insert(&ini->faults, at, (struct ini_fault){.line = line, .text = text});
-}
-
-static bool is_left_out(const struct pass *p)
-{
-    for (size_t i = 0; i < p->left_out->list.len; i++) {
-        if (p->left_out->list.items[i] == p->line)
-            return true;
-    }
-    return false;
 }
 
 static void note_header(struct pass *p, struct ini_line *line, const char *start)
@@ -120,17 +94,7 @@ static void note_header(struct pass *p, struct ini_line *line, const char *start
     line->name = mem_strdup(p->section);
 }
 
-/* "; name = value" */
-static void note_comment(const struct pass *p, struct ini_line *line, const char *start)
-{
-    size_t len = strcspn(start, "=:\n");
-    line->kind = INI_LINE_COMMENT;
-    if (start + len < p->text + line->end)
-        line->name = trimmed(start + 1, len - 1);
-}
-
-/* What the line is, and what it means for those below it. Entries and what continues them are told
- * by libinih. */
+/* Adds the line with its kind. Lines with values are INI_LINE_BAD until libinih reports them. */
 static void note_line(struct pass *p, const char *text)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
@@ -148,9 +112,12 @@ static void note_line(struct pass *p, const char *text)
     p->indented = start > text;
     if (start == p->text + line.end)
         line.kind = INI_LINE_BLANK;
-    else if (strchr(";#", *start))
-        note_comment(p, &line, start);
-    else if (*start == '[' && !(p->indented && p->named))
+    else if (strchr(";#", *start)) {
+        size_t name = strcspn(start, "=:\n"); /* of "; name = value" */
+        line.kind = INI_LINE_COMMENT;
+        if (start + name < p->text + line.end)
+            line.name = trimmed(start + 1, name - 1);
+    } else if (*start == '[' && !(p->indented && p->named))
         note_header(p, &line, start);
     line.section = p->header;
     vec_push(&p->ini->lines, line);
@@ -172,8 +139,9 @@ static char *next_line(char *out, int size, void *stream)
     note_line(p, p->rest);
     p->rest += len;
     p->rest += *p->rest == '\n';
-    if (is_left_out(p))
-        memcpy(out, "\n", 2);
+    for (size_t i = 0; i < p->left_out->list.len; i++)
+        if (p->left_out->list.items[i] == p->line)
+            memcpy(out, "\n", 2);
     return out;
 }
 
@@ -189,18 +157,11 @@ static void drop_last_value(struct pass *p, bool is_new)
     p->unusable = true;
 }
 
-static void continue_value(struct ini_entry *entry, const char *more)
-{
-    char *joined = mem_printf("%s\n%s", entry->value, more);
-    free(entry->value);
-    entry->value = joined;
-}
-
-/* Where the entry or what continues it stands. */
+/* Notes the place of an entry or of its continuation. */
 static void note_value(struct pass *p, bool is_new, const char *name, const char *value)
 {
     struct ini_line *line = &vec_last(&p->ini->lines);
-    if (line->kind == INI_LINE_HEADER) /* libinih joins it to a value before a bad header */
+    if (line->kind == INI_LINE_HEADER) /* libinih adds it to a value before a bad header */
         return;
     if (is_new)
         p->entry = p->ini->lines.len - 1;
@@ -237,8 +198,11 @@ static int take_value(void *context, const char *section, const char *name, cons
                                                       .name = mem_strdup(name),
                                                       .value = mem_strdup(value),
                                                       .line = p->line});
-    else if (!p->unusable)
-        continue_value(&vec_last(&p->ini->entries), value);
+    else if (!p->unusable) {
+        struct ini_entry *entry = &vec_last(&p->ini->entries);
+        auto_free char *before = entry->value;
+        entry->value = mem_printf("%s\n%s", before, value);
+    }
     return 1;
 }
 
@@ -252,7 +216,7 @@ static int read_once(struct ini *ini, const char *text, const struct line_number
                      .left_out = left_out,
                      .header = INI_NO_LINE,
                      .entry = INI_NO_LINE};
-    clear(ini);
+    ini_release(ini);
     int bad_line = ini_parse_stream(next_line, &p, take_value, &p);
     free(p.section);
     if (bad_line < 0)
@@ -260,21 +224,21 @@ static int read_once(struct ini *ini, const char *text, const struct line_number
     return bad_line;
 }
 
-static char *describe(const struct ini *ini, const char *text, int line)
-{
-    const char *start = skip_blanks(text + ini->lines.items[line - 1].start);
-    return mem_strdup(*start == '[' ? "a section's name has no end; write \"]\" after it"
-                                    : "this is not a setting; write \"name = value\"");
-}
-
 void ini_read(struct ini *ini, const char *text)
 {
+    enum { MOST_PASSES = 50 };
     *ini = (struct ini){0};
     struct line_numbers bad = {0};
     int bad_line;
     while ((bad_line = read_once(ini, text, &bad)) > 0 && bad.list.len < MOST_PASSES)
         vec_push(&bad.list, bad_line);
-    for (size_t i = 0; i < bad.list.len; i++)
-        add_fault(ini, bad.list.items[i], describe(ini, text, bad.list.items[i]));
+    for (size_t i = 0; i < bad.list.len; i++) {
+        const char *start = text + ini->lines.items[bad.list.items[i] - 1].start;
+        while (is_blank(*start))
+            start++;
+        add_fault(ini, bad.list.items[i],
+                  mem_strdup(*start == '[' ? "a section's name has no end; write \"]\" after it"
+                                           : "this is not a setting; write \"name = value\""));
+    }
     vec_release(&bad.list);
 }

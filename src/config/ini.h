@@ -1,5 +1,5 @@
-/* INI text into entries, faults and lines: libinih's grammar, without its limits on names and with
- * the places that it does not tell.
+/* Reads INI text into entries, faults and lines: libinih's grammar without its limits on names, and
+ * with the places of all parts.
  *
  * A line that begins with a blank continues the value above it; the parts are joined by newlines.
  * A comment begins with ';' or '#' at a line's start, or with " ;" within a value's first line. */
@@ -29,7 +29,7 @@ enum ini_line_kind {
     INI_LINE_BAD
 };
 
-/* What stands where, for changing one line. */
+/* A line and the places of its parts, for changing it. */
 struct ini_line {
     enum ini_line_kind kind;
     size_t start, end, next; /* end: before the line's end; next: where the next one begins */
