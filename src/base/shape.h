@@ -107,6 +107,32 @@ struct shape {
         .name = member, .type = SHAPE_##TYPE, .presence = SHAPE_##PRESENCE, .offset = __VA_ARGS__  \
     }
 
+/* The initialiser of a shape with its rows:
+ *     const struct shape point_shape = SHAPE_OF("point", struct point, SHAPE_FIELD(…),
+ * SHAPE_FIELD(…)); The second refuses unknown members; the third is for the parameters of an
+ * operation. */
+#define SHAPE_OF_CLOSED(title, T, ...)                                                             \
+    {                                                                                              \
+        .name = title, .size = sizeof(T), .closed = true, .fields = (const struct shape_field[])   \
+        {                                                                                          \
+            __VA_ARGS__,                                                                           \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define SHAPE_OF(title, T, ...)                                                                    \
+    {                                                                                              \
+        .name = title, .size = sizeof(T), .fields = (const struct shape_field[])                   \
+        {                                                                                          \
+            __VA_ARGS__,                                                                           \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define SHAPE_PARAMETERS(T, ...) SHAPE_OF_CLOSED("parameters", T, __VA_ARGS__)
+
 /* A fresh struct is all zeroes. */
 
 /* Makes every member absent, without looking at what is there. */

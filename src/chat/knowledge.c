@@ -79,63 +79,47 @@ void learned_items_release(struct learned_items *list)
     vec_release(&list->items);
 }
 
-#define AT(T, member) SHAPE_AT(T, struct learned_item, member)
-#define TEXT(member) SHAPE_AT_TEXT(struct learned_item, member)
+#define ITEM(name, TYPE, PRESENCE, T, member, ...)                                                 \
+    SHAPE_FIELD(name, TYPE, PRESENCE, SHAPE_AT(T, struct learned_item, member), .help = __VA_ARGS__)
+#define TEXT(name, PRESENCE, member, ...)                                                          \
+    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct learned_item, member),                \
+                .help = __VA_ARGS__)
 
 /* clang-format off */
-static const struct shape_field item_fields[] = {
-    SHAPE_FIELD("id", STRING, REQUIRED, TEXT(id), .most = LEARNED_ID_BYTES,
-                .help = "Names the item."),
-    SHAPE_FIELD("scope", ENUM, REQUIRED, AT(enum learned_scope, scope),
-                .names = &learned_scope_names, .help = "Whom it is about."),
-    SHAPE_FIELD("kind", ENUM, REQUIRED, AT(enum learned_kind, kind),
-                .names = &learned_kind_names, .help = "What it is."),
-    SHAPE_FIELD("state", ENUM, REQUIRED, AT(enum learned_state, state),
-                .names = &learned_state_names, .help = "Whether it counts."),
-    SHAPE_FIELD("origin", ENUM, REQUIRED, AT(enum learned_origin, origin),
-                .names = &learned_origin_names, .help = "Where it came from."),
-    SHAPE_FIELD("text", STRING, REQUIRED, TEXT(text), .most = LEARNED_TEXT_BYTES,
-                .help = "What was learned."),
-    SHAPE_FIELD("project", STRING, OPTIONAL, TEXT(project),
-                .help = "Resolved path of the project that it belongs to."),
-    SHAPE_FIELD("session_id", STRING, OPTIONAL, TEXT(session_id),
-                .help = "The session that it was said in."),
-    SHAPE_FIELD("session_gone", BOOLEAN, OPTIONAL, AT(bool, session_gone),
-                .help = "That session was deleted."),
-    SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, seq), .least = 1,
-                .help = "Number of the event of its message."),
-    SHAPE_FIELD("replaced_by", STRING, OPTIONAL, TEXT(replaced_by),
-                .help = "The item that took its place."),
-    SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, created_ms), .help = "When it was noted."),
-    SHAPE_FIELD("changed_at", TIME, REQUIRED, AT(int64_t, changed_ms),
-                .help = "When its text or state was last changed."),
-    SHAPE_FIELD("uses", INTEGER, DEFAULT, AT(int64_t, uses),
-                .help = "Sessions whose model was told of it."),
-    SHAPE_FIELD("used_at", TIME, OPTIONAL, AT(int64_t, used_ms), .least = 1,
-                .help = "When one was, last."),
-    SHAPE_FIELD("said", STRING, OPTIONAL, TEXT(said),
-                .help = "A line of the message that it is of, as the person typed it."),
-    SHAPE_FIELD("said_at", TIME, OPTIONAL, AT(int64_t, said_ms), .least = 1,
-                .help = "When that was sent."),
-    SHAPE_FIELD("said_origin", ENUM, OPTIONAL, AT(enum input_origin, said_origin),
-                .names = &input_origin_names, .help = "Where it came from; absent: unknown."),
-    SHAPE_FIELD("turn", COUNT, OPTIONAL, AT(int, turn), .help = "Number of its turn."),
-    SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Title of the session."),
-    {0},
-};
-/* clang-format on */
+const struct shape learned_item_shape = SHAPE_OF("learned item", struct learned_item,
+    TEXT("id", REQUIRED, id, "Names the item.", .most = LEARNED_ID_BYTES),
+    ITEM("scope", ENUM, REQUIRED, enum learned_scope, scope,
+         "Whom it is about.", .names = &learned_scope_names),
+    ITEM("kind", ENUM, REQUIRED, enum learned_kind, kind,
+         "What it is.", .names = &learned_kind_names),
+    ITEM("state", ENUM, REQUIRED, enum learned_state, state,
+         "Whether it counts.", .names = &learned_state_names),
+    ITEM("origin", ENUM, REQUIRED, enum learned_origin, origin,
+         "Where it came from.", .names = &learned_origin_names),
+    TEXT("text", REQUIRED, text, "What was learned.", .most = LEARNED_TEXT_BYTES),
+    TEXT("project", OPTIONAL, project, "Resolved path of the project that it belongs to."),
+    TEXT("session_id", OPTIONAL, session_id, "The session that it was said in."),
+    ITEM("session_gone", BOOLEAN, OPTIONAL, bool, session_gone, "That session was deleted."),
+    ITEM("seq", INTEGER, OPTIONAL, int64_t, seq, "Number of the event of its message.", .least = 1),
+    TEXT("replaced_by", OPTIONAL, replaced_by, "The item that took its place."),
+    ITEM("created_at", TIME, REQUIRED, int64_t, created_ms, "When it was noted."),
+    ITEM("changed_at", TIME, REQUIRED, int64_t, changed_ms,
+         "When its text or state was last changed."),
+    ITEM("uses", INTEGER, DEFAULT, int64_t, uses, "Sessions whose model was told of it."),
+    ITEM("used_at", TIME, OPTIONAL, int64_t, used_ms, "When one was, last.", .least = 1),
+    TEXT("said", OPTIONAL, said, "A line of the message that it is of, as the person typed it."),
+    ITEM("said_at", TIME, OPTIONAL, int64_t, said_ms, "When that was sent.", .least = 1),
+    ITEM("said_origin", ENUM, OPTIONAL, enum input_origin, said_origin,
+         "Where it came from; absent: unknown.", .names = &input_origin_names),
+    ITEM("turn", COUNT, OPTIONAL, int, turn, "Number of its turn."),
+    TEXT("title", OPTIONAL, title, "Title of the session."));
 
-const struct shape learned_item_shape = {
-    .name = "learned item", .size = sizeof(struct learned_item), .fields = item_fields};
-
-/* clang-format off */
 #undef TEXT
 #define TEXT(S, name, at, most_bytes, ...) \
     SHAPE_FIELD(name, STRING, REQUIRED, SHAPE_AT_TEXT(S, at), .least = 1, .most = most_bytes, \
                 .help = __VA_ARGS__)
 #define COUNTED(S, name, at, text) \
     SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = text)
-#define PARAMS(T, rows) {.name = "parameters", .size = sizeof(T), .fields = rows, .closed = true}
 
 /* --- told of the graph ------------------------------------------------------------------------ */
 
@@ -158,7 +142,7 @@ static const struct shape_field observation_fields[] = {
 static const struct shape observation_shape = {
     .name = "observation", .size = sizeof(struct graph_observation), .fields = observation_fields};
 
-static const struct shape_field entity_fields[] = {
+const struct shape graph_entity_shape = SHAPE_OF("entity", struct graph_entity,
     TEXT(struct graph_entity, "name", name, GRAPH_NAME_BYTES, "Names it alone."),
     TEXT(struct graph_entity, "entity_type", type, GRAPH_TYPE_BYTES, "What kind of thing it is."),
     SHAPE_FIELD("observations", LIST, REQUIRED, offsetof(struct graph_entity, observations),
@@ -167,23 +151,15 @@ static const struct shape_field entity_fields[] = {
                 .help = "How many observations it has, also where they are left out."),
     SHAPE_FIELD("relation_count", COUNT, REQUIRED, SHAPE_AT(int, struct graph_entity, relations),
                 .help = "How many relations it has, out and in."),
-    SOURCE(struct graph_entity),
-    {0},
-};
-const struct shape graph_entity_shape = {
-    .name = "entity", .size = sizeof(struct graph_entity), .fields = entity_fields};
+    SOURCE(struct graph_entity));
 
-static const struct shape_field relation_fields[] = {
+const struct shape graph_relation_shape = SHAPE_OF("relation", struct graph_relation,
     TEXT(struct graph_relation, "from", from, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_relation, "to", to, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_relation, "relation_type", type, GRAPH_TYPE_BYTES, "What the one is to the other."),
-    SOURCE(struct graph_relation),
-    {0},
-};
-const struct shape graph_relation_shape = {
-    .name = "relation", .size = sizeof(struct graph_relation), .fields = relation_fields};
+    SOURCE(struct graph_relation));
 
-static const struct shape_field part_fields[] = {
+const struct shape graph_part_shape = SHAPE_OF("part of the graph", struct graph_part,
     SHAPE_FIELD("entities", LIST, REQUIRED, offsetof(struct graph_part, entities),
                 .of = &graph_entity_shape, .help = "Of a search: best first."),
     SHAPE_FIELD("relations", LIST, REQUIRED, offsetof(struct graph_part, relations),
@@ -193,88 +169,50 @@ static const struct shape_field part_fields[] = {
                 .help = "How many more there are, which are left out."),
     SHAPE_FIELD("unknown", STRINGS, OPTIONAL, offsetof(struct graph_part, unknown),
                 .help = "Names that were asked for, and that no entity has."),
-    COUNTED(struct graph_part, "total", total, "Entities that there are."),
-    {0},
-};
-const struct shape graph_part_shape = {
-    .name = "part of the graph", .size = sizeof(struct graph_part), .fields = part_fields};
+    COUNTED(struct graph_part, "total", total, "Entities that there are."));
 
-static const struct shape_field stats_fields[] = {
+const struct shape graph_stats_shape = SHAPE_OF("graph figures", struct graph_stats,
     COUNTED(struct graph_stats, "entities", entities, "Entities."),
     COUNTED(struct graph_stats, "observations", observations, "What was observed of them."),
     COUNTED(struct graph_stats, "relations", relations, "Relations between them."),
     COUNTED(struct graph_stats, "orphans", orphans, "Observations whose session was deleted."),
-    COUNTED(struct graph_stats, "bytes", bytes, "What it takes in the database, about."),
-    {0},
-};
-const struct shape graph_stats_shape = {
-    .name = "graph figures", .size = sizeof(struct graph_stats), .fields = stats_fields};
+    COUNTED(struct graph_stats, "bytes", bytes, "What it takes in the database, about."));
 
 /* --- told to it ------------------------------------------------------------------------------- */
 
-static const struct shape_field new_entity_fields[] = {
+static const struct shape new_entity_shape = SHAPE_OF_CLOSED("new entity", struct graph_new_entity,
     TEXT(struct graph_new_entity, "name", name, GRAPH_NAME_BYTES, "Names it alone."),
     TEXT(struct graph_new_entity, "entity_type", type, GRAPH_TYPE_BYTES, "What kind of thing it is.",
          .also = "entityType"),
     SHAPE_FIELD("observations", STRINGS, OPTIONAL, offsetof(struct graph_new_entity, observations),
-                .most = GRAPH_OBSERVATIONS, .help = "What is known of it."),
-    {0},
-};
-static const struct shape new_entity_shape = {.name = "new entity",
-                                              .size = sizeof(struct graph_new_entity),
-                                              .fields = new_entity_fields,
-                                              .closed = true};
-static const struct shape_field create_fields[] = {
+                .most = GRAPH_OBSERVATIONS, .help = "What is known of it."));
+const struct shape graph_create_shape = SHAPE_PARAMETERS(struct graph_create,
     SHAPE_FIELD("entities", LIST, REQUIRED, offsetof(struct graph_create, entities),
-                .of = &new_entity_shape, .least = 1, .most = GRAPH_BATCH, .help = "New ones."),
-    {0},
-};
-const struct shape graph_create_shape = PARAMS(struct graph_create, create_fields);
+                .of = &new_entity_shape, .least = 1, .most = GRAPH_BATCH, .help = "New ones."));
 
-static const struct shape_field contents_fields[] = {
+static const struct shape contents_shape = SHAPE_OF_CLOSED("observations", struct graph_new_observations,
     TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom.",
          .also = "entityName"),
     SHAPE_FIELD("contents", STRINGS, REQUIRED, offsetof(struct graph_new_observations, contents),
-                .least = 1, .most = GRAPH_OBSERVATIONS, .help = "What is known of it."),
-    {0},
-};
-static const struct shape contents_shape = {.name = "observations",
-                                            .size = sizeof(struct graph_new_observations),
-                                            .fields = contents_fields,
-                                            .closed = true};
-static const struct shape_field observe_fields[] = {
+                .least = 1, .most = GRAPH_OBSERVATIONS, .help = "What is known of it."));
+const struct shape graph_observe_shape = SHAPE_PARAMETERS(struct graph_observe,
     SHAPE_FIELD("observations", LIST, REQUIRED, offsetof(struct graph_observe, observations),
-                .of = &contents_shape, .least = 1, .most = GRAPH_BATCH, .help = "By entity."),
-    {0},
-};
-const struct shape graph_observe_shape = PARAMS(struct graph_observe, observe_fields);
+                .of = &contents_shape, .least = 1, .most = GRAPH_BATCH, .help = "By entity."));
 
-static const struct shape_field new_relation_fields[] = {
+static const struct shape new_relation_shape = SHAPE_OF_CLOSED("new relation", struct graph_new_relation,
     TEXT(struct graph_new_relation, "from", from, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_new_relation, "to", to, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_new_relation, "relation_type", type, GRAPH_TYPE_BYTES,
-         "What the one is to the other: \"works at\".", .also = "relationType"),
-    {0},
-};
-static const struct shape new_relation_shape = {.name = "new relation",
-                                                .size = sizeof(struct graph_new_relation),
-                                                .fields = new_relation_fields,
-                                                .closed = true};
-static const struct shape_field relate_fields[] = {
+         "What the one is to the other: \"works at\".", .also = "relationType"));
+const struct shape graph_relate_shape = SHAPE_PARAMETERS(struct graph_relate,
     SHAPE_FIELD("relations", LIST, REQUIRED, offsetof(struct graph_relate, relations),
                 .of = &new_relation_shape, .least = 1, .most = GRAPH_BATCH,
-                .help = "From one entity to another."),
-    {0},
-};
-const struct shape graph_relate_shape = PARAMS(struct graph_relate, relate_fields);
+                .help = "From one entity to another."));
 
-static const struct shape_field query_fields[] = {
-    TEXT(struct graph_query, "query", query, 65536, "Words, or a part of a text."),
-    {0},
-};
-const struct shape graph_query_shape = PARAMS(struct graph_query, query_fields);
+const struct shape graph_query_shape = SHAPE_PARAMETERS(struct graph_query,
+    TEXT(struct graph_query, "query", query, 65536, "Words, or a part of a text."));
 
-static const struct shape_field search_fields[] = {
+const struct shape graph_search_shape = SHAPE_PARAMETERS(struct graph_search,
     SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct graph_search, query),
                 .help = "Words, or a part of a text."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct graph_search, limit),
@@ -282,94 +220,56 @@ static const struct shape_field search_fields[] = {
     SHAPE_FIELD("typing", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct graph_search, typing),
                 .help = "The last word may be the beginning of one."),
     SHAPE_FIELD("brief", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct graph_search, brief),
-                .help = "Observations are counted, not given, and there are no relations."),
-    {0},
-};
-const struct shape graph_search_shape = PARAMS(struct graph_search, search_fields);
+                .help = "Observations are counted, not given, and there are no relations."));
 
-static const struct shape_field names_fields[] = {
+const struct shape graph_names_shape = SHAPE_PARAMETERS(struct graph_names,
     SHAPE_FIELD("names", STRINGS, REQUIRED, offsetof(struct graph_names, names), .least = 1,
-                .most = GRAPH_BATCH, .help = "Of entities."),
-    {0},
-};
-const struct shape graph_names_shape = PARAMS(struct graph_names, names_fields);
+                .most = GRAPH_BATCH, .help = "Of entities."));
 
-static const struct shape_field entity_names_fields[] = {
+const struct shape graph_entity_names_shape = SHAPE_PARAMETERS(struct graph_names,
     SHAPE_FIELD("entity_names", STRINGS, REQUIRED, offsetof(struct graph_names, names), .least = 1,
-                .most = GRAPH_BATCH, .help = "Of entities.", .also = "entityNames"),
-    {0},
-};
-const struct shape graph_entity_names_shape = PARAMS(struct graph_names, entity_names_fields);
+                .most = GRAPH_BATCH, .help = "Of entities.", .also = "entityNames"));
 
-static const struct shape_field deletion_fields[] = {
+static const struct shape deletion_shape = SHAPE_OF_CLOSED("deletion", struct graph_new_observations,
     TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom.",
          .also = "entityName"),
     SHAPE_FIELD("observations", STRINGS, REQUIRED,
                 offsetof(struct graph_new_observations, contents), .least = 1,
-                .most = GRAPH_OBSERVATIONS, .help = "Exactly as they are."),
-    {0},
-};
-static const struct shape deletion_shape = {.name = "deletion",
-                                            .size = sizeof(struct graph_new_observations),
-                                            .fields = deletion_fields,
-                                            .closed = true};
-static const struct shape_field unobserve_fields[] = {
+                .most = GRAPH_OBSERVATIONS, .help = "Exactly as they are."));
+const struct shape graph_unobserve_shape = SHAPE_PARAMETERS(struct graph_unobserve,
     SHAPE_FIELD("deletions", LIST, REQUIRED, offsetof(struct graph_unobserve, deletions),
-                .of = &deletion_shape, .least = 1, .most = GRAPH_BATCH, .help = "By entity."),
-    {0},
-};
-const struct shape graph_unobserve_shape = PARAMS(struct graph_unobserve, unobserve_fields);
+                .of = &deletion_shape, .least = 1, .most = GRAPH_BATCH, .help = "By entity."));
 
 /* --- what came of it -------------------------------------------------------------------------- */
 
-static const struct shape_field added_to_fields[] = {
+static const struct shape added_to_shape = SHAPE_OF("added to entity", struct graph_added_to,
     TEXT(struct graph_added_to, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom."),
     SHAPE_FIELD("added_observations", STRINGS, REQUIRED, offsetof(struct graph_added_to, added),
-                .help = "That are new."),
-    {0},
-};
-static const struct shape added_to_shape = {
-    .name = "added to entity", .size = sizeof(struct graph_added_to), .fields = added_to_fields};
-static const struct shape_field added_fields[] = {
+                .help = "That are new."));
+const struct shape graph_added_shape = SHAPE_OF("added observations", struct graph_added,
     SHAPE_FIELD("results", LIST, REQUIRED, offsetof(struct graph_added, items),
-                .of = &added_to_shape, .help = "In the order in which they were named."),
-    {0},
-};
-const struct shape graph_added_shape = {
-    .name = "added observations", .size = sizeof(struct graph_added), .fields = added_fields};
+                .of = &added_to_shape, .help = "In the order in which they were named."));
 
-static const struct shape_field counts_fields[] = {
+const struct shape graph_counts_shape = SHAPE_OF("graph counts", struct graph_counts,
     COUNTED(struct graph_counts, "entities", entities, "How many."),
     COUNTED(struct graph_counts, "observations", observations, "How many."),
     COUNTED(struct graph_counts, "relations", relations, "How many."),
     SHAPE_FIELD("skipped", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct graph_counts, skipped),
-                .help = "Relations of an import whose entities are neither in it nor in the graph."),
-    {0},
-};
-const struct shape graph_counts_shape = {
-    .name = "graph counts", .size = sizeof(struct graph_counts), .fields = counts_fields};
+                .help = "Relations of an import whose entities are neither in it nor in the graph."));
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static const struct shape_field line_entity_fields[] = {
+const struct shape graph_line_entity_shape = SHAPE_OF("entity", struct graph_line_entity,
     TEXT(struct graph_line_entity, "name", name, GRAPH_NAME_BYTES, "Names it alone."),
     TEXT(struct graph_line_entity, "entityType", type, GRAPH_TYPE_BYTES, "What kind of thing it is."),
     SHAPE_FIELD("observations", STRINGS, REQUIRED, offsetof(struct graph_line_entity, observations),
-                .most = GRAPH_OBSERVATIONS, .help = "What is known of it."),
-    {0},
-};
-const struct shape graph_line_entity_shape = {
-    .name = "entity", .size = sizeof(struct graph_line_entity), .fields = line_entity_fields};
+                .most = GRAPH_OBSERVATIONS, .help = "What is known of it."));
 
-static const struct shape_field line_relation_fields[] = {
+const struct shape graph_line_relation_shape = SHAPE_OF("relation", struct graph_line_relation,
     TEXT(struct graph_line_relation, "from", from, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_line_relation, "to", to, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_line_relation, "relationType", type, GRAPH_TYPE_BYTES,
-         "What the one is to the other."),
-    {0},
-};
-const struct shape graph_line_relation_shape = {
-    .name = "relation", .size = sizeof(struct graph_line_relation), .fields = line_relation_fields};
+         "What the one is to the other."));
 /* clang-format on */
 
 void graph_part_release(struct graph_part *p)
@@ -442,13 +342,11 @@ char *corpus_without_mentions(const char *text)
     SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = text)
 #define FLAG(S, name, at, text) \
     SHAPE_FIELD(name, BOOLEAN, OPTIONAL, SHAPE_AT(bool, S, at), .help = text)
-#define TOLD(called, T, rows) {.name = called, .size = sizeof(T), .fields = rows}
 #undef PARAMS
-#define PARAMS(T, rows) {.name = "parameters", .size = sizeof(T), .fields = rows, .closed = true}
 
 /* --- told of them ----------------------------------------------------------------------------- */
 
-static const struct shape_field info_fields[] = {
+const struct shape corpus_info_shape = SHAPE_OF("corpus", struct corpus_info,
     TEXT(struct corpus_info, "name", name, REQUIRED, CORPUS_NAME_BYTES, "Names it alone."),
     SHAPE_FIELD("paths", STRINGS, REQUIRED, offsetof(struct corpus_info, paths),
                 .most = CORPUS_PATHS, .help = "Files and folders that it is made of."),
@@ -458,22 +356,16 @@ static const struct shape_field info_fields[] = {
     COUNTED(struct corpus_info, "bytes", bytes, "Of the documents' text."),
     SHAPE_FIELD("updated_at", TIME, OPTIONAL, SHAPE_AT(int64_t, struct corpus_info, updated_ms),
                 .help = "End of the last ingest."),
-    FLAG(struct corpus_info, "pending", pending, "An ingest has begun and not ended."),
-    {0},
-};
-const struct shape corpus_info_shape = TOLD("corpus", struct corpus_info, info_fields);
+    FLAG(struct corpus_info, "pending", pending, "An ingest has begun and not ended."));
 
-static const struct shape_field list_fields[] = {
+const struct shape corpus_list_shape = SHAPE_OF("corpora", struct corpus_list,
     SHAPE_FIELD("corpora", LIST, REQUIRED, offsetof(struct corpus_list, items),
-                .of = &corpus_info_shape, .help = "By name."),
-    {0},
-};
-const struct shape corpus_list_shape = TOLD("corpora", struct corpus_list, list_fields);
+                .of = &corpus_info_shape, .help = "By name."));
 
 static const char *const document_state_words[] = {"ready", "failed"};
 static const struct shape_names states = {document_state_words, 2, -1};
 
-static const struct shape_field document_fields[] = {
+const struct shape corpus_document_shape = SHAPE_OF("document", struct corpus_document,
     COUNTED(struct corpus_document, "id", id, "Names it alone."),
     TEXT(struct corpus_document, "corpus_id", corpus, REQUIRED, CORPUS_NAME_BYTES, "The corpus that it is in."),
     TEXT(struct corpus_document, "file", file, REQUIRED, CORPUS_FILE_BYTES, "Its path, or the name of a given text."),
@@ -485,22 +377,14 @@ static const struct shape_field document_fields[] = {
     COUNTED(struct corpus_document, "bytes", bytes, "Of its text."),
     SHAPE_FIELD("ingested_at", TIME, REQUIRED, SHAPE_AT(int64_t, struct corpus_document, ingested_ms),
                 .help = "When it was read."),
-    FLAG(struct corpus_document, "given", given, "It is a text without a file."),
-    {0},
-};
-const struct shape corpus_document_shape =
-    TOLD("document", struct corpus_document, document_fields);
+    FLAG(struct corpus_document, "given", given, "It is a text without a file."));
 
-static const struct shape_field documents_fields[] = {
+const struct shape corpus_documents_shape = SHAPE_OF("documents", struct corpus_documents,
     SHAPE_FIELD("documents", LIST, REQUIRED, offsetof(struct corpus_documents, items),
                 .of = &corpus_document_shape, .help = "By file."),
-    COUNTED(struct corpus_documents, "total", total, "How many there are."),
-    {0},
-};
-const struct shape corpus_documents_shape =
-    TOLD("documents", struct corpus_documents, documents_fields);
+    COUNTED(struct corpus_documents, "total", total, "How many there are."));
 
-static const struct shape_field passage_fields[] = {
+const struct shape corpus_passage_shape = SHAPE_OF("passage", struct corpus_passage,
     SHAPE_FIELD("n", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_passage, number),
                 .help = "The number that a model cites it by."),
     TEXT(struct corpus_passage, "content", content, REQUIRED, 0, "The text."),
@@ -522,31 +406,21 @@ static const struct shape_field passage_fields[] = {
     SHAPE_FIELD("words", NUMBER, OPTIONAL, SHAPE_AT(double, struct corpus_passage, words),
                 .most = 1, .decimals = 4, .help = "What words say of that."),
     SHAPE_FIELD("vector", NUMBER, OPTIONAL, SHAPE_AT(double, struct corpus_passage, vector),
-                .most = 1, .decimals = 4, .absent = -1, .help = "What vectors say of that."),
-    {0},
-};
-const struct shape corpus_passage_shape = TOLD("passage", struct corpus_passage, passage_fields);
+                .most = 1, .decimals = 4, .absent = -1, .help = "What vectors say of that."));
 
-static const struct shape_field passages_fields[] = {
+const struct shape corpus_passages_shape = SHAPE_OF("passages", struct corpus_passages,
     SHAPE_FIELD("passages", LIST, REQUIRED, offsetof(struct corpus_passages, items),
                 .of = &corpus_passage_shape, .help = "As they stand in the document."),
-    COUNTED(struct corpus_passages, "total", total, "How many the document has."),
-    {0},
-};
-const struct shape corpus_passages_shape =
-    TOLD("passages", struct corpus_passages, passages_fields);
+    COUNTED(struct corpus_passages, "total", total, "How many the document has."));
 
-static const struct shape_field found_fields[] = {
+const struct shape corpus_found_shape = SHAPE_OF("found", struct corpus_found,
     SHAPE_FIELD("results", LIST, REQUIRED, offsetof(struct corpus_found, items),
                 .of = &corpus_passage_shape, .help = "Best first."),
     COUNTED(struct corpus_found, "documents", documents, "Documents that were searched."),
     COUNTED(struct corpus_found, "searched", searched, "Passages that were searched."),
-    TEXT(struct corpus_found, "badge", badge, OPTIONAL, 0, "What could not be used."),
-    {0},
-};
-const struct shape corpus_found_shape = TOLD("found", struct corpus_found, found_fields);
+    TEXT(struct corpus_found, "badge", badge, OPTIONAL, 0, "What could not be used."));
 
-static const struct shape_field corpora_stats_fields[] = {
+const struct shape corpus_stats_shape = SHAPE_OF("corpora figures", struct corpus_stats,
     COUNTED(struct corpus_stats, "corpora", corpora, "Sets of documents."),
     COUNTED(struct corpus_stats, "documents", documents, "That can be searched."),
     COUNTED(struct corpus_stats, "failed", failed, "Files that could not be read."),
@@ -555,12 +429,9 @@ static const struct shape_field corpora_stats_fields[] = {
     COUNTED(struct corpus_stats, "index_bytes", index, "Of words and vectors."),
     COUNTED(struct corpus_stats, "embedded", embedded, "Passages with a vector of the model."),
     COUNTED(struct corpus_stats, "missing", missing, "Passages that lack one."),
-    TEXT(struct corpus_stats, "model", model, OPTIONAL, 0, "Who makes vectors; absent: nobody."),
-    {0},
-};
-const struct shape corpus_stats_shape = TOLD("corpora figures", struct corpus_stats, corpora_stats_fields);
+    TEXT(struct corpus_stats, "model", model, OPTIONAL, 0, "Who makes vectors; absent: nobody."));
 
-static const struct shape_field progress_fields[] = {
+const struct shape corpus_progress_shape = SHAPE_OF("progress", struct corpus_progress,
     TEXT(struct corpus_progress, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "The last one, where it is more than one."),
     COUNTED(struct corpus_progress, "files", files, "That were found."),
     COUNTED(struct corpus_progress, "done", done, "That were looked at."),
@@ -572,70 +443,45 @@ static const struct shape_field progress_fields[] = {
     COUNTED(struct corpus_progress, "passages", passages, "That are new."),
     COUNTED(struct corpus_progress, "bytes", bytes, "That were read."),
     FLAG(struct corpus_progress, "finished", finished, "That is all."),
-    FLAG(struct corpus_progress, "asks", asks, "Nothing was done: so much goes to an embedding endpoint with consent alone."),
-    {0},
-};
-const struct shape corpus_progress_shape =
-    TOLD("progress", struct corpus_progress, progress_fields);
+    FLAG(struct corpus_progress, "asks", asks, "Nothing was done: so much goes to an embedding endpoint with consent alone."));
 
-static const struct shape_field ingested_fields[] = {
+const struct shape corpus_ingested_shape = SHAPE_OF("ingested", struct corpus_ingested,
     COUNTED(struct corpus_ingested, "document", document, "Number of the document."),
-    COUNTED(struct corpus_ingested, "chunks", chunks, "Passages that it has."),
-    {0},
-};
-const struct shape corpus_ingested_shape =
-    TOLD("ingested", struct corpus_ingested, ingested_fields);
+    COUNTED(struct corpus_ingested, "chunks", chunks, "Passages that it has."));
 
-static const struct shape_field removed_fields[] = {
-    COUNTED(struct corpus_removed, "documents", documents, "That are gone."),
-    {0},
-};
-const struct shape corpus_removed_shape = TOLD("removed", struct corpus_removed, removed_fields);
+const struct shape corpus_removed_shape = SHAPE_OF("removed", struct corpus_removed,
+    COUNTED(struct corpus_removed, "documents", documents, "That are gone."));
 
 /* --- told to them ----------------------------------------------------------------------------- */
 
-static const struct shape_field add_fields[] = {
+const struct shape corpus_add_shape = SHAPE_PARAMETERS(struct corpus_add,
     TEXT(struct corpus_add, "corpus_id", name, OPTIONAL, CORPUS_NAME_BYTES, "Of an update: absent for all."),
     SHAPE_FIELD("paths", STRINGS, OPTIONAL, offsetof(struct corpus_add, paths),
                 .most = CORPUS_PATHS, .place = SHAPE_READS,
                 .help = "Files and folders; none: those that it has."),
-    FLAG(struct corpus_add, "consent", consent, "However much goes to an embedding endpoint."),
-    {0},
-};
-const struct shape corpus_add_shape = PARAMS(struct corpus_add, add_fields);
+    FLAG(struct corpus_add, "consent", consent, "However much goes to an embedding endpoint."));
 
-static const struct shape_field documents_query_fields[] = {
+const struct shape corpus_documents_query_shape = SHAPE_PARAMETERS(struct corpus_documents_query,
     TEXT(struct corpus_documents_query, "corpus_id", name, REQUIRED, CORPUS_NAME_BYTES, "The corpus."),
     FLAG(struct corpus_documents_query, "failed", failed, "Files that could not be read, instead."),
     SHAPE_FIELD("after", STRING, OPTIONAL, SHAPE_AT_TEXT(struct corpus_documents_query, after),
                 .help = "From behind this file on."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_documents_query, limit),
-                .most = CORPUS_PAGE, .help = "At most so many."),
-    {0},
-};
-const struct shape corpus_documents_query_shape =
-    PARAMS(struct corpus_documents_query, documents_query_fields);
+                .most = CORPUS_PAGE, .help = "At most so many."));
 
-static const struct shape_field passages_query_fields[] = {
+const struct shape corpus_passages_query_shape = SHAPE_PARAMETERS(struct corpus_passages_query,
     COUNTED(struct corpus_passages_query, "document", document, "Number of the document."),
     SHAPE_FIELD("from", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_passages_query, from),
                 .help = "Number of the first passage."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_passages_query, limit),
-                .most = CORPUS_PAGE, .help = "At most so many."),
-    {0},
-};
-const struct shape corpus_passages_query_shape =
-    PARAMS(struct corpus_passages_query, passages_query_fields);
+                .most = CORPUS_PAGE, .help = "At most so many."));
 
-static const struct shape_field cited_fields[] = {
+const struct shape corpus_cited_shape = SHAPE_PARAMETERS(struct corpus_cited,
     TEXT(struct corpus_cited, "session_id", session_id, REQUIRED, 64, "The whole id."),
     SHAPE_FIELD("before", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_cited, before),
-                .help = "Number of an event: what was given last before it."),
-    {0},
-};
-const struct shape corpus_cited_shape = PARAMS(struct corpus_cited, cited_fields);
+                .help = "Number of an event: what was given last before it."));
 
-static const struct shape_field corpus_search_fields[] = {
+const struct shape corpus_search_shape = SHAPE_PARAMETERS(struct corpus_search,
     TEXT(struct corpus_search, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "The corpus; absent: all."),
     TEXT(struct corpus_search, "query", query, REQUIRED, CORPUS_QUERY_BYTES, "What is looked for."),
     SHAPE_FIELD("top_k", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_search, top_k),
@@ -644,23 +490,14 @@ static const struct shape_field corpus_search_fields[] = {
                 SHAPE_AT(double, struct corpus_search, hybrid_weight), .least = 0, .most = 1,
                 .absent = -1, .help = "Share of words; what is left is that of vectors."),
     TEXT(struct corpus_search, "filter", filter, OPTIONAL, CORPUS_FILE_BYTES,
-         "Files whose path has this in it, or fits it as a glob."),
-    {0},
-};
-const struct shape corpus_search_shape = PARAMS(struct corpus_search, corpus_search_fields);
+         "Files whose path has this in it, or fits it as a glob."));
 
-static const struct shape_field ingest_fields[] = {
+const struct shape corpus_ingest_shape = SHAPE_PARAMETERS(struct corpus_ingest,
     TEXT(struct corpus_ingest, "corpus_id", corpus, REQUIRED, CORPUS_NAME_BYTES, "The corpus; it is made where there is none."),
     TEXT(struct corpus_ingest, "filename", filename, REQUIRED, CORPUS_FILE_BYTES, "What the document is called; its ending says how it is read."),
-    TEXT(struct corpus_ingest, "text", text, REQUIRED, CORPUS_TEXT_BYTES, "The document."),
-    {0},
-};
-const struct shape corpus_ingest_shape = PARAMS(struct corpus_ingest, ingest_fields);
+    TEXT(struct corpus_ingest, "text", text, REQUIRED, CORPUS_TEXT_BYTES, "The document."));
 
-static const struct shape_field remove_fields[] = {
+const struct shape corpus_remove_shape = SHAPE_PARAMETERS(struct corpus_remove,
     TEXT(struct corpus_remove, "corpus_id", name, REQUIRED, CORPUS_NAME_BYTES, "The corpus."),
-    TEXT(struct corpus_remove, "file", file, OPTIONAL, CORPUS_FILE_BYTES, "This document alone."),
-    {0},
-};
-const struct shape corpus_remove_shape = PARAMS(struct corpus_remove, remove_fields);
+    TEXT(struct corpus_remove, "file", file, OPTIONAL, CORPUS_FILE_BYTES, "This document alone."));
 /* clang-format on */

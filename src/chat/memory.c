@@ -367,7 +367,8 @@ FACTOR(user)
     SHAPE_FIELD(name, NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, member), .least = 0,   \
                 .most = RANK_MAX, .decimals = 4, .there = has_##member, .help = what)
 
-static const struct shape_field why_fields[] = {
+const struct shape memory_why_shape = SHAPE_OF(
+    "why", struct memory_why,
     PART("words", words, "BM25 of the entry itself, of a long one of its best passage."),
     SHAPE_FIELD("passage", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_why, passage),
                 .help = "It is long; the words of its best passage count."),
@@ -377,8 +378,7 @@ static const struct shape_field why_fields[] = {
     PART("session", session, "Share of the talk that it stands in."),
     PART("window", window, "Share of the turns around it."),
     PART("weight", weight, "What the sum is multiplied by: the product of those that follow."),
-    WEIGHT("length", length, "It is short."),
-    WEIGHT("asks", asks, "It is a mere question."),
+    WEIGHT("length", length, "It is short."), WEIGHT("asks", asks, "It is a mere question."),
     WEIGHT("named", named, "The question names who said it."),
     WEIGHT("user", user, "It is the user's own message."),
     PART("held", held, "Part of the question's words that stand in it, by their rarity."),
@@ -387,12 +387,7 @@ static const struct shape_field why_fields[] = {
                 .least = -1, .most = 1, .decimals = 4, .there = has_vector,
                 .help = "How near its vector is."),
     SHAPE_FIELD("exact", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_why, exact),
-                .help = "The same text."),
-    {0},
-};
-
-const struct shape memory_why_shape = {
-    .name = "why", .size = sizeof(struct memory_why), .fields = why_fields};
+                .help = "The same text."));
 
 #undef AT
 #define AT(T, member) SHAPE_AT(T, struct memory_hit, member)
@@ -531,20 +526,11 @@ static const struct shape_field model_fields[] = {
 const struct shape memory_hit_model_shape = {
     .name = "memory hit", .size = sizeof(struct memory_hit), .fields = model_fields};
 
-static const struct shape_field told_fields[] = {
-    ID,
-    SCORE,
-    SESSION,
-    TURN,
-    ORIGIN,
+static const struct shape told_shape = SHAPE_OF(
+    "memory hit", struct memory_hit, ID, SCORE, SESSION, TURN, ORIGIN,
     SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage."),
     SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, entry.seq),
-                .help = "Number of the event of its message."),
-    {0},
-};
-
-static const struct shape told_shape = {
-    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = told_fields};
+                .help = "Number of the event of its message."));
 
 static char *print_hits(const struct memory_hits *h, const struct shape *s)
 {

@@ -30,39 +30,29 @@ static const struct shape_names roles = {role_words, COUNT(role_words), -1};
 #define FLAG(T, member, what)                                                                      \
     SHAPE_FIELD(#member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, T, member), .help = what)
 
-static const struct shape_field block_fields[] = {
+static const struct shape block_shape = SHAPE_OF(
+    "content block", struct block,
     SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
                 .names = &block_types, .help = "What it is."),
-    TEXT(id, "Of the call."),
-    TEXT(name, "The tool, or the model that reasoned."),
+    TEXT(id, "Of the call."), TEXT(name, "The tool, or the model that reasoned."),
     TEXT(text, "The content; arguments; an image's path or URL."),
-    TEXT(signature, "The provider's proof of reasoning."),
-    TEXT(media_type, "Of an image."),
+    TEXT(signature, "The provider's proof of reasoning."), TEXT(media_type, "Of an image."),
     FLAG(struct block, is_error, "The result says why the call failed."),
-    FLAG(struct block, redacted, "The signature is the encrypted content."),
-    {0},
-};
+    FLAG(struct block, redacted, "The signature is the encrypted content."));
 
-static const struct shape block_shape = {
-    .name = "content block", .size = sizeof(struct block), .fields = block_fields};
-
-static const struct shape_field message_fields[] = {
-    SHAPE_FIELD("role", ENUM, REQUIRED, SHAPE_AT(enum role, struct message, role), .names = &roles,
-                .help = "Who says it."),
-    SHAPE_FIELD("seq", INTEGER, DEFAULT, SHAPE_AT(int64_t, struct message, seq),
-                .help = "Number of the event that began it."),
-    SHAPE_FIELD("turn", COUNT, DEFAULT, SHAPE_AT(int, struct message, turn),
-                .help = "The user's message that it belongs to."),
-    FLAG(struct message, partial, "It was interrupted or cut off."),
-    FLAG(struct message, summary, "Made by a compaction."),
-    FLAG(struct message, pinned, "By the user."),
-    SHAPE_FIELD("content", LIST, REQUIRED, offsetof(struct message, blocks), .of = &block_shape,
-                .help = "Its blocks."),
-    {0},
-};
-
-const struct shape message_shape = {
-    .name = "message", .size = sizeof(struct message), .fields = message_fields};
+const struct shape message_shape =
+    SHAPE_OF("message", struct message,
+             SHAPE_FIELD("role", ENUM, REQUIRED, SHAPE_AT(enum role, struct message, role),
+                         .names = &roles, .help = "Who says it."),
+             SHAPE_FIELD("seq", INTEGER, DEFAULT, SHAPE_AT(int64_t, struct message, seq),
+                         .help = "Number of the event that began it."),
+             SHAPE_FIELD("turn", COUNT, DEFAULT, SHAPE_AT(int, struct message, turn),
+                         .help = "The user's message that it belongs to."),
+             FLAG(struct message, partial, "It was interrupted or cut off."),
+             FLAG(struct message, summary, "Made by a compaction."),
+             FLAG(struct message, pinned, "By the user."),
+             SHAPE_FIELD("content", LIST, REQUIRED, offsetof(struct message, blocks),
+                         .of = &block_shape, .help = "Its blocks."));
 
 void block_release(struct block *b)
 {

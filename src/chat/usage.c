@@ -124,19 +124,15 @@ static bool is_measured(const void *measure)
     return ((const struct request_measure *)measure)->tokens >= 0;
 }
 
-static const struct shape_field measure_fields[] = {
+const struct shape request_measure_shape = SHAPE_OF(
+    "measure", struct request_measure,
     SHAPE_FIELD("measured", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct request_measure, tokens),
                 .absent = -1, .nearest = true),
     SHAPE_FIELD("measured_history", INTEGER, OPTIONAL,
                 SHAPE_AT(int64_t, struct request_measure, history), .there = is_measured,
                 .nearest = true),
     SHAPE_FIELD("measured_estimated", BOOLEAN, OPTIONAL,
-                SHAPE_AT(bool, struct request_measure, estimated)),
-    {0},
-};
-
-const struct shape request_measure_shape = {
-    .name = "measure", .size = sizeof(struct request_measure), .fields = measure_fields};
+                SHAPE_AT(bool, struct request_measure, estimated)));
 
 int64_t request_resized(int64_t tokens, int64_t before, int64_t after)
 {
