@@ -370,12 +370,15 @@ TEST(test_schema)
     json_free(v);
 }
 
-TEST(test_description)
+TEST(test_expected)
 {
     struct buf out = BUF_INIT;
-    shape_describe(&thing, &out);
-    assert_non_null(strstr(out.data, "  text: a string of at most 20 bytes. What it says.\n"));
-    assert_non_null(strstr(out.data, "  colour: \"red\" or \"blue\"; optional\n"));
-    assert_non_null(strstr(out.data, "    x: a whole number from -10 to 10\n"));
+    for (const struct shape_field *f = thing.fields; f->name; f++) {
+        buf_addf(&out, "%s: ", f->name);
+        shape_add_expected(f, &out);
+        buf_addch(&out, '\n');
+    }
+    assert_non_null(strstr(out.data, "text: a string of at most 20 bytes\n"));
+    assert_non_null(strstr(out.data, "colour: \"red\" or \"blue\"\n"));
     buf_release(&out);
 }

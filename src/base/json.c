@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +15,14 @@
 
 /* A struct json is a cJSON under another name, so that nobody else sees cJSON. */
 
-static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
-
 static void *alloc_or_die(size_t size)
 {
     return mem_resize(NULL, size);
 }
 
-static void set_hooks(void)
+__attribute__((constructor)) static void set_hooks(void)
 {
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = alloc_or_die, .free_fn = free});
-}
-
-/* Before every call of cJSON that allocates. */
-
-static void need_hooks(void)
-{
-    pthread_once(&hooks_once, set_hooks);
 }
 
 static struct json *wrap(cJSON *v)
@@ -57,7 +47,6 @@ static const struct json *show(const cJSON *v)
 
 struct json *json_parse(const char *text, size_t len, struct error *e)
 {
-    need_hooks();
     const char *end = text;
     cJSON *root = cJSON_ParseWithLengthOpts(text, len, &end, false);
     size_t at = end ? (size_t)(end - text) : 0;
@@ -153,25 +142,21 @@ void json_free(struct json *root)
 
 struct json *json_new_object(void)
 {
-    need_hooks();
     return wrap(cJSON_CreateObject());
 }
 
 struct json *json_new_array(void)
 {
-    need_hooks();
     return wrap(cJSON_CreateArray());
 }
 
 struct json *json_new_string(const char *s)
 {
-    need_hooks();
     return wrap(s ? cJSON_CreateString(s) : cJSON_CreateNull());
 }
 
 struct json *json_clone(const struct json *v)
 {
-    need_hooks();
     return wrap(cJSON_Duplicate(peek(v), true));
 }
 
@@ -303,7 +288,6 @@ void json_set_string(struct json *object, const char *name, const char *s)
 void json_set_int(struct json *object, const char *name, int64_t n)
 {
     const int64_t exact = 1000000000000000; /* from here on cJSON prints 1e+15 */
-    need_hooks();
     if (n > -exact && n < exact) {
         json_set(object, name, wrap(cJSON_CreateNumber((double)n)));
         return;
@@ -315,13 +299,11 @@ void json_set_int(struct json *object, const char *name, int64_t n)
 
 void json_set_number(struct json *object, const char *name, double n)
 {
-    need_hooks();
     json_set(object, name, wrap(cJSON_CreateNumber(n)));
 }
 
 void json_set_bool(struct json *object, const char *name, bool b)
 {
-    need_hooks();
     json_set(object, name, wrap(cJSON_CreateBool(b)));
 }
 
@@ -364,13 +346,11 @@ static char *without_hidden(char *text)
 
 char *json_print(const struct json *v)
 {
-    need_hooks();
     return v ? without_hidden(cJSON_PrintUnformatted(peek(v))) : mem_strdup("null");
 }
 
 char *json_print_pretty(const struct json *v)
 {
-    need_hooks();
     return v ? without_hidden(cJSON_Print(peek(v))) : mem_strdup("null");
 }
 

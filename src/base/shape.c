@@ -669,26 +669,6 @@ void shape_add_expected(const struct shape_field *f, struct buf *out)
         buf_addf(out, " of at most %.15g %s", f->most, is_list(f) ? "elements" : "bytes");
 }
 
-static void describe(const struct shape *s, size_t indent, struct buf *out)
-{
-    for (const struct shape_field *f = s->fields; f->name; f++) {
-        buf_addf(out, "%*s%s: ", (int)indent, "", f->name);
-        shape_add_expected(f, out);
-        if (f->presence != SHAPE_REQUIRED)
-            buf_addstr(out, "; optional");
-        if (f->help)
-            buf_addf(out, ". %s", f->help);
-        buf_addch(out, '\n');
-        if (f->of)
-            describe(f->of, indent + 2, out);
-    }
-}
-
-void shape_describe(const struct shape *s, struct buf *out)
-{
-    describe(s, 2, out);
-}
-
 /* --- as JSON Schema --------------------------------------------------------------------------- */
 
 static struct json *with_bounds(struct json *v, const struct shape_field *f, const char *least,

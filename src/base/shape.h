@@ -1,5 +1,5 @@
 /* A shape is a table of the members that a C struct has as a JSON object. Reading, writing,
- * releasing, the JSON Schema and the reference for people come from it. Pure.
+ * releasing and the JSON Schema come from it. Pure.
  *
  * Whatever is written can be read: a number out of its bounds is written as the nearest within. */
 #ifndef BASE_SHAPE_H
@@ -166,8 +166,5 @@ void shape_add_expected(const struct shape_field *f, struct buf *out);
 
 /* JSON Schema (draft 2020-12) of the object; the caller frees. */
 struct json *shape_schema(const struct shape *s);
-
-/* A line for each member: name, what it takes, whether it must be there, help. */
-void shape_describe(const struct shape *s, struct buf *out);
 
 #endif

@@ -106,48 +106,34 @@ static const struct shape_field fields_TURN_STARTED[] = {
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
     JSON_TEXT("attachments", attachments, "Image blocks."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
-                .names = &logged_origins, .help = "Where it came from; absent: unknown."),
-    {0},
-};
+                .names = &logged_origins, .help = "Where it came from; absent: unknown."), {0}};
 
 static const struct shape_field fields_CALL_STARTED[] = {
     NUMBER("turn", number, "Turn of the session, from 1."),
-    COUNT("call", count, "Model call in the turn, from 1."),
-    {0},
-};
+    COUNT("call", count, "Model call in the turn, from 1."), {0}};
 
 static const struct shape_field fields_TEXT_DELTA[] = {
     TEXT("delta", text, "A piece of the answer."),
-    PIECES,
-    {0},
-};
+    PIECES, {0}};
 
 static const struct shape_field fields_REASONING_DELTA[] = {
     TEXT("delta", text, "A piece of the reasoning."),
-    PIECES,
-    {0},
-};
+    PIECES, {0}};
 
 static const struct shape_field fields_REASONING_COMPLETE[] = {
     TEXT("content", text, "The whole reasoning."),
     OPTIONAL_TEXT("signature", signature, "The provider's proof, sent back unchanged."),
     OPTIONAL_FLAG("redacted", flag, "The signature is the encrypted content."),
-    OPTIONAL_TEXT("model", model, "The model that was asked, where there is a signature."),
-    {0},
-};
+    OPTIONAL_TEXT("model", model, "The model that was asked, where there is a signature."), {0}};
 
 static const struct shape_field fields_TEXT_COMPLETE[] = {
     TEXT("content", text, "The whole answer."),
-    OPTIONAL_FLAG("partial", flag, "It was interrupted or cut off."),
-    {0},
-};
+    OPTIONAL_FLAG("partial", flag, "It was interrupted or cut off."), {0}};
 
 static const struct shape_field fields_TOOL_CALL_REQUESTED[] = {
     TEXT("id", id, "Id of the call."),
     TEXT("name", name, "The tool."),
-    JSON_TEXT("args", text, "The arguments as the model wrote them."),
-    {0},
-};
+    JSON_TEXT("args", text, "The arguments as the model wrote them."), {0}};
 
 static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     TEXT("id", id, "Id of the call."),
@@ -155,25 +141,19 @@ static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     TEXT("content", text, "Its result."),
     FLAG("is_error", flag, "The result says why it failed."),
     OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
-    NUMBER("duration_ms", number, "How long it ran."),
-    {0},
-};
+    NUMBER("duration_ms", number, "How long it ran."), {0}};
 
 static const struct shape_field fields_CALL_COMPLETED[] = {
     STOP("stop_reason", stop_reason, "Why the model stopped."),
     OPTIONAL_TEXT("model", model, "The model."),
     USAGE("usage", usage, "Of these calls."),
-    KNOWN_REAL("cost", used, "USD."),
-    {0},
-};
+    KNOWN_REAL("cost", used, "USD."), {0}};
 
 static const struct shape_field fields_RETRYING[] = {
     COUNT("attempt", count, "The try that comes next."),
     COUNT("of", limit, "Tries at most."),
     NUMBER("wait_ms", number, "How long it waits before."),
-    TEXT("reason", text, "What failed."),
-    {0},
-};
+    TEXT("reason", text, "What failed."), {0}};
 
 static const struct shape_field fields_COMPACTION_STARTED[] = {
     TEXT("mode", compaction.mode, "The mode that was asked for."),
@@ -185,17 +165,13 @@ static const struct shape_field fields_COMPACTION_STARTED[] = {
     OPTIONAL_NUMBER("request_tokens", compaction.request_before, "Of the whole next request."),
     COUNT("message_count", compaction.messages_before, "Messages of the history."),
     OPTIONAL_TEXT("model", model, "That is asked for the summary."),
-    OPTIONAL_FLAG("preview", flag, "A draft will be shown for review."),
-    {0},
-};
+    OPTIONAL_FLAG("preview", flag, "A draft will be shown for review."), {0}};
 
 static const struct shape_field fields_COMPACTION_DELTA[] = {
     TEXT("delta", text, "A piece of the summary."),
     OPTIONAL_COUNT("part", count, "A part of the history, folded before the last."),
     OPTIONAL_COUNT("of", limit, "Parts in all."),
-    PIECES,
-    {0},
-};
+    PIECES, {0}};
 
 static const struct shape_field fields_COMPACTION_COMPLETED[] = {
     TEXT("mode", compaction.mode, "The mode that was asked for."),
@@ -222,9 +198,7 @@ static const struct shape_field fields_COMPACTION_COMPLETED[] = {
     OPTIONAL_TEXT("model", model, "The model."),
     USAGE("usage", usage, "Of these calls."),
     KNOWN_REAL("cost", used, "USD."),
-    NUMBER("duration_ms", number, "How long it took."),
-    {0},
-};
+    NUMBER("duration_ms", number, "How long it took."), {0}};
 
 static const struct shape_field fields_COMPACTION_FAILED[] = {
     TEXT("mode", compaction.mode, "The mode that was asked for."),
@@ -236,99 +210,73 @@ static const struct shape_field fields_COMPACTION_FAILED[] = {
     OPTIONAL_TEXT("model", model, "The model."),
     USAGE("usage", usage, "Of these calls."),
     KNOWN_REAL("cost", used, "USD."),
-    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
-    {0},
-};
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."), {0}};
 
 static const struct shape_field fields_COMPACTION_UNDONE[] = {
-    NUMBER("of", number, "Number of the compaction_completed that holds no more."),
-    {0},
-};
+    NUMBER("of", number, "Number of the compaction_completed that holds no more."), {0}};
 
 static const struct shape_field fields_MESSAGE_PINNED[] = {
     NUMBER("message", number, "Number of the message."),
-    FLAG("pinned", flag, "False: no more."),
-    {0},
-};
+    FLAG("pinned", flag, "False: no more."), {0}};
 
 static const struct shape_field fields_MEMORY_INDEXED[] = {
     COUNT("entries", count, "How many."),
-    NUMBER("compaction", number, "Number of the compaction_completed that they came of."),
-    {0},
-};
+    NUMBER("compaction", number, "Number of the compaction_completed that they came of."), {0}};
 
 static const struct shape_field fields_MEMORY_RECALLED[] = {
     TEXT("id", id, "Of the tool call."),
     TEXT("query", text, "What the model asked."),
     COUNT("limit", limit, "Hits that were asked for."),
     JSON_TEXT("hits", hits, "Entries, best first, as the model got them, and why."),
-    OPTIONAL_TEXT("badge", name, "Why it was not searched as configured, English."),
-    {0},
-};
+    OPTIONAL_TEXT("badge", name, "Why it was not searched as configured, English."), {0}};
 
 static const struct shape_field fields_GRAPH_CHANGED[] = {
     TEXT("id", id, "Of the tool call."),
     TEXT("facts", text,
          "Entities, observations as \"name: text\", relations as \"from type to\", parted by commas."),
     OPTIONAL_NUMBER("more", number, "Further ones that are not named."),
-    OPTIONAL_FLAG("deleted", flag, "They are gone."),
-    {0},
-};
+    OPTIONAL_FLAG("deleted", flag, "They are gone."), {0}};
 
 static const struct shape_field fields_LEARNED_NOTED[] = {
     TEXT("id", id, "Of the item of learned memory."),
     TEXT("kind", name, "\"fact\", \"rule\", \"language\", …"),
     TEXT("text", text, "What was learned."),
-    FLAG("active", flag, "It counts; else it waits for the user's word."),
-    {0},
-};
+    FLAG("active", flag, "It counts; else it waits for the user's word."), {0}};
 
 static const struct shape_field fields_LEARNED_EXTRACTED[] = {
     COUNT("proposals", count, "What the model proposed to remember, and waits for the user's word."),
     OPTIONAL_TEXT("model", model, "The model."),
     USAGE("usage", usage, "Of this call."),
-    KNOWN_REAL("cost", used, "USD."),
-    {0},
-};
+    KNOWN_REAL("cost", used, "USD."), {0}};
 
 static const struct shape_field fields_BUDGET_WARNING[] = {
     TEXT("kind", name, "The budget: \"max_tokens\", …"),
     REAL("used", used, "In the budget's unit."),
     REAL("limit", bound, "In the budget's unit."),
-    COUNT("percent", count, "How much of it is used."),
-    {0},
-};
+    COUNT("percent", count, "How much of it is used."), {0}};
 
 static const struct shape_field fields_WARNING[] = {
     TEXT("code", name, "A code of the program's."),
-    TEXT("detail", text, "English."),
-    {0},
-};
+    TEXT("detail", text, "English."), {0}};
 
 static const struct shape_field fields_TURN_COMPLETED[] = {
     TEXT("result", text, "The last answer."),
     TURN_USAGE("usage", usage, "Sum of the turn."),
     COUNT("model_calls", count, "Without those of compactions."),
     NUMBER("duration_ms", number, "How long it took."),
-    STOP("stop_reason", stop_reason, "Why the model stopped."),
-    {0},
-};
+    STOP("stop_reason", stop_reason, "Why the model stopped."), {0}};
 
 static const struct shape_field fields_TURN_FAILED[] = {
     TEXT("code", name, "Code of the error."),
     TEXT("message", text, "What failed, for a person."),
     USAGE("usage", usage, "Of these calls."),
     KNOWN_REAL("cost", used, "USD."),
-    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
-    {0},
-};
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."), {0}};
 
 static const struct shape_field fields_INTERRUPTED[] = {
     USAGE("usage", usage, "Estimated where the provider had not said yet."),
     KNOWN_REAL("cost", used, "USD."),
-    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
-    {0},
-};
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."), {0}};
 
 /* clang-format on */
 

@@ -1,5 +1,5 @@
-/* What was learned of the user's words and is to influence later sessions: an item of learned
- * memory. */
+/* Knowledge as data: items of learned memory, the graph of facts, and corpora; what they are asked
+ * and what they answer, as structs and shapes. Where they are kept: knowledge/. */
 #ifndef CHAT_KNOWLEDGE_H
 #define CHAT_KNOWLEDGE_H
 
@@ -10,9 +10,11 @@
 #include "base/vec.h"
 #include "chat/event.h"
 
+/* ---- learned memory: items from the user's words that influence later sessions ---- */
+
 enum { LEARNED_TEXT_BYTES = 1000, LEARNED_ID_BYTES = 200 };
 
-/* X(NAME, "word", whether a new one takes the place of the one before) */
+/* X(NAME, "word", whether a new one replaces the one before) */
 #define LEARNED_KINDS(X)                                                                           \
     X(FACT, "fact", false)        /* "remember that …" */                                        \
     X(RULE, "rule", false)        /* "always use …" */                                           \
@@ -32,11 +34,11 @@ enum learned_kind {
         LEARNED_KIND_COUNT
 };
 
-/* TOOL and HISTORY are made of the logs of sessions; what a person says is of the others. */
+/* TOOL and HISTORY items are made from the logs of sessions, the others from the user's words. */
 enum learned_scope { LEARNED_PROJECT, LEARNED_USER, LEARNED_TOOL, LEARNED_HISTORY, LEARNED_SCOPES };
 
-/* A CANDIDATE waits for the user's word, ACTIVE ones are told to models, SUPERSEDED were replaced,
- * REJECTED are not asked for again. */
+/* A CANDIDATE waits for the user's decision, an ACTIVE item is given to models, a SUPERSEDED one
+ * was replaced, a REJECTED one is not proposed again. */
 enum learned_state {
     LEARNED_CANDIDATE,
     LEARNED_ACTIVE,
@@ -45,34 +47,32 @@ enum learned_state {
     LEARNED_STATES
 };
 
-/* What a session may do with memory, of all kinds: OFF nothing, READ what is there, WRITE more,
- * too.
- */
+/* What a session may do with memory of all kinds; WRITE includes READ. */
 enum memory_access { MEMORY_ACCESS_OFF, MEMORY_ACCESS_READ, MEMORY_ACCESS_WRITE };
 extern const struct shape_names memory_access_names;
 
-/* Who proposed it; LOGGED: nobody, it is what the logs of sessions say. */
+/* The source of an item; LOGGED: the logs of sessions. */
 enum learned_origin { LEARNED_TYPED, LEARNED_ADDED, LEARNED_EXTRACTED, LEARNED_LOGGED };
 
 struct learned_item {
-    char *id; /* names it for ever; NULL before the store made one */
+    char *id; /* permanent; NULL before the store made one */
     enum learned_scope scope;
     enum learned_kind kind;
     enum learned_state state;
     enum learned_origin origin;
     char *text;
-    char *project;     /* resolved path of a PROJECT's; NULL: of all */
-    char *session_id;  /* that it was said in; NULL: in none */
-    bool session_gone; /* … which was deleted */
+    char *project;     /* resolved path, for scope PROJECT; NULL: all projects */
+    char *session_id;  /* of its message; NULL: none */
+    bool session_gone; /* that session was deleted */
     int64_t seq;       /* of the event of its message; 0 unknown */
-    char *replaced_by; /* of a SUPERSEDED: id; NULL: none */
+    char *replaced_by; /* the ID of the item that superseded it; NULL: none */
     int64_t created_ms, changed_ms;
-    int64_t uses, used_ms; /* sessions that were told of it; 0: none was */
+    int64_t uses, used_ms; /* sessions that got it, and when the last one did; 0: none */
 
-    /* Its message, where learned_find_messages() found it in the log. */
-    char *said;  /* a line of what was typed, around the words that were noted; NULL: not found */
+    /* Its message, if learned_find_messages() found it in the log. */
+    char *said;  /* the line with the noted words, as it was typed; NULL: not found */
     char *title; /* of the session */
-    int turn;    /* of a CANDIDATE; 0: unknown */
+    int turn;    /* for a CANDIDATE; 0: unknown */
     int64_t said_ms;
     enum input_origin said_origin;
 };

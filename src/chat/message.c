@@ -37,8 +37,8 @@ static const struct shape block_shape = SHAPE_OF(
     TEXT(id, "Of the call."), TEXT(name, "The tool, or the model that reasoned."),
     TEXT(text, "The content; arguments; an image's path or URL."),
     TEXT(signature, "The provider's proof of reasoning."), TEXT(media_type, "Of an image."),
-    FLAG(struct block, is_error, "The result says why the call failed."),
-    FLAG(struct block, redacted, "The signature is the encrypted content."));
+    FLAG(struct block, redacted, "The signature is the encrypted content."),
+    FLAG(struct block, is_error, "The result says why the call failed."));
 
 const struct shape message_shape =
     SHAPE_OF("message", struct message,
