@@ -587,7 +587,7 @@ TEST(test_the_query_is_edited_as_text)
     struct key paste = {.code = K_PASTE, .text = (char[]){"two\nlines"}};
     the.view->ops->key(the.view, ACTION_NONE, &paste);
     act("<ctrl-j>");
-    assert_true(strstr(row_drawn(0), " / twos ") != NULL);
+    assert_true(strstr(row_drawn(0), " / two liness ") != NULL);
     for (int i = 0; i < 600; i++)
         act("\u00e9");
     assert_in_range(strlen(listed()), 200, 260);

@@ -132,33 +132,45 @@ void remark_row(struct rows *out, const char *text, enum style style, size_t col
     message_row_field(out, text, columns - 1, style);
 }
 
-int remark_height(const char *text, size_t columns, int height, int from)
+int remark_lines(const char *text, size_t columns, int most)
 {
-    int rows = 0, keys = height / ROWS_A_KEY_ROW,
-        most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
-    size_t len = text ? strlen(text) : 0, at = 0;
-    if (height < from)
-        return 0;
+    size_t len = strlen(text), at = 0;
+    int rows = 0;
     do {
         at = len > 0 ? wrap_next(text, len, at, columns - 1, WRAP_WORDS).next : 0;
         rows++;
     } while (at < len && rows < most);
+    return rows;
+}
+
+int remark_height(const char *text, size_t columns, int height, int from)
+{
+    int keys = height / ROWS_A_KEY_ROW, most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
+    if (height < from)
+        return 0;
+    int rows = remark_lines(text ? text : "", columns, most);
     keys = keys < 1 ? 1 : keys < KEY_ROWS ? keys : KEY_ROWS;
     return rows > keys ? rows : keys;
 }
 
-void remark_rows(struct rows *out, const char *text, enum style style, size_t columns, int rows)
+struct remark_end remark_rows(struct rows *out, const char *text, enum style style, size_t columns,
+                              int rows)
 {
+    struct remark_end end = {0, 0};
     size_t len = strlen(text), at = 0;
     for (int i = 1; i <= rows; i++) {
         struct wrap_piece piece = {len, len};
         if (i < rows && at < len)
             piece = wrap_next(text, len, at, columns - 1, WRAP_WORDS);
-        char *row = mem_strndup(text + at, piece.end - at);
+        auto_free char *row = mem_strndup(text + at, piece.end - at);
+        if (i == 1 || *row)
+            end = (struct remark_end){i - 1, 1 + (int)utf8_width(row, strlen(row))};
         remark_row(out, row, style, columns);
-        free(row);
         at = piece.next;
     }
+    if (end.col >= (int)columns)
+        end.col = (int)columns - 1;
+    return end;
 }
 
 char *remark_name(const char *text)

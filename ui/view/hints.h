@@ -66,9 +66,16 @@ void remark_row(struct rows *out, const char *text, enum style style, size_t col
  * below that have no foot. */
 int remark_height(const char *text, size_t columns, int height, int from);
 
-/* Appends that many rows of it, broken at words; what does not fit is cut in the last. Rows behind
- * its end are blank. */
-void remark_rows(struct rows *out, const char *text, enum style style, size_t columns, int rows);
+/* Rows that a clean text of one line takes, at most `most`. */
+int remark_lines(const char *text, size_t columns, int most);
+
+/* Appends that many rows of it, broken at words and cut in the last; rows behind its end are blank.
+ * Returns its end, from the first of these rows on. */
+struct remark_end {
+    int row, col;
+};
+struct remark_end remark_rows(struct rows *out, const char *text, enum style style, size_t columns,
+                              int rows);
 
 /* A foreign text within a question of yes or no: on one line, and not so long that the question is
  * not seen. The caller frees. */

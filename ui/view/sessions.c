@@ -4,21 +4,29 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/entropy.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/session_operations.h"
-#include "ui/term/rows.h"
-#include "ui/text/editor.h"
-#include "ui/view/hints.h"
+#include "ui/view/browser.h"
 #include "ui/view/sessions_private.h"
 
-struct sessions *sessions_of(struct view *view)
+enum {
+    LISTED = 200, /* rows that a listing may have */
+    FOUND = 50,
+    PREVIEWED = 40, /* events */
+    QUERY_BYTES = 256,
+    INPUT_BYTES = 1024,
+    FILE_NAME_BYTES = 100
+};
+
+static struct sessions *of(struct view *view)
 {
     return (struct sessions *)view;
 }
 
-void sessions_say(struct sessions *s, enum style style, const char *text)
+static void say(struct sessions *s, enum style style, const char *text)
 {
     remark_set(&s->remark, style, text);
 }
@@ -26,9 +34,30 @@ void sessions_say(struct sessions *s, enum style style, const char *text)
 char *sessions_clean(const char *text)
 {
     struct buf out = BUF_INIT;
-    if (text)
-        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    browser_clean(&out, text ? text : "");
     return buf_take(&out);
+}
+
+char *sessions_title(const struct session_info *info)
+{
+    auto_free char *draft = session_title_of_draft(info);
+    auto_free char *text = draft          ? mem_printf(_("Draft: %s"), draft)
+                           : *info->title ? mem_strdup(info->title)
+                                          : mem_strdup(_("(untitled)"));
+    return sessions_clean(text);
+}
+
+char *sessions_file_name(const char *title)
+{
+    auto_free char *clean = sessions_clean(title);
+    size_t len = utf8_cut_bytes(clean, strlen(clean), FILE_NAME_BYTES);
+    for (size_t i = 0; i < len; i++)
+        if (clean[i] == '/')
+            clean[i] = '-';
+    size_t dots = strspn(clean, ". "); /* no hidden file */
+    dots = dots < len ? dots : len;
+    return len > dots ? mem_printf("%.*s.md", (int)(len - dots), clean + dots)
+                      : mem_strdup("session.md");
 }
 
 /* --- entries --- */
@@ -55,7 +84,9 @@ const char *sessions_selected_id(const struct sessions *s)
     return e.session ? e.session->id : e.hit ? e.hit->session_id : NULL;
 }
 
-char *sessions_found(const struct sessions *s)
+/* The text that the search found in the selected row; NULL if the row is a session. The caller
+ * frees. */
+static char *found_text(const struct sessions *s)
 {
     const struct search_hit *hit = sessions_entry(s, s->selected).hit;
     size_t len = hit ? strlen(hit->snippet) : 0;
@@ -64,7 +95,12 @@ char *sessions_found(const struct sessions *s)
     return mem_strndup(hit->snippet + hit->match, hit->len);
 }
 
-void sessions_select(struct sessions *s, size_t index)
+static void stay_within(struct sessions *s)
+{
+    s->selected = moves_within((long)s->selected, sessions_count(s));
+}
+
+static void select_entry(struct sessions *s, size_t index)
 {
     s->selected = index;
     s->pinned = true;
@@ -73,7 +109,8 @@ void sessions_select(struct sessions *s, size_t index)
 
 /* --- questions --- */
 
-void sessions_forget_question(struct sessions *s, struct sessions_question *q)
+/* It is asked again by sessions_ask(); a request under way is withdrawn. */
+static void forget_question(struct sessions *s, struct sessions_question *q)
 {
     view_withdraw(&s->view, q->id);
     free(q->text);
@@ -81,88 +118,62 @@ void sessions_forget_question(struct sessions *s, struct sessions_question *q)
     q->text = NULL;
 }
 
-/* Unless that was asked last. */
+/* Asks unless the same was asked last. */
 static void ask(struct sessions *s, struct sessions_question *q, const void *params,
                 const char *text, int64_t number)
 {
     if (q->text && strcmp(q->text, text) == 0 && q->number == number)
         return;
-    sessions_forget_question(s, q);
+    forget_question(s, q);
     q->text = mem_strdup(text);
     q->number = number;
     q->id = view_ask(&s->view, q->operation, params, q->take);
 }
 
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t")] == '\0';
-}
-
-static void forget_hits(struct sessions *s)
-{
-    search_hits_release(&s->hits);
-    s->hits = (struct search_hits){0};
-    s->more_hits = false;
-    sessions_forget_question(s, &s->search_question);
-}
-
-/* A page may begin with the first message of the user's in it, and must hold what was found: behind
- * such a message some of the answer is shown, too, but nothing behind an answer. */
-static int64_t preview_before(const struct sessions *s)
-{
-    const struct search_hit *hit = sessions_entry(s, s->selected).hit;
-    if (!hit)
-        return 0;
-    return hit->seq + (hit->role == ROLE_USER ? SESSIONS_PREVIEWED / 2 : 1);
-}
-
-void sessions_forget_preview(struct sessions *s)
+static void forget_preview(struct sessions *s)
 {
     session_info_release(&s->previewed);
     session_info_init(&s->previewed);
     transcript_clear(s->preview);
-    sessions_forget_question(s, &s->preview_question);
-}
-
-static void ask_preview(struct sessions *s)
-{
-    const char *id = sessions_selected_id(s);
-    const struct session_history_params params = {
-        .session = id, .newest = true, .before = preview_before(s), .limit = SESSIONS_PREVIEWED};
-    if (!id)
-        sessions_forget_preview(s);
-    else if (s->layout.place != PREVIEW_NONE)
-        ask(s, &s->preview_question, &params, id, params.before);
+    forget_question(s, &s->preview_question);
 }
 
 void sessions_ask(struct sessions *s)
 {
-    const char *query = editor_text(s->query);
-    bool all = s->shows_archived || !is_blank(query);
-    const struct session_filter filter = {
-        .text = query, .state = all ? SESSION_ANY : SESSION_LIVE, .limit = SESSIONS_LISTED};
-    const struct session_search_params search = {.query = query, .limit = SESSIONS_FOUND};
+    const char *query = editor_text(s->query), *id = sessions_selected_id(s);
+    bool blank = query[strspn(query, " \t")] == '\0';
+    const struct session_filter filter = {.text = query,
+                                          .state = s->shows_archived || !blank ? SESSION_ANY
+                                                                               : SESSION_LIVE,
+                                          .limit = LISTED};
     ask(s, &s->list_question, &filter, query, filter.state);
-    if (!is_blank(query))
+    if (blank) {
+        search_hits_release(&s->hits);
+        s->hits = (struct search_hits){0};
+        s->more_hits = false;
+        forget_question(s, &s->search_question);
+    } else {
+        const struct session_search_params search = {.query = query, .limit = FOUND};
         ask(s, &s->search_question, &search, query, 0);
-    else
-        forget_hits(s);
-    ask_preview(s);
+    }
+    /* The page must hold the found message. It may begin with the first message of the user in it,
+     * so behind such a message some of the answer is shown, too; behind an answer nothing. */
+    const struct search_hit *hit = sessions_entry(s, s->selected).hit;
+    struct session_history_params preview = {.session = id, .newest = true, .limit = PREVIEWED};
+    if (hit)
+        preview.before = hit->seq + (hit->role == ROLE_USER ? PREVIEWED / 2 : 1);
+    if (!id)
+        forget_preview(s);
+    else if (s->layout.place != PREVIEW_NONE)
+        ask(s, &s->preview_question, &preview, id, preview.before);
 }
 
 /* --- answers --- */
 
-static bool is_selected(const struct sessions *s, size_t index, const char *id, int64_t seq)
-{
-    struct sessions_entry e = sessions_entry(s, index);
-    return e.session ? seq == 0 && strcmp(e.session->id, id) == 0
-                     : e.hit->seq == seq && strcmp(e.hit->session_id, id) == 0;
-}
-
-/* The selected entry, to find it again in other lists. */
+/* The entry that the person selected, to find it again in a new listing. */
 struct kept {
-    char id[UUID_LEN + 1];
-    int64_t seq; /* 0: a session */
+    char id[UUID_LEN + 1]; /* "": none */
+    int64_t seq;           /* 0: a session */
 };
 
 static struct kept keep(const struct sessions *s)
@@ -175,37 +186,35 @@ static struct kept keep(const struct sessions *s)
     return k;
 }
 
-void sessions_stay_within(struct sessions *s)
-{
-    s->selected = moves_within((long)s->selected, sessions_count(s));
-}
-
-/* What is gone leaves its place to the one behind it. */
+/* An entry that is gone leaves its place to the next one. */
 static void find_again(struct sessions *s, const struct kept *k)
 {
     size_t count = sessions_count(s);
-    for (size_t i = 0; i < count && *k->id; i++)
-        if (is_selected(s, i, k->id, k->seq)) {
+    for (size_t i = 0; i < count && *k->id; i++) {
+        struct sessions_entry e = sessions_entry(s, i);
+        if (strcmp(e.session ? e.session->id : e.hit->session_id, k->id) == 0 &&
+            (e.session ? 0 : e.hit->seq) == k->seq) {
             s->selected = i;
             return;
         }
+    }
     if (!*k->id)
         s->selected = 0;
-    sessions_stay_within(s);
+    stay_within(s);
 }
 
-/* A failure is told where nothing stands that the person wants to know rather. */
+/* A failure is told unless the foot has a message that the person still needs. */
 static bool is_answered(struct sessions *s, struct sessions_question *q, const char *words)
 {
     q->id = 0;
     if (words && !s->remark.text)
-        sessions_say(s, STYLE_ERROR, words);
+        say(s, STYLE_ERROR, words);
     return !words;
 }
 
 static bool take_list(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     struct session_list_result *found = a->result;
     struct kept k = keep(s);
     if (!is_answered(s, &s->list_question, words))
@@ -224,7 +233,7 @@ static bool take_list(struct view *view, struct operation_answer *a, const char 
 
 static bool take_hits(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     struct session_search_result *found = a->result;
     struct kept k = keep(s);
     if (!is_answered(s, &s->search_question, words))
@@ -238,97 +247,33 @@ static bool take_hits(struct view *view, struct operation_answer *a, const char 
     return true;
 }
 
-static void preview_draft(struct sessions *s)
-{
-    struct buf text = BUF_INIT;
-    buf_addf(&text, "%s\n", _("Written, but not sent:"));
-    utf8_clean(&text, s->previewed.draft, strlen(s->previewed.draft), UTF8_MULTILINE);
-    transcript_note(s->preview, STYLE_NOTE, text.data);
-    buf_release(&text);
-}
-
 static bool take_preview(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     struct session_history_result *page = a->result;
     if (!is_answered(s, &s->preview_question, words))
         return true;
-    char *found = sessions_found(s);
+    auto_free char *found = found_text(s);
     session_info_release(&s->previewed);
     s->previewed = page->session;
     session_info_init(&page->session);
     transcript_clear(s->preview);
     for (size_t i = 0; i < page->events.items.len; i++)
         (void)transcript_apply(s->preview, page->events.items.items[i]);
-    if (s->previewed.draft)
-        preview_draft(s);
+    if (s->previewed.draft) {
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        buf_addf(&text, "%s\n", _("Written, but not sent:"));
+        utf8_clean(&text, s->previewed.draft, strlen(s->previewed.draft), UTF8_MULTILINE);
+        transcript_note(s->preview, STYLE_NOTE, text.data);
+    }
     if (found)
         (void)transcript_find(s->preview, found, true);
-    free(found);
     return true;
 }
 
-/* Faster than the answer: the session is there, who answers in it is not. */
-static void notice(struct view *view, struct notice *n)
-{
-    if (n->type == NOTICE_SESSION && n->flag && sessions_of(view)->opening)
-        view_close(view);
-}
+/* --- changes --- */
 
-/* --- the view --- */
-
-static void free_view(struct view *view)
-{
-    struct sessions *s = sessions_of(view);
-    editor_free(s->query);
-    editor_free(s->line);
-    free(s->list_question.text);
-    free(s->search_question.text);
-    free(s->preview_question.text);
-    session_list_release(&s->list);
-    search_hits_release(&s->hits);
-    transcript_free(s->preview);
-    session_info_release(&s->previewed);
-    session_info_release(&s->target);
-    rows_release(&s->rows);
-    remark_release(&s->remark);
-    free(s);
-}
-
-static const struct view_ops ops = {
-    .layer = VIEW_COVER,
-    .free = free_view,
-    .key = sessions_key,
-    .click = sessions_click,
-    .resize = sessions_resize,
-    .rows = sessions_rows,
-    .caret = sessions_caret,
-    .notice = notice,
-};
-
-struct view *sessions_new(const struct view_host *host, const char *query)
-{
-    struct sessions *s = mem_alloc(sizeof *s);
-    s->view = (struct view){.ops = &ops, .host = host};
-    s->query = editor_new();
-    s->line = editor_new();
-    s->preview = transcript_new();
-    session_info_init(&s->previewed);
-    session_info_init(&s->target);
-    rows_init(&s->rows);
-    s->all = -1;
-    s->list_question =
-        (struct sessions_question){.operation = &operation_session_list, .take = take_list};
-    s->search_question =
-        (struct sessions_question){.operation = &operation_session_search, .take = take_hits};
-    s->preview_question =
-        (struct sessions_question){.operation = &operation_session_history, .take = take_preview};
-    editor_set(s->query, query);
-    sessions_ask(s);
-    return &s->view;
-}
-
-/* At once: what is gone cannot be asked for. */
+/* Takes a deleted session out at once: it cannot be asked for any more. */
 static void forget_session(struct sessions *s, const char *id)
 {
     for (size_t i = s->list.items.len; i-- > 0;)
@@ -344,118 +289,117 @@ static void forget_session(struct sessions *s, const char *id)
             vec_remove(&s->hits.items, i, 1);
         }
     if (strcmp(s->previewed.id, id) == 0)
-        sessions_forget_preview(s);
+        forget_preview(s);
     s->all -= s->all > 0;
-    sessions_stay_within(s);
+    stay_within(s);
 }
 
 /* At once: the next key may be the same one, and would do the same again. */
-static void mark(struct sessions *s, const char *id, int64_t archived_ms)
+static void mark_archived(struct sessions *s, const char *id, bool archived)
 {
     for (size_t i = 0; i < s->list.items.len; i++)
         if (strcmp(s->list.items.items[i].id, id) == 0)
-            s->list.items.items[i].archived_ms = archived_ms;
+            s->list.items.items[i].archived_ms = archived ? clock_wall_ms() : 0;
     for (size_t i = 0; i < s->hits.items.len; i++)
         if (strcmp(s->hits.items.items[i].session_id, id) == 0)
-            s->hits.items.items[i].archived = archived_ms > 0;
+            s->hits.items.items[i].archived = archived;
 }
 
-static void mark_archived(struct sessions *s, const char *id)
+/* The request of the input was done, or failed: then the line stays. */
+static void end_input(struct sessions *s, uint64_t id, bool done)
 {
-    s->shows_archived = true; /* the same key takes it back */
-    mark(s, id, clock_wall_ms());
-}
-
-static void mark_live(struct sessions *s, const char *id)
-{
-    mark(s, id, 0);
-}
-
-static const struct change {
-    const struct operation *operation;
-    const char *said; /* for gettext */
-    void (*show)(struct sessions *s, const char *id);
-} changes[] = {
-    {&operation_session_rename, N_("Renamed."), NULL},
-    {&operation_session_label, N_("The labels are changed."), NULL},
-    {&operation_session_archive, N_("Archived."), mark_archived},
-    {&operation_session_unarchive, N_("Moved out of the archive."), mark_live},
-    {&operation_session_delete, N_("Deleted."), forget_session},
-};
-
-static void show_change(struct sessions *s, const struct change *c, const char *id)
-{
-    sessions_say(s, STYLE_NOTE, _(c->said));
-    if (c->show)
-        c->show(s, id);
-    sessions_forget_question(s, &s->list_question);
-    sessions_forget_question(s, &s->search_question);
-    sessions_forget_question(s, &s->preview_question);
-    s->pinned = true;
-    sessions_ask(s);
+    if (s->sent != id)
+        return;
+    s->sent = 0;
+    if (done)
+        s->input = INPUT_NONE;
 }
 
 static bool take_change(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct sessions *s = sessions_of(view);
-    const struct session_changed *changed = a->result;
-    sessions_input_answered(s, a->request->id, !words);
-    if (words)
-        sessions_say(s, STYLE_ERROR, words);
+    static const struct {
+        const struct operation *operation;
+        const char *said;
+    } changes[] = {{&operation_session_rename, N_("Renamed.")},
+                   {&operation_session_label, N_("The labels are changed.")},
+                   {&operation_session_archive, N_("Archived.")},
+                   {&operation_session_unarchive, N_("Moved out of the archive.")},
+                   {&operation_session_delete, N_("Deleted.")}};
+    struct sessions *s = of(view);
+    const struct operation *done = NULL;
+    const char *said = words;
+    end_input(s, a->request->id, !words);
     for (size_t i = 0; i < sizeof changes / sizeof *changes && !words; i++)
-        if (operation_answers(a, changes[i].operation))
-            show_change(s, &changes[i], changed->id);
+        if (operation_answers(a, changes[i].operation)) {
+            done = changes[i].operation;
+            said = _(changes[i].said);
+        }
+    say(s, words ? STYLE_ERROR : STYLE_NOTE, said);
+    if (words)
+        return true;
+    const char *id = ((const struct session_changed *)a->result)->id;
+    if (done == &operation_session_archive)
+        s->shows_archived = true; /* the same key takes it back */
+    if (done == &operation_session_archive || done == &operation_session_unarchive)
+        mark_archived(s, id, done == &operation_session_archive);
+    else if (done == &operation_session_delete)
+        forget_session(s, id);
+    forget_question(s, &s->list_question);
+    forget_question(s, &s->search_question);
+    forget_question(s, &s->preview_question);
+    s->pinned = true;
+    sessions_ask(s);
     return true;
 }
 
-uint64_t sessions_change(struct sessions *s, const struct operation *o, const void *params)
+static uint64_t change(struct sessions *s, const struct operation *o, const void *params)
 {
     s->pinned = true;
     return view_ask(&s->view, o, params, take_change);
 }
 
-enum { FILE_NAME_BYTES = 100, TITLE_COLUMNS = 40 /* of a question */ };
-
-/* --- what stands there at first --- */
-
-static char *first_title(const struct session_info *target)
+static bool take_export(struct view *view, struct operation_answer *a, const char *words)
 {
-    return sessions_clean(target->title);
+    const struct session_export_params *p = a->request->params;
+    auto_free char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
+    end_input(of(view), a->request->id, !words);
+    say(of(view), words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
+    return true;
 }
 
-static char *first_labels(const struct session_info *target)
+/* --- the line that is asked for --- */
+
+/* A found place knows less of its session than a row of the list. */
+static void set_target(struct sessions *s)
 {
-    return sessions_clean(target->labels);
+    struct sessions_entry e = sessions_entry(s, s->selected);
+    const struct session_info *known = e.session;
+    if (e.hit && strcmp(s->previewed.id, e.hit->session_id) == 0)
+        known = &s->previewed;
+    session_info_release(&s->target);
+    if (known) {
+        s->target = session_info_clone(known);
+        return;
+    }
+    session_info_init(&s->target);
+    memcpy(s->target.id, e.hit->session_id, sizeof s->target.id);
+    free(s->target.title);
+    s->target.title = mem_strdup(e.hit->title ? e.hit->title : "");
 }
 
-char *sessions_file_name(const char *title)
+static void open_input(struct sessions *s, enum sessions_input input)
 {
-    char *clean = sessions_clean(title);
-    size_t len = utf8_cut_bytes(clean, strlen(clean), FILE_NAME_BYTES);
-    for (size_t i = 0; i < len; i++)
-        if (clean[i] == '/')
-            clean[i] = '-';
-    size_t dots = strspn(clean, ". "); /* no hidden file */
-    dots = dots < len ? dots : len;
-    char *name = len > dots ? mem_printf("%.*s.md", (int)(len - dots), clean + dots)
-                            : mem_strdup("session.md");
-    free(clean);
-    return name;
-}
-
-static char *first_file(const struct session_info *target)
-{
-    return sessions_file_name(target->title);
-}
-
-/* --- what is asked for with it: the request's id; 0: there is nothing to do --- */
-
-static uint64_t rename_to(struct sessions *s, const char *text)
-{
-    const struct session_rename_params params = {s->target.id, text};
-    if (strcmp(s->target.title, text) == 0)
-        return 0;
-    return sessions_change(s, &operation_session_rename, &params);
+    if (!sessions_selected_id(s))
+        return;
+    set_target(s);
+    s->input = input;
+    s->sent = 0;
+    s->pinned = true;
+    auto_free char *first = input == INPUT_FILE     ? sessions_file_name(s->target.title)
+                            : input == INPUT_TITLE  ? sessions_clean(s->target.title)
+                            : input == INPUT_LABELS ? sessions_clean(s->target.labels)
+                                                    : NULL;
+    editor_set(s->line, first);
 }
 
 static bool has_word(const char *words, const char *word, size_t len)
@@ -469,10 +413,10 @@ static bool has_word(const char *words, const char *word, size_t len)
     return false;
 }
 
-/* The line holds the labels as they shall be: what it no longer has is taken away. */
-static uint64_t label_as(struct sessions *s, const char *text)
+/* The line has the labels as they shall be: those that it lacks are removed. 0: nothing changes. */
+static uint64_t send_labels(struct sessions *s, const char *text)
 {
-    struct buf words = BUF_INIT;
+    AUTO(buf_release) struct buf words = BUF_INIT;
     const char *labels = s->target.labels ? s->target.labels : "", *old = labels;
     if (strcmp(labels, text) == 0)
         return 0;
@@ -483,164 +427,53 @@ static uint64_t label_as(struct sessions *s, const char *text)
         old += len;
     }
     buf_addstr(&words, text);
-    const struct session_label_params params = {s->target.id, words.data};
-    uint64_t id = sessions_change(s, &operation_session_label, &params);
-    buf_release(&words);
-    return id;
+    return change(s, &operation_session_label,
+                  &(struct session_label_params){s->target.id, words.data});
 }
 
-static bool take_export(struct view *view, struct operation_answer *a, const char *words)
+/* The line stays until its request is answered. */
+static void send_input(struct sessions *s)
 {
-    struct sessions *s = sessions_of(view);
-    const struct session_export_params *p = a->request->params;
-    char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
-    sessions_input_answered(s, a->request->id, !words);
-    sessions_say(s, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
-    free(done);
-    return true;
-}
-
-static uint64_t export_to(struct sessions *s, const char *text)
-{
-    const struct session_export_params params = {
-        .session = s->target.id, .path = text, .format = export_format_of_path(text)};
-    return *text ? view_ask(&s->view, &operation_session_export, &params, take_export) : 0;
-}
-
-static uint64_t delete_it(struct sessions *s, const char *text)
-{
-    const struct session_params params = {s->target.id};
-    (void)text;
-    return sessions_change(s, &operation_session_delete, &params);
-}
-
-static const struct {
-    const char *prompt; /* for gettext */
-    char *(*first)(const struct session_info *target);
-    uint64_t (*ask)(struct sessions *s, const char *text);
-} inputs[] = {[INPUT_TITLE] = {N_("Title: "), first_title, rename_to},
-              [INPUT_LABELS] = {N_("Labels: "), first_labels, label_as},
-              [INPUT_FILE] = {N_("Export to: "), first_file, export_to},
-              [INPUT_DELETE] = {NULL, NULL, delete_it}};
-
-/* --- the line --- */
-
-/* A place that was found tells less of its session than a row of the list. */
-static void set_target(struct sessions *s)
-{
-    struct sessions_entry e = sessions_entry(s, s->selected);
-    session_info_release(&s->target);
-    session_info_init(&s->target);
-    if (e.session) {
-        session_info_release(&s->target);
-        s->target = session_info_clone(e.session);
-    } else if (e.hit && strcmp(s->previewed.id, e.hit->session_id) == 0) {
-        session_info_release(&s->target);
-        s->target = session_info_clone(&s->previewed);
-    } else if (e.hit) {
-        memcpy(s->target.id, e.hit->session_id, sizeof s->target.id);
-        free(s->target.title);
-        s->target.title = mem_strdup(e.hit->title ? e.hit->title : "");
-    }
-}
-
-void sessions_input_open(struct sessions *s, enum sessions_input input)
-{
-    if (!sessions_selected_id(s))
-        return;
-    set_target(s);
-    s->input = input;
+    const char *text = editor_text(s->line), *id = s->target.id;
     s->sent = 0;
-    s->pinned = true;
-    char *first = inputs[input].first ? inputs[input].first(&s->target) : NULL;
-    editor_set(s->line, first);
-    free(first);
-}
-
-void sessions_input_close(struct sessions *s)
-{
-    s->input = INPUT_NONE;
-    s->sent = 0;
-}
-
-const char *sessions_input_prompt(const struct sessions *s)
-{
-    return inputs[s->input].prompt ? _(inputs[s->input].prompt) : NULL;
-}
-
-char *sessions_input_question(const struct sessions *s)
-{
-    char *title = sessions_title(&s->target);
-    size_t len = strlen(title), cut = utf8_cut_width(title, len, TITLE_COLUMNS);
-    char *question = mem_printf(_("Delete \"%.*s%s\" for good? y/n"), (int)cut, title,
-                                cut < len ? glyph(GLYPH_ELLIPSIS) : "");
-    free(title);
-    return question;
-}
-
-static void send(struct sessions *s)
-{
-    s->sent = inputs[s->input].ask(s, editor_text(s->line));
-    if (s->sent == 0) /* else the line stays until it is known what became of it */
-        sessions_input_close(s);
-}
-
-void sessions_input_answered(struct sessions *s, uint64_t id, bool done)
-{
-    if (s->sent != id)
-        return;
-    s->sent = 0;
-    if (done)
-        sessions_input_close(s);
-}
-
-void sessions_edit(struct editor *line, enum action action, const struct key *key, size_t max)
-{
-    size_t len = editor_len(line);
-    if (action == ACTION_NEWLINE)
-        return;
-    if (key->code == K_PASTE && len < max) {
-        struct buf clean = BUF_INIT;
-        utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
-        editor_paste(line, clean.data, utf8_cut_bytes(clean.data, clean.len, max - len));
-        buf_release(&clean);
-    } else if (key->code != K_PASTE && (action != ACTION_NONE || len < max)) {
-        (void)editor_take_key(line, action, key);
-    }
-}
-
-static void answer_key(struct sessions *s, const struct key *key)
-{
-    if (hint_is_letter(key, _("y"))) {
-        send(s);
-        sessions_input_close(s);
-    } else if (hint_is_letter(key, _("n"))) {
-        sessions_input_close(s);
-    }
-}
-
-void sessions_input_key(struct sessions *s, enum action action, const struct key *key)
-{
-    if (action == ACTION_CANCEL)
-        sessions_input_close(s);
+    if (s->input == INPUT_TITLE && strcmp(s->target.title, text) != 0)
+        s->sent = change(s, &operation_session_rename, &(struct session_rename_params){id, text});
+    else if (s->input == INPUT_LABELS)
+        s->sent = send_labels(s, text);
     else if (s->input == INPUT_DELETE)
-        answer_key(s, key);
-    else if (s->sent)
-        ; /* what is being done is not changed any more */
-    else if (action == ACTION_SEND)
-        send(s);
-    else
-        sessions_edit(s->line, action, key, SESSIONS_INPUT_BYTES);
+        s->sent = change(s, &operation_session_delete, &(struct session_params){id});
+    else if (s->input == INPUT_FILE && *text)
+        s->sent = view_ask(&s->view, &operation_session_export,
+                           &(struct session_export_params){
+                               .session = id, .path = text, .format = export_format_of_path(text)},
+                           take_export);
+    if (s->sent == 0 || s->input == INPUT_DELETE) {
+        s->sent = 0;
+        s->input = INPUT_NONE;
+    }
 }
 
-/* --- what can be done with the selected session --- */
+static void input_key(struct sessions *s, enum action action, const struct key *key)
+{
+    bool asks = s->input == INPUT_DELETE, mine;
+    if (action == ACTION_CANCEL || (asks && hint_answer(action, key) == HINT_NO))
+        s->input = INPUT_NONE;
+    else if (asks ? hint_answer(action, key) == HINT_YES : action == ACTION_SEND && !s->sent)
+        send_input(s);
+    else if (!asks && !s->sent) /* a text that was sent is not changed any more */
+        (void)browser_edit(s->line, INPUT_BYTES, action, key, &mine);
+    if (s->input == INPUT_NONE)
+        s->sent = 0;
+}
+
+/* --- opening --- */
 
 static bool take_opened(struct view *view, struct operation_answer *a, const char *words)
 {
     (void)a;
-    sessions_of(view)->opening = false;
+    of(view)->opening = false;
     if (words)
-        sessions_say(sessions_of(view), STYLE_ERROR, words);
+        say(of(view), STYLE_ERROR, words);
     else
         view_close(view);
     return true;
@@ -649,61 +482,44 @@ static bool take_opened(struct view *view, struct operation_answer *a, const cha
 static void ask_to_open(struct sessions *s, const struct operation *o, const void *params)
 {
     s->opening = true;
-    sessions_say(s, STYLE_NOTE, _("opening"));
+    say(s, STYLE_NOTE, _("opening"));
     (void)view_ask(&s->view, o, params, take_opened);
 }
 
-/* What was found in it is looked for again once it is open. */
-static void open_session(struct sessions *s, bool read_only)
+/* The text that was found is looked for again in the open session. */
+static void open_session(struct view *view, bool read_only)
 {
+    struct sessions *s = of(view);
+    const struct view_host *host = view->host;
     const struct session_open_params params = {.session = sessions_selected_id(s),
                                                .read_only = read_only};
-    if (!params.session || s->opening)
+    auto_free char *found = found_text(s);
+    if (!params.session)
         return;
-    char *found = sessions_found(s);
-    s->view.host->find(s->view.host->app, params.session, found);
-    free(found);
-    ask_to_open(s, &operation_session_open, &params);
-}
-
-/* It is open already. */
-static void stay_in(struct view *view)
-{
-    const struct view_host *host = view->host;
-    char *found = sessions_found(sessions_of(view));
-    view_close(view);
-    if (found)
-        host->find(host->app, NULL, found);
-    free(found);
-}
-
-static bool is_open(const struct sessions *s, bool read_only)
-{
-    const struct view_host *host = s->view.host;
-    const char *id = sessions_selected_id(s);
-    return id && strcmp(id, host->session->id) == 0 && *host->read_only == read_only;
+    if (strcmp(params.session, host->session->id) == 0 && *host->read_only == read_only) {
+        view_close(view);
+        if (found)
+            host->find(host->app, NULL, found);
+    } else if (!s->opening) {
+        host->find(host->app, params.session, found);
+        ask_to_open(s, &operation_session_open, &params);
+    }
 }
 
 static void resume(struct view *view)
 {
-    if (is_open(sessions_of(view), false))
-        stay_in(view);
-    else
-        open_session(sessions_of(view), false);
+    open_session(view, false);
 }
 
 static void open_read_only(struct view *view)
 {
-    if (is_open(sessions_of(view), true))
-        stay_in(view);
-    else
-        open_session(sessions_of(view), true);
+    open_session(view, true);
 }
 
-/* From a place that was found: up to there. */
+/* A found place is forked up to there. */
 static void fork_session(struct view *view)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     const struct search_hit *hit = sessions_entry(s, s->selected).hit;
     const struct session_fork_params params = {.session = sessions_selected_id(s),
                                                .at = hit ? hit->seq : 0};
@@ -714,65 +530,72 @@ static void fork_session(struct view *view)
 /* Where sessions are not kept, archiving one deletes it. */
 static void archive(struct view *view)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     struct sessions_entry e = sessions_entry(s, s->selected);
     const struct session_params params = {sessions_selected_id(s)};
     if (!params.session)
         return;
     bool archived = e.session ? e.session->archived_ms > 0 : e.hit->archived;
     if (view->host->persist)
-        (void)sessions_change(
-            s, archived ? &operation_session_unarchive : &operation_session_archive, &params);
+        (void)change(s, archived ? &operation_session_unarchive : &operation_session_archive,
+                     &params);
     else
-        sessions_input_open(s, INPUT_DELETE);
+        open_input(s, INPUT_DELETE);
 }
 
 static void show_archived(struct view *view)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     s->shows_archived = !s->shows_archived;
-    sessions_say(s, STYLE_NOTE, s->shows_archived ? _("Archived sessions are shown.") : NULL);
+    say(s, STYLE_NOTE, s->shows_archived ? _("Archived sessions are shown.") : NULL);
     sessions_ask(s);
 }
 
 static void rename_session(struct view *view)
 {
-    sessions_input_open(sessions_of(view), INPUT_TITLE);
+    open_input(of(view), INPUT_TITLE);
 }
 
 static void label(struct view *view)
 {
-    sessions_input_open(sessions_of(view), INPUT_LABELS);
+    open_input(of(view), INPUT_LABELS);
 }
 
 static void export_selected(struct view *view)
 {
-    sessions_input_open(sessions_of(view), INPUT_FILE);
+    open_input(of(view), INPUT_FILE);
 }
 
 static void delete_session(struct view *view)
 {
-    sessions_input_open(sessions_of(view), INPUT_DELETE);
+    open_input(of(view), INPUT_DELETE);
 }
 
-/* --- the screen itself --- */
+/* --- keys --- */
 
-static void clear_query(struct sessions *s);
+static void query_changed(struct sessions *s)
+{
+    s->selected = s->top = 0;
+    s->pinned = s->in_preview = false;
+    sessions_ask(s);
+}
 
 static void cancel(struct view *view)
 {
-    struct sessions *s = sessions_of(view);
-    if (s->in_preview)
+    struct sessions *s = of(view);
+    if (s->in_preview) {
         s->in_preview = false;
-    else if (*editor_text(s->query))
-        clear_query(s);
-    else
+    } else if (*editor_text(s->query)) {
+        editor_set(s->query, "");
+        query_changed(s);
+    } else {
         view_close(view);
+    }
 }
 
 static void change_side(struct view *view)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
     s->in_preview = !s->in_preview && s->layout.place != PREVIEW_NONE;
 }
 
@@ -792,101 +615,116 @@ static const struct view_key keys[] = {{ACTION_SEND, resume},
                                        {ACTION_SESSION_DELETE, delete_session},
                                        {ACTION_NONE, NULL}};
 
-/* --- moving --- */
-
-/* Rows down; more than there are goes to the end. */
-static void move(struct sessions *s, long by)
-{
-    size_t count = sessions_count(s);
-    if (s->in_preview)
-        (void)transcript_scroll(s->preview, (int)-by);
-    else if (count > 0)
-        sessions_select(s, moves_within((long)s->selected + by, count));
-}
-
-static void scroll_to_end(struct sessions *s, bool first)
-{
-    if (first)
-        (void)transcript_scroll_to_top(s->preview);
-    else
-        (void)transcript_scroll_to_end(s->preview);
-}
-
-static long page(const struct sessions *s)
-{
-    int rows = s->in_preview ? s->layout.preview_rows - 1 : s->layout.list_rows;
-    return rows > 2 ? rows - 1 : 1;
-}
-
-/* As in other lists: Emacs' keys everywhere, vi's in what is only read. */
+/* Emacs' keys move everywhere, vi's letters in the preview. */
 static bool move_by_key(struct sessions *s, enum action action, const struct key *key)
 {
-    long by = moves_by_action(action, page(s), MOVES_WHEEL);
+    int rows = s->in_preview ? s->layout.preview_rows - 1 : s->layout.list_rows;
+    long page = rows > 2 ? rows - 1 : 1, by = moves_by_action(action, page, MOVES_WHEEL);
     if (by == 0)
         by = moves_by_control(key);
     if (by == 0 && s->in_preview)
-        by = moves_is_letter(key, ' ') ? page(s) : moves_by_letter(key);
-    if (s->in_preview && (by == MOVES_ALL || by == -MOVES_ALL))
-        scroll_to_end(s, by < 0);
-    else if (by != 0)
-        move(s, by);
-    return by != 0;
-}
-
-/* --- the query --- */
-
-static void query_changed(struct sessions *s)
-{
-    s->selected = s->top = 0;
-    s->pinned = s->in_preview = false;
-    sessions_ask(s);
-}
-
-static void clear_query(struct sessions *s)
-{
-    editor_set(s->query, "");
-    query_changed(s);
-}
-
-static void edit_query(struct sessions *s, enum action action, const struct key *key)
-{
-    char *before = sessions_clean(editor_text(s->query));
-    sessions_edit(s->query, action, key, SESSIONS_QUERY_BYTES);
-    if (strcmp(before, editor_text(s->query)) != 0)
-        query_changed(s);
-    free(before);
-}
-
-bool sessions_key(struct view *view, enum action action, const struct key *key)
-{
-    struct sessions *s = sessions_of(view);
-    if (action == ACTION_HELP)
+        by = moves_is_letter(key, ' ') ? page : moves_by_letter(key);
+    if (by == 0)
         return false;
-    if (!s->opening)
-        sessions_say(s, STYLE_NOTE, NULL);
-    if (s->input != INPUT_NONE && action == ACTION_CLEAR)
-        view_close(view);
-    else if (s->input != INPUT_NONE)
-        sessions_input_key(s, action, key);
-    else if (!view_run_action(view, keys, action) && !move_by_key(s, action, key))
-        edit_query(s, action, key);
+    if (!s->in_preview && sessions_count(s) > 0)
+        select_entry(s, moves_within((long)s->selected + by, sessions_count(s)));
+    else if (s->in_preview && by == -MOVES_ALL)
+        (void)transcript_scroll_to_top(s->preview);
+    else if (s->in_preview && by == MOVES_ALL)
+        (void)transcript_scroll_to_end(s->preview);
+    else if (s->in_preview)
+        (void)transcript_scroll(s->preview, (int)-by);
     return true;
 }
 
-void sessions_click(struct view *view, int row, int col)
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    struct sessions *s = sessions_of(view);
+    struct sessions *s = of(view);
+    bool mine;
+    if (action == ACTION_HELP)
+        return false;
+    if (!s->opening)
+        say(s, STYLE_NOTE, NULL);
+    if (s->input != INPUT_NONE && action == ACTION_CLEAR)
+        view_close(view);
+    else if (s->input != INPUT_NONE)
+        input_key(s, action, key);
+    else if (!view_run_action(view, keys, action) && !move_by_key(s, action, key) &&
+             browser_edit(s->query, QUERY_BYTES, action, key, &mine))
+        query_changed(s);
+    return true;
+}
+
+static void click(struct view *view, int row, int col)
+{
+    struct sessions *s = of(view);
     const struct sessions_layout *l = &s->layout;
     size_t entry = col < l->list_cols ? sessions_list_at(s, row - 1) : SIZE_MAX;
-    bool preview = l->place != PREVIEW_NONE && row >= l->preview_top &&
-                   row < l->preview_top + l->preview_rows && col >= l->preview_left;
     if (s->input != INPUT_NONE)
         return;
-    s->in_preview = preview;
+    s->in_preview = l->place != PREVIEW_NONE && row >= l->preview_top &&
+                    row < l->preview_top + l->preview_rows && col >= l->preview_left;
     if (entry == SIZE_MAX)
         return;
     if (entry == s->selected)
         resume(view);
     else
-        sessions_select(s, entry);
+        select_entry(s, entry);
+}
+
+/* --- the view --- */
+
+/* Before the answer to the request: the session is open, its provider may not be. */
+static void notice(struct view *view, struct notice *n)
+{
+    if (n->type == NOTICE_SESSION && n->flag && of(view)->opening)
+        view_close(view);
+}
+
+static void free_view(struct view *view)
+{
+    struct sessions *s = of(view);
+    editor_free(s->query);
+    editor_free(s->line);
+    free(s->list_question.text);
+    free(s->search_question.text);
+    free(s->preview_question.text);
+    session_list_release(&s->list);
+    search_hits_release(&s->hits);
+    transcript_free(s->preview);
+    session_info_release(&s->previewed);
+    session_info_release(&s->target);
+    rows_release(&s->rows);
+    remark_release(&s->remark);
+    free(s);
+}
+
+struct view *sessions_new(const struct view_host *host, const char *query)
+{
+    static const struct view_ops ops = {
+        .layer = VIEW_COVER,
+        .free = free_view,
+        .key = take_key,
+        .click = click,
+        .resize = sessions_resize,
+        .rows = sessions_rows,
+        .caret = sessions_caret,
+        .notice = notice,
+    };
+    struct sessions *s = mem_alloc(sizeof *s);
+    *s = (struct sessions){
+        .view = {.ops = &ops, .host = host},
+        .query = editor_new(),
+        .line = editor_new(),
+        .preview = transcript_new(),
+        .all = -1,
+        .list_question = {.operation = &operation_session_list, .take = take_list},
+        .search_question = {.operation = &operation_session_search, .take = take_hits},
+        .preview_question = {.operation = &operation_session_history, .take = take_preview}};
+    session_info_init(&s->previewed);
+    session_info_init(&s->target);
+    rows_init(&s->rows);
+    editor_set(s->query, query);
+    sessions_ask(s);
+    return &s->view;
 }
