@@ -12,13 +12,14 @@ enum { WORDS_LEAST = 2 /* that are kept of more */ };
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-/* A sentence that is compared: its words from `first` to before `end`. */
+/* The words of a sentence from `first` to before `end`. */
 struct said {
     const struct folded_words *words;
     size_t first, end;
-    bool lasting;
+    bool lasting; /* "from now on" was said */
 };
 
+/* Whether the word is one of the alternatives: "word|word|$class". */
 static bool is_of(const char *word, const char *alternatives, size_t len)
 {
     size_t mine = strlen(word);
@@ -89,9 +90,9 @@ static const struct directive_pattern *find_pattern(const struct said *s, size_t
     return NULL;
 }
 
-/* --- what is said around it ------------------------------------------------------------------- */
+/* --- courtesies ------------------------------------------------------------------------------- */
 
-/* Words of the phrase if they stand at `at`; 0: they do not. */
+/* How many words the phrase has, if it stands at `at`; 0: it does not. */
 static size_t phrase_at(const struct said *s, size_t at, const char *phrase)
 {
     size_t count = 0;
@@ -99,14 +100,6 @@ static size_t phrase_at(const struct said *s, size_t at, const char *phrase)
         if (at + count >= s->end ||
             !is_of(s->words->items.items[at + count].text, p, element_len(p)))
             return 0;
-    return count;
-}
-
-static size_t phrase_len(const char *phrase)
-{
-    size_t count = 0;
-    for (; *phrase; phrase = element_after(phrase))
-        count++;
     return count;
 }
 
@@ -127,7 +120,9 @@ static bool strip_before(struct said *s, bool *asks)
 static bool strip_behind(struct said *s)
 {
     for (const struct directive_courtesy *c = directive_behind; c->words; c++) {
-        size_t len = phrase_len(c->words);
+        size_t len = 0;
+        for (const char *p = c->words; *p; p = element_after(p))
+            len++;
         if (len > s->end - s->first || phrase_at(s, s->end - len, c->words) == 0)
             continue;
         s->end -= len;
@@ -137,7 +132,7 @@ static bool strip_behind(struct said *s)
     return false;
 }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
+/* --- directives ------------------------------------------------------------------------------- */
 
 /* Marks that belong to the first and the last word are kept with them: `code`, (brackets). */
 static char *text_of(const struct sentence *sentence, const struct said *s, size_t kept)
@@ -157,36 +152,27 @@ static char *text_of(const struct sentence *sentence, const struct said *s, size
     return mem_strndup(sentence->text + begin, end - begin);
 }
 
-static bool is_directive(const struct sentence *sentence, const struct folded_words *words,
-                         struct directive *out)
-{
-    struct said s = {.words = words, .end = words->items.len};
-    bool asks = false;
-    size_t kept;
-    while (strip_before(&s, &asks))
-        continue;
-    while (strip_behind(&s))
-        continue;
-    if (sentence->question && !asks)
-        return false;
-    const struct directive_pattern *p = find_pattern(&s, &kept);
-    if (!p || p->kind == DIRECTIVE_NONE || (kept > s.first && s.end < kept + WORDS_LEAST))
-        return false;
-    *out =
-        (struct directive){.kind = (enum learned_kind)p->kind, .text = text_of(sentence, &s, kept)};
-    return true;
-}
-
 bool directive_of(const struct sentence *s, struct directive *out)
 {
-    struct folded_words words = {0};
+    AUTO(folded_words_release) struct folded_words words = {0};
+    bool asks = false;
+    size_t kept;
     *out = (struct directive){.text = NULL};
     if (s->len > LEARNED_TEXT_BYTES || !utf8_valid(s->text, s->len) || sentence_quotes(s))
         return false;
     folded_words_read(s->text, s->len, &words);
-    bool found = is_directive(s, &words, out);
-    folded_words_release(&words);
-    return found;
+    struct said said = {.words = &words, .end = words.items.len};
+    while (strip_before(&said, &asks))
+        continue;
+    while (strip_behind(&said))
+        continue;
+    if (s->question && !asks)
+        return false;
+    const struct directive_pattern *p = find_pattern(&said, &kept);
+    if (!p || p->kind == DIRECTIVE_NONE || (kept > said.first && said.end < kept + WORDS_LEAST))
+        return false;
+    *out = (struct directive){.kind = (enum learned_kind)p->kind, .text = text_of(s, &said, kept)};
+    return true;
 }
 
 void directives_release(struct directives *d)
@@ -196,25 +182,20 @@ void directives_release(struct directives *d)
     vec_release(&d->items);
 }
 
-static void add_new(struct directives *out, struct directive d)
-{
-    for (size_t i = 0; i < out->items.len; i++)
-        if (strcmp(out->items.items[i].text, d.text) == 0) {
-            free(d.text);
-            return;
-        }
-    vec_push(&out->items, d);
-}
-
 void directives_read(const char *message, struct directives *out)
 {
-    struct sentences sentences = {0};
+    AUTO(vec_release_local) struct sentences sentences = {0};
     struct directive d;
     sentences_read(message, &sentences);
-    for (size_t i = 0; i < sentences.items.len && out->items.len <= DIRECTIVES_MOST; i++)
-        if (directive_of(&sentences.items.items[i], &d))
-            add_new(out, d);
-    vec_release(&sentences.items);
+    for (size_t i = 0; i < sentences.items.len && out->items.len <= DIRECTIVES_MOST; i++) {
+        bool known = !directive_of(&sentences.items.items[i], &d);
+        for (size_t k = 0; k < out->items.len && !known; k++)
+            known = strcmp(out->items.items[k].text, d.text) == 0;
+        if (known)
+            free(d.text);
+        else
+            vec_push(&out->items, d);
+    }
     if (out->items.len > DIRECTIVES_MOST)
         directives_release(out);
 }

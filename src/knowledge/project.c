@@ -11,40 +11,28 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 
-/* A directory in a repository, a file in a worktree or a submodule. */
-static bool has_git(const char *directory)
-{
-    struct stat st;
-    char *path = mem_printf("%s/.git", strcmp(directory, "/") == 0 ? "" : directory);
-    bool there = stat(path, &st) == 0;
-    free(path);
-    return there;
-}
-
-/* "/a/b" becomes "/a", that "/"; false: there is none above. */
-static bool go_up(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (!slash || slash[1] == '\0')
-        return false;
-    slash[slash == path ? 1 : 0] = '\0';
-    return true;
-}
-
+/* .git is a directory in a repository, a file in a worktree or a submodule. */
 char *project_of(const char *directory)
 {
-    char *resolved = realpath(directory, NULL);
-    char *own = mem_strdup(resolved ? resolved : directory);
-    char *at = mem_strdup(own);
-    free(resolved);
-    bool found = has_git(at);
-    while (!found && go_up(at))
-        found = has_git(at);
-    free(found ? own : at);
-    return found ? at : own;
+    auto_free char *resolved = realpath(directory, NULL);
+    char *own = mem_strdup(resolved ? resolved : directory), *at = mem_strdup(own);
+    for (;;) {
+        struct stat st;
+        auto_free char *git = mem_printf("%s/.git", strcmp(at, "/") == 0 ? "" : at);
+        char *slash = strrchr(at, '/');
+        if (stat(git, &st) == 0) {
+            free(own);
+            return at;
+        }
+        if (!slash || slash[1] == '\0') {
+            free(at);
+            return own;
+        }
+        slash[slash == at ? 1 : 0] = '\0';
+    }
 }
 
-static const char *const names[] = {"AGENTS.md", "CLAUDE.md"}; /* the first that is there */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 void instructions_release(struct instructions *in)
 {
@@ -57,14 +45,6 @@ void instructions_release(struct instructions *in)
     *in = (struct instructions){.faults = NULL};
 }
 
-static bool has(const struct instructions *in, const char *path)
-{
-    for (size_t i = 0; i < in->files.len; i++)
-        if (strcmp(in->files.items[i].path, path) == 0)
-            return true;
-    return false;
-}
-
 static void add_fault(struct instructions *out, const char *text)
 {
     char *all = out->faults ? mem_printf("%s; %s", out->faults, text) : mem_strdup(text);
@@ -74,86 +54,60 @@ static void add_fault(struct instructions *out, const char *text)
 
 static void read_file(struct instructions *out, const char *path)
 {
-    struct buf raw, text = BUF_INIT;
+    AUTO(buf_release) struct buf raw = BUF_INIT, text = BUF_INIT;
     struct error e;
-    if (has(out, path))
-        return;
-    buf_init(&raw, INSTRUCTIONS_FILE_BYTES);
-    if (!paths_read_regular(path, &raw, &e))
-        add_fault(out, e.text);
+    raw.max = INSTRUCTIONS_FILE_BYTES;
+    for (size_t i = 0; i < out->files.len; i++)
+        if (strcmp(out->files.items[i].path, path) == 0)
+            return;
+    if (paths_read_regular(path, &raw, &e))
+        utf8_clean(&text, raw.data, raw.len, UTF8_MULTILINE);
     else
-        utf8_clean(&text, raw.data ? raw.data : "", raw.len, UTF8_MULTILINE);
-    if (text.len > 0 && !utf8_is_blank(text.data))
+        add_fault(out, e.text);
+    if (!utf8_is_blank(text.data))
         vec_push(&out->files, (struct instruction_file){mem_strdup(path), buf_take(&text)});
-    buf_release(&text);
-    buf_release(&raw);
 }
 
-static bool is_within(const char *path, const char *top)
-{
-    size_t len = strcmp(top, "/") == 0 ? 0 : strlen(top);
-    return strncmp(path, top, len) == 0 && path[len] == '/';
-}
-
-static bool is_markdown(const char *path)
-{
-    size_t len = strlen(path);
-    return len > 3 && strcmp(path + len - 3, ".md") == 0;
-}
-
-/* Who sends a project must not have a link in it send our keys on. `top` NULL: it is our own. */
+/* A link in a foreign project must not send the user's secrets to the model. `top` NULL: the
+ * directory is the user's own. */
 static bool may_lead(const char *resolved, const char *top)
 {
-    return !top || (is_within(resolved, top) && is_markdown(resolved));
-}
-
-static void read_found(struct instructions *out, const char *path, const char *resolved,
-                       const char *top)
-{
-    if (may_lead(resolved, top)) {
-        read_file(out, resolved);
-        return;
-    }
-    char *fault = mem_printf("%s leads to %s, which is no Markdown of the project", path, resolved);
-    add_fault(out, fault);
-    free(fault);
+    size_t len = !top || strcmp(top, "/") == 0 ? 0 : strlen(top), all = strlen(resolved);
+    return !top || (strncmp(resolved, top, len) == 0 && resolved[len] == '/' && all > 3 &&
+                    strcmp(resolved + all - 3, ".md") == 0);
 }
 
 static void read_directory(struct instructions *out, const char *directory, const char *top)
 {
+    static const char *const names[] = {"AGENTS.md", "CLAUDE.md"}; /* the first that is there */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = paths_join(directory, names[i]);
-        char *resolved = realpath(path, NULL);
-        bool found = resolved != NULL;
-        if (found)
-            read_found(out, path, resolved, top);
-        free(path);
-        free(resolved);
-        if (found)
+        auto_free char *path = paths_join(directory, names[i]);
+        auto_free char *resolved = realpath(path, NULL);
+        if (!resolved)
+            continue;
+        if (may_lead(resolved, top)) {
+            read_file(out, resolved);
             return;
-    }
-}
-
-/* From `top` down to `directory`, both resolved, which is within it. */
-static void read_down(struct instructions *out, const char *top, const char *directory)
-{
-    size_t at = strlen(top), len = strlen(directory);
-    read_directory(out, top, top);
-    while (at < len) {
-        at += 1 + strcspn(directory + at + 1, "/");
-        char *step = mem_strndup(directory, at);
-        if (strcmp(step, "/") != 0)
-            read_directory(out, step, top);
-        free(step);
+        }
+        auto_free char *fault =
+            mem_printf("%s leads to %s, which is no Markdown of the project", path, resolved);
+        add_fault(out, fault);
+        return;
     }
 }
 
 void instructions_read(const char *configuration, const char *directory, struct instructions *out)
 {
-    char *top = project_of(directory), *resolved = realpath(directory, NULL);
+    auto_free char *top = project_of(directory), *resolved = realpath(directory, NULL);
+    const char *bottom = resolved ? resolved : top;
+    size_t at = strlen(top), len = strlen(bottom);
     *out = (struct instructions){.faults = NULL};
     read_directory(out, configuration, NULL);
-    read_down(out, top, resolved ? resolved : top);
-    free(resolved);
-    free(top);
+    read_directory(out, top, top);
+    while (at < len) {
+        at += 1 + strcspn(bottom + at + 1, "/");
+        auto_free char *step = mem_strndup(bottom, at);
+        if (strcmp(step, "/") != 0)
+            read_directory(out, step, top);
+    }
 }

@@ -1,17 +1,16 @@
-/* What a project is: the Git top level that a directory is in, or else the directory, by its
- * resolved path. */
+/* The project that a directory is in, and the instructions in files for a model. */
 #ifndef KNOWLEDGE_PROJECT_H
 #define KNOWLEDGE_PROJECT_H
 
 #include "base/vec.h"
 
-/* The caller frees. A directory that cannot be resolved stands for itself. */
+/* The resolved path of the Git top level, or else of the directory. A directory that cannot be
+ * resolved stands for itself. The caller frees. */
 char *project_of(const char *directory);
 
-/* What files say to a model: AGENTS.md of the person's own configuration, then of each directory
- * from the project's top (project.h) down to the working directory, the nearer the later. Where a
- * directory has no AGENTS.md its CLAUDE.md stands in for it. In a project a symbolic link is
- * followed to Markdown of that project alone. */
+/* AGENTS.md of the person's own configuration, then of each directory from the project's top down
+ * to the working directory. CLAUDE.md stands in for an AGENTS.md that is not there. In a project a
+ * symbolic link is followed only to Markdown of that project. */
 
 enum { INSTRUCTIONS_FILE_BYTES = 1024 * 1024 /* that are read; more is a fault */ };
 
@@ -20,12 +19,12 @@ struct instruction_file {
 };
 struct instructions {
     VEC(struct instruction_file) files;
-    char *faults; /* files that are there and cannot be read, "; " between them; NULL: none */
+    char *faults; /* of files that cannot be read, "; " between them; NULL: none */
 };
 void instructions_release(struct instructions *in);
 
 /* `configuration`: the directory of the person's own. A file that two directories share by links is
- * read once. Never waits for what a file's writer does. */
+ * read once. Does not wait for the writer of a pipe. */
 void instructions_read(const char *configuration, const char *directory, struct instructions *out);
 
 #endif

@@ -17,18 +17,18 @@ enum { CODE_COLUMNS = 4, TAB_COLUMNS = 4, FENCE = 3 };
 
 /* --- marks ------------------------------------------------------------------------------------ */
 
-/* What stands between them is a quotation; an apostrophe is none. */
+/* Marks around a quotation; an apostrophe is none. */
 static const struct {
     const char *open, *close;
 } quotes[] = {{"\"", "\""}, {"\u201c", "\u201d"}, {"\u201e", "\u201c"}, {"\u00ab", "\u00bb"}};
 
-/* Words that a dot belongs to. */
+/* The dot behind these words belongs to them. */
 static const char *const abbreviations[] = {"e.g",  "i.e", "vs",   "cf",  "approx", "dr",   "mr",
                                             "mrs",  "ms",  "prof", "z.b", "d.h",    "u.a",  "bzw",
                                             "evtl", "ggf", "inkl", "ca",  "nr",     "p.ej", "ej",
                                             "p.ex", "ex",  "sr",   "sra", "mme"};
 
-/* Those that a sentence can end with: the next one begins with a capital letter. */
+/* Abbreviations that can end a sentence: the next one begins with a capital letter. */
 static const char *const closing_abbreviations[] = {"etc", "usw", "env"};
 
 /* A number and a dot behind one of these is an ordinal number: "am 3. Mai". */
@@ -55,33 +55,24 @@ static const char *word_before(const char *begin, const char *end)
     return end;
 }
 
-static bool is_number(const char *word, size_t len)
-{
-    size_t digits = 0;
-    while (digits < len && isdigit((unsigned char)word[digits]))
-        digits++;
-    return len > 0 && digits == len;
-}
-
-static bool follows_before_ordinal(const char *begin, const char *number)
-{
-    while (number > begin && is_blank(number[-1]))
-        number--;
-    const char *word = word_before(begin, number);
-    return IS_ONE_OF(word, (size_t)(number - word), before_ordinals);
-}
-
-/* The dot belongs to the word before it. */
+/* Whether the dot belongs to the word before it. */
 static bool dot_goes_on(const char *begin, const char *dot, const char *end)
 {
-    const char *word = word_before(begin, dot);
-    size_t len = (size_t)(dot - word);
-    const char *next = dot + 1;
+    const char *word = word_before(begin, dot), *next = dot + 1;
+    size_t len = (size_t)(dot - word), digits = 0;
     while (next < end && is_blank(*next))
         next++;
     bool lower = next < end && islower((unsigned char)*next);
-    if (is_number(word, len))
-        return lower || follows_before_ordinal(begin, word) || word == begin;
+    while (digits < len && isdigit((unsigned char)word[digits]))
+        digits++;
+    if (len > 0 && digits == len) { /* an ordinal number: "am 3. Mai" */
+        const char *before = word;
+        while (before > begin && is_blank(before[-1]))
+            before--;
+        const char *first = word_before(begin, before);
+        return lower || word == begin ||
+               IS_ONE_OF(first, (size_t)(before - first), before_ordinals);
+    }
     bool initial = len == 1 && isalpha((unsigned char)*word) && next < end;
     return initial || IS_ONE_OF(word, len, abbreviations) ||
            (lower && IS_ONE_OF(word, len, closing_abbreviations));
@@ -132,20 +123,6 @@ bool sentence_quotes(const struct sentence *s)
     return s->len > 0 && *s->text != '`' && skip_marked(s->text, s->text + s->len) > s->text;
 }
 
-static bool is_marked_whole(const char *text, const char *end)
-{
-    const char *after = skip_marked(text, end);
-    return after > text && after == end;
-}
-
-static size_t indent_of(const char *line, const char *end)
-{
-    size_t columns = 0;
-    for (; line < end && is_blank(*line); line++)
-        columns += *line == '\t' ? TAB_COLUMNS : 1;
-    return columns;
-}
-
 /* The length of a fence's run of marks; 0: the line is none. */
 static size_t fence_of(const char *text, const char *end, char *mark)
 {
@@ -164,10 +141,10 @@ static void add(struct sentences *out, const char *begin, const char *end, bool 
         begin++;
     while (end > begin && (is_blank(end[-1]) || strchr(".;!?", end[-1])))
         end--;
-    if (begin == end || is_marked_whole(begin, end))
+    if (begin == end || skip_marked(begin, end) == end)
         return;
-    struct sentence s = {.text = begin, .len = (size_t)(end - begin), .question = question};
-    vec_push(&out->items, s);
+    vec_push(&out->items,
+             (struct sentence){.text = begin, .len = (size_t)(end - begin), .question = question});
 }
 
 static void split_line(struct sentences *out, const char *begin, const char *end)
@@ -190,23 +167,20 @@ static void split_line(struct sentences *out, const char *begin, const char *end
     add(out, begin, end, false);
 }
 
-/* Behind the attached files; without any, white space at the beginning counts as indentation. */
-static const char *typed_part(const char *message)
-{
-    const char *behind = attached_files_end(message);
-    return behind == message + strspn(message, " \t\r\n") ? message : behind;
-}
-
+/* Without attached files, white space at the beginning counts as indentation. */
 void sentences_read(const char *message, struct sentences *out)
 {
     char fence = '\0', mark;
     size_t fence_run = 0;
-    for (const char *line = typed_part(message), *end; *line; line = end + (*end == '\n')) {
-        end = line + strcspn(line, "\n");
-        size_t indent = indent_of(line, end);
+    const char *line = attached_files_end(message), *end;
+    if (line == message + strspn(message, " \t\r\n"))
+        line = message;
+    for (; *line; line = end + (*end == '\n')) {
         const char *text = line;
-        while (text < end && is_blank(*text))
-            text++;
+        size_t indent = 0;
+        end = line + strcspn(line, "\n");
+        for (; text < end && is_blank(*text); text++)
+            indent += *text == '\t' ? TAB_COLUMNS : 1;
         size_t run = text < end ? fence_of(text, end, &mark) : 0;
         if (fence) {
             if (run >= fence_run && mark == fence)
@@ -220,6 +194,8 @@ void sentences_read(const char *message, struct sentences *out)
     }
 }
 
+/* --- words ------------------------------------------------------------------------------------ */
+
 static bool is_word_character(uint32_t cp)
 {
     if (cp < 0x80)
@@ -229,20 +205,13 @@ static bool is_word_character(uint32_t cp)
     return !latin_mark && !punctuation;
 }
 
-static char *fold(const char *text, size_t len)
-{
-    struct buf out = BUF_INIT;
-    token_fold(&out, text, len);
-    token_strip_marks(&out);
-    return out.len > 0 ? buf_take(&out) : mem_strdup("");
-}
-
 static void add_word(struct folded_words *out, const char *text, size_t begin, size_t end)
 {
-    struct folded_word w = {.text = *text == ':' ? mem_strdup(":") : fold(text, end - begin),
-                            .begin = begin,
-                            .end = end};
-    vec_push(&out->items, w);
+    struct buf folded = BUF_INIT;
+    token_fold(&folded, text + begin, end - begin);
+    token_strip_marks(&folded);
+    vec_push(&out->items,
+             (struct folded_word){.text = buf_take(&folded), .begin = begin, .end = end});
 }
 
 void folded_words_read(const char *text, size_t len, struct folded_words *out)
@@ -256,9 +225,9 @@ void folded_words_read(const char *text, size_t len, struct folded_words *out)
             step = end < len ? utf8_decode(text + end, len - end, &cp) : 0;
         }
         if (end > at)
-            add_word(out, text + at, at, end);
+            add_word(out, text, at, end);
         else if (cp == ':')
-            add_word(out, text + at, at, at + 1);
+            vec_push(&out->items, (struct folded_word){mem_strdup(":"), at, at + 1});
         at = end > at ? end : at + step;
     }
 }

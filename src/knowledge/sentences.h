@@ -1,6 +1,4 @@
-/* A message of the user's as the sentences that were typed in it: a pure function. Left out are the
- * files that it begins with (chat/attached_file.h), code (fences, lines indented by four columns),
- * quoted lines ("> …") and sentences that are quoted as a whole. */
+/* What the user typed, as sentences and as words. Pure. */
 #ifndef KNOWLEDGE_SENTENCES_H
 #define KNOWLEDGE_SENTENCES_H
 
@@ -18,16 +16,16 @@ struct sentences {
     VEC(struct sentence) items;
 };
 
+/* Adds the sentences of a message, without the files that it begins with, code (fences, lines
+ * indented by four columns), quoted lines ("> …") and sentences that are quoted as a whole. A
+ * sentence ends at a newline and at ". ; ! ?" before white space, but not after an abbreviation or
+ * an ordinal number, nor within `code` or a quotation. */
+void sentences_read(const char *message, struct sentences *out);
+
 /* Whether it begins with a quotation, so that its first words are somebody else's. */
 bool sentence_quotes(const struct sentence *s);
 
-/* Adds those of the message. They end at a newline and at ". ; ! ?" before white space, but not
- * after an abbreviation or an ordinal number, nor within `code` or a quotation. */
-void sentences_read(const char *message, struct sentences *out);
-
-/* The words of a text as they are compared: without case and accents, parted at whatever is no
- * letter or digit. Colons count as words. A pure function. */
-
+/* A word without case and accents. */
 struct folded_word {
     char *text;
     size_t begin, end; /* bytes of the text that it was read from */
@@ -36,7 +34,8 @@ struct folded_words {
     VEC(struct folded_word) items;
 };
 
-/* Adds those of the text, which is valid UTF-8. */
+/* Adds the words of a text, which is valid UTF-8, parted at other characters than letters and
+ * digits. Colons count as words. */
 void folded_words_read(const char *text, size_t len, struct folded_words *out);
 void folded_words_release(struct folded_words *w);
 

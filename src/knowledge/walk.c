@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
-#include "base/paths.h"
 #include "base/vec.h"
 
 /* --- patterns --------------------------------------------------------------------------------- */
@@ -95,21 +95,14 @@ static bool part_fits(struct part pattern, struct part name)
     return p == pattern.end;
 }
 
-static bool is_any_depth(struct part p)
-{
-    return p.end - p.at == 2 && p.at[0] == '*' && p.at[1] == '*';
-}
-
-/* The same with names in place of characters, and "**" in place of "*". At the end of the pattern
- * it needs something below it. */
+/* The same with names in place of characters, and "**" in place of "*". "**" at the end needs
+ * something below it. */
 bool ignore_fits(const char *pattern, const char *path)
 {
     const char *p = pattern, *n = path, *any = NULL, *from = NULL;
     while (n) {
-        struct part name = first_part(n), part = {0};
-        if (p)
-            part = first_part(p);
-        if (p && is_any_depth(part)) {
+        struct part name = first_part(n), part = p ? first_part(p) : (struct part){0};
+        if (p && part.end - part.at == 2 && memcmp(part.at, "**", 2) == 0) {
             any = behind(part);
             if (!any)
                 return true;
@@ -129,23 +122,30 @@ bool ignore_fits(const char *pattern, const char *path)
     return !p;
 }
 
-/* --- the file --------------------------------------------------------------------------------- */
+/* --- .gitignore ------------------------------------------------------------------------------- */
+
+struct rule {
+    char *pattern;  /* without "!" and the slashes at its ends */
+    bool negated;   /* takes files in again */
+    bool directory; /* for directories alone */
+    bool anchored;  /* compared with the path from the file's directory on, not with the name */
+};
+
+/* The rules of one folder. */
+struct rules {
+    VEC(struct rule) items;
+    size_t prefix; /* bytes of a path before the part below that folder */
+};
 
 /* Blanks at the end do not count, unless one is escaped. */
-static size_t trimmed(const char *line, size_t len)
+static void read_rule(struct rules *out, const char *line, size_t len)
 {
+    struct rule r = {0};
     if (len > 0 && line[len - 1] == '\r')
         len--;
     while (len > 0 && (line[len - 1] == ' ' || line[len - 1] == '\t') &&
            !(len > 1 && line[len - 2] == '\\'))
         len--;
-    return len;
-}
-
-static void add_line(struct ignore_rules *out, const char *line, size_t len)
-{
-    struct ignore_rule r = {0};
-    len = trimmed(line, len);
     if (len == 0 || *line == '#' || memchr(line, '\0', len))
         return;
     if (*line == '!') {
@@ -164,63 +164,6 @@ static void add_line(struct ignore_rules *out, const char *line, size_t len)
     r.pattern = mem_strndup(line, len);
     vec_push(&out->items, r);
 }
-
-void ignore_read(struct ignore_rules *out, const char *text, size_t len)
-{
-    const char *end = text + len;
-    *out = (struct ignore_rules){0};
-    while (text < end && out->items.len < IGNORE_LINES) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = newline ? newline : end;
-        add_line(out, text, (size_t)(stop - text));
-        text = stop + 1;
-    }
-}
-
-void ignore_release(struct ignore_rules *r)
-{
-    for (size_t i = 0; i < r->items.len; i++)
-        free(r->items.items[i].pattern);
-    vec_release(&r->items);
-}
-
-enum ignore_verdict ignore_says(const struct ignore_rules *r, const char *path, bool is_directory)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    for (size_t i = r->items.len; i-- > 0;) {
-        const struct ignore_rule *rule = &r->items.items[i];
-        if ((!rule->directory || is_directory) &&
-            ignore_fits(rule->pattern, rule->anchored ? path : name))
-            return rule->negated ? IGNORE_IN : IGNORE_OUT;
-    }
-    return IGNORE_UNSAID;
-}
-
-/* The rules of a folder's .gitignore. */
-struct rules {
-    struct ignore_rules ignore;
-    size_t prefix; /* bytes of a path before what is below that folder */
-};
-
-/* A folder that is gone through. */
-struct level {
-    VEC(char *) names;
-    size_t next;
-    size_t path; /* bytes of its path, with the slash behind it */
-    bool ruled;  /* it has rules, the last ones at that depth */
-};
-
-struct walk {
-    char *root;
-    struct buf path;
-    VEC(struct level) levels;
-    VEC(struct rules) rules; /* outermost first */
-    size_t files, unreadable;
-    struct stat alone; /* the root, where that is a file */
-    bool is_file;
-};
-
-/* --- rules ------------------------------------------------------------------------------------ */
 
 static bool read_beginning(const char *path, struct buf *out)
 {
@@ -241,35 +184,74 @@ static bool read_beginning(const char *path, struct buf *out)
     return ok;
 }
 
-/* Of the folder whose path, with its slash, is the first `prefix` bytes. */
+/* --- folders ---------------------------------------------------------------------------------- */
+
+/* A folder that is gone through. */
+struct level {
+    VEC(char *) names;
+    size_t next;
+    size_t path; /* bytes of its path, with the slash behind it */
+    bool ruled;  /* the last rules are its own */
+};
+
+struct walk {
+    char *root;
+    struct buf path;
+    VEC(struct level) levels;
+    VEC(struct rules) rules; /* outermost first */
+    size_t files;
+    struct stat alone; /* the root, where that is a file */
+    bool is_file;
+};
+
+/* For the folder whose path, with its slash, is the first `prefix` bytes. */
 static bool add_rules(struct walk *w, const char *path, size_t prefix, const char *file)
 {
-    struct buf text = BUF_INIT;
-    char *name = mem_printf("%.*s%s", (int)prefix, path, file);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    auto_free char *name = mem_printf("%.*s%s", (int)prefix, path, file);
     struct rules r = {.prefix = prefix};
-    bool found = read_beginning(name, &text);
-    if (found) {
-        ignore_read(&r.ignore, text.data, text.len);
-        vec_push(&w->rules, r);
+    if (!read_beginning(name, &text))
+        return false;
+    const char *end = text.data + text.len;
+    for (const char *at = text.data; at < end && r.items.len < WALK_IGNORE_LINES;) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = newline ? newline : end;
+        read_rule(&r, at, (size_t)(stop - at));
+        at = stop + 1;
     }
-    buf_release(&text);
-    free(name);
-    return found;
+    vec_push(&w->rules, r);
+    return true;
 }
 
 static void drop_rules(struct walk *w)
 {
-    ignore_release(&vec_last(&w->rules).ignore);
-    w->rules.len--;
+    struct rules *r = &w->rules.items[--w->rules.len];
+    for (size_t i = 0; i < r->items.len; i++)
+        free(r->items.items[i].pattern);
+    vec_release(&r->items);
+}
+
+/* The innermost folder's last rule that fits decides. */
+static bool is_ignored(const struct walk *w, const char *path, bool is_directory)
+{
+    const char *name = strrchr(path, '/') + 1;
+    for (size_t i = w->rules.len; i-- > 0;) {
+        const struct rules *r = &w->rules.items[i];
+        for (size_t k = r->items.len; k-- > 0;) {
+            const struct rule *rule = &r->items.items[k];
+            if ((!rule->directory || is_directory) &&
+                ignore_fits(rule->pattern, rule->anchored ? path + r->prefix : name))
+                return !rule->negated;
+        }
+    }
+    return false;
 }
 
 static bool has_git(const char *path, size_t prefix)
 {
     struct stat st;
-    char *name = mem_printf("%.*s.git", (int)prefix, path);
-    bool found = lstat(name, &st) == 0;
-    free(name);
-    return found;
+    auto_free char *name = mem_printf("%.*s.git", (int)prefix, path);
+    return lstat(name, &st) == 0;
 }
 
 /* The length of the path's part up to and with the slash before `end`. */
@@ -280,36 +262,23 @@ static size_t parent_prefix(const char *path, size_t end)
     return end;
 }
 
-/* Of the folders above the root, where one of them or the root is the top of a work tree. */
+/* Adds the rules of the folders above the root, where one of them or the root is the top of a work
+ * tree. */
 static void add_rules_above(struct walk *w)
 {
-    char *root = mem_printf("%s%s", w->root, w->is_file ? "" : "/");
-    size_t top = parent_prefix(root, strlen(root));
+    auto_free char *root = mem_printf("%s%s", w->root, w->is_file ? "" : "/");
+    size_t len = strlen(root), top = parent_prefix(root, len);
     while (top > 1 && !has_git(root, top))
         top = parent_prefix(root, top - 1);
-    if (top > 0 && has_git(root, top)) {
-        add_rules(w, root, top, ".git/info/exclude");
-        for (size_t at = top; at < strlen(root); at++)
-            if (root[at - 1] == '/')
-                add_rules(w, root, at, ".gitignore");
-    }
-    free(root);
+    if (top == 0 || !has_git(root, top))
+        return;
+    add_rules(w, root, top, ".git/info/exclude");
+    for (size_t at = top; at < len; at++)
+        if (root[at - 1] == '/')
+            add_rules(w, root, at, ".gitignore");
 }
 
-static bool is_left_out(const struct walk *w, const char *path, bool is_directory)
-{
-    for (size_t i = w->rules.len; i-- > 0;) {
-        const struct rules *r = &w->rules.items[i];
-        enum ignore_verdict says = ignore_says(&r->ignore, path + r->prefix, is_directory);
-        if (says != IGNORE_UNSAID)
-            return says == IGNORE_OUT;
-    }
-    return false;
-}
-
-/* --- folders ---------------------------------------------------------------------------------- */
-
-static bool read_names(const char *path, struct level *out)
+static void read_names(const char *path, struct level *out)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -317,24 +286,21 @@ static bool read_names(const char *path, struct level *out)
     if (!dir) {
         if (fd >= 0)
             close(fd);
-        return false;
+        return;
     }
-    errno = 0;
     while ((d = readdir(dir)))
         if (d->d_name[0] != '.')
             vec_push(&out->names, mem_strdup(d->d_name));
-    bool ok = errno == 0;
     closedir(dir);
     vec_sort(&out->names, vec_text_order);
-    return ok;
 }
 
 /* w->path is the folder's. */
 static void enter(struct walk *w)
 {
     struct level level = {0};
-    if (w->levels.len >= WALK_DEPTH || !read_names(w->path.data, &level))
-        w->unreadable++;
+    if (w->levels.len < WALK_DEPTH)
+        read_names(w->path.data, &level);
     if (w->path.len == 0 || w->path.data[w->path.len - 1] != '/')
         buf_addch(&w->path, '/');
     level.path = w->path.len;
@@ -344,46 +310,37 @@ static void enter(struct walk *w)
 
 static void leave(struct walk *w)
 {
-    struct level *level = &vec_last(&w->levels);
+    struct level *level = &w->levels.items[--w->levels.len];
     if (level->ruled)
         drop_rules(w);
     vec_free_each(&level->names);
-    w->levels.len--;
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static bool refuse(const char *root, struct error *e)
-{
-    return err_set(e, ERR_FILE_ERROR, "%.160s is neither a file nor a folder; name one of these",
-                   root);
-}
-
 struct walk *walk_new(const char *root, struct error *e)
 {
-    struct walk w = {0};
+    struct stat st;
     char *resolved = realpath(root, NULL);
-    if (!resolved || stat(resolved, &w.alone) != 0) {
+    if (!resolved || stat(resolved, &st) != 0) {
         err_set_errno(e, ERR_FILE_ERROR, "%.160s cannot be read", root);
         free(resolved);
         return NULL;
     }
-    w.root = mem_strdup(resolved);
-    free(resolved);
-    w.is_file = S_ISREG(w.alone.st_mode);
-    if (!w.is_file && !S_ISDIR(w.alone.st_mode)) {
-        refuse(root, e);
-        free(w.root);
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        err_set(e, ERR_FILE_ERROR, "%.160s is neither a file nor a folder; name one of these",
+                root);
+        free(resolved);
         return NULL;
     }
-    struct walk *out = mem_alloc(sizeof *out);
-    *out = w;
-    buf_init(&out->path, 0);
-    buf_addstr(&out->path, out->root);
-    add_rules_above(out);
-    if (!out->is_file)
-        enter(out);
-    return out;
+    struct walk *w = mem_alloc(sizeof *w);
+    *w = (struct walk){
+        .root = resolved, .path = BUF_INIT, .alone = st, .is_file = S_ISREG(st.st_mode)};
+    buf_addstr(&w->path, w->root);
+    add_rules_above(w);
+    if (!w->is_file)
+        enter(w);
+    return w;
 }
 
 void walk_free(struct walk *w)
@@ -406,26 +363,6 @@ const char *walk_root(const struct walk *w)
     return w->root;
 }
 
-size_t walk_unreadable(const struct walk *w)
-{
-    return w->unreadable;
-}
-
-/* Whether w->path is a file that is wanted; a folder is entered. */
-static bool look_at(struct walk *w, struct walk_file *out)
-{
-    if (lstat(w->path.data, &out->stat) != 0)
-        return false;
-    bool is_directory = S_ISDIR(out->stat.st_mode);
-    if ((!is_directory && !S_ISREG(out->stat.st_mode)) ||
-        is_left_out(w, w->path.data, is_directory))
-        return false;
-    if (is_directory)
-        enter(w);
-    out->path = w->path.data;
-    return !is_directory;
-}
-
 static bool find_next(struct walk *w, struct walk_file *out)
 {
     while (w->levels.len > 0) {
@@ -436,8 +373,16 @@ static bool find_next(struct walk *w, struct walk_file *out)
         }
         buf_truncate(&w->path, level->path);
         buf_addstr(&w->path, level->names.items[level->next++]);
-        if (look_at(w, out))
+        if (lstat(w->path.data, &out->stat) != 0)
+            continue;
+        bool is_directory = S_ISDIR(out->stat.st_mode);
+        if ((!is_directory && !S_ISREG(out->stat.st_mode)) ||
+            is_ignored(w, w->path.data, is_directory))
+            continue;
+        out->path = w->path.data;
+        if (!is_directory)
             return true;
+        enter(w);
     }
     return false;
 }
