@@ -12,8 +12,8 @@
 
 enum {
     CHUNKS_BETWEEN_LOOKS = 64,
-    HEADING_MAX = 200, /* bytes of one in a path */
-    ITEM_LOOK = 32     /* … in which a line shows that it is an item of a list */
+    HEADING_MAX = 200, /* bytes of a heading in a path */
+    ITEM_LOOK = 32     /* bytes of a line that show whether it is an item of a list */
 };
 
 /* Places to cut at, the strongest first. */
@@ -28,8 +28,8 @@ enum border {
     BORDERS
 };
 
-/* The least share of the room that a passage fills for it, in eighths: so that what is cut at a
- * weak border is not cut into crumbs. */
+/* The least share of the room, in eighths, that a passage must fill to end at the border: else weak
+ * borders would cut crumbs. */
 static const size_t least_eighths[BORDERS] = {
     [BORDER_UNIT] = 4, [BORDER_BLOCK] = 2, [BORDER_SENTENCE] = 2, [BORDER_LINE] = 1};
 
@@ -40,12 +40,12 @@ struct cutter {
     const char *text;
     size_t most;
     size_t part;          /* the first that does not end before the passage */
-    size_t counted;       /* up to here: */
+    size_t counted;       /* the place that the next two are for */
     int64_t line, source; /* lines from 1, bytes of the source */
     VEC(size_t) open;     /* headings above, as parts, of rising level */
     const char *heading;
-    size_t seen; /* code: up to here definitions were looked for, and the last one found is */
-    size_t definition, definition_len;
+    size_t seen;                       /* code: definitions were looked for up to here */
+    size_t definition, definition_len; /* the last one found */
 };
 
 static bool is_white(char c)
@@ -53,7 +53,7 @@ static bool is_white(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* U+2028 and U+2029, which are cleaned to ends of lines. */
+/* U+2028 and U+2029, which become ends of lines. */
 static bool is_separator(const char *s)
 {
     return memcmp(s, "\xE2\x80\xA8", 3) == 0 || memcmp(s, "\xE2\x80\xA9", 3) == 0;
@@ -139,29 +139,18 @@ static const struct document_part *part_at(struct cutter *c, size_t at)
 
 /* --- headings --------------------------------------------------------------------------------- */
 
-static void open_heading(struct cutter *c, size_t part)
-{
-    const struct document_part *parts = c->d->parts.items;
-    while (c->open.len > 0 && parts[vec_last(&c->open)].level >= parts[part].level)
-        c->open.len--;
-    vec_push(&c->open, part);
-}
-
 static const char *keep_heading(struct cutter *c, struct buf *path)
 {
-    if (path->len == 0 || c->out->heading_bytes + path->len > CHUNKS_HEADING_BYTES_MOST) {
-        buf_release(path);
+    if (path->len == 0 || c->out->heading_bytes + path->len > CHUNKS_HEADING_BYTES_MOST)
         return "";
-    }
     c->out->heading_bytes += path->len;
-    char *kept = buf_take(path);
-    vec_push(&c->out->headings, kept);
-    return kept;
+    vec_push(&c->out->headings, buf_take(path));
+    return vec_last(&c->out->headings);
 }
 
 static const char *heading_path(struct cutter *c)
 {
-    struct buf path = BUF_INIT, clean = BUF_INIT;
+    AUTO(buf_release) struct buf path = BUF_INIT, clean = BUF_INIT;
     for (size_t i = 0; i < c->open.len; i++) {
         const struct document_part *p = &c->d->parts.items[c->open.items[i]];
         buf_clear(&clean);
@@ -170,7 +159,6 @@ static const char *heading_path(struct cutter *c)
             buf_addstr(&path, HEADING_SEPARATOR);
         utf8_add_cut(&path, clean.data, clean.len, HEADING_MAX);
     }
-    buf_release(&clean);
     return keep_heading(c, &path);
 }
 
@@ -181,10 +169,13 @@ static bool is_definition(const struct code_language *l, const char *line, size_
            !code_is_comment(l, line, len) && !(l->block_ends && line[len - 1] == ':');
 }
 
-/* The last definition above, of the lines that begin up to here. */
-static void note_definitions(struct cutter *c, const struct document_part *p, size_t upto)
+/* The heading of a passage of code that begins within a definition is the line that begins this, as
+ * in the head of a hunk of diff. Code at the margin has the heading above. */
+static const char *definition_above(struct cutter *c, const struct document_part *p, size_t from)
 {
-    size_t part_end = p->at + p->len;
+    bool begins_line = from == p->at || c->text[from - 1] == '\n';
+    bool at_margin = begins_line && !is_white(c->text[from]) && !strchr("})]", c->text[from]);
+    size_t upto = at_margin ? from : from - (from > p->at), part_end = p->at + p->len;
     if (c->seen < p->at) {
         c->seen = p->at;
         c->definition_len = 0;
@@ -197,22 +188,12 @@ static void note_definitions(struct cutter *c, const struct document_part *p, si
         }
         c->seen = end + 1;
     }
-}
-
-/* The line that begins what the code is in the middle of, as the head of a hunk of diff has it; of
- * what stands at the margin itself, the heading. */
-static const char *definition_above(struct cutter *c, const struct document_part *p, size_t from)
-{
-    bool begins_line = from == p->at || c->text[from - 1] == '\n';
-    bool at_margin = begins_line && !is_white(c->text[from]) && !strchr("})]", c->text[from]);
-    note_definitions(c, p, at_margin ? from : from - (from > p->at));
     if (at_margin || c->definition_len == 0)
         return c->heading;
-    struct buf raw = BUF_INIT, path = BUF_INIT;
+    AUTO(buf_release) struct buf raw = BUF_INIT, path = BUF_INIT;
     size_t most = c->definition_len < 2 * HEADING_MAX ? c->definition_len : 2 * HEADING_MAX;
     utf8_clean(&raw, c->text + c->definition, most, UTF8_ONE_LINE);
     utf8_add_cut(&path, raw.data, raw.len, HEADING_MAX);
-    buf_release(&raw);
     return keep_heading(c, &path);
 }
 
@@ -230,7 +211,8 @@ static bool is_item(const char *line, size_t len)
            (line[i] == '|' || (i + 1 < len && strchr("-*+", line[i]) && line[i + 1] == ' '));
 }
 
-/* Between a line that ends at `end` and the next that is not blank, at `next`, both in one part. */
+/* The border between a line that ends at `end` and the next one that is not blank, at `next`, of
+ * the same part. */
 static enum border code_border(const struct cutter *c, size_t start, size_t end, size_t next,
                                bool blank)
 {
@@ -284,57 +266,45 @@ static void find_borders(struct cutter *c, size_t from, size_t limit, size_t sto
     c->part = kept;
 }
 
-struct terminator {
-    const char *bytes;
-    bool wide; /* needs no blank behind it */
-};
-static const struct terminator terminators[] = {{".", false}, {"!", false}, {"?", false},
-                                                {"…", false}, {"؟", false}, {"।", false},
-                                                {"。", true}, {"！", true}, {"？", true}};
-
-/* Quotes and brackets that end with the sentence. */
-static size_t before_closers(const char *text, size_t from, size_t at)
+/* Quotes and brackets belong to the sentence that they follow. */
+static bool ends_sentence(const char *text, size_t from, size_t at, size_t stop)
 {
     static const char *const closers[] = {"\"", "'", ")", "]",  "*",  "_",
                                           "”",  "’", "»", "」", "』", "）"};
+    static const struct {
+        const char *bytes;
+        bool wide; /* needs no blank behind it */
+    } terminators[] = {{".", false}, {"!", false}, {"?", false}, {"…", false}, {"؟", false},
+                       {"।", false}, {"。", true}, {"！", true}, {"？", true}};
+    bool blank = at < stop && is_white(text[at]);
+    size_t next = skip_white(text, at, stop), end = at;
     for (size_t i = 0; i < sizeof closers / sizeof *closers; i++) {
         size_t n = strlen(closers[i]);
-        if (at - from > n && memcmp(text + at - n, closers[i], n) == 0) {
-            at -= n;
+        if (end - from > n && memcmp(text + end - n, closers[i], n) == 0) {
+            end -= n;
             i = (size_t)-1;
         }
     }
-    return at;
-}
-
-static bool ends_sentence(const char *text, size_t from, size_t at, size_t stop)
-{
-    bool blank = at < stop && is_white(text[at]);
-    size_t next = skip_white(text, at, stop), end = before_closers(text, from, at);
     for (size_t i = 0; i < sizeof terminators / sizeof *terminators; i++) {
-        const struct terminator *t = &terminators[i];
-        size_t n = strlen(t->bytes);
-        if (end - from >= n && memcmp(text + end - n, t->bytes, n) == 0 &&
-            (t->wide || (blank && (next == stop || !islower((unsigned char)text[next])))))
+        size_t n = strlen(terminators[i].bytes);
+        if (end - from >= n && memcmp(text + end - n, terminators[i].bytes, n) == 0 &&
+            (terminators[i].wide ||
+             (blank && (next == stop || !islower((unsigned char)text[next])))))
             return true;
     }
     return false;
 }
 
-/* Whether it is worth a look: behind it is a blank, or a character or closer before it that needs
- * none. */
-static bool may_end_sentence(const char *text, size_t at)
-{
-    return is_white(text[at]) || (unsigned char)text[at - 1] >= 0x80 ||
-           strchr("\"')]*_", text[at - 1]);
-}
-
+/* A place is worth a look if a blank follows, or a character or closer that needs none precedes. */
 static size_t last_sentence(const char *text, size_t from, size_t limit, size_t stop)
 {
-    for (size_t at = limit; at > from; at--)
-        if (((unsigned char)text[at] & 0xC0) != 0x80 && may_end_sentence(text, at) &&
+    for (size_t at = limit; at > from; at--) {
+        bool may_end = is_white(text[at]) || (unsigned char)text[at - 1] >= 0x80 ||
+                       strchr("\"')]*_", text[at - 1]);
+        if (((unsigned char)text[at] & 0xC0) != 0x80 && may_end &&
             ends_sentence(text, from, at, stop))
             return at;
+    }
     return 0;
 }
 
@@ -344,16 +314,6 @@ static size_t last_word(const char *text, size_t from, size_t limit)
         if (is_white(text[at]))
             return trim_white(text, from, at);
     return 0;
-}
-
-/* Where nothing else is: between grapheme clusters; within one that is larger than the room between
- * characters. */
-static size_t last_cluster(const char *text, size_t from, size_t limit, size_t stop)
-{
-    size_t seen =
-        limit + utf8_cut_points(text + limit, stop - limit, 1); /* a cluster may be endless */
-    size_t cut = utf8_cut_bytes(text + from, seen - from, limit - from);
-    return cut > 0 ? from + cut : limit;
 }
 
 static size_t choose_cut(struct cutter *c, size_t from, size_t limit, size_t stop)
@@ -370,12 +330,16 @@ static size_t choose_cut(struct cutter *c, size_t from, size_t limit, size_t sto
         if (found[b] > from && found[b] - from >= room / 8 * least_eighths[b])
             return found[b];
     }
-    return last_cluster(c->text, from, limit, stop);
+    /* Between grapheme clusters, within one that is larger than the room between characters. A
+     * cluster may be endless. */
+    size_t seen = limit + utf8_cut_points(c->text + limit, stop - limit, 1);
+    size_t cut = utf8_cut_bytes(c->text + from, seen - from, limit - from);
+    return cut > 0 ? from + cut : limit;
 }
 
 /* --- passages --------------------------------------------------------------------------------- */
 
-/* Of the first that is no heading, from the current part on. */
+/* The kind of the first part that is no heading, from the current one on. */
 static enum document_part_kind kind_of(const struct cutter *c, size_t to)
 {
     const struct document_part *parts = c->d->parts.items;
@@ -416,24 +380,21 @@ static void add_chunk(struct cutter *c, size_t from, size_t to)
     vec_push(&c->out->items, chunk);
 }
 
-/* The first line of code keeps its indentation, but where that leaves no room for it. */
-static size_t passage_start(struct cutter *c, size_t from, size_t stop)
-{
-    size_t at = skip_white(c->text, from, stop);
-    size_t start = line_start(c->text, from, at);
-    bool is_code = at < stop && part_at(c, at)->kind == DOCUMENT_CODE;
-    return is_code && at - start <= c->most / 2 ? start : at;
-}
-
 static bool is_ended(const struct chunks *c)
 {
     return c->is_cut_off || c->is_stopped;
 }
 
+/* The first line of code keeps its indentation unless that leaves no room for it. */
 static void cut_section(struct cutter *c, size_t from, size_t stop)
 {
     stop = trim_white(c->text, from, stop);
-    while (!is_ended(c->out) && (from = passage_start(c, from, stop)) < stop) {
+    while (!is_ended(c->out)) {
+        size_t at = skip_white(c->text, from, stop), start = line_start(c->text, from, at);
+        if (at == stop)
+            return;
+        bool is_code = part_at(c, at)->kind == DOCUMENT_CODE;
+        from = is_code && at - start <= c->most / 2 ? start : at;
         size_t limit = from + utf8_cut_points(c->text + from, stop - from, c->most);
         size_t cut = limit == stop ? stop : choose_cut(c, from, limit, stop);
         size_t end = trim_white(c->text, from, cut);
@@ -446,8 +407,7 @@ static void cut_section(struct cutter *c, size_t from, size_t stop)
     }
 }
 
-/* A page begins a section, and so does a heading, but one right below the heading that it belongs
- * to. */
+/* A page begins a section, and so does a heading, except one right below its parent. */
 static bool begins_section(const struct document_part *before, const struct document_part *p)
 {
     if (p->page != before->page)
@@ -472,9 +432,12 @@ void chunks_make(struct chunks *out, const struct loaded_document *d, size_t mos
             if (next > first && begins_section(&parts[next - 1], &parts[next]))
                 break;
             headings = headings && parts[next].kind == DOCUMENT_HEADING;
-            if (headings)
-                open_heading(&c, next);
-            opened = opened || headings;
+            if (!headings)
+                continue;
+            while (c.open.len > 0 && parts[vec_last(&c.open)].level >= parts[next].level)
+                c.open.len--;
+            vec_push(&c.open, next);
+            opened = true;
         }
         if (opened)
             c.heading = heading_path(&c);

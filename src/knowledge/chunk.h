@@ -1,8 +1,8 @@
-/* A document cut into passages that are searched and cited: pure. Paragraphs are packed up to a
- * number of characters, a longer one is cut at a sentence, else between words, else between
+/* A document cut into passages that are searched and cited. Pure. Paragraphs are packed up to a
+ * number of characters. A longer one is cut at a sentence, else between words, else between
  * grapheme clusters, else between characters. Code is cut at blank lines and where a block ends,
- * else at a line. A heading and a page begin a new one, so each has one heading path and one page.
- * Nothing is lost but white space, nothing is in two of them. */
+ * else at a line. A heading and a page begin a new passage, so each has one heading path and one
+ * page. Only white space is lost, and no text is in two passages. */
 #ifndef KNOWLEDGE_CHUNK_H
 #define KNOWLEDGE_CHUNK_H
 
@@ -20,8 +20,8 @@ struct chunk {
                    the indentation of code */
     size_t len;
     const char *heading; /* "Install › Debian", clean, owned by the chunks; "": none above it */
-    enum document_part_kind kind; /* of what it begins with, headings apart */
-    int64_t byte_from, byte_to;   /* in the source, the end exclusive; -1: it has no such offsets */
+    enum document_part_kind kind; /* of its first part that is no heading */
+    int64_t byte_from, byte_to;   /* in the source, the end exclusive; -1: not known */
     int64_t line_from, line_to;   /* in the source, from 1, both inclusive; 0: not known */
     int64_t page;                 /* from 1; 0: none */
 };

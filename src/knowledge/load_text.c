@@ -1,4 +1,4 @@
-/* Files that are text as they stand: their set of characters, plain text, code, Markdown. */
+/* Files that are text: their encoding, plain text, code, Markdown. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -8,9 +8,9 @@
 
 #define REPLACEMENT 0xFFFDu
 
-/* --- sets of characters ----------------------------------------------------------------------- */
+/* --- encodings -------------------------------------------------------------------------------- */
 
-/* What stands at 0x80 to 0x9F of windows-1252, which otherwise is ISO 8859-1. */
+/* 0x80 to 0x9F of windows-1252, which otherwise is ISO 8859-1. */
 static const uint16_t windows_1252[32] = {
     0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -53,8 +53,8 @@ static void decode_utf16(struct buf *out, const char *s, size_t len, bool big)
     }
 }
 
-/* UTF-8 in which something was broken, and no set of one byte a character: for ten that are whole
- * there is at most one fault. */
+/* Whether the text is damaged UTF-8 rather than an encoding of one byte a character: it has at most
+ * one fault for ten whole characters of several bytes. */
 static bool is_broken_utf8(const char *s, size_t len)
 {
     size_t faults = 0, wholes = 0;
@@ -76,22 +76,17 @@ static bool has_many_controls(const char *s, size_t len)
     return controls > len / 50;
 }
 
-/* For a set in which a unit of `unit` bytes becomes 3 bytes of UTF-8 at most. */
-static bool has_room(const struct loading *l, size_t unit)
+/* Whether the text fits, where a unit of `unit` bytes becomes 3 bytes of UTF-8 at most. */
+static bool has_room(struct loading *l, size_t unit)
 {
+    int64_t most = l->options->limits.text;
     size_t plain = 0;
     for (size_t i = 0; unit == 1 && i < l->source.len; i++)
         plain += (unsigned char)l->source.data[i] < 0x80;
-    return (int64_t)(plain + (l->source.len - plain) / unit * 3) <= l->options->limits.text;
-}
-
-static void take_source(struct loading *l, size_t from)
-{
-    l->out->offsets = DOCUMENT_OFFSETS_BYTES;
-    l->out->source_from = (int64_t)from;
-    buf_consume(&l->source, from);
-    l->out->text = l->source;
-    buf_init(&l->source, 0);
+    if ((int64_t)(plain + (l->source.len - plain) / unit * 3) <= most)
+        return true;
+    loading_fails(l, "has more than %lld MiB of text", (long long)(most >> 20));
+    return false;
 }
 
 static bool begins(const struct buf *b, const char *mark)
@@ -104,10 +99,9 @@ enum document_outcome loading_decode(struct loading *l)
     struct loaded_document *d = l->out;
     const struct buf *s = &l->source;
     bool little = begins(s, "\xFF\xFE"), big = begins(s, "\xFE\xFF");
-    long long most = l->options->limits.text >> 20;
-    if ((little || big) && !has_room(l, 2))
-        return loading_fails(l, "has more than %lld MiB of text", most);
     if (little || big) {
+        if (!has_room(l, 2))
+            return DOCUMENT_FAILED;
         decode_utf16(&d->text, s->data + 2, s->len - 2, big);
         d->offsets = DOCUMENT_OFFSETS_UTF16;
         d->source_from = 2;
@@ -117,13 +111,17 @@ enum document_outcome loading_decode(struct loading *l)
     if (memchr(s->data, '\0', s->len))
         return loading_skips(l, "a binary file");
     if (utf8_valid(s->data, s->len) || is_broken_utf8(s->data, s->len)) {
-        take_source(l, begins(s, "\xEF\xBB\xBF") ? 3 : 0);
+        d->offsets = DOCUMENT_OFFSETS_BYTES;
+        d->source_from = begins(s, "\xEF\xBB\xBF") ? 3 : 0;
+        buf_consume(&l->source, (size_t)d->source_from);
+        d->text = l->source;
+        buf_init(&l->source, 0);
         return DOCUMENT_LOADED;
     }
     if (has_many_controls(s->data, s->len))
         return loading_skips(l, "a binary file");
     if (!has_room(l, 1))
-        return loading_fails(l, "has more than %lld MiB of text", most);
+        return DOCUMENT_FAILED;
     bool is_locale = charset() == CHARSET_OTHER;
     d->offsets = is_locale ? DOCUMENT_OFFSETS_LINES : DOCUMENT_OFFSETS_POINTS;
     (is_locale ? charset_decode : decode_windows_1252)(&d->text, s->data, s->len);
@@ -151,6 +149,8 @@ enum document_outcome load_code(struct loading *l)
     l->out->format = l->out->language->name;
     return load_as(l, DOCUMENT_CODE);
 }
+
+/* --- programming languages -------------------------------------------------------------------- */
 
 static const struct code_language languages[] = {
     {"Ada", "ada adb ads", "--", "end"},
@@ -216,8 +216,8 @@ static const struct code_language languages[] = {
     {"Zig", "zig", "//", "}"},
 };
 
-/* The length of the word of the list that `text` begins with; 0: none. With `whole` nothing may
- * follow it. */
+/* The length of the word of the list that begins the text; 0: none. With `whole` it is all of the
+ * text. */
 static size_t word_of(const char *list, const char *text, size_t len, bool whole)
 {
     for (size_t n; *list; list += n + (list[n] == ' ')) {
@@ -273,16 +273,18 @@ bool code_ends_block(const struct code_language *l, const char *line, size_t len
 
 /* Markdown: its headings and fences, line by line; the text stays as it is written. */
 
+/* --- Markdown --------------------------------------------------------------------------------- */
+
 enum { FENCE_LEAST = 3, INDENTED = 4, LEVELS = 6 };
 
 struct markdown {
     struct loading *l;
     const char *text;
     size_t len;
-    size_t from;  /* where what is not yet a part begins */
-    size_t above; /* the line above, if it can be the first of a heading that is underlined */
+    size_t from;  /* the end of the last part */
+    size_t above; /* the line above, if it can be a heading that is underlined */
     size_t above_len;
-    char fence; /* what it is made of, 0 outside */
+    char fence; /* its character; 0: outside */
     size_t fence_len;
 };
 
@@ -307,7 +309,7 @@ static void add_up_to(struct markdown *m, enum document_part_kind kind, size_t e
     m->from = end;
 }
 
-static void add_heading(struct markdown *m, int level, size_t at, size_t end, size_t name_at,
+static bool add_heading(struct markdown *m, int level, size_t at, size_t end, size_t name_at,
                         size_t name_len)
 {
     add_up_to(m, DOCUMENT_PROSE, at);
@@ -317,6 +319,7 @@ static void add_heading(struct markdown *m, int level, size_t at, size_t end, si
             .kind = DOCUMENT_HEADING, .level = level, .name_at = name_at, .name_len = name_len},
         at, end);
     m->from = end;
+    return true;
 }
 
 /* "## Name ##" */
@@ -333,10 +336,7 @@ static bool take_hashes(struct markdown *m, size_t at, size_t len, size_t end)
         mark--;
     if (mark > from && mark < to && strchr(" \t", line[mark - 1]))
         to = trimmed_line(line, mark);
-    if (to <= from)
-        return false;
-    add_heading(m, (int)level, at, end, at + from, to - from);
-    return true;
+    return to > from && add_heading(m, (int)level, at, end, at + from, to - from);
 }
 
 /* "Name" above "====" or "----" */
@@ -344,14 +344,12 @@ static bool take_underline(struct markdown *m, size_t at, size_t len, size_t end
 {
     const char *line = m->text + at;
     size_t n = trimmed_line(line, len);
-    if (m->above_len == 0 || n == 0 || (line[0] != '=' && line[0] != '-') ||
-        run_of(line, n, line[0]) != n)
-        return false;
-    add_heading(m, line[0] == '=' ? 1 : 2, m->above, end, m->above, m->above_len);
-    return true;
+    return m->above_len > 0 && n > 0 && (line[0] == '=' || line[0] == '-') &&
+           run_of(line, n, line[0]) == n &&
+           add_heading(m, line[0] == '=' ? 1 : 2, m->above, end, m->above, m->above_len);
 }
 
-/* Fences are opened and closed; what is between them is code, with them. */
+/* Opens and closes fences. A fence and the lines in it are code. */
 static bool take_fence(struct markdown *m, size_t at, size_t len, size_t line_at, size_t end)
 {
     const char *line = m->text + at;
@@ -385,7 +383,7 @@ static void take_line(struct markdown *m, size_t line_at, size_t line_len)
     m->above_len = is_paragraph ? trimmed_line(m->text + at, len) : 0;
 }
 
-/* "---" … "---" at the beginning is about the document: it is kept, as code. */
+/* "---" … "---" at the beginning has data about the document: it is code. */
 static void take_front_matter(struct markdown *m)
 {
     if (m->len < 4 || memcmp(m->text, "---", 3) != 0 || !strchr("\r\n", m->text[3]))

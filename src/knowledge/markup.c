@@ -13,7 +13,6 @@
 
 /* --- the library ------------------------------------------------------------------------------ */
 
-/* X(name) for each function that is called. */
 #define LIBXML2_FUNCTIONS(X)                                                                       \
     X(htmlCreatePushParserCtxt)                                                                    \
     X(htmlCtxtUseOptions)                                                                          \
@@ -65,14 +64,14 @@ static bool load(struct libxml2 *library, struct error *e)
 }
 #endif
 
-/* Whatever options say: nothing outside of the text is opened. */
+/* Whatever the options are, nothing outside of the text is opened. */
 static xmlParserInputPtr load_nothing(const char *url, const char *id, xmlParserCtxtPtr context)
 {
     (void)url, (void)id, (void)context;
     return NULL;
 }
 
-/* Faults that belong to no parser, as of an encoding, would be printed. */
+/* Faults that belong to no parser, as one of an encoding, would be printed. */
 static void drop_fault(void *context, xmlErrorPtr fault)
 {
     (void)context, (void)fault;
@@ -103,13 +102,13 @@ static const struct libxml2 *libxml2(struct error *e)
     return usable ? &library : NULL;
 }
 
-/* --- what both have in common ----------------------------------------------------------------- */
+/* --- HTML and XML ----------------------------------------------------------------------------- */
 
 enum {
-    PIECE = 4096,      /* between two of these the time is looked at */
-    DEPTH_MOST = 5000, /* of HTML: the end of an element is looked for among all that are open */
-    /* libxml2 before 2.12 compares each attribute with all before it, and is not to be stopped
-     * while it does. */
+    PIECE = 4096,      /* bytes between two looks at the time */
+    DEPTH_MOST = 5000, /* of HTML: the end of an element is searched among all that are open */
+    /* libxml2 before 2.12 compares each attribute with all before it, and cannot be stopped
+     * meanwhile. */
     ATTRIBUTES_MOST = 10000,
     PROLOG_MOST = 64 * 1024 /* bytes before the first element: a DTD gives attributes to all */
 };
@@ -122,13 +121,13 @@ struct markup {
     xmlTextReaderPtr reader; /* of XML */
     htmlParserCtxtPtr html;
     size_t depth;
-    size_t looked_at; /* HTML: bytes of a tag whose end is not there yet, when they were counted */
+    size_t looked_at; /* HTML: bytes of an unfinished tag when its words were counted last */
     size_t equals;    /* XML: equals signs since the last node */
     size_t fed;       /* XML: bytes */
     bool has_element;
     bool stopped;
     struct error *e;
-    bool broken; /* and `e` says it */
+    bool broken; /* `e` has the reason */
 };
 
 int64_t markup_line(const struct markup *m)
@@ -157,7 +156,7 @@ static void break_off(struct markup *m, const char *why, int most)
     err_set(m->e, ERR_FILE_ERROR, "line %lld: %s %d", (long long)markup_line(m), why, most);
 }
 
-/* The parser keeps a tag until all of it is there: its words are counted before. */
+/* The parser keeps a tag until it is complete, so its words are counted before. */
 static bool is_tag_too_long(struct markup *m)
 {
     const char *at = (const char *)m->html->input->cur, *end = (const char *)m->html->input->end;
@@ -267,8 +266,8 @@ static int read_xml(void *context, char *bytes, int len)
     return m->stopped ? -1 : (int)n;
 }
 
-/* The first fault is the one that is told. A prefix that is not declared is none. */
-static void hear_fault(void *context, xmlErrorPtr fault)
+/* The first fault counts. An undeclared prefix is no fault. */
+static void take_fault(void *context, xmlErrorPtr fault)
 {
     struct markup *m = context;
     if (m->broken || m->stopped || fault->level < XML_ERR_ERROR ||
@@ -293,7 +292,7 @@ char *markup_attribute(struct markup *m, const char *name)
     return value;
 }
 
-static bool tell_node(struct markup *m)
+static bool send_node(struct markup *m)
 {
     const char *name = (const char *)m->xml->xmlTextReaderConstLocalName(m->reader);
     switch (m->xml->xmlTextReaderNodeType(m->reader)) {
@@ -331,11 +330,11 @@ enum markup_end markup_read_xml(const struct markup_source *source,
             m.broken = !err_set(e, ERR_FILE_ERROR, "it is no XML");
         return end_of(&m);
     }
-    m.xml->xmlTextReaderSetStructuredErrorHandler(m.reader, hear_fault, &m);
+    m.xml->xmlTextReaderSetStructuredErrorHandler(m.reader, take_fault, &m);
     int more = 1;
     while (!m.stopped && !m.broken && (more = m.xml->xmlTextReaderRead(m.reader)) == 1) {
         m.equals = 0;
-        m.stopped = !tell_node(&m) || m.stopped;
+        m.stopped = !send_node(&m) || m.stopped;
     }
     if (more < 0 && !m.broken && !m.stopped)
         m.broken = !err_set(e, ERR_FILE_ERROR, "its XML is damaged");

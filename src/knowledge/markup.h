@@ -1,6 +1,7 @@
-/* HTML and XML as events: libxml2, loaded at the first document. HTML is read as browsers forgive
- * it; XML must be well formed. Nothing outside of the text is ever looked up: no DTD, no entity, no
- * network; entities that a document declares are not replaced, so none can multiply. */
+/* HTML and XML as events, read with libxml2, which is loaded at the first document. HTML may have
+ * faults, as in a browser; XML must be well formed. Nothing outside of the text is looked up: no
+ * DTD, no entity, no network. Entities that a document declares are not replaced, so none can
+ * multiply. */
 #ifndef KNOWLEDGE_MARKUP_H
 #define KNOWLEDGE_MARKUP_H
 
@@ -13,8 +14,7 @@
 
 struct markup; /* one text while it is read */
 
-/* Names are local: without a prefix. False from any of them, or from `read`, ends the reading; who
- * said so knows why. */
+/* Names are local: without a prefix. False from any of them, or from `read`, ends the reading. */
 struct markup_events {
     bool (*begin)(void *context, struct markup *m, const char *name);
     bool (*end)(void *context, const char *name); /* of an empty element, too */
@@ -24,7 +24,7 @@ struct markup_events {
 struct markup_source {
     ssize_t (*read)(void *context, char *bytes, size_t len); /* 0: the end; -1: no more */
     void *context;
-    bool utf8; /* HTML: it is that, whatever it says */
+    bool utf8; /* HTML: the encoding, whatever the page declares */
 };
 
 enum markup_end { MARKUP_WHOLE, MARKUP_STOPPED, MARKUP_BROKEN /* e says why */ };

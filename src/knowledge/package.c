@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 
 enum { BLOCK = 64 * 1024, HEADERS_BETWEEN_LOOKS = 256 };
 
-/* X(name) for each function that is called. */
 #define LIBARCHIVE_FUNCTIONS(X)                                                                    \
     X(archive_entry_is_data_encrypted)                                                             \
     X(archive_entry_pathname)                                                                      \
@@ -68,14 +68,12 @@ static const struct libarchive *libarchive(struct error *e)
 
 static enum document_outcome fail(struct package *p, const struct libarchive *zip)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     const char *said = p->archive ? zip->archive_error_string(p->archive) : NULL;
     if (!said)
         said = "it is no zip file";
     utf8_clean(&text, said, strlen(said), UTF8_ONE_LINE);
-    p->outcome = loading_fails(p->l, "cannot be read: %s", text.data);
-    buf_release(&text);
-    return p->outcome;
+    return p->outcome = loading_fails(p->l, "cannot be read: %s", text.data);
 }
 
 void package_close(struct package *p)
@@ -96,15 +94,7 @@ static enum document_outcome open_at_beginning(struct package *p, const struct l
     return DOCUMENT_LOADED;
 }
 
-static bool has_name(const struct libarchive *zip, struct archive_entry *entry, const char *name)
-{
-    const char *its = zip->archive_entry_pathname_utf8(entry);
-    if (!its)
-        its = zip->archive_entry_pathname(entry);
-    return its && strcmp(its, name) == 0;
-}
-
-/* From where the archive stands to its end. */
+/* From the next member of the archive to its end. */
 static enum document_outcome find_further(struct package *p, const struct libarchive *zip,
                                           const char *name, bool *found)
 {
@@ -117,7 +107,10 @@ static enum document_outcome find_further(struct package *p, const struct libarc
         }
         if (code < ARCHIVE_WARN)
             return fail(p, zip);
-        *found = has_name(zip, entry, name);
+        const char *its = zip->archive_entry_pathname_utf8(entry);
+        if (!its)
+            its = zip->archive_entry_pathname(entry);
+        *found = its && strcmp(its, name) == 0;
         if (*found && zip->archive_entry_is_data_encrypted(entry))
             return p->outcome = loading_fails(p->l, "is encrypted");
         if (*found)

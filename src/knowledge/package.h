@@ -1,6 +1,6 @@
-/* The members of a package, which is a zip file: of docx, odt and epub. libarchive, loaded at the
- * first. Members are found by their names and read as they come; nothing is ever unpacked into
- * files, so where a name would lead does not matter. */
+/* The members of a package, a zip file: docx, odt or epub. Read with libarchive, which is loaded at
+ * the first. Members are found by their names; none is unpacked into a file, so it does not matter
+ * where a name leads. */
 #ifndef KNOWLEDGE_PACKAGE_H
 #define KNOWLEDGE_PACKAGE_H
 
@@ -23,8 +23,7 @@ enum document_outcome package_find(struct package *p, const char *name, bool *fo
 /* markup_source's read(); `context` is the package. */
 ssize_t package_read(void *context, char *bytes, size_t len);
 
-/* Reads the member if there is one of that name. Where `events` stopped it, `outcome` is theirs to
- * set. */
+/* Reads the member if there is one of that name. Where `events` stop it, they set `outcome`. */
 enum document_outcome package_read_xml(struct package *p, const char *name,
                                        const struct markup_events *events, void *context,
                                        bool *found);
