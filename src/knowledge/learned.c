@@ -409,79 +409,65 @@ bool learned_add(struct store *s, const struct learned_item *item, struct learne
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static bool accept(struct store *s, const char *id, struct error *e)
-{
-    struct learned_item item;
-    if (!learned_get(s, id, &item, e))
-        return false;
-    bool ok = set_state(s, id, LEARNED_ACTIVE, e) && supersede(s, &item, e);
-    learned_item_release(&item);
-    return ok;
-}
-
 bool learned_accept(struct store *s, const char *id, struct error *e)
 {
+    AUTO(learned_item_release) struct learned_item item = {.id = NULL};
     bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, accept(s, id, e), e);
+    return store_enter(s, &began, e) &&
+           store_leave(s, began,
+                       learned_get(s, id, &item, e) && set_state(s, id, LEARNED_ACTIVE, e) &&
+                           supersede(s, &item, e),
+                       e);
 }
 
 /* The item that it replaced is active again. A row that came later is an earlier wording of the
  * same item. */
-static bool reject(struct store *s, const char *id, struct error *e)
-{
-    struct learned_item item;
-    if (!learned_get(s, id, &item, e))
-        return false;
-    bool replaced = item.state == LEARNED_ACTIVE && learned_kind_replaces(item.kind);
-    learned_item_release(&item);
-    return set_state(s, id, LEARNED_REJECTED, e) &&
-           (!replaced ||
-            sql_exec(s, e,
-                     "UPDATE learned_item SET state = 'active', replaced_by = NULL,"
-                     " changed_ms = ?2 WHERE replaced_by = ?1 AND id = (SELECT id FROM learned_item"
-                     " WHERE replaced_by = ?1"
-                     " AND number < (SELECT number FROM learned_item WHERE id = ?1)"
-                     " ORDER BY changed_ms DESC, number DESC LIMIT 1)",
-                     "ti", id, clock_wall_ms()));
-}
-
 bool learned_reject(struct store *s, const char *id, struct error *e)
 {
+    AUTO(learned_item_release) struct learned_item item = {.id = NULL};
     bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, reject(s, id, e), e);
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = learned_get(s, id, &item, e) && set_state(s, id, LEARNED_REJECTED, e);
+    if (ok && item.state == LEARNED_ACTIVE && learned_kind_replaces(item.kind))
+        ok = sql_exec(s, e,
+                      "UPDATE learned_item SET state = 'active', replaced_by = NULL,"
+                      " changed_ms = ?2 WHERE replaced_by = ?1 AND id ="
+                      " (SELECT id FROM learned_item WHERE replaced_by = ?1"
+                      " AND number < (SELECT number FROM learned_item WHERE id = ?1)"
+                      " ORDER BY changed_ms DESC, number DESC LIMIT 1)",
+                      "ti", id, clock_wall_ms());
+    return store_leave(s, began, ok, e);
 }
 
 /* Only an active item keeps its earlier text as history. */
-static bool edit(struct store *s, const char *id, const char *text, struct error *e)
+bool learned_edit(struct store *s, const char *id, const char *text, struct error *e)
 {
-    struct learned_item old;
-    if (!learned_get(s, id, &old, e))
+    AUTO(learned_item_release) struct learned_item old = {.id = NULL};
+    auto_free char *clean = clean_text(text, e);
+    bool began;
+    if (!clean || !store_enter(s, &began, e))
         return false;
-    bool ok = true;
-    if (old.state == LEARNED_ACTIVE && !content_equal(old.text, text)) {
+    bool ok = learned_get(s, id, &old, e);
+    if (ok && old.state == LEARNED_ACTIVE && !content_equal(old.text, clean)) {
         free(old.replaced_by);
         old.replaced_by = old.id;
         old.id = new_id();
         old.state = LEARNED_SUPERSEDED;
         ok = insert_row(s, &old, e);
     }
-    learned_item_release(&old);
-    return ok && sql_exec(s, e, "UPDATE learned_item SET text = ?2, changed_ms = ?3 WHERE id = ?1",
-                          "tti", id, text, clock_wall_ms());
-}
-
-bool learned_edit(struct store *s, const char *id, const char *text, struct error *e)
-{
-    bool began;
-    auto_free char *clean = clean_text(text, e);
-    return clean && store_enter(s, &began, e) && store_leave(s, began, edit(s, id, clean, e), e);
+    ok = ok && sql_exec(s, e, "UPDATE learned_item SET text = ?2, changed_ms = ?3 WHERE id = ?1",
+                        "tti", id, clean, clock_wall_ms());
+    return store_leave(s, began, ok, e);
 }
 
 /* Ids that went with the history of another item are passed over. */
-static bool forget(struct store *s, const char *const *ids, size_t count, struct learned_items *out,
-                   struct error *e)
+bool learned_forget(struct store *s, const char *const *ids, size_t count,
+                    struct learned_items *out, struct error *e)
 {
-    bool ok = true;
+    bool began, ok = true;
+    if (!store_enter(s, &began, e))
+        return false;
     for (size_t i = 0; ok && i < count; i++) {
         size_t first = out->items.len;
         bool gone = false;
@@ -494,31 +480,20 @@ static bool forget(struct store *s, const char *const *ids, size_t count, struct
     }
     if (!ok)
         learned_items_release(out);
-    return ok;
-}
-
-bool learned_forget(struct store *s, const char *const *ids, size_t count,
-                    struct learned_items *out, struct error *e)
-{
-    bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, forget(s, ids, count, out, e), e);
-}
-
-static bool insert_all(struct store *s, const struct learned_items *items, struct error *e)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < items->items.len; i++)
-        ok = insert_row(s, &items->items.items[i], e);
-    return ok;
+    return store_leave(s, began, ok, e);
 }
 
 bool learned_restore(struct store *s, const struct learned_items *items, struct error *e)
 {
-    bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, insert_all(s, items, e), e);
+    bool began, ok = store_enter(s, &began, e);
+    if (!ok)
+        return false;
+    for (size_t i = 0; ok && i < items->items.len; i++)
+        ok = insert_row(s, &items->items.items[i], e);
+    return store_leave(s, began, ok, e);
 }
 
-static bool forget_session(struct store *s, const char *session_id, struct error *e)
+bool learned_forget_session(struct store *s, const char *session_id, struct error *e)
 {
     static const char *const statements[] = {
         "DELETE FROM learned_item WHERE session = ? AND state = 'candidate'",
@@ -527,32 +502,23 @@ static bool forget_session(struct store *s, const char *session_id, struct error
         "DELETE FROM learned_access WHERE session = ?",
         "DELETE FROM learned_extract WHERE session = ?",
     };
-    bool ok = true;
+    bool began, ok = store_enter(s, &began, e);
+    if (!ok)
+        return false;
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = sql_exec(s, e, statements[i], "t", session_id);
-    return ok;
-}
-
-bool learned_forget_session(struct store *s, const char *session_id, struct error *e)
-{
-    bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, forget_session(s, session_id, e), e);
-}
-
-static bool note_use(struct store *s, const struct learned_items *items, struct error *e)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < items->items.len; i++)
-        ok = sql_exec(s, e, "UPDATE learned_item SET uses = uses + 1, used_ms = ?2 WHERE id = ?1",
-                      "ti", items->items.items[i].id, clock_wall_ms());
-    return ok;
+    return store_leave(s, began, ok, e);
 }
 
 bool learned_note_use(struct store *s, const struct learned_items *items, struct error *e)
 {
-    bool began;
-    return items->items.len == 0 ||
-           (store_step_begin(s, &began, e) && store_step_end(s, began, note_use(s, items, e), e));
+    bool began, ok = true;
+    if (items->items.len == 0 || !store_step_begin(s, &began, e))
+        return items->items.len == 0;
+    for (size_t i = 0; ok && i < items->items.len; i++)
+        ok = sql_exec(s, e, "UPDATE learned_item SET uses = uses + 1, used_ms = ?2 WHERE id = ?1",
+                      "ti", items->items.items[i].id, clock_wall_ms());
+    return store_step_end(s, began, ok, e);
 }
 
 /* --- access ----------------------------------------------------------------------------------- */
@@ -575,32 +541,26 @@ bool learned_access_read(struct store *s, const char *session_id, enum memory_ac
 }
 
 /* A row is deleted where no message came meanwhile. */
-static bool change_access(struct store *s, const char *session_id, enum memory_access access,
+bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
                           struct error *e)
 {
     enum memory_access now;
     int64_t last = 0;
-    if (!learned_access_read(s, session_id, &now, e))
-        return false;
-    if (now == access)
-        return true;
-    return event_log_last(s, session_id, &last, e) &&
-           sql_exec(s, e,
-                    "UPDATE learned_access SET until = ?2 WHERE session = ?1 AND until IS NULL",
-                    "ti", session_id, last) &&
-           sql_exec(s, e, "DELETE FROM learned_access WHERE session = ? AND until <= since", "t",
-                    session_id) &&
-           (access == MEMORY_ACCESS_WRITE ||
-            sql_exec(s, e, "INSERT INTO learned_access VALUES (?, ?, ?, NULL)", "tit", session_id,
-                     last, memory_access_names.words[access]));
-}
-
-bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
-                          struct error *e)
-{
     bool began;
-    return store_enter(s, &began, e) &&
-           store_leave(s, began, change_access(s, session_id, access, e), e);
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = learned_access_read(s, session_id, &now, e);
+    if (ok && now != access)
+        ok = event_log_last(s, session_id, &last, e) &&
+             sql_exec(s, e,
+                      "UPDATE learned_access SET until = ?2 WHERE session = ?1 AND until IS NULL",
+                      "ti", session_id, last) &&
+             sql_exec(s, e, "DELETE FROM learned_access WHERE session = ? AND until <= since", "t",
+                      session_id) &&
+             (access == MEMORY_ACCESS_WRITE ||
+              sql_exec(s, e, "INSERT INTO learned_access VALUES (?, ?, ?, NULL)", "tit", session_id,
+                       last, memory_access_names.words[access]));
+    return store_leave(s, began, ok, e);
 }
 
 bool learned_access_copy(struct store *s, const char *from, int64_t last, const char *to,

@@ -128,36 +128,34 @@ static bool take_event(void *context, const struct event *ev)
     return !d->failed;
 }
 
-static bool follow(struct digest *d, const char *project, struct error *e)
-{
-    struct query q = sql_query(d->store, e,
-                               "SELECT seq, turns, updated_ms, request, response, tools"
-                               " FROM learned_session WHERE session = ?",
-                               "t", d->session);
-    if (query_next(&q)) {
-        d->seq = sqlite3_column_int64(q.handle, 0);
-        d->turns = sqlite3_column_int64(q.handle, 1);
-        d->updated_ms = sqlite3_column_int64(q.handle, 2);
-        d->request = query_column_text(&q, 3);
-        d->response = query_column_text(&q, 4);
-        d->tools = query_column_text(&q, 5);
-    }
-    return query_end(&q) && event_log_read(d->store, d->session, d->seq, take_event, d, e) &&
-           !d->failed &&
-           sql_exec(d->store, e,
-                    "INSERT OR REPLACE INTO learned_session"
-                    " (session, project, seq, turns, updated_ms, request, response, tools)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                    "ttiiittt", d->session, project, d->seq, d->turns, d->updated_ms, d->request,
-                    d->response, d->tools);
-}
-
 bool session_digest_follow(struct store *s, const char *session_id, const char *project,
                            struct error *e)
 {
     AUTO(digest_release) struct digest d = {.store = s, .session = session_id, .error = e};
     bool began;
-    return store_step_begin(s, &began, e) && store_step_end(s, began, follow(&d, project, e), e);
+    if (!store_step_begin(s, &began, e))
+        return false;
+    struct query q = sql_query(s, e,
+                               "SELECT seq, turns, updated_ms, request, response, tools"
+                               " FROM learned_session WHERE session = ?",
+                               "t", session_id);
+    if (query_next(&q)) {
+        d.seq = sqlite3_column_int64(q.handle, 0);
+        d.turns = sqlite3_column_int64(q.handle, 1);
+        d.updated_ms = sqlite3_column_int64(q.handle, 2);
+        d.request = query_column_text(&q, 3);
+        d.response = query_column_text(&q, 4);
+        d.tools = query_column_text(&q, 5);
+    }
+    bool ok = query_end(&q) && event_log_read(s, session_id, d.seq, take_event, &d, e) &&
+              !d.failed &&
+              sql_exec(s, e,
+                       "INSERT OR REPLACE INTO learned_session"
+                       " (session, project, seq, turns, updated_ms, request, response, tools)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                       "ttiiittt", session_id, project, d.seq, d.turns, d.updated_ms, d.request,
+                       d.response, d.tools);
+    return store_step_end(s, began, ok, e);
 }
 
 /* --- items ------------------------------------------------------------------------------------ */
