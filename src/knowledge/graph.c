@@ -285,51 +285,41 @@ static bool leave(const struct graph *g, bool began, bool ok, struct graph_part 
     return ok;
 }
 
-static bool list(struct store *s, const char *after, int limit, struct graph_part *out,
-                 struct error *e)
-{
-    AUTO(vec_release_local) struct graph_keys keys = {0};
-    struct query q =
-        sql_query(s, e, "SELECT key FROM graph_entry WHERE name > ?1 ORDER BY name LIMIT ?2", "ti",
-                  after ? after : "", (int64_t)limit);
-    while (query_next(&q))
-        vec_push(&keys.items, sqlite3_column_int64(q.handle, 0));
-    return query_end(&q) && read_entities(s, &keys, false, out, e);
-}
-
 bool graph_list(const struct graph *g, const char *after, int limit, struct graph_part *out,
                 struct error *e)
 {
+    AUTO(vec_release_local) struct graph_keys keys = {0};
     bool began;
     *out = (struct graph_part){0};
-    return store_step_begin(g->store, &began, e) &&
-           leave(g, began, list(g->store, after, limit, out, e), out, e);
-}
-
-static bool open_names(struct store *s, const struct graph_names *p, struct graph_part *out,
-                       struct error *e)
-{
-    AUTO(vec_release_local) struct graph_keys keys = {0};
-    for (size_t i = 0; i < p->names.len; i++) {
-        auto_free char *name = plain(p->names.items[i]);
-        int64_t key = -1;
-        if (name && !graph_key(s, name, &key, e))
-            return false;
-        if (key < 0)
-            vec_push(&out->unknown, mem_strdup(p->names.items[i]));
-        else if (!graph_keys_have(&keys, key))
-            vec_push(&keys.items, key);
-    }
-    return graph_read_part(s, &keys, GRAPH_PART_RELATIONS, out, e);
+    if (!store_step_begin(g->store, &began, e))
+        return false;
+    struct query q =
+        sql_query(g->store, e, "SELECT key FROM graph_entry WHERE name > ?1 ORDER BY name LIMIT ?2",
+                  "ti", after ? after : "", (int64_t)limit);
+    while (query_next(&q))
+        vec_push(&keys.items, sqlite3_column_int64(q.handle, 0));
+    return leave(g, began, query_end(&q) && read_entities(g->store, &keys, false, out, e), out, e);
 }
 
 bool graph_open(const struct graph *g, const struct graph_names *p, struct graph_part *out,
                 struct error *e)
 {
-    bool began;
+    AUTO(vec_release_local) struct graph_keys keys = {0};
+    bool began, ok = store_step_begin(g->store, &began, e);
     *out = (struct graph_part){0};
-    return store_step_begin(g->store, &began, e) &&
-           leave(g, began, open_names(g->store, p, out, e), out, e);
+    if (!ok)
+        return false;
+    for (size_t i = 0; i < p->names.len && ok; i++) {
+        auto_free char *name = plain(p->names.items[i]);
+        int64_t key = -1;
+        ok = !name || graph_key(g->store, name, &key, e);
+        if (ok && key < 0)
+            vec_push(&out->unknown, mem_strdup(p->names.items[i]));
+        else if (ok && !graph_keys_have(&keys, key))
+            vec_push(&keys.items, key);
+    }
+    ok = ok && graph_read_part(g->store, &keys, GRAPH_PART_RELATIONS, out, e);
+    return leave(g, began, ok, out, e);
 }
 
 bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e)

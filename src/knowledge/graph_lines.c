@@ -267,39 +267,34 @@ static bool write_entity(struct export *x, int64_t key, struct error *e)
     return write_line(x, e);
 }
 
-static bool write_all(struct export *x, struct error *e)
-{
-    bool ok = true;
-    struct query q = query_begin(x->g->store, "SELECT key FROM graph_entry ORDER BY key", e);
-    while (ok && query_next(&q))
-        ok = write_entity(x, sqlite3_column_int64(q.handle, 0), e);
-    if (!query_end(&q) || !ok)
-        return false;
-    struct query r = query_begin(x->g->store,
-                                 "SELECT a.name, b.name, r.type FROM graph_relation AS r"
-                                 " CROSS JOIN graph_entry AS a ON a.key = source"
-                                 " CROSS JOIN graph_entry AS b ON b.key = target ORDER BY r.number",
-                                 e);
-    while (ok && query_next(&r)) {
-        struct json_out o = {.buf = &x->line};
-        json_out_pack(&o, "{type:'relation' from:s to:s relationType:s}",
-                      (const char *)sqlite3_column_text(r.handle, 0),
-                      (const char *)sqlite3_column_text(r.handle, 1),
-                      (const char *)sqlite3_column_text(r.handle, 2));
-        x->counts.relations++;
-        ok = write_line(x, e);
-    }
-    return query_end(&r) && ok;
-}
-
 bool graph_export(const struct graph *g,
                   bool (*write)(void *context, const char *line, size_t len, struct error *e),
                   void *context, struct graph_counts *out, struct error *e)
 {
     struct export x = {.g = g, .write = write, .context = context, .line = BUF_INIT};
-    bool began;
-    bool ok = store_step_begin(g->store, &began, e) &&
-              store_step_end(g->store, began, write_all(&x, e), e);
+    bool began, ok = store_step_begin(g->store, &began, e);
+    *out = x.counts;
+    if (!ok)
+        return false;
+    struct query q = query_begin(g->store, "SELECT key FROM graph_entry ORDER BY key", e);
+    while (ok && query_next(&q))
+        ok = write_entity(&x, sqlite3_column_int64(q.handle, 0), e);
+    ok = query_end(&q) && ok;
+    struct query r = query_begin(g->store,
+                                 "SELECT a.name, b.name, r.type FROM graph_relation AS r"
+                                 " CROSS JOIN graph_entry AS a ON a.key = source"
+                                 " CROSS JOIN graph_entry AS b ON b.key = target ORDER BY r.number",
+                                 e);
+    while (ok && query_next(&r)) {
+        struct json_out o = {.buf = &x.line};
+        json_out_pack(&o, "{type:'relation' from:s to:s relationType:s}",
+                      (const char *)sqlite3_column_text(r.handle, 0),
+                      (const char *)sqlite3_column_text(r.handle, 1),
+                      (const char *)sqlite3_column_text(r.handle, 2));
+        x.counts.relations++;
+        ok = write_line(&x, e);
+    }
+    ok = store_step_end(g->store, began, query_end(&r) && ok, e);
     buf_release(&x.line);
     *out = x.counts;
     return ok;

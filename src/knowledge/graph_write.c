@@ -143,6 +143,21 @@ static bool observe_all(const struct graph *g, int64_t key, const char *const *t
     return true;
 }
 
+static bool count_entities(const struct graph *g, struct graph_part *out, struct error *e)
+{
+    return store_number(g->store, "SELECT entities FROM graph_size", &out->total, e);
+}
+
+/* Ends the transaction. `out` is released if it failed. */
+static bool leave(const struct graph *g, bool began, bool ok, struct graph_part *out,
+                  struct error *e)
+{
+    ok = store_leave(g->store, began, ok, e);
+    if (!ok)
+        graph_part_release(out);
+    return ok;
+}
+
 static bool create_one(const struct graph *g, const struct graph_new_entity *n, size_t at,
                        const struct graph_source *source, struct graph_part *created,
                        struct error *e)
@@ -167,26 +182,18 @@ static bool create_one(const struct graph *g, const struct graph_new_entity *n, 
     return true;
 }
 
-static bool create_all(const struct graph *g, const struct graph_create *p,
-                       const struct graph_by *by, struct graph_part *created, struct error *e)
-{
-    const struct graph_source source = source_now(by);
-    for (size_t i = 0; i < p->entities.len; i++)
-        if (!create_one(g, &p->entities.items[i], i, &source, created, e))
-            return false;
-    return store_number(g->store, "SELECT entities FROM graph_size", &created->total, e);
-}
-
 bool graph_create(const struct graph *g, const struct graph_create *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e)
 {
-    bool began;
+    const struct graph_source source = source_now(by);
+    bool began, ok = store_enter(g->store, &began, e);
     *created = (struct graph_part){0};
-    if (store_enter(g->store, &began, e) &&
-        store_leave(g->store, began, create_all(g, p, by, created, e), e))
-        return true;
-    graph_part_release(created);
-    return false;
+    if (!ok)
+        return false;
+    for (size_t i = 0; i < p->entities.len && ok; i++)
+        ok = create_one(g, &p->entities.items[i], i, &source, created, e);
+    ok = ok && count_entities(g, created, e);
+    return leave(g, began, ok, created, e);
 }
 
 static bool observe_one(const struct graph *g, const struct graph_new_observations *n, size_t at,
@@ -207,28 +214,22 @@ static bool observe_one(const struct graph *g, const struct graph_new_observatio
            graph_index(g, key, e);
 }
 
-static bool observe_each(const struct graph *g, const struct graph_observe *p,
-                         const struct graph_by *by, struct graph_added *out, struct error *e)
+bool graph_observe(const struct graph *g, const struct graph_observe *p, const struct graph_by *by,
+                   struct graph_added *out, struct error *e)
 {
     const struct graph_source source = source_now(by);
-    bool ok = true;
+    bool began, ok = store_enter(g->store, &began, e);
+    *out = (struct graph_added){0};
+    if (!ok)
+        return false;
     for (size_t i = 0; i < p->observations.len && ok; i++) {
         vec_push(&out->items, (struct graph_added_to){0});
         ok = observe_one(g, &p->observations.items[i], i, &source, &vec_last(&out->items), e);
     }
+    ok = store_leave(g->store, began, ok, e);
+    if (!ok)
+        shape_release(&graph_added_shape, out);
     return ok;
-}
-
-bool graph_observe(const struct graph *g, const struct graph_observe *p, const struct graph_by *by,
-                   struct graph_added *out, struct error *e)
-{
-    bool began;
-    *out = (struct graph_added){0};
-    if (store_enter(g->store, &began, e) &&
-        store_leave(g->store, began, observe_each(g, p, by, out, e), e))
-        return true;
-    shape_release(&graph_added_shape, out);
-    return false;
 }
 
 /* The ends and the type of a relation that is named. */
@@ -272,31 +273,29 @@ static bool add_relation(const struct graph *g, const struct ends *ends,
     return ok;
 }
 
-static bool relate_all(const struct graph *g, const struct graph_relate *p,
-                       const struct graph_by *by, struct graph_part *created, struct error *e)
+static bool relate_one(const struct graph *g, const struct graph_new_relation *n, size_t at,
+                       const struct graph_source *source, struct graph_part *created,
+                       struct error *e)
 {
-    const struct graph_source source = source_now(by);
-    for (size_t i = 0; i < p->relations.len; i++) {
-        AUTO(ends_release) struct ends ends = {0};
-        bool is_new = false;
-        if (!find_ends(g, &p->relations.items[i], i, &ends, e) ||
-            !graph_put_relation(g, ends.from, ends.to, ends.type, &source, &is_new, e) ||
-            (is_new && !add_relation(g, &ends, &source, created, e)))
-            return false;
-    }
-    return store_number(g->store, "SELECT entities FROM graph_size", &created->total, e);
+    AUTO(ends_release) struct ends ends = {0};
+    bool is_new = false;
+    return find_ends(g, n, at, &ends, e) &&
+           graph_put_relation(g, ends.from, ends.to, ends.type, source, &is_new, e) &&
+           (!is_new || add_relation(g, &ends, source, created, e));
 }
 
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e)
 {
-    bool began;
+    const struct graph_source source = source_now(by);
+    bool began, ok = store_enter(g->store, &began, e);
     *created = (struct graph_part){0};
-    if (store_enter(g->store, &began, e) &&
-        store_leave(g->store, began, relate_all(g, p, by, created, e), e))
-        return true;
-    graph_part_release(created);
-    return false;
+    if (!ok)
+        return false;
+    for (size_t i = 0; i < p->relations.len && ok; i++)
+        ok = relate_one(g, &p->relations.items[i], i, &source, created, e);
+    ok = ok && count_entities(g, created, e);
+    return leave(g, began, ok, created, e);
 }
 
 /* --- deleting --------------------------------------------------------------------------------- */
@@ -430,58 +429,46 @@ static bool delete_relation(const struct graph *g, const struct graph_new_relati
            sql_exec(g->store, e, "DELETE FROM graph_relation WHERE number = ?", "i", number);
 }
 
-static bool delete_relations(const struct graph *g, const struct graph_relate *p,
-                             struct graph_part *gone, struct error *e)
+/* Each may be NULL; so may `gone`. */
+static bool delete_facts(const struct graph *g, const struct graph_names *entities,
+                         const struct graph_unobserve *observations,
+                         const struct graph_relate *relations, struct graph_part *gone,
+                         struct error *e)
 {
-    bool ok = true;
-    for (size_t i = 0; i < p->relations.len && ok; i++)
-        ok = delete_relation(g, &p->relations.items[i], i, gone, e);
-    return ok;
-}
-
-/* Leaves the transaction. `out` (may be NULL) takes `gone` unless it failed. */
-static bool leave(const struct graph *g, bool began, bool ok, struct graph_part *gone,
-                  struct graph_part *out, struct error *e)
-{
-    ok = store_leave(g->store, began, ok, e);
-    if (ok && out)
-        *out = *gone;
-    else
-        graph_part_release(gone);
+    struct graph_part part = {0};
+    bool began, ok = store_enter(g->store, &began, e);
+    if (gone)
+        *gone = part;
+    if (!ok)
+        return false;
+    ok = (!entities || delete_entities(g, entities, &part, e)) &&
+         (!observations || delete_observations(g, observations, &part, e));
+    for (size_t i = 0; relations && i < relations->relations.len && ok; i++)
+        ok = delete_relation(g, &relations->relations.items[i], i, &part, e);
+    ok = leave(g, began, ok, &part, e);
+    if (ok && gone)
+        *gone = part;
+    else if (ok)
+        graph_part_release(&part);
     return ok;
 }
 
 bool graph_delete_entities(const struct graph *g, const struct graph_names *p,
                            struct graph_part *gone, struct error *e)
 {
-    struct graph_part part = {0};
-    bool began;
-    if (gone)
-        *gone = part;
-    return store_enter(g->store, &began, e) &&
-           leave(g, began, delete_entities(g, p, &part, e), &part, gone, e);
+    return delete_facts(g, p, NULL, NULL, gone, e);
 }
 
 bool graph_delete_observations(const struct graph *g, const struct graph_unobserve *p,
                                struct graph_part *gone, struct error *e)
 {
-    struct graph_part part = {0};
-    bool began;
-    if (gone)
-        *gone = part;
-    return store_enter(g->store, &began, e) &&
-           leave(g, began, delete_observations(g, p, &part, e), &part, gone, e);
+    return delete_facts(g, NULL, p, NULL, gone, e);
 }
 
 bool graph_delete_relations(const struct graph *g, const struct graph_relate *p,
                             struct graph_part *gone, struct error *e)
 {
-    struct graph_part part = {0};
-    bool began;
-    if (gone)
-        *gone = part;
-    return store_enter(g->store, &began, e) &&
-           leave(g, began, delete_relations(g, p, &part, e), &part, gone, e);
+    return delete_facts(g, NULL, NULL, p, gone, e);
 }
 
 struct graph_counts graph_part_counts(const struct graph_part *gone)
@@ -509,26 +496,23 @@ static bool restore_entity(const struct graph *g, const struct graph_entity *n, 
     return ok && graph_index(g, key, e);
 }
 
-static bool restore_all(const struct graph *g, const struct graph_part *gone, struct error *e)
+static bool restore_relation(const struct graph *g, const struct graph_relation *r, struct error *e)
 {
-    for (size_t i = 0; i < gone->entities.len; i++)
-        if (!restore_entity(g, &gone->entities.items[i], e))
-            return false;
-    for (size_t i = 0; i < gone->relations.len; i++) {
-        const struct graph_relation *r = &gone->relations.items[i];
-        int64_t from, to;
-        bool is_new;
-        if (!graph_need(g->store, r->from, "from", &from, e) ||
-            !graph_need(g->store, r->to, "to", &to, e) ||
-            !graph_put_relation(g, from, to, r->type, &r->source, &is_new, e))
-            return false;
-    }
-    return true;
+    int64_t from, to;
+    bool is_new;
+    return graph_need(g->store, r->from, "from", &from, e) &&
+           graph_need(g->store, r->to, "to", &to, e) &&
+           graph_put_relation(g, from, to, r->type, &r->source, &is_new, e);
 }
 
 bool graph_restore(const struct graph *g, const struct graph_part *gone, struct error *e)
 {
-    bool began;
-    return store_enter(g->store, &began, e) &&
-           store_leave(g->store, began, restore_all(g, gone, e), e);
+    bool began, ok = store_enter(g->store, &began, e);
+    if (!ok)
+        return false;
+    for (size_t i = 0; i < gone->entities.len && ok; i++)
+        ok = restore_entity(g, &gone->entities.items[i], e);
+    for (size_t i = 0; i < gone->relations.len && ok; i++)
+        ok = restore_relation(g, &gone->relations.items[i], e);
+    return store_leave(g->store, began, ok, e);
 }
