@@ -159,10 +159,23 @@ static bool read_corpus(struct store *s, int64_t number, struct corpus_info *out
     return query_end(&paths);
 }
 
-static bool read_list(struct store *s, const char *name, struct corpus_list *out, struct error *e)
+/* Ends a transaction that only read. `out` is released if it failed. */
+static bool leave(struct corpora *c, bool began, bool ok, const struct shape *shape, void *out,
+                  struct error *e)
 {
-    bool ok = true;
-    struct query q = sql_query(s, e,
+    ok = store_step_end(c->store, began, ok, e);
+    if (!ok)
+        shape_release(shape, out);
+    return ok;
+}
+
+static bool list(struct corpora *c, const char *name, struct corpus_list *out, struct error *e)
+{
+    bool began, ok = store_step_begin(c->store, &began, e);
+    *out = (struct corpus_list){0};
+    if (!ok)
+        return false;
+    struct query q = sql_query(c->store, e,
                                "SELECT number, name, ended < asked, updated_ms FROM corpus_set"
                                " WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
                                "t", name);
@@ -171,20 +184,9 @@ static bool read_list(struct store *s, const char *name, struct corpus_list *out
                  (struct corpus_info){.name = query_column_text(&q, 1),
                                       .pending = sqlite3_column_int(q.handle, 2) != 0,
                                       .updated_ms = sqlite3_column_int64(q.handle, 3)});
-        ok = read_corpus(s, sqlite3_column_int64(q.handle, 0), &vec_last(&out->items), e);
+        ok = read_corpus(c->store, sqlite3_column_int64(q.handle, 0), &vec_last(&out->items), e);
     }
-    return query_end(&q) && ok;
-}
-
-static bool list(struct corpora *c, const char *name, struct corpus_list *out, struct error *e)
-{
-    bool began;
-    *out = (struct corpus_list){0};
-    if (store_step_begin(c->store, &began, e) &&
-        store_step_end(c->store, began, read_list(c->store, name, out, e), e))
-        return true;
-    shape_release(&corpus_list_shape, out);
-    return false;
+    return leave(c, began, query_end(&q) && ok, &corpus_list_shape, out, e);
 }
 
 bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e)
@@ -247,11 +249,9 @@ bool corpora_documents(struct corpora *c, const struct corpus_documents_query *q
 {
     bool began;
     *out = (struct corpus_documents){0};
-    if (store_step_begin(c->store, &began, e) &&
-        store_step_end(c->store, began, read_documents(c->store, query, out, e), e))
-        return true;
-    shape_release(&corpus_documents_shape, out);
-    return false;
+    return store_step_begin(c->store, &began, e) &&
+           leave(c, began, read_documents(c->store, query, out, e), &corpus_documents_shape, out,
+                 e);
 }
 
 static bool read_passages(struct store *s, const struct corpus_passages_query *query,
@@ -300,18 +300,21 @@ bool corpora_passages(struct corpora *c, const struct corpus_passages_query *que
 {
     bool began;
     *out = (struct corpus_passages){0};
-    if (store_step_begin(c->store, &began, e) &&
-        store_step_end(c->store, began, read_passages(c->store, query, out, e), e))
-        return true;
-    shape_release(&corpus_passages_shape, out);
-    return false;
+    return store_step_begin(c->store, &began, e) &&
+           leave(c, began, read_passages(c->store, query, out, e), &corpus_passages_shape, out, e);
 }
 
-static bool read_stats(struct corpora *c, const char *model, struct corpus_stats *out,
-                       struct error *e)
+bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
 {
     const struct corpus index = corpora_index(c->store);
     struct vectors_counts have;
+    bool began, vectors = corpora_wants_vectors(c) && encoder_read(&c->encoder, NULL);
+    *out = (struct corpus_stats){.model = vectors ? mem_strdup(c->encoder.model) : NULL};
+    bool ok = store_step_begin(c->store, &began, e);
+    if (!ok) {
+        shape_release(&corpus_stats_shape, out);
+        return false;
+    }
     struct query q = query_begin(c->store, COUNTS, e);
     if (query_next(&q)) {
         out->documents = sqlite3_column_int64(q.handle, 0);
@@ -319,25 +322,14 @@ static bool read_stats(struct corpora *c, const char *model, struct corpus_stats
         out->passages = sqlite3_column_int64(q.handle, 2);
         out->bytes = sqlite3_column_int64(q.handle, 3);
     }
-    if (!query_end(&q) ||
-        !store_number(c->store, "SELECT count(*) FROM corpus_set", &out->corpora, e) ||
-        !corpus_bytes(&index, &out->index, e) || !vectors_count(&index, model, &have, e))
-        return false;
-    out->embedded = have.embedded;
-    out->missing = have.missing;
-    return true;
-}
-
-bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
-{
-    bool began;
-    bool vectors = corpora_wants_vectors(c) && encoder_read(&c->encoder, NULL);
-    *out = (struct corpus_stats){.model = vectors ? mem_strdup(c->encoder.model) : NULL};
-    if (store_step_begin(c->store, &began, e) &&
-        store_step_end(c->store, began, read_stats(c, out->model, out, e), e))
-        return true;
-    shape_release(&corpus_stats_shape, out);
-    return false;
+    ok = query_end(&q) &&
+         store_number(c->store, "SELECT count(*) FROM corpus_set", &out->corpora, e) &&
+         corpus_bytes(&index, &out->index, e) && vectors_count(&index, out->model, &have, e);
+    if (ok) {
+        out->embedded = have.embedded;
+        out->missing = have.missing;
+    }
+    return leave(c, began, ok, &corpus_stats_shape, out, e);
 }
 
 bool corpora_pending(struct corpora *c, bool *out, struct error *e)
