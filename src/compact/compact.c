@@ -583,19 +583,6 @@ static struct draft_verdict show_draft(struct attempt *a)
     return verdict;
 }
 
-/* The user's own text replaces the draft. False: it is empty, which is a way to refuse. */
-static bool take_edit(struct attempt *a, const char *edited)
-{
-    const struct block b = {.type = BLOCK_TEXT, .text = (char *)edited};
-    char *text = summary_text(&b, 1, EDITED_BYTES, false);
-    if (!text)
-        return false;
-    a->changed = strcmp(text, a->text) != 0;
-    free(a->text);
-    a->text = text;
-    return true;
-}
-
 /* Each focus is added to those before. */
 static void add_focus(struct attempt *a, const char *focus)
 {
@@ -616,9 +603,16 @@ static bool agree_on_draft(struct attempt *a)
             return true;
         struct draft_verdict verdict = show_draft(a);
         auto_free char *said = verdict.text;
-        if (verdict.answer == DRAFT_REFUSE ||
-            (verdict.answer == DRAFT_COMMIT && said && !take_edit(a, said)))
+        bool edited = verdict.answer == DRAFT_COMMIT && said;
+        const struct block b = {.type = BLOCK_TEXT, .text = said};
+        char *text = edited ? summary_text(&b, 1, EDITED_BYTES, false) : NULL;
+        if (verdict.answer == DRAFT_REFUSE || (edited && !text)) /* empty: a way to refuse */
             return cancel(a);
+        if (edited) {
+            a->changed = strcmp(text, a->text) != 0;
+            free(a->text);
+            a->text = text;
+        }
         if (verdict.answer == DRAFT_AGAIN)
             add_focus(a, said);
         if (!goes_on(a))

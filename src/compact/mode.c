@@ -266,16 +266,6 @@ static const char *key_that_helps(const struct compact_mode *mode, const struct 
     return NULL;
 }
 
-/* Whether the request nears the limit of bytes rather than that of the window. */
-static bool is_body_full(const struct compact_settings *s, const struct compact_limits *l,
-                         const struct compact_prospect *p)
-{
-    struct compact_limits boundless = *l;
-    boundless.max_bytes = 0;
-    int64_t by_window = compact_request_threshold(s, &boundless);
-    return !p->for_history && (by_window == 0 || compact_request_threshold(s, l) < by_window);
-}
-
 char *compact_obstacle(const struct compact_mode *mode, const struct compact_input *in,
                        const struct compact_limits *l, const struct compact_prospect *p)
 {
@@ -286,7 +276,10 @@ char *compact_obstacle(const struct compact_mode *mode, const struct compact_inp
             "the conversation is past %lld tokens and is not compacted: %s would "
             "keep nearly all of it; lower [compaction] %s, or choose another mode",
             (long long)in->threshold, mode->name, key);
-    if (is_body_full(s, l, p))
+    struct compact_limits boundless = *l;
+    boundless.max_bytes = 0;
+    int64_t by_window = compact_request_threshold(s, &boundless);
+    if (!p->for_history && (by_window == 0 || compact_request_threshold(s, l) < by_window))
         return mem_printf(
             "a request nears %lld bytes and the conversation is not compacted: nearly "
             "all of it has to stay (new message, pinned ones, system prompt, tools); raise "

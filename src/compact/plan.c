@@ -417,19 +417,6 @@ static int64_t let_go(const struct compact_input *in, enum compact_fate *fates, 
     return left;
 }
 
-static void make_fit(const struct compact_mode *mode, const struct compact_input *in,
-                     enum compact_fate *fates)
-{
-    int64_t left = 0;
-    for (size_t i = 0; i < in->count; i++)
-        left += fates[i] == FATE_GOES ? 0 : in->estimates[i];
-    size_t gap = first_gone(in, fates);
-    if (gap == in->count)
-        gap = mode->head ? mode->head(in) : 0;
-    left = let_go(in, fates, gap, in->count, left);
-    let_go(in, fates, 0, gap, left);
-}
-
 /* A summary may go from between two messages of one role, and the new one stands before both: they
  * would follow each other. Keep from the second of them on. */
 static void close_gaps(const struct compact_input *in, enum compact_fate *fates)
@@ -467,16 +454,25 @@ bool compact_plan_make(const struct compact_mode *mode, const struct compact_inp
     vec_reserve(&p->fates, in->count);
     p->fates.len = in->count;
     keep_all(p);
-    mode->cut(in, p->fates.items);
+    enum compact_fate *fates = p->fates.items;
+    mode->cut(in, fates);
     for (size_t i = 0; i < in->count; i++) /* an earlier summary goes into the new one */
         if (in->messages[i].summary)
-            p->fates.items[i] = FATE_GOES;
-    if (in->fit > 0)
-        make_fit(mode, in, p->fates.items);
-    close_gaps(in, p->fates.items);
-    keep_held(in, p->fates.items);
+            fates[i] = FATE_GOES;
+    if (in->fit > 0) { /* more goes behind the gap, then before it */
+        int64_t left = 0;
+        for (size_t i = 0; i < in->count; i++)
+            left += fates[i] == FATE_GOES ? 0 : in->estimates[i];
+        size_t gap = first_gone(in, fates);
+        if (gap == in->count)
+            gap = mode->head ? mode->head(in) : 0;
+        left = let_go(in, fates, gap, in->count, left);
+        let_go(in, fates, 0, gap, left);
+    }
+    close_gaps(in, fates);
+    keep_held(in, fates);
     for (size_t i = 0; i < in->count; i++) {
-        bool goes = p->fates.items[i] == FATE_GOES;
+        bool goes = fates[i] == FATE_GOES;
         p->gone += goes;
         any_but_summaries = any_but_summaries || (goes && !in->messages[i].summary);
     }

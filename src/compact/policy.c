@@ -102,18 +102,6 @@ int64_t compact_threshold(const struct compact_settings *s, const struct compact
     return l->window > 0 ? lower(window_threshold(s, l), s->auto_threshold) : s->auto_threshold;
 }
 
-static enum compact_trigger reached(const struct compact_settings *s,
-                                    const struct compact_limits *l,
-                                    const struct compact_counters *c)
-{
-    int64_t threshold = compact_threshold(s, l), full = compact_request_threshold(s, l);
-    if (c->last_input >= threshold)
-        return TRIGGER_INPUT_TOKENS;
-    if (c->estimate >= threshold)
-        return TRIGGER_ESTIMATE;
-    return full > 0 && c->request >= full ? TRIGGER_REQUEST : TRIGGER_NONE;
-}
-
 /* A request that fills the window leaves no room for an answer or an error of our estimate. */
 bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
                           int64_t request)
@@ -132,7 +120,12 @@ struct compact_decision compact_decide(const struct compact_settings *s,
     bool fits = compact_request_fits(s, l, c->request);
     bool guarded =
         c->last_attempt >= 0 && (int64_t)c->boundary < (int64_t)c->last_attempt + s->min_turns;
-    enum compact_trigger trigger = guarded ? TRIGGER_NONE : reached(s, l, c);
+    int64_t threshold = compact_threshold(s, l), full = compact_request_threshold(s, l);
+    enum compact_trigger trigger = guarded                          ? TRIGGER_NONE
+                                   : c->last_input >= threshold     ? TRIGGER_INPUT_TOKENS
+                                   : c->estimate >= threshold       ? TRIGGER_ESTIMATE
+                                   : full > 0 && c->request >= full ? TRIGGER_REQUEST
+                                                                    : TRIGGER_NONE;
     if (trigger != TRIGGER_NONE && c->boundary > 0)
         return (struct compact_decision){.trigger = trigger,
                                          .must_fit = !fits || trigger == TRIGGER_REQUEST};
