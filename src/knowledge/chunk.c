@@ -162,17 +162,11 @@ static const char *heading_path(struct cutter *c)
     return keep_heading(c, &path);
 }
 
-static bool is_definition(const struct code_language *l, const char *line, size_t len)
-{
-    len = trim_white(line, 0, len);
-    return len > 0 && (isalpha((unsigned char)*line) || *line == '_') && line[len - 1] != ';' &&
-           !code_is_comment(l, line, len) && !(l->block_ends && line[len - 1] == ':');
-}
-
 /* The heading of a passage of code that begins within a definition is the line that begins this, as
  * in the head of a hunk of diff. Code at the margin has the heading above. */
 static const char *definition_above(struct cutter *c, const struct document_part *p, size_t from)
 {
+    const struct code_language *l = c->d->language;
     bool begins_line = from == p->at || c->text[from - 1] == '\n';
     bool at_margin = begins_line && !is_white(c->text[from]) && !strchr("})]", c->text[from]);
     size_t upto = at_margin ? from : from - (from > p->at), part_end = p->at + p->len;
@@ -181,10 +175,13 @@ static const char *definition_above(struct cutter *c, const struct document_part
         c->definition_len = 0;
     }
     while (c->seen <= upto && c->seen < part_end) {
+        const char *line = c->text + c->seen;
         size_t end = line_end(c->text, c->seen, part_end);
-        if (is_definition(c->d->language, c->text + c->seen, end - c->seen)) {
+        size_t len = trim_white(c->text, c->seen, end) - c->seen;
+        if (len > 0 && (isalpha((unsigned char)*line) || *line == '_') && line[len - 1] != ';' &&
+            !code_is_comment(l, line, len) && !(l->block_ends && line[len - 1] == ':')) {
             c->definition = c->seen;
-            c->definition_len = trim_white(c->text, c->seen, end) - c->seen;
+            c->definition_len = len;
         }
         c->seen = end + 1;
     }
@@ -339,20 +336,14 @@ static size_t choose_cut(struct cutter *c, size_t from, size_t limit, size_t sto
 
 /* --- passages --------------------------------------------------------------------------------- */
 
-/* The kind of the first part that is no heading, from the current one on. */
-static enum document_part_kind kind_of(const struct cutter *c, size_t to)
-{
-    const struct document_part *parts = c->d->parts.items;
-    for (size_t i = c->part; i < c->d->parts.len && parts[i].at < to; i++)
-        if (parts[i].kind != DOCUMENT_HEADING)
-            return parts[i].kind;
-    return DOCUMENT_HEADING;
-}
-
 static void add_chunk(struct cutter *c, size_t from, size_t to)
 {
-    const struct document_part *p = part_at(c, from);
-    struct chunk chunk = {.kind = kind_of(c, to),
+    const struct document_part *p = part_at(c, from), *end = c->d->parts.items + c->d->parts.len;
+    const struct document_part *content = p;
+    while (content < end && content->at < to && content->kind == DOCUMENT_HEADING)
+        content++;
+    bool has_content = content < end && content->at < to;
+    struct chunk chunk = {.kind = has_content ? content->kind : DOCUMENT_HEADING,
                           .heading = c->heading,
                           .page = p->page,
                           .byte_from = -1,
@@ -408,14 +399,6 @@ static void cut_section(struct cutter *c, size_t from, size_t stop)
 }
 
 /* A page begins a section, and so does a heading, except one right below its parent. */
-static bool begins_section(const struct document_part *before, const struct document_part *p)
-{
-    if (p->page != before->page)
-        return true;
-    return p->kind == DOCUMENT_HEADING &&
-           (before->kind != DOCUMENT_HEADING || p->level <= before->level);
-}
-
 void chunks_make(struct chunks *out, const struct loaded_document *d, size_t most)
 {
     struct cutter c = {.out = out,
@@ -429,9 +412,12 @@ void chunks_make(struct chunks *out, const struct loaded_document *d, size_t mos
     for (size_t first = 0, next; !is_ended(out) && first < d->parts.len; first = next) {
         bool headings = true, opened = false;
         for (next = first; next < d->parts.len; next++) {
-            if (next > first && begins_section(&parts[next - 1], &parts[next]))
+            const struct document_part *p = &parts[next], *before = p - (next > first);
+            bool is_heading = p->kind == DOCUMENT_HEADING;
+            bool is_child = before->kind == DOCUMENT_HEADING && p->level > before->level;
+            if (p->page != before->page || (next > first && is_heading && !is_child))
                 break;
-            headings = headings && parts[next].kind == DOCUMENT_HEADING;
+            headings = headings && is_heading;
             if (!headings)
                 continue;
             while (c.open.len > 0 && parts[vec_last(&c.open)].level >= parts[next].level)

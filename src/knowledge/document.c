@@ -347,18 +347,6 @@ static bool begins_with(const char *bytes, size_t len, const char *with)
     return strlen(with) <= len && strncasecmp(with, bytes, strlen(with)) == 0;
 }
 
-/* By the name, else by the first bytes. */
-static const struct loader *loader_of_file(const struct loading *l)
-{
-    const struct loader *loader = loader_by_name(l->name);
-    char beginning[BEGINNING];
-    ssize_t n = loader == &text_loader ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
-    for (size_t i = 0; n > 0 && i < sizeof loaders / sizeof *loaders; i++)
-        if (loaders[i].begins && begins_with(beginning, (size_t)n, loaders[i].begins))
-            return &loaders[i];
-    return loader;
-}
-
 const char *document_format_of(const char *name, const struct document_options *options)
 {
     const struct document_command *command = command_of(name, options);
@@ -493,7 +481,13 @@ enum document_outcome document_load_file(struct loaded_document *out, const char
         return DOCUMENT_FAILED;
     const struct document_command *command = command_of(path, options);
     l.command = command ? command->command : NULL;
-    l.loader = command ? &command_loader : loader_of_file(&l);
+    l.loader = command ? &command_loader : loader_by_name(path);
+    char beginning[BEGINNING];
+    ssize_t n = l.loader == &text_loader ? pread(l.fd, beginning, sizeof beginning, 0) : 0;
+    for (size_t i = 0; n > 0 && l.loader == &text_loader && i < sizeof loaders / sizeof *loaders;
+         i++)
+        if (loaders[i].begins && begins_with(beginning, (size_t)n, loaders[i].begins))
+            l.loader = &loaders[i];
     enum document_outcome outcome = run_loader(&l);
     close(l.fd);
     return outcome;

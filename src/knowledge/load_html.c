@@ -468,7 +468,7 @@ static bool add_chapter(struct book *b, char *id)
 
 static bool read_book(struct book *b)
 {
-    static const struct markup_events container = {begin_container, end_contents, contents_text};
+    static const struct markup_events container = {.begin = begin_container};
     static const struct markup_events contents = {begin_contents, end_contents, contents_text};
     if (!read_list(b, "META-INF/container.xml", &container))
         return false;

@@ -123,18 +123,6 @@ static bool end_style(void *context, const char *name)
     return true;
 }
 
-static bool no_text(void *context, const char *text, size_t len)
-{
-    (void)context, (void)text, (void)len;
-    return true;
-}
-
-static bool end_nothing(void *context, const char *name)
-{
-    (void)context, (void)name;
-    return true;
-}
-
 /* --- members ---------------------------------------------------------------------------------- */
 
 /* `found` may be NULL. */
@@ -376,8 +364,8 @@ static bool read_beside(struct office *o, const char *part, const char *name,
 
 static bool read_docx(struct office *o)
 {
-    static const struct markup_events relations = {begin_relation, end_nothing, no_text};
-    static const struct markup_events styles = {begin_docx_style, end_style, no_text};
+    static const struct markup_events relations = {.begin = begin_relation};
+    static const struct markup_events styles = {begin_docx_style, end_style, NULL};
     bool found;
     o->elements = docx_elements;
     if (!read_member(o, "_rels/.rels", &relations, NULL) ||

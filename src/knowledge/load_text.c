@@ -383,26 +383,19 @@ static void take_line(struct markdown *m, size_t line_at, size_t line_len)
     m->above_len = is_paragraph ? trimmed_line(m->text + at, len) : 0;
 }
 
-/* "---" … "---" at the beginning has data about the document: it is code. */
-static void take_front_matter(struct markdown *m)
-{
-    if (m->len < 4 || memcmp(m->text, "---", 3) != 0 || !strchr("\r\n", m->text[3]))
-        return;
-    for (const char *at = m->text; (at = strstr(at, "\n---")); at += 4) {
-        if (!strchr("\r\n", at[4])) /* the text's end, too */
-            continue;
-        add_up_to(m, DOCUMENT_CODE, (size_t)(at - m->text) + 4);
-        return;
-    }
-}
-
 enum document_outcome load_markdown(struct loading *l)
 {
     enum document_outcome outcome = loading_decode(l);
     if (outcome != DOCUMENT_LOADED)
         return outcome;
     struct markdown m = {.l = l, .text = l->out->text.data, .len = l->out->text.len};
-    take_front_matter(&m);
+    /* "---" … "---" at the beginning has data about the document: it is code. */
+    bool has_matter = m.len >= 4 && memcmp(m.text, "---", 3) == 0 && strchr("\r\n", m.text[3]);
+    for (const char *at = m.text; has_matter && (at = strstr(at, "\n---")); at += 4)
+        if (strchr("\r\n", at[4])) { /* or the end of the text */
+            add_up_to(&m, DOCUMENT_CODE, (size_t)(at - m.text) + 4);
+            break;
+        }
     for (size_t at = m.from; at < m.len;) {
         const char *end = memchr(m.text + at, '\n', m.len - at);
         size_t len = end ? (size_t)(end - m.text) - at : m.len - at;

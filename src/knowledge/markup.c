@@ -136,6 +136,16 @@ int64_t markup_line(const struct markup *m)
                    : m->xml->xmlTextReaderGetParserLineNumber(m->reader);
 }
 
+static bool send_end(struct markup *m, const char *name)
+{
+    return !m->events->end || m->events->end(m->context, name);
+}
+
+static bool send_text(struct markup *m, const char *text, size_t len)
+{
+    return !m->events->text || m->events->text(m->context, text, len);
+}
+
 static const char *local_name(const char *name)
 {
     const char *colon = strrchr(name, ':');
@@ -191,14 +201,14 @@ static void end_html(void *context, const xmlChar *name)
 {
     struct markup *m = context;
     m->depth -= m->depth > 0;
-    if (!m->stopped && !m->events->end(m->context, local_name((const char *)name)))
+    if (!m->stopped && !send_end(m, local_name((const char *)name)))
         stop_html(m);
 }
 
 static void text_html(void *context, const xmlChar *text, int len)
 {
     struct markup *m = context;
-    if (!m->stopped && !m->events->text(m->context, (const char *)text, (size_t)len))
+    if (!m->stopped && !send_text(m, (const char *)text, (size_t)len))
         stop_html(m);
 }
 
@@ -299,17 +309,16 @@ static bool send_node(struct markup *m)
     case XML_READER_TYPE_ELEMENT: {
         m->has_element = true;
         bool empty = m->xml->xmlTextReaderIsEmptyElement(m->reader);
-        return m->events->begin(m->context, m, name) &&
-               (!empty || m->events->end(m->context, name));
+        return m->events->begin(m->context, m, name) && (!empty || send_end(m, name));
     }
     case XML_READER_TYPE_END_ELEMENT:
-        return m->events->end(m->context, name);
+        return send_end(m, name);
     case XML_READER_TYPE_TEXT:
     case XML_READER_TYPE_CDATA:
     case XML_READER_TYPE_WHITESPACE:
     case XML_READER_TYPE_SIGNIFICANT_WHITESPACE: {
         const char *text = (const char *)m->xml->xmlTextReaderConstValue(m->reader);
-        return !text || m->events->text(m->context, text, strlen(text));
+        return !text || send_text(m, text, strlen(text));
     }
     default:
         return true;

@@ -17,8 +17,8 @@ struct markup; /* one text while it is read */
 /* Names are local: without a prefix. False from any of them, or from `read`, ends the reading. */
 struct markup_events {
     bool (*begin)(void *context, struct markup *m, const char *name);
-    bool (*end)(void *context, const char *name); /* of an empty element, too */
-    bool (*text)(void *context, const char *text, size_t len);
+    bool (*end)(void *context, const char *name); /* of an empty element, too; may be NULL */
+    bool (*text)(void *context, const char *text, size_t len); /* may be NULL */
 };
 
 struct markup_source {

@@ -83,17 +83,6 @@ void package_close(struct package *p)
     p->archive = NULL;
 }
 
-static enum document_outcome open_at_beginning(struct package *p, const struct libarchive *zip)
-{
-    package_close(p);
-    p->archive = zip->archive_read_new();
-    if (!p->archive || lseek(p->l->fd, 0, SEEK_SET) < 0 ||
-        zip->archive_read_support_format_zip(p->archive) < ARCHIVE_WARN ||
-        zip->archive_read_open_fd(p->archive, p->l->fd, BLOCK) < ARCHIVE_WARN)
-        return fail(p, zip);
-    return DOCUMENT_LOADED;
-}
-
 /* From the next member of the archive to its end. */
 static enum document_outcome find_further(struct package *p, const struct libarchive *zip,
                                           const char *name, bool *found)
@@ -131,8 +120,15 @@ enum document_outcome package_find(struct package *p, const char *name, bool *fo
         p->outcome = loading_fails(p->l, "cannot be read: %s", e.text);
     if (p->outcome == DOCUMENT_LOADED && p->archive)
         find_further(p, zip, name, found);
-    if (p->outcome == DOCUMENT_LOADED && !*found && open_at_beginning(p, zip) == DOCUMENT_LOADED)
-        find_further(p, zip, name, found);
+    if (p->outcome != DOCUMENT_LOADED || *found)
+        return p->outcome;
+    package_close(p);
+    p->archive = zip->archive_read_new();
+    if (!p->archive || lseek(p->l->fd, 0, SEEK_SET) < 0 ||
+        zip->archive_read_support_format_zip(p->archive) < ARCHIVE_WARN ||
+        zip->archive_read_open_fd(p->archive, p->l->fd, BLOCK) < ARCHIVE_WARN)
+        return fail(p, zip);
+    find_further(p, zip, name, found);
     return p->outcome;
 }
 
