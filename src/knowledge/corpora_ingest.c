@@ -142,30 +142,6 @@ static void take_key(void *context, const char *section, const char *name, const
     in->commands.items[i] = (struct document_command){.extension = extension, .command = value};
 }
 
-static void read_configuration(struct ingest *in)
-{
-    size_t kept = 0;
-    config_visit(in->corpora->config, "corpus", take_key, in);
-    for (size_t i = 0; i < in->commands.len; i++)
-        if (*in->commands.items[i].command)
-            in->commands.items[kept++] = in->commands.items[i];
-    in->commands.len = kept;
-}
-
-/* "PATH:PATH", each with "~" for the home directory. */
-static void add_configured_paths(struct ingest *in)
-{
-    for (const char *at = in->configured; at && *at;) {
-        size_t len = strcspn(at, ":");
-        const char *home =
-            *at == '~' && (len == 1 || at[1] == '/') ? environment_get("HOME") : NULL;
-        if (len > 0)
-            vec_push(&in->roots, home ? mem_printf("%s%.*s", home, (int)len - 1, at + 1)
-                                      : mem_strndup(at, len));
-        at += len + (at[len] == ':');
-    }
-}
-
 static void take_name(void *context, const char *section, const char *name, const char *value,
                       const char *source, int line)
 {
@@ -249,7 +225,15 @@ static bool find_roots(struct ingest *in, const char *const *paths, size_t count
         vec_push(&in->roots, query_column_text(&q, 0));
     if (!query_end(&q))
         return false;
-    add_configured_paths(in);
+    for (const char *at = in->configured; at && *at;) { /* "PATH:PATH" */
+        size_t len = strcspn(at, ":");
+        bool in_home = *at == '~' && (len == 1 || at[1] == '/');
+        const char *home = in_home ? environment_get("HOME") : NULL;
+        if (len > 0)
+            vec_push(&in->roots, home ? mem_printf("%s%.*s", home, (int)len - 1, at + 1)
+                                      : mem_strndup(at, len));
+        at += len + (at[len] == ':');
+    }
     for (size_t i = 0; i < in->added.items.len; i++)
         vec_push(&in->roots, mem_strdup(in->added.items.items[i]));
     if (in->roots.len == 0)
@@ -265,7 +249,10 @@ bool ingest_begin(struct corpora *c, const char *name, const char *const *paths,
 {
     struct ingest *in = mem_alloc(sizeof *in);
     *in = (struct ingest){.corpora = c, .name = mem_strdup(name), .corpus = -1};
-    read_configuration(in);
+    config_visit(c->config, "corpus", take_key, in);
+    for (size_t i = in->commands.len; i-- > 0;)
+        if (!*in->commands.items[i].command)
+            vec_remove(&in->commands, i, 1);
     bool ok = find_roots(in, paths, count, e);
     *out = ok ? in : NULL;
     if (!ok)
@@ -273,24 +260,20 @@ bool ingest_begin(struct corpora *c, const char *name, const char *const *paths,
     return ok;
 }
 
-static bool note_start(struct ingest *in, struct error *e)
+bool ingest_start(struct ingest *in, struct error *e)
 {
     struct store *s = in->corpora->store;
+    bool began;
+    if (!store_enter(s, &began, e))
+        return false;
     bool ok = corpora_make(s, in->name, &in->corpus, e);
     for (size_t i = 0; ok && i < in->added.items.len; i++)
         ok = sql_exec(s, e, "INSERT OR IGNORE INTO corpus_path VALUES (?, ?)", "it", in->corpus,
                       in->added.items.items[i]);
     ok = ok && sql_exec(s, e, "UPDATE corpus_set SET asked = asked + 1 WHERE number = ?", "i",
                         in->corpus);
-    in->asked += ok;
-    return ok;
-}
-
-bool ingest_start(struct ingest *in, struct error *e)
-{
-    bool began;
-    in->started = store_enter(in->corpora->store, &began, e) &&
-                  store_leave(in->corpora->store, began, note_start(in, e), e);
+    in->started = store_leave(s, began, ok, e);
+    in->asked += in->started;
     return in->started;
 }
 
@@ -661,11 +644,15 @@ static bool note_end(struct ingest *in, struct error *e)
                     "iii", in->corpus, in->asked, clock_wall_ms());
 }
 
-/* Nothing is marked as gone where paths were added meanwhile: their files were not looked for. */
+/* Marks documents whose files are gone, unless paths were added meanwhile: their files were not
+ * looked for. */
 static bool sweep(struct ingest *in, struct error *e)
 {
     struct store *s = in->corpora->store;
     struct text_list files = {0};
+    bool began;
+    if (!store_enter(s, &began, e))
+        return false;
     struct query q = sql_query(s, e,
                                "SELECT file FROM corpus_document WHERE corpus = ?1"
                                " AND state IN ('ready', 'failed') AND NOT given AND EXISTS"
@@ -679,14 +666,7 @@ static bool sweep(struct ingest *in, struct error *e)
         in->progress.removed += ok;
     }
     vec_free_each(&files.items);
-    return ok && note_end(in, e);
-}
-
-static bool end_ingest(struct ingest *in, struct error *e)
-{
-    bool began;
-    if (!store_enter(in->corpora->store, &began, e) ||
-        !store_leave(in->corpora->store, began, sweep(in, e), e))
+    if (!store_leave(s, began, ok && note_end(in, e), e))
         return false;
     in->phase = PHASE_DONE;
     return true;
@@ -701,7 +681,7 @@ bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, str
     else if (ok && in->phase == PHASE_LOAD)
         ok = in->is_writing ? write_large(in, e) : load_some(in, wakeup, e);
     else if (ok && in->phase == PHASE_SWEEP)
-        ok = end_ingest(in, e);
+        ok = sweep(in, e);
     if (!ok && e->code != ERR_SESSION_STORE_ERROR)
         (void)!note_end(in, &(struct error){0});
     *more = ok && in->phase != PHASE_DONE;

@@ -468,19 +468,6 @@ static enum corpora_work embed(struct corpora *c, const struct corpus *index,
     return ok ? CORPORA_WORKED : wait_for(c, retry_ms);
 }
 
-static enum corpora_work tidy(struct corpora *c, const struct corpus *index, int64_t *left,
-                              int *retry_ms, struct error *why)
-{
-    const char *model = c->encoder.model;
-    bool more;
-    *left = 1;
-    bool ok = vectors_fit(index, model, why) && vectors_drop_stale(index, model, &more, why) &&
-              (more || vectors_graph_step(c->vectors, index, model, GRAPH_STEP, left, why));
-    if (!ok)
-        return wait_for(c, retry_ms);
-    return *left > 0 ? CORPORA_WORKED : CORPORA_IDLE;
-}
-
 enum corpora_work corpora_embed(struct corpora *c, const struct wakeup *wakeup, int64_t *left,
                                 int *retry_ms, struct error *why)
 {
@@ -501,12 +488,20 @@ enum corpora_work corpora_embed(struct corpora *c, const struct wakeup *wakeup, 
                 "the embedding endpoint did not answer; it is asked again soon");
         return wait_for(c, retry_ms);
     }
-    if (!vectors_lacking(&index, c->encoder.model, EMBED_STEP,
-                         c->encoder.embedding.embedder->max_bytes, &lacking, why))
+    const char *model = c->encoder.model;
+    if (!vectors_lacking(&index, model, EMBED_STEP, c->encoder.embedding.embedder->max_bytes,
+                         &lacking, why))
         done = wait_for(c, retry_ms);
     *left = lacking.missing;
     if (done == CORPORA_IDLE && lacking.texts.len > 0)
         done = embed(c, &index, &lacking, wakeup, left, retry_ms, why);
     vectors_lacking_release(&lacking);
-    return done == CORPORA_IDLE ? tidy(c, &index, left, retry_ms, why) : done;
+    if (done != CORPORA_IDLE)
+        return done;
+    bool more;
+    *left = 1;
+    if (!vectors_fit(&index, model, why) || !vectors_drop_stale(&index, model, &more, why) ||
+        (!more && !vectors_graph_step(c->vectors, &index, model, GRAPH_STEP, left, why)))
+        return wait_for(c, retry_ms);
+    return *left > 0 ? CORPORA_WORKED : CORPORA_IDLE;
 }

@@ -116,23 +116,20 @@ bool writing_step(struct writing *w, bool *more, struct error *e)
     return true;
 }
 
-static bool put_failure(struct store *s, struct document_row *row, const char *why, struct error *e)
-{
-    bool there;
-    struct query q = sql_query(s, e, "SELECT 1 FROM corpus_set WHERE number = ?", "i", row->corpus);
-    return query_any(&q, &there) &&
-           (there || err_set(e, ERR_MEMORY_NOT_FOUND, "the corpus was removed meanwhile")) &&
-           insert_row(s, row, "failed", why, e) &&
-           mark_gone(s, row->corpus, row->file, row->number, e);
-}
-
 bool write_failure(struct corpora *c, const struct document_row *row, const char *why,
                    struct error *e)
 {
     struct document_row copy = *row;
-    bool began;
-    return store_step_begin(c->store, &began, e) &&
-           store_step_end(c->store, began, put_failure(c->store, &copy, why, e), e);
+    bool began, there;
+    if (!store_step_begin(c->store, &began, e))
+        return false;
+    struct query q =
+        sql_query(c->store, e, "SELECT 1 FROM corpus_set WHERE number = ?", "i", row->corpus);
+    bool ok = query_any(&q, &there) &&
+              (there || err_set(e, ERR_MEMORY_NOT_FOUND, "the corpus was removed meanwhile")) &&
+              insert_row(c->store, &copy, "failed", why, e) &&
+              mark_gone(c->store, row->corpus, row->file, copy.number, e);
+    return store_step_end(c->store, began, ok, e);
 }
 
 /* --- removing --------------------------------------------------------------------------------- */
@@ -218,40 +215,36 @@ static bool remove_some(struct corpora *c, int64_t document, struct error *e)
                    words_purge(&index, true, e)));
 }
 
-/* The first statement writes: a transaction that had read first could not wait for another writer.
- */
-static bool purge_some(struct corpora *c, bool *more, struct error *e)
-{
-    int64_t document = -1;
-    if (!sql_exec(c->store, e,
-                  "UPDATE corpus_document SET state = 'gone' WHERE state = 'loading'"
-                  " AND ingested_ms < ?",
-                  "i", clock_wall_ms() - ABANDONED_MS) ||
-        !store_number(c->store,
-                      "SELECT number FROM corpus_document WHERE state = 'gone'"
-                      " ORDER BY number LIMIT 1",
-                      &document, e))
-        return false;
-    *more = document > 0;
-    return !*more || remove_some(c, document, e);
-}
-
+/* The first statement of the transaction writes: one that had read first could not wait for another
+ * writer. */
 bool corpora_purge(struct corpora *c, bool *more, struct error *e)
 {
     const struct corpus index = corpora_index(c->store);
+    int64_t abandoned_ms = clock_wall_ms() - ABANDONED_MS, document = -1;
     bool began, due;
     *more = false;
     struct query q = sql_query(c->store, e,
                                "SELECT 1 FROM corpus_document WHERE state = 'gone'"
                                " UNION ALL SELECT 1 FROM corpus_document"
                                " WHERE state = 'loading' AND ingested_ms < ? LIMIT 1",
-                               "i", clock_wall_ms() - ABANDONED_MS);
+                               "i", abandoned_ms);
     if (!query_any(&q, &due))
         return false;
     if (!due)
         return words_purge_step(&index, c->vectors, more, e);
-    return store_step_begin(c->store, &began, e) &&
-           store_step_end(c->store, began, purge_some(c, more, e), e);
+    if (!store_step_begin(c->store, &began, e))
+        return false;
+    bool ok = sql_exec(c->store, e,
+                       "UPDATE corpus_document SET state = 'gone' WHERE state = 'loading'"
+                       " AND ingested_ms < ?",
+                       "i", abandoned_ms) &&
+              store_number(c->store,
+                           "SELECT number FROM corpus_document WHERE state = 'gone'"
+                           " ORDER BY number LIMIT 1",
+                           &document, e);
+    *more = ok && document > 0;
+    ok = ok && (!*more || remove_some(c, document, e));
+    return store_step_end(c->store, began, ok, e);
 }
 
 bool corpora_tidy(struct corpora *c, bool *more, struct error *e)

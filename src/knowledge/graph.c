@@ -378,28 +378,25 @@ static bool find_in_texts(const struct graph *g, const char *sql, const char *ne
     return query_end(&q);
 }
 
-static bool find(const struct graph *g, const struct graph_search *search, const char *text,
-                 struct graph_part *out, struct error *e)
-{
-    AUTO(vec_release_local) struct graph_keys keys = {0};
-    return find_by_words(g, search, text, &keys, e) &&
-           find_in_texts(g, "SELECT key, name, type FROM graph_entry ORDER BY key", text,
-                         search->limit, &keys, e) &&
-           find_in_texts(g, "SELECT entity, content FROM graph_observation ORDER BY number", text,
-                         search->limit, &keys, e) &&
-           (search->brief ? read_entities(g->store, &keys, false, out, e)
-                          : graph_read_part(g->store, &keys, GRAPH_PART_RELATIONS, out, e));
-}
-
 bool graph_search(const struct graph *g, const struct graph_search *search, struct graph_part *out,
                   struct error *e)
 {
     auto_free char *normal = content_normal(search->query);
     auto_free char *text = utf8_composed(normal);
-    bool began;
+    AUTO(vec_release_local) struct graph_keys keys = {0};
+    bool began, ok = store_step_begin(g->store, &began, e);
     *out = (struct graph_part){0};
-    return store_step_begin(g->store, &began, e) &&
-           leave(g, began, !*text || find(g, search, text, out, e), out, e);
+    if (!ok)
+        return false;
+    if (*text)
+        ok = find_by_words(g, search, text, &keys, e) &&
+             find_in_texts(g, "SELECT key, name, type FROM graph_entry ORDER BY key", text,
+                           search->limit, &keys, e) &&
+             find_in_texts(g, "SELECT entity, content FROM graph_observation ORDER BY number", text,
+                           search->limit, &keys, e) &&
+             (search->brief ? read_entities(g->store, &keys, false, out, e)
+                            : graph_read_part(g->store, &keys, GRAPH_PART_RELATIONS, out, e));
+    return leave(g, began, ok, out, e);
 }
 
 /* --- health and recovery ---------------------------------------------------------------------- */

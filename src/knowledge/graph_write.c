@@ -273,17 +273,6 @@ static bool add_relation(const struct graph *g, const struct ends *ends,
     return ok;
 }
 
-static bool relate_one(const struct graph *g, const struct graph_new_relation *n, size_t at,
-                       const struct graph_source *source, struct graph_part *created,
-                       struct error *e)
-{
-    AUTO(ends_release) struct ends ends = {0};
-    bool is_new = false;
-    return find_ends(g, n, at, &ends, e) &&
-           graph_put_relation(g, ends.from, ends.to, ends.type, source, &is_new, e) &&
-           (!is_new || add_relation(g, &ends, source, created, e));
-}
-
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e)
 {
@@ -292,8 +281,13 @@ bool graph_relate(const struct graph *g, const struct graph_relate *p, const str
     *created = (struct graph_part){0};
     if (!ok)
         return false;
-    for (size_t i = 0; i < p->relations.len && ok; i++)
-        ok = relate_one(g, &p->relations.items[i], i, &source, created, e);
+    for (size_t i = 0; i < p->relations.len && ok; i++) {
+        AUTO(ends_release) struct ends ends = {0};
+        bool is_new = false;
+        ok = find_ends(g, &p->relations.items[i], i, &ends, e) &&
+             graph_put_relation(g, ends.from, ends.to, ends.type, &source, &is_new, e) &&
+             (!is_new || add_relation(g, &ends, &source, created, e));
+    }
     ok = ok && count_entities(g, created, e);
     return leave(g, began, ok, created, e);
 }
@@ -496,15 +490,6 @@ static bool restore_entity(const struct graph *g, const struct graph_entity *n, 
     return ok && graph_index(g, key, e);
 }
 
-static bool restore_relation(const struct graph *g, const struct graph_relation *r, struct error *e)
-{
-    int64_t from, to;
-    bool is_new;
-    return graph_need(g->store, r->from, "from", &from, e) &&
-           graph_need(g->store, r->to, "to", &to, e) &&
-           graph_put_relation(g, from, to, r->type, &r->source, &is_new, e);
-}
-
 bool graph_restore(const struct graph *g, const struct graph_part *gone, struct error *e)
 {
     bool began, ok = store_enter(g->store, &began, e);
@@ -512,7 +497,13 @@ bool graph_restore(const struct graph *g, const struct graph_part *gone, struct 
         return false;
     for (size_t i = 0; i < gone->entities.len && ok; i++)
         ok = restore_entity(g, &gone->entities.items[i], e);
-    for (size_t i = 0; i < gone->relations.len && ok; i++)
-        ok = restore_relation(g, &gone->relations.items[i], e);
+    for (size_t i = 0; i < gone->relations.len && ok; i++) {
+        const struct graph_relation *r = &gone->relations.items[i];
+        int64_t from, to;
+        bool is_new;
+        ok = graph_need(g->store, r->from, "from", &from, e) &&
+             graph_need(g->store, r->to, "to", &to, e) &&
+             graph_put_relation(g, from, to, r->type, &r->source, &is_new, e);
+    }
     return store_leave(g->store, began, ok, e);
 }

@@ -189,24 +189,9 @@ static bool has_tag(const char *text, const char *tag)
     return false;
 }
 
-/* How many words of the query the text has, or has within words. */
-static int words_in(const char *text, const struct folded_words *query)
-{
-    AUTO(folded_words_release) struct folded_words words = {0};
-    int count = 0;
-    folded_words_read(text, strlen(text), &words);
-    for (size_t i = 0; i < query->items.len; i++)
-        for (size_t k = 0; k < words.items.len; k++)
-            if (strstr(words.items.items[k].text, query->items.items[i].text)) {
-                count++;
-                break;
-            }
-    return count;
-}
-
 struct ranked {
     struct learned_item item;
-    int words;
+    int words; /* of the query */
     size_t place;
 };
 
@@ -218,7 +203,7 @@ static int by_words(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
-/* Leaves the items with a word of the query, most words first. */
+/* Leaves the items that have a word of the query, or have it within a word, most words first. */
 static void rank(struct learned_items *items, const char *query)
 {
     AUTO(folded_words_release) struct folded_words words = {0};
@@ -226,7 +211,15 @@ static void rank(struct learned_items *items, const char *query)
     folded_words_read(query, strlen(query), &words);
     for (size_t i = 0; i < items->items.len; i++) {
         struct learned_item *item = &items->items.items[i];
-        struct ranked r = {.item = *item, .words = words_in(item->text, &words), .place = i};
+        AUTO(folded_words_release) struct folded_words text = {0};
+        struct ranked r = {.item = *item, .place = i};
+        folded_words_read(item->text, strlen(item->text), &text);
+        for (size_t w = 0; w < words.items.len; w++) {
+            bool found_word = false;
+            for (size_t k = 0; k < text.items.len && !found_word; k++)
+                found_word = strstr(text.items.items[k].text, words.items.items[w].text);
+            r.words += found_word;
+        }
         if (r.words > 0)
             vec_push(&found, r);
         else

@@ -416,20 +416,6 @@ static bool keep(struct keeping *k, const struct proposal *p, struct error *e)
 }
 
 /* A proposal whose text cannot be kept does not hold up the others. */
-static bool keep_all(struct keeping *k, const struct proposals *p, struct error *e)
-{
-    for (size_t i = 0; i < p->items.len; i++) {
-        struct error fault = {0};
-        if (keep(k, &p->items.items[i], &fault) || fault.code == ERR_USAGE)
-            continue;
-        *e = fault;
-        return false;
-    }
-    return sql_exec(k->store, e,
-                    "UPDATE learned_extract SET waits = 0, tries = 0, seq = ?2 WHERE session = ?1",
-                    "ti", k->session->id, k->last);
-}
-
 bool learned_extract_keep(struct store *s, const struct waiting_session *w, int64_t last,
                           const struct proposals *p, const struct graph *graph, int *kept,
                           struct error *e)
@@ -444,7 +430,20 @@ bool learned_extract_keep(struct store *s, const struct waiting_session *w, int6
                         .graph = graph,
                         .project = project_of(info.directory ? info.directory : "/"),
                         .last = last};
-    bool ok = store_enter(s, &began, e) && store_leave(s, began, keep_all(&k, p, e), e);
+    bool ok = store_enter(s, &began, e);
+    if (ok) {
+        for (size_t i = 0; ok && i < p->items.len; i++) {
+            struct error fault = {0};
+            ok = keep(&k, &p->items.items[i], &fault) || fault.code == ERR_USAGE;
+            if (!ok)
+                *e = fault;
+        }
+        ok = ok && sql_exec(s, e,
+                            "UPDATE learned_extract SET waits = 0, tries = 0, seq = ?2"
+                            " WHERE session = ?1",
+                            "ti", w->id, last);
+        ok = store_leave(s, began, ok, e);
+    }
     *kept = ok ? k.kept : 0;
     session_info_release(&info);
     free(k.project);
