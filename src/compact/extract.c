@@ -137,21 +137,6 @@ static void read_line(struct highlights *h, const char *line, size_t len, int *l
     }
 }
 
-/* Passes over the counts or the prefix that it begins with. */
-static void read_summary(struct highlights *h, const struct message *m)
-{
-    struct tally counted;
-    int level = 2, section = -1;
-    auto_free char *text = message_text(m);
-    const char *line = text;
-    if (!read_counts(text, &counted, &line))
-        read_word(&line, COMPACT_PREFIX);
-    for (size_t len; *line; line += len + (line[len] == '\n')) {
-        len = strcspn(line, "\n");
-        read_line(h, line, len, &level, &section);
-    }
-}
-
 /* Each line once, at most `max` bytes together, but at least one line. */
 static void add_list(struct buf *out, char *const *lines, size_t count, size_t max)
 {
@@ -221,9 +206,20 @@ void compact_add_earlier(struct buf *out, const struct compact_input *in,
     const size_t most = in->threshold < LEAST_BYTES  ? LEAST_BYTES
                         : in->threshold > MOST_BYTES ? MOST_BYTES
                                                      : (size_t)in->threshold;
-    for (size_t i = 0; i < in->count; i++)
-        if (is_earlier_summary(in, p, i))
-            read_summary(&h, &in->messages[i]);
+    for (size_t i = 0; i < in->count; i++) {
+        struct tally counted;
+        int level = 2, section = -1;
+        if (!is_earlier_summary(in, p, i))
+            continue;
+        auto_free char *text = message_text(&in->messages[i]);
+        const char *line = text;
+        if (!read_counts(text, &counted, &line))
+            read_word(&line, COMPACT_PREFIX);
+        for (size_t len; *line; line += len + (line[len] == '\n')) {
+            len = strcspn(line, "\n");
+            read_line(&h, line, len, &level, &section);
+        }
+    }
     for (int i = 0; i < EXTRACT_SECTIONS; i++) {
         size_t count = h.sections[i].lines.len;
         char **lines = h.sections[i].lines.items;

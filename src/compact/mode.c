@@ -24,27 +24,20 @@ static size_t head_end(const struct compact_input *in)
     return head;
 }
 
-static size_t tail_start(const struct compact_input *in)
-{
-    size_t least = (size_t)in->settings->protect_tail_min;
-    int64_t left = (int64_t)((double)in->threshold * in->settings->tail_ratio + 1e-6);
-    size_t i = in->count;
-    for (; i > 0; i--) {
-        left -= in->estimates[i - 1];
-        size_t kept = in->count - i;
-        if (kept > 0 && kept >= least && left < 0)
-            break;
-    }
-    while (i > 0 && i < in->count && is_tool(in, i))
-        i--;
-    return i;
-}
-
 /* Lets go what is between the protected head and the tail. Neither border parts a tool call from
  * its results. */
 static void cut_middle(const struct compact_input *in, enum compact_fate *fates)
 {
-    size_t tail = tail_start(in);
+    size_t least = (size_t)in->settings->protect_tail_min, tail = in->count;
+    int64_t left = (int64_t)((double)in->threshold * in->settings->tail_ratio + 1e-6);
+    for (; tail > 0; tail--) {
+        left -= in->estimates[tail - 1];
+        size_t kept = in->count - tail;
+        if (kept > 0 && kept >= least && left < 0)
+            break;
+    }
+    while (tail > 0 && tail < in->count && is_tool(in, tail))
+        tail--;
     for (size_t i = head_end(in); i < tail; i++)
         fates[i] = FATE_GOES;
 }
@@ -226,26 +219,8 @@ bool compact_is_worth(const struct compact_settings *s, const struct compact_lim
     return (p->for_history && shortens_history) || (p->for_request && shortens_request);
 }
 
-/* Whether the compaction would be worth beginning with these settings at their least. */
-static bool is_worth_without(bool turns, bool head, bool tail_min, bool tail_ratio,
-                             const struct compact_mode *mode, const struct compact_input *in,
-                             const struct compact_limits *l, struct compact_prospect p)
-{
-    struct compact_settings least = *in->settings;
-    struct compact_input other = *in;
-    struct compact_plan plan;
-    least.recent_turns = turns ? 0 : least.recent_turns;
-    least.protect_head = head ? 0 : least.protect_head;
-    least.protect_tail_min = tail_min ? 0 : least.protect_tail_min;
-    least.tail_ratio = tail_ratio ? 0.05 : least.tail_ratio;
-    other.settings = &least;
-    if (compact_plan_make(mode, &other, &plan))
-        p.after = compact_foresee(mode, &other, &plan);
-    compact_plan_release(&plan);
-    return compact_is_worth(&least, l, &p);
-}
-
-/* The setting that keeps the messages; NULL: none of them. */
+/* The setting that keeps the messages: with its least value the compaction would be worth
+ * beginning. NULL: none of them. */
 static const char *key_that_helps(const struct compact_mode *mode, const struct compact_input *in,
                                   const struct compact_limits *l, const struct compact_prospect *p)
 {
@@ -259,10 +234,22 @@ static const char *key_that_helps(const struct compact_mode *mode, const struct 
         {"protect_head", .head = true},
         {"protect_head and protect_tail_min", .head = true, .tail_min = true},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (is_worth_without(keys[i].turns, keys[i].head, keys[i].tail_min, keys[i].tail_ratio,
-                             mode, in, l, *p))
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct compact_settings least = *in->settings;
+        struct compact_input other = *in;
+        struct compact_prospect then = *p;
+        struct compact_plan plan;
+        least.recent_turns = keys[i].turns ? 0 : least.recent_turns;
+        least.protect_head = keys[i].head ? 0 : least.protect_head;
+        least.protect_tail_min = keys[i].tail_min ? 0 : least.protect_tail_min;
+        least.tail_ratio = keys[i].tail_ratio ? 0.05 : least.tail_ratio;
+        other.settings = &least;
+        if (compact_plan_make(mode, &other, &plan))
+            then.after = compact_foresee(mode, &other, &plan);
+        compact_plan_release(&plan);
+        if (compact_is_worth(&least, l, &then))
             return keys[i].key;
+    }
     return NULL;
 }
 

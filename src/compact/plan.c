@@ -488,51 +488,40 @@ bool compact_plan_make(const struct compact_mode *mode, const struct compact_inp
 
 /* --- the messages after it -------------------------------------------------------------------- */
 
-static struct message summary_message(const struct message *first, const char *text)
-{
-    struct message m = {.role = ROLE_USER, .summary = true, .seq = first->seq, .turn = first->turn};
-    vec_push(&m.blocks, block_text(text));
-    return m;
-}
-
-static struct message without_calls(const struct message *old)
-{
-    struct message m = message_without_blocks(old);
-    for (size_t i = 0; i < old->blocks.len; i++) {
-        const struct block *b = &old->blocks.items[i];
-        if (b->type == BLOCK_TEXT || b->type == BLOCK_IMAGE)
-            vec_push(&m.blocks, block_clone(b));
-    }
-    return m;
-}
-
-/* Whether an answer would come first if nothing stood for what went. */
-static bool needs_user(const struct compact_input *in, const struct compact_plan *p)
-{
-    for (size_t i = 0; i < in->count; i++)
-        if (p->fates.items[i] != FATE_GOES && in->messages[i].role != ROLE_SYSTEM)
-            return in->messages[i].role != ROLE_USER;
-    return true;
-}
-
 void compact_plan_rebuild(const struct compact_mode *mode, const struct compact_input *in,
                           const struct compact_plan *p, const char *text, struct rebuild *out)
 {
     size_t newest = compact_newest_turn(in);
-    size_t first = first_gone(in, p->fates.items);
-    if (!text && first < in->count && needs_user(in, p))
+    size_t first = first_gone(in, p->fates.items), begin = 0;
+    while (begin < in->count &&
+           (p->fates.items[begin] == FATE_GOES || in->messages[begin].role == ROLE_SYSTEM))
+        begin++;
+    /* An answer must not come first. */
+    if (!text && first < in->count && (begin == in->count || in->messages[begin].role != ROLE_USER))
         text = COMPACT_PREFIX;
     *out = (struct rebuild){.parts = {0}};
     for (size_t i = 0; i < in->count; i++) {
-        if (i == first && text)
-            rebuild_make(out, summary_message(&in->messages[i], text));
-        if (p->fates.items[i] == FATE_TEXT_STAYS)
-            rebuild_rewrite(out, i, without_calls(&in->messages[i]));
-        else if (p->fates.items[i] == FATE_STAYS && mode->prunes &&
-                 gets_shorter(in, i, newest, leave_out_result))
-            rebuild_rewrite(out, i, shortened(in, i, leave_out_result));
-        else if (p->fates.items[i] == FATE_STAYS)
-            rebuild_keep(out, i, 1);
+        const struct message *old = &in->messages[i];
+        if (i == first && text) {
+            struct message m = {
+                .role = ROLE_USER, .summary = true, .seq = old->seq, .turn = old->turn};
+            vec_push(&m.blocks, block_text(text));
+            rebuild_make(out, m);
+        }
+        if (p->fates.items[i] == FATE_TEXT_STAYS) {
+            struct message m = message_without_blocks(old);
+            for (size_t k = 0; k < old->blocks.len; k++) {
+                const struct block *b = &old->blocks.items[k];
+                if (b->type == BLOCK_TEXT || b->type == BLOCK_IMAGE)
+                    vec_push(&m.blocks, block_clone(b));
+            }
+            rebuild_rewrite(out, i, m);
+        } else if (p->fates.items[i] == FATE_STAYS) {
+            if (mode->prunes && gets_shorter(in, i, newest, leave_out_result))
+                rebuild_rewrite(out, i, shortened(in, i, leave_out_result));
+            else
+                rebuild_keep(out, i, 1);
+        }
     }
     compact_repair_pairs(in, out);
 }

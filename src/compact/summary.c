@@ -280,30 +280,23 @@ void summary_messages_release(struct summary_messages *m)
 
 /* --- the messages that stay ------------------------------------------------------------------- */
 
-/* "user: Hello", or as much of its beginning as fits. NULL: that would say nothing. */
-static char *stay_line(const struct compact_input *in, size_t index, int64_t tokens)
-{
-    enum { LEAST_BYTES = 200 }; /* of a beginning */
-    auto_free char *text = plain_text(in, index);
-    auto_free char *line = mem_printf("\n\n%s: %s", role_name(in->messages[index].role), text);
-    size_t len = strlen(line), fits = summary_text_fit(line, len, tokens);
-    return *text && (fits == len || fits >= LEAST_BYTES) ? mem_strndup(line, fits) : NULL;
-}
-
 char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
                          int64_t budget)
 {
-    VEC(char *) lines = {0}; /* newest first */
+    enum { LEAST_BYTES = 200 }; /* of a beginning that says something */
+    VEC(char *) lines = {0};    /* newest first */
     struct buf out = BUF_INIT;
     int64_t left = budget > 0 ? budget - text_tokens(SUMMARY_STAYS) : INT64_MAX / 8;
     for (size_t i = in->count; i > 0 && left > 0; i--) {
         if (p->fates.items[i - 1] == FATE_GOES || in->messages[i - 1].role == ROLE_SYSTEM)
             continue;
-        char *line = stay_line(in, i - 1, left);
-        if (!line)
+        auto_free char *text = plain_text(in, i - 1); /* "user: Hello", or its beginning */
+        auto_free char *line = mem_printf("\n\n%s: %s", role_name(in->messages[i - 1].role), text);
+        size_t len = strlen(line), fits = summary_text_fit(line, len, left);
+        if (!*text || (fits < len && fits < LEAST_BYTES))
             continue;
-        vec_push(&lines, line);
-        left -= text_tokens(line);
+        vec_push(&lines, mem_strndup(line, fits));
+        left -= text_tokens(vec_last(&lines));
     }
     for (size_t i = lines.len; i > 0; i--)
         buf_addf(&out, "%s%s", i == lines.len ? SUMMARY_STAYS : "", lines.items[i - 1]);
@@ -431,21 +424,6 @@ static bool take_delta(void *context, const char *text, size_t len)
     return !m->stopped && !m->full;
 }
 
-/* A call that was broken off reports no usage for its output, or an early one: it is estimated. */
-static void account(struct making *m, const struct response *r)
-{
-    struct usage u = r->usage;
-    int64_t written = ((int64_t)m->streamed + 3) / 4;
-    if ((m->full || m->stopped) && written > u.output) {
-        u.output = written;
-        u.estimated = true;
-    }
-    const struct price price = models_price(m->s->config, m->s->model, &m->s->price, r->model);
-    m->out->calls++;
-    usage_add(&m->out->usage, &u);
-    m->out->cost = usage_cost_sum(m->out->cost, usage_cost(&u, &price));
-}
-
 static enum summary_result why_failed(const struct making *m)
 {
     return m->failure->kind == FAILURE_OVERFLOW    ? SUMMARY_OVERFLOW
@@ -488,7 +466,17 @@ static enum summary_result call(struct making *m, const struct request *request,
     m->full = false;
     bool ok =
         m->host->complete(m->host->context, m->s, request, take_delta, m, &response, m->failure);
-    account(m, &response);
+    struct usage u = response.usage;
+    int64_t written = ((int64_t)m->streamed + 3) / 4;
+    if ((m->full || m->stopped) && written > u.output) {
+        u.output = written; /* a call that was broken off reports none, or an early number */
+        u.estimated = true;
+    }
+    const struct price price =
+        models_price(m->s->config, m->s->model, &m->s->price, response.model);
+    m->out->calls++;
+    usage_add(&m->out->usage, &u);
+    m->out->cost = usage_cost_sum(m->out->cost, usage_cost(&u, &price));
     enum summary_result result = m->stopped      ? fails(m, FAILURE_CANCELLED, "interrupted")
                                  : ok || m->full ? judge(m, &response, text)
                                                  : why_failed(m);
