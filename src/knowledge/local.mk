@@ -6,7 +6,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/corpora_search.c \
 	src/knowledge/corpora_write.c \
 	src/knowledge/directive.c src/knowledge/directive.h \
-	src/knowledge/directive_patterns.c src/knowledge/directive_patterns.h \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
 	src/knowledge/graph.c src/knowledge/graph.h \
