@@ -320,29 +320,25 @@ static int compare_found(const void *a, const void *b)
     return order != 0 ? order : y->named - x->named;
 }
 
-static void end_scan(struct ingest *in)
-{
-    size_t kept = 0;
-    vec_sort(&in->files, compare_found);
-    for (size_t i = 0; i < in->files.len; i++) {
-        if (kept > 0 && strcmp(in->files.items[kept - 1].path, in->files.items[i].path) == 0)
-            free(in->files.items[i].path);
-        else
-            in->files.items[kept++] = in->files.items[i];
-    }
-    in->files.len = kept;
-    in->progress.files = (int64_t)kept;
-    in->phase = PHASE_LOAD;
-}
-
 static bool scan_some(struct ingest *in, const struct wakeup *wakeup, struct error *e)
 {
     for (int i = 0; i < STEP_FILES && !is_stopped(wakeup); i++) {
         struct walk_file file;
         struct error cause;
         bool found = false;
-        if (in->root == in->roots.len) {
-            end_scan(in);
+        if (in->root == in->roots.len) { /* each file is kept once */
+            size_t kept = 0;
+            vec_sort(&in->files, compare_found);
+            for (size_t k = 0; k < in->files.len; k++) {
+                struct found *f = &in->files.items[k];
+                if (kept > 0 && strcmp(in->files.items[kept - 1].path, f->path) == 0)
+                    free(f->path);
+                else
+                    in->files.items[kept++] = *f;
+            }
+            in->files.len = kept;
+            in->progress.files = (int64_t)kept;
+            in->phase = PHASE_LOAD;
             return true;
         }
         if (!in->walk)
@@ -620,20 +616,9 @@ static bool load_some(struct ingest *in, const struct wakeup *wakeup, struct err
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static bool is_found(const struct ingest *in, const char *path)
+static int compare_paths(const void *a, const void *b)
 {
-    size_t from = 0, end = in->files.len;
-    while (from < end) {
-        size_t middle = from + (end - from) / 2;
-        int order = strcmp(in->files.items[middle].path, path);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            from = middle + 1;
-        else
-            end = middle;
-    }
-    return false;
+    return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
 }
 
 static bool note_end(struct ingest *in, struct error *e)
@@ -660,7 +645,9 @@ static bool sweep(struct ingest *in, struct error *e)
                                "ii", in->corpus, in->asked);
     bool ok = query_texts(&q, &files);
     for (size_t i = 0; ok && i < files.items.len; i++) {
-        if (is_found(in, files.items.items[i]))
+        const struct found key = {.path = files.items.items[i]};
+        if (in->files.len > 0 &&
+            bsearch(&key, in->files.items, in->files.len, sizeof key, compare_paths))
             continue;
         ok = write_gone(s, in->corpus, files.items.items[i], e);
         in->progress.removed += ok;

@@ -178,18 +178,6 @@ struct graph_source graph_source_read(const struct query *q, int at)
                                  .deleted = sqlite3_column_int(q->handle, at + 3)};
 }
 
-static bool read_observations(struct store *s, int64_t key, struct graph_entity *out,
-                              struct error *e)
-{
-    static const char sql[] = "SELECT content, " GRAPH_SOURCE(
-        "graph_observation") " FROM graph_observation WHERE entity = ? ORDER BY number";
-    struct query q = sql_query(s, e, sql, "i", key);
-    while (query_next(&q))
-        vec_push(&out->observations,
-                 (struct graph_observation){query_column_text(&q, 0), graph_source_read(&q, 1)});
-    return query_end(&q);
-}
-
 bool graph_read_entity(struct store *s, int64_t key, bool whole, struct graph_entity *out,
                        struct error *e)
 {
@@ -198,6 +186,8 @@ bool graph_read_entity(struct store *s, int64_t key, bool whole, struct graph_en
         " (SELECT count(*) FROM graph_relation WHERE source = key)"
         " + (SELECT count(*) FROM graph_relation WHERE target = key"
         " AND source <> key), " GRAPH_SOURCE("graph_entry") " FROM graph_entry WHERE key = ?";
+    static const char observations_sql[] = "SELECT content, " GRAPH_SOURCE(
+        "graph_observation") " FROM graph_observation WHERE entity = ? ORDER BY number";
     *out = (struct graph_entity){0};
     struct query q = sql_query(s, e, sql, "i", key);
     if (query_next(&q))
@@ -206,8 +196,14 @@ bool graph_read_entity(struct store *s, int64_t key, bool whole, struct graph_en
                                      .observed = sqlite3_column_int(q.handle, 2),
                                      .relations = sqlite3_column_int(q.handle, 3),
                                      .source = graph_source_read(&q, 4)};
-    bool ok = query_end(&q) && (out->name || store_fault(s, SQLITE_CORRUPT, e)) &&
-              (!whole || read_observations(s, key, out, e));
+    bool ok = query_end(&q) && (out->name || store_fault(s, SQLITE_CORRUPT, e));
+    if (ok && whole) {
+        struct query o = sql_query(s, e, observations_sql, "i", key);
+        while (query_next(&o))
+            vec_push(&out->observations, (struct graph_observation){query_column_text(&o, 0),
+                                                                    graph_source_read(&o, 1)});
+        ok = query_end(&o);
+    }
     if (!ok)
         shape_release(&graph_entity_shape, out);
     return ok;

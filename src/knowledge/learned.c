@@ -334,34 +334,25 @@ static char *clean_text(const char *text, struct error *e)
     return NULL;
 }
 
-/* *found: an item of the same scope with this text. */
-static bool find_alike(struct store *s, const struct learned_item *item, const char *text,
-                       struct learned_item *out, bool *found, struct error *e)
-{
-    *found = false;
-    struct query q = sql_query(s, e,
-                               ROWS
-                               "WHERE scope = ?1 AND project IS ?2 AND state <> 'superseded'"
-                               " ORDER BY state = 'rejected'",
-                               "tt", learned_scope_word(item->scope), item->project);
-    while (!*found && query_next(&q)) {
-        *out = read_row(&q);
-        *found = content_equal(out->text, text);
-        if (!*found)
-            learned_item_release(out);
-    }
-    return query_end(&q);
-}
-
 /* An item that the user adds by hand counts at once, even if an equal one was rejected. */
 static bool add(struct store *s, const struct learned_item *item, const char *text,
                 struct learned_item *out, enum learned_added *how, struct error *e)
 {
     int64_t now = clock_wall_ms();
-    bool found;
+    bool found = false;
     *out = (struct learned_item){.id = NULL};
     *how = LEARNED_IS_NEW;
-    if (!find_alike(s, item, text, out, &found, e))
+    struct query q = sql_query(s, e,
+                               ROWS
+                               "WHERE scope = ?1 AND project IS ?2 AND state <> 'superseded'"
+                               " ORDER BY state = 'rejected'",
+                               "tt", learned_scope_word(item->scope), item->project);
+    while (!found && query_next(&q)) {
+        learned_item_release(out);
+        *out = read_row(&q);
+        found = content_equal(out->text, text);
+    }
+    if (!query_end(&q))
         return false;
     if (found) {
         bool unwanted = out->state == LEARNED_REJECTED && item->origin != LEARNED_ADDED;
@@ -371,6 +362,7 @@ static bool add(struct store *s, const struct learned_item *item, const char *te
         out->state = LEARNED_ACTIVE;
         return set_state(s, out->id, LEARNED_ACTIVE, e) && supersede(s, out, e);
     }
+    learned_item_release(out);
     *out = (struct learned_item){
         .id = new_id(),
         .scope = item->scope,

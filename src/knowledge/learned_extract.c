@@ -450,34 +450,28 @@ bool learned_extract_keep(struct store *s, const struct waiting_session *w, int6
     return ok;
 }
 
-static bool move_entity(const struct graph *g, const struct learned_item *item,
-                        const struct entity_text *t, struct error *e)
+bool learned_keep_entity(const struct graph *g, const struct learned_item *item, struct error *e)
 {
+    AUTO(entity_text_release) struct entity_text t = {0};
     const struct graph_by by = {item->session_gone ? NULL : item->session_id, item->seq};
-    const char *id = item->id, **observations = (const char **)t->observations.items;
-    size_t count = t->observations.len;
-    struct graph_new_entity entity = {t->name, t->type, {.items = observations, .len = count}};
-    struct graph_new_observations more = {t->name, {.items = observations, .len = count}};
     struct graph_part created = {0};
     struct graph_added added = {0};
     struct learned_items gone = {0};
+    bool began;
+    if (!entity_text_read(item->text, &t, e) || !store_enter(g->store, &began, e))
+        return false;
+    const char *id = item->id, **observations = (const char **)t.observations.items;
+    size_t count = t.observations.len;
+    struct graph_new_entity entity = {t.name, t.type, {.items = observations, .len = count}};
+    struct graph_new_observations more = {t.name, {.items = observations, .len = count}};
     bool ok =
         graph_create(g, &(struct graph_create){.entities = {&entity, 1, 1}}, &by, &created, e);
     if (ok && created.entities.len == 0 && count > 0) /* it was there */
         ok = graph_observe(g, &(struct graph_observe){.observations = {&more, 1, 1}}, &by, &added,
                            e);
-    ok = ok && learned_forget(g->store, &id, 1, &gone, e);
+    ok = store_leave(g->store, began, ok && learned_forget(g->store, &id, 1, &gone, e), e);
     graph_part_release(&created);
     shape_release(&graph_added_shape, &added);
     learned_items_release(&gone);
     return ok;
-}
-
-bool learned_keep_entity(const struct graph *graph, const struct learned_item *item,
-                         struct error *e)
-{
-    AUTO(entity_text_release) struct entity_text t = {0};
-    bool began;
-    return entity_text_read(item->text, &t, e) && store_enter(graph->store, &began, e) &&
-           store_leave(graph->store, began, move_entity(graph, item, &t, e), e);
 }

@@ -110,7 +110,6 @@ bool learned_extract_keep(struct store *s, const struct waiting_session *w, int6
 bool learned_extract_failed(struct store *s, const struct waiting_session *w, struct error *e);
 
 /* Moves the entity of a candidate into the graph. USAGE: its text is no entity. */
-bool learned_keep_entity(const struct graph *graph, const struct learned_item *item,
-                         struct error *e);
+bool learned_keep_entity(const struct graph *g, const struct learned_item *item, struct error *e);
 
 #endif

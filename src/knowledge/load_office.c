@@ -235,28 +235,22 @@ static int level_of_style(struct office *o, struct markup *m, const char *attrib
     return s ? s->level : 0;
 }
 
-/* Paragraphs of a note are within a sentence. */
-static void begin_text_block(struct office *o, struct markup *m, bool is_heading)
-{
-    int outline = is_heading ? number_of(m, "outline-level") : 0;
-    if (o->notes > 0 && !o->note_begins)
-        flow_gap(&o->flow);
-    o->note_begins = false;
-    if (o->notes > 0)
-        return;
-    if (is_heading)
-        begin_paragraph(o, clamp_level(outline < 1 ? 1 : outline));
-    else
-        begin_paragraph(o, level_of_style(o, m, "style-name") == CODE ? CODE : 0);
-}
-
 static void apply(struct office *o, struct markup *m, enum effect effect)
 {
     int level = 0;
     switch (effect) {
     case PARAGRAPH:
     case HEADING:
-        begin_text_block(o, m, effect == HEADING);
+        if (o->notes > 0 && !o->note_begins)
+            flow_gap(&o->flow);
+        o->note_begins = false;
+        if (o->notes > 0) /* a note stands within a sentence */
+            break;
+        if (effect == PARAGRAPH)
+            begin_paragraph(o, level_of_style(o, m, "style-name") == CODE ? CODE : 0);
+        else
+            level = clamp_level(number_of(m, "outline-level"));
+        level = effect == HEADING && level == 0 ? 1 : level;
         break;
     case STYLE:
         level = level_of_style(o, m, "val");

@@ -106,25 +106,6 @@ static void choose(struct choice *c, const struct learned_items *items, enum lea
     }
 }
 
-static char *write_text(const struct choice *c, enum learned_form form)
-{
-    struct buf out = BUF_INIT;
-    buf_addstr(&out, preface);
-    if (form == LEARNED_CATALOG)
-        buf_addstr(&out, catalog_preface);
-    for (int scope = 0; scope < LEARNED_SCOPES; scope++) {
-        if (!c->begun[scope])
-            continue;
-        buf_addf(&out, "\n## %s\n", headings[scope]);
-        for (size_t i = 0; i < c->told.len; i++)
-            if ((int)c->told.items[i].scope == scope)
-                add_line(&out, &c->told.items[i], form);
-    }
-    if (c->left.len > 0)
-        buf_addf(&out, "\n%zu more did not fit here.\n", c->left.len);
-    return buf_take(&out);
-}
-
 char *learned_prompt(struct learned_items *items, enum learned_form form, int64_t max_tokens,
                      size_t *told)
 {
@@ -136,7 +117,20 @@ char *learned_prompt(struct learned_items *items, enum learned_form form, int64_
     vec_sort(&items->items, by_weight);
     choose(&c, items, form);
     *told = c.told.len;
-    char *text = c.told.len > 0 ? write_text(&c, form) : NULL;
+    struct buf out = BUF_INIT;
+    buf_addf(&out, "%s%s", preface, form == LEARNED_CATALOG ? catalog_preface : "");
+    for (int scope = 0; scope < LEARNED_SCOPES; scope++) {
+        if (!c.begun[scope])
+            continue;
+        buf_addf(&out, "\n## %s\n", headings[scope]);
+        for (size_t i = 0; i < c.told.len; i++)
+            if ((int)c.told.items[i].scope == scope)
+                add_line(&out, &c.told.items[i], form);
+    }
+    if (c.left.len > 0)
+        buf_addf(&out, "\n%zu more did not fit here.\n", c.left.len);
+    char *text = c.told.len > 0 ? buf_take(&out) : NULL;
+    buf_release(&out);
     vec_clear(&items->items);
     for (size_t i = 0; i < c.told.len; i++)
         vec_push(&items->items, c.told.items[i]);

@@ -70,13 +70,6 @@ static void read_file(struct instructions *out, const char *path)
 
 /* A link in a foreign project must not send the user's secrets to the model. `top` NULL: the
  * directory is the user's own. */
-static bool may_lead(const char *resolved, const char *top)
-{
-    size_t len = !top || strcmp(top, "/") == 0 ? 0 : strlen(top), all = strlen(resolved);
-    return !top || (strncmp(resolved, top, len) == 0 && resolved[len] == '/' && all > 3 &&
-                    strcmp(resolved + all - 3, ".md") == 0);
-}
-
 static void read_directory(struct instructions *out, const char *directory, const char *top)
 {
     static const char *const names[] = {"AGENTS.md", "CLAUDE.md"}; /* the first that is there */
@@ -85,7 +78,9 @@ static void read_directory(struct instructions *out, const char *directory, cons
         auto_free char *resolved = realpath(path, NULL);
         if (!resolved)
             continue;
-        if (may_lead(resolved, top)) {
+        size_t len = !top || strcmp(top, "/") == 0 ? 0 : strlen(top), all = strlen(resolved);
+        if (!top || (strncmp(resolved, top, len) == 0 && resolved[len] == '/' && all > 3 &&
+                     strcmp(resolved + all - 3, ".md") == 0)) {
             read_file(out, resolved);
             return;
         }

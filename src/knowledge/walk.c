@@ -278,29 +278,22 @@ static void add_rules_above(struct walk *w)
             add_rules(w, root, at, ".gitignore");
 }
 
-static void read_names(const char *path, struct level *out)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *d;
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    while ((d = readdir(dir)))
-        if (d->d_name[0] != '.')
-            vec_push(&out->names, mem_strdup(d->d_name));
-    closedir(dir);
-    vec_sort(&out->names, vec_text_order);
-}
-
 /* w->path is the folder's. */
 static void enter(struct walk *w)
 {
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
     struct level level = {0};
-    if (w->levels.len < WALK_DEPTH)
-        read_names(w->path.data, &level);
+    int fd = w->levels.len < WALK_DEPTH ? open(w->path.data, flags) : -1;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *d;
+    while (dir && (d = readdir(dir)))
+        if (d->d_name[0] != '.')
+            vec_push(&level.names, mem_strdup(d->d_name));
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    vec_sort(&level.names, vec_text_order);
     if (w->path.len == 0 || w->path.data[w->path.len - 1] != '/')
         buf_addch(&w->path, '/');
     level.path = w->path.len;
