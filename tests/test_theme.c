@@ -193,7 +193,7 @@ TEST(test_own_themes)
     assert_int_equal(names.items.len, 8);
     for (size_t i = 0; i < 8; i++)
         assert_string_equal(names.items.items[i], want[i]);
-    theme_names_release(&names);
+    vec_free_each(&names.items);
     free(dark);
     free(own);
     free(dir);

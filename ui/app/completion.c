@@ -162,7 +162,7 @@ static void add_themes(struct list *list, const char *prefix)
     for (size_t i = 0; i < names.items.len; i++)
         if (begins(names.items.items[i], prefix))
             list_add(list, names.items.items[i], NULL, names.items.items[i]);
-    theme_names_release(&names);
+    vec_free_each(&names.items);
 }
 
 static void add_models(struct app *app, struct list *list, const char *prefix)

@@ -328,7 +328,7 @@ void picker_themes(struct app *app)
         bool current = app->theme_name && strcmp(name, app->theme_name) == 0;
         list_add(list, name, current ? _("in use") : NULL, name);
     }
-    theme_names_release(&names);
+    vec_free_each(&names.items);
     app_open_list(app, LIST_THEMES, list, picker_choose_theme);
 }
 

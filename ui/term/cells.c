@@ -36,14 +36,14 @@ void clusters_reset(struct clusters *c, int rows)
     }
 }
 
-void clusters_put(struct clusters *c, int row, const struct cluster *cluster)
+void clusters_put(struct clusters *c, int row, struct cluster cluster)
 {
-    if (row < 0 || row >= c->count)
+    if (row < 0 || row >= c->count) {
+        free(cluster.text);
         return;
-    clusters_drop(c, row, cluster->col, cluster->cols);
-    struct cluster copy = *cluster;
-    copy.text = mem_strdup(cluster->text);
-    vec_push(&c->rows[row].list, copy);
+    }
+    clusters_drop(c, row, cluster.col, cluster.cols);
+    vec_push(&c->rows[row].list, cluster);
     c->rows[row].due = true;
 }
 

@@ -35,8 +35,8 @@ bool cluster_is(const char *grapheme, size_t len);
 /* Forgets all clusters and sets the number of rows; 0 frees. */
 void clusters_reset(struct clusters *c, int rows);
 
-/* Copies the text, and drops the clusters that it overlaps. */
-void clusters_put(struct clusters *c, int row, const struct cluster *cluster);
+/* Takes the text, and drops the clusters that it overlaps. */
+void clusters_put(struct clusters *c, int row, struct cluster cluster);
 
 /* Drops the clusters that overlap these cells, where something else is written. */
 void clusters_drop(struct clusters *c, int row, int col, int cols);

@@ -27,27 +27,29 @@ static const struct {
     const char *name;
     enum key_code code;
     uint32_t cp;
-} key_names[] = {{"Enter", K_ENTER, 0},
-                 {"Tab", K_TAB, 0},
-                 {"Shift-Tab", K_BACKTAB, 0},
-                 {"Esc", K_ESCAPE, 0},
-                 {"Escape", K_ESCAPE, 0},
-                 {"Backspace", K_BACKSPACE, 0},
-                 {"Delete", K_DELETE, 0},
-                 {"Insert", K_INSERT, 0},
-                 {"Up", K_UP, 0},
-                 {"Down", K_DOWN, 0},
-                 {"Left", K_LEFT, 0},
-                 {"Right", K_RIGHT, 0},
-                 {"Home", K_HOME, 0},
-                 {"End", K_END, 0},
-                 {"PageUp", K_PAGE_UP, 0},
-                 {"PgUp", K_PAGE_UP, 0},
-                 {"PageDown", K_PAGE_DOWN, 0},
-                 {"PgDn", K_PAGE_DOWN, 0},
-                 {"Wheel-Up", K_WHEEL_UP, 0},
-                 {"Wheel-Down", K_WHEEL_DOWN, 0},
-                 {"Space", K_CHAR, ' '}};
+} key_names[] = {
+    {"Enter", K_ENTER, 0},
+    {"Tab", K_TAB, 0},
+    {"Shift-Tab", K_BACKTAB, 0},
+    {"Esc", K_ESCAPE, 0},
+    {"Escape", K_ESCAPE, 0},
+    {"Backspace", K_BACKSPACE, 0},
+    {"Delete", K_DELETE, 0},
+    {"Insert", K_INSERT, 0},
+    {"Up", K_UP, 0},
+    {"Down", K_DOWN, 0},
+    {"Left", K_LEFT, 0},
+    {"Right", K_RIGHT, 0},
+    {"Home", K_HOME, 0},
+    {"End", K_END, 0},
+    {"PageUp", K_PAGE_UP, 0},
+    {"PgUp", K_PAGE_UP, 0},
+    {"PageDown", K_PAGE_DOWN, 0},
+    {"PgDn", K_PAGE_DOWN, 0},
+    {"Wheel-Up", K_WHEEL_UP, 0},
+    {"Wheel-Down", K_WHEEL_DOWN, 0},
+    {"Space", K_CHAR, ' '},
+};
 enum { KEY_NAMES = sizeof key_names / sizeof *key_names };
 
 const struct action_info *action_info(enum action action)

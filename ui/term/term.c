@@ -87,7 +87,8 @@ static bool next_key(struct reader *r, struct key *key)
 
 /* Modes */
 
-void term_add_unpadded(struct buf *out, const char *s)
+/* Appends a string of terminfo without its padding marks ("$<5>"). */
+static void add_unpadded(struct buf *out, const char *s)
 {
     while (s && *s) {
         const char *padding_end = s[0] == '$' && s[1] == '<' ? strchr(s, '>') : NULL;
@@ -97,15 +98,15 @@ void term_add_unpadded(struct buf *out, const char *s)
     }
 }
 
-void term_add_capability(struct buf *out, const char *name)
+static void add_capability(struct buf *out, const char *name)
 {
-    term_add_unpadded(out, term_capability(name));
+    add_unpadded(out, term_capability(name));
 }
 
 static void enter_modes(void)
 {
     AUTO(buf_release) struct buf on = BUF_INIT;
-    term_add_capability(&on, "smkx");
+    add_capability(&on, "smkx");
     if (!term.plain) {
         buf_addstr(&on, TITLE_PUSH PASTE_ON FOCUS_ON SCHEME_ON);
         buf_addstr(&on, term.mouse ? MOUSE_ON : "");
@@ -122,11 +123,11 @@ static void add_leave(struct buf *out, bool whole)
         buf_addstr(out, term_keyboards[term.keyboard].off);
         buf_addstr(out, SCHEME_OFF FOCUS_OFF PASTE_OFF TITLE_POP);
     }
-    term_add_capability(out, "rmkx");
+    add_capability(out, "rmkx");
     if (whole) {
-        term_add_capability(out, "sgr0");
-        term_add_capability(out, "cnorm");
-        term_add_capability(out, "rmcup");
+        add_capability(out, "sgr0");
+        add_capability(out, "cnorm");
+        add_capability(out, "rmcup");
         buf_addstr(out, "\r");
     }
 }
@@ -407,8 +408,8 @@ void term_bare(const char *text, size_t len, const char *last_row)
         buf_addstr(&out, MOUSE_OFF);
     term.bare = true;
     buf_addstr(&out, term.plain ? "" : SYNC_ON);
-    term_add_capability(&out, "sgr0");
-    term_add_capability(&out, "clear");
+    add_capability(&out, "sgr0");
+    add_capability(&out, "clear");
     for (size_t at = 0; at < len;) {
         const char *line_end = memchr(text + at, '\n', len - at);
         size_t end = line_end ? (size_t)(line_end - text) : len;
@@ -416,11 +417,11 @@ void term_bare(const char *text, size_t len, const char *last_row)
         buf_addstr(&out, line_end ? "\r\n" : ""); /* as a raw terminal wants it */
         at = end + (line_end != NULL);
     }
-    term_add_unpadded(&out, tiparm(term_capability("cup"), term.rows - 1, 0));
-    term_add_capability(&out, "rev");
+    add_unpadded(&out, tiparm(term_capability("cup"), term.rows - 1, 0));
+    add_capability(&out, "rev");
     charset_encode(&out, last_row,
                    utf8_cut_width(last_row, strlen(last_row), (size_t)term.cols - 1));
-    term_add_capability(&out, "sgr0");
+    add_capability(&out, "sgr0");
     buf_addstr(&out, term.plain ? "" : SYNC_OFF);
     tty_write(out.data, out.len);
 }

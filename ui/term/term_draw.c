@@ -154,8 +154,8 @@ static size_t put_first(int row, int col, int room, const char *text, size_t len
         /* no text has this blank, so that curses draws over it whatever is written there later */
         for (int i = 0; i < *width; i++)
             put_cell(row, col + i, L"\u00a0", look);
-        auto_free char *copy = mem_strndup(text, used);
-        clusters_put(&term.clusters, row, &(struct cluster){col, *width, look, copy});
+        clusters_put(&term.clusters, row,
+                     (struct cluster){col, *width, look, mem_strndup(text, used)});
     } else {
         put_character(row, col, text, used, look);
     }

@@ -74,10 +74,6 @@ extern struct terminal term;
 /* The string of a capability, or NULL. */
 const char *term_capability(const char *name);
 
-/* Append to a text without the padding marks ("$<5>") that terminfo strings may hold. */
-void term_add_unpadded(struct buf *out, const char *s);
-void term_add_capability(struct buf *out, const char *name);
-
 void term_ask(const char *questions);
 
 #endif

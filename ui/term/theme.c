@@ -194,11 +194,6 @@ void theme_names(struct theme_names *out)
         closedir(dir);
 }
 
-void theme_names_release(struct theme_names *n)
-{
-    vec_free_each(&n->items);
-}
-
 /* The usual palette: 16 colours, a cube of 6 × 6 × 6, 24 greys. */
 static int32_t palette_rgb(int index)
 {

@@ -3,7 +3,7 @@
  *     heading = bold cyan
  *     selected = black on #87afd7
  * Colours: default, the eight names, bright_ before a name, 0-255, #rrggbb. Attributes: bold, dim,
- * italic, underline, reverse. What a file leaves out looks as the terminal's own text. */
+ * italic, underline, reverse. Styles without a line look like the terminal's own text. */
 #ifndef UI_THEME_H
 #define UI_THEME_H
 
@@ -26,15 +26,15 @@ struct theme {
     struct look looks[STYLE_COUNT];
 };
 
-/* Reads a theme's text. Lines that do not fit are passed over, and the first is told in `e` with
- * its number: false then, but the theme can be used. */
+/* Reads a theme's text. Lines with a fault are ignored; the first is reported in `e` with its
+ * number: false, but the theme can be used. */
 bool theme_parse(const char *text, struct theme *out, struct error *e);
 
 /* A theme by name: a file of the configuration directory's themes/, else a built-in one. False
  * when there is none (`out` is untouched) or it has a fault (`out` is usable). */
 bool theme_load(const char *name, struct theme *out, struct error *e);
 
-/* Not a file: THEME_DARK or THEME_LIGHT, as the terminal's background is. */
+/* Not a file: THEME_DARK or THEME_LIGHT by the terminal's background. */
 #define THEME_AUTO "auto"
 #define THEME_DARK "dark"
 #define THEME_LIGHT "light"
@@ -42,12 +42,12 @@ bool theme_load(const char *name, struct theme *out, struct error *e);
 /* The theme that a name stands for on such a background. */
 const char *theme_resolve_name(const char *name, bool light_ground);
 
-/* Names of all themes and THEME_AUTO, sorted, without doubles; the caller frees each. */
+/* Names of all themes and THEME_AUTO, sorted, without doubles; the caller frees each
+ * (vec_free_each()). */
 struct theme_names {
     VEC(char *) items;
 };
 void theme_names(struct theme_names *out);
-void theme_names_release(struct theme_names *n);
 
 /* The look as a terminal of so many colours can show it: palette indices below `colors` (RGB values
  * where colors is 1 << 24 or more), attributes in place of brightness where it has eight. */

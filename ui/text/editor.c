@@ -159,31 +159,6 @@ static size_t row_end(const struct editor *e, size_t row)
     return newline ? end - 1 : end;
 }
 
-/* Gives the rows [from, to) their text. */
-static void draw(struct editor *e, size_t from, size_t to)
-{
-    struct edit_layout *l = &e->layout;
-    struct wrap_look look = {(size_t)l->width, WRAP_HARD, NULL, NULL};
-    if (l->drawn && l->shown == from && l->shown_end == to)
-        return;
-    rows_clear(&l->rows);
-    for (size_t i = 0; i < l->starts.len; i++) {
-        size_t start = l->starts.items[i];
-        if (i < from || i >= to) {
-            rows_begin(&l->rows);
-            continue;
-        }
-        AUTO(styled_release) struct styled line;
-        styled_init(&line);
-        styled_add(&line, e->text.data + start, row_end(e, i) - start, STYLE_EDITOR, 0);
-        wrap_text(&l->rows, &line, &look);
-        l->rows.list.len = i + 1;
-    }
-    l->shown = from;
-    l->shown_end = to;
-    l->drawn = true;
-}
-
 static size_t column_of(const struct editor *e, size_t row, size_t pos)
 {
     size_t start = e->layout.starts.items[row];
@@ -204,7 +179,25 @@ struct editor_view editor_layout(struct editor *e, int width, int height)
         l->top = row;
     else if (row >= l->top + rows)
         l->top = row + 1 - rows;
-    draw(e, l->top, l->top + rows);
+    size_t end = l->top + rows;
+    struct wrap_look look = {(size_t)l->width, WRAP_HARD, NULL, NULL};
+    bool drawn = l->drawn && l->shown == l->top && l->shown_end == end;
+    if (!drawn)
+        rows_clear(&l->rows);
+    for (size_t i = 0; !drawn && i < count; i++) {
+        size_t start = l->starts.items[i];
+        if (i < l->top || i >= end) {
+            rows_begin(&l->rows);
+            continue;
+        }
+        AUTO(styled_release) struct styled line = STYLED_INIT;
+        styled_add(&line, e->text.data + start, row_end(e, i) - start, STYLE_EDITOR, 0);
+        wrap_text(&l->rows, &line, &look);
+        l->rows.list.len = i + 1;
+    }
+    l->shown = l->top;
+    l->shown_end = end;
+    l->drawn = true;
     return (struct editor_view){&l->rows, count, l->top, (int)(row - l->top),
                                 (int)column_of(e, row, e->caret)};
 }

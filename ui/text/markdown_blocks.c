@@ -32,7 +32,6 @@ struct render {
     const struct markdown_look *look;
     struct markdown_context *context;
     struct styled first, rest; /* prefixes: before the next row, before the ones after it */
-
     VEC(struct level) levels;
     bool paragraph_apart; /* a paragraph now needs a blank line before it */
     bool fenced;
@@ -188,15 +187,6 @@ static void flush_tight(struct render *r)
         leave_leaf(r, true);
 }
 
-static void rule(struct render *r)
-{
-    AUTO(styled_release) struct styled line = STYLED_INIT;
-    separate(r, false);
-    for (size_t n = wrap_room(&r->rest, r->look->width); n > 0; n--)
-        styled_addstr(&line, glyph(GLYPH_LINE), STYLE_RULE, 0);
-    emit(r, &line, WRAP_HARD);
-}
-
 static void leave_code(struct render *r)
 {
     const struct styled *code = &r->leaf.line;
@@ -243,7 +233,11 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context)
         enter_leaf(r);
         break;
     case MD_BLOCK_HR:
-        rule(r);
+        separate(r, false);
+        for (size_t n = wrap_room(&r->rest, r->look->width); n > 0; n--)
+            styled_addstr(&r->leaf.line, glyph(GLYPH_LINE), STYLE_RULE, 0);
+        emit(r, &r->leaf.line, WRAP_HARD);
+        styled_clear(&r->leaf.line);
         break;
     case MD_BLOCK_H:
         number = ((const MD_BLOCK_H_DETAIL *)detail)->level;

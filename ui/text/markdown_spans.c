@@ -310,7 +310,7 @@ static void grid_row(struct target *p, const struct table *t, const struct cell 
             height = p->parts[i].list.len;
     }
     for (size_t line = 0; line < height; line++) {
-        wrap_begin(p->out, p->first, p->width);
+        wrap_begin(p->out, p->first, p->width - wrap_room(p->first, p->width));
         p->first = p->rest;
         for (size_t i = 0; i < t->columns; i++) {
             const struct rows *part = &p->parts[i];

@@ -172,19 +172,13 @@ static void add_until(struct rows *out, struct cursor *c, size_t end, size_t roo
     rows_link(out, NULL);
 }
 
-/* Begins a row with the prefix, cut to so many columns. */
-static void begin_row(struct rows *out, const struct styled *prefix, size_t columns)
+void wrap_begin(struct rows *out, const struct styled *prefix, size_t columns)
 {
     rows_begin(out);
     if (!prefix)
         return;
     struct cursor c = cursor_at_front(prefix);
     add_until(out, &c, utf8_cut_width(prefix->text.data, prefix->text.len, columns), columns);
-}
-
-void wrap_begin(struct rows *out, const struct styled *prefix, size_t width)
-{
-    begin_row(out, prefix, width - wrap_room(prefix, width));
 }
 
 void wrap_text(struct rows *out, const struct styled *text, const struct wrap_look *look)
@@ -198,7 +192,7 @@ void wrap_text(struct rows *out, const struct styled *text, const struct wrap_lo
         struct wrap_piece piece = {0, 0};
         if (len > 0)
             piece = wrap_next(data, len, pos, room, look->mode);
-        begin_row(out, prefix, look->width - room);
+        wrap_begin(out, prefix, look->width - room);
         c.pos = pos;
         if (room == 1 && utf8_width(data + pos, piece.end - pos) > room)
             rows_addstr(out, "?", STYLE_TEXT, 0);

@@ -32,7 +32,7 @@ void styled_addstr(struct styled *s, const char *text, enum style style, unsigne
 void styled_link(struct styled *s, const char *address); /* as rows_link() */
 void styled_append(struct styled *s, const struct styled *other);
 
-/* Adds a text of unknown origin: cleaned, and newlines and tabs stay. */
+/* Adds a text of foreign origin: cleaned, with newlines and tabs. */
 void styled_add_clean(struct styled *s, const char *text, size_t len, enum style style,
                       unsigned attrs);
 
@@ -42,10 +42,10 @@ enum wrap_mode {
     WRAP_HARD   /* wherever the row is full */
 };
 
-/* The row that begins at `pos` (< len) shows [pos, end); the one after it begins at `next`, which
- * is beyond a newline that ended the row. What is found depends on text[pos…] alone, and no more of
- * it is looked at than the row and the character that no longer fits. Always next > pos. A single
- * character wider than `width` (at least 1) is a row of its own. */
+/* The row that begins at `pos` (< len) shows [pos, end); the next one begins at `next` (> pos),
+ * beyond a newline that ends the row. The result depends only on text[pos…], of which no more is
+ * read than the row and the character that no longer fits. A character wider than `width` (at least
+ * 1) is a row of its own. */
 struct wrap_piece {
     size_t end, next;
 };
@@ -66,14 +66,14 @@ struct wrap_look {
  * ten columns, or half of the width if that is less. A final newline adds no row. */
 void wrap_text(struct rows *out, const struct styled *text, const struct wrap_look *look);
 
-/* The same of a text with one look. */
+/* The same for a text with one look. */
 void wrap_string(struct rows *out, const char *text, enum style style, unsigned attrs,
                  const struct wrap_look *look);
 
-/* Begins a row with the prefix as wrap_text() does. */
-void wrap_begin(struct rows *out, const struct styled *prefix, size_t width);
+/* Begins a row with the prefix, cut to so many columns; NULL: none. */
+void wrap_begin(struct rows *out, const struct styled *prefix, size_t columns);
 
-/* Columns that wrap_text() has for the text behind this prefix. */
+/* Columns that wrap_text() has for the text after this prefix. */
 size_t wrap_room(const struct styled *prefix, size_t width);
 
 /* Adds the text to the last row, cut with an ellipsis if it has more than `columns`. The text has

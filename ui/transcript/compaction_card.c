@@ -224,11 +224,6 @@ static struct flow head(struct rows *out, int width, enum glyph mark, const char
     return f;
 }
 
-static struct flow details(struct rows *out, int width)
-{
-    return (struct flow){out, (size_t)width, " ", STYLE_TEXT, false};
-}
-
 static unsigned long plural(int64_t n)
 {
     return n > 0 ? (unsigned long)n : 0;
@@ -318,7 +313,7 @@ static void running(struct rows *out, const struct item *item, int width)
     if (card->hints)
         flow_hint(&f, card->hints->cancel, _("cancels"));
     if (c) {
-        f = details(out, width);
+        f = (struct flow){out, (size_t)width, " ", STYLE_TEXT, false};
         if (!is_micro(card->started))
             flow_name(&f, card->started->model, STYLE_DIM);
         add_trigger(&text, c);
@@ -401,7 +396,7 @@ static void done(struct rows *out, const struct item *item, int width)
     if (card->undone)
         flow_add(&f, _("undone"), STYLE_WARNING);
 
-    f = details(out, width);
+    f = (struct flow){out, (size_t)width, " ", STYLE_TEXT, false};
     if (c->messages_before != c->messages_after) {
         buf_addf(&text, "%d %s ", c->messages_before, glyph(GLYPH_ARROW));
         buf_addf(&text, ngettext("%d message", "%d messages", plural(c->messages_after)),

@@ -451,19 +451,6 @@ bool item_is_behind(const struct item *item)
     return item->markdown && item->given < item->text.len;
 }
 
-static void lay_out_user(struct item *item, int width)
-{
-    struct markdown_look look = {(size_t)width, prefix_of(PREFIX_USER), STYLE_TEXT, true};
-    size_t all = item->text.len;
-    add_markdown(item, look, &all);
-    for (const char *p = item->images.data; *p;) {
-        int len = (int)strcspn(p, "\n");
-        auto_free char *line = mem_printf("[%s: %.*s]", _("image"), len, p);
-        add_wrapped(item, line, STYLE_DIM, width);
-        p += len + 1;
-    }
-}
-
 static void end_answer(struct item *item, int width)
 {
     if (item->streaming || !item->partial || item_is_behind(item))
@@ -494,6 +481,7 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
 {
     struct markdown_look look = {(size_t)width, prefix_of(PREFIX_TEXT), STYLE_TEXT, false};
     bool open = item_is_open(item, reasoning);
+    size_t all = SIZE_MAX;
     rows_clear(&item->rows);
     free(item->markdown);
     item->markdown = NULL;
@@ -506,7 +494,14 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
         add_label(item, _("tiro"), STYLE_ASSISTANT, width);
     switch (item->kind) {
     case ITEM_USER:
-        lay_out_user(item, width);
+        look.prefix = prefix_of(PREFIX_USER);
+        look.keep_lines = true;
+        add_markdown(item, look, &all);
+        for (const char *p = item->images.data, *end; *p; p = end + 1) {
+            end = p + strcspn(p, "\n");
+            auto_free char *line = mem_printf("[%s: %.*s]", _("image"), (int)(end - p), p);
+            add_wrapped(item, line, STYLE_DIM, width);
+        }
         break;
     case ITEM_ANSWER:
         add_markdown(item, look, room);
@@ -535,28 +530,20 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
     }
 }
 
-/* Lays out only the text that was added at the end. False if that is not enough. */
-static bool grow(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
-{
-    bool open = item->kind == ITEM_ANSWER ||
-                (item->kind == ITEM_REASONING && item_is_open(item, reasoning));
-    if (item->kind == ITEM_REASONING && !open)
-        return item->streaming; /* the one row stays as it is */
-    if (!open)
-        return false;
-    give(item, room);
-    if (item->kind == ITEM_ANSWER)
-        end_answer(item, width);
-    return true;
-}
-
 size_t item_lay_out(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
 {
-    bool fits = item->width == width;
+    bool fits = item->width == width, open = item_is_open(item, reasoning);
+    bool answer = item->kind == ITEM_ANSWER, thought = item->kind == ITEM_REASONING;
     if (fits && item->change == ITEM_SAME)
         return item_row_count(item);
-    if (!fits || item->change == ITEM_CHANGED || !grow(item, width, reasoning, room))
+    if (!fits || item->change == ITEM_CHANGED ||
+        !(answer || (thought && (open || item->streaming)))) {
         lay_out_all(item, width, reasoning, room);
+    } else if (answer || open) { /* only the text that was added; a folded row stays as it is */
+        give(item, room);
+        if (answer)
+            end_answer(item, width);
+    }
     item->width = width;
     item->change = item_is_behind(item) ? ITEM_GROWN : ITEM_SAME;
     return item_row_count(item);

@@ -285,21 +285,6 @@ static size_t read_group(struct transcript *t, const char *text, size_t len, siz
     }
 }
 
-static void find_in_row(struct transcript *t, size_t visible, int most)
-{
-    const struct transcript_row *shown = &t->visible.items[visible];
-    const struct row *row = &shown->rows->list.items[shown->index];
-    const char *text = shown->rows->text.data + row->text;
-    const struct cited cited = {
-        .place = {shown->item, item_at(t, shown->item)->gone + shown->index}, .visible = visible};
-    for (size_t at = 0; at < row->len;) {
-        if (text[at] == '[' && is_prose(shown->rows, row, at))
-            at = read_group(t, text, row->len, at, most, cited);
-        else
-            at++;
-    }
-}
-
 static bool is_chosen(const struct transcript *t, const struct cited *c)
 {
     const struct cited *chosen = &t->chosen_cited;
@@ -335,12 +320,20 @@ void transcript_mark_citations(struct transcript *t)
     vec_clear(&t->cited);
     rows_clear(&t->cited_rows);
     for (size_t i = 0; i < t->visible.len; i++) {
-        size_t item = t->visible.items[i].item;
-        if (item != known)
-            given = item_at(t, item)->kind == ITEM_ANSWER ? given_before(t, item) : 0;
-        known = item;
-        if (given > 0)
-            find_in_row(t, i, given);
+        const struct transcript_row *shown = &t->visible.items[i];
+        const struct row *row = &shown->rows->list.items[shown->index];
+        const struct item *item = item_at(t, shown->item);
+        const struct cited cited = {.place = {shown->item, item->gone + shown->index},
+                                    .visible = i};
+        if (shown->item != known)
+            given = item->kind == ITEM_ANSWER ? given_before(t, shown->item) : 0;
+        known = shown->item;
+        const char *text = shown->rows->text.data + row->text;
+        for (size_t at = 0; given > 0 && at < row->len;)
+            if (text[at] == '[' && is_prose(shown->rows, row, at))
+                at = read_group(t, text, row->len, at, given, cited);
+            else
+                at++;
     }
     for (size_t i = 0; i < t->cited.len; i++)
         if (i == 0 || t->cited.items[i].visible != t->cited.items[i - 1].visible)
