@@ -29,8 +29,6 @@ const struct term_keyboard term_keyboards[] = {
 
 struct terminal term;
 
-/* Input */
-
 static const struct {
     const char *capability;
     struct key key;
@@ -85,8 +83,6 @@ static bool next_key(struct reader *r, struct key *key)
     return true;
 }
 
-/* Modes */
-
 /* Appends a string of terminfo without its padding marks ("$<5>"). */
 static void add_unpadded(struct buf *out, const char *s)
 {
@@ -138,8 +134,6 @@ static void arm_emergency(void)
     add_leave(&leave, true);
     tty_set_leave(leave.data);
 }
-
-/* Questions and answers (probe.h) */
 
 void term_ask(const char *questions)
 {
@@ -396,8 +390,6 @@ bool term_claims_copies(void)
 {
     return term.screen && term_capability("Ms");
 }
-
-/* --- bare text --- */
 
 void term_bare(const char *text, size_t len, const char *last_row)
 {

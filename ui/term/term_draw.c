@@ -12,8 +12,6 @@
 
 #define COMBINED_MAX 4 /* marks on one character: what a cell of curses holds */
 
-/* Size and looks */
-
 void term_resized(void)
 {
     struct winsize size = {0};
@@ -60,8 +58,6 @@ void term_set_theme(const struct theme *theme)
         term.attrs[i] = attributes(look.attrs) | (attr_t)COLOR_PAIR(pair);
     }
 }
-
-/* Drawing */
 
 void term_erase(void)
 {

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,16 +211,6 @@ static int32_t palette_rgb(int index)
     return cube[0] << 16 | cube[1] << 8 | cube[2];
 }
 
-static int distance(int32_t a, int32_t b)
-{
-    int sum = 0;
-    for (int shift = 0; shift <= 16; shift += 8) {
-        int d = (a >> shift & 255) - (b >> shift & 255);
-        sum += d * d;
-    }
-    return sum;
-}
-
 enum { BRIGHT_BLACK = 8, GREY_DARKEST = 0x40, GREY_LIGHTEST = 0xc0 };
 
 /* The colour as a terminal of so many colours can show it. */
@@ -237,11 +228,18 @@ static int32_t fit(int32_t color, int colors)
         return color - 8;
     /* the first 16 are the user's to choose, so they are used only where there are no others */
     int from = colors >= 256 ? 16 : 0, below = colors >= 256 ? 256 : colors >= 16 ? 16 : 8;
-    int best = from;
-    for (int i = from; i < below; i++) /* Solarized's bright black is the background's colour */
-        if (i != BRIGHT_BLACK &&
-            distance(value, palette_rgb(i)) < distance(value, palette_rgb(best)))
-            best = i;
+    int best = from, least = INT_MAX;
+    for (int i = from; i < below; i++) {
+        int distance = 0;
+        for (int shift = 0; shift <= 16; shift += 8) {
+            int d = (value >> shift & 255) - (palette_rgb(i) >> shift & 255);
+            distance += d * d;
+        }
+        if (i == BRIGHT_BLACK || distance >= least) /* Solarized's is the background's colour */
+            continue;
+        best = i;
+        least = distance;
+    }
     return best;
 }
 
