@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "memory/content.h"
-#include "memory/quoting.h"
+#include "memory/summary_flags.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -101,8 +101,8 @@ TEST(a_long_text_of_short_sentences)
     for (int i = 0; i < 4000000; i++)
         buf_addstr(&text, ".\n");
     buf_addstr(&text, "The access code of the eastern gate is forty-two.");
-    assert_true(quoting_in("The access code of the eastern gate is forty-two", text.data));
-    assert_false(quoting_in("Nothing of the kind", text.data));
+    assert_true(summary_quotes("The access code of the eastern gate is forty-two", text.data));
+    assert_false(summary_quotes("Nothing of the kind", text.data));
     buf_release(&text);
 }
 
@@ -110,33 +110,34 @@ TEST(summaries_that_quote)
 {
     static const char text[] =
         "Short one. The access code of the eastern gate is forty-two seven. Bye!";
-    assert_true(
-        quoting_in("It says: The access code of the eastern gate\nis forty-two  seven, so.", text));
-    assert_true(quoting_in(text, text));
-    assert_false(quoting_in("The access code of the eastern gate is forty-two", text));
-    assert_false(quoting_in("Short one. Bye!", text));
-    assert_false(quoting_in("", text));
+    assert_true(summary_quotes(
+        "It says: The access code of the eastern gate\nis forty-two  seven, so.", text));
+    assert_true(summary_quotes(text, text));
+    assert_false(summary_quotes("The access code of the eastern gate is forty-two", text));
+    assert_false(summary_quotes("Short one. Bye!", text));
+    assert_false(summary_quotes("", text));
     /* The whole of a short text. */
-    assert_true(quoting_in("they said my cat is Tom.", "my cat is Tom"));
-    assert_false(quoting_in("they said yes", "yes"));
-    assert_false(quoting_in("01234567890", "01234567890"));
-    assert_true(quoting_in("012345678901", "012345678901"));
+    assert_true(summary_quotes("they said my cat is Tom.", "my cat is Tom"));
+    assert_false(summary_quotes("they said yes", "yes"));
+    assert_false(summary_quotes("01234567890", "01234567890"));
+    assert_true(summary_quotes("012345678901", "012345678901"));
     /* Characters and not bytes; full stops of other scripts; one in a number ends nothing. */
-    assert_false(quoting_in("x ééééééé", "ééééééé"));
-    assert_true(quoting_in(
+    assert_false(summary_quotes("x ééééééé", "ééééééé"));
+    assert_true(summary_quotes(
         "私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味しいご飯"
         "を食べました",
         "はい。私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味し"
         "いご飯を食べました。"));
-    assert_false(quoting_in("5 and the rest of the sentence is long enough for it",
-                            "A. It costs 3.5 and the rest of the sentence is long enough for it."));
+    assert_false(
+        summary_quotes("5 and the rest of the sentence is long enough for it",
+                       "A. It costs 3.5 and the rest of the sentence is long enough for it."));
     /* A line ends a sentence, too. */
     assert_true(
-        quoting_in("a line that is long enough to be a quotation of it",
-                   "# Title\na line that is long enough to be a quotation of it\nand more"));
+        summary_quotes("a line that is long enough to be a quotation of it",
+                       "# Title\na line that is long enough to be a quotation of it\nand more"));
     /* 39 and 40 characters. */
-    assert_false(quoting_in("y 123456789012345678901234567890123456789",
-                            "z. 123456789012345678901234567890123456789. z"));
-    assert_true(quoting_in("y 1234567890123456789012345678901234567890",
-                           "z. 1234567890123456789012345678901234567890. z"));
+    assert_false(summary_quotes("y 123456789012345678901234567890123456789",
+                                "z. 123456789012345678901234567890123456789. z"));
+    assert_true(summary_quotes("y 1234567890123456789012345678901234567890",
+                               "z. 1234567890123456789012345678901234567890. z"));
 }

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "memory/memory.h"
-#include "memory/quoting.h"
+#include "memory/summary_flags.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "tests/damage.h"
@@ -82,7 +82,6 @@ static int hits(const char *text, struct memory_scope scope)
 }
 
 /* ---- deleting that can be proved ---- */
-
 
 static bool in_index(const char *what)
 {
@@ -307,7 +306,8 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
         {{.filter = {.project = "garden", .before_ms = 3000, .origin = 1}}, 2},
         {{.filter = {.project = "garden", .origin = 2}}, 0},
         {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "garden"}}, 2},
-        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/work/garden"}}, 0},
+        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/work/garden"}},
+         0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct memory_entries list;
@@ -316,8 +316,8 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
         memory_check(m->ops->list(m, &rows[i].scope, 0, 100, &list, &e), &e);
         if ((int64_t)hits("wombat", rows[i].scope) != rows[i].count || count != rows[i].count ||
             list.items.len != (size_t)rows[i].count)
-            fail_msg("row %zu: %lld hits, %lld counted", i, (long long)hits("wombat", rows[i].scope),
-                     (long long)count);
+            fail_msg("row %zu: %lld hits, %lld counted", i,
+                     (long long)hits("wombat", rows[i].scope), (long long)count);
         memory_entries_release(&list);
     }
 }
@@ -334,7 +334,7 @@ static void compaction(int64_t seq, const char *type, const char *payload)
 static bool is_flagged(int64_t seq)
 {
     bool flagged;
-    memory_check(quoting_flagged(store, ID, seq, &flagged, &e), &e);
+    memory_check(summary_flagged(store, ID, seq, &flagged, &e), &e);
     return flagged;
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "memory/secrets.h"
+#include "memory/content.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -9,7 +9,6 @@
 #include "chat/session_info.h"
 #include "knowledge/sentences.h"
 #include "memory/content.h"
-#include "memory/secrets.h"
 #include "store/event_log.h"
 #include "store/health.h"
 #include "store/language.h"

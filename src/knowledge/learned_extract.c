@@ -13,7 +13,7 @@
 #include "knowledge/learned.h"
 #include "knowledge/project.h"
 #include "knowledge/sentences.h"
-#include "memory/secrets.h"
+#include "memory/content.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
-#include "memory/secrets.h"
+#include "memory/content.h"
 #include "store/event_log.h"
 #include "store/sql.h"
 

@@ -30,47 +30,28 @@ void memory_forgotten_release(struct memory_forgotten *f)
     vec_release(&f->summaries);
 }
 
-/* ---- what a person calls an entry ---- */
-
-static bool no_such(const char *reference, struct error *e)
-{
-    return err_set(e, ERR_MEMORY_NOT_FOUND,
-                   "there is no entry %.60s in memory; 'tiro memory list' shows them", reference);
-}
-
-static bool ambiguous(const char *reference, const struct text_list *ids, struct error *e)
-{
-    struct buf names = BUF_INIT;
-    for (size_t i = 0; i < ids->items.len && i < CANDIDATES_SHOWN; i++)
-        buf_addf(&names, "%s%.24s", i > 0 ? ", " : "", ids->items.items[i]);
-    if (ids->items.len > CANDIDATES_SHOWN)
-        buf_addstr(&names, ", …");
-    err_set(e, ERR_MEMORY_NOT_FOUND, "%.40s matches more than one id: %s; give more of the id",
-            reference, names.data);
-    buf_release(&names);
-    return false;
-}
-
-/* Whether an entry has this very id, which then is the first that begins so. */
-static bool is_whole(const struct text_list *ids, const char *reference)
-{
-    return ids->items.len > 0 && strcmp(ids->items.items[0], reference) == 0;
-}
+/* ---- references to entries ---- */
 
 bool memory_resolve(struct memory *m, const char *reference, char **id, struct error *e)
 {
     struct text_list ids = {0};
     *id = NULL;
-    if (!*reference)
-        return no_such(reference, e);
-    if (!m->ops->ids(m, reference, CANDIDATES_SHOWN + 1, &ids, e))
+    if (*reference && !m->ops->ids(m, reference, CANDIDATES_SHOWN + 1, &ids, e))
         return false;
-    if (ids.items.len == 1 || is_whole(&ids, reference))
+    /* A whole id is the first that begins so. */
+    if (ids.items.len == 1 || (ids.items.len > 1 && strcmp(ids.items.items[0], reference) == 0)) {
         *id = mem_strdup(ids.items.items[0]);
-    else if (ids.items.len == 0)
-        no_such(reference, e);
-    else
-        ambiguous(reference, &ids, e);
+    } else if (ids.items.len == 0) {
+        err_set(e, ERR_MEMORY_NOT_FOUND,
+                "there is no entry %.60s in memory; 'tiro memory list' shows them", reference);
+    } else {
+        AUTO(buf_release) struct buf names = BUF_INIT;
+        for (size_t i = 0; i < ids.items.len && i < CANDIDATES_SHOWN; i++)
+            buf_addf(&names, "%s%.24s", i > 0 ? ", " : "", ids.items.items[i]);
+        err_set(e, ERR_MEMORY_NOT_FOUND,
+                "%.40s matches more than one id: %s%s; give more of the id", reference, names.data,
+                ids.items.len > CANDIDATES_SHOWN ? ", …" : "");
+    }
     vec_free_each(&ids.items);
     return *id;
 }
@@ -79,16 +60,14 @@ bool memory_around(struct memory *m, const struct memory_around *p, struct memor
                    struct error *e)
 {
     struct memory_around whole = *p;
-    char *id = NULL;
+    auto_free char *id = NULL;
     if (p->place.id && !memory_resolve(m, p->place.id, &id, e))
         return false;
     whole.place.id = id;
-    bool ok = m->ops->around(m, &whole, out, e);
-    free(id);
-    return ok;
+    return m->ops->around(m, &whole, out, e);
 }
 
-/* ---- what is searched for ---- */
+/* ---- queries ---- */
 
 bool memory_scope_parse(const char *text, struct memory_scope *out)
 {

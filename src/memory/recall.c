@@ -10,7 +10,7 @@ static const char none_configured[] = "words only: no embedding endpoint is conf
 static const char not_set_up[] = "words only: the embedding endpoint is not configured";
 static const char no_answer[] = "words only: the embedding endpoint does not answer";
 
-/* Why vectors are not used, or not of all entries: by whether somebody makes them meanwhile. */
+/* Why vectors are not used, or only some of them: whether somebody computes them meanwhile. */
 struct lack {
     const char *all, *some;
 };
@@ -46,7 +46,7 @@ void recall_release(struct recall *r)
     *r = (struct recall){0};
 }
 
-/* --- what is configured ---------------------------------------------------------------------- */
+/* --- configuration --------------------------------------------------------------------------- */
 
 enum memory_ranking recall_ranking(const char *ranking, const char *provider)
 {
@@ -81,36 +81,29 @@ struct memory_scope recall_scope(const struct recall *r, const char *session_id,
 
 /* --- the question's vector ------------------------------------------------------------------- */
 
-/* Whether all entries, or at least some where that is enough, have a vector; else the badge. */
-static const char *missing_badge(const struct recall *r, const struct vectors_counts *have,
-                                 enum memory_ranking ranking, bool *usable)
-{
-    *usable = have->embedded > 0 && (have->missing == 0 || ranking == MEMORY_VECTORS);
-    if (have->embedded + have->missing == 0 || have->missing == 0)
-        return NULL;
-    return *usable ? lack_of(r)->some : lack_of(r)->all;
-}
-
 struct plan {
     enum memory_ranking ranking;
     const char *badge;
     struct vector_query vector;
 };
 
-/* Fills in what can be had of vectors. False: the wakeup said stop, or the store has a fault. */
+/* Fills in what vectors allow. False: the wakeup stopped it, or the store has a fault. */
 static bool plan_vectors(struct recall *r, const char *text, const struct wakeup *wakeup,
                          struct plan *plan, struct error *e)
 {
     enum memory_ranking wanted = configured(r);
     struct vectors_counts have;
-    bool usable, stopped;
+    bool stopped;
     if (!encoder_read(&r->encoder, wakeup)) {
         plan->badge = r->encoder.fault.code == ERR_OK ? none_configured : not_set_up;
         return true;
     }
     if (!r->memory->ops->count_vectors(r->memory, r->encoder.model, &have, e))
         return false;
-    plan->badge = missing_badge(r, &have, wanted, &usable);
+    /* MEMORY_VECTORS searches also when some entries have no vector. */
+    bool usable = have.embedded > 0 && (have.missing == 0 || wanted == MEMORY_VECTORS);
+    if (have.missing > 0)
+        plan->badge = usable ? lack_of(r)->some : lack_of(r)->all;
     if (!usable)
         return true;
     if (!encoder_ask(&r->encoder, text, wakeup, &stopped)) {
@@ -129,18 +122,13 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
     return true;
 }
 
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
 bool recall_search(struct recall *r, struct memory_query *query, const struct wakeup *wakeup,
                    struct memory_hits *out, struct error *e)
 {
     struct plan plan = {.ranking = MEMORY_WORDS};
     *out = (struct memory_hits){0};
     query->min_score = config_real(r->config, CONFIG_MEMORY_MIN_SCORE);
-    if (configured(r) != MEMORY_WORDS && !is_blank(query->text) &&
+    if (configured(r) != MEMORY_WORDS && query->text[strspn(query->text, " \t\r\n")] &&
         !plan_vectors(r, query->text, wakeup, &plan, e))
         return false;
     query->ranking = plan.ranking;
@@ -152,7 +140,7 @@ bool recall_search(struct recall *r, struct memory_query *query, const struct wa
     return ok;
 }
 
-/* --- work that waits ------------------------------------------------------------------------- */
+/* --- background work ------------------------------------------------------------------------- */
 
 bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct error *e)
 {
@@ -193,59 +181,12 @@ bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_s
     return false;
 }
 
-/* A fault that only a person can help against is not looked at again soon. */
+/* A fault that only a person can mend is not tried again soon. */
 static enum recall_work wait_for(struct recall *r, int *retry_ms)
 {
     int64_t left = r->encoder.retry_ms - clock_mono_ms();
     *retry_ms = left > 0 ? (int)left : ENCODER_DEAD_MS;
     return RECALL_WAITS;
-}
-
-static enum recall_work wait_for_endpoint(struct recall *r, const struct failure *f, int *retry_ms,
-                                          struct error *why)
-{
-    failure_error(f, why);
-    if (f->kind == FAILURE_CANCELLED)
-        return RECALL_WORKED;
-    r->encoder.retry_ms = clock_mono_ms() + ENCODER_DEAD_MS;
-    return wait_for(r, retry_ms);
-}
-
-static enum recall_work embed(struct recall *r, const struct vectors_lacking *lacking,
-                              const struct wakeup *wakeup, int64_t *left, int *retry_ms,
-                              struct error *why)
-{
-    struct embeddings made;
-    struct failure f;
-    if (!embed_all(&r->encoder.embedding, r->encoder.http, wakeup,
-                   (const char *const *)lacking->texts.items, lacking->texts.len, &made, &f))
-        return wait_for_endpoint(r, &f, retry_ms, why);
-    bool ok = r->memory->ops->keep(r->memory, r->encoder.model, lacking, &made, why);
-    embeddings_release(&made);
-    *left -= ok ? (int64_t)lacking->texts.len : 0;
-    return ok ? RECALL_WORKED : wait_for(r, retry_ms);
-}
-
-static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup, int64_t *left,
-                                   int *retry_ms, struct error *why)
-{
-    struct vectors_lacking lacking;
-    enum recall_work done = RECALL_IDLE;
-    if (!r->memory->ops->lacking(r->memory, r->encoder.model,
-                                 r->encoder.embedding.embedder->max_bytes, &lacking, why))
-        done = wait_for(r, retry_ms);
-    *left = lacking.missing;
-    if (done == RECALL_IDLE && lacking.texts.len > 0)
-        done = embed(r, &lacking, wakeup, left, retry_ms, why);
-    vectors_lacking_release(&lacking);
-    return done;
-}
-
-static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
-{
-    if (!r->memory->ops->tidy_vectors(r->memory, r->encoder.model, left, why))
-        return wait_for(r, retry_ms);
-    return *left > 0 ? RECALL_WORKED : RECALL_IDLE;
 }
 
 enum recall_work recall_work(struct recall *r, const struct wakeup *wakeup, int64_t *left,
@@ -266,6 +207,33 @@ enum recall_work recall_work(struct recall *r, const struct wakeup *wakeup, int6
                 "soon");
         return wait_for(r, retry_ms);
     }
-    enum recall_work done = embed_some(r, wakeup, left, retry_ms, why);
-    return done == RECALL_IDLE ? tidy(r, left, retry_ms, why) : done;
+
+    struct memory *m = r->memory;
+    struct vectors_lacking lacking;
+    struct embeddings made;
+    struct failure f;
+    bool ok = m->ops->lacking(m, r->encoder.model, r->encoder.embedding.embedder->max_bytes,
+                              &lacking, why);
+    size_t count = ok ? lacking.texts.len : 0;
+    *left = lacking.missing;
+    if (count > 0 && !embed_all(&r->encoder.embedding, r->encoder.http, wakeup,
+                                (const char *const *)lacking.texts.items, count, &made, &f)) {
+        vectors_lacking_release(&lacking);
+        failure_error(&f, why);
+        if (f.kind == FAILURE_CANCELLED)
+            return RECALL_WORKED;
+        r->encoder.retry_ms = clock_mono_ms() + ENCODER_DEAD_MS;
+        return wait_for(r, retry_ms);
+    }
+    if (count > 0) {
+        ok = m->ops->keep(m, r->encoder.model, &lacking, &made, why);
+        embeddings_release(&made);
+        *left -= ok ? (int64_t)count : 0;
+    }
+    vectors_lacking_release(&lacking);
+    if (ok && count == 0)
+        ok = m->ops->tidy_vectors(m, r->encoder.model, left, why);
+    if (!ok)
+        return wait_for(r, retry_ms);
+    return count > 0 || *left > 0 ? RECALL_WORKED : RECALL_IDLE;
 }

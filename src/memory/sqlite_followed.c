@@ -1,8 +1,111 @@
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "memory/sqlite_private.h"
+
+/* ---- deferred messages ---- */
+
+/* Messages of a row, which are indexed in one transaction: other writers wait some 30 ms for it,
+ * and each transaction adds a part of the index of words that is merged later. */
+enum { DEFERRED_STEP = 500 };
+
+static const char defer_sql[] =
+    "INSERT INTO memory_deferred (session, compaction, seq, messages) VALUES (?1, ?2, ?3, ?4)";
+static const char first_deferred_sql[] =
+    "SELECT session, compaction, seq, messages FROM memory_deferred"
+    " ORDER BY session, compaction, seq LIMIT 1";
+static const char done_sql[] =
+    "DELETE FROM memory_deferred WHERE session = ?1 AND compaction = ?2 AND seq = ?3";
+static const char withdraw_sql[] =
+    "DELETE FROM memory_deferred WHERE session = ?1 AND compaction = ?2";
+static const char forget_sql[] = "DELETE FROM memory_deferred WHERE session = ?1";
+static const char count_deferred_sql[] =
+    "SELECT ifnull(sum(iif(json_valid(messages), json_array_length(messages), 0)), 0)"
+    " FROM memory_deferred";
+static const char has_sql[] =
+    "SELECT 1 FROM memory_deferred WHERE session = ifnull(?1, session) LIMIT 1";
+
+void memory_deferred_release(struct memory_deferred *d)
+{
+    free(d->session_id);
+    vec_release(&d->messages);
+    *d = (struct memory_deferred){0};
+}
+
+bool sqlite_memory_defer(struct memory *m, const struct memory_deferred *d, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    bool began, ok = true;
+    if (!store_enter(s, &began, e))
+        return false;
+    for (size_t first = 0; first < d->messages.len && ok; first += DEFERRED_STEP) {
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        for (size_t i = first; i < d->messages.len && i < first + DEFERRED_STEP; i++)
+            buf_addf(&text, "%s[%lld,%lld]", i == first ? "[" : ",",
+                     (long long)d->messages.items[i].seq, (long long)d->messages.items[i].turn);
+        buf_addstr(&text, "]");
+        ok = sql_exec(s, e, defer_sql, "tiit", d->session_id, d->compaction,
+                      d->messages.items[first].seq, text.data);
+    }
+    return store_leave(s, began, ok, e);
+}
+
+bool sqlite_memory_next_deferred(struct memory *m, struct memory_deferred *out, struct error *e)
+{
+    struct query q = sql_query(sqlite_memory_of(m)->store, e, first_deferred_sql, "");
+    *out = (struct memory_deferred){0};
+    if (query_next(&q)) {
+        out->session_id = query_column_text(&q, 0);
+        out->compaction = sqlite3_column_int64(q.handle, 1);
+        out->first = sqlite3_column_int64(q.handle, 2);
+        const char *text = (const char *)sqlite3_column_text(q.handle, 3);
+        AUTO(json_free_local)
+        struct json *list = text ? json_parse(text, strlen(text), NULL) : NULL;
+        for (const struct json *v = json_first(list); v; v = json_next(v)) {
+            struct memory_source one = {json_int(json_at(v, 0), 0), json_int(json_at(v, 1), 0)};
+            if (one.seq > 0) /* else the row is damaged */
+                vec_push(&out->messages, one);
+        }
+    }
+    if (query_end(&q))
+        return true;
+    memory_deferred_release(out);
+    return false;
+}
+
+bool sqlite_memory_drop_deferred(struct memory *m, const struct memory_deferred *d, struct error *e)
+{
+    return sql_exec(sqlite_memory_of(m)->store, e, done_sql, "tii", d->session_id, d->compaction,
+                    d->first);
+}
+
+bool sqlite_deferred_withdraw(struct store *s, const char *session_id, int64_t compaction,
+                              struct error *e)
+{
+    return sql_exec(s, e, withdraw_sql, "ti", session_id, compaction);
+}
+
+bool sqlite_deferred_forget(struct store *s, const char *session_id, struct error *e)
+{
+    return sql_exec(s, e, forget_sql, "t", session_id);
+}
+
+bool sqlite_deferred_count(struct store *s, int64_t *out, struct error *e)
+{
+    return store_number(s, count_deferred_sql, out, e);
+}
+
+bool sqlite_memory_has_deferred(struct memory *m, const char *session_id, bool *out,
+                                struct error *e)
+{
+    return sql_any(sqlite_memory_of(m)->store, out, e, has_sql, "t", session_id);
+}
+
+/* ---- sessions that are due ---- */
 
 static const char idle_sql[] =
     "SELECT id FROM memory_followed JOIN session ON session.id = memory_followed.session"
@@ -11,8 +114,8 @@ static const char fresh_sql[] =
     "SELECT id, updated_ms FROM memory_followed JOIN session"
     " ON session.id = memory_followed.session WHERE due AND updated_ms > ?1"
     " ORDER BY updated_ms DESC";
-/* Behind which event there is something new (what is deferred is put off anew), what of it the
- * session that it was forked from has, and what was looked at before. */
+/* The event behind which messages are new (deferred ones are deferred again), the last one that the
+ * parent session has, and the last one that was read before. */
 static const char from_sql[] =
     "SELECT min(seq, ifnull((SELECT min(seq) - 1 FROM memory_deferred"
     "  WHERE session = ?1 AND compaction = -1), seq)),"
@@ -22,7 +125,7 @@ static const char from_sql[] =
 static const char entries_sql[] =
     "SELECT key, seq FROM memory_entry INDEXED BY memory_source"
     " WHERE session = ? AND seq IS NOT NULL";
-/* The backlog is done with when nothing of it is wanted any more. */
+/* The backlog is over when no session of it is wanted any more. */
 static const char followed_sql[] =
     "UPDATE memory_followed SET seq = ?2, due = 0, backlog = iif(backlog = 2, 3, backlog)"
     " WHERE session = ?1";
@@ -45,14 +148,11 @@ void memory_dues_release(struct memory_dues *d)
     vec_release(&d->items);
 }
 
-/* ---- what is due ---- */
-
 bool sqlite_memory_next_idle(struct memory *m, int64_t before_ms, char **session_id,
                              struct error *e)
 {
-    struct query q = query_begin(sqlite_memory_of(m)->store, idle_sql, e);
     *session_id = NULL;
-    query_int(&q, before_ms);
+    struct query q = sql_query(sqlite_memory_of(m)->store, e, idle_sql, "i", before_ms);
     if (query_next(&q))
         *session_id = query_column_text(&q, 0);
     return query_end(&q);
@@ -62,8 +162,7 @@ bool sqlite_memory_fresh(struct memory *m, int64_t since_ms, struct memory_dues 
                          struct error *e)
 {
     *out = (struct memory_dues){0};
-    struct query q = query_begin(sqlite_memory_of(m)->store, fresh_sql, e);
-    query_int(&q, since_ms);
+    struct query q = sql_query(sqlite_memory_of(m)->store, e, fresh_sql, "i", since_ms);
     while (query_next(&q))
         vec_push(&out->items,
                  (struct memory_due){query_column_text(&q, 0), sqlite3_column_int64(q.handle, 1)});
@@ -75,58 +174,34 @@ bool sqlite_memory_fresh(struct memory *m, int64_t since_ms, struct memory_dues 
 
 bool sqlite_followed_again(struct store *s, const char *session_id, int64_t seq, struct error *e)
 {
-    struct query q = query_for(s, again_sql, session_id, e);
-    query_int(&q, seq);
-    return query_run(&q);
+    return sql_exec(s, e, again_sql, "ti", session_id, seq);
 }
 
-/* ---- messages that are not to come in again ---- */
+/* ---- messages that must not be indexed again ---- */
 
 bool sqlite_gone_add(struct store *s, const struct memory_row *row, bool forgotten, struct error *e)
 {
-    if (row->compaction == 0 || row->entry.seq <= 0)
-        return true;
-    struct query q =
-        query_begin(s, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3, ?4)", e);
-    query_int(&q, rank_key_session(row->key));
-    query_int(&q, row->entry.seq);
-    query_int(&q, forgotten);
-    query_int(&q, clock_wall_ms());
-    return query_run(&q);
+    return row->compaction == 0 || row->entry.seq <= 0 ||
+           sql_exec(s, e, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3, ?4)", "iiii",
+                    rank_key_session(row->key), row->entry.seq, (int64_t)forgotten,
+                    clock_wall_ms());
 }
 
 bool sqlite_gone_has(struct store *s, int64_t number, int64_t seq, bool *out, struct error *e)
 {
-    struct query q = query_begin(s, "SELECT 1 FROM memory_gone WHERE session = ?1 AND seq = ?2", e);
-    query_int(&q, number);
-    query_int(&q, seq);
-    return query_any(&q, out);
+    return sql_any(s, out, e, "SELECT 1 FROM memory_gone WHERE session = ?1 AND seq = ?2", "ii",
+                   number, seq);
 }
 
 bool sqlite_gone_drop(struct store *s, int64_t number, int64_t seq, struct error *e)
 {
-    struct query q = query_begin(s, "DELETE FROM memory_gone WHERE session = ?1 AND seq = ?2", e);
-    query_int(&q, number);
-    query_int(&q, seq);
-    return query_run(&q);
+    return sql_exec(s, e, "DELETE FROM memory_gone WHERE session = ?1 AND seq = ?2", "ii", number,
+                    seq);
 }
 
 bool sqlite_gone_forget(struct store *s, int64_t number, struct error *e)
 {
-    struct query q = query_begin(s, "DELETE FROM memory_gone WHERE session = ?", e);
-    query_int(&q, number);
-    return query_run(&q);
-}
-
-/* Copies that gave way to what is no message any more; *any: there were some. */
-static bool drop_given_way(struct store *s, int64_t number, bool *any, struct error *e)
-{
-    struct query q =
-        query_begin(s, "DELETE FROM memory_gone WHERE session = ? AND NOT forgotten", e);
-    query_int(&q, number);
-    bool ok = query_run(&q);
-    *any = ok && sqlite3_changes(s->db) > 0;
-    return ok;
+    return sql_exec(s, e, "DELETE FROM memory_gone WHERE session = ?", "i", number);
 }
 
 /* ---- following ---- */
@@ -135,79 +210,57 @@ struct step {
     struct store *store;
     const struct memory_following *of;
     int64_t number; /* of the session in memory; -1: it has none */
-    int64_t from;   /* behind this event there is something new */
-    int64_t shared; /* up to this one another session has them */
-    int64_t seen;   /* up to this one they were looked at before */
+    int64_t from;   /* messages behind this event are new */
+    int64_t shared; /* messages up to this one belong to the parent session */
+    int64_t seen;   /* messages up to this one were read before */
 };
 
-static bool read_step(struct step *x, struct error *e)
-{
-    struct query q = query_for(x->store, from_sql, x->of->session_id, e);
-    if (query_next(&q)) {
-        x->from = sqlite3_column_int64(q.handle, 0);
-        x->shared = sqlite3_column_int64(q.handle, 1);
-        x->seen = sqlite3_column_int64(q.handle, 2);
-    }
-    return query_end(&q) && sqlite_session_number(x->store, x->of->session_id, &x->number, e);
-}
-
-/* Entries whose event begins no message any more. */
-static bool find_taken_back(const struct step *x, struct memory_keys *out, struct error *e)
-{
-    struct query q = query_begin(x->store, entries_sql, e);
-    query_int(&q, x->number);
-    while (query_next(&q))
-        if (!log_messages_have(x->of->messages, sqlite3_column_int64(q.handle, 1)))
-            vec_push(&out->items, sqlite3_column_int64(q.handle, 0));
-    return query_end(&q);
-}
-
-static bool remove_taken_back(const struct step *x, int64_t key, bool *removed, struct error *e)
-{
-    struct memory_row row;
-    bool found;
-    if (!sqlite_row_at(x->store, key, &row, &found, e))
-        return false;
-    *removed =
-        found && row.compaction == MEMORY_OF_SESSION && !row.entry.pinned && !row.entry.edited;
-    bool ok = !*removed || sqlite_row_remove(x->store, &row, e);
-    memory_row_release(&row);
-    return ok;
-}
-
-/* What was retried. An older copy of it may still be a message: all are looked at again. */
+/* Removes entries whose event no longer begins a message (a turn was retried). A copy that gave way
+ * to such an entry may still be a message: then all are read again. */
 static bool take_out(struct step *x, struct error *e)
 {
     struct memory_keys keys = {0};
-    bool any = false, copies = false;
-    bool ok = x->number < 0 || find_taken_back(x, &keys, e);
+    bool any = false, ok = true;
+    if (x->number < 0)
+        return true;
+    struct query q = sql_query(x->store, e, entries_sql, "i", x->number);
+    while (query_next(&q))
+        if (!log_messages_have(x->of->messages, sqlite3_column_int64(q.handle, 1)))
+            vec_push(&keys.items, sqlite3_column_int64(q.handle, 0));
+    ok = query_end(&q);
     for (size_t i = 0; i < keys.items.len && ok; i++) {
-        bool removed = false;
-        ok = remove_taken_back(x, keys.items.items[i], &removed, e);
-        any = any || removed;
+        struct memory_row row;
+        bool found;
+        ok = sqlite_row_at(x->store, keys.items.items[i], &row, &found, e);
+        if (!ok || !found)
+            continue;
+        if (row.compaction == MEMORY_OF_SESSION && !row.entry.pinned && !row.entry.edited) {
+            ok = sqlite_row_remove(x->store, &row, e);
+            any = true;
+        }
+        memory_row_release(&row);
     }
     vec_release(&keys.items);
     if (!ok || !any)
         return ok;
-    ok = drop_given_way(x->store, x->number, &copies, e);
-    x->from = copies ? 0 : x->from;
+    ok = sql_exec(x->store, e, "DELETE FROM memory_gone WHERE session = ? AND NOT forgotten", "i",
+                  x->number);
+    if (ok && sqlite3_changes(x->store->db) > 0)
+        x->from = 0;
     return ok;
-}
-
-static bool is_wanted(const struct step *x, const struct log_message *m)
-{
-    return m->seq > x->from && m->seq > x->shared && (m->seq <= x->seen || !x->of->stays_out) &&
-           (m->role != ROLE_TOOL || x->of->tool_results);
 }
 
 static bool put_off(struct memory *m, const struct step *x, struct error *e)
 {
-    struct memory_deferred d = {.session_id = (char *)x->of->session_id,
+    const struct memory_following *of = x->of;
+    struct memory_deferred d = {.session_id = (char *)of->session_id,
                                 .compaction = MEMORY_OF_SESSION};
-    for (size_t i = 0; i < x->of->messages->items.len; i++) {
-        const struct log_message *message = &x->of->messages->items.items[i];
-        if (is_wanted(x, message))
-            vec_push(&d.messages, (struct memory_source){message->seq, message->turn});
+    for (size_t i = 0; i < of->messages->items.len; i++) {
+        const struct log_message *message = &of->messages->items.items[i];
+        int64_t seq = message->seq;
+        if (seq > x->from && seq > x->shared && (seq <= x->seen || !of->stays_out) &&
+            (message->role != ROLE_TOOL || of->tool_results))
+            vec_push(&d.messages, ((struct memory_source){seq, message->turn}));
     }
     bool ok = sqlite_deferred_withdraw(x->store, d.session_id, d.compaction, e) &&
               (d.messages.len == 0 || sqlite_memory_defer(m, &d, e));
@@ -215,37 +268,36 @@ static bool put_off(struct memory *m, const struct step *x, struct error *e)
     return ok;
 }
 
-static bool note_followed(const struct step *x, struct error *e)
-{
-    struct query q = query_for(x->store, followed_sql, x->of->session_id, e);
-    query_int(&q, x->of->last);
-    return query_run(&q) && store_exec(x->store, backlog_over_sql, e);
-}
-
-static bool follow(struct memory *m, struct step *x, struct error *e)
-{
-    return read_step(x, e) && take_out(x, e) && put_off(m, x, e) && note_followed(x, e);
-}
-
 bool sqlite_memory_follow(struct memory *m, const struct memory_following *f, struct error *e)
 {
     struct step x = {.store = sqlite_memory_of(m)->store, .of = f};
     bool began;
-    return store_enter(x.store, &began, e) && store_leave(x.store, began, follow(m, &x, e), e);
+    if (!store_enter(x.store, &began, e))
+        return false;
+    struct query q = sql_query(x.store, e, from_sql, "t", f->session_id);
+    if (query_next(&q)) {
+        x.from = sqlite3_column_int64(q.handle, 0);
+        x.shared = sqlite3_column_int64(q.handle, 1);
+        x.seen = sqlite3_column_int64(q.handle, 2);
+    }
+    bool ok = query_end(&q) && sqlite_session_number(x.store, f->session_id, &x.number, e) &&
+              take_out(&x, e) && put_off(m, &x, e) &&
+              sql_exec(x.store, e, followed_sql, "ti", f->session_id, f->last) &&
+              store_exec(x.store, backlog_over_sql, e);
+    return store_leave(x.store, began, ok, e);
 }
 
-/* ---- sessions from before ---- */
+/* ---- the backlog ---- */
 
 bool sqlite_memory_answer_backlog(struct memory *m, bool accepted, struct error *e)
 {
-    struct query q = query_begin(sqlite_memory_of(m)->store, accepted ? accept_sql : refuse_sql, e);
-    return query_run(&q);
+    return sql_exec(sqlite_memory_of(m)->store, e, accepted ? accept_sql : refuse_sql, "");
 }
 
 bool sqlite_memory_backlog(struct memory *m, struct memory_backlog_count *out, struct error *e)
 {
     *out = (struct memory_backlog_count){0};
-    struct query q = query_begin(sqlite_memory_of(m)->store, count_sql, e);
+    struct query q = sql_query(sqlite_memory_of(m)->store, e, count_sql, "");
     while (query_next(&q)) {
         int64_t state = sqlite3_column_int64(q.handle, 0);
         if (state > BACKLOG_NONE && state <= BACKLOG_REFUSED)

@@ -6,12 +6,12 @@
 #include "store/health.h"
 #include "store/salvage.h"
 
-/* ---- a look at it ---- */
+/* ---- the check ---- */
 
 static const char entries_sql[] = "SELECT count(*) FROM memory_entry";
 static const char vectors_sql[] = "SELECT count(*) FROM memory_vector";
 
-/* What must not be: a count of rows, and what they are called. */
+/* Faults: a count of rows, and what is wrong with them. */
 static const struct {
     const char *sql, *fault;
 } checks[] = {
@@ -29,22 +29,17 @@ static const struct {
      "rows of its index of words belong to no entry; 'tiro memory reindex' makes it anew"},
 };
 
-/* The language of its words. */
-static bool read_language(struct store *s, struct health *out)
+static bool check(struct store *s, bool thorough, struct health *out)
 {
     const struct corpus c = memory_sqlite_corpus(s);
-    char *language;
+    auto_free char *language = NULL;
+    if (!health_count(s, entries_sql, &out->entries, out) ||
+        !health_count(s, vectors_sql, &out->vectors, out))
+        return false;
     if (!words_language(&c, &language, NULL))
         return health_fault(s, sqlite3_errcode(s->db), out);
     snprintf(out->language, sizeof out->language, "%s", language);
-    free(language);
-    return true;
-}
-
-static bool check(struct store *s, bool thorough, struct health *out)
-{
-    bool ok = health_count(s, entries_sql, &out->entries, out) &&
-              health_count(s, vectors_sql, &out->vectors, out) && read_language(s, out);
+    bool ok = true;
     for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
         int64_t rows = 0;
         ok = health_count(s, checks[i].sql, &rows, out) &&
@@ -54,7 +49,7 @@ static bool check(struct store *s, bool thorough, struct health *out)
     return ok;
 }
 
-/* ---- what is found of it in damaged pages ---- */
+/* ---- rows in damaged pages ---- */
 
 static const struct salvage_shape shapes[] = {
     {"entry",
@@ -78,7 +73,7 @@ static const struct salvage_shape shapes[] = {
 #define GONE "memory_gone"
 static const char *const indexes[] = {TALKS, ENTRIES, FLAGS, DEFERRED, FOLLOWED, GONE, NULL};
 
-/* remembered: keys that the index of entries has; named: numbers that the one of sessions has. */
+/* remembered: keys in the index of entries; named: numbers in the index of sessions. */
 static const char choose_sql[] =
     "CREATE TABLE found.remembered (key INTEGER PRIMARY KEY);"
     "INSERT OR IGNORE INTO found.remembered SELECT key FROM found.name"
@@ -95,13 +90,12 @@ static const char choose_sql[] =
     SALVAGE_PAGES_OF(FOLLOWED) ";"
     "DELETE FROM found.gone WHERE NOT whole OR page NOT IN " SALVAGE_PAGES_OF(GONE) ";";
 
-/* ---- back into its tables ---- */
+/* ---- recovering them ---- */
 
 #define NUMBER_OF "(row >> 24)" /* rank_key_session() */
 #define NEXT_PLACE "((row & 0xffffff) + 1)"
 
-/* Numbers of sessions with the first place that is free in each; the index knows no place, and an
- * entry no name. */
+/* Numbers of sessions with their first free place; the index has no place, and an entry no name. */
 static const char find_talks_sql[] =
     "CREATE TABLE found.place AS SELECT number, max(next) AS next FROM ("
     " SELECT row AS number, next FROM found.talk"
@@ -115,12 +109,12 @@ static const char put_talks_sql[] =
     "INSERT OR IGNORE INTO memory_session (number, id, next)"
     " SELECT number, c.id, p.next FROM found.place p JOIN found.call c USING (number)";
 
-/* Where nothing tells what it was called, or another has that name, it gets one of its own. */
+/* A session without a known name, or whose name is taken, gets a new one. */
 static const char name_talks_sql[] =
     "INSERT INTO memory_session (number, id, next) SELECT number, new_uuid(), next FROM found.place"
     " WHERE number NOT IN (SELECT number FROM memory_session)";
 
-/* Those that anybody may have written. */
+/* Only entries that can have been written. */
 static const char put_entries_sql[] =
     "INSERT OR IGNORE INTO memory_entry (key, id, id_number, session, turn, seq, role, speaker,"
     " created_ms, pinned, edited, compaction, digest, content)"
@@ -139,8 +133,7 @@ static const char put_deferred_sql[] =
     "INSERT OR IGNORE INTO memory_deferred SELECT session, compaction, seq, messages"
     " FROM found.deferred";
 
-/* Each session that was saved is due. One of which it is not known how far it was followed, also of
- * a database from before, waits for the person's word. */
+/* A session whose row is lost waits for the person's answer. */
 static const char put_followed_sql[] =
     "INSERT OR REPLACE INTO memory_followed SELECT s.id, ifnull(f.seq, s.last_seq),"
     " ifnull(f.due, 0), ifnull(f.backlog, 1)"
@@ -153,24 +146,18 @@ static const char lost_sql[] =
     "SELECT count(*) FROM (SELECT row FROM found.entry UNION SELECT key FROM found.remembered)"
     " WHERE row NOT IN (SELECT key FROM memory_entry)";
 
-/* `rows`: how many were written. */
-static bool put(struct store *to, const char *sql, int64_t *rows, struct error *e)
-{
-    struct query q = query_begin(to, sql, e);
-    bool ok = query_run(&q);
-    *rows = sqlite3_changes(to->db);
-    return ok;
-}
-
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {
-    int64_t named, unnamed = 0, flags, deferred, followed, gone, lost = 0;
-    bool ok = store_exec(to, find_talks_sql, e) && put(to, put_talks_sql, &named, e) &&
-              put(to, name_talks_sql, &unnamed, e) && put(to, put_entries_sql, &out->entries, e) &&
-              put(to, put_flags_sql, &flags, e) && put(to, put_deferred_sql, &deferred, e) &&
-              put(to, put_followed_sql, &followed, e) && put(to, put_gone_sql, &gone, e) &&
-              store_number(to, lost_sql, &lost, e);
-    out->lost += unnamed + lost;
+    int64_t lost = 0;
+    bool ok = store_exec(to, find_talks_sql, e) && store_exec(to, put_talks_sql, e) &&
+              store_exec(to, name_talks_sql, e);
+    out->lost += ok ? sqlite3_changes(to->db) : 0;
+    ok = ok && store_exec(to, put_entries_sql, e);
+    out->entries = ok ? sqlite3_changes(to->db) : 0;
+    ok = ok && store_exec(to, put_flags_sql, e) && store_exec(to, put_deferred_sql, e) &&
+         store_exec(to, put_followed_sql, e) && store_exec(to, put_gone_sql, e) &&
+         store_number(to, lost_sql, &lost, e);
+    out->lost += lost;
     return ok;
 }
 

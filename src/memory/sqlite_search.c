@@ -8,8 +8,8 @@
 #include "index/vectors.h"
 #include "memory/sqlite_private.h"
 
-/* SPARE: how many more than asked for are looked at because some may be left out. MOST: at least so
- * many are, where a filter leaves some out. */
+/* SPARE: candidates beyond the limit, because some may be dropped. MOST: with a filter that drops
+ * some, the search is repeated with more candidates up to this number. */
 enum { SPARE = 64, BLENDED = 200, MOST = 20000 };
 
 struct search {
@@ -30,31 +30,22 @@ static size_t wanted(const struct search *x)
     return x->limit + (x->query->min_score > 0 ? SPARE : 0);
 }
 
-static bool by_words(struct search *x, size_t limit, struct candidates *out, struct error *e)
+static bool find_candidates(struct search *x, struct error *e)
 {
-    return words_search(&x->memory->corpus, &x->question, &x->scope, limit, out, &x->weights, e);
-}
-
-static bool by_vectors(struct search *x, size_t limit, struct candidates *out, struct error *e)
-{
-    if (!vectors_search(x->memory->vectors, &x->memory->corpus, x->query->vector, &x->scope, limit,
-                        out, e))
-        return false;
-    for (size_t i = 0; i < out->items.len; i++)
-        out->items.items[i].why.has_vector = true;
-    return true;
-}
-
-static bool by_both(struct search *x, struct error *e)
-{
+    const struct memory_query *query = x->query;
+    const struct corpus *c = &x->memory->corpus;
+    struct vectors *v = x->memory->vectors;
+    if (!query->vector || query->ranking == MEMORY_WORDS)
+        return words_search(c, &x->question, &x->scope, wanted(x), &x->found, &x->weights, e);
+    if (query->ranking == MEMORY_VECTORS)
+        return vectors_search(v, c, query->vector, &x->scope, wanted(x), &x->found, e);
     struct candidates words = {0}, vectors = {0};
     struct vectors_field field = {.also = &words};
     size_t limit = wanted(x) > BLENDED ? wanted(x) : BLENDED;
-    if (!by_words(x, limit, &words, e))
+    if (!words_search(c, &x->question, &x->scope, limit, &words, &x->weights, e))
         return false;
-    field.previous = blend_previous(&x->query->rank, words.average);
-    bool ok = vectors_stand(x->memory->vectors, &x->memory->corpus, x->query->vector, &x->scope,
-                            limit, &field, &vectors, e);
+    field.previous = blend_previous(&query->rank, words.average);
+    bool ok = vectors_stand(v, c, query->vector, &x->scope, limit, &field, &vectors, e);
     if (ok)
         blend(&(struct blend_input){&words, &vectors, &field}, &x->found);
     x->found.knows_equals = words.knows_equals;
@@ -64,67 +55,39 @@ static bool by_both(struct search *x, struct error *e)
     return ok;
 }
 
-static bool find_candidates(struct search *x, struct error *e)
-{
-    if (!x->query->vector || x->query->ranking == MEMORY_WORDS)
-        return by_words(x, wanted(x), &x->found, e);
-    if (x->query->ranking == MEMORY_VECTORS)
-        return by_vectors(x, wanted(x), &x->found, e);
-    return by_both(x, e);
-}
-
-/* An entry that has the same text as the question comes first, whatever its words are. */
-static void put_exact(struct search *x, int64_t key)
-{
-    struct candidates *c = &x->found;
-    struct candidate exact = {.key = key};
-    for (size_t i = 0; i < c->items.len; i++)
-        if (c->items.items[i].key == key) {
-            exact = c->items.items[i];
-            vec_remove(&c->items, i, 1);
-            break;
-        }
-    exact.score = 1;
-    exact.why.exact = true;
-    vec_insert(&c->items, 0, exact);
-}
-
-/* Those of `from` that are the question's text. */
-static bool keep_equals(struct search *x, const struct rank_whole *from, struct memory_keys *out,
-                        struct error *e)
-{
-    bool ok = true;
-    *out = (struct memory_keys){0};
-    for (size_t i = 0; ok && i < from->count; i++) {
-        struct memory_row row;
-        bool found;
-        ok = sqlite_row_at(x->memory->store, from->keys[i], &row, &found, e);
-        if (found && content_equal(row.entry.content, x->query->text))
-            vec_push(&out->items, from->keys[i]);
-        memory_row_release(&row);
-    }
-    return ok;
-}
-
-static bool find_equals(struct search *x, struct memory_keys *out, struct error *e)
-{
-    return x->found.knows_equals
-               ? keep_equals(x, &x->found.equals, out, e)
-               : sqlite_equal_texts(x->memory->store, x->query->text, &x->scope, out, e);
-}
-
+/* Entries with the same text as the question come first, whatever their words are. */
 static bool find_exact(struct search *x, struct error *e)
 {
-    struct memory_keys keys;
-    if (!find_equals(x, &keys, e)) {
-        vec_release(&keys.items);
-        return false;
+    struct store *s = x->memory->store;
+    struct candidates *c = &x->found;
+    struct memory_keys keys = {0};
+    bool ok = true;
+    if (!c->knows_equals)
+        ok = sqlite_equal_texts(s, x->query->text, &x->scope, &keys, e);
+    for (size_t i = 0; ok && c->knows_equals && i < c->equals.count; i++) {
+        struct memory_row row;
+        bool found;
+        ok = sqlite_row_at(s, c->equals.keys[i], &row, &found, e);
+        if (found && content_equal(row.entry.content, x->query->text))
+            vec_push(&keys.items, c->equals.keys[i]);
+        memory_row_release(&row);
     }
     size_t first = keys.items.len > wanted(x) ? keys.items.len - wanted(x) : 0;
-    for (size_t i = first; i < keys.items.len; i++)
-        put_exact(x, keys.items.items[i]);
+    for (size_t i = first; ok && i < keys.items.len; i++) {
+        struct candidate exact = {.key = keys.items.items[i]};
+        size_t at = 0;
+        while (at < c->items.len && c->items.items[at].key != exact.key)
+            at++;
+        if (at < c->items.len) {
+            exact = c->items.items[at];
+            vec_remove(&c->items, at, 1);
+        }
+        exact.score = 1;
+        exact.why.exact = true;
+        vec_insert(&c->items, 0, exact);
+    }
     vec_release(&keys.items);
-    return true;
+    return ok;
 }
 
 static void drop_worse(struct candidates *c, double min_score)
@@ -136,7 +99,7 @@ static void drop_worse(struct candidates *c, double min_score)
     c->items.len = kept;
 }
 
-/* Those behind the last that is wanted are left only where they are as good. */
+/* Of the candidates behind the limit only those that rank the same as the last one stay. */
 static void drop_surplus(struct candidates *c, size_t limit)
 {
     while (c->items.len > limit) {
@@ -149,7 +112,7 @@ static void drop_surplus(struct candidates *c, size_t limit)
 
 /* ---- hits ---- */
 
-/* The user's message before a long answer. */
+/* Sets hit->question to the user's message before a long answer. */
 static bool load_question(struct search *x, int64_t key, struct memory_hit *hit, struct error *e)
 {
     const char *answer = hit->entry.content;
@@ -169,32 +132,7 @@ static bool load_question(struct search *x, int64_t key, struct memory_hit *hit,
     return true;
 }
 
-static bool is_wanted(const struct search *x, const struct memory_row *row)
-{
-    const struct memory_filter *f = &x->query->scope.filter;
-    int64_t said_ms = row->entry.created_ms;
-    return (f->origin == 0 || (int)row->entry.origin == f->origin - 1) &&
-           (f->after_ms == 0 || said_ms >= f->after_ms) &&
-           (f->before_ms == 0 || said_ms < f->before_ms);
-}
-
-static bool load_one(struct search *x, const struct candidate *c, struct error *e)
-{
-    struct memory_row row;
-    bool found;
-    if (!sqlite_row_at(x->memory->store, c->key, &row, &found, e))
-        return false;
-    if (!found || !is_wanted(x, &row)) {
-        memory_row_release(&row);
-        return true;
-    }
-    struct memory_hit hit = {.entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why};
-    bool ok = load_question(x, c->key, &hit, e);
-    vec_push(&x->out->items, hit);
-    return ok;
-}
-
-/* The more it is to be preferred, the less. */
+/* The better hit is less. */
 static int compare_hits(const void *a, const void *b)
 {
     const struct memory_hit *x = a, *y = b;
@@ -209,16 +147,6 @@ static int compare_hits(const void *a, const void *b)
     return strcmp(x->entry.id, y->entry.id);
 }
 
-/* Ranks that differ only by the order of additions are made equal, so that ties are seen. */
-static void even_ranks(struct memory_hits *hits)
-{
-    for (size_t i = 1; i < hits->items.len; i++) {
-        struct memory_hit *before = &hits->items.items[i - 1], *hit = &hits->items.items[i];
-        if (before->why.exact == hit->why.exact && fabs(before->rank - hit->rank) <= RANK_SAME)
-            hit->rank = before->rank;
-    }
-}
-
 static void cut(struct memory_hits *hits, size_t limit)
 {
     while (hits->items.len > limit) {
@@ -227,9 +155,8 @@ static void cut(struct memory_hits *hits, size_t limit)
     }
 }
 
-/* The score becomes one with the order, by isotonic regression: where it would rise, the hits share
- * the mean of theirs. What then has nothing in common with the question, by words or vectors, and
- * stands behind all that has, is no hit. */
+/* Makes the scores fall with the order, by isotonic regression: hits whose scores would rise share
+ * their mean. Then drops the last hits that have nothing in common with the question. */
 static void settle_scores(struct memory_hits *hits)
 {
     struct shared {
@@ -239,8 +166,8 @@ static void settle_scores(struct memory_hits *hits)
     VEC(struct shared) runs = {0};
     for (size_t i = 0; i < hits->items.len; i++) {
         struct shared run = {hits->items.items[i].score, 1};
-        while (runs.len > 0 && vec_last(&runs).sum / (double)vec_last(&runs).count <
-                                   run.sum / (double)run.count) {
+        while (runs.len > 0 &&
+               vec_last(&runs).sum / (double)vec_last(&runs).count < run.sum / (double)run.count) {
             run.sum += vec_last(&runs).sum;
             run.count += vec_last(&runs).count;
             runs.len--;
@@ -258,33 +185,55 @@ static void settle_scores(struct memory_hits *hits)
     cut(hits, kept);
 }
 
-static bool load_session(struct store *s, struct memory_hit *hit, struct error *e)
-{
-    struct query q = query_for(s, "SELECT title, directory FROM session WHERE id = ?",
-                               hit->entry.session_id, e);
-    if (query_next(&q)) {
-        hit->title = query_column_text(&q, 0);
-        hit->project = query_column_text(&q, 1);
-    }
-    return query_end(&q);
-}
-
 static bool load_hits(struct search *x, struct error *e)
 {
-    for (size_t i = 0; i < x->found.items.len; i++)
-        if (!load_one(x, &x->found.items.items[i], e))
+    static const char session_sql[] = "SELECT title, directory FROM session WHERE id = ?";
+    const struct memory_filter *f = &x->query->scope.filter;
+    struct store *s = x->memory->store;
+    struct memory_hits *out = x->out;
+    for (size_t i = 0; i < x->found.items.len; i++) {
+        const struct candidate *c = &x->found.items.items[i];
+        struct memory_row row;
+        bool found;
+        if (!sqlite_row_at(s, c->key, &row, &found, e))
             return false;
-    even_ranks(x->out);
-    vec_sort(&x->out->items, compare_hits);
-    settle_scores(x->out);
-    cut(x->out, (size_t)x->query->limit);
-    for (size_t i = 0; i < x->out->items.len; i++)
-        if (!load_session(x->memory->store, &x->out->items.items[i], e))
+        int64_t said_ms = row.entry.created_ms;
+        if (!found || (f->origin != 0 && (int)row.entry.origin != f->origin - 1) ||
+            (f->after_ms != 0 && said_ms < f->after_ms) ||
+            (f->before_ms != 0 && said_ms >= f->before_ms)) {
+            memory_row_release(&row);
+            continue;
+        }
+        struct memory_hit hit = {
+            .entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why};
+        bool ok = load_question(x, c->key, &hit, e);
+        vec_push(&out->items, hit);
+        if (!ok)
             return false;
-    return words_explain(&x->memory->corpus, &x->question, &x->weights, x->out, e);
+    }
+    /* Ranks that differ only by the order of additions are made equal, so that ties are seen. */
+    for (size_t i = 1; i < out->items.len; i++) {
+        struct memory_hit *before = &out->items.items[i - 1], *hit = &out->items.items[i];
+        if (before->why.exact == hit->why.exact && fabs(before->rank - hit->rank) <= RANK_SAME)
+            hit->rank = before->rank;
+    }
+    vec_sort(&out->items, compare_hits);
+    settle_scores(out);
+    cut(out, (size_t)x->query->limit);
+    for (size_t i = 0; i < out->items.len; i++) {
+        struct memory_hit *hit = &out->items.items[i];
+        struct query q = sql_query(s, e, session_sql, "t", hit->entry.session_id);
+        if (query_next(&q)) {
+            hit->title = query_column_text(&q, 0);
+            hit->project = query_column_text(&q, 1);
+        }
+        if (!query_end(&q))
+            return false;
+    }
+    return words_explain(&x->memory->corpus, &x->question, &x->weights, out, e);
 }
 
-/* *all: more would not be found. */
+/* *all: a larger limit would find no more. */
 static bool look(struct search *x, bool *all, struct error *e)
 {
     if (!find_candidates(x, e) || !find_exact(x, e))
@@ -295,31 +244,6 @@ static bool look(struct search *x, bool *all, struct error *e)
     return load_hits(x, e);
 }
 
-static void look_anew(struct search *x)
-{
-    vec_release(&x->found.items);
-    vec_release(&x->weights.items);
-    x->found = (struct candidates){0};
-    x->weights = (struct word_weights){0};
-    memory_hits_release(x->out);
-}
-
-/* Entries that the filter leaves out take no place. */
-static bool run(struct search *x, struct error *e)
-{
-    if (!sqlite_scope(x->memory->store, &x->query->scope, &x->scope, e))
-        return false;
-    for (;; x->limit *= 8) {
-        bool all;
-        if (!look(x, &all, e))
-            return false;
-        if (all || !sqlite_filters(&x->query->scope.filter) || x->out->items.len == (size_t)x->query->limit ||
-            x->limit >= MOST)
-            return true;
-        look_anew(x);
-    }
-}
-
 bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
                           struct memory_hits *out, struct error *e)
 {
@@ -328,13 +252,25 @@ bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
                        .limit = query->limit > 0 ? (size_t)query->limit : 0,
                        .question = {query->text, query->typing, query->rank},
                        .out = out};
-    bool began;
+    struct store *s = x.memory->store;
+    bool began, all = false;
     *out = (struct memory_hits){0};
     if (query->limit < 1)
         return true;
-    bool ok = store_step_begin(x.memory->store, &began, e);
-    if (ok)
-        ok = store_step_end(x.memory->store, began, run(&x, e), e);
+    if (!store_step_begin(s, &began, e))
+        return false;
+    bool ok = sqlite_scope(s, &query->scope, &x.scope, e) && look(&x, &all, e);
+    /* Entries that the filter drops take no place of others. */
+    while (ok && !all && sqlite_filters(&query->scope.filter) &&
+           out->items.len < (size_t)query->limit && x.limit < MOST) {
+        vec_release(&x.found.items);
+        vec_release(&x.weights.items);
+        x.found = (struct candidates){0};
+        memory_hits_release(out);
+        x.limit *= 8;
+        ok = look(&x, &all, e);
+    }
+    ok = store_step_end(s, began, ok, e);
     vec_release(&x.scope.numbers);
     vec_release(&x.found.items);
     vec_release(&x.weights.items);

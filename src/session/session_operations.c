@@ -10,7 +10,7 @@
 #include "chat/event.h"
 #include "chat/usage.h"
 #include "knowledge/learned_extract.h"
-#include "memory/quoting.h"
+#include "memory/summary_flags.h"
 #include "session/capability.h"
 #include "session/import.h"
 #include "session/projection.h"
@@ -758,7 +758,7 @@ static bool read_ledger(struct store *s, const char *session,
     struct page page = {.out = out, .skip = p->place, .limit = (size_t)p->limit};
     return compaction_find(s, session, p->seq, &out->completed, e) &&
            read_page(s, session, &page, e) &&
-           (!capability_memory() || quoting_flagged(s, session, p->seq, &out->quotes_forgotten, e));
+           (!capability_memory() || summary_flagged(s, session, p->seq, &out->quotes_forgotten, e));
 }
 
 static bool run_ledger(struct operation_context *c, const void *params, void *result,

@@ -2,7 +2,7 @@
  * beyond its mask. */
 #include <string.h>
 
-#include "memory/secrets.h"
+#include "memory/content.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Whatever stands before it, a key on a line of its own goes. */
