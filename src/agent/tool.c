@@ -320,10 +320,11 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
 char *tool_call_grant(const struct tool_call *call)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
-    if (!call->guarded && call->tool->grant)
-        call->tool->grant(call->args, &out);
-    else if (!call->guarded)
-        buf_addstr(&out, call->tool->spec.name);
+    const struct tool *tool = call->guarded ? NULL : call->tool;
+    if (tool && tool->grant)
+        tool->grant(call->args, &out);
+    else if (tool)
+        buf_addstr(&out, tool->spec.name);
     return out.len > 0 ? buf_take(&out) : NULL;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -74,7 +74,7 @@ const char *rpc_peer_output(const struct rpc_peer *p, size_t *len)
     return p->out.data + p->written;
 }
 
-/* What was written is cut off when it is most of the buffer, so that no byte moves often. */
+/* Written bytes are cut off when they are most of the buffer, so that no byte moves often. */
 void rpc_peer_wrote(struct rpc_peer *p, size_t len)
 {
     assert(len <= waiting(p));
@@ -121,30 +121,9 @@ bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json)
 static char *error_json(int code, const char *message, const char *data_json)
 {
     struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    json_out_open(&o, '{');
-    json_out_int(&o, "code", code);
-    json_out_member(&o, "message", message);
-    if (data_json) {
-        json_out_name(&o, "data");
-        json_out_raw(&o, data_json);
-    }
-    json_out_close(&o, '}');
+    json_out_pack(&(struct json_out){.buf = &text}, "{code:i message:s data:r}", code, message,
+                  data_json);
     return buf_take(&text);
-}
-
-static void add_answer(struct buf *out, const char *id, const char *member, const char *json)
-{
-    buf_addf(out, "%s\"id\":%s,\"%s\":", head, id, member);
-    buf_addstr(out, json);
-    buf_addch(out, '}');
-}
-
-static bool fits(const struct rpc_peer *p, const struct batch *b, const char *json)
-{
-    size_t len = strlen(json) + RPC_ID_MAX + sizeof head;
-    size_t together = len + (b ? b->answers.len : 0);
-    return together <= RPC_MESSAGE_MAX && waiting(p) + together <= RPC_ANSWERS_MAX;
 }
 
 static void end_batch(struct rpc_peer *p, struct batch *b)
@@ -160,25 +139,25 @@ static void end_batch(struct rpc_peer *p, struct batch *b)
     free(b);
 }
 
-/* Of a batch it is one of those that lack. */
+/* Writes an answer; in a batch it is one of the `open` ones. */
 static void put_answer(struct rpc_peer *p, struct batch *b, const char *id, const char *member,
                        const char *json)
 {
-    char *instead = fits(p, b, json)
-                        ? NULL
-                        : error_json(RPC_INTERNAL_ERROR,
-                                     "the answer is too long, or too many wait to be read; ask for "
-                                     "less, or read what was answered",
-                                     NULL);
+    size_t together = strlen(json) + RPC_ID_MAX + sizeof head + (b ? b->answers.len : 0);
     struct buf *out = b ? &b->answers : &p->out;
-    if (b && b->answers.len > 0)
-        buf_addch(out, ',');
-    add_answer(out, id, instead ? "error" : member, instead ? instead : json);
-    free(instead);
+    auto_free char *instead = NULL;
+    if (together > RPC_MESSAGE_MAX || waiting(p) + together > RPC_ANSWERS_MAX) {
+        member = "error";
+        json = instead = error_json(RPC_INTERNAL_ERROR,
+                                    "the answer is too long, or too many wait to be read; ask for "
+                                    "less, or read what was answered",
+                                    NULL);
+    }
+    buf_addf(out, "%s%s\"id\":%s,\"%s\":", b && b->answers.len > 0 ? "," : "", head, id, member);
+    buf_addstr(out, json);
+    buf_addstr(out, b ? "}" : "}\n");
     if (b)
         end_batch(p, b);
-    else
-        buf_addch(out, '\n');
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -196,12 +175,6 @@ static void forget_call(struct rpc_call *c)
         if (p->calls.items[i] == c)
             vec_remove(&p->calls, i, 1);
     free_call(c);
-}
-
-static void end_call(struct rpc_call *c, const char *member, const char *json)
-{
-    put_answer(c->peer, c->batch, c->id, member, json);
-    forget_call(c);
 }
 
 void rpc_drop(struct rpc_call *call)
@@ -223,14 +196,15 @@ bool rpc_call_in_batch(const struct rpc_call *call)
 
 void rpc_answer(struct rpc_call *call, const char *result_json)
 {
-    end_call(call, "result", result_json);
+    put_answer(call->peer, call->batch, call->id, "result", result_json);
+    forget_call(call);
 }
 
 void rpc_fail(struct rpc_call *call, int code, const char *message, const char *data_json)
 {
-    char *json = error_json(code, message, data_json);
-    end_call(call, "error", json);
-    free(json);
+    auto_free char *json = error_json(code, message, data_json);
+    put_answer(call->peer, call->batch, call->id, "error", json);
+    forget_call(call);
 }
 
 void rpc_fail_with(struct rpc_call *call, const struct error *e)
@@ -270,7 +244,7 @@ int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
     return id;
 }
 
-/* p->asks.len: nobody waits for it. */
+/* The index of the question; p->asks.len: nobody waits for its answer. */
 static size_t find_ask(const struct rpc_peer *p, double id)
 {
     size_t i = 0;
@@ -301,26 +275,6 @@ void rpc_withdraw(struct rpc_peer *p, int64_t id)
     add_method(&p->out, mcp ? "notifications/cancelled" : "$/cancel_request", params);
 }
 
-/* An answer with neither result nor error is one that does not fit, and ends the wait. */
-static bool is_answer(const struct rpc_peer *p, const struct json *message)
-{
-    return !json_get(message, "method") &&
-           (json_get(message, "result") || json_get(message, "error") ||
-            find_ask(p, json_get_number(message, "id", 0)) < p->asks.len);
-}
-
-static void on_answer(struct rpc_peer *p, const struct json *message)
-{
-    const struct json *result = json_get(message, "result"), *error = json_get(message, "error");
-    const char *text = json_get_string(error, "message");
-    struct rpc_fault fault = {(int)json_get_int(error, "code", RPC_INTERNAL_ERROR),
-                              text ? text : "", json_get(error, "data")};
-    bool failed = !result || json_type(error) != JSON_NULL;
-    struct ask ask;
-    if (take_ask(p, json_get_number(message, "id", 0), &ask))
-        ask.answered(ask.context, failed ? NULL : result, failed ? &fault : NULL);
-}
-
 void rpc_peer_free(struct rpc_peer *p)
 {
     static const struct rpc_fault gone = {RPC_INTERNAL_ERROR, "the other side has gone", NULL};
@@ -346,12 +300,11 @@ void rpc_peer_free(struct rpc_peer *p)
 
 static void refuse(struct rpc_peer *p, struct batch *b, const char *id, int code, const char *why)
 {
-    char *json = error_json(code, why, NULL);
+    auto_free char *json = error_json(code, why, NULL);
     put_answer(p, b, id ? id : "null", "error", json);
-    free(json);
 }
 
-/* NULL: there is none that can be one. The caller frees. */
+/* The text of an id; NULL where it cannot be one. The caller frees. */
 static char *id_text(const struct json *id)
 {
     enum json_type type = json_type(id);
@@ -363,54 +316,24 @@ static char *id_text(const struct json *id)
     return NULL;
 }
 
-static struct rpc_call *find_call(const struct rpc_peer *p, const char *id)
-{
-    for (size_t i = 0; id && i < p->calls.len; i++)
-        if (strcmp(p->calls.items[i]->id, id) == 0)
-            return p->calls.items[i];
-    return NULL;
-}
-
-static void on_request(struct rpc_peer *p, struct batch *b, const char *id, const char *method,
-                       const struct json *params)
-{
-    if (p->calls.len >= RPC_CALLS_MAX) {
-        refuse(p, b, id, RPC_INTERNAL_ERROR, "too many requests wait; wait for their answers");
-        return;
-    }
-    struct rpc_call *c = mem_alloc(sizeof *c);
-    *c = (struct rpc_call){.peer = p, .batch = b, .id = mem_strdup(id)};
-    vec_push(&p->calls, c);
-    if (p->handlers->request)
-        p->handlers->request(p->context, c, method, params);
-    else
-        rpc_fail(c, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
-}
-
-/* NULL: it cancels nothing that waits here. */
-static struct rpc_call *find_cancelled(const struct rpc_peer *p, const char *method,
-                                       const struct json *params)
-{
-    bool ours = strcmp(method, "$/cancel_request") == 0;
-    if (!ours && strcmp(method, "notifications/cancelled") != 0)
-        return NULL;
-    const struct json *which = json_get(params, "requestId");
-    char *id = id_text(which || !ours ? which : json_get(params, "id"));
-    struct rpc_call *c = find_call(p, id);
-    free(id);
-    return c;
-}
-
 static void on_notification(struct rpc_peer *p, const char *method, const struct json *params)
 {
-    struct rpc_call *cancelled = find_cancelled(p, method, params);
+    bool lsp = strcmp(method, "$/cancel_request") == 0;
+    struct rpc_call *cancelled = NULL;
+    if (lsp || strcmp(method, "notifications/cancelled") == 0) {
+        const struct json *which = json_get(params, "requestId");
+        auto_free char *id = id_text(which || !lsp ? which : json_get(params, "id"));
+        for (size_t i = 0; id && !cancelled && i < p->calls.len; i++)
+            if (strcmp(p->calls.items[i]->id, id) == 0)
+                cancelled = p->calls.items[i];
+    }
     if (cancelled && p->handlers->cancelled)
         p->handlers->cancelled(p->context, cancelled);
     else if (p->handlers->notification && strncmp(method, "$/", 2) != 0)
         p->handlers->notification(p->context, method, params);
 }
 
-/* NULL: it is a request or a notification. */
+/* Why the message is no request and no notification; NULL: it is one. */
 static const char *fault_of(const struct json *message, const struct json *id, const char *id_text)
 {
     const char *version = json_get_string(message, "jsonrpc");
@@ -429,29 +352,54 @@ static const char *fault_of(const struct json *message, const struct json *id, c
     return NULL;
 }
 
-/* Of a batch, `b` counts an answer for it, or not. */
+/* In a batch, an answer to the message is counted. */
 static void on_message(struct rpc_peer *p, struct batch *b, const struct json *message)
 {
     const struct json *id = json_get(message, "id"), *params = json_get(message, "params");
+    const struct json *result = json_get(message, "result"), *error = json_get(message, "error");
     const char *method = json_get_string(message, "method");
-    if (is_answer(p, message)) { /* which is never answered, even if it makes no sense */
-        on_answer(p, message);
+    double number = json_get_number(message, "id", 0);
+    /* An answer is never answered itself, even if it makes no sense. One with neither result nor
+     * error does not fit, and ends the wait all the same. */
+    if (!json_get(message, "method") && (result || error || find_ask(p, number) < p->asks.len)) {
+        const char *text = json_get_string(error, "message");
+        struct rpc_fault fault = {(int)json_get_int(error, "code", RPC_INTERNAL_ERROR),
+                                  text ? text : "", json_get(error, "data")};
+        bool failed = !result || json_type(error) != JSON_NULL;
+        struct ask ask;
+        if (take_ask(p, number, &ask))
+            ask.answered(ask.context, failed ? NULL : result, failed ? &fault : NULL);
         return;
     }
-    char *text = id_text(id);
+    auto_free char *text = id_text(id);
     const char *fault = fault_of(message, id, text);
-    bool answered = fault || id;
-    if (b && answered)
+    if (b && (fault || id))
         b->open++;
     if (json_type(params) == JSON_NULL)
         params = NULL;
-    if (fault)
+    if (fault) {
         refuse(p, b, text, RPC_INVALID_REQUEST, fault);
-    else if (id)
-        on_request(p, b, text, method, params);
-    else
+    } else if (!id) {
         on_notification(p, method, params);
-    free(text);
+    } else if (p->calls.len >= RPC_CALLS_MAX) {
+        refuse(p, b, text, RPC_INTERNAL_ERROR, "too many requests wait; wait for their answers");
+    } else {
+        struct rpc_call *c = mem_alloc(sizeof *c);
+        *c = (struct rpc_call){.peer = p, .batch = b, .id = mem_strdup(text)};
+        vec_push(&p->calls, c);
+        if (p->handlers->request)
+            p->handlers->request(p->context, c, method, params);
+        else
+            rpc_fail(c, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
+    }
+}
+
+static struct batch *begin_batch(void)
+{
+    struct batch *b = mem_alloc(sizeof *b);
+    buf_init(&b->answers, 0);
+    b->open = 1;
+    return b;
 }
 
 static void on_batch(struct rpc_peer *p, const struct json *messages)
@@ -460,9 +408,7 @@ static void on_batch(struct rpc_peer *p, const struct json *messages)
         refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the array is empty; give one with messages");
         return;
     }
-    struct batch *b = mem_alloc(sizeof *b);
-    buf_init(&b->answers, 0);
-    b->open = 1;
+    struct batch *b = begin_batch();
     for (const struct json *m = json_first(messages); m; m = json_next(m))
         on_message(p, b, m);
     end_batch(p, b);
@@ -470,55 +416,48 @@ static void on_batch(struct rpc_peer *p, const struct json *messages)
 
 static struct json *parse(const char *line, size_t len, struct error *e)
 {
-    struct json *v = NULL;
-    if (!utf8_valid(line, len))
+    if (!utf8_valid(line, len)) {
         err_set(e, ERR_USAGE, "the message is not UTF-8");
-    else if (json_find_nul(line, len))
-        err_set(e, ERR_USAGE, "the message has a NUL character");
-    else {
-        char *repaired = json_repair_surrogates(line, len);
-        v = json_parse_foreign(repaired ? repaired : line, len, e);
-        free(repaired);
+        return NULL;
     }
-    return v;
-}
-
-static bool is_blank(const char *line, size_t len)
-{
-    while (len > 0 && strchr(" \t\r\n", line[len - 1]) && line[len - 1])
-        len--;
-    return len == 0;
+    if (json_find_nul(line, len)) {
+        err_set(e, ERR_USAGE, "the message has a NUL character");
+        return NULL;
+    }
+    auto_free char *repaired = json_repair_surrogates(line, len);
+    return json_parse_foreign(repaired ? repaired : line, len, e);
 }
 
 /* --- lines that cannot be read ---------------------------------------------------------------- */
 
-/* Of a message that cannot be parsed. */
+/* The parts of an unparsable message that are needed. */
 struct outline {
     const char *id; /* the text of its value; NULL: none was seen */
     size_t id_len;
     bool has_method;
 };
 
-/* Whoever waits for its answer, or whose question it answers, must hear of it all the same. False:
- * nobody is known to. */
+/* Answers the request that the message is, or fails the question that it answers: somebody waits
+ * all the same. False: nobody is known to. */
 static bool end_unreadable(struct rpc_peer *p, struct batch *b, const struct outline *o,
                            const char *why)
 {
     static const struct rpc_fault unreadable = {RPC_PARSE_ERROR, "the answer cannot be read", NULL};
+    AUTO(json_free_local)
     struct json *id = o->id && o->id_len <= RPC_ID_MAX ? parse(o->id, o->id_len, NULL) : NULL;
     struct ask ask;
-    bool answers = !o->has_method && take_ask(p, json_number(id, 0), &ask);
-    char *text = o->has_method && id ? id_text(id) : NULL;
-    if (answers)
-        ask.answered(ask.context, NULL, &unreadable);
+    if (!o->has_method) {
+        bool answers = take_ask(p, json_number(id, 0), &ask);
+        if (answers)
+            ask.answered(ask.context, NULL, &unreadable);
+        return answers;
+    }
+    auto_free char *text = id ? id_text(id) : NULL;
     if (text && b)
         b->open++;
     if (text)
         refuse(p, b, text, RPC_PARSE_ERROR, why);
-    bool known = answers || text;
-    free(text);
-    json_free(id);
-    return known;
+    return text;
 }
 
 /* Bytes of the string or number there, or 1. */
@@ -535,7 +474,7 @@ static size_t token_span(const char *at, const char *end)
     return (size_t)(at - from);
 }
 
-/* Finds ids by the nesting of brackets and strings alone. False: there is none of use. */
+/* Finds ids by the nesting of brackets and strings alone. False: nobody is known to wait. */
 static bool end_messages(struct rpc_peer *p, struct batch *b, const char *line, size_t len,
                          const char *why)
 {
@@ -569,15 +508,8 @@ static bool end_messages(struct rpc_peer *p, struct batch *b, const char *line, 
 
 static void on_unreadable(struct rpc_peer *p, const char *line, size_t len, const char *why)
 {
-    struct batch *b = NULL;
-    bool known = false;
-    if (*line == '[') {
-        b = mem_alloc(sizeof *b);
-        buf_init(&b->answers, 0);
-        b->open = 1;
-    }
-    if (*line == '{' || *line == '[')
-        known = end_messages(p, b, line, len, why);
+    struct batch *b = *line == '[' ? begin_batch() : NULL;
+    bool known = (*line == '{' || *line == '[') && end_messages(p, b, line, len, why);
     if (b)
         end_batch(p, b);
     if (!known)
@@ -587,16 +519,18 @@ static void on_unreadable(struct rpc_peer *p, const char *line, size_t len, cons
 static void on_line(struct rpc_peer *p, const char *line, size_t len)
 {
     struct error e;
-    if (is_blank(line, len))
+    size_t text = len;
+    while (text > 0 && strchr(" \t\r\n", line[text - 1]) && line[text - 1])
+        text--;
+    if (text == 0)
         return;
-    struct json *message = parse(line, len, &e);
+    AUTO(json_free_local) struct json *message = parse(line, len, &e);
     if (!message)
         on_unreadable(p, line, len, e.text);
     else if (json_type(message) == JSON_ARRAY)
         on_batch(p, message);
     else
         on_message(p, NULL, message);
-    json_free(message);
 }
 
 static bool too_long(struct rpc_peer *p, struct error *e)
