@@ -49,7 +49,7 @@ static void on_notification(void *context, const char *method, const struct json
 static void on_cancelled(void *context, struct rpc_call *call)
 {
     struct side *s = context;
-    buf_addf(&s->told, "cancelled %s;", (const char *)rpc_call_kept(call));
+    buf_addf(&s->told, "cancelled %s;", (const char *)call->kept);
     if (s->answers_cancelled)
         rpc_fail(call, -32800, "cancelled", NULL);
 }
@@ -280,8 +280,8 @@ TEST(a_cancelled_call_is_still_to_be_answered)
     struct side s;
     open_side(&s, &handlers);
     feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\"") MESSAGE("\"id\":2,\"method\":\"later\""));
-    rpc_call_keep(s.later.items[0], (void *)(uintptr_t) "first");
-    rpc_call_keep(s.later.items[1], (void *)(uintptr_t) "second");
+    s.later.items[0]->kept = (void *)(uintptr_t) "first";
+    s.later.items[1]->kept = (void *)(uintptr_t) "second";
     feed(&s, MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"a\"}"));
     assert_string_equal(s.told.data, "cancelled first;");
     assert_string_equal(output(&s), "");
@@ -299,8 +299,8 @@ TEST(a_cancelled_call_may_be_dropped_also_out_of_a_batch)
     struct side s;
     open_side(&s, &handlers);
     feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\""));
-    assert_string_equal(rpc_call_id(s.later.items[0]), "\"a\"");
-    assert_false(rpc_call_in_batch(s.later.items[0]));
+    assert_string_equal(s.later.items[0]->id, "\"a\"");
+    assert_false(s.later.items[0]->batch);
     rpc_drop(s.later.items[0]);
     assert_string_equal(output(&s), "");
     assert_int_equal(rpc_peer_calls(s.peer), 0);
@@ -308,7 +308,7 @@ TEST(a_cancelled_call_may_be_dropped_also_out_of_a_batch)
     feed(&s, support_json("[{'jsonrpc':'2.0','id':1,'method':'later'},"
                           "{'jsonrpc':'2.0','id':2,'method':'later'}]"));
     feed(&s, "\n");
-    assert_true(rpc_call_in_batch(s.later.items[0]));
+    assert_true(s.later.items[0]->batch);
     rpc_drop(s.later.items[0]);
     assert_string_equal(output(&s), "");
     rpc_answer(s.later.items[1], "{}");

@@ -181,14 +181,6 @@ static char *walk_where(const struct walk *w)
     return buf_take(&where);
 }
 
-char *confine_resolve(int root_fd, const char *root, const char *path)
-{
-    struct walk w = {.root = root, .root_fd = root_fd, .on_missing = MISSING_ENDS};
-    char *where = walk_run(&w, path) ? walk_where(&w) : NULL;
-    walk_release(&w);
-    return where;
-}
-
 int confine_open(int root_fd, const char *root, const char *path, int flags, char **where,
                  struct error *e)
 {
@@ -253,7 +245,10 @@ char *builtin_reaches(const void *self, const struct json *args)
 {
     const struct tool_host *host = self;
     const char *path = json_get_string(args, "path");
-    return confine_resolve(host->root_fd, host->root, path ? path : ".");
+    struct walk w = {.root = host->root, .root_fd = host->root_fd, .on_missing = MISSING_ENDS};
+    char *where = walk_run(&w, path ? path : ".") ? walk_where(&w) : NULL;
+    walk_release(&w);
+    return where;
 }
 
 bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,

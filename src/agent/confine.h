@@ -15,9 +15,6 @@
 int confine_open(int root_fd, const char *root, const char *path, int flags, char **where,
                  struct error *e);
 
-/* That path alone, also of what does not exist. NULL: it leads out, or cannot be followed. */
-char *confine_resolve(int root_fd, const char *root, const char *path);
-
 /* Where a file is or would be. */
 struct confine_place {
     int dir;     /* the directory, open; -1: it does not exist either */

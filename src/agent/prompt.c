@@ -65,18 +65,12 @@ static void add_skill(struct context *c, const char *name)
         add_text(c, CONTEXT_SKILLS, name, SKILL_CAP, text);
 }
 
-/* Texts that are sent together, as one system prompt. */
-static bool is_front(enum context_kind kind)
-{
-    return kind <= CONTEXT_GRAPH;
-}
-
 char *prompt_system(const struct context *prompt)
 {
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         const struct context_part *p = &prompt->parts.items[i];
-        if (is_front(p->kind))
+        if (p->kind <= CONTEXT_GRAPH)
             buf_addf(&out, "%s%s", out.len > 0 ? "\n\n" : "", p->text);
     }
     return out.len > 0 ? buf_take(&out) : NULL;
@@ -84,28 +78,15 @@ char *prompt_system(const struct context *prompt)
 
 /* --- tools --- */
 
-static bool offers(const struct agent *a, const struct tool *tool)
-{
-    return tool_offered(tool, a->offer) && !tool_lacks(tool) &&
-           approval_decide(a->policy, tool, NULL) != APPROVAL_DENY;
-}
-
 /* The next tool that is offered; after NULL the first. NULL: there is no more. */
 static const struct tool *next_tool(const struct agent *a, const struct tool *tool)
 {
     const struct tool *end = a->tools->tools.items + a->tools->tools.len;
-    tool = tool ? tool + 1 : a->tools->tools.items;
-    while (tool < end && !offers(a, tool))
-        tool++;
-    return tool < end ? tool : NULL;
-}
-
-static bool offers_source(const struct agent *a, const struct tool_source *source)
-{
-    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
-        if (t->source == source)
-            return true;
-    return false;
+    for (tool = tool ? tool + 1 : a->tools->tools.items; tool < end; tool++)
+        if (tool_offered(tool, a->offer) && !tool_lacks(tool) &&
+            approval_decide(a->policy, tool, NULL) != APPROVAL_DENY)
+            return tool;
+    return NULL;
 }
 
 size_t prompt_tools(const struct agent *a, struct tool_spec **out)
@@ -151,13 +132,16 @@ static void add_front(struct context *c, const struct agent *a)
         add_text(c, CONTEXT_INSTRUCTIONS, f->path,
                  config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS), text);
     }
-    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
+    bool graph = false;
+    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
         if (t->skill)
             add_skill(c, t->skill);
+        graph = graph || t->source == &tool_source_graph;
+    }
     if (a->learned)
         add_text(c, CONTEXT_LEARNED, NULL,
                  config_integer(a->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), a->learned);
-    if (a->graph_hint && offers_source(a, &tool_source_graph))
+    if (a->graph_hint && graph)
         add_text(c, CONTEXT_GRAPH, NULL, config_integer(a->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS),
                  a->graph_hint);
     add_tools(c, a);

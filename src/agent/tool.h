@@ -251,8 +251,7 @@ struct tool_source {
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
 extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
     tool_source_graph, tool_source_corpus;
-extern const struct tool tool_memory_read;         /* of tool_source_memory */
-const char *tool_memory_lacks(const void *memory); /* as struct tool's, of its tools */
+extern const struct tool tool_memory_read; /* of tool_source_memory */
 
 struct toolset {
     const struct tool_source *const *sources;

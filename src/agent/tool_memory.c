@@ -29,7 +29,7 @@ static bool refuse(const struct tool_context *context, const char *what, const s
 
 /* --- memory_search ---------------------------------------------------------------------------- */
 
-const char *tool_memory_lacks(const void *self)
+static const char *memory_lacks(const void *self)
 {
     const struct tool_memory *memory = self;
     if (!memory)
@@ -139,7 +139,7 @@ static const struct tool tool_memory_search = {
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .skill = "memory-retrieval",
-    .lacks = tool_memory_lacks,
+    .lacks = memory_lacks,
     .run = memory_search,
 };
 
@@ -184,7 +184,7 @@ const struct tool tool_memory_read = {
     .check = CHECK_ROUNDED,
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .lacks = tool_memory_lacks,
+    .lacks = memory_lacks,
     .run = memory_read,
 };
 

@@ -39,7 +39,7 @@ static void write_block(struct json_out *out, const struct block *b, enum role r
         break;
     case BLOCK_TOOL_CALL:
         json_out_pack(out, "type:'tool_use' id:s name:s input:o", b->id, b->name,
-                      outgoing_arguments(b));
+                      outgoing_object(b->text));
         break;
     case BLOCK_TOOL_RESULT:
         if (role == ROLE_TOOL) {
@@ -129,7 +129,7 @@ void anthropic_body(struct outgoing_body *out, const struct config *config,
         for (size_t i = 0; i < request->tool_count; i++) {
             const struct tool_spec *spec = &request->tools[i];
             json_out_pack(o, "{name:s description:s input_schema:o}", spec->name, spec->description,
-                          outgoing_schema(spec));
+                          outgoing_object(spec->schema));
         }
         json_out_close(o, ']');
     }

@@ -251,6 +251,27 @@ void choose_hide_keys(void)
 
 /* --- models ---------------------------------------------------------------------------------- */
 
+/* The first of the list that chats: servers list what is no chat model, too, and vendors in no
+ * useful order. NULL: none does. */
+static const char *pick_model(const struct provider_names *listed)
+{
+    static const char *const preferred[] = {"gpt-5.4-mini", "gpt-5-mini", "gpt-4.1"};
+    static const char *const unfit[] = {"embed",  "rerank", "whisper", "tts",   "moderation",
+                                        "dall-e", "bge-",   "minilm",  "image", "transcribe"};
+    for (size_t p = 0; p < sizeof preferred / sizeof *preferred; p++)
+        for (size_t i = 0; i < listed->names.len; i++)
+            if (strcmp(listed->names.items[i], preferred[p]) == 0)
+                return listed->names.items[i];
+    for (size_t i = 0; i < listed->names.len; i++) {
+        bool fits = true;
+        for (size_t u = 0; fits && u < sizeof unfit / sizeof *unfit; u++)
+            fits = !strstr(listed->names.items[i], unfit[u]);
+        if (fits)
+            return listed->names.items[i];
+    }
+    return NULL;
+}
+
 static void set_model(struct choice *c, const char *model)
 {
     free(c->model);
@@ -259,7 +280,7 @@ static void set_model(struct choice *c, const char *model)
 
 void choose_listed_model(struct choice *c, const struct provider_names *listed)
 {
-    set_model(c, model_name_pick(listed));
+    set_model(c, pick_model(listed));
 }
 
 bool choose_model(const struct provider_call *call, struct choice *c, struct error *e)
@@ -276,7 +297,7 @@ bool choose_model(const struct provider_call *call, struct choice *c, struct err
     bool known = c->provider->models(call, &listed, &failure);
     if (!known && failure.kind == FAILURE_CANCELLED)
         return err_set(e, ERR_INTERRUPTED, "%s", failure.text);
-    set_model(c, known ? model_name_pick(&listed) : NULL);
+    set_model(c, known ? pick_model(&listed) : NULL);
     return true;
 }
 
@@ -404,23 +425,4 @@ bool model_name_is_listed(const char *name, const struct provider_names *listed)
 const char *model_name_nearest(const char *name, const struct provider_names *listed)
 {
     return config_nearest(name, (const char *const *)listed->names.items, listed->names.len);
-}
-
-const char *model_name_pick(const struct provider_names *listed)
-{
-    static const char *const preferred[] = {"gpt-5.4-mini", "gpt-5-mini", "gpt-4.1"};
-    static const char *const unfit[] = {"embed",  "rerank", "whisper", "tts",   "moderation",
-                                        "dall-e", "bge-",   "minilm",  "image", "transcribe"};
-    for (size_t p = 0; p < sizeof preferred / sizeof *preferred; p++)
-        for (size_t i = 0; i < listed->names.len; i++)
-            if (strcmp(listed->names.items[i], preferred[p]) == 0)
-                return listed->names.items[i];
-    for (size_t i = 0; i < listed->names.len; i++) {
-        bool fits = true;
-        for (size_t u = 0; fits && u < sizeof unfit / sizeof *unfit; u++)
-            fits = !strstr(listed->names.items[i], unfit[u]);
-        if (fits)
-            return listed->names.items[i];
-    }
-    return NULL;
 }

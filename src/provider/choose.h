@@ -1,5 +1,5 @@
-/* Which provider and model to talk to, and why (spec: providers, default choice). */
-/* Names of models as people give them, beside those that a server lists. Pure. */
+/* Which provider and model to talk to, and why (spec: providers, default choice); names of models
+ * as people give them, beside those that a server lists. */
 #ifndef PROVIDER_CHOOSE_H
 #define PROVIDER_CHOOSE_H
 
@@ -76,9 +76,5 @@ bool model_name_is_listed(const char *name, const struct provider_names *listed)
 
 /* The nearest of the list; NULL: none is near. */
 const char *model_name_nearest(const char *name, const struct provider_names *listed);
-
-/* The first of the list that chats: servers list what is no chat model, too, and vendors in no
- * useful order. NULL: none does. */
-const char *model_name_pick(const struct provider_names *listed);
 
 #endif

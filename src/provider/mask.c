@@ -22,7 +22,7 @@ static const char placeholder[] = "[key]";
 
 static void add_secret(struct mask *m, char *owned)
 {
-    size_t len = owned != NULL ? strlen(owned) : 0;
+    size_t len = owned ? strlen(owned) : 0;
     if (len < MIN_SECRET) {
         key_command_free(owned);
         return;
@@ -37,7 +37,7 @@ void mask_init(struct mask *m, const char *key, const char *base_url)
 {
     *m = (struct mask){0};
     add_secret(m, mem_strdup(key));
-    if (base_url == NULL)
+    if (!base_url)
         return;
     for (const char *value = base_url + strcspn(base_url, "?"); *(value += strcspn(value, "="));) {
         size_t len = strcspn(++value, "&;#");
@@ -46,11 +46,11 @@ void mask_init(struct mask *m, const char *key, const char *base_url)
         value += len;
     }
     char *login = host_login_of_url(base_url);
-    if (login == NULL)
+    if (!login)
         return;
     const char *colon = strchr(login, ':');
     add_secret(m, base64_encode((const unsigned char *)login, strlen(login)));
-    add_secret(m, mem_strdup(colon == NULL ? login : colon + 1));
+    add_secret(m, mem_strdup(!colon ? login : colon + 1));
     key_command_free(login);
 }
 
@@ -74,15 +74,10 @@ static int hex_byte(const char *s, const char *end)
     return n;
 }
 
-static bool is_same(char a, char b, bool fold)
-{
-    return a == b || (fold && tolower((unsigned char)a) == tolower((unsigned char)b));
-}
-
 /* How many bytes at `s` stand for this byte of a secret, as it is or as %2F, \/ or \u002f. */
 static size_t stands_for(const char *s, const char *end, char byte, bool fold)
 {
-    if (is_same(*s, byte, fold))
+    if (*s == byte || (fold && tolower((unsigned char)*s) == tolower((unsigned char)byte)))
         return 1;
     if (*s == '%')
         return hex_byte(s + 1, end) == (unsigned char)byte ? 3 : 0;
@@ -98,18 +93,17 @@ static size_t stands_for(const char *s, const char *end, char byte, bool fold)
     return s[1] == byte ? more + 2 : 0;
 }
 
-/* Bytes at `s` that are the piece of the secret which begins with `piece`; 0 if it is short. */
-static size_t piece_len(const char *s, const char *end, const char *piece, size_t least, bool fold)
+/* Bytes from `s` on that stand for bytes from *secret on, which is moved behind them. */
+static size_t match(const char *s, const char *end, const char **secret, bool fold)
 {
     const char *at = s;
-    size_t bytes = 0, used;
-    for (; at < end && piece[bytes] != '\0'; bytes++, at += used)
-        if ((used = stands_for(at, end, piece[bytes], fold)) == 0)
+    for (size_t used; **secret != '\0' && at < end; ++*secret, at += used)
+        if ((used = stands_for(at, end, **secret, fold)) == 0)
             break;
-    return bytes >= least ? (size_t)(at - s) : 0;
+    return (size_t)(at - s);
 }
 
-/* The longest piece of a secret at `s`, in bytes of the text. */
+/* The longest piece of a secret at `s`, in bytes of the text; 0 if it is short. */
 static size_t longest_piece(const struct mask *m, const char *s, const char *end)
 {
     size_t longest = 0;
@@ -117,8 +111,10 @@ static size_t longest_piece(const struct mask *m, const char *s, const char *end
         const char *secret = m->secrets.items[i];
         size_t len = strlen(secret), least = len < MIN_PIECE ? len : MIN_PIECE;
         for (size_t from = 0; from + least <= len; from++) {
-            size_t found = piece_len(s, end, secret + from, least, len >= NO_WORD);
-            longest = found > longest ? found : longest;
+            const char *byte = secret + from;
+            size_t found = match(s, end, &byte, len >= NO_WORD);
+            if ((size_t)(byte - secret) - from >= least && found > longest)
+                longest = found;
         }
     }
     return longest;
@@ -153,11 +149,7 @@ static bool is_cut_escape(const char *s, const char *end)
  * *open: the text ends too early to tell. */
 static size_t whole_len(const char *s, const char *end, const char *secret, bool ended, bool *open)
 {
-    const char *at = s, *byte = secret;
-    bool fold = strlen(secret) >= NO_WORD;
-    for (size_t used; *byte != '\0' && at < end; byte++, at += used)
-        if ((used = stands_for(at, end, *byte, fold)) == 0)
-            break;
+    const char *byte = secret, *at = s + match(s, end, &byte, strlen(secret) >= NO_WORD);
     if (*byte == '\0')
         return (size_t)(at - s);
     if (at < end && !is_cut_escape(at, end))

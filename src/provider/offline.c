@@ -342,6 +342,56 @@ static bool add_passages(struct buf *out, const struct request *request, size_t 
     return quoted > 0;
 }
 
+/* --- the extract ----------------------------------------------------------------------------- */
+
+#define PROMPT_BYTES 2000
+
+/* In a request for a summary the results of tools are texts of the user's. */
+static enum role role_of(const struct request *request, size_t i)
+{
+    static const char result[] = "[result of ", failed[] = "[error of ";
+    struct message room;
+    const struct message *m = message_whole(request->source, &request->messages[i], &room);
+    const char *text = m->role == ROLE_USER && m->blocks.len > 0 ? m->blocks.items[0].text : NULL;
+    bool is_result = text && (strncmp(text, result, sizeof result - 1) == 0 ||
+                              strncmp(text, failed, sizeof failed - 1) == 0);
+    enum role role = is_result ? ROLE_TOOL : m->role;
+    message_release(&room);
+    return role;
+}
+
+/* The deterministic extract of the messages before `count`, for a summarising request; `prompt` is
+ * that request's text. */
+static void add_extract(struct buf *out, const struct request *request, size_t count,
+                        const char *prompt)
+{
+    auto_free struct message *messages = mem_alloc(count * sizeof *messages);
+    VEC(const struct message *) list = {0};
+    size_t user = 0, assistant = 0, tool = 0;
+    for (size_t i = 0; i < count; i++) {
+        messages[i] = request->messages[i]; /* its blocks are borrowed */
+        enum role role = messages[i].role = role_of(request, i);
+        user += role == ROLE_USER;
+        assistant += role == ROLE_ASSISTANT;
+        tool += role == ROLE_TOOL;
+        vec_push(&list, &messages[i]);
+    }
+    buf_addf(out,
+             "## Extract, made without a model\n\n%zu messages: %zu user, %zu assistant, "
+             "%zu tool.",
+             count, user, assistant, tool);
+    /* Without messages the transcript stands in the prompt itself, below its first paragraph. */
+    const char *rest = strstr(prompt, "\n\n");
+    if (count > 0)
+        extract_add(out, list.items, list.len, request->source);
+    else if (rest)
+        utf8_add_cut(out, rest, strlen(rest), PROMPT_BYTES + 2);
+    else
+        buf_addstr(out, "\n\nThere is nothing to summarise yet.");
+    buf_addch(out, '\n');
+    vec_release(&list);
+}
+
 /* --- the whole answer ------------------------------------------------------------------------ */
 
 static void add_answer(struct buf *out, const struct request *request, size_t question,
@@ -417,7 +467,7 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
     if (wants_summary(request, text))
-        offline_extract(&out, request, count_summarised(request, question), text);
+        add_extract(&out, request, count_summarised(request, question), text);
     else if (polite)
         buf_addf(&out, "%s\n", polite);
     else if (plan_tool(request, question, text, &plan))
@@ -435,54 +485,6 @@ void offline_plan_release(struct offline_plan *p)
     free(p->tool);
     free(p->args);
     *p = (struct offline_plan){NULL, NULL, NULL};
-}
-
-/* --- the extract ----------------------------------------------------------------------------- */
-
-#define PROMPT_BYTES 2000
-
-/* In a request for a summary the results of tools are texts of the user's. */
-static enum role role_of(const struct request *request, size_t i)
-{
-    static const char result[] = "[result of ", failed[] = "[error of ";
-    struct message room;
-    const struct message *m = message_whole(request->source, &request->messages[i], &room);
-    const char *text = m->role == ROLE_USER && m->blocks.len > 0 ? m->blocks.items[0].text : NULL;
-    bool is_result = text && (strncmp(text, result, sizeof result - 1) == 0 ||
-                              strncmp(text, failed, sizeof failed - 1) == 0);
-    enum role role = is_result ? ROLE_TOOL : m->role;
-    message_release(&room);
-    return role;
-}
-
-void offline_extract(struct buf *out, const struct request *request, size_t count,
-                     const char *prompt)
-{
-    auto_free struct message *messages = mem_alloc(count * sizeof *messages);
-    VEC(const struct message *) list = {0};
-    size_t user = 0, assistant = 0, tool = 0;
-    for (size_t i = 0; i < count; i++) {
-        messages[i] = request->messages[i]; /* its blocks are borrowed */
-        enum role role = messages[i].role = role_of(request, i);
-        user += role == ROLE_USER;
-        assistant += role == ROLE_ASSISTANT;
-        tool += role == ROLE_TOOL;
-        vec_push(&list, &messages[i]);
-    }
-    buf_addf(out,
-             "## Extract, made without a model\n\n%zu messages: %zu user, %zu assistant, "
-             "%zu tool.",
-             count, user, assistant, tool);
-    /* Without messages the transcript stands in the prompt itself, below its first paragraph. */
-    const char *rest = strstr(prompt, "\n\n");
-    if (count > 0)
-        extract_add(out, list.items, list.len, request->source);
-    else if (rest)
-        utf8_add_cut(out, rest, strlen(rest), PROMPT_BYTES + 2);
-    else
-        buf_addstr(out, "\n\nThere is nothing to summarise yet.");
-    buf_addch(out, '\n');
-    vec_release(&list);
 }
 
 /* --- the provider ---------------------------------------------------------------------------- */

@@ -80,9 +80,4 @@ bool offline_is_idle(const char *text, size_t len);
  * the files") and the path, which the caller frees; NULL if it names nothing. */
 const char *offline_find_path(const char *text, char **path);
 
-/* The deterministic extract of the messages before `count`, for a summarising request; `prompt` is
- * that request's text. */
-void offline_extract(struct buf *out, const struct request *request, size_t count,
-                     const char *prompt);
-
 #endif

@@ -58,7 +58,7 @@ static void write_assistant(struct json_out *out, const struct outgoing_turn *tu
             const struct block *b = turn->blocks.items[i];
             if (b->type == BLOCK_TOOL_CALL)
                 json_out_pack(out, "{function:{name:s arguments:o}}", b->name,
-                              outgoing_arguments(b));
+                              outgoing_object(b->text));
         }
         json_out_close(out, ']');
     }

@@ -41,7 +41,7 @@ static void write_calls(struct json_out *out, const struct outgoing_turn *turn)
         const struct block *b = turn->blocks.items[i];
         if (b->type != BLOCK_TOOL_CALL)
             continue;
-        AUTO(json_free_local) struct json *arguments = outgoing_arguments(b);
+        AUTO(json_free_local) struct json *arguments = outgoing_object(b->text);
         auto_free char *text = json_print(arguments);
         json_out_pack(out, "{id:s type:'function' function:{name:s arguments:s}}", b->id, b->name,
                       text);
@@ -95,7 +95,7 @@ void openai_tools(struct json_out *out, const struct request *request)
     for (size_t i = 0; i < request->tool_count; i++) {
         const struct tool_spec *spec = &request->tools[i];
         json_out_pack(out, "{type:'function' function:{name:s description:s parameters:o}}",
-                      spec->name, spec->description, outgoing_schema(spec));
+                      spec->name, spec->description, outgoing_object(spec->schema));
     }
     json_out_close(out, ']');
 }

@@ -11,7 +11,16 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 
-/* With its blocks, which stay until no turn has them. */
+/* The turns of a request, made one after the other. */
+struct outgoing {
+    const struct request *request;
+    VEC(struct outgoing_turn) turns;
+    VEC(struct message *)
+    read; /* from message first_read on; NULL: not read, or not needed to be */
+    size_t first_read;
+};
+
+/* The message with its blocks, which stay until no turn has them. */
 static const struct message *message_at(struct outgoing *out, size_t at)
 {
     const struct message *m = &out->request->messages[at];
@@ -120,11 +129,6 @@ static void add_message(struct outgoing *out, size_t at)
         }
 }
 
-void outgoing_begin(struct outgoing *out, const struct request *request)
-{
-    *out = (struct outgoing){.request = request};
-}
-
 /* Drops messages before `end`. */
 static void drop_read(struct outgoing *out, size_t end)
 {
@@ -135,43 +139,8 @@ static void drop_read(struct outgoing *out, size_t end)
         free(out->read.items[count]);
     }
     vec_remove(&out->read, 0, count);
-    out->first_read = end;
-}
-
-static void drop_first(struct outgoing *out)
-{
-    vec_release(&out->turns.items[0].blocks);
-    vec_remove(&out->turns, 0, 1);
-}
-
-const struct outgoing_turn *outgoing_next(struct outgoing *out)
-{
-    if (out->turns.len > 0 && out->turns.items[0].given) {
-        /* Drop the messages that neither a turn nor a later answer needs. */
-        size_t end = out->next;
-        if (end < out->request->message_count)
-            end = find_caller(out, end);
-        drop_first(out);
-        if (out->turns.len > 0 && out->turns.items[0].first < end)
-            end = out->turns.items[0].first;
-        if (end > out->first_read)
-            drop_read(out, end);
-    }
-    while (out->turns.len < 2 && out->next < out->request->message_count)
-        add_message(out, out->next++);
-    if (out->turns.len == 0)
-        return NULL;
-    out->turns.items[0].given = true;
-    return &out->turns.items[0];
-}
-
-void outgoing_release(struct outgoing *out)
-{
-    while (out->turns.len > 0)
-        drop_first(out);
-    drop_read(out, out->first_read + out->read.len);
-    vec_release(&out->turns);
-    vec_release(&out->read);
+    if (end > out->first_read)
+        out->first_read = end;
 }
 
 /* --- the body -------------------------------------------------------------------------------- */
@@ -192,24 +161,38 @@ void outgoing_temperature(struct outgoing_body *b, const struct config *config)
 void outgoing_body_messages(struct outgoing_body *b, const struct request *request, bool system,
                             outgoing_write *write, void *context)
 {
+    struct outgoing out = {.request = request};
     json_out_name(&b->out, "messages");
     json_out_open(&b->out, '[');
     if (system && request->system && *request->system) {
         const struct block block = {.type = BLOCK_TEXT, .text = (char *)request->system};
-        struct outgoing_turn turn = {.role = ROLE_SYSTEM};
-        vec_push(&turn.blocks, &block);
-        write(b, &turn, context);
-        vec_release(&turn.blocks);
+        add(&out, ROLE_SYSTEM, 0, &block);
+        write(b, &out.turns.items[0], context);
+        vec_release(&out.turns.items[0].blocks);
+        out.turns.len = 0;
     }
-    AUTO(outgoing_release) struct outgoing out;
-    outgoing_begin(&out, request);
-    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out));) {
-        write(b, turn, context);
+    for (size_t next = 0;;) {
+        /* A turn is whole once the next one has begun. */
+        while (out.turns.len < 2 && next < request->message_count)
+            add_message(&out, next++);
+        if (out.turns.len == 0)
+            break;
+        write(b, &out.turns.items[0], context);
         if (b->out.buf && b->out.len > b->most) {
             b->out.buf = NULL;
             buf_release(&b->text);
         }
+        vec_release(&out.turns.items[0].blocks);
+        vec_remove(&out.turns, 0, 1);
+        /* Messages go that neither a turn nor a later answer needs. */
+        size_t end = next < request->message_count ? find_caller(&out, next) : next;
+        if (out.turns.len > 0 && out.turns.items[0].first < end)
+            end = out.turns.items[0].first;
+        drop_read(&out, end);
     }
+    drop_read(&out, out.first_read + out.read.len);
+    vec_release(&out.turns);
+    vec_release(&out.read);
 }
 
 void outgoing_body_end(struct outgoing_body *b)
@@ -250,23 +233,13 @@ char *outgoing_text(const struct outgoing_turn *turn)
     return text.len > 0 ? buf_take(&text) : NULL;
 }
 
-static struct json *parse_object(const char *text)
+struct json *outgoing_object(const char *text)
 {
     struct json *v = text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
     if (v && json_type(v) == JSON_OBJECT)
         return v;
     json_free(v);
     return json_new_object();
-}
-
-struct json *outgoing_arguments(const struct block *call)
-{
-    return parse_object(call->text);
-}
-
-struct json *outgoing_schema(const struct tool_spec *tool)
-{
-    return parse_object(tool->schema);
 }
 
 /* --- images ---------------------------------------------------------------------------------- */

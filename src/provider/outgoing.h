@@ -21,21 +21,8 @@
 struct outgoing_turn {
     enum role role;
     VEC(const struct block *) blocks;
-    size_t first; /* message that it has blocks of */
-    bool given;
+    size_t first; /* the first message that it has blocks of */
 };
-struct outgoing {
-    const struct request *request;
-    size_t next;                     /* message to be looked at */
-    VEC(struct outgoing_turn) turns; /* the first is given, or may be once it is not the last */
-    VEC(struct message *) read; /* from message first_read on; NULL: not, or it has its blocks */
-    size_t first_read;
-};
-
-void outgoing_begin(struct outgoing *out, const struct request *request);
-/* The next turn, which is there until the one behind it is asked for; NULL: there is none. */
-const struct outgoing_turn *outgoing_next(struct outgoing *out);
-void outgoing_release(struct outgoing *out);
 
 /* The body of a model call while it is written: {MEMBERS "messages":[MESSAGES]}. Once it is longer
  * than it may be, its text is dropped and the rest only counted. */
@@ -62,9 +49,8 @@ char *outgoing_text(const struct outgoing_turn *turn);
 /* A block of this type is in the turn. */
 bool outgoing_has(const struct outgoing_turn *turn, enum block_type type);
 
-/* A call's arguments as an object; one that the model broke is sent back empty. */
-struct json *outgoing_arguments(const struct block *call);
-struct json *outgoing_schema(const struct tool_spec *tool);
+/* The text of a call's arguments or of a schema as an object; a broken one is sent empty. */
+struct json *outgoing_object(const char *text);
 
 /* The text that stands for a tool's result without its call; the caller frees. */
 char *outgoing_orphan(const struct block *result);
@@ -81,7 +67,10 @@ char *outgoing_orphan(const struct block *result);
 PROVIDER_FUNCTIONS(anthropic)
 PROVIDER_FUNCTIONS(openai)
 PROVIDER_FUNCTIONS(ollama)
-PROVIDER_FUNCTIONS(offline)
+bool offline_complete(const struct provider_call *call, const struct request *request,
+                      struct response *response, struct failure *f);
+bool offline_models(const struct provider_call *call, struct provider_names *out,
+                    struct failure *f);
 
 /* POST /v1/messages. Cache breakpoints stand on the system prompt, on the last message before the
  * newest one of the user, and on the last message: the next call reads everything up to there from

@@ -16,16 +16,9 @@
 #define LARGE_LINE ((size_t)512 * 1024)
 
 /* The answers to an array of requests, which go out together. */
-struct batch {
+struct rpc_batch {
     struct buf answers; /* parted by commas */
     size_t open;        /* answers that lack, and one more while its messages are read */
-};
-
-struct rpc_call {
-    struct rpc_peer *peer;
-    struct batch *batch; /* NULL: of none */
-    char *id;            /* JSON */
-    void *kept;
 };
 
 struct ask {
@@ -126,7 +119,7 @@ static char *error_json(int code, const char *message, const char *data_json)
     return buf_take(&text);
 }
 
-static void end_batch(struct rpc_peer *p, struct batch *b)
+static void end_batch(struct rpc_peer *p, struct rpc_batch *b)
 {
     if (--b->open > 0)
         return;
@@ -140,7 +133,7 @@ static void end_batch(struct rpc_peer *p, struct batch *b)
 }
 
 /* Writes an answer; in a batch it is one of the `open` ones. */
-static void put_answer(struct rpc_peer *p, struct batch *b, const char *id, const char *member,
+static void put_answer(struct rpc_peer *p, struct rpc_batch *b, const char *id, const char *member,
                        const char *json)
 {
     size_t together = strlen(json) + RPC_ID_MAX + sizeof head + (b ? b->answers.len : 0);
@@ -184,16 +177,6 @@ void rpc_drop(struct rpc_call *call)
     forget_call(call);
 }
 
-const char *rpc_call_id(const struct rpc_call *call)
-{
-    return call->id;
-}
-
-bool rpc_call_in_batch(const struct rpc_call *call)
-{
-    return call->batch;
-}
-
 void rpc_answer(struct rpc_call *call, const char *result_json)
 {
     put_answer(call->peer, call->batch, call->id, "result", result_json);
@@ -213,16 +196,6 @@ void rpc_fail_with(struct rpc_call *call, const struct error *e)
     char data[64];
     snprintf(data, sizeof data, "{\"code\":\"%s\"}", info->name);
     rpc_fail(call, info->rpc, e->text, data);
-}
-
-void rpc_call_keep(struct rpc_call *call, void *mine)
-{
-    call->kept = mine;
-}
-
-void *rpc_call_kept(const struct rpc_call *call)
-{
-    return call->kept;
 }
 
 size_t rpc_peer_calls(const struct rpc_peer *p)
@@ -284,7 +257,7 @@ void rpc_peer_free(struct rpc_peer *p)
     for (size_t i = 0; i < p->asks.len; i++)
         p->asks.items[i].answered(p->asks.items[i].context, NULL, &gone);
     for (size_t i = 0; i < p->calls.len; i++) {
-        struct batch *b = p->calls.items[i]->batch;
+        struct rpc_batch *b = p->calls.items[i]->batch;
         if (b)
             end_batch(p, b);
         free_call(p->calls.items[i]);
@@ -298,7 +271,8 @@ void rpc_peer_free(struct rpc_peer *p)
 
 /* --- what comes ------------------------------------------------------------------------------- */
 
-static void refuse(struct rpc_peer *p, struct batch *b, const char *id, int code, const char *why)
+static void refuse(struct rpc_peer *p, struct rpc_batch *b, const char *id, int code,
+                   const char *why)
 {
     auto_free char *json = error_json(code, why, NULL);
     put_answer(p, b, id ? id : "null", "error", json);
@@ -353,7 +327,7 @@ static const char *fault_of(const struct json *message, const struct json *id, c
 }
 
 /* In a batch, an answer to the message is counted. */
-static void on_message(struct rpc_peer *p, struct batch *b, const struct json *message)
+static void on_message(struct rpc_peer *p, struct rpc_batch *b, const struct json *message)
 {
     const struct json *id = json_get(message, "id"), *params = json_get(message, "params");
     const struct json *result = json_get(message, "result"), *error = json_get(message, "error");
@@ -394,9 +368,9 @@ static void on_message(struct rpc_peer *p, struct batch *b, const struct json *m
     }
 }
 
-static struct batch *begin_batch(void)
+static struct rpc_batch *begin_batch(void)
 {
-    struct batch *b = mem_alloc(sizeof *b);
+    struct rpc_batch *b = mem_alloc(sizeof *b);
     buf_init(&b->answers, 0);
     b->open = 1;
     return b;
@@ -408,7 +382,7 @@ static void on_batch(struct rpc_peer *p, const struct json *messages)
         refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the array is empty; give one with messages");
         return;
     }
-    struct batch *b = begin_batch();
+    struct rpc_batch *b = begin_batch();
     for (const struct json *m = json_first(messages); m; m = json_next(m))
         on_message(p, b, m);
     end_batch(p, b);
@@ -439,7 +413,7 @@ struct outline {
 
 /* Answers the request that the message is, or fails the question that it answers: somebody waits
  * all the same. False: nobody is known to. */
-static bool end_unreadable(struct rpc_peer *p, struct batch *b, const struct outline *o,
+static bool end_unreadable(struct rpc_peer *p, struct rpc_batch *b, const struct outline *o,
                            const char *why)
 {
     static const struct rpc_fault unreadable = {RPC_PARSE_ERROR, "the answer cannot be read", NULL};
@@ -475,7 +449,7 @@ static size_t token_span(const char *at, const char *end)
 }
 
 /* Finds ids by the nesting of brackets and strings alone. False: nobody is known to wait. */
-static bool end_messages(struct rpc_peer *p, struct batch *b, const char *line, size_t len,
+static bool end_messages(struct rpc_peer *p, struct rpc_batch *b, const char *line, size_t len,
                          const char *why)
 {
     const char *end = line + len, *key = line;
@@ -508,7 +482,7 @@ static bool end_messages(struct rpc_peer *p, struct batch *b, const char *line, 
 
 static void on_unreadable(struct rpc_peer *p, const char *line, size_t len, const char *why)
 {
-    struct batch *b = *line == '[' ? begin_batch() : NULL;
+    struct rpc_batch *b = *line == '[' ? begin_batch() : NULL;
     bool known = (*line == '{' || *line == '[') && end_messages(p, b, line, len, why);
     if (b)
         end_batch(p, b);

@@ -1,5 +1,5 @@
 /* One side of a JSON-RPC 2.0 connection: it answers requests, asks, and tells, in one line a
- * message. Pure: no descriptor, no thread, no clock; who has it moves the bytes. Bounded in
+ * message. Pure: no descriptor, no thread, no clock; the owner moves the bytes. Bounded in
  * everything that the other side decides. */
 #ifndef RPC_PEER_H
 #define RPC_PEER_H
@@ -31,7 +31,14 @@ enum {
 };
 
 struct rpc_peer;
-struct rpc_call; /* a request of the other side that waits for its answer; the peer's */
+
+/* A request of the other side that waits for its answer; the peer's. */
+struct rpc_call {
+    struct rpc_peer *peer;
+    struct rpc_batch *batch; /* it came in an array with others; NULL: it did not */
+    char *id;                /* JSON */
+    void *kept;              /* of the surface; NULL at first */
+};
 
 /* Functions may answer, ask and tell, but not free the peer. NULL: requests have no method, the
  * others are passed over. `params` is an object, an array or NULL, and borrowed for the call. */
@@ -50,11 +57,12 @@ struct rpc_handlers {
 /* `handlers` and `context` are borrowed, and outlive the peer. */
 struct rpc_peer *rpc_peer_new(const struct rpc_handlers *handlers, void *context);
 
-/* What it asked fails; its calls are gone. NULL is fine. */
+/* Its open questions fail; its calls are gone. NULL is fine. */
 void rpc_peer_free(struct rpc_peer *p);
 
-/* Any split of the stream is alike. False: a message is too long; hang up once what waits has been
- * written. What is no JSON and what is no message is answered by an error, and passed over. */
+/* Takes bytes of the stream, however they are split. False: a message is too long; hang up once the
+ * output is written. A line that is no JSON or no message is answered by an error, and passed over.
+ */
 bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct error *e);
 
 /* A message (or an array of them) that comes whole, as the body of a request: in it line breaks may
@@ -67,28 +75,17 @@ bool rpc_peer_is_full(const struct rpc_peer *p);
 /* Calls that are not answered yet. */
 size_t rpc_peer_calls(const struct rpc_peer *p);
 
-/* --- answers: the call is gone then. Texts of JSON have no line break. -------------------------
- */
+/* --- answers: the call is gone then. Texts of JSON have no line break --- */
 
 void rpc_answer(struct rpc_call *call, const char *result_json);
 void rpc_fail(struct rpc_call *call, int code, const char *message, const char *data_json);
 /* With the number of base/err.h and its name: data {"code":"SESSION_BUSY"}. */
 void rpc_fail_with(struct rpc_call *call, const struct error *e);
 
-/* Nobody waits for it any more, and it gets no answer: a call that was cancelled where the protocol
- * has it so. */
+/* The call gets no answer: it was cancelled, in a protocol in which such a call has none. */
 void rpc_drop(struct rpc_call *call);
 
-/* Its id as JSON, and whether it came in an array with others. */
-const char *rpc_call_id(const struct rpc_call *call);
-bool rpc_call_in_batch(const struct rpc_call *call);
-
-/* What the surface notes of it; NULL at first. */
-void rpc_call_keep(struct rpc_call *call, void *mine);
-void *rpc_call_kept(const struct rpc_call *call);
-
-/* --- the other way -----------------------------------------------------------------------------
- */
+/* --- the other way --- */
 
 /* `params_json` NULL: none. False: the reader is slow, and it was dropped. */
 bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json);
@@ -109,8 +106,7 @@ int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
 /* Nobody waits for the answer any more; the other side is told. */
 void rpc_withdraw(struct rpc_peer *p, int64_t id);
 
-/* --- bytes to write ----------------------------------------------------------------------------
- */
+/* --- bytes to write --- */
 
 const char *rpc_peer_output(const struct rpc_peer *p, size_t *len);
 void rpc_peer_wrote(struct rpc_peer *p, size_t len);

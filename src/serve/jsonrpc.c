@@ -375,7 +375,7 @@ static struct request *add_request(struct jsonrpc *j, struct rpc_call *call)
     struct request *r = mem_alloc(sizeof *r);
     r->client = j;
     r->call = call;
-    rpc_call_keep(call, r);
+    call->kept = r;
     vec_push(&j->requests, r);
     return r;
 }
@@ -596,7 +596,7 @@ static const char *goes_on(const struct request *r)
 static void on_cancelled(void *context, struct rpc_call *call)
 {
     struct jsonrpc *j = context;
-    struct request *r = rpc_call_kept(call);
+    struct request *r = call->kept;
     if (!r)
         return;
     bool undone = r->resolves || contract_cancel(j->server, r->id);

@@ -11,9 +11,9 @@ struct mcp_call *mcp_call_new(struct mcp_link *l, struct rpc_call *rpc, bool mod
 {
     struct mcp_call *c = mem_alloc(sizeof *c);
     *c = (struct mcp_call){
-        .mcp = l->mcp, .link = l, .rpc = rpc, .modern = modern, .id = mem_strdup(rpc_call_id(rpc))};
+        .mcp = l->mcp, .link = l, .rpc = rpc, .modern = modern, .id = mem_strdup(rpc->id)};
     memcpy(c->session, l->session, sizeof c->session);
-    rpc_call_keep(rpc, c);
+    rpc->kept = c;
     vec_push(&l->mcp->calls, c);
     return c;
 }
@@ -393,7 +393,7 @@ static bool admit(struct mcp_link *l, struct rpc_call *rpc, const char *method,
 {
     const struct mcp_request r = {.method = method,
                                   .params = params,
-                                  .batch = rpc_call_in_batch(rpc),
+                                  .batch = rpc->batch,
                                   .headers = l->headers,
                                   .agreed = l->agreed};
     struct mcp_refusal refusal;
@@ -453,7 +453,7 @@ static void on_notification(void *context, const char *method, const struct json
 static void on_cancelled(void *context, struct rpc_call *rpc)
 {
     (void)context;
-    mcp_call_cancel(rpc_call_kept(rpc));
+    mcp_call_cancel(rpc->kept);
 }
 
 static const struct rpc_handlers handlers = {.request = on_request,
