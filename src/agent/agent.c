@@ -68,18 +68,6 @@ static double take_cost(struct turn *t, const struct usage *usage)
     return cost;
 }
 
-static void tell_call_completed(struct turn *t)
-{
-    struct event *ev = event_new(EVENT_CALL_COMPLETED);
-    ev->stop_reason = t->response.stop_reason;
-    ev->usage = t->response.usage;
-    ev->model = mem_strdup(t->response.model);
-    ev->used = take_cost(t, &ev->usage);
-    usage_add(&t->usage, &ev->usage);
-    t->accounted = true;
-    turn_emit(t, ev);
-}
-
 static void tell_end(struct turn *t, enum outcome outcome)
 {
     const struct response *r = &t->response;
@@ -254,7 +242,14 @@ static enum outcome run_round(struct turn *t)
         return call_failed(t);
     t->overflowed = false;
     tell_answer(t, false);
-    tell_call_completed(t);
+    struct event *ev = event_new(EVENT_CALL_COMPLETED);
+    ev->stop_reason = t->response.stop_reason;
+    ev->usage = t->response.usage;
+    ev->model = mem_strdup(t->response.model);
+    ev->used = take_cost(t, &ev->usage);
+    usage_add(&t->usage, &ev->usage);
+    t->accounted = true;
+    turn_emit(t, ev);
     turn_warn(t);
     if (t->response.prompt_truncated)
         turn_tell_warning(t, "prompt_truncated",

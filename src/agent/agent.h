@@ -56,8 +56,7 @@ struct agent {
     enum approval_verdict (*ask)(void *context, const struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
 
-    /* Shows the change of a file that is made without a question, before it is. NULL: nobody looks.
-     */
+    /* Shows the change of a file before it is made without a question. NULL: nobody looks. */
     void (*show)(void *context, const char *id, const char *preview);
 
     /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */

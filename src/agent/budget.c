@@ -146,8 +146,7 @@ int64_t budget_tokens_left(const struct budget *b, const struct budget_use *use)
     return rest < LONGEST ? (int64_t)rest : -1;
 }
 
-/* --- the limits of a turn ----------------------------------------------------------------------
- */
+/* --- the limits of a turn --------------------------------------------------------------------- */
 
 int64_t turn_elapsed_ms(const struct turn *t)
 {

@@ -29,7 +29,7 @@ bool confine_find(int root_fd, const char *root, const char *path, bool make,
                   struct confine_place *out, struct error *e);
 void confine_place_release(struct confine_place *p);
 
-/* --- for tools whose `self` is the struct tool_host --- */
+/* --- for tools whose `self` is the struct tool_host ------------------------------------------- */
 
 /* The argument "path" of a call, resolved; default: the directory itself. For struct tool. */
 char *builtin_reaches(const void *self, const struct json *args);

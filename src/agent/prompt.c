@@ -34,7 +34,7 @@ static void add_part(struct context *c, struct context_part part)
     vec_push(&c->parts, part);
 }
 
-/* --- the texts in front: system prompt, files, skills, what was learned, the graph --- */
+/* --- the texts in front: system prompt, files, skills, what was learned, the graph ------------ */
 
 enum { SKILL_CAP = 8192 };
 
@@ -76,7 +76,7 @@ char *prompt_system(const struct context *prompt)
     return out.len > 0 ? buf_take(&out) : NULL;
 }
 
-/* --- tools --- */
+/* --- tools ------------------------------------------------------------------------------------ */
 
 /* The next tool that is offered; after NULL the first. NULL: there is no more. */
 static const struct tool *next_tool(const struct agent *a, const struct tool *tool)
@@ -118,7 +118,7 @@ static void add_tools(struct context *c, const struct agent *a)
     }
 }
 
-/* --- all of it --- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void add_front(struct context *c, const struct agent *a)
 {
@@ -169,7 +169,7 @@ int64_t prompt_overhead(const struct agent *a)
     return front.tokens;
 }
 
-/* --- warnings --- */
+/* --- warnings --------------------------------------------------------------------------------- */
 
 char *prompt_cut_warning(const struct context *prompt)
 {
@@ -231,7 +231,7 @@ void prompt_told_release(struct prompt_told *t)
     *t = (struct prompt_told){.cut = NULL};
 }
 
-/* --- for a person --- */
+/* --- for a person ----------------------------------------------------------------------------- */
 
 /* The names come first: a list shows them. */
 static char *text_of_tools(const struct agent *a, const char *source)

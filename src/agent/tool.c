@@ -145,8 +145,7 @@ bool tool_offered(const struct tool *tool, const char *level)
     return strcmp(level, "full") == 0 || (strcmp(level, "read") == 0 && reads);
 }
 
-/* --- one call ----------------------------------------------------------------------------------
- */
+/* --- one call --------------------------------------------------------------------------------- */
 
 static bool has_type(const struct json *v, const char *type)
 {

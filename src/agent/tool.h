@@ -318,7 +318,7 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
  * why. */
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
 
-/* --- the beginning and the end of an output that may be endless --- */
+/* --- the beginning and the end of an output that may be endless ------------------------------- */
 
 struct head_tail {
     size_t half; /* bytes of either */

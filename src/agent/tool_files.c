@@ -391,8 +391,7 @@ static bool fail_write(const struct target *t, const char *why, struct buf *out)
     return false;
 }
 
-/* Replacing a file needs no permission of the file itself, but one that was taken away was meant.
- */
+/* Replacing a file needs no permission of the file, but one that was taken away was meant. */
 static bool check_target(struct target *t, struct buf *out)
 {
     int dir = t->place.dir;
@@ -595,8 +594,7 @@ static bool write_file(const struct tool_context *context, const struct json *ar
     return ok;
 }
 
-/* A file that the surface does not give is new, or is not written: nobody could see what is lost.
- */
+/* A file that the surface refuses is not written: nobody could see the loss. */
 static bool show_change(const struct tool_context *context, const struct target *t,
                         const char *content, struct tool_sight *sight, struct buf *out)
 {

@@ -8,8 +8,7 @@
 #include "compact/plan.h"
 #include "provider/provider.h"
 
-/* --- the functions that a compaction calls ------------------------------------------------------
- */
+/* --- the functions that a compaction calls ---------------------------------------------------- */
 
 static bool goes_on(void *turn)
 {
@@ -169,8 +168,7 @@ static bool may_call(void *turn, struct failure *failure)
     return turn_has_budget(t) || failure_set(failure, FAILURE_SETUP, "%s", t->end.text);
 }
 
-/* --- one compaction ----------------------------------------------------------------------------
- */
+/* --- one compaction --------------------------------------------------------------------------- */
 
 static struct compact_limits limits_of(const struct agent *a)
 {
@@ -220,8 +218,7 @@ static void compact(struct turn *t, const struct compact_job *job, struct compac
     t->cost = usage_cost_sum(cost, out->cost);
 }
 
-/* --- whether it is time to ---------------------------------------------------------------------
- */
+/* --- whether it is time to -------------------------------------------------------------------- */
 
 static struct compact_counters count(const struct turn *t)
 {
@@ -304,8 +301,7 @@ bool turn_recover_overflow(struct turn *t, enum outcome *outcome)
     return turn_goes_on(t, &done, outcome) && done.result == COMPACT_DONE;
 }
 
-/* --- by hand -----------------------------------------------------------------------------------
- */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
 bool agent_compact(struct agent *a, const struct compact_mode *mode, const char *focus,
                    bool preview, struct error *e)

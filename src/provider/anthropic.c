@@ -10,19 +10,6 @@
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 
-static void write_image(struct json_out *out, const struct block *b)
-{
-    AUTO(image_release) struct image image;
-    image_load(&image, b);
-    if (image.problem)
-        json_out_pack(out, "type:'text' text:s", image.problem);
-    else if (image.url)
-        json_out_pack(out, "type:'image' source:{type:'url' url:s}", image.url);
-    else
-        json_out_pack(out, "type:'image' source:{type:'base64' media_type:s data:s}",
-                      image.media_type, image.base64);
-}
-
 /* The members of a content block. */
 static void write_block(struct json_out *out, const struct block *b, enum role role)
 {
@@ -52,9 +39,18 @@ static void write_block(struct json_out *out, const struct block *b, enum role r
             json_out_pack(out, "type:'text' text:s", text);
         }
         break;
-    case BLOCK_IMAGE:
-        write_image(out, b);
+    case BLOCK_IMAGE: {
+        AUTO(image_release) struct image image;
+        image_load(&image, b);
+        if (image.problem)
+            json_out_pack(out, "type:'text' text:s", image.problem);
+        else if (image.url)
+            json_out_pack(out, "type:'image' source:{type:'url' url:s}", image.url);
+        else
+            json_out_pack(out, "type:'image' source:{type:'base64' media_type:s data:s}",
+                          image.media_type, image.base64);
         break;
+    }
     }
 }
 

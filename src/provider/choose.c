@@ -50,25 +50,6 @@ static char *base_url(const struct config *config, environment *getenv_fn, const
     return url;
 }
 
-static const struct provider *find_in_files(const struct config *config)
-{
-    for (size_t i = 0; providers[i]; i++)
-        for (const enum config_key *key = providers[i]->file_signs;
-             providers[i]->has_network && *key != PROVIDER_NO_KEY; key++)
-            if (config_origin(config, *key) != CONFIG_FROM_DEFAULT && *config_string(config, *key))
-                return providers[i];
-    return NULL;
-}
-
-static const struct provider *find_in_variables(environment *getenv_fn, const char **detail)
-{
-    for (size_t i = 0; providers[i]; i++)
-        for (size_t k = 0; (*detail = providers[i]->variable_signs[k]); k++)
-            if (variable(getenv_fn, *detail))
-                return providers[i];
-    return NULL;
-}
-
 const char *choose_nearest_provider(const char *name)
 {
     const char *names[8];
@@ -78,18 +59,6 @@ const char *choose_nearest_provider(const char *name)
     return config_nearest(name, names, count);
 }
 
-static const struct provider *find_named(const char *name, struct error *e)
-{
-    const struct provider *found = provider_find(name);
-    const char *nearest = found ? NULL : choose_nearest_provider(name);
-    if (nearest)
-        err_set(e, ERR_USAGE, "unknown provider \"%s\"; did you mean \"%s\"?", name, nearest);
-    else if (!found)
-        err_set(e, ERR_USAGE,
-                "unknown provider \"%s\"; choose anthropic, openai, ollama or offline", name);
-    return found;
-}
-
 /* The provider and the reason for it. */
 static bool decide(const struct config *config, const char *option, environment *getenv_fn,
                    bool (*answers)(void *, const char *), void *context, struct choice *out,
@@ -97,13 +66,28 @@ static bool decide(const struct config *config, const char *option, environment 
 {
     const char *named = option ? option : config_string(config, CONFIG_PROVIDER_NAME);
     out->reason = option ? CHOICE_OPTION : CHOICE_CONFIG;
-    if (option || *named)
-        return (out->provider = find_named(named, e));
-    if ((out->provider = find_in_files(config)))
-        return true;
+    if (option || *named) {
+        out->provider = provider_find(named);
+        const char *nearest = choose_nearest_provider(named);
+        if (out->provider)
+            return true;
+        if (nearest)
+            return err_set(e, ERR_USAGE, "unknown provider \"%s\"; did you mean \"%s\"?", named,
+                           nearest);
+        return err_set(e, ERR_USAGE,
+                       "unknown provider \"%s\"; choose anthropic, openai, ollama or offline",
+                       named);
+    }
+    for (size_t i = 0; (out->provider = providers[i]); i++)
+        for (const enum config_key *key = providers[i]->file_signs;
+             providers[i]->has_network && *key != PROVIDER_NO_KEY; key++)
+            if (config_origin(config, *key) != CONFIG_FROM_DEFAULT && *config_string(config, *key))
+                return true;
     out->reason = CHOICE_ENVIRONMENT;
-    if ((out->provider = find_in_variables(getenv_fn, &out->detail)))
-        return true;
+    for (size_t i = 0; (out->provider = providers[i]); i++)
+        for (size_t k = 0; (out->detail = providers[i]->variable_signs[k]); k++)
+            if (variable(getenv_fn, out->detail))
+                return true;
     auto_free char *url = base_url(config, getenv_fn, &provider_ollama);
     bool running = answers && answers(context, url);
     out->reason = running ? CHOICE_ANSWERED : CHOICE_FALLBACK;
@@ -140,7 +124,7 @@ bool choose_provider(const struct config *config, const char *provider_name, con
     return true;
 }
 
-/* --- keys ------------------------------------------------------------------------------------ */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static bool takes_key(const struct provider *p)
 {
@@ -249,7 +233,7 @@ void choose_hide_keys(void)
     }
 }
 
-/* --- models ---------------------------------------------------------------------------------- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 /* The first of the list that chats: servers list what is no chat model, too, and vendors in no
  * useful order. NULL: none does. */
@@ -301,7 +285,7 @@ bool choose_model(const struct provider_call *call, struct choice *c, struct err
     return true;
 }
 
-/* --- Ollama's address ------------------------------------------------------------------------ */
+/* --- Ollama's address ------------------------------------------------------------------------- */
 
 #define DEFAULT_PORT "11434"
 #define ANSWER_MS 150
@@ -335,63 +319,50 @@ char *choose_ollama_url(const char *host)
                       *port ? port : usual, (int)path_len, path);
 }
 
-union address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-};
-
-/* Its length, or 0 when the URL names no loopback address. */
-static socklen_t loopback_address(const char *url, union address *out)
-{
-    char port[6];
-    auto_free char *host = host_of_url(url, port);
-    uint16_t number = htons((uint16_t)atoi(*port ? port : "80"));
-    memset(out, 0, sizeof *out);
-    if (!host_is_loopback(host))
-        return 0;
-    if (strchr(host, ':')) {
-        out->v6.sin6_family = AF_INET6;
-        out->v6.sin6_port = number;
-        out->v6.sin6_addr = in6addr_loopback;
-        return sizeof out->v6;
-    }
-    out->v4.sin_family = AF_INET;
-    out->v4.sin_port = number;
-    if (inet_pton(AF_INET, host, &out->v4.sin_addr) != 1)
-        out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return sizeof out->v4;
-}
-
-static bool wait_connected(int fd)
-{
-    int64_t deadline = clock_mono_ms() + ANSWER_MS;
-    struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    int fault = 0, count;
-    socklen_t len = sizeof fault;
-    do {
-        int64_t left = deadline - clock_mono_ms();
-        count = poll(&ready, 1, left > 0 ? (int)left : 0);
-    } while (count < 0 && errno == EINTR);
-    return count > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &len) == 0 && fault == 0;
-}
-
 bool choose_ollama_answers(void *context, const char *base_url)
 {
-    union address address;
-    socklen_t len = loopback_address(base_url, &address);
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {0};
+    char port[6];
+    auto_free char *host = host_of_url(base_url, port);
+    uint16_t number = htons((uint16_t)atoi(*port ? port : "80"));
+    socklen_t len = sizeof address.v4;
     (void)context;
-    int fd = len > 0 ? descriptors_socket(address.any.sa_family, SOCK_STREAM, 0) : -1;
+    if (!host_is_loopback(host))
+        return false;
+    if (strchr(host, ':')) {
+        address.v6 = (struct sockaddr_in6){
+            .sin6_family = AF_INET6, .sin6_port = number, .sin6_addr = in6addr_loopback};
+        len = sizeof address.v6;
+    } else {
+        address.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = number};
+        if (inet_pton(AF_INET, host, &address.v4.sin_addr) != 1)
+            address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    }
+    int fd = descriptors_socket(address.any.sa_family, SOCK_STREAM, 0), fault = 0, count;
     if (fd < 0)
         return false;
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    bool answers =
-        connect(fd, &address.any, len) == 0 || (errno == EINPROGRESS && wait_connected(fd));
+    bool answers = connect(fd, &address.any, len) == 0;
+    if (!answers && errno == EINPROGRESS) {
+        int64_t deadline = clock_mono_ms() + ANSWER_MS;
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        socklen_t size = sizeof fault;
+        do {
+            int64_t left = deadline - clock_mono_ms();
+            count = poll(&ready, 1, left > 0 ? (int)left : 0);
+        } while (count < 0 && errno == EINTR);
+        answers =
+            count > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) == 0 && fault == 0;
+    }
     close(fd);
     return answers;
 }
 
-/* --- names of models ------------------------------------------------------------------------- */
+/* --- names of models -------------------------------------------------------------------------- */
 
 /* "-20260101" or "-2026-01-01", to the end. */
 static bool is_date(const char *text)

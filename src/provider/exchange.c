@@ -223,19 +223,6 @@ static bool check_end(struct exchange *x)
            failure_set(x->failure, FAILURE_CONNECT, "%s: the answer ended too early", x->name);
 }
 
-/* A connection that breaks after the last event does no harm. */
-static bool transport_ok(struct exchange *x, bool ok)
-{
-    if (!ok && x->stream->ended && !x->refused && x->failure->kind != FAILURE_CANCELLED) {
-        x->failure->kind = FAILURE_NONE;
-        x->failure->text[0] = '\0';
-        return true;
-    }
-    if (!ok && !x->refused)
-        add_name(x->server, x->failure);
-    return ok;
-}
-
 bool exchange_stream(const struct provider_call *call, const struct dialect *dialect,
                      const char *path, struct outgoing_body *body, const struct request *request,
                      struct response *response, void *state, struct failure *f)
@@ -263,7 +250,15 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     lines_init(&x.lines, PROVIDER_MAX_EVENT);
 
     bool ok = perform(call, dialect, path, text.data, text.len, &sent, &x.reply, f);
-    ok = transport_ok(&x, ok) && check_end(&x);
+    if (!ok && stream.ended && !x.refused && f->kind != FAILURE_CANCELLED) {
+        /* A connection that breaks after the last event does no harm. */
+        f->kind = FAILURE_NONE;
+        f->text[0] = '\0';
+        ok = true;
+    } else if (!ok && !x.refused) {
+        add_name(&server, f);
+    }
+    ok = ok && check_end(&x);
     f->retry_after_ms = ok ? -1 : x.reply.retry_after_ms;
     if (!ok && f->kind == FAILURE_CONNECT && f->content_seen)
         f->kind = FAILURE_CUT;
@@ -274,26 +269,6 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     sse_release(&x.sse);
     http_reply_release(&x.reply);
     return ok;
-}
-
-static struct json *read_reply(const struct error_origin *server, const struct http_reply *reply,
-                               struct failure *f)
-{
-    const struct buf *body = &reply->body;
-    if (reply->status / 100 != 2) {
-        server_error_status(server, reply->status, body->data, body->len, f);
-        f->retry_after_ms = reply->retry_after_ms;
-        return NULL;
-    }
-    if (!json_has_at_most(body->data, body->len, JSON_FOREIGN_VALUES)) {
-        failure_set(f, FAILURE_TOO_LARGE, "%s: the reply has more than %d JSON values",
-                    server->name, JSON_FOREIGN_VALUES);
-        return NULL;
-    }
-    struct json *json = json_parse(body->data, body->len, NULL);
-    if (!json)
-        failure_set(f, FAILURE_PROTOCOL, "%s: the reply is no JSON", server->name);
-    return json;
 }
 
 static struct json *fetch(const struct provider_call *call, const struct dialect *dialect,
@@ -312,10 +287,20 @@ static struct json *fetch(const struct provider_call *call, const struct dialect
     struct http_request request = {.stall_timeout_ms = longest_stall_ms};
     AUTO(http_reply_release) struct http_reply reply;
     http_reply_init(&reply);
-    if (perform(call, dialect, path, text, text ? strlen(text) : 0, &request, &reply, f))
-        return read_reply(&server, &reply, f);
-    add_name(&server, f);
-    return NULL;
+    const struct buf *got = &reply.body;
+    struct json *json = NULL;
+    if (!perform(call, dialect, path, text, text ? strlen(text) : 0, &request, &reply, f)) {
+        add_name(&server, f);
+    } else if (reply.status / 100 != 2) {
+        server_error_status(&server, reply.status, got->data, got->len, f);
+        f->retry_after_ms = reply.retry_after_ms;
+    } else if (!json_has_at_most(got->data, got->len, JSON_FOREIGN_VALUES)) {
+        failure_set(f, FAILURE_TOO_LARGE, "%s: the reply has more than %d JSON values", name,
+                    JSON_FOREIGN_VALUES);
+    } else if (!(json = json_parse(got->data, got->len, NULL))) {
+        failure_set(f, FAILURE_PROTOCOL, "%s: the reply is no JSON", name);
+    }
+    return json;
 }
 
 struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,

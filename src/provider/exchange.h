@@ -35,8 +35,7 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
 struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,
                             const char *path, struct json *body, struct failure *f);
 
-/* The same for a question that takes a model to answer: waits as long as [provider] stall_timeout.
- */
+/* The same for a question that a model answers: waits as long as [provider] stall_timeout. */
 struct json *exchange_ask(const struct provider_call *call, const struct dialect *dialect,
                           const char *path, struct json *body, struct failure *f);
 

@@ -96,7 +96,7 @@ static const struct libcurl *libcurl_load(struct failure *f)
     return usable ? &library : NULL;
 }
 
-/* --- requests and replies -------------------------------------------------------------------- */
+/* --- requests and replies --------------------------------------------------------------------- */
 
 #define READ_SIZE 65536L
 /* How long a finished answer may take to close its body before its connection is given up. */
@@ -239,19 +239,6 @@ static char *header_value(const char *line, size_t len, const char *name)
     return mem_strndup(start, (size_t)(end - start));
 }
 
-static void read_retry_after(struct http_reply *reply, const char *line, size_t len)
-{
-    auto_free char *ms = header_value(line, len, "retry-after-ms");
-    auto_free char *seconds = header_value(line, len, "retry-after");
-    if (ms) {
-        int64_t value = http_retry_after(ms, clock_wall_ms());
-        if (value >= 0)
-            reply->retry_after_ms = value / 1000;
-    } else if (seconds && reply->retry_after_ms < 0) {
-        reply->retry_after_ms = http_retry_after(seconds, clock_wall_ms());
-    }
-}
-
 /* Takes a line of a header or of trailers. */
 static size_t take_header(char *line, size_t size, size_t count, void *context)
 {
@@ -270,7 +257,13 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     }
     if (len >= 5 && memcmp(line, "HTTP/", 5) == 0)
         t->reply->retry_after_ms = -1;
-    read_retry_after(t->reply, line, len);
+    auto_free char *ms = header_value(line, len, "retry-after-ms");
+    auto_free char *seconds = header_value(line, len, "retry-after");
+    int64_t value = ms ? http_retry_after(ms, clock_wall_ms()) : -1;
+    if (value >= 0)
+        t->reply->retry_after_ms = value / 1000;
+    else if (!ms && seconds && t->reply->retry_after_ms < 0)
+        t->reply->retry_after_ms = http_retry_after(seconds, clock_wall_ms());
     t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status >= 200 && (len == 0 || line[0] == '\r' || line[0] == '\n'))
         t->head_came = true;
@@ -293,20 +286,6 @@ static void read_head(struct transfer *t)
     t->reply->content_type[len] = '\0';
 }
 
-static bool pass_on(struct transfer *t, const char *bytes, size_t len)
-{
-    /* Asked here, too: libcurl reads megabytes from a fast server before it comes back. */
-    if (t->wakeup && !wakeup_sleep(t->wakeup, 0))
-        return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
-    if (t->request->on_body && t->reply->status / 100 == 2) {
-        t->arrived = true;
-        return t->request->on_body(t->request->context, bytes, len);
-    }
-    return buf_try_add(&t->reply->body, bytes, len) ||
-           failure_set(t->failure, FAILURE_TOO_LARGE, "the answer has more than %zu MiB",
-                       PROVIDER_MAX_EVENT >> 20);
-}
-
 /* libcurl hands on 16 KiB at most. */
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
@@ -314,8 +293,20 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     size_t len = size * count;
     if (t->reply->status == 0)
         read_head(t);
-    t->refused = !pass_on(t, bytes, len);
-    return t->refused ? 0 : len;
+    bool ok;
+    /* Asked here, too: libcurl reads megabytes from a fast server before it comes back. */
+    if (t->wakeup && !wakeup_sleep(t->wakeup, 0)) {
+        ok = failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
+    } else if (t->request->on_body && t->reply->status / 100 == 2) {
+        t->arrived = true;
+        ok = t->request->on_body(t->request->context, bytes, len);
+    } else {
+        ok = buf_try_add(&t->reply->body, bytes, len) ||
+             failure_set(t->failure, FAILURE_TOO_LARGE, "the answer has more than %zu MiB",
+                         PROVIDER_MAX_EVENT >> 20);
+    }
+    t->refused = !ok;
+    return ok ? len : 0;
 }
 
 /* So that no program that is started meanwhile inherits the connection. */
@@ -412,29 +403,6 @@ static void transfer_end(struct http *h, struct transfer *t)
     t->curl->slist_free_all(t->headers);
 }
 
-/* A line of a header is no progress, or a server could drip them for ever. */
-static void note_progress(struct transfer *t, int64_t now)
-{
-    curl_off_t up = 0, down = 0, connected = 0;
-    t->curl->easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
-    t->curl->easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
-    t->curl->easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-    curl_off_t moved = up + down + (t->head_came ? 1 : 0);
-    /* Until it is connected, libcurl's connect timeout counts. */
-    if (connected == 0 || moved != t->moved)
-        t->moved_ms = now;
-    t->moved = moved;
-}
-
-static void read_ended(struct transfer *t, int64_t now)
-{
-    const struct http_request *r = t->request;
-    bool arrived = t->arrived;
-    t->arrived = false;
-    if (arrived && r->on_read && !r->on_read(r->context) && t->grace_end_ms == 0)
-        t->grace_end_ms = now + GRACE_MS;
-}
-
 /* Sleeps until the network, the wakeup or a deadline has something to say. */
 static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
 {
@@ -454,27 +422,41 @@ static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
 /* Runs the transfer to its end, which may be that of the grace period. False: failure filled in. */
 static bool drive(struct http *h, struct transfer *t, CURLcode *result)
 {
+    const struct libcurl *curl = t->curl;
+    const struct http_request *r = t->request;
     for (;;) {
         int running = 0, left = 0;
-        CURLMcode code = t->curl->multi_perform(h->multi, &running);
+        CURLMcode code = curl->multi_perform(h->multi, &running);
         int64_t now = clock_mono_ms();
-        read_ended(t, now);
+        bool arrived = t->arrived;
+        t->arrived = false;
+        if (arrived && r->on_read && !r->on_read(r->context) && t->grace_end_ms == 0)
+            t->grace_end_ms = now + GRACE_MS;
         if (code != CURLM_OK)
-            return failure_set(t->failure, FAILURE_CONNECT, "%s", t->curl->multi_strerror(code));
+            return failure_set(t->failure, FAILURE_CONNECT, "%s", curl->multi_strerror(code));
         *result = CURLE_OK;
         if (running == 0) {
-            CURLMsg *message = t->curl->multi_info_read(h->multi, &left);
+            CURLMsg *message = curl->multi_info_read(h->multi, &left);
             *result =
                 message && message->msg == CURLMSG_DONE ? message->data.result : CURLE_RECV_ERROR;
             return true;
         }
-        note_progress(t, now);
+        /* A line of a header is no progress, or a server could drip them for ever. Until it is
+         * connected, libcurl's connect timeout counts. */
+        curl_off_t up = 0, down = 0, connected = 0;
+        curl->easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
+        curl->easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
+        curl->easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+        curl_off_t moved = up + down + (t->head_came ? 1 : 0);
+        if (connected == 0 || moved != t->moved)
+            t->moved_ms = now;
+        t->moved = moved;
         if (t->grace_end_ms != 0 && now >= t->grace_end_ms)
             return true;
-        int64_t stalled = t->moved_ms + t->request->stall_timeout_ms;
+        int64_t stalled = t->moved_ms + r->stall_timeout_ms;
         if (now >= stalled)
             return failure_set(t->failure, FAILURE_STALL, "nothing came for %lld s",
-                               (long long)(t->request->stall_timeout_ms / 1000));
+                               (long long)(r->stall_timeout_ms / 1000));
         if (!wait_for_news(h, t, t->grace_end_ms != 0 ? t->grace_end_ms : stalled))
             return false;
     }

@@ -55,7 +55,7 @@ static size_t find_question(const struct request *request)
     return request->message_count;
 }
 
-/* --- tools ----------------------------------------------------------------------------------- */
+/* --- tools ------------------------------------------------------------------------------------ */
 
 static bool is_offered(const struct request *request, const char *tool)
 {
@@ -82,7 +82,7 @@ static const struct block *find_call(const struct request *request, size_t from,
     return NULL;
 }
 
-/* Plans a call with one argument, or two. */
+/* Plans a call; takes the arguments. */
 static bool call(struct offline_plan *out, const char *tool, struct json *args)
 {
     AUTO(json_free_local) struct json *taken = args;
@@ -184,7 +184,7 @@ static bool plan_tool(const struct request *request, size_t question, const char
     return is_offered(request, "rag_search") && plan_corpus(request, question, text, out);
 }
 
-/* --- quotations ------------------------------------------------------------------------------ */
+/* --- quotations ------------------------------------------------------------------------------- */
 
 static void quote(struct buf *out, const char *text, const char *source)
 {
@@ -217,25 +217,6 @@ static size_t excerpt(const char *text, size_t len)
     return at;
 }
 
-static void quote_file(struct buf *out, const struct block *result, const char *path)
-{
-    const char *text = result->text ? result->text : "";
-    size_t len = strlen(text);
-    size_t cut = excerpt(text, len);
-    bool directory = strcmp(result->name, "list_directory") == 0;
-    if (result->is_error) {
-        buf_addf(out, "`%s` cannot be shown: %.300s\n\n", path, text);
-        return;
-    }
-    buf_addf(out, directory ? "In `%s`:\n\n" : "`%s` says:\n\n", path);
-    attached_file_fence(out, text, cut);
-    buf_addf(out, "\n— *%s*, ", path);
-    if (cut < len)
-        buf_addf(out, "the first %zu of %zu bytes\n\n", cut, len);
-    else
-        buf_addstr(out, "whole\n\n");
-}
-
 static void add_files(struct buf *out, const struct request *request, size_t question)
 {
     struct place at = {.message = question};
@@ -246,12 +227,25 @@ static void add_files(struct buf *out, const struct request *request, size_t que
         AUTO(json_free_local)
         struct json *args =
             call && call->text ? json_parse(call->text, strlen(call->text), NULL) : NULL;
-        const char *path = json_get_string(args, "path");
-        quote_file(out, b, path ? path : b->name);
+        const char *given = json_get_string(args, "path"), *path = given ? given : b->name;
+        const char *text = b->text ? b->text : "";
+        size_t len = strlen(text), cut = excerpt(text, len);
+        if (b->is_error) {
+            buf_addf(out, "`%s` cannot be shown: %.300s\n\n", path, text);
+            continue;
+        }
+        bool directory = strcmp(b->name, "list_directory") == 0;
+        buf_addf(out, directory ? "In `%s`:\n\n" : "`%s` says:\n\n", path);
+        attached_file_fence(out, text, cut);
+        buf_addf(out, "\n— *%s*, ", path);
+        if (cut < len)
+            buf_addf(out, "the first %zu of %zu bytes\n\n", cut, len);
+        else
+            buf_addstr(out, "whole\n\n");
     }
 }
 
-/* --- passages -------------------------------------------------------------------------------- */
+/* --- passages --------------------------------------------------------------------------------- */
 
 /* Adds the conversation before the question. A summary only repeats entries of memory. */
 static void add_talk(struct passages *p, const struct request *request, size_t question,
@@ -291,20 +285,12 @@ static void add_hits(struct passages *p, struct buf *out, const struct request *
     }
 }
 
-static double manual_coverage(const char *text)
-{
-    if (offline_has_word(text, "tiro"))
-        return 0;
-    if (offline_has_word(text, "you") || offline_has_word(text, "your") ||
-        offline_has_word(text, "program"))
-        return TO_US_COVERAGE;
-    return MANUAL_COVERAGE;
-}
-
 static size_t quote_ranked(struct buf *out, const struct passages *p, const char *text)
 {
     AUTO(ranking_release) struct ranking ranking = {0};
-    double manual = manual_coverage(text);
+    bool to_us = offline_has_word(text, "you") || offline_has_word(text, "your") ||
+                 offline_has_word(text, "program");
+    double manual = offline_has_word(text, "tiro") ? 0 : to_us ? TO_US_COVERAGE : MANUAL_COVERAGE;
     size_t quoted = 0;
     passages_rank(p, text, &ranking);
     if (ranking.hits.len == 0 && manual < MANUAL_COVERAGE) /* "who are you?" has no other word */
@@ -342,7 +328,7 @@ static bool add_passages(struct buf *out, const struct request *request, size_t 
     return quoted > 0;
 }
 
-/* --- the extract ----------------------------------------------------------------------------- */
+/* --- the extract ------------------------------------------------------------------------------ */
 
 #define PROMPT_BYTES 2000
 
@@ -392,7 +378,7 @@ static void add_extract(struct buf *out, const struct request *request, size_t c
     vec_release(&list);
 }
 
-/* --- the whole answer ------------------------------------------------------------------------ */
+/* --- the whole answer ------------------------------------------------------------------------- */
 
 static void add_answer(struct buf *out, const struct request *request, size_t question,
                        const char *text, const char *manual)
@@ -487,7 +473,7 @@ void offline_plan_release(struct offline_plan *p)
     *p = (struct offline_plan){NULL, NULL, NULL};
 }
 
-/* --- the provider ---------------------------------------------------------------------------- */
+/* --- the provider ----------------------------------------------------------------------------- */
 
 /* The pace of an answer that is watched: as that of a fast model, and never long. */
 #define PAUSE_MS 4

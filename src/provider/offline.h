@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "provider/provider.h"
 
-/* --- passages and their ranking (offline_rank.c) --- */
+/* --- passages and their ranking (offline_rank.c) ---------------------------------------------- */
 
 struct passage {
     char *source; /* for a person: "the manual, “Keys”", "you, turn 3" */
@@ -50,7 +50,7 @@ void ranking_release(struct ranking *r);
 /* Whether the word (lower case) stands in the text, case ignored. */
 bool offline_has_word(const char *text, const char *word);
 
-/* --- plans --- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 /* Stands at the end of each answer, so that nobody takes it for a model's. */
 #define OFFLINE_MARK "*offline: no model; answers are quotations*"

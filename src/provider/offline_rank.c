@@ -99,18 +99,6 @@ static struct term *find_term(struct terms *t, const char *word)
     return NULL;
 }
 
-static void terms_of(const char *question, struct terms *out)
-{
-    struct term term = {.passages = 0};
-    while (next_word(&question, term.word)) {
-        if (is_stop_word(term.word))
-            continue;
-        stem(term.word);
-        if (!find_term(out, term.word))
-            vec_push(&out->list, term);
-    }
-}
-
 bool offline_has_word(const char *text, const char *word)
 {
     char found[WORD_BYTES];
@@ -131,8 +119,7 @@ void passages_add(struct passages *p, const char *source, const char *title, con
     vec_push(&p->items, passage);
 }
 
-/* The next heading from `at` on, at the beginning of a line; the end of the text if there is none.
- */
+/* The next heading from `at` on, at the beginning of a line; else the end of the text. */
 static const char *next_section(const char *at)
 {
     while (*at && strncmp(at, "## ", 3) != 0 && strncmp(at, "### ", 4) != 0) {
@@ -175,7 +162,7 @@ void ranking_release(struct ranking *r)
     vec_release(&r->hits);
 }
 
-/* --- scoring --------------------------------------------------------------------------------- */
+/* --- scoring ---------------------------------------------------------------------------------- */
 
 /* How often each term stands in a text; adds to counts[]. Returns the text's number of words. */
 static size_t count_terms(struct terms *t, const char *text, size_t weight, size_t *counts)
@@ -215,21 +202,6 @@ static void counts_make(const struct passages *p, struct terms *t, struct counts
     c->mean_length = p->items.len > 0 ? (double)total / (double)p->items.len + 1 : 1;
 }
 
-/* Of the title's words, the part that the question has: a question that is a title wants it. */
-static double title_share(struct terms *t, const char *title)
-{
-    char word[WORD_BYTES];
-    size_t words = 0, shared = 0;
-    while (next_word(&title, word)) {
-        if (is_stop_word(word))
-            continue;
-        stem(word);
-        shared += find_term(t, word) != NULL;
-        words++;
-    }
-    return words > 0 ? (double)shared / (double)words : 0;
-}
-
 static struct ranked score(const struct passages *p, struct terms *t, const struct counts *c,
                            size_t index)
 {
@@ -245,7 +217,18 @@ static struct ranked score(const struct passages *p, struct terms *t, const stru
         found += frequency > 0 ? rarity : 0;
         all += rarity;
     }
-    r.score *= r.passage->weight * (1 + TITLE_BONUS * title_share(t, r.passage->title));
+    /* A question that is a title wants that passage. */
+    char word[WORD_BYTES];
+    size_t words = 0, shared = 0;
+    for (const char *title = r.passage->title; next_word(&title, word);) {
+        if (is_stop_word(word))
+            continue;
+        stem(word);
+        shared += find_term(t, word) != NULL;
+        words++;
+    }
+    double share = words > 0 ? (double)shared / (double)words : 0;
+    r.score *= r.passage->weight * (1 + TITLE_BONUS * share);
     r.coverage = all > 0 ? found / all : 0;
     return r;
 }
@@ -263,7 +246,14 @@ void passages_rank(const struct passages *p, const char *question, struct rankin
 {
     struct terms terms = {0};
     struct counts counts;
-    terms_of(question, &terms);
+    struct term term = {.passages = 0};
+    while (next_word(&question, term.word)) {
+        if (is_stop_word(term.word))
+            continue;
+        stem(term.word);
+        if (!find_term(&terms, term.word))
+            vec_push(&terms.list, term);
+    }
     counts_make(p, &terms, &counts);
     for (size_t i = 0; i < p->items.len; i++) {
         struct ranked r = score(p, &terms, &counts, i);

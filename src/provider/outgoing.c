@@ -143,7 +143,7 @@ static void drop_read(struct outgoing *out, size_t end)
         out->first_read = end;
 }
 
-/* --- the body -------------------------------------------------------------------------------- */
+/* --- the body --------------------------------------------------------------------------------- */
 
 void outgoing_body_begin(struct outgoing_body *b, const struct config *config)
 {
@@ -201,7 +201,7 @@ void outgoing_body_end(struct outgoing_body *b)
     json_out_close(&b->out, '}');
 }
 
-/* --- parts of turns -------------------------------------------------------------------------- */
+/* --- parts of turns --------------------------------------------------------------------------- */
 
 char *outgoing_orphan(const struct block *result)
 {
@@ -242,7 +242,7 @@ struct json *outgoing_object(const char *text)
     return json_new_object();
 }
 
-/* --- images ---------------------------------------------------------------------------------- */
+/* --- images ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *media_type;

@@ -83,9 +83,7 @@ void anthropic_body(struct outgoing_body *out, const struct config *config,
 void openai_body(struct outgoing_body *out, const struct config *config,
                  const struct request *request, bool vendor);
 
-/* The member "tools", [{"type":"function","function":{…}}], if there are any; Ollama takes the
- * same.
- */
+/* The member "tools", [{"type":"function","function":{…}}], if any; Ollama takes the same. */
 void openai_tools(struct json_out *out, const struct request *request);
 
 /* POST /api/chat. options.num_ctx is [ollama] num_ctx, else the request's window, else
@@ -104,8 +102,7 @@ struct image {
     char *problem; /* why there is neither: text to send in its place */
 };
 
-/* "image/png" of the bytes, whatever their file is called; NULL: no PNG, JPEG, GIF or WebP. Static.
- */
+/* "image/png" of the bytes, whatever their file is called; NULL: no PNG, JPEG, GIF or WebP. */
 const char *image_media_type(const char *bytes, size_t len);
 
 /* A path whose file is gone, too large or no PNG, JPEG, GIF or WebP is no fault of the call: the

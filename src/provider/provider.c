@@ -104,7 +104,7 @@ void provider_names_release(struct provider_names *n)
     vec_free_each(&n->names);
 }
 
-/* --- models.ini and the user's [model NAME] sections --- */
+/* --- models.ini and the user's [model NAME] sections ------------------------------------------ */
 
 #define SECTION_PREFIX "model "
 

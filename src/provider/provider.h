@@ -113,8 +113,7 @@ struct provider {
     bool (*complete)(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *failure);
 
-    /* Tokens of the model's window as the server knows it; false if it does not say. NULL: never.
-     */
+    /* Tokens of the model's window, false if the server does not say. NULL: it never does. */
     bool (*window)(const struct provider_call *call, const char *model, int64_t *tokens);
 
     /* The models that the server offers. NULL: none to list. */

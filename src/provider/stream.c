@@ -258,40 +258,31 @@ static char *call_ids_next(struct call_ids *ids)
     return mem_printf("%s%" PRIu64, call_id_form, ids->given);
 }
 
-static void read_ids(const struct stream *s, struct call_ids *ids)
-{
-    for (size_t i = 0; i < s->request->message_count; i++) {
-        struct message room;
-        const struct message *m =
-            message_whole(s->request->source, &s->request->messages[i], &room);
-        for (size_t k = 0; k < m->blocks.len; k++)
-            call_ids_add(ids, m->blocks.items[k].id);
-        message_release(&room);
-    }
-    for (size_t i = 0; i < s->parts.len; i++)
-        call_ids_add(ids, s->parts.items[i].id);
-}
-
-/* The results of two calls with one id could not be told apart: the later call gets another id. */
-static void drop_repeated_id(struct stream *s, size_t at)
-{
-    char **id = &s->parts.items[at].id;
-    for (size_t i = 0; i < at && *id; i++) {
-        if (s->parts.items[i].id && strcmp(s->parts.items[i].id, *id) == 0) {
-            free(*id);
-            *id = NULL;
-        }
-    }
-}
-
 static bool complete_calls(struct stream *s)
 {
     struct call_ids ids = {.next = 0};
     bool ok = true;
-    if (s->calls > 0)
-        read_ids(s, &ids);
-    for (size_t i = s->parts.len; i-- > 0;)
-        drop_repeated_id(s, i);
+    for (size_t i = 0; s->calls > 0 && i < s->request->message_count; i++) {
+        struct message room;
+        const struct message *m =
+            message_whole(s->request->source, &s->request->messages[i], &room);
+        for (size_t k = 0; k < m->blocks.len; k++)
+            call_ids_add(&ids, m->blocks.items[k].id);
+        message_release(&room);
+    }
+    for (size_t i = 0; i < s->parts.len; i++)
+        call_ids_add(&ids, s->parts.items[i].id);
+    /* The results of two calls with one id could not be told apart: the later call gets another. */
+    for (size_t i = s->parts.len; i-- > 0;) {
+        char **id = &s->parts.items[i].id;
+        for (size_t k = 0; k < i && *id; k++) {
+            const char *earlier = s->parts.items[k].id;
+            if (!earlier || strcmp(earlier, *id) != 0)
+                continue;
+            free(*id);
+            *id = NULL;
+        }
+    }
     for (size_t i = 0; i < s->parts.len && ok; i++) {
         struct stream_part *part = &s->parts.items[i];
         if (part->type != BLOCK_TOOL_CALL)

@@ -75,7 +75,7 @@ bool rpc_peer_is_full(const struct rpc_peer *p);
 /* Calls that are not answered yet. */
 size_t rpc_peer_calls(const struct rpc_peer *p);
 
-/* --- answers: the call is gone then. Texts of JSON have no line break --- */
+/* --- answers: the call is gone then. Texts of JSON have no line break ------------------------- */
 
 void rpc_answer(struct rpc_call *call, const char *result_json);
 void rpc_fail(struct rpc_call *call, int code, const char *message, const char *data_json);
@@ -85,7 +85,7 @@ void rpc_fail_with(struct rpc_call *call, const struct error *e);
 /* The call gets no answer: it was cancelled, in a protocol in which such a call has none. */
 void rpc_drop(struct rpc_call *call);
 
-/* --- the other way --- */
+/* --- the other way ---------------------------------------------------------------------------- */
 
 /* `params_json` NULL: none. False: the reader is slow, and it was dropped. */
 bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json);
@@ -106,7 +106,7 @@ int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
 /* Nobody waits for the answer any more; the other side is told. */
 void rpc_withdraw(struct rpc_peer *p, int64_t id);
 
-/* --- bytes to write --- */
+/* --- bytes to write --------------------------------------------------------------------------- */
 
 const char *rpc_peer_output(const struct rpc_peer *p, size_t *len);
 void rpc_peer_wrote(struct rpc_peer *p, size_t len);
