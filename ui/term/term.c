@@ -182,21 +182,6 @@ bool term_read(struct key *key)
     return false;
 }
 
-/* Before the terminal is given back: an answer that came later would be a line for the shell. */
-static void await_answers(void)
-{
-    int64_t until = term.asked_ms + ANSWER_MS, left;
-    while (term.probe.pending > 0 && !term.reader.hung_up && (left = until - clock_mono_ms()) > 0) {
-        struct pollfd more = {.fd = STDIN_FILENO, .events = POLLIN};
-        struct key key;
-        if (!next_key(&term.reader, &key))
-            (void)poll(&more, 1, (int)left);
-        else if (key.code != K_REPLY || take_reply(&key))
-            vec_push(&term.reader.kept, key);
-    }
-    term.probe.pending = 0;
-}
-
 bool term_hung_up(void)
 {
     return term.reader.hung_up;
@@ -306,7 +291,17 @@ void term_suspend(void)
 {
     if (!term.screen || term.suspended)
         return;
-    await_answers();
+    /* an answer that came after the terminal is given back would be a line for the shell */
+    int64_t until = term.asked_ms + ANSWER_MS, left;
+    while (term.probe.pending > 0 && !term.reader.hung_up && (left = until - clock_mono_ms()) > 0) {
+        struct pollfd more = {.fd = STDIN_FILENO, .events = POLLIN};
+        struct key key;
+        if (!next_key(&term.reader, &key))
+            (void)poll(&more, 1, (int)left);
+        else if (key.code != K_REPLY || take_reply(&key))
+            vec_push(&term.reader.kept, key);
+    }
+    term.probe.pending = 0;
     AUTO(buf_release) struct buf leave = BUF_INIT;
     add_leave(&leave, false);
     curs_set(1);

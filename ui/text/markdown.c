@@ -133,17 +133,6 @@ static bool code_line(struct markdown_split *s, const struct line *l, struct mar
     return true;
 }
 
-static bool blank_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
-{
-    size_t end = s->scan;
-    s->scan = l->next;
-    s->blank = true;
-    if (s->indent > 0 || !cut(s, l->next, MARKDOWN_BLOCKS, out))
-        return false;
-    out->to = end;
-    return end > out->from;
-}
-
 static bool open_item(struct markdown_split *s, struct marker m, struct markdown_piece *out)
 {
     bool same = s->indent > 0 && s->mark == m.mark;
@@ -245,9 +234,19 @@ bool markdown_split_next(struct markdown_split *s, const char *source, size_t le
             stop--;
         l.text = source + from;
         l.len = stop - from;
-        if (s->fence ? code_line(s, &l, out)
-                     : (l.len ? text_line(s, &l, out) : blank_line(s, &l, out)))
-            return true;
+        if (s->fence || l.len > 0) {
+            if (s->fence ? code_line(s, &l, out) : text_line(s, &l, out))
+                return true;
+            continue;
+        }
+        end = s->scan; /* a blank line ends the piece, but for a list's */
+        s->scan = l.next;
+        s->blank = true;
+        if (s->indent == 0 && cut(s, l.next, MARKDOWN_BLOCKS, out)) {
+            out->to = end;
+            if (end > out->from)
+                return true;
+        }
     }
     if (!complete || s->piece.from >= len)
         return false;

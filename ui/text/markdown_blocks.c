@@ -113,17 +113,6 @@ static void pop_level(struct render *r)
     r->paragraph_apart = false;
 }
 
-static void enter_quote(struct render *r)
-{
-    struct styled *prefixes[] = {&r->first, &r->rest};
-    separate(r, false);
-    push_level(r, (struct level){.kind = LEVEL_QUOTE});
-    for (size_t i = 0; i < 2 && r->levels.len <= DEEPEST_PREFIX; i++) {
-        styled_addstr(prefixes[i], glyph(GLYPH_BAR), STYLE_QUOTE, 0);
-        styled_addstr(prefixes[i], " ", STYLE_QUOTE, 0);
-    }
-}
-
 static void enter_list(struct render *r, unsigned number, char delimiter, bool loose)
 {
     if (!r->lists_seen && number > 0 && r->context->ordinal > 0)
@@ -216,11 +205,17 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context)
     const MD_BLOCK_UL_DETAIL *ul = detail;
     const MD_BLOCK_CODE_DETAIL *code = detail;
     const MD_BLOCK_TD_DETAIL *cell = detail;
+    struct styled *prefixes[] = {&r->first, &r->rest};
     unsigned number;
     flush_tight(r);
     switch (type) {
     case MD_BLOCK_QUOTE:
-        enter_quote(r);
+        separate(r, false);
+        push_level(r, (struct level){.kind = LEVEL_QUOTE});
+        for (size_t i = 0; i < 2 && r->levels.len <= DEEPEST_PREFIX; i++) {
+            styled_addstr(prefixes[i], glyph(GLYPH_BAR), STYLE_QUOTE, 0);
+            styled_addstr(prefixes[i], " ", STYLE_QUOTE, 0);
+        }
         break;
     case MD_BLOCK_UL:
         enter_list(r, 0, 0, !ul->is_tight);

@@ -48,13 +48,6 @@ static void set_state(struct item *item, enum card_state state)
     item->change = ITEM_CHANGED;
 }
 
-void compaction_card_start(struct item *item, const struct event *started)
-{
-    event_free(item->card->started);
-    item->card->started = keep(started);
-    set_state(item, CARD_RUNNING);
-}
-
 void compaction_card_restart(struct item *item)
 {
     buf_clear(&item->text);
@@ -62,30 +55,34 @@ void compaction_card_restart(struct item *item)
     item->change = ITEM_CHANGED;
 }
 
-void compaction_card_delta(struct item *item, const struct event *delta)
+void compaction_card_apply(struct item *item, const struct event *ev)
 {
     struct compaction_card *card = item->card;
     struct buf *text = &item->text;
-    if (delta->count > 0 && delta->count != card->part)
+    switch (ev->type) {
+    case EVENT_COMPACTION_STARTED:
+        event_free(card->started);
+        card->started = keep(ev);
+        set_state(item, CARD_RUNNING);
+        break;
+    case EVENT_COMPACTION_DELTA:
+        if (ev->count > 0 && ev->count != card->part)
+            compaction_card_restart(item);
+        if (ev->count > 0) {
+            card->part = ev->count;
+            card->parts = ev->limit;
+        }
+        item_append(item, ev->text ? ev->text : "");
+        if (text->len > KEPT_MAX)
+            buf_consume(text, utf8_cut_bytes(text->data, text->len, text->len - KEPT_LEAST));
+        set_state(item, CARD_RUNNING);
+        break;
+    default:
+        event_free(card->ended);
+        card->ended = keep(ev);
         compaction_card_restart(item);
-    if (delta->count > 0) {
-        card->part = delta->count;
-        card->parts = delta->limit;
+        set_state(item, ev->type == EVENT_COMPACTION_COMPLETED ? CARD_DONE : CARD_FAILED);
     }
-    item_append(item, delta->text ? delta->text : "");
-    if (text->len > KEPT_MAX)
-        buf_consume(text, utf8_cut_bytes(text->data, text->len, text->len - KEPT_LEAST));
-    set_state(item, CARD_RUNNING);
-}
-
-void compaction_card_end(struct item *item, const struct event *ended)
-{
-    struct compaction_card *card = item->card;
-    bool done = ended->type == EVENT_COMPACTION_COMPLETED;
-    event_free(card->ended);
-    card->ended = keep(ended);
-    compaction_card_restart(item);
-    set_state(item, done ? CARD_DONE : CARD_FAILED);
 }
 
 void compaction_card_cut_off(struct item *item)

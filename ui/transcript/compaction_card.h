@@ -11,10 +11,9 @@
 /* Makes the item's card. */
 void compaction_card_new(struct item *item, const struct card_hints *hints);
 
-/* Apply its events in their order; the first may be on an older page. */
-void compaction_card_start(struct item *item, const struct event *started);
-void compaction_card_delta(struct item *item, const struct event *delta);
-void compaction_card_end(struct item *item, const struct event *completed_or_failed);
+/* Applies a compaction_started, _delta, _completed or _failed, in their order; the first may be on
+ * an older page. */
+void compaction_card_apply(struct item *item, const struct event *ev);
 
 /* The summary begins anew: drops the text that has streamed. */
 void compaction_card_restart(struct item *item);

@@ -451,14 +451,14 @@ static bool apply(struct fold *f, const struct event *ev)
         return open;
     case EVENT_COMPACTION_STARTED:
         leave_card(f);
-        compaction_card_start(need_card(f, ev), ev);
+        compaction_card_apply(need_card(f, ev), ev);
         return true;
     case EVENT_COMPACTION_DELTA:
-        compaction_card_delta(need_card(f, ev), ev);
+        compaction_card_apply(need_card(f, ev), ev);
         return true;
     case EVENT_COMPACTION_COMPLETED:
     case EVENT_COMPACTION_FAILED:
-        compaction_card_end(need_card(f, ev), ev);
+        compaction_card_apply(need_card(f, ev), ev);
         f->card = NULL;
         return true;
     case EVENT_COMPACTION_UNDONE:

@@ -255,25 +255,6 @@ static enum style write_outcome(const struct item *call, struct buf *out)
     return STYLE_TOOL;
 }
 
-/* The call on one line: symbol and name, argument, outcome. The argument is cut first, and a long
- * error to half of the line. */
-static void add_call_line(struct rows *out, const struct item *call, size_t width)
-{
-    AUTO(buf_release) struct buf name = BUF_INIT;
-    AUTO(buf_release) struct buf end = BUF_INIT;
-    const struct sentence *sentence = sentence_of(call->name);
-    buf_addf(&name, "  %s %s", glyph(symbol_of(call->name)),
-             sentence ? _(sentence->verb) : call->name);
-    enum style style = write_outcome(call, &end);
-    rows_begin(out);
-    (void)rows_add_cut(out, name.data, width, STYLE_TOOL);
-    size_t room = rows_room(out, width), needed = utf8_width(end.data, end.len);
-    if (needed > room / 2 && call->failed)
-        needed = room / 2;
-    add_argument(out, call, room > needed ? room - needed : 0);
-    (void)rows_add_cut(out, end.data, rows_room(out, width), style);
-}
-
 /* Adds at most ROWS_MAX rows of a text, and the number of its other lines. `lines`: of the whole
  * text, of which this may be the beginning; 0: of this text. */
 static void add_block(struct rows *out, const char *text, size_t lines, size_t width,
@@ -364,9 +345,22 @@ static void add_last_lines(struct rows *out, const struct item *call, size_t wid
     add_block(out, text.data, 0, width, NULL);
 }
 
+/* A line with symbol and name, argument and outcome, of which the argument is cut first, and a long
+ * error to half of the line. Below it, if it is open, the difference or arguments and result. */
 static void add_call(struct rows *out, const struct item *call, size_t width, bool open)
 {
-    add_call_line(out, call, width);
+    AUTO(buf_release) struct buf end = BUF_INIT;
+    const struct sentence *sentence = sentence_of(call->name);
+    auto_free char *name = mem_printf("  %s %s", glyph(symbol_of(call->name)),
+                                      sentence ? _(sentence->verb) : call->name);
+    enum style style = write_outcome(call, &end);
+    rows_begin(out);
+    (void)rows_add_cut(out, name, width, STYLE_TOOL);
+    size_t room = rows_room(out, width), needed = utf8_width(end.data, end.len);
+    if (needed > room / 2 && call->failed)
+        needed = room / 2;
+    add_argument(out, call, room > needed ? room - needed : 0);
+    (void)rows_add_cut(out, end.data, rows_room(out, width), style);
     if (!open) {
         add_last_lines(out, call, width);
         return;

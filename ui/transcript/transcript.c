@@ -383,20 +383,6 @@ static void forget_far(struct transcript *t)
     t->laid.len = kept;
 }
 
-/* Frees the rows of a giant item that are far above the view; they are laid out again when the view
- * goes there. Not during a search, which reads all rows. */
-static void let_go_above(struct transcript *t)
-{
-    size_t kept = (size_t)t->height * SCREENS_KEPT, below = 0;
-    for (size_t i = t->needle ? 0 : t->top.item + 1; i-- > 0 && below < kept;) {
-        struct item *item = item_at(t, i);
-        size_t rows = i < t->top.item ? rows_or_one(t, i) : t->top.row;
-        if (below + rows >= item->gone + 2 * kept)
-            item_let_go(item, below + rows - kept);
-        below += rows;
-    }
-}
-
 static void find_view(struct transcript *t)
 {
     bool end = false;
@@ -424,10 +410,19 @@ static void find_view(struct transcript *t)
 
 const struct transcript_row *transcript_rows(struct transcript *t, size_t *count)
 {
+    size_t kept = (size_t)t->height * SCREENS_KEPT, below = 0;
     vec_clear(&t->visible);
     t->room = t->pace;
-    if (t->top.item < item_count(t))
-        let_go_above(t);
+    /* The rows of a giant item that are far above the view are freed; they are laid out again when
+     * the view goes there. Not during a search, which reads all rows. */
+    for (size_t i = t->needle || t->top.item >= item_count(t) ? 0 : t->top.item + 1;
+         i-- > 0 && below < kept;) {
+        struct item *item = item_at(t, i);
+        size_t rows = i < t->top.item ? rows_or_one(t, i) : t->top.row;
+        if (below + rows >= item->gone + 2 * kept)
+            item_let_go(item, below + rows - kept);
+        below += rows;
+    }
     if (item_count(t) > 0)
         find_view(t);
     t->room = SIZE_MAX;

@@ -339,7 +339,7 @@ static void take_completed(struct compaction_detail *d, struct event *ev)
     d->completed = ev;
     d->card = item_new(ITEM_COMPACTION, ev->seq);
     compaction_card_new(d->card, &none);
-    compaction_card_end(d->card, ev);
+    compaction_card_apply(d->card, ev);
     find_shortened(d);
 }
 
