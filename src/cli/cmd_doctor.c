@@ -1,13 +1,543 @@
+#include <langinfo.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/i18n.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/vec.h"
 #include "cli/command_line.h"
-#include "cli/diagnosis.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/setup.h"
 #include "cli/signals.h"
+#include "session/config_operations.h"
+#include "session/engine.h"
+#include "session/health.h"
+#include "session/notice.h"
+
+/* Everything that doctor finds out. Looking changes nothing. */
+struct diagnosis {
+    struct setup setup;
+    bool config_exists;
+    struct engine_info engine;
+    bool kept;  /* conversations are: by the build and the configuration */
+    bool built; /* with a store */
+    bool thorough;
+    struct health_report store;      /* if built with one */
+    VEC(struct report_fact) service; /* "provider", "model", … */
+    struct error service_fault;
+    const char *term; /* NULL: not set */
+    bool to_terminal; /* standard output */
+    const char *codeset;
+    bool utf8;
+    struct orphans orphans;   /* beside the store */
+    struct recovery recovery; /* of --recover; copy NULL: none */
+};
+
+/* --- diagnosis -------------------------------------------------------------------------------- */
+
+enum { PATIENCE_MS = 15000 };
+
+static void ask_engine(struct diagnosis *d)
+{
+    struct operation_context context = {.config = d->setup.config};
+    struct capabilities can = {0};
+    if (!operation_call(&context, &operation_capabilities_get, NULL, &can, &d->service_fault) ||
+        !operation_call(&context, &operation_engine_info, NULL, &d->engine, &d->service_fault))
+        return;
+    d->built = can.built_store;
+    d->kept = can.store;
+}
+
+static void diagnosis_begin(struct diagnosis *d)
+{
+    *d = (struct diagnosis){0};
+    setup_load(&d->setup);
+    setup_check_screen(d->setup.config, d->setup.path, &d->setup.problems);
+    d->config_exists = access(d->setup.path, F_OK) == 0;
+    ask_engine(d);
+}
+
+static void diagnosis_release(struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->service.len; i++)
+        free(d->service.items[i].name), free(d->service.items[i].value);
+    vec_release(&d->service);
+    shape_release(operation_engine_info.result, &d->engine);
+    health_report_release(&d->store);
+    orphans_release(&d->orphans);
+    health_rescue_release(&d->recovery);
+    setup_release(&d->setup);
+}
+
+static void diagnosis_look_at_store(struct diagnosis *d, bool thorough)
+{
+    if (!d->built)
+        return;
+    health_report_release(&d->store);
+    d->thorough = thorough;
+    health_report(NULL, thorough, &d->store);
+}
+
+/* The engine's store is in memory here; doctor looks at the one on the disk itself. */
+static void add_facts(struct diagnosis *d, const struct report_result *said)
+{
+    for (size_t i = 0; i < said->facts.len; i++) {
+        const struct report_fact *f = &said->facts.items[i];
+        if (strcmp(f->name, "store") == 0)
+            continue;
+        struct report_fact fact = {mem_strdup(f->name), mem_strdup(f->value)};
+        vec_push(&d->service, fact);
+    }
+    if (said->fault.code != ERR_OK)
+        d->service_fault = said->fault;
+}
+
+/* Whether it was the last notice that matters. */
+static bool take_notice(struct diagnosis *d, const struct notice *n)
+{
+    bool answer = n->type == NOTICE_ANSWER;
+    if (answer && n->answer->result)
+        add_facts(d, n->answer->result);
+    else if (answer)
+        d->service_fault = n->answer->error;
+    else if (n->type == NOTICE_ERROR)
+        d->service_fault = n->error;
+    return answer;
+}
+
+/* The engine keeps its store in memory, so that nothing on the disk changes. */
+static void ask_service(struct diagnosis *d)
+{
+    const struct engine_options wanted = {.config = d->setup.config, .persist = false};
+    struct engine *service = engine_new(&wanted);
+    (void)engine_start(service, &operation_doctor_report, NULL);
+    int64_t deadline = clock_mono_ms() + PATIENCE_MS;
+    for (bool last = false; !last;) {
+        int64_t left = deadline - clock_mono_ms();
+        struct notice *n = mailbox_wait(engine_notices(service), left > 0 ? (int)left : 0);
+        if (n)
+            last = take_notice(d, n);
+        else
+            last = !err_set(&d->service_fault, ERR_AGENT_ERROR, "%s",
+                            _("the service does not answer; try again"));
+        notice_free(n);
+    }
+    engine_free(service);
+}
+
+static void diagnosis_complete(struct diagnosis *d)
+{
+    const char *term = getenv("TERM");
+    if (d->built)
+        orphans_find(d->store.path, &d->orphans);
+    ask_service(d);
+    d->term = term && *term ? term : NULL;
+    d->to_terminal = isatty(STDOUT_FILENO);
+    d->codeset = nl_langinfo(CODESET);
+    d->utf8 = strcmp(d->codeset, "UTF-8") == 0;
+}
+
+static bool diagnosis_store_well(const struct diagnosis *d)
+{
+    switch (d->store.found.state) {
+    case HEALTH_GOOD:
+    case HEALTH_MISSING:
+    case HEALTH_EMPTY:
+        return true;
+    default:
+        return !d->built;
+    }
+}
+
+static bool diagnosis_language_stale(const struct diagnosis *d)
+{
+    const struct health *found = &d->store.found;
+    return found->entries > 0 && *found->language &&
+           strcmp(found->language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE)) != 0;
+}
+
+static bool diagnosis_well(const struct diagnosis *d)
+{
+    return d->setup.problems.list.len == 0 && d->service_fault.code == ERR_OK &&
+           diagnosis_store_well(d) && d->utf8;
+}
+
+/* --- diagnosis text --------------------------------------------------------------------------- */
+
+enum { ORPHANS_SHOWN = 20 };
+
+#define SAVE_IT N_("'tiro doctor --recover' saves what can be read, and keeps the file as a copy")
+
+/* What each state is called, and what to do. */
+static const struct {
+    const char *text, *advice; /* NULL: there is nothing to do */
+} states[] = {
+    [HEALTH_GOOD] = {N_("intact"), NULL},
+    [HEALTH_MISSING] = {N_("nothing has been saved yet"), NULL},
+    [HEALTH_EMPTY] = {N_("an empty file, which the next conversation fills"), NULL},
+    [HEALTH_NEWER] = {N_("written by another version of tiro"),
+                      N_("with that version, 'tiro sessions export' saves the sessions; this one "
+                         "does not change the file")},
+    [HEALTH_FOREIGN] = {N_("belongs to another program"),
+                        N_("move it away, or set XDG_DATA_HOME to another directory")},
+    [HEALTH_LOCKED] = {N_("in use by another process"),
+                       N_("quit that program or wait until it ends, then try again")},
+    [HEALTH_READ_ONLY] = {N_("cannot be written"),
+                          N_("check the permissions of the file and of its directory")},
+    [HEALTH_UNREADABLE] = {N_("cannot be read"),
+                           N_("check the permissions of the file and of the directories above it")},
+    [HEALTH_NO_DATABASE] = {N_("does not start like a database"), SAVE_IT},
+    [HEALTH_TRUNCATED] = {N_("a part of it is missing"), SAVE_IT},
+    [HEALTH_DAMAGED] = {N_("damaged"), SAVE_IT},
+    [HEALTH_INCONSISTENT] = {N_("contains invalid data"), SAVE_IT},
+};
+
+static void add_clean(struct buf *out, const char *text)
+{
+    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
+}
+
+static void add_config(const struct diagnosis *d, struct buf *out)
+{
+    buf_addf(out, _("configuration: %s%s\n"), d->setup.path,
+             d->config_exists ? "" : _(" (does not exist; defaults are used)"));
+    for (size_t i = 0; i < d->setup.problems.list.len; i++) {
+        char *text = setup_problem_text(&d->setup.problems.list.items[i]);
+        buf_addstr(out, "  ");
+        add_clean(out, text);
+        buf_addch(out, '\n');
+        free(text);
+    }
+}
+
+static void add_service(const struct diagnosis *d, struct buf *out)
+{
+    for (size_t i = 0; i < d->service.len; i++) {
+        buf_addf(out, "%s: ", d->service.items[i].name);
+        add_clean(out, d->service.items[i].value);
+        buf_addch(out, '\n');
+    }
+    if (d->service_fault.code == ERR_OK)
+        return;
+    buf_addf(out, "%s: ", err_info(d->service_fault.code)->name);
+    add_clean(out, d->service_fault.text);
+    buf_addch(out, '\n');
+}
+
+static void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
+{
+    const struct health *found = &d->store.found;
+    bool passing = found->state == HEALTH_GOOD && !d->thorough;
+    add_clean(out, d->store.path);
+    buf_addf(out, ": %s",
+             passing ? _("quick check passed (--thorough reads everything)")
+                     : _(states[found->state].text));
+    if (*found->detail) {
+        buf_addstr(out, " (");
+        add_clean(out, found->detail);
+        buf_addch(out, ')');
+    }
+}
+
+static void add_learned(const struct health *found, struct buf *out)
+{
+    if (found->learned <= 0 && found->waiting <= 0)
+        return;
+    buf_addf(out,
+             ngettext(", %lld learned item", ", %lld learned items", (unsigned long)found->learned),
+             (long long)found->learned);
+    if (found->waiting > 0)
+        buf_addf(out,
+                 ngettext(" (%lld waits for you)", " (%lld wait for you)",
+                          (unsigned long)found->waiting),
+                 (long long)found->waiting);
+}
+
+static void add_graph(const struct health *found, struct buf *out)
+{
+    if (found->graph_entities <= 0)
+        return;
+    buf_addf(out,
+             ngettext(", graph of %lld entity", ", graph of %lld entities",
+                      (unsigned long)found->graph_entities),
+             (long long)found->graph_entities);
+    buf_addf(out,
+             ngettext(" with %lld observation", " with %lld observations",
+                      (unsigned long)found->graph_observations),
+             (long long)found->graph_observations);
+    buf_addf(out,
+             ngettext(" and %lld relation", " and %lld relations",
+                      (unsigned long)found->graph_relations),
+             (long long)found->graph_relations);
+}
+
+static void add_corpora(const struct health *found, struct buf *out)
+{
+    if (found->corpora <= 0)
+        return;
+    buf_addf(out, ngettext(", %lld corpus", ", %lld corpora", (unsigned long)found->corpora),
+             (long long)found->corpora);
+    buf_addf(out,
+             ngettext(" of %lld document", " of %lld documents", (unsigned long)found->documents),
+             (long long)found->documents);
+    buf_addf(out,
+             ngettext(" with %lld passage", " with %lld passages", (unsigned long)found->passages),
+             (long long)found->passages);
+    if (found->unreadable > 0)
+        buf_addf(out,
+                 ngettext(" (%lld file could not be read)", " (%lld files could not be read)",
+                          (unsigned long)found->unreadable),
+                 (long long)found->unreadable);
+}
+
+static void add_counts(const struct health *found, struct buf *out)
+{
+    if (found->bytes > 0)
+        buf_addf(out, ", %.1f MB", (double)found->bytes / 1e6);
+    if (found->sessions >= 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out, ngettext("%lld session", "%lld sessions", (unsigned long)found->sessions),
+                 (long long)found->sessions);
+    }
+    if (found->events >= 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out, ngettext("%lld event", "%lld events", (unsigned long)found->events),
+                 (long long)found->events);
+    }
+    if (found->entries >= 0) {
+        buf_addstr(out, ", ");
+        buf_addf(
+            out,
+            ngettext("%lld memory entry", "%lld memory entries", (unsigned long)found->entries),
+            (long long)found->entries);
+    }
+    if (found->vectors > 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out, ngettext("%lld vector", "%lld vectors", (unsigned long)found->vectors),
+                 (long long)found->vectors);
+    }
+    add_learned(found, out);
+    add_graph(found, out);
+    add_corpora(found, out);
+    buf_addch(out, '\n');
+}
+
+static void add_store(const struct diagnosis *d, struct buf *out)
+{
+    if (!d->built) {
+        buf_addstr(out, _("store: none; this tiro was built without one\n"));
+        return;
+    }
+    buf_addstr(out, _("store: "));
+    diagnosis_store_text(d, out);
+    add_counts(&d->store.found, out);
+    if (states[d->store.found.state].advice)
+        buf_addf(out, "  %s\n", _(states[d->store.found.state].advice));
+    if (diagnosis_language_stale(d))
+        buf_addf(out,
+                 _("  memory is indexed for %s, not for %s; 'tiro memory reindex' changes it\n"),
+                 d->store.found.language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE));
+    if (!d->kept)
+        buf_addf(out, "  %s\n", _("conversations are not saved: [session] persist = false"));
+}
+
+/* What to do with them. */
+static const char *const orphans[] = {
+    [ORPHAN_REMOVAL] =
+        N_("belongs to a deleted session; the next 'tiro sessions' or conversation removes it if "
+           "it can"),
+    [ORPHAN_SESSION] = N_("belongs to a session that is not in the database; look at it, then "
+                          "delete it"),
+    [ORPHAN_LOCK] = N_("belongs to a session that is not in the database; delete it"),
+    [ORPHAN_TEMPORARY] = N_("left by a tiro that was killed; delete it when no tiro is running"),
+    [ORPHAN_GRAPH] = N_("belongs to a model that has no vectors here; delete it"),
+    [ORPHAN_COPY] = N_("a damaged file that was set aside; delete it when nothing is missing"),
+    [ORPHAN_UNKNOWN] = N_("not created by tiro; check what it is"),
+};
+
+static void add_orphans(const struct diagnosis *d, struct buf *out)
+{
+    size_t count = d->orphans.items.len;
+    if (count > 0)
+        buf_addf(out, "  %s\n", _("unused files beside it:"));
+    for (size_t i = 0; i < count && i < ORPHANS_SHOWN; i++) {
+        const struct orphan *o = &d->orphans.items.items[i];
+        buf_addf(out, "    %s: %s\n", o->path, _(orphans[o->kind]));
+    }
+    if (count > ORPHANS_SHOWN) {
+        buf_addstr(out, "    ");
+        buf_addf(out,
+                 ngettext("… and %zu more; --json lists them", "… and %zu more; --json lists them",
+                          (unsigned long)(count - ORPHANS_SHOWN)),
+                 count - ORPHANS_SHOWN);
+        buf_addch(out, '\n');
+    }
+}
+
+static void add_recovery(const struct diagnosis *d, struct buf *out)
+{
+    const struct recovery *r = &d->recovery;
+    if (!r->copy)
+        return;
+    buf_addf(out,
+             _("recovered: sessions %lld, events %lld, memory entries %lld, learned items %lld, "
+               "graph rows %lld; lost rows %lld\n"),
+             (long long)r->sessions, (long long)r->events, (long long)r->entries,
+             (long long)r->learned, (long long)r->facts, (long long)r->lost);
+    buf_addf(out, "  %s: ", _("the damaged file is kept"));
+    add_clean(out, r->copy);
+    buf_addch(out, '\n');
+}
+
+static void add_terminal(const struct diagnosis *d, struct buf *out)
+{
+    buf_addstr(out, _("terminal: "));
+    add_clean(out, d->term ? d->term : _("TERM is not set"));
+    buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is not a terminal)"));
+    buf_addf(out, _("locale: %s%s\n"), d->codeset,
+             charset() == CHARSET_ASSUMED
+                 ? _(" (the one that is set is not installed; \"locale -a\" "
+                     "lists those that are)")
+             : d->utf8 ? ""
+                       : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
+}
+
+static void diagnosis_print(const struct diagnosis *d)
+{
+    struct buf out = BUF_INIT;
+    buf_addf(&out, "%s %s\n", d->engine.name, d->engine.version);
+    add_config(d, &out);
+    add_service(d, &out);
+    add_recovery(d, &out);
+    add_store(d, &out);
+    add_orphans(d, &out);
+    add_terminal(d, &out);
+    if (diagnosis_well(d))
+        buf_addf(&out, "%s\n", _("no problem found"));
+    output_text(out.data);
+    buf_release(&out);
+}
+
+/* --- diagnosis json --------------------------------------------------------------------------- */
+
+static struct json *config_json(const struct diagnosis *d)
+{
+    struct json *v = json_new_object();
+    json_set_string(v, "path", d->setup.path);
+    json_set_bool(v, "exists", d->config_exists);
+    json_set(v, "problems", setup_problems_json(&d->setup));
+    return v;
+}
+
+static struct json *service_json(const struct diagnosis *d)
+{
+    struct json *v = json_new_object();
+    for (size_t i = 0; i < d->service.len; i++)
+        json_set_string(v, d->service.items[i].name, d->service.items[i].value);
+    if (d->service_fault.code != ERR_OK) {
+        struct json *fault = json_new_object();
+        json_set_string(fault, "code", err_info(d->service_fault.code)->name);
+        json_set_string(fault, "text", d->service_fault.text);
+        json_set(v, "error", fault);
+    }
+    return v;
+}
+
+static void set_known(struct json *v, const char *name, int64_t n)
+{
+    if (n >= 0)
+        json_set_int(v, name, n);
+}
+
+static struct json *orphans_json(const struct orphans *found)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < found->items.len; i++) {
+        struct json *v = json_new_object();
+        json_set_string(v, "path", found->items.items[i].path);
+        json_set_string(v, "kind", orphan_word(found->items.items[i].kind));
+        json_push(list, v);
+    }
+    return list;
+}
+
+static struct json *store_json(const struct diagnosis *d)
+{
+    struct json *v = json_new_object();
+    json_set_bool(v, "built", d->built);
+    json_set_bool(v, "kept", d->kept);
+    if (!d->built)
+        return v;
+    const struct health *found = &d->store.found;
+    json_set_string(v, "path", d->store.path);
+    json_set_string(v, "state", d->store.name);
+    json_set_string(v, "detail", *found->detail ? found->detail : NULL);
+    json_set_bool(v, "thorough", d->thorough);
+    json_set_bool(v, "well", diagnosis_store_well(d));
+    json_set_bool(v, "recoverable", d->store.recoverable);
+    set_known(v, "sessions", found->sessions);
+    set_known(v, "events", found->events);
+    set_known(v, "bytes", found->bytes);
+    set_known(v, "entries", found->entries);
+    set_known(v, "vectors", found->vectors);
+    set_known(v, "learned", found->learned);
+    set_known(v, "waiting", found->waiting);
+    set_known(v, "graph_entities", found->graph_entities);
+    set_known(v, "graph_observations", found->graph_observations);
+    set_known(v, "graph_relations", found->graph_relations);
+    set_known(v, "corpora", found->corpora);
+    set_known(v, "documents", found->documents);
+    set_known(v, "passages", found->passages);
+    set_known(v, "unreadable", found->unreadable);
+    if (*found->language)
+        json_set_string(v, "language", found->language);
+    json_set(v, "orphans", orphans_json(&d->orphans));
+    return v;
+}
+
+static struct json *recovery_json(const struct recovery *r)
+{
+    struct json *v = json_new_object();
+    json_set_int(v, "sessions", r->sessions);
+    json_set_int(v, "events", r->events);
+    json_set_int(v, "entries", r->entries);
+    json_set_int(v, "learned", r->learned);
+    json_set_int(v, "facts", r->facts);
+    json_set_int(v, "lost", r->lost);
+    json_set_string(v, "copy", r->copy);
+    return v;
+}
+
+static struct json *diagnosis_to_json(const struct diagnosis *d)
+{
+    struct json *v = json_new_object();
+    struct json *terminal = json_new_object();
+    struct json *locale = json_new_object();
+    json_set_string(terminal, "term", d->term);
+    json_set_bool(terminal, "output", d->to_terminal);
+    json_set_string(locale, "codeset", d->codeset);
+    json_set_bool(locale, "utf8", d->utf8);
+    json_set_string(v, "version", d->engine.version);
+    json_set_bool(v, "well", diagnosis_well(d));
+    json_set(v, "configuration", config_json(d));
+    json_set(v, "service", service_json(d));
+    json_set(v, "store", store_json(d));
+    if (d->recovery.copy)
+        json_set(v, "recovery", recovery_json(&d->recovery));
+    json_set(v, "terminal", terminal);
+    json_set(v, "locale", locale);
+    return v;
+}
+
+/* --- cmd doctor ------------------------------------------------------------------------------- */
 
 struct wishes {
     bool json, thorough, recover, yes;

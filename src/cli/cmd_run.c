@@ -355,10 +355,8 @@ static bool run_compact(struct operation_context *c, const struct verb_options *
         .mode = o->words.len > 1 ? o->words.items[1] : NULL, .focus = *focus ? focus : NULL};
     run_output_init(&out, output_format_find(o->json ? "json" : "text", e));
     int signal_fd = signals_open();
-    struct turn t = {.engine = engine_new(&engine),
-                     .out = &out,
-                     .compact = &compact,
-                     .print_result = o->json};
+    struct turn t = {
+        .engine = engine_new(&engine), .out = &out, .compact = &compact, .print_result = o->json};
     carry(&t, signal_fd);
     note_signal(&t);
     engine_free(t.engine);

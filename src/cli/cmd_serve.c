@@ -244,8 +244,9 @@ static int describe(const char *format)
 static bool check_options(const struct serve_options *o, struct error *e)
 {
     if (o->stdio + o->mcp + o->acp > 1)
-        return err_set(e, ERR_USAGE, _("standard input and output are one protocol's; give one of "
-                                       "--stdio, --mcp and --acp"));
+        return err_set(e, ERR_USAGE,
+                       _("standard input and output are one protocol's; give one of "
+                         "--stdio, --mcp and --acp"));
     return o->describe || o->stdio || o->mcp || o->acp || o->socket || o->http ||
            err_set(e, ERR_USAGE,
                    _("nothing says how to serve; give --stdio, --mcp, --acp, --socket PATH or "

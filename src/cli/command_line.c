@@ -11,15 +11,12 @@
 #include "base/vec.h"
 #include "config/config.h"
 
+/* --- command line ----------------------------------------------------------------------------- */
+
 const struct cli_command *const cli_commands[] = {
     &cmd_chat,  &cmd_run,    &cmd_sessions, &cmd_memory,     &cmd_learned, &cmd_graph, &cmd_corpus,
     &cmd_serve, &cmd_config, &cmd_doctor,   &cmd_completion, &cmd_help,    NULL,
 };
-
-static const struct cli_command *command_at(size_t index)
-{
-    return cli_commands[index];
-}
 
 static bool unknown(const char *what, const char *word, const char *const *known, size_t count,
                     const char *see, struct error *e)
@@ -37,12 +34,12 @@ bool cli_unknown(const char *what, const char *word, const char *const *known, s
     return unknown(what, word, known, count, "tiro --help", e);
 }
 
-static const struct cli_command *find(const struct cli_command *(*at)(size_t), const char *what,
+static const struct cli_command *find(const struct cli_command *const *table, const char *what,
                                       const char *name, const char *see, struct error *e)
 {
     VEC(const char *) names = {0};
     const struct cli_command *found;
-    for (size_t i = 0; (found = at(i)) && strcmp(found->name, name) != 0; i++)
+    for (size_t i = 0; (found = table[i]) && strcmp(found->name, name) != 0; i++)
         vec_push(&names, found->name);
     if (!found)
         unknown(what, name, names.items, names.len, see, e);
@@ -52,7 +49,7 @@ static const struct cli_command *find(const struct cli_command *(*at)(size_t), c
 
 const struct cli_command *cli_find(const char *name, struct error *e)
 {
-    return find(command_at, _("command"), name, "tiro --help", e);
+    return find(cli_commands, _("command"), name, "tiro --help", e);
 }
 
 const struct cli_command *cli_find_verb(const struct cli_command *command, const char *name,
@@ -60,7 +57,7 @@ const struct cli_command *cli_find_verb(const struct cli_command *command, const
 {
     char *what = mem_printf(_("%s command"), command->name);
     char *see = mem_printf("tiro %s --help", command->name);
-    const struct cli_command *verb = find(command->verb, what, name, see, e);
+    const struct cli_command *verb = find(command->verbs, what, name, see, e);
     free(what);
     free(see);
     return verb;
@@ -80,7 +77,7 @@ int cli_run_verb(const struct cli_command *self, int argc, char **argv)
         return 0;
     }
     bool named = word[0] != '-';
-    const struct cli_command *verb = named ? cli_find_verb(self, word, &e) : self->verb(0);
+    const struct cli_command *verb = named ? cli_find_verb(self, word, &e) : self->verbs[0];
     return verb ? verb->run(verb, argc - named, argv + named) : cli_fail(&e);
 }
 
@@ -275,3 +272,112 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, void *o
     *status = ok ? 0 : cli_fail(&e);
     return ok && !p.help;
 }
+
+/* --- help ------------------------------------------------------------------------------------- */
+
+enum { HELP_COLUMN = 28 };
+
+/* "  left      help", the help on a line of its own when the left part is too wide. */
+static void print_row(const char *left, const char *help)
+{
+    size_t width = utf8_width(left, strlen(left)) + 2;
+    if (width + 2 > HELP_COLUMN)
+        printf("  %s\n%*s%s\n", left, HELP_COLUMN, "", help);
+    else
+        printf("  %s%*s%s\n", left, HELP_COLUMN - (int)width, "", help);
+}
+
+static void print_option(const struct option *o)
+{
+    struct buf left = BUF_INIT;
+    if (o->letter)
+        buf_addf(&left, "-%c, ", o->letter);
+    buf_addf(&left, "--%s", o->name);
+    if (o->value)
+        buf_addf(&left, o->kind == OPTION_MAYBE ? " [%s]" : " %s", o->value);
+    print_row(left.data, _(o->help));
+    buf_release(&left);
+}
+
+static void print_verbs(const struct cli_command *command)
+{
+    const struct cli_command *verb;
+    printf("\n%s\n", _("Commands:"));
+    for (size_t i = 0; (verb = command->verbs[i]); i++)
+        print_row(verb->name, _(verb->help));
+}
+
+static void print_commands(void)
+{
+    printf("%s\n", _("Commands:"));
+    for (size_t i = 0; cli_commands[i]; i++)
+        print_row(cli_commands[i]->name, _(cli_commands[i]->help));
+}
+
+void help_command(const struct cli_command *command)
+{
+    printf(_("Usage: tiro %s\n"), command->synopsis);
+    printf("\n%s\n", _(command->help));
+    if (command->details)
+        printf("\n%s\n", _(command->details));
+    if (command->verbs)
+        print_verbs(command);
+    printf("\n%s\n", _("Options:"));
+    for (const struct option *o = command->options; o && o->name; o++)
+        print_option(o);
+    print_option(&cli_help_option);
+}
+
+static void print_examples(void)
+{
+    printf("\n%s\n", _("Examples:"));
+    print_row("tiro -c", _("continue the newest session of this project"));
+    print_row("tiro -r kyoto -m gpt-4.1",
+              _("open the session with \"kyoto\" in its title, with another model"));
+    print_row("git diff | tiro run 'review this'", _("one answer, for scripts"));
+}
+
+void help_overview(void)
+{
+    printf("%s\n", _("Usage: tiro [COMMAND] [OPTION]..."));
+    printf("\n%s\n\n",
+           _("Chat with a language model in the terminal. The default command is chat."));
+    print_commands();
+    printf("\n%s\n", _("Options:"));
+    for (const struct option *o = cmd_chat.options; o->name; o++)
+        if (o->letter && strchr("crm", o->letter))
+            print_option(o);
+    print_row("-h, --help", _("print this help; for one command: tiro help COMMAND"));
+    print_row("-V, --version", _("print the version"));
+    print_examples();
+}
+
+static bool take_help_word(void *context, const char *word, struct error *e)
+{
+    const struct cli_command **about = context;
+    *about = *about && (*about)->verbs ? cli_find_verb(*about, word, e) : cli_find(word, e);
+    return *about != NULL;
+}
+
+static int run(const struct cli_command *self, int argc, char **argv)
+{
+    const struct cli_command *about = NULL;
+    int status;
+    if (!cli_parse(self, argc, argv, &about, &status))
+        return status;
+    if (about)
+        help_command(about);
+    else
+        help_overview();
+    return 0;
+}
+
+const struct cli_command cmd_help = {
+    .name = "help",
+    .synopsis = "help [COMMAND [VERB]]",
+    .help = N_("explain a command"),
+    .most = CLI_MANY,
+    .words = {.what = OFFER_COMMANDS},
+    .word = take_help_word,
+    .run = run,
+};

@@ -37,18 +37,18 @@ struct option {
     const char *name; /* without dashes; NULL ends the table */
     char letter;      /* 0: none */
     enum option_kind kind;
-    const char *value; /* its name in help texts */
-    const char *help;  /* untranslated, N_() */
-    size_t at;         /* in the command's struct: of a bool (FLAG), or of what `take` wants */
-    option_take *take; /* NULL: it is a const char * */
+    const char *value;      /* its name in help texts */
+    const char *help;       /* untranslated, N_() */
+    size_t at;              /* in the command's struct: of a bool (FLAG), or of what `take` wants */
+    option_take *take;      /* NULL: it is a const char * */
     struct cli_offer offer; /* for the value */
 };
 
 struct cli_command {
     const char *name;
-    const char *synopsis; /* after "tiro " */
-    const char *help;     /* one line, untranslated */
-    const char *details;  /* paragraphs, untranslated; NULL: none */
+    const char *synopsis;         /* after "tiro " */
+    const char *help;             /* one line, untranslated */
+    const char *details;          /* paragraphs, untranslated; NULL: none */
     const struct option *options; /* NULL: none but --help */
     size_t least, most;           /* words that it takes */
     struct cli_offer words;
@@ -56,15 +56,15 @@ struct cli_command {
     bool dashes;
     /* Takes a word into the command's struct. */
     bool (*word)(void *options, const char *word, struct error *e);
-    /* The command's own commands, the first of which is meant when none is named; NULL past the
-     * last. NULL: it has none. */
-    const struct cli_command *(*verb)(size_t index);
+    /* The command's own commands; ends with NULL. The first one runs when none is named. NULL: it
+     * has none. */
+    const struct cli_command *const *verbs;
     /* argv[0] is the command's name. Returns the exit status. */
     int (*run)(const struct cli_command *self, int argc, char **argv);
 };
 
 extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd_learned, cmd_graph,
-    cmd_corpus, cmd_serve, cmd_config, cmd_doctor, cmd_completion, cmd_help, config_change;
+    cmd_corpus, cmd_serve, cmd_config, cmd_doctor, cmd_completion, cmd_help;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 
 /* In every table of options though none has it. */
@@ -78,9 +78,9 @@ const struct cli_command *cli_find_verb(const struct cli_command *command, const
 /* The run() of a command that has verbs. */
 int cli_run_verb(const struct cli_command *self, int argc, char **argv);
 
-/* Fills the command's struct with options and words, in order. "--" ends the options, "-" is a word.
- * False when the command is over: help was printed or an error reported; then *status is the exit
- * status. */
+/* Fills the command's struct with options and words, in order. "--" ends the options, "-" is a
+ * word. False when the command is over: help was printed or an error reported; then *status is the
+ * exit status. */
 enum { CLI_MANY = 1 << 20 }; /* words */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, void *options,
                int *status);

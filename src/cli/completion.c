@@ -12,9 +12,9 @@
 
 /* Where a word may stand: behind "tiro", a command, or a command and its command. */
 struct place {
-    const char *path;                                /* "", "sessions", "sessions list" */
-    const struct cli_command *(*verb)(size_t index); /* NULL: no commands may follow */
-    const struct cli_command *command;               /* whose options and words may follow */
+    const char *path;                       /* "", "sessions", "sessions list" */
+    const struct cli_command *const *verbs; /* NULL: no commands may follow */
+    const struct cli_command *command;      /* whose options and words may follow */
 };
 
 typedef void add_place(struct buf *out, const struct place *place);
@@ -22,20 +22,15 @@ typedef void add_place(struct buf *out, const struct place *place);
 static const struct option version_option = {"version", 'V', OPTION_FLAG,
                                              .help = N_("print the version")};
 
-static const struct cli_command *command_at(size_t index)
-{
-    return cli_commands[index];
-}
-
 /* Where a command's command may lack, the first is meant. */
 static void add_places(add_place *add, struct buf *out)
 {
     const struct cli_command *command, *verb;
-    add(out, &(struct place){"", command_at, &cmd_chat});
+    add(out, &(struct place){"", cli_commands, &cmd_chat});
     for (size_t i = 0; (command = cli_commands[i]); i++) {
-        verb = command->verb ? command->verb(0) : command;
-        add(out, &(struct place){command->name, command->verb, verb});
-        for (size_t j = 0; command->verb && (verb = command->verb(j)); j++) {
+        verb = command->verbs ? command->verbs[0] : command;
+        add(out, &(struct place){command->name, command->verbs, verb});
+        for (size_t j = 0; command->verbs && (verb = command->verbs[j]); j++) {
             char *path = mem_printf("%s %s", command->name, verb->name);
             add(out, &(struct place){path, NULL, verb});
             free(path);
@@ -59,7 +54,7 @@ static const struct option *option_at(const struct place *place, size_t index)
 
 static const struct cli_command *verb_at(const struct place *place, size_t index)
 {
-    return place->verb ? place->verb(index) : NULL;
+    return place->verbs ? place->verbs[index] : NULL;
 }
 
 /* Within single quotes. `quote` stands for one of them; a backslash comes before each of `special`.
@@ -257,7 +252,7 @@ static void fish_place(struct buf *out, const struct place *place)
     }
     for (size_t i = 0; (o = option_at(place, i)); i++)
         fish_option(out, place, o);
-    if (words->what != OFFER_NOTHING && !place->verb) {
+    if (words->what != OFFER_NOTHING && !place->verbs) {
         fish_begin(out, place, words->first ? "; and __tiro_first" : "");
         fish_offer(out, words);
         buf_addch(out, '\n');
@@ -268,10 +263,10 @@ static void fish_place(struct buf *out, const struct place *place)
 static void fish_verbs(struct buf *out, const struct place *place)
 {
     const struct cli_command *verb;
-    if (!place->verb)
+    if (!place->verbs)
         return;
     buf_addf(out, "    case '%s'\n        printf '%%s\\n'", place->path);
-    for (size_t i = 0; (verb = place->verb(i)); i++)
+    for (size_t i = 0; (verb = place->verbs[i]); i++)
         buf_addf(out, " %s", verb->name);
     buf_addch(out, '\n');
 }

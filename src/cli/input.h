@@ -1,4 +1,5 @@
-/* What comes from the user: standard input as a whole, files that are named for reading, yes or no. */
+/* What comes from the user: standard input as a whole, files that are named for reading, yes or no.
+ */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 

@@ -50,8 +50,8 @@ static void hold_standard_files(void)
             return;
 }
 
-/* Protects keys in memory: no core dump (a child can allow its own), and no process of the same user
- * reads our memory or environment. The leak detector has to, in builds with sanitizers. */
+/* Protects keys in memory: no core dump (a child can allow its own), and no process of the same
+ * user reads our memory or environment. The leak detector has to, in builds with sanitizers. */
 static void hide_from_others(void)
 {
     struct rlimit core;
@@ -113,7 +113,8 @@ int main(int argc, char **argv)
     charset_start();
     bindtextdomain("tiro", LOCALEDIR);
     textdomain("tiro");
-    /* A reader that went away and a file that may not grow are faults of the write, as a full disk is. */
+    /* A reader that went away and a file that may not grow are faults of the write, as a full disk
+     * is. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     struct error e = {0};

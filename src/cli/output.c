@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
-enum { UNBOUNDED = 1 << 20 };
+/* --- output ----------------------------------------------------------------------------------- */
+
+enum { UNBOUNDED = 1 << 20, SHORT_ID = 8 };
 
 void output_init(struct output *o)
 {
@@ -91,6 +94,12 @@ void output_time(struct buf *out, int64_t wall_ms)
         buf_addstr(out, text);
 }
 
+const char *output_short_id(const char *id)
+{
+    size_t len = strlen(id);
+    return len > SHORT_ID ? id + len - SHORT_ID : id;
+}
+
 size_t output_start(const char *text, size_t match, size_t width)
 {
     size_t len = strlen(text), start = 0;
@@ -100,4 +109,116 @@ size_t output_start(const char *text, size_t match, size_t width)
     while (start < last && utf8_width(text + start, last - start) > width / 2)
         start = utf8_next(text, len, start);
     return start;
+}
+
+/* --- grid ------------------------------------------------------------------------------------- */
+
+enum { GAP = 2 };
+
+void grid_add(struct grid *g, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    if (text)
+        utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    vec_push(&g->cells, buf_take(&clean));
+}
+
+static size_t widest(const struct grid *g, size_t column)
+{
+    size_t most = 0;
+    for (size_t i = column; i < g->cells.len; i += g->count) {
+        size_t width = utf8_width(g->cells.items[i], strlen(g->cells.items[i]));
+        most = width > most ? width : most;
+    }
+    size_t max = g->columns[column].max;
+    return max > 0 && most > max ? max : most;
+}
+
+/* Cuts those columns that are, or are not, to be cut first; returns the columns that are still too
+ * many. */
+static size_t shrink(const struct grid *g, size_t *widths, bool first, size_t excess)
+{
+    for (size_t c = 0; c < g->count && excess > 0; c++) {
+        size_t least = g->columns[c].shrink;
+        if (g->columns[c].first != first || least == 0 || widths[c] <= least)
+            continue;
+        size_t spare = widths[c] - least;
+        size_t less = spare < excess ? spare : excess;
+        widths[c] -= less;
+        excess -= less;
+    }
+    return excess;
+}
+
+/* The widths of all columns; 0: left out. */
+static size_t *measure(const struct grid *g, size_t width)
+{
+    size_t *widths = mem_alloc(g->count * sizeof *widths);
+    size_t total = 0;
+    for (size_t c = 0; c < g->count; c++) {
+        widths[c] = widest(g, c);
+        total += widths[c] > 0 ? widths[c] + GAP : 0;
+    }
+    size_t excess = total > width + GAP ? total - width - GAP : 0;
+    excess = shrink(g, widths, true, excess);
+    shrink(g, widths, false, excess);
+    return widths;
+}
+
+/* Cut to the width; returns the columns that it took. */
+static size_t add_cut(struct buf *out, const char *text, size_t width)
+{
+    size_t len = strlen(text);
+    size_t whole = utf8_width(text, len);
+    if (whole <= width) {
+        buf_add(out, text, len);
+        return whole;
+    }
+    size_t keep = utf8_cut_width(text, len, width > 0 ? width - 1 : 0);
+    buf_add(out, text, keep);
+    if (width > 0)
+        buf_addstr(out, "…");
+    return utf8_width(text, keep) + (width > 0);
+}
+
+static void write_cell(struct buf *line, const char *text, size_t width, bool right)
+{
+    struct buf cell = BUF_INIT;
+    int blanks = (int)(width - add_cut(&cell, text, width));
+    if (right)
+        buf_addf(line, "%*s%s", blanks, "", cell.data);
+    else
+        buf_addf(line, "%s%*s", cell.data, blanks, "");
+    buf_release(&cell);
+}
+
+static void write_row(const struct grid *g, const size_t *widths, size_t row, size_t width,
+                      struct buf *out)
+{
+    struct buf line = BUF_INIT;
+    for (size_t c = 0; c < g->count; c++) {
+        if (widths[c] == 0)
+            continue;
+        if (line.len > 0)
+            buf_addf(&line, "%*s", GAP, "");
+        write_cell(&line, g->cells.items[row + c], widths[c], g->columns[c].right);
+    }
+    while (line.len > 0 && line.data[line.len - 1] == ' ')
+        buf_splice(&line, line.len - 1, 1, "", 0);
+    add_cut(out, line.data, width);
+    buf_addch(out, '\n');
+    buf_release(&line);
+}
+
+void grid_print(struct grid *g)
+{
+    struct buf out = BUF_INIT;
+    size_t width = output_width();
+    size_t *widths = measure(g, width);
+    for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
+        write_row(g, widths, row, width, &out);
+    fwrite(out.data, 1, out.len, stdout);
+    free(widths);
+    buf_release(&out);
+    vec_free_each(&g->cells);
 }
