@@ -116,7 +116,8 @@ static bool take_notice(struct diagnosis *d, const struct notice *n)
 /* The engine keeps its store in memory, so that nothing on the disk changes. */
 static void ask_service(struct diagnosis *d)
 {
-    const struct engine_options wanted = {.config = d->setup.config, .persist = false};
+    const struct engine_options wanted = {
+        .config = d->setup.config, .persist = false, .apart = true};
     struct engine *service = engine_new(&wanted);
     (void)engine_start(service, &operation_doctor_report, NULL);
     int64_t deadline = clock_mono_ms() + PATIENCE_MS;

@@ -65,12 +65,12 @@ static char *store_path(const struct engine *s)
     return s->options.store_path ? mem_strdup(s->options.store_path) : store_default_path();
 }
 
-/* A session that is not kept still reads what earlier ones left. */
+/* A session that is not saved still reads what earlier sessions left. */
 static struct place *lasting_place(const struct engine *s)
 {
     auto_free char *path = store_path(s);
-    bool apart = !s->persist && capability_store() && access(path, R_OK) == 0;
-    return apart ? place_new_reading(path) : s->place;
+    bool reads = !s->persist && !s->options.apart && capability_store() && access(path, R_OK) == 0;
+    return reads ? place_new_reading(path) : s->place;
 }
 
 static struct place *make_place(const struct engine *s)

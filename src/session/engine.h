@@ -41,7 +41,8 @@ struct engine_options {
     bool shows_changes; /* the surface shows NOTICE_CHANGE */
     bool helps_tools;   /* … and answers NOTICE_READ, NOTICE_WRITE and NOTICE_RUN */
     bool persist;       /* false, or a build without a store: it is kept in memory alone */
-    bool read_only;     /* `resume` is opened for reading */
+    bool apart;       /* without `persist`: the store on the disk is not even opened for reading */
+    bool read_only;   /* `resume` is opened for reading */
     bool many;        /* session/create, open and fork leave a running turn running, and the surface
                          knows notices of sessions that it does not show; else they are refused */
     bool serves;      /* nothing is in front: each request names its session (see below) */
