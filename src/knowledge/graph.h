@@ -1,10 +1,10 @@
 /* The graph of facts in the sessions' database, on the caller's connection. Each call is a
- * transaction of its own unless one is open, and then a part of that; whatever fails has changed
- * nothing. So two processes never lose each other's writes, and names stay unique.
+ * transaction, or a part of one that is open; a call that fails has changed nothing. So two
+ * processes do not lose each other's writes, and names stay unique.
  *
- * Names and texts are kept trimmed, with secrets masked (memory/secrets.h). What is wrong with a
- * text or beyond a bound (chat/graph.h) is USAGE, an entity or a fact that is not there
- * MEMORY_NOT_FOUND; both name the member. Structs that are filled in are empty where this fails. */
+ * Names and texts are kept trimmed, with secrets masked (memory/secrets.h). A faulty text and one
+ * beyond a bound (chat/knowledge.h) are USAGE, a missing entity or fact is MEMORY_NOT_FOUND; both
+ * name the member. Structs that are filled in are empty after a failure. */
 #ifndef KNOWLEDGE_GRAPH_H
 #define KNOWLEDGE_GRAPH_H
 
@@ -15,31 +15,31 @@
 
 struct graph {
     struct store *store;  /* borrowed */
-    const char *language; /* of the words where there are none yet (store/language.h); a constant */
+    const char *language; /* of a new index of words (store/language.h); a constant */
 };
 
-/* Who says so; the session's id is borrowed, NULL: a person by himself. */
+/* The source of a fact. The session's id is borrowed; NULL: a person. */
 struct graph_by {
     const char *session_id;
     int64_t seq; /* 0: not known */
 };
 
-/* ---- making (graph_write.c) ---- */
+/* ---- making ---- */
 
-/* An entity that is there is left as it is: `created` has the new ones alone, as they are kept. */
+/* Existing entities are left as they are: `created` has only new ones, as they are kept. */
 bool graph_create(const struct graph *g, const struct graph_create *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e);
 bool graph_observe(const struct graph *g, const struct graph_observe *p, const struct graph_by *by,
                    struct graph_added *out, struct error *e);
-/* One that is there is left; `created` has the new ones. */
+/* Existing relations are left; `created` has the new ones. */
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e);
 
-/* ---- deleting (graph_delete.c) ---- */
+/* ---- deleting ---- */
 
-/* All that are named or none; one that is named twice counts once. `gone` (may be NULL) takes what
- * is deleted, an entity with its observations and relations, for graph_restore(). Words of it are
- * in the index until graph_purge(). */
+/* All that are named or none; a fact that is named twice counts once. `gone` (may be NULL) gets the
+ * deleted facts, an entity with its observations and relations, for graph_restore(). Their words
+ * are in the index until graph_purge(). */
 bool graph_delete_entities(const struct graph *g, const struct graph_names *p,
                            struct graph_part *gone, struct error *e);
 bool graph_delete_observations(const struct graph *g, const struct graph_unobserve *p,
@@ -48,14 +48,13 @@ bool graph_delete_relations(const struct graph *g, const struct graph_relate *p,
                             struct graph_part *gone, struct error *e);
 struct graph_counts graph_part_counts(const struct graph_part *gone);
 
-/* What is there again meanwhile is passed over; MEMORY_NOT_FOUND where a relation leads to an
- * entity that is gone. */
+/* Facts that exist again are passed over. MEMORY_NOT_FOUND: a relation leads to a missing entity.
+ */
 bool graph_restore(const struct graph *g, const struct graph_part *gone, struct error *e);
 
-/* ---- reading (graph_read.c, graph_search.c) ---- */
+/* ---- reading ---- */
 
-/* By name, from behind `after` on (NULL: from the beginning); observations are counted, not read.
- */
+/* By name, from behind `after` on (NULL: from the beginning); observations are only counted. */
 bool graph_list(const struct graph *g, const char *after, int limit, struct graph_part *out,
                 struct error *e);
 
@@ -71,7 +70,7 @@ bool graph_search(const struct graph *g, const struct graph_search *search, stru
 
 bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e);
 
-/* ---- lines (graph_import.c, graph_export.c) ----
+/* ---- lines ----
  * In the form of the MCP project's server-memory (src/memory of modelcontextprotocol/servers):
  * {"type":"entity","name","entityType","observations"} and
  * {"type":"relation","from","to","relationType"}. */
@@ -82,10 +81,9 @@ struct graph_import;
 struct graph_import *graph_import_begin(const struct graph *g);
 bool graph_import_line(struct graph_import *in, int64_t line, const char *text, size_t len,
                        struct error *e);
-/* Looks whether relations lead somewhere, and writes: in several transactions, so that others write
- * in between. Before each `go_on` (may be NULL) is asked; false is INTERRUPTED. What an earlier
- * one wrote stays (graph_import_counts()); the same text adds the rest. *line: of the fault, 0: it
- * is none of a line. */
+/* Writes in several transactions, so that others write in between. `go_on` (may be NULL) is called
+ * before each; false is INTERRUPTED. Facts of earlier transactions stay (graph_import_counts());
+ * the same text adds the rest. *line: of the fault; 0: of no line. */
 bool graph_import_end(struct graph_import *in,
                       bool (*go_on)(void *context, int64_t done, int64_t of), void *context,
                       int64_t *line, struct error *e);
@@ -99,14 +97,13 @@ bool graph_export(const struct graph *g,
 
 /* ---- upkeep ---- */
 
-/* A step of what deletions left to do, and of what keeps the index quick; *more: that was not all.
- */
+/* Steps that clean up after deletions and keep the index quick; *more: there are more. */
 bool graph_purge(const struct graph *g, bool *more, struct error *e);
 bool graph_tidy(const struct graph *g, bool *more, struct error *e);
 /* Makes the index of words anew. */
 bool graph_reindex(const struct graph *g, struct error *e);
 
-/* What a check and a recovery of the sessions' database have to know of its tables. */
+/* For session/health.h: a check and a recovery of its tables. */
 extern const struct store_extension graph_extension;
 
 #endif
