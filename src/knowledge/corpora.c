@@ -141,24 +141,6 @@ char *corpora_column(const struct query *q, int i)
     return text && *text ? mem_strdup(text) : NULL;
 }
 
-static bool read_corpus(struct store *s, int64_t number, struct corpus_info *out, struct error *e)
-{
-    struct query counts = sql_query(s, e, COUNTS " WHERE corpus = ?", "i", number);
-    if (query_next(&counts)) {
-        out->documents = sqlite3_column_int64(counts.handle, 0);
-        out->failed = sqlite3_column_int64(counts.handle, 1);
-        out->passages = sqlite3_column_int64(counts.handle, 2);
-        out->bytes = sqlite3_column_int64(counts.handle, 3);
-    }
-    if (!query_end(&counts))
-        return false;
-    struct query paths =
-        sql_query(s, e, "SELECT path FROM corpus_path WHERE corpus = ? ORDER BY path", "i", number);
-    while (query_next(&paths))
-        vec_push(&out->paths, query_column_text(&paths, 0));
-    return query_end(&paths);
-}
-
 /* Ends a transaction that only read. `out` is released if it failed. */
 static bool leave(struct corpora *c, bool began, bool ok, const struct shape *shape, void *out,
                   struct error *e)
@@ -180,11 +162,25 @@ static bool list(struct corpora *c, const char *name, struct corpus_list *out, s
                                " WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
                                "t", name);
     while (ok && query_next(&q)) {
-        vec_push(&out->items,
-                 (struct corpus_info){.name = query_column_text(&q, 1),
-                                      .pending = sqlite3_column_int(q.handle, 2) != 0,
-                                      .updated_ms = sqlite3_column_int64(q.handle, 3)});
-        ok = read_corpus(c->store, sqlite3_column_int64(q.handle, 0), &vec_last(&out->items), e);
+        int64_t number = sqlite3_column_int64(q.handle, 0);
+        struct corpus_info info = {.name = query_column_text(&q, 1),
+                                   .pending = sqlite3_column_int(q.handle, 2) != 0,
+                                   .updated_ms = sqlite3_column_int64(q.handle, 3)};
+        struct query counts = sql_query(c->store, e, COUNTS " WHERE corpus = ?", "i", number);
+        if (query_next(&counts)) {
+            info.documents = sqlite3_column_int64(counts.handle, 0);
+            info.failed = sqlite3_column_int64(counts.handle, 1);
+            info.passages = sqlite3_column_int64(counts.handle, 2);
+            info.bytes = sqlite3_column_int64(counts.handle, 3);
+        }
+        ok = query_end(&counts);
+        struct query paths =
+            sql_query(c->store, e, "SELECT path FROM corpus_path WHERE corpus = ? ORDER BY path",
+                      "i", number);
+        while (query_next(&paths))
+            vec_push(&info.paths, query_column_text(&paths, 0));
+        ok = query_end(&paths) && ok;
+        vec_push(&out->items, info);
     }
     return leave(c, began, query_end(&q) && ok, &corpus_list_shape, out, e);
 }
@@ -429,10 +425,7 @@ bool corpora_cited(struct corpora *c, const struct corpus_cited *query, struct c
 
 /* --- health and recovery ---------------------------------------------------------------------- */
 
-/* Counts of rows that must not be there, and their fault. */
-static const struct {
-    const char *sql, *fault;
-} checks[] = {
+static const struct health_rule rules[] = {
     {"SELECT count(*) FROM corpus_document WHERE file = '' OR chunks < 0 OR number <= 0"
      " OR number >= (SELECT document FROM corpus_next)",
      "documents make no sense"},
@@ -449,6 +442,7 @@ static const struct {
      "passages are not in their index of words; 'tiro memory reindex' makes it anew"},
     {"SELECT count(*) FROM corpus_words_docsize WHERE id NOT IN (SELECT key FROM corpus_entry)",
      "rows of their index of words belong to no passage; 'tiro memory reindex' makes it anew"},
+    {NULL, NULL},
 };
 
 static bool check(struct store *s, bool thorough, struct health *out)
@@ -462,13 +456,7 @@ static bool check(struct store *s, bool thorough, struct health *out)
                            &out->passages, out) &&
               health_count(s, "SELECT count(*) FROM corpus_document WHERE state = 'failed'",
                            &out->unreadable, out);
-    for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
-        int64_t rows = 0;
-        ok = health_count(s, checks[i].sql, &rows, out) &&
-             (rows == 0 || health_found(out, HEALTH_INCONSISTENT, "corpora: %lld %s",
-                                        (long long)rows, checks[i].fault));
-    }
-    return ok;
+    return ok && (!thorough || health_rules(s, rules, "corpora", out));
 }
 
 static const struct salvage_shape shapes[] = {

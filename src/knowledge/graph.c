@@ -397,10 +397,7 @@ bool graph_search(const struct graph *g, const struct graph_search *search, stru
 
 /* --- health and recovery ---------------------------------------------------------------------- */
 
-/* Counts of rows that must not be there, and their fault. */
-static const struct {
-    const char *sql, *fault;
-} checks[] = {
+static const struct health_rule rules[] = {
     {"SELECT count(*) FROM graph_entry WHERE name = '' OR type = '' OR key <= 0 OR key & 0xffffff",
      "entities make no sense"},
     {"SELECT count(*) FROM graph_observation WHERE entity NOT IN (SELECT key FROM graph_entry)",
@@ -416,6 +413,7 @@ static const struct {
     {"SELECT count(*) FROM graph_size WHERE entities <> (SELECT count(*) FROM graph_entry)"
      " OR relations <> (SELECT count(*) FROM graph_relation)",
      "counts are wrong"},
+    {NULL, NULL},
 };
 
 static bool check(struct store *s, bool thorough, struct health *out)
@@ -424,13 +422,7 @@ static bool check(struct store *s, bool thorough, struct health *out)
         health_count(s, "SELECT count(*) FROM graph_entry", &out->graph_entities, out) &&
         health_count(s, "SELECT count(*) FROM graph_observation", &out->graph_observations, out) &&
         health_count(s, "SELECT count(*) FROM graph_relation", &out->graph_relations, out);
-    for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
-        int64_t rows = 0;
-        ok = health_count(s, checks[i].sql, &rows, out) &&
-             (rows == 0 || health_found(out, HEALTH_INCONSISTENT, "graph: %lld %s", (long long)rows,
-                                        checks[i].fault));
-    }
-    return ok;
+    return ok && (!thorough || health_rules(s, rules, "graph", out));
 }
 
 static const struct salvage_shape shapes[] = {

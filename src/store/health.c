@@ -75,6 +75,19 @@ bool health_count(struct store *s, const char *sql, int64_t *out, struct health 
     return end(&q, true, health);
 }
 
+bool health_rules(struct store *s, const struct health_rule *rules, const char *what,
+                  struct health *out)
+{
+    bool ok = true;
+    for (; ok && rules->sql; rules++) {
+        int64_t rows = 0;
+        ok = health_count(s, rules->sql, &rows, out) &&
+             (rows == 0 || health_found(out, HEALTH_INCONSISTENT, "%s: %lld %s", what,
+                                        (long long)rows, rules->fault));
+    }
+    return ok;
+}
+
 /* Whether the tables of sessions and events can be read. */
 static bool check_tables(struct store *s, struct health *out)
 {

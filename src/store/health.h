@@ -120,6 +120,14 @@ bool health_replace(const char *path, const struct recovery *r, struct error *e)
 /* The number that a statement gives; *out stays as it is without a row. */
 bool health_count(struct store *s, const char *sql, int64_t *out, struct health *health);
 
+/* Statements that count rows that must not be there, and what is wrong with them; the last has no
+ * statement. The fault is told as "WHAT: 3 FAULT". */
+struct health_rule {
+    const char *sql, *fault;
+};
+bool health_rules(struct store *s, const struct health_rule *rules, const char *what,
+                  struct health *out);
+
 /* Fills in the state for a result of SQLite's and returns false. */
 bool health_fault(struct store *s, int result, struct health *out);
 
