@@ -106,26 +106,25 @@ static int64_t lines_in(const char *text, size_t len)
     return n;
 }
 
-static int64_t source_bytes(enum document_offsets offsets, const char *text, size_t len)
+/* Counts lines, and bytes of the source, up to `at`. */
+static void count_up_to(struct cutter *c, size_t at)
 {
-    if (offsets == DOCUMENT_OFFSETS_BYTES)
-        return (int64_t)len;
-    int64_t units = 0;
+    enum document_offsets offsets = c->d->offsets;
+    const char *text = c->text + c->counted;
+    size_t len = at - c->counted;
+    if (offsets == DOCUMENT_NO_OFFSETS)
+        return;
+    c->line += lines_in(text, len);
+    c->counted = at;
+    if (offsets == DOCUMENT_OFFSETS_BYTES) {
+        c->source += (int64_t)len;
+        return;
+    }
     for (size_t i = 0; i < len;) {
         uint32_t cp;
         i += utf8_decode(text + i, len - i, &cp);
-        units += offsets == DOCUMENT_OFFSETS_UTF16 && cp > 0xFFFF ? 2 : 1;
+        c->source += offsets != DOCUMENT_OFFSETS_UTF16 ? 1 : cp > 0xFFFF ? 4 : 2;
     }
-    return offsets == DOCUMENT_OFFSETS_UTF16 ? units * 2 : units;
-}
-
-static void count_up_to(struct cutter *c, size_t at)
-{
-    if (c->d->offsets == DOCUMENT_NO_OFFSETS)
-        return;
-    c->line += lines_in(c->text + c->counted, at - c->counted);
-    c->source += source_bytes(c->d->offsets, c->text + c->counted, at - c->counted);
-    c->counted = at;
 }
 
 /* The part that the byte is in, or the next one. */
@@ -305,25 +304,18 @@ static size_t last_sentence(const char *text, size_t from, size_t limit, size_t 
     return 0;
 }
 
-static size_t last_word(const char *text, size_t from, size_t limit)
-{
-    for (size_t at = limit; at > from; at--)
-        if (is_white(text[at]))
-            return trim_white(text, from, at);
-    return 0;
-}
-
 static size_t choose_cut(struct cutter *c, size_t from, size_t limit, size_t stop)
 {
     size_t found[BORDERS] = {0}, room = limit - from;
     find_borders(c, from, limit, stop, found);
     if (found[BORDER_UNIT] > found[BORDER_PARAGRAPH])
         found[BORDER_PARAGRAPH] = found[BORDER_UNIT];
+    found[BORDER_WORD] = 0;
     for (int b = 0; b < BORDERS; b++) {
         if (b == BORDER_SENTENCE && part_at(c, from)->kind != DOCUMENT_CODE)
             found[b] = last_sentence(c->text, from, limit, stop);
-        if (b == BORDER_WORD)
-            found[b] = last_word(c->text, from, limit);
+        for (size_t at = limit; b == BORDER_WORD && at > from && found[b] == 0; at--)
+            found[b] = is_white(c->text[at]) ? trim_white(c->text, from, at) : 0;
         if (found[b] > from && found[b] - from >= room / 8 * least_eighths[b])
             return found[b];
     }

@@ -539,22 +539,6 @@ static void count_written(struct ingest *in, const struct prepared *p)
     in->progress.passages += (int64_t)p->chunks.items.len;
 }
 
-static bool write_batch(struct ingest *in, struct error *e)
-{
-    for (size_t i = 0; i < in->batch.len; i++) {
-        const struct prepared *p = &in->batch.items[i];
-        struct writing w;
-        bool more = !p->failure;
-        if (p->failure ? !write_failure(in->corpora, &p->row, p->failure, e)
-                       : !writing_begin(in->corpora, &p->row, &p->chunks, &w, e))
-            return false;
-        while (more)
-            if (!writing_step(&w, &more, e))
-                return false;
-    }
-    return true;
-}
-
 /* A large document ends its batch and is written by itself. */
 static bool flush(struct ingest *in, struct error *e)
 {
@@ -565,8 +549,18 @@ static bool flush(struct ingest *in, struct error *e)
         in->large = *last;
         in->batch.len--;
     }
-    if (in->batch.len > 0)
-        ok = store_step_begin(s, &began, e) && store_step_end(s, began, write_batch(in, e), e);
+    if (in->batch.len > 0 && (ok = store_step_begin(s, &began, e))) {
+        for (size_t i = 0; ok && i < in->batch.len; i++) {
+            const struct prepared *p = &in->batch.items[i];
+            struct writing w;
+            bool more = !p->failure;
+            ok = p->failure ? write_failure(in->corpora, &p->row, p->failure, e)
+                            : writing_begin(in->corpora, &p->row, &p->chunks, &w, e);
+            while (ok && more)
+                ok = writing_step(&w, &more, e);
+        }
+        ok = store_step_end(s, began, ok, e);
+    }
     for (size_t i = 0; i < in->batch.len; i++) {
         if (ok)
             count_written(in, &in->batch.items[i]);

@@ -72,22 +72,6 @@ struct choice {
     bool begun[LEARNED_SCOPES];
 };
 
-static void take(struct choice *c, const struct learned_item *item, enum learned_form form)
-{
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    add_line(&line, item, form);
-    size_t need = line.len;
-    if (!c->begun[item->scope])
-        need += strlen(headings[item->scope]) + strlen("\n## \n");
-    if (need > c->room) {
-        vec_push(&c->left, *item);
-        return;
-    }
-    c->room -= need;
-    c->begun[item->scope] = true;
-    vec_push(&c->told, *item);
-}
-
 /* Takes one item of each scope in turn. */
 static void choose(struct choice *c, const struct learned_items *items, enum learned_form form)
 {
@@ -100,8 +84,19 @@ static void choose(struct choice *c, const struct learned_items *items, enum lea
                 ++*at;
             if (*at == items->items.len)
                 continue;
-            take(c, &items->items.items[(*at)++], form);
+            const struct learned_item *item = &items->items.items[(*at)++];
+            AUTO(buf_release) struct buf line = BUF_INIT;
+            add_line(&line, item, form);
+            size_t heading = strlen(headings[item->scope]) + strlen("\n## \n");
+            size_t need = line.len + (c->begun[item->scope] ? 0 : heading);
             more = true;
+            if (need > c->room) {
+                vec_push(&c->left, *item);
+                continue;
+            }
+            c->room -= need;
+            c->begun[item->scope] = true;
+            vec_push(&c->told, *item);
         }
     }
 }

@@ -26,27 +26,26 @@ static const struct {
 static const char *const abbreviations[] = {"e.g",  "i.e", "vs",   "cf",  "approx", "dr",   "mr",
                                             "mrs",  "ms",  "prof", "z.b", "d.h",    "u.a",  "bzw",
                                             "evtl", "ggf", "inkl", "ca",  "nr",     "p.ej", "ej",
-                                            "p.ex", "ex",  "sr",   "sra", "mme"};
+                                            "p.ex", "ex",  "sr",   "sra", "mme",    NULL};
 
 /* Abbreviations that can end a sentence: the next one begins with a capital letter. */
-static const char *const closing_abbreviations[] = {"etc", "usw", "env"};
+static const char *const closing_abbreviations[] = {"etc", "usw", "env", NULL};
 
 /* A number and a dot behind one of these is an ordinal number: "am 3. Mai". */
-static const char *const before_ordinals[] = {"am", "den", "dem", "der", "vom", "zum", "im", "ab"};
+static const char *const before_ordinals[] = {"am",  "den", "dem", "der", "vom",
+                                              "zum", "im",  "ab",  NULL};
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool is_one_of(const char *word, size_t len, const char *const *words, size_t count)
+static bool is_one_of(const char *word, size_t len, const char *const *words)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strlen(words[i]) == len && strncasecmp(words[i], word, len) == 0)
-            return true;
-    return false;
+    while (*words && (strlen(*words) != len || strncasecmp(*words, word, len) != 0))
+        words++;
+    return *words;
 }
-#define IS_ONE_OF(word, len, words) is_one_of(word, len, words, sizeof(words) / sizeof *(words))
 
 static const char *word_before(const char *begin, const char *end)
 {
@@ -71,11 +70,11 @@ static bool dot_goes_on(const char *begin, const char *dot, const char *end)
             before--;
         const char *first = word_before(begin, before);
         return lower || word == begin ||
-               IS_ONE_OF(first, (size_t)(before - first), before_ordinals);
+               is_one_of(first, (size_t)(before - first), before_ordinals);
     }
     bool initial = len == 1 && isalpha((unsigned char)*word) && next < end;
-    return initial || IS_ONE_OF(word, len, abbreviations) ||
-           (lower && IS_ONE_OF(word, len, closing_abbreviations));
+    return initial || is_one_of(word, len, abbreviations) ||
+           (lower && is_one_of(word, len, closing_abbreviations));
 }
 
 static bool ends_here(const char *begin, const char *at, const char *end)
