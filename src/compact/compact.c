@@ -466,7 +466,7 @@ static bool is_asked_for(const struct compact_job *job)
     return job->trigger == TRIGGER_MANUAL || job->trigger == TRIGGER_OVERFLOW;
 }
 
-/* Who asks by hand asks for the mode. Where no window is known, our estimates say nothing of a
+/* By hand the user asks for the mode. Where no window is known, our estimates say nothing of a
  * request that was rejected. */
 static bool is_micro_enough(const struct attempt *a, int64_t after)
 {
@@ -490,7 +490,7 @@ static struct compact_prospect prospect(const struct attempt *a, int64_t after)
                                      .for_request = a->job->must_fit};
 }
 
-/* What was asked for is done whatever it frees. */
+/* A compaction that is asked for is always worth it. */
 static bool is_worth(const struct attempt *a, int64_t after)
 {
     const struct compact_prospect p = prospect(a, after);

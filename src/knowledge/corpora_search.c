@@ -317,7 +317,6 @@ static bool go_on(void *context)
     return clock_mono_ms() < p->end_ms && (!p->outer || p->outer->go_on(p->outer->context));
 }
 
-/* One try. */
 static bool rerank(const struct search *x, struct reranking *out, struct failure *f)
 {
     const struct config *config = x->corpora->config;

@@ -37,9 +37,9 @@ bool graph_relate(const struct graph *g, const struct graph_relate *p, const str
 
 /* ---- deleting ---- */
 
-/* All that are named or none; a fact that is named twice counts once. `gone` (may be NULL) gets the
- * deleted facts, an entity with its observations and relations, for graph_restore(). Their words
- * are in the index until graph_purge(). */
+/* Delete all named facts or none; a fact that is named twice counts once. `gone` (may be NULL) gets
+ * the deleted facts, an entity with its observations and relations, for graph_restore(). Their
+ * words are in the index until graph_purge(). */
 bool graph_delete_entities(const struct graph *g, const struct graph_names *p,
                            struct graph_part *gone, struct error *e);
 bool graph_delete_observations(const struct graph *g, const struct graph_unobserve *p,
@@ -90,7 +90,8 @@ bool graph_import_end(struct graph_import *in,
 struct graph_counts graph_import_counts(const struct graph_import *in); /* what was new */
 void graph_import_free(struct graph_import *in);
 
-/* All of it, a line each, entities first; `write` gets a text with its newline. */
+/* Writes the whole graph, a line for each fact, entities first. `write` gets lines with their
+ * newline. */
 bool graph_export(const struct graph *g,
                   bool (*write)(void *context, const char *line, size_t len, struct error *e),
                   void *context, struct graph_counts *out, struct error *e);

@@ -87,7 +87,7 @@ bool learned_count(struct store *s, const char *project, struct learned_counts *
 
 /* ---- access ---- */
 
-/* What a session may do with memory; WRITE unless it was changed. */
+/* The access of a session to memory; WRITE unless it was changed. */
 bool learned_access_read(struct store *s, const char *session_id, enum memory_access *out,
                          struct error *e);
 /* From the next message on. */

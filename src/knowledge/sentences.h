@@ -1,4 +1,4 @@
-/* What the user typed, as sentences and as words. Pure. */
+/* Sentences and words of a message that the user typed. Pure. */
 #ifndef KNOWLEDGE_SENTENCES_H
 #define KNOWLEDGE_SENTENCES_H
 
