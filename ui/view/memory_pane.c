@@ -1,18 +1,21 @@
+/* The pane: its place beside or over the transcript, and its tabs. Memory's own list is the first
+ * tab; the others are views within the pane (struct view_tab). Where there is more than one, their
+ * names stand above them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "session/memory_operations.h"
-#include "ui/view/memory_line.h"
 #include "ui/view/memory_view_private.h"
-
-/* The tabs of the pane: memory's own list, and views of others within it (struct view_tab). Where
- * there is more than one, their names stand above them. */
 
 enum { BAR_ROWS = 8 /* of the pane, from which on there is a row for the names */ };
 
-/* --- which there are --- */
+static const struct memory_view *of_const(const struct view *view)
+{
+    return (const struct memory_view *)view;
+}
+
+/* --- tabs --- */
 
 static size_t count_tabs(const struct memory_view *p)
 {
@@ -24,12 +27,8 @@ static const struct view_tab *tab_at(const struct memory_view *p, size_t tab)
     return &p->view.host->tabs[tab - 1];
 }
 
-static const char *name_of(const struct memory_view *p, size_t tab)
-{
-    return tab == 0 ? _("memory") : _(tab_at(p, tab)->name);
-}
-
-bool tabs_offered(const struct memory_view *p, size_t tab)
+/* False: there is no such tab, or its operation is not offered. */
+static bool is_offered(const struct memory_view *p, size_t tab)
 {
     const struct view_host *host = p->view.host;
     if (tab >= count_tabs(p))
@@ -38,47 +37,24 @@ bool tabs_offered(const struct memory_view *p, size_t tab)
     return !host->offers || host->offers(host->app, o);
 }
 
-static size_t count_offered(const struct memory_view *p)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < count_tabs(p); i++)
-        count += tabs_offered(p, i);
-    return count;
-}
-
-bool tabs_any(const struct memory_view *p)
-{
-    return count_offered(p) > 0;
-}
-
-/* The place of a tab among those that are offered: what its key is called. */
+/* The tab with that number among those that are offered: the number is its key. If there are fewer,
+ * one that does not exist. */
 static size_t nth_offered(const struct memory_view *p, size_t nth)
 {
     size_t tab = 0;
     for (; tab < count_tabs(p); tab++)
-        if (tabs_offered(p, tab) && nth-- == 0)
+        if (is_offered(p, tab) && nth-- == 0)
             return tab;
     return tab;
 }
 
-static size_t next_offered(const struct memory_view *p)
-{
-    size_t tab = p->tabs.at;
-    do
-        tab = (tab + 1) % count_tabs(p);
-    while (tab != p->tabs.at && !tabs_offered(p, tab));
-    return tab;
-}
-
-/* --- the one that is shown --- */
-
-/* NULL: memory's own. */
+/* The view of the shown tab; NULL: memory's own list. */
 static struct view *shown(const struct memory_view *p)
 {
     return p->tabs.at > 0 ? p->tabs.views.items[p->tabs.at - 1] : NULL;
 }
 
-static void resize(struct memory_view *p)
+static void resize_tab(struct memory_view *p)
 {
     struct view *v = shown(p);
     int height = p->tabs.height - (int)p->tabs.bar;
@@ -88,145 +64,127 @@ static void resize(struct memory_view *p)
         pane_resize(&p->view, p->tabs.width, height);
 }
 
-static struct view *need(struct memory_view *p, size_t tab)
-{
-    struct view **v = &p->tabs.views.items[tab - 1];
-    if (!*v) {
-        *v = tab_at(p, tab)->make(p->view.host);
-        (*v)->within = &p->view;
-    }
-    return *v;
-}
-
-void tabs_choose(struct memory_view *p, size_t tab, const char *query)
+/* `query` NULL: as it was left. */
+static void choose_tab(struct memory_view *p, size_t tab, const char *query)
 {
     p->tabs.at = tab;
-    if (tab > 0)
-        tab_at(p, tab)->show(need(p, tab), query);
-    else
+    if (tab > 0) {
+        struct view **v = &p->tabs.views.items[tab - 1];
+        if (!*v) {
+            *v = tab_at(p, tab)->make(p->view.host);
+            (*v)->within = &p->view;
+        }
+        tab_at(p, tab)->show(*v, query);
+    } else {
         pane_show(p, query);
-    resize(p);
+    }
+    resize_tab(p);
     view_touch(&p->view);
 }
 
-void tabs_choose_first(struct memory_view *p)
+static void change_tab(struct memory_view *p, size_t tab)
 {
-    if (!tabs_offered(p, p->tabs.at))
-        p->tabs.at = tabs_any(p) ? nth_offered(p, 0) : 0;
-}
-
-/* --- keys --- */
-
-static void change(struct memory_view *p, size_t tab)
-{
-    if (tab == p->tabs.at || !tabs_offered(p, tab))
+    if (tab == p->tabs.at || !is_offered(p, tab))
         return;
     ahead_drop(p);
-    tabs_choose(p, tab, NULL);
+    choose_tab(p, tab, NULL);
 }
 
-/* Letters are keys where nothing is written. */
-static bool change_by_letter(struct memory_view *p, const struct key *key)
+/* Digits are keys where nothing is written. */
+static bool change_by_digit(struct memory_view *p, const struct key *key)
 {
-    enum action letter = keymap_find_in(p->view.host->keymap, key, KEYS_PANE);
-    if (letter < ACTION_PANE_TAB_1 || letter > ACTION_PANE_TAB_4)
+    enum action digit = keymap_find_in(p->view.host->keymap, key, KEYS_PANE);
+    if (digit < ACTION_PANE_TAB_1 || digit > ACTION_PANE_TAB_4)
         return false;
-    change(p, nth_offered(p, (size_t)(letter - ACTION_PANE_TAB_1)));
+    change_tab(p, nth_offered(p, (size_t)(digit - ACTION_PANE_TAB_1)));
     return true;
 }
 
-static bool writes(const struct memory_view *p)
-{
-    return p->place == IN_QUERY || p->place == IN_EDITOR || ahead_waits(p);
-}
-
-static const struct view_key around[] = {{ACTION_MEMORY, view_close},
-                                         {ACTION_COMPLETE, memory_view_uncover},
-                                         {ACTION_FIND_NEWER, memory_view_uncover},
-                                         {ACTION_CANCEL, view_close},
-                                         {ACTION_CLEAR, view_close},
-                                         {ACTION_NONE, NULL}};
-
-bool tabs_key(struct view *view, enum action action, const struct key *key)
-{
-    struct memory_view *p = pane_of(view);
-    struct view *v = shown(p);
-    if (action == ACTION_PANE_NEXT)
-        change(p, next_offered(p));
-    else if (!v)
-        return (!writes(p) && change_by_letter(p, key)) || pane_key(view, action, key);
-    else if (!v->ops->key(v, action, key) && !change_by_letter(p, key))
-        return view_run_action(view, around, action) || !pane_passes(action);
-    return true;
-}
-
-/* --- what it looks like --- */
-
-/* Whether what is typed goes into a line of the shown one: its digits are no keys then. */
-static bool takes_text(const struct memory_view *p)
+static bool is_writing(const struct memory_view *p)
 {
     const struct view *v = shown(p);
     int row, col;
-    return v ? v->ops->caret && v->ops->caret(v, &row, &col) : writes(p);
+    if (v)
+        return v->ops->caret && v->ops->caret(v, &row, &col);
+    return p->place == IN_QUERY || p->place == IN_EDITOR || ahead_waits(p);
 }
 
-/* "1 memory  2 graph": returns the tab that stands at the column, SIZE_MAX: none does. `out` NULL:
- * that is all. Where a digit is no key, its place is blank. */
+static bool give_key(struct memory_view *p, enum action action, const struct key *key)
+{
+    static const struct view_key around[] = {{ACTION_MEMORY, view_close},
+                                             {ACTION_COMPLETE, memory_view_uncover},
+                                             {ACTION_FIND_NEWER, memory_view_uncover},
+                                             {ACTION_CANCEL, view_close},
+                                             {ACTION_CLEAR, view_close},
+                                             {ACTION_NONE, NULL}};
+    struct view *v = shown(p);
+    if (action == ACTION_PANE_NEXT) {
+        size_t tab = p->tabs.at;
+        do
+            tab = (tab + 1) % count_tabs(p);
+        while (tab != p->tabs.at && !is_offered(p, tab));
+        change_tab(p, tab);
+    } else if (!v) {
+        return (!is_writing(p) && change_by_digit(p, key)) || pane_key(&p->view, action, key);
+    } else if (!v->ops->key(v, action, key) && !change_by_digit(p, key)) {
+        return view_run_action(&p->view, around, action) || !pane_passes(action);
+    }
+    return true;
+}
+
+/* "1 memory  2 graph": returns the tab at the column; SIZE_MAX: none. Where a digit is no key, its
+ * place is blank. */
 static size_t names_row(const struct memory_view *p, struct rows *out, size_t column)
 {
     size_t width = (size_t)p->tabs.width, used = 0, found = SIZE_MAX, nth = 0;
-    bool digits = p->focused && !takes_text(p);
-    struct rows scratch;
-    rows_init(&scratch);
-    rows_begin(out ? out : &scratch);
+    bool digits = p->focused && !is_writing(p);
+    rows_begin(out);
     for (size_t tab = 0; tab < count_tabs(p); tab++) {
-        struct buf text = BUF_INIT, key = BUF_INIT;
-        if (!tabs_offered(p, tab))
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf key = BUF_INIT;
+        if (!is_offered(p, tab))
             continue;
         keymap_describe_first(p->view.host->keymap, (enum action)(ACTION_PANE_TAB_1 + nth++), &key);
         buf_addf(&text, " %*s %s ", (int)key.len, digits && key.data ? key.data : "",
-                 name_of(p, tab));
-        size_t columns = rows_add_cut(out ? out : &scratch, text.data, width - used,
+                 tab == 0 ? _("memory") : _(tab_at(p, tab)->name));
+        size_t columns = rows_add_cut(out, text.data, width - used,
                                       tab == p->tabs.at ? STYLE_OVERLAY_TITLE : STYLE_DIM);
         found = column >= used && column < used + columns ? tab : found;
         used += columns;
-        buf_release(&text);
-        buf_release(&key);
     }
-    rows_pad(out ? out : &scratch, width - used, STYLE_OVERLAY);
-    rows_release(&scratch);
+    rows_pad(out, width - used, STYLE_OVERLAY);
     return found;
 }
 
-void tabs_click(struct view *view, int row, int col)
+static void click(struct view *view, int row, int col)
 {
     struct memory_view *p = pane_of(view);
     struct view *v = shown(p);
+    (void)memory_view_focus(view, true);
     if (p->tabs.bar && row == 0) {
-        (void)memory_view_focus(view, true);
-        change(p, names_row(p, NULL, col < 0 ? SIZE_MAX : (size_t)col));
+        struct rows scratch;
+        rows_init(&scratch);
+        change_tab(p, names_row(p, &scratch, col < 0 ? SIZE_MAX : (size_t)col));
+        rows_release(&scratch);
         return;
     }
     row -= (int)p->tabs.bar;
-    if (!v) {
+    if (!v)
         pane_click(view, row, col);
-        return;
-    }
-    (void)memory_view_focus(view, true);
-    if (v->ops->click)
+    else if (v->ops->click)
         v->ops->click(v, row, col);
 }
 
-void tabs_resize(struct view *view, int width, int height)
+static void resize(struct view *view, int width, int height)
 {
     struct memory_view *p = pane_of(view);
     p->tabs.width = width;
     p->tabs.height = height;
-    p->tabs.bar = height >= BAR_ROWS && count_offered(p) > 1;
-    resize(p);
+    p->tabs.bar = height >= BAR_ROWS && nth_offered(p, 1) < count_tabs(p);
+    resize_tab(p);
 }
 
-const struct rows *tabs_rows(struct view *view)
+static const struct rows *rows(struct view *view)
 {
     struct memory_view *p = pane_of(view);
     struct view *v = shown(p);
@@ -240,93 +198,38 @@ const struct rows *tabs_rows(struct view *view)
     return &p->tabs.rows;
 }
 
-bool tabs_caret(const struct view *view, int *row, int *col)
+static bool caret(const struct view *view, int *row, int *col)
 {
-    const struct memory_view *p = (const struct memory_view *)view;
+    const struct memory_view *p = of_const(view);
     struct view *v = shown(p);
+    *row = p->caret_row;
+    *col = p->caret_col;
     bool there = v ? v->ops->caret && v->ops->caret(v, row, col) : p->caret_row >= 0;
-    if (!v) {
-        *row = p->caret_row;
-        *col = p->caret_col;
-    }
     *row += (int)p->tabs.bar;
-    return there;
+    return p->focused && there;
 }
 
-/* --- notices and times --- */
-
-void tabs_notice(struct memory_view *p, struct notice *n)
+static int64_t due(const struct view *view)
 {
-    for (size_t i = 0; i < p->tabs.views.len; i++) {
-        struct view *v = p->tabs.views.items[i];
-        if (v && v->ops->notice)
-            v->ops->notice(v, n);
-    }
-}
-
-int64_t tabs_due(const struct view *view)
-{
-    const struct memory_view *p = (const struct memory_view *)view;
+    const struct memory_view *p = of_const(view);
     const struct view *v = shown(p);
     if (!p->open || !v)
         return pane_due(view);
     return v->ops->due ? v->ops->due(v) : 0;
 }
 
-void tabs_tick(struct view *view)
+static void tick(struct view *view)
 {
     struct view *v = shown(pane_of(view));
     if (v && v->ops->tick)
         v->ops->tick(v);
 }
 
-/* --- all of them --- */
-
-void tabs_init(struct memory_view *p)
-{
-    p->tabs.width = p->tabs.height = 1;
-    rows_init(&p->tabs.rows);
-    for (const struct view_tab *t = p->view.host->tabs; t && t->name; t++)
-        vec_push(&p->tabs.views, NULL);
-}
-
-void tabs_release(struct memory_view *p)
-{
-    for (size_t i = 0; i < p->tabs.views.len; i++) {
-        struct view *v = p->tabs.views.items[i];
-        if (!v)
-            continue;
-        v->host->gone(v->host->app, v);
-        v->ops->free(v);
-    }
-    vec_release(&p->tabs.views);
-    rows_release(&p->tabs.rows);
-}
-
-/* The pane as a view: where it is, what leads to it and from it. */
-
-static const struct memory_view *of_const(const struct view *view)
-{
-    return (const struct memory_view *)view;
-}
-
-static void copy_id(char out[UUID_LEN + 1], const char *id)
-{
-    memset(out, 0, UUID_LEN + 1);
-    memcpy(out, id, strnlen(id, UUID_LEN));
-}
-
-/* --- where it is --- */
+/* --- its place --- */
 
 static bool is_beside(const struct memory_view *p)
 {
     return p->view.host->beside(p->view.host->app);
-}
-
-/* A terminal that was made narrow leaves somebody who writes the message there. */
-static bool covers(const struct memory_view *p)
-{
-    return p->open && p->focused && !is_beside(p);
 }
 
 bool pane_is_seen(const struct memory_view *p)
@@ -354,18 +257,13 @@ bool memory_view_focused(const struct view *view)
     return of_const(view)->open && of_const(view)->focused;
 }
 
-static void focus(struct memory_view *p, bool focused)
-{
-    p->focused = focused;
-    view_touch(&p->view);
-}
-
 bool memory_view_focus(struct view *view, bool focused)
 {
     struct memory_view *p = pane_of(view);
     if (!p->open || (!focused && !is_beside(p)))
         return false;
-    focus(p, focused);
+    p->focused = focused;
+    view_touch(view);
     return true;
 }
 
@@ -376,12 +274,12 @@ static void come(struct memory_view *p)
     const struct view_host *host = p->view.host;
     host->raise(host->app, &p->view);
     host->want_titles(host->app);
-    p->open = true;
-    focus(p, true);
+    p->open = p->focused = true;
+    view_touch(&p->view);
 }
 
-/* For memory's own tab. */
-static bool make_ready(struct memory_view *p)
+/* Opens memory's own tab, to be filled. False: there is no memory, which the surface says. */
+static bool come_to_memory(struct memory_view *p)
 {
     if (!p->view.host->has_memory(p->view.host->app))
         return false;
@@ -393,39 +291,40 @@ static bool make_ready(struct memory_view *p)
 void memory_view_open(struct view *view, const char *query)
 {
     struct memory_view *p = pane_of(view);
-    if (make_ready(p))
+    if (come_to_memory(p))
         pane_show(p, !*query && p->place == IN_EDITOR ? NULL : query);
 }
 
 bool memory_view_open_tab(struct view *view, const char *name, const char *query)
 {
     struct memory_view *p = pane_of(view);
-    const struct view_tab *t = view->host->tabs;
     size_t tab = 1;
-    for (; t && t->name && strcmp(t->name, name) != 0; t++)
+    while (tab < count_tabs(p) && strcmp(tab_at(p, tab)->name, name) != 0)
         tab++;
-    if (!t || !tabs_offered(p, tab))
+    if (!is_offered(p, tab))
         return false;
     come(p);
-    tabs_choose(p, tab, query);
+    choose_tab(p, tab, query);
     return true;
 }
 
-/* As it was left; where memory is off, at what else there is. */
+/* As it was left; where that tab is not offered, the first that is. */
 static void open_anyway(struct memory_view *p)
 {
-    tabs_choose_first(p);
+    size_t first = nth_offered(p, 0);
+    if (!is_offered(p, p->tabs.at))
+        p->tabs.at = first < count_tabs(p) ? first : 0;
     if (p->tabs.at == 0) {
         memory_view_open(&p->view, "");
         return;
     }
     come(p);
-    tabs_choose(p, p->tabs.at, NULL);
+    choose_tab(p, p->tabs.at, NULL);
 }
 
 void memory_view_open_session(struct view *view)
 {
-    if (make_ready(pane_of(view)))
+    if (come_to_memory(pane_of(view)))
         pane_show_session(pane_of(view));
 }
 
@@ -441,7 +340,7 @@ void memory_view_return(struct view *view, bool focused)
     struct memory_view *p = pane_of(view);
     if (!p->open && p->tabs.at > 0) {
         open_anyway(p);
-    } else if (!p->open && make_ready(p)) {
+    } else if (!p->open && come_to_memory(p)) {
         pane_show(p, NULL);
         memory_view_to_hits(view);
     }
@@ -453,11 +352,11 @@ static void close_view(struct view *view)
     struct memory_view *p = pane_of(view);
     if (!p->open)
         return;
-    p->open = false;
+    p->open = p->focused = false;
     ahead_drop(p);
     view_withdraw(view, p->searching);
     p->searching = 0;
-    focus(p, false);
+    view_touch(view);
 }
 
 void memory_view_toggle(struct view *view)
@@ -468,15 +367,17 @@ void memory_view_toggle(struct view *view)
         open_anyway(pane_of(view));
 }
 
+/* In a terminal that was made narrow, a pane without the keys covers nothing. */
 void memory_view_uncover(struct view *view)
 {
-    if (covers(pane_of(view)))
+    const struct memory_view *p = pane_of(view);
+    if (p->open && p->focused && !is_beside(p))
         close_view(view);
     else
         (void)memory_view_focus(view, false);
 }
 
-/* --- the chosen entry --- */
+/* --- a message that is shown --- */
 
 static void say(struct view *view, const char *text)
 {
@@ -485,6 +386,23 @@ static void say(struct view *view, const char *text)
     else
         view->host->note(view->host->app, text);
     view_touch(view);
+}
+
+void memory_view_say(struct view *view, const char *text)
+{
+    if (pane_of(view)->open)
+        say(view, text);
+}
+
+void memory_view_missed(struct view *view)
+{
+    memory_view_say(view, _("The message no longer exists."));
+}
+
+static void copy_id(char out[UUID_LEN + 1], const char *id)
+{
+    memset(out, 0, UUID_LEN + 1);
+    memcpy(out, id, strnlen(id, UUID_LEN));
 }
 
 static bool opened(struct view *view, struct operation_answer *a, const char *words)
@@ -500,86 +418,42 @@ static bool opened(struct view *view, struct operation_answer *a, const char *wo
     return tells;
 }
 
-static void open_other(struct memory_view *p, const char *id, int64_t seq)
-{
-    copy_id(p->source.session, id);
-    p->source.seq = seq;
-    p->source.waits = true;
-    (void)view_ask(&p->view, &operation_session_open,
-                   &(struct session_open_params){.session = id, .read_only = true}, opened);
-}
-
 /* Entries of an import may name conversations that were never here. */
 void memory_view_show_message(struct view *view, const char *id, int64_t seq)
 {
-    bool here = strcmp(id, view->host->session->id) == 0;
-    if (here && seq > 0)
-        view_jump(view, seq);
-    else if (here)
-        say(view, _("The place of this entry in the conversation is unknown."));
-    else if (strlen(id) != UUID_LEN)
-        say(view, _("This entry was imported; its conversation is not here."));
-    else
-        open_other(pane_of(view), id, seq);
-}
-
-void pane_open_source(struct view *view)
-{
-    const struct memory_entry *e = preview_entry(pane_of(view));
-    memory_view_show_message(view, e->session_id ? e->session_id : "", e->seq);
-}
-
-/* Of a long entry its best passage, unless all of it was looked at. */
-static struct memory_span to_quote(const struct memory_view *p, const struct memory_hit *h,
-                                   const struct memory_entry *e)
-{
-    size_t len = strlen(e->content);
-    bool known = !p->preview.open && h->passage.len > 0 && h->passage.start < len &&
-                 h->passage.len <= len - h->passage.start && e == &h->entry;
-    return known ? h->passage : (struct memory_span){0, len};
-}
-
-void pane_insert(struct view *view)
-{
     struct memory_view *p = pane_of(view);
-    const struct memory_entry *e = preview_entry(p);
-    struct memory_span part = to_quote(p, pane_hit(p), e);
-    struct buf source = BUF_INIT;
-    pane_write_who(p, e, WHO_LASTING, &source);
-    char *quote = memory_quote(e->content + part.start, part.len, source.data);
-    memory_view_uncover(view);
-    view->host->insert(view->host->app, quote);
-    buf_release(&source);
-    free(quote);
+    bool here = strcmp(id, view->host->session->id) == 0;
+    if (here && seq > 0) {
+        view_jump(view, seq);
+    } else if (here) {
+        say(view, _("The place of this entry in the conversation is unknown."));
+    } else if (strlen(id) != UUID_LEN) {
+        say(view, _("This entry was imported; its conversation is not here."));
+    } else {
+        copy_id(p->source.session, id);
+        p->source.seq = seq;
+        p->source.waits = true;
+        (void)view_ask(view, &operation_session_open,
+                       &(struct session_open_params){.session = id, .read_only = true}, opened);
+    }
 }
 
-/* --- keys --- */
+/* --- keys and notices --- */
 
-static bool give_key(struct view *view, enum action action, const struct key *key)
-{
-    bool taken = tabs_key(view, action, key);
-    if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE)) /* in the message */
-        memory_view_uncover(view);
-    return taken;
-}
-
-/* The wheel moves what is below it, whoever has the keyboard. */
+/* The wheel moves the list below it, whoever has the keyboard. */
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
+    struct memory_view *p = pane_of(view);
     const struct view_host *host = view->host;
     bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
-    bool by_place = wheel && is_beside(pane_of(view));
-    if (by_place ? !host->under(host->app, view, key) : !pane_of(view)->focused)
+    bool by_place = wheel && is_beside(p);
+    if (by_place ? !host->under(host->app, view, key) : !p->focused)
         return false;
-    return give_key(view, action, key) || by_place;
+    bool taken = give_key(p, action, key);
+    if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE)) /* of the message */
+        memory_view_uncover(view);
+    return taken || by_place;
 }
-
-static bool caret(const struct view *view, int *row, int *col)
-{
-    return of_const(view)->focused && tabs_caret(view, row, col);
-}
-
-/* --- notices --- */
 
 static void take_event(struct memory_view *p, const struct event *ev, bool live)
 {
@@ -592,20 +466,15 @@ static void take_event(struct memory_view *p, const struct event *ev, bool live)
         view_touch(&p->view);
 }
 
-static void take_session(struct memory_view *p)
+/* A page may have been asked for before another session was opened. The first page of a session
+ * that was asked for here shows its message. */
+static void take_page(struct memory_view *p, const struct notice *n)
 {
-    if (*p->session) {
-        recalls_clear(&p->recalls);
-        memory_view_uncover(&p->view);
-        pane_session_changed(p);
-    }
-    copy_id(p->session, p->view.host->session->id);
-}
-
-/* The first page of a session that was asked for here. */
-static void take_first_page(struct memory_view *p)
-{
-    if (!p->source.waits || strcmp(p->source.session, p->session) != 0)
+    if (n->events.len > 0 && strcmp(n->events.items[0]->session_id, p->session) != 0)
+        return;
+    for (size_t i = 0; i < n->events.len; i++)
+        take_event(p, n->events.items[i], false);
+    if (n->number != 0 || !p->source.waits || strcmp(p->source.session, p->session) != 0)
         return;
     p->source.waits = false;
     say(&p->view, _("opened read-only; /resume continues it"));
@@ -613,50 +482,31 @@ static void take_first_page(struct memory_view *p)
         p->view.host->scroll_to(p->view.host->app, p->source.seq);
 }
 
-/* It may have been asked for before another session was opened. */
-static void take_page(struct memory_view *p, const struct notice *n)
-{
-    if (n->events.len > 0 && strcmp(n->events.items[0]->session_id, p->session) != 0)
-        return;
-    for (size_t i = 0; i < n->events.len; i++)
-        take_event(p, n->events.items[i], false);
-    if (n->number == 0)
-        take_first_page(p);
-}
-
-/* Sessions that were left may have brought some. */
-static void take_state(struct memory_view *p, struct notice *n)
-{
-    bool others = n->stats.entries != p->stats.entries;
-    pane_take_stats(p, &n->stats);
-    if (others)
-        pane_changed(p);
-}
-
 static void notice(struct view *view, struct notice *n)
 {
     struct memory_view *p = pane_of(view);
-    if (n->type == NOTICE_MEMORY_STATE)
-        take_state(p, n);
-    else if (n->type == NOTICE_EVENT)
+    if (n->type == NOTICE_MEMORY_STATE) {
+        bool others = n->stats.entries != p->stats.entries; /* of sessions that were left */
+        pane_take_stats(p, &n->stats);
+        if (others)
+            pane_changed(p);
+    } else if (n->type == NOTICE_EVENT) {
         take_event(p, n->event, true);
-    else if (n->type == NOTICE_PAGE)
+    } else if (n->type == NOTICE_PAGE) {
         take_page(p, n);
-    else if (n->type == NOTICE_SESSION && n->flag)
-        take_session(p);
-    tabs_notice(p, n);
-}
-
-void memory_view_say(struct view *view, const char *text)
-{
-    if (pane_of(view)->open)
-        say(view, text);
-}
-
-void memory_view_missed(struct view *view)
-{
-    if (pane_of(view)->open)
-        say(view, _("The message no longer exists."));
+    } else if (n->type == NOTICE_SESSION && n->flag) {
+        if (*p->session) {
+            recalls_clear(&p->recalls);
+            memory_view_uncover(view);
+            pane_session_changed(p);
+        }
+        copy_id(p->session, view->host->session->id);
+    }
+    for (size_t i = 0; i < p->tabs.views.len; i++) {
+        struct view *v = p->tabs.views.items[i];
+        if (v && v->ops->notice)
+            v->ops->notice(v, n);
+    }
 }
 
 /* --- the view --- */
@@ -664,7 +514,15 @@ void memory_view_missed(struct view *view)
 static void free_view(struct view *view)
 {
     struct memory_view *p = pane_of(view);
-    tabs_release(p);
+    for (size_t i = 0; i < p->tabs.views.len; i++) {
+        struct view *v = p->tabs.views.items[i];
+        if (!v)
+            continue;
+        v->host->gone(v->host->app, v);
+        v->ops->free(v);
+    }
+    vec_release(&p->tabs.views);
+    rows_release(&p->tabs.rows);
     memory_hits_release(&p->hits);
     memory_stats_release(&p->stats);
     recalls_release(&p->recalls);
@@ -682,26 +540,26 @@ static void free_view(struct view *view)
     free(p);
 }
 
-static const struct view_ops ops = {
-    .layer = VIEW_PANE,
-    .free = free_view,
-    .close = close_view,
-    .shown = is_seen,
-    .passes = passes,
-    .key = take_key,
-    .click = tabs_click,
-    .resize = tabs_resize,
-    .rows = tabs_rows,
-    .caret = caret,
-    .notice = notice,
-    .due = tabs_due,
-    .tick = tabs_tick,
-};
-
 struct view *memory_view_new(const struct view_host *host)
 {
+    static const struct view_ops ops = {
+        .layer = VIEW_PANE,
+        .free = free_view,
+        .close = close_view,
+        .shown = is_seen,
+        .passes = passes,
+        .key = take_key,
+        .click = click,
+        .resize = resize,
+        .rows = rows,
+        .caret = caret,
+        .notice = notice,
+        .due = due,
+        .tick = tick,
+    };
     struct memory_view *p = mem_alloc(sizeof *p);
     *p = (struct memory_view){.view = {.ops = &ops, .host = host},
+                              .tabs = {.width = 1, .height = 1},
                               .scope = pane_scope_of(host->memory_scope),
                               .limit = PANE_HITS,
                               .total = -1,
@@ -710,7 +568,9 @@ struct view *memory_view_new(const struct view_host *host)
                               .caret_row = -1,
                               .layout = {.width = 1, .height = 1}};
     rows_init(&p->rows);
+    rows_init(&p->tabs.rows);
     styled_init(&p->preview.text);
-    tabs_init(p);
+    for (const struct view_tab *t = host->tabs; t && t->name; t++)
+        vec_push(&p->tabs.views, NULL);
     return &p->view;
 }
