@@ -140,13 +140,6 @@ static struct standard standard_words(const struct blend_input *in)
     return (struct standard){mean, variance > 0 ? sqrt(variance) : 0};
 }
 
-/* A deviation below the precision of floats is none. */
-static struct standard standard_vectors(const struct blend_input *in)
-{
-    double deviation = in->field->deviation;
-    return (struct standard){in->field->mean, deviation > FLT_EPSILON ? deviation : 0};
-}
-
 /* ---- one list ---- */
 
 /* An entry with its standard scores. */
@@ -181,7 +174,9 @@ static void join(struct joined *to, const struct joined *from)
 static struct joined_list join_all(const struct blend_input *in)
 {
     struct joined_list out = {0};
-    struct standard words = standard_words(in), vectors = standard_vectors(in);
+    struct standard words = standard_words(in), vectors = {in->field->mean, in->field->deviation};
+    if (vectors.deviation <= FLT_EPSILON) /* below the precision of floats */
+        vectors.deviation = 0;
     for (size_t i = 0; i < in->words->items.len; i++) {
         const struct candidate *c = &in->words->items.items[i];
         struct joined one = {.c = *c, .words = standard_of(&words, c->rank), .has_words = true};
@@ -244,13 +239,6 @@ static struct field field_of(const struct blend_input *in, const struct joined_l
                           .weight = WEIGHT * own * own * (standard_of(&words, first) - none)};
 }
 
-/* Deviations by which it is nearer than its words and chance explain. */
-static double stands_out(const struct field *f, const struct joined *one)
-{
-    double expected = f->repeats * fmax(0, one->words);
-    return fmax(0, one->vector - expected - f->level);
-}
-
 /* ---- the order ---- */
 
 static int compare_ranks(const void *a, const void *b)
@@ -269,8 +257,10 @@ void blend(const struct blend_input *in, struct candidates *out)
     for (size_t i = 0; i < l.items.len; i++) {
         const struct joined *one = &l.items.items[i];
         struct candidate c = one->c;
-        c.rank = one->words + field.weight * stands_out(&field, one) +
-                 (one->has_words ? 0 : NEARNESS * one->vector);
+        /* Deviations by which it is nearer than its words and chance explain. */
+        double expected = field.repeats * fmax(0, one->words);
+        double out_by = fmax(0, one->vector - expected - field.level);
+        c.rank = one->words + field.weight * out_by + (one->has_words ? 0 : NEARNESS * one->vector);
         vec_push(&out->items, c);
     }
     if (out->items.len > 0)

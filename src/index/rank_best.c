@@ -42,25 +42,6 @@ static double length_factor(const struct rank_settings *s, const struct rank_inp
     return s->k1 * (1 - s->b + s->b * size);
 }
 
-/* BM25 of the whole entry. */
-static double rank_own(const struct rank_settings *s, const struct rank_input *in,
-                       const struct rank_span *span, const struct rank_facts *facts)
-{
-    double k = length_factor(s, in, facts->words), sum = 0;
-    for (const struct posting *p = span->first; p < span->end; p++)
-        sum += in->idf[p->term] * saturate(p->count, s->k1, k);
-    return sum;
-}
-
-/* The part of the question's words that it has, by their rarity. */
-static double rank_held(const struct rank_input *in, const struct rank_span *span)
-{
-    double sum = 0;
-    for (const struct posting *p = span->first; p < span->end; p++)
-        sum += in->idf[p->term];
-    return in->idf_sum > 0 ? fmin(1, sum / in->idf_sum) : 0;
-}
-
 /* Sets proximity, and in a long entry the worth of its best passage. `places` is room to work in.
  */
 static void rank_add_places(const struct rank_settings *s, const struct rank_input *in,
@@ -95,12 +76,6 @@ struct rank_settings rank_settings_at(const struct rank_settings *s, double aver
 static bool asks_shortly(const struct rank_facts *facts)
 {
     return facts->asks && facts->words <= RANK_ASKING;
-}
-
-/* The share of the entry before. */
-static double rank_before(const struct rank_settings *s, const struct rank_facts *before)
-{
-    return asks_shortly(before) ? s->answer : s->before;
 }
 
 /* n / (n + half), relative to a text that is not short. */
@@ -284,17 +259,6 @@ static void copy_place(struct talk *to, size_t at, const struct talk *from, size
         to->counts[t * WIDTH + at] = from->counts[t * WIDTH + of];
 }
 
-/* The margins of neighbouring talks are places of the other one. */
-static void join_talks(struct talk *before, struct talk *after, size_t terms)
-{
-    if (before->number + 1 != after->number)
-        return;
-    for (size_t i = 0; i < MARGIN; i++) {
-        copy_place(after, i, before, TALK_PLACES + i, terms);
-        copy_place(before, MARGIN + TALK_PLACES + i, after, MARGIN + i, terms);
-    }
-}
-
 static double window_at(const struct reader *r, const struct talk *p, size_t at)
 {
     double sum = 0;
@@ -382,10 +346,13 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
                     (size_t)(add_word(&r, t, items + r.heads[t], items + list->items.len, this) -
                              items);
         }
-        if (before) {
-            join_talks(before, this, in->terms);
-            end_talk(&r, before);
+        /* The margins of neighbouring talks are places of the other one. */
+        for (size_t i = 0; before && before->number + 1 == talk && i < MARGIN; i++) {
+            copy_place(this, i, before, TALK_PLACES + i, in->terms);
+            copy_place(before, MARGIN + TALK_PLACES + i, this, MARGIN + i, in->terms);
         }
+        if (before)
+            end_talk(&r, before);
         before = this;
     }
     if (before)
@@ -441,10 +408,12 @@ static bool find_length(const struct ranker *r, int64_t key, const struct postin
     *out = (struct real){0};
     if (p->items.len == 0)
         return true;
-    struct rank_span span = span_of(p);
     if (!r->in->words(r->in->context, key, &out->facts.words))
         return false;
-    out->own = rank_own(&r->settings, r->in, &span, &out->facts);
+    double k = length_factor(&r->settings, r->in, out->facts.words); /* BM25 of the whole entry */
+    for (size_t i = 0; i < p->items.len; i++)
+        out->own += r->in->idf[p->items.items[i].term] *
+                    saturate(p->items.items[i].count, r->settings.k1, k);
     return true;
 }
 
@@ -481,20 +450,6 @@ static double reach_of_length(const struct ranker *r, const struct rank_entry *e
     return reach_of(r, entry, &why) * fmax(1, s->asks);
 }
 
-/* Whether it is a user's message is asked only if that could raise its rank to the floor. */
-static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
-{
-    double user = r->settings.user;
-    bool is_user = false;
-    if (user != 1 && out->rank * fmax(1, user) >= floor &&
-        !r->in->is_user(r->in->context, out->key, &is_user))
-        return false;
-    out->why.user = is_user ? user : 1;
-    out->why.weight *= out->why.user;
-    out->rank *= out->why.user;
-    return true;
-}
-
 /* -HUGE_VAL when the rank is below the floor, which mostly shows before all facts are known. False:
  * a fact could not be read. */
 static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
@@ -516,7 +471,10 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
         (struct memory_why){.words = real.own, .session = entry->session, .window = entry->window};
     rank_add_places(s, r->in, &span, &real.facts, &r->places, &out->why);
     rank_weigh(s, entry->named, &real.facts, &out->why);
-    out->why.held = rank_held(r->in, &span);
+    double held = 0;
+    for (const struct posting *p = span.first; p < span.end; p++)
+        held += r->in->idf[p->term];
+    out->why.held = r->in->idf_sum > 0 ? fmin(1, held / r->in->idf_sum) : 0;
     out->why.coverage = most > 0 ? fmin(1, out->why.words / most) : 0;
     if (reach_of(r, entry, &out->why) < floor)
         return true;
@@ -525,37 +483,36 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
         !find_asking(r, entry->key - 1, &r->around[0], &before) ||
         !find_length(r, entry->key + 1, &r->around[2], &after))
         return false;
-    out->why.before = rank_before(s, &before.facts) * before.own;
+    out->why.before = (asks_shortly(&before.facts) ? s->answer : s->before) * before.own;
     out->why.after = s->after * after.own;
     out->rank = sum_of(&out->why) * out->why.weight;
-    return weigh_user(r, floor, out);
+    /* Whether it is a user's message is asked only if that could raise its rank to the floor. */
+    bool is_user = false;
+    if (s->user != 1 && out->rank * fmax(1, s->user) >= floor &&
+        !r->in->is_user(r->in->context, out->key, &is_user))
+        return false;
+    out->why.user = is_user ? s->user : 1;
+    out->why.weight *= out->why.user;
+    out->rank *= out->why.user;
+    return true;
 }
 
 /* ---- the best of them ---- */
-
-static bool ranks_below(const struct ranked *a, const struct ranked *b)
-{
-    return a->rank != b->rank ? a->rank < b->rank : a->key < b->key;
-}
 
 /* Inserts a ranked entry; drops those that then rank below the limit'th. */
 static void keep_best(struct ranking *out, size_t limit, const struct ranked *found)
 {
     size_t at = out->items.len;
-    while (at > 0 && ranks_below(&out->items.items[at - 1], found))
-        at--;
+    for (; at > 0; at--) {
+        const struct ranked *before = &out->items.items[at - 1];
+        if (before->rank != found->rank ? before->rank > found->rank : before->key >= found->key)
+            break;
+    }
     vec_insert(&out->items, at, *found);
     while (out->items.len > limit + RANK_TIES ||
            (out->items.len > limit &&
             vec_last(&out->items).rank < out->items.items[limit - 1].rank - RANK_SAME))
         out->items.len--;
-}
-
-/* An entry that ranks lower is none of the best. */
-static double floor_of(const struct ranker *r)
-{
-    return r->out->items.len >= r->limit ? r->out->items.items[r->limit - 1].rank - RANK_SAME
-                                         : -HUGE_VAL;
 }
 
 struct entries {
@@ -600,6 +557,13 @@ static double keep_entry(void *context, const struct rank_entry *entry)
 static int compare_entries(const void *a, const void *b)
 {
     return is_lower(a, b) ? 1 : -1;
+}
+
+/* An entry that ranks lower is none of the best. */
+static double floor_of(const struct ranker *r)
+{
+    return r->out->items.len >= r->limit ? r->out->items.items[r->limit - 1].rank - RANK_SAME
+                                         : -HUGE_VAL;
 }
 
 /* *passed: the entry cannot be among the best, which rank `least` or more. */

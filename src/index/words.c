@@ -103,29 +103,6 @@ static bool next_reach(const struct corpus *c, int64_t key, struct error *e)
     return corpus_run(c, e, "UPDATE words_state SET next = ? WHERE tables = '#'", "i", key);
 }
 
-/* Makes an empty one, unless there is one of this language already. */
-static bool next_begin(const struct corpus *c, const char *language, struct error *e)
-{
-    int64_t key;
-    bool there, fits = false;
-    if (!next_key(c, &key, &there, e) || (there && !has_language(c, "_next", language, &fits, e)))
-        return false;
-    if (fits)
-        return true;
-    return (!there || corpus_exec(c, "DROP TABLE #_words_next", e)) &&
-           make_table(c, "_next", language, e) && next_reach(c, -1, e);
-}
-
-static bool next_use(const struct corpus *c, struct error *e)
-{
-    return corpus_exec(c,
-                       "DROP TABLE IF EXISTS #_words_old;"
-                       "ALTER TABLE #_words RENAME TO #_words_old;"
-                       "ALTER TABLE #_words_next RENAME TO #_words;"
-                       "UPDATE words_state SET next = NULL WHERE tables = '#'",
-                       e);
-}
-
 /* ---- the old index ---- */
 
 /* The replaced index goes in steps, because a statement that drops a whole table keeps its old
@@ -376,20 +353,34 @@ static bool fill_some(struct reindexing *r, struct error *e)
     r->done += texts;
     r->stage = found ? FILL : EMPTY_OLD;
     return corpus_run(c, e, merge_next_sql, "i", (int64_t)FILL_PAGES) &&
-           (found ? next_reach(c, key, e) : next_use(c, e));
+           (found ? next_reach(c, key, e)
+                  : corpus_exec(c,
+                                "DROP TABLE IF EXISTS #_words_old;"
+                                "ALTER TABLE #_words RENAME TO #_words_old;"
+                                "ALTER TABLE #_words_next RENAME TO #_words;"
+                                "UPDATE words_state SET next = NULL WHERE tables = '#'",
+                                e));
 }
 
 static bool reindex_step(struct reindexing *r, struct error *e)
 {
     struct store *s = r->corpus->store;
     int64_t key;
-    bool began, there, more, ok = true;
+    bool began, there, more, fits = false, ok = true;
     if (!store_enter(s, &began, e))
         return false;
     switch (r->stage) {
     case BEGIN:
         r->stage = FILL;
-        ok = next_begin(r->corpus, r->language, e) && next_key(r->corpus, &key, &there, e) &&
+        /* An empty one, unless there is one of this language already. */
+        ok = next_key(r->corpus, &key, &there, e) &&
+             (!there || has_language(r->corpus, "_next", r->language, &fits, e));
+        if (ok && !fits) {
+            key = -1;
+            ok = (!there || corpus_exec(r->corpus, "DROP TABLE #_words_next", e)) &&
+                 make_table(r->corpus, "_next", r->language, e) && next_reach(r->corpus, -1, e);
+        }
+        ok = ok &&
              corpus_number(r->corpus, &r->done, e, before_sql, "i", key > 0 ? key : (int64_t)0);
         break;
     case FILL:

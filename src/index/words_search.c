@@ -498,31 +498,6 @@ static bool read_term(struct collector *c, const struct words_lists *from, size_
 
 /* ---- both ---- */
 
-/* Keeps the postings whose entries are among the keys, or are not. */
-static void filter(struct postings *p, const struct keys *keys, bool among)
-{
-    size_t kept = 0, at = 0;
-    for (size_t i = 0; i < p->items.len; i++) {
-        int64_t key = p->items.items[i].key;
-        while (at < keys->items.len && keys->items.items[at] < key)
-            at++;
-        bool is_among = at < keys->items.len && keys->items.items[at] == key;
-        if (is_among == among)
-            p->items.items[kept++] = p->items.items[i];
-    }
-    p->items.len = kept;
-}
-
-static void collected_init(struct collected *c, const struct words_query *q)
-{
-    *c = (struct collected){0};
-    for (size_t i = 0; i < q->terms.len; i++)
-        if (!q->terms.items[i].also) {
-            vec_push(&c->lists, (struct postings){0});
-            vec_push(&c->entries, 0);
-        }
-}
-
 static void collected_release(struct collected *c)
 {
     for (size_t i = 0; i < c->lists.len; i++)
@@ -532,6 +507,20 @@ static void collected_release(struct collected *c)
     vec_release(&c->entries);
 }
 
+/* Keeps the postings whose entries are among the keys, or are not. */
+static void keep_matching(struct postings *p, const struct keys *keys, bool among)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < p->items.len; i++) {
+        int64_t key = p->items.items[i].key;
+        while (at < keys->items.len && keys->items.items[at] < key)
+            at++;
+        if ((at < keys->items.len && keys->items.items[at] == key) == among)
+            p->items.items[kept++] = p->items.items[i];
+    }
+    p->items.len = kept;
+}
+
 static bool collect_postings(const struct corpus *from, const struct words_query *q,
                              const struct corpus_scope *scope, struct collected *out,
                              struct error *e)
@@ -539,7 +528,12 @@ static bool collect_postings(const struct corpus *from, const struct words_query
     struct collector collector = {.query = q, .scope = scope, .out = out, .session = -1};
     struct collector *c = &collector;
     struct words_lists *lists;
-    collected_init(out, q);
+    *out = (struct collected){0};
+    for (size_t i = 0; i < q->terms.len; i++)
+        if (!q->terms.items[i].also) {
+            vec_push(&out->lists, (struct postings){0});
+            vec_push(&out->entries, 0);
+        }
     if (q->terms.len == 0)
         return true;
     bool ok = words_lists_open(from, &lists, e);
@@ -551,7 +545,8 @@ static bool collect_postings(const struct corpus *from, const struct words_query
     ok = ok && ask_fts5(from, c, e);
     for (size_t i = 0; ok && i < q->phrases.len; i++)
         for (size_t k = 0; k < out->lists.len; k++)
-            filter(&c->out->lists.items[k], &c->phrases[i], !c->query->phrases.items[i].excluded);
+            keep_matching(&c->out->lists.items[k], &c->phrases[i],
+                          !c->query->phrases.items[i].excluded);
     if (!ok)
         collected_release(out);
     out->average = out->all > 0 ? (double)c->words / (double)out->all : 0;

@@ -90,26 +90,6 @@ static bool find_exact(struct search *x, struct error *e)
     return ok;
 }
 
-static void drop_worse(struct candidates *c, double min_score)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < c->items.len; i++)
-        if (c->items.items[i].score >= min_score)
-            c->items.items[kept++] = c->items.items[i];
-    c->items.len = kept;
-}
-
-/* Of the candidates behind the limit only those that rank the same as the last one stay. */
-static void drop_surplus(struct candidates *c, size_t limit)
-{
-    while (c->items.len > limit) {
-        const struct candidate *last = &c->items.items[limit - 1], *tail = &vec_last(&c->items);
-        if (last->why.exact == tail->why.exact && fabs(last->rank - tail->rank) <= RANK_SAME)
-            return;
-        c->items.len--;
-    }
-}
-
 /* ---- hits ---- */
 
 /* Sets hit->question to the user's message before a long answer. */
@@ -236,11 +216,22 @@ static bool load_hits(struct search *x, struct error *e)
 /* *all: a larger limit would find no more. */
 static bool look(struct search *x, bool *all, struct error *e)
 {
+    struct candidates *c = &x->found;
+    size_t kept = 0;
     if (!find_candidates(x, e) || !find_exact(x, e))
         return false;
-    *all = x->found.items.len < x->limit;
-    drop_worse(&x->found, x->query->min_score);
-    drop_surplus(&x->found, x->limit);
+    *all = c->items.len < x->limit;
+    for (size_t i = 0; i < c->items.len; i++)
+        if (c->items.items[i].score >= x->query->min_score)
+            c->items.items[kept++] = c->items.items[i];
+    c->items.len = kept;
+    /* Of the candidates behind the limit only those that rank the same as the last one stay. */
+    while (c->items.len > x->limit) {
+        const struct candidate *last = &c->items.items[x->limit - 1], *tail = &vec_last(&c->items);
+        if (last->why.exact == tail->why.exact && fabs(last->rank - tail->rank) <= RANK_SAME)
+            break;
+        c->items.len--;
+    }
     return load_hits(x, e);
 }
 

@@ -84,19 +84,6 @@ static int by_number(const void *a, const void *b)
     return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-static void keep_newest(struct db_pages *p, size_t committed)
-{
-    p->log.len = committed;
-    if (committed == 0)
-        return;
-    vec_sort(&p->log, by_number);
-    size_t kept = 0;
-    for (size_t i = 0; i < p->log.len; i++)
-        if (i + 1 == p->log.len || p->log.items[i].number != p->log.items[i + 1].number)
-            p->log.items[kept++] = p->log.items[i];
-    p->log.len = kept;
-}
-
 /* Whether the frame at `offset` belongs to this log and is whole. */
 static bool read_frame(const struct db_pages *p, const unsigned char *header, int64_t offset,
                        unsigned char *frame, struct checksum *c)
@@ -131,7 +118,15 @@ static uint32_t read_wal(struct db_pages *p)
         }
         offset += FRAME_HEADER + p->page_size;
     }
-    keep_newest(p, committed);
+    p->log.len = committed;
+    if (committed == 0)
+        return pages;
+    size_t kept = 0;
+    vec_sort(&p->log, by_number);
+    for (size_t i = 0; i < p->log.len; i++)
+        if (i + 1 == p->log.len || p->log.items[i].number != p->log.items[i + 1].number)
+            p->log.items[kept++] = p->log.items[i];
+    p->log.len = kept;
     return pages;
 }
 
@@ -466,23 +461,6 @@ bool db_cell_load(const struct db_cell *cell, const struct db_pages *pages, stru
     return out->len == cell->len && next == 0;
 }
 
-static size_t body_len(uint64_t serial)
-{
-    static const unsigned char numbers[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
-    return serial < sizeof numbers ? numbers[serial] : (size_t)((serial - 12) / 2);
-}
-
-static enum db_type type_of_serial(uint64_t serial)
-{
-    if (serial == 0)
-        return DB_NULL;
-    if (serial == 7)
-        return DB_REAL;
-    if (serial < 12)
-        return DB_INT;
-    return serial & 1 ? DB_TEXT : DB_BLOB;
-}
-
 /* Two's complement, big-endian. */
 static int64_t read_int(const unsigned char *at, size_t len)
 {
@@ -516,6 +494,7 @@ static void read_value(struct db_value *v, uint64_t serial, const unsigned char 
 
 bool db_record_read(const void *bytes, size_t len, size_t total, struct db_record *out)
 {
+    static const unsigned char numbers[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0}; /* bytes */
     const unsigned char *record = bytes;
     uint64_t header;
     size_t at = read_varint(record, len, &header);
@@ -529,11 +508,16 @@ bool db_record_read(const void *bytes, size_t len, size_t total, struct db_recor
         if (used == 0 || serial == 10 || serial == 11 || out->count == DB_COLUMNS_MAX)
             return false;
         at += used;
-        size_t size = body_len(serial);
+        size_t size = serial < sizeof numbers ? numbers[serial] : (size_t)((serial - 12) / 2);
         if (size > total || body > total - size)
             return false;
         struct db_value *v = &out->values[out->count++];
-        *v = (struct db_value){.type = type_of_serial(serial), .there = body + size <= len};
+        *v = (struct db_value){.type = serial == 0   ? DB_NULL
+                                       : serial == 7 ? DB_REAL
+                                       : serial < 12 ? DB_INT
+                                       : serial & 1  ? DB_TEXT
+                                                     : DB_BLOB,
+                               .there = body + size <= len};
         if (v->there)
             read_value(v, serial, record + body, size);
         body += size;

@@ -322,31 +322,24 @@ bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct
     return ok;
 }
 
-static struct log_event read_log_event(const struct query *q)
-{
-    struct log_event ev = {.seq = sqlite3_column_int64(q->handle, 0), .type = EVENT_TYPE_COUNT};
-    int64_t detail = sqlite3_column_int64(q->handle, 2);
-    if (!event_type_from_name((const char *)sqlite3_column_text(q->handle, 1), &ev.type))
-        return ev;
-    ev.retries = ev.type == EVENT_TURN_STARTED ? detail : 0;
-    ev.is_empty =
-        (ev.type == EVENT_TEXT_COMPLETE || ev.type == EVENT_REASONING_COMPLETE) && detail != 0;
-    ev.between_turns =
-        ev.type == EVENT_COMPACTION_UNDONE ||
-        ((ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED) &&
-         detail != 0);
-    return ev;
-}
-
 bool event_log_messages(struct store *s, const char *session_id, struct log_messages *out,
                         struct error *e)
 {
     *out = (struct log_messages){0};
     struct query q = sql_query(s, e, messages_sql, "t", session_id);
     while (query_next(&q)) {
-        const struct log_event ev = read_log_event(&q);
-        if (ev.type != EVENT_TYPE_COUNT)
-            log_messages_apply(out, &ev);
+        struct log_event ev = {.seq = sqlite3_column_int64(q.handle, 0)};
+        int64_t detail = sqlite3_column_int64(q.handle, 2);
+        if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 1), &ev.type))
+            continue;
+        ev.retries = ev.type == EVENT_TURN_STARTED ? detail : 0;
+        ev.is_empty =
+            (ev.type == EVENT_TEXT_COMPLETE || ev.type == EVENT_REASONING_COMPLETE) && detail != 0;
+        ev.between_turns =
+            ev.type == EVENT_COMPACTION_UNDONE ||
+            ((ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED) &&
+             detail != 0);
+        log_messages_apply(out, &ev);
     }
     bool ok = query_end(&q);
     if (!ok)
@@ -524,65 +517,51 @@ static bool collect_gap(struct tail *t, int64_t after, int64_t before, struct er
            (t->summary_done || collect_deltas(t, EVENT_COMPACTION_DELTA, after, before, e));
 }
 
-static bool ends_compaction(enum event_type type)
-{
-    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED;
-}
-
 static void note_texts(struct tail *t, enum event_type type)
 {
     t->text_done = t->text_done || type == EVENT_TEXT_COMPLETE;
     t->reasoning_done = t->reasoning_done || type == EVENT_REASONING_COMPLETE;
 }
 
-/* Going back over an event of this type. */
-static void pass(struct tail *t, enum event_type type)
-{
-    if (begins_call(type))
-        t->text_done = t->reasoning_done = false;
-    if (begins_call(type) || type == EVENT_COMPACTION_STARTED)
-        t->summary_done = false;
-    t->summary_done = t->summary_done || ends_compaction(type);
-    note_texts(t, type);
-}
-
-/* The model call or compaction that `before` is in may be completed behind it. */
-static bool look_ahead(struct tail *t, int64_t before, struct error *e)
-{
-    bool another = false; /* compaction has begun */
-    struct query q = sql_query(t->store, e, types_from_sql, "ti", t->session_id, before);
-    while (query_next(&q)) {
-        enum event_type type;
-        if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 0), &type) ||
-            begins_call(type))
-            break;
-        note_texts(t, type);
-        another = another || type == EVENT_COMPACTION_STARTED;
-        t->summary_done = t->summary_done || (!another && ends_compaction(type));
-    }
-    return query_end(&q);
-}
-
 /* Reads whole events, then the deltas between them until there are enough events. */
 static bool collect_tail(struct tail *t, int64_t before, struct error *e)
 {
-    if (!look_ahead(t, before, e))
+    /* The model call or compaction that `before` is in may be completed behind it. */
+    bool another = false; /* compaction has begun */
+    enum event_type type;
+    struct query q = sql_query(t->store, e, types_from_sql, "ti", t->session_id, before);
+    while (query_next(&q) &&
+           event_type_from_name((const char *)sqlite3_column_text(q.handle, 0), &type) &&
+           !begins_call(type)) {
+        bool ends = type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED;
+        note_texts(t, type);
+        another = another || type == EVENT_COMPACTION_STARTED;
+        t->summary_done = t->summary_done || (!another && ends);
+    }
+    if (!query_end(&q))
         return false;
-    struct query q =
-        sql_query(t->store, e, whole_before_sql, "tii", t->session_id, before, (int64_t)t->limit);
+    q = sql_query(t->store, e, whole_before_sql, "tii", t->session_id, before, (int64_t)t->limit);
     if (!collect(t, &q, e))
         return false;
+
     size_t whole = t->found.items.len;
     t->bytes = 0; /* deltas are left out only together with what stands before them */
     for (size_t i = 0; i < whole; i++) {
         const struct event *ev = t->found.items.items[i];
+        type = ev->type;
         if (!collect_gap(t, ev->seq, before, e))
             return false;
         size_t deltas = t->found.items.len - whole;
         if (deltas + i + 1 >= t->limit)
             return true;
-        pass(t, ev->type);
         before = ev->seq;
+        if (begins_call(type))
+            t->text_done = t->reasoning_done = false;
+        if (begins_call(type) || type == EVENT_COMPACTION_STARTED)
+            t->summary_done = false;
+        if (type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED)
+            t->summary_done = true;
+        note_texts(t, type);
     }
     return t->full || collect_gap(t, 0, before, e);
 }
@@ -592,22 +571,6 @@ static int by_seq(const void *a, const void *b)
     int64_t left = (*(struct event *const *)a)->seq;
     int64_t right = (*(struct event *const *)b)->seq;
     return (left > right) - (left < right);
-}
-
-/* Drops surplus events, and those before the first run_started; whether there were any. */
-static bool trim(struct event_list *l, size_t limit)
-{
-    size_t drop = l->items.len > limit ? l->items.len - limit : 0;
-    for (size_t i = drop; i < l->items.len; i++) {
-        if (l->items.items[i]->type == EVENT_TURN_STARTED) {
-            drop = i;
-            break;
-        }
-    }
-    for (size_t i = 0; i < drop; i++)
-        event_free(l->items.items[i]);
-    vec_remove(&l->items, 0, drop);
-    return drop > 0;
 }
 
 bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
@@ -624,6 +587,15 @@ bool event_log_tail(struct store *s, const char *session_id, int64_t before, int
     }
     *out = t.found;
     vec_sort(&out->items, by_seq);
-    *more = trim(out, (size_t)limit) || t.full;
+    /* Surplus events are dropped, and those before the first run_started. */
+    size_t drop = out->items.len > (size_t)limit ? out->items.len - (size_t)limit : 0, first = drop;
+    while (first < out->items.len && out->items.items[first]->type != EVENT_TURN_STARTED)
+        first++;
+    if (first < out->items.len)
+        drop = first;
+    for (size_t i = 0; i < drop; i++)
+        event_free(out->items.items[i]);
+    vec_remove(&out->items, 0, drop);
+    *more = drop > 0 || t.full;
     return true;
 }

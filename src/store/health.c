@@ -199,48 +199,33 @@ static bool directory_writable(const char *path)
     return false;
 }
 
-static bool writable(struct look *l)
-{
-    if (!directory_writable(l->path))
-        return health_found(l->out, HEALTH_READ_ONLY, "its directory cannot be written");
-    return l->out->state == HEALTH_MISSING || faccessat(AT_FDCWD, l->path, W_OK, AT_EACCESS) == 0 ||
-           health_found(l->out, HEALTH_READ_ONLY, "%s", strerror(errno));
-}
-
-static bool is_there(struct look *l)
+static bool files_are_sound(struct look *l)
 {
     struct stat st;
+    struct error e;
+    struct db_lock lock;
+    struct db_pages pages;
+    auto_free char *other = NULL;
     if (stat(l->path, &st) != 0 && errno == ENOENT)
         return health_found(l->out, HEALTH_MISSING, "%s", "");
     if (stat(l->path, &st) != 0)
         return health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));
-    auto_free char *other = NULL;
     if (!db_files_regular(l->path, &other))
         return health_found(l->out, HEALTH_UNREADABLE, "%s is no regular file", other);
     l->out->bytes = st.st_size;
-    return faccessat(AT_FDCWD, l->path, R_OK, AT_EACCESS) == 0 ||
-           health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));
-}
+    if (faccessat(AT_FDCWD, l->path, R_OK, AT_EACCESS) != 0)
+        return health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));
 
-/* A writer holds its lock for a moment: only one that stays is a fault. */
-static bool is_free(struct look *l)
-{
-    struct db_lock lock;
+    /* A writer holds its lock for a moment: only one that stays is a fault. */
     int64_t deadline = clock_mono_ms() + LOCK_PATIENCE_MS;
     while (db_lock_look(l->path, &lock) && lock.locked && clock_mono_ms() < deadline)
         poll(NULL, 0, LOCK_LOOK_MS);
     l->in_use = lock.open;
-    if (!lock.locked)
-        return true;
-    if (lock.pid > 0)
+    if (lock.locked && lock.pid > 0)
         return health_found(l->out, HEALTH_LOCKED, "process %ld holds it", (long)lock.pid);
-    return health_found(l->out, HEALTH_LOCKED, "another process holds it");
-}
+    if (lock.locked)
+        return health_found(l->out, HEALTH_LOCKED, "another process holds it");
 
-static bool is_whole(struct look *l)
-{
-    struct db_pages pages;
-    struct error e;
     if (!db_pages_open(&pages, l->path, &e))
         return health_found(l->out, HEALTH_UNREADABLE, "%s", e.text);
     bool ok = true;
@@ -372,43 +357,26 @@ static bool is_sound(struct look *l)
     return ok;
 }
 
-/* Without WAL a transaction that was cut off is undone at the next start, and looks like damage
- * until then. */
-static void mention_journal(struct look *l)
-{
-    struct stat st;
-    char found[sizeof l->out->detail];
-    auto_free char *journal = mem_printf("%s-journal", l->path);
-    if (stat(journal, &st) != 0 || st.st_size == 0)
-        return;
-    memcpy(found, l->out->detail, sizeof found);
-    health_found(l->out, l->out->state,
-                 "a write was cut off, which the next start undoes; until then: %s", found);
-}
-
 /* Whether the rows can be read. */
 static bool begin_look(struct look *l, const char *path)
 {
-    *l->out = (struct health){.sessions = -1,
-                              .events = -1,
-                              .bytes = -1,
-                              .entries = -1,
-                              .vectors = -1,
-                              .learned = -1,
-                              .waiting = -1,
-                              .graph_entities = -1,
-                              .graph_observations = -1,
-                              .graph_relations = -1,
-                              .corpora = -1,
-                              .documents = -1,
-                              .passages = -1,
-                              .unreadable = -1};
+    struct health *out = l->out;
+    int64_t *const unknown[] = {&out->sessions,        &out->events,
+                                &out->bytes,           &out->entries,
+                                &out->vectors,         &out->learned,
+                                &out->waiting,         &out->corpora,
+                                &out->graph_entities,  &out->graph_observations,
+                                &out->graph_relations, &out->documents,
+                                &out->passages,        &out->unreadable};
+    *out = (struct health){0};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        *unknown[i] = -1;
     l->path = realpath(path, NULL);
     if (!l->path)
         l->path = mem_strdup(path);
     l->store.path = l->path;
     l->store.mode = STORE_READ_ONLY;
-    return is_there(l) && is_free(l) && is_whole(l) && opens(l) && is_ours(l);
+    return files_are_sound(l) && opens(l) && is_ours(l);
 }
 
 bool health_visit(const char *path, bool (*visit)(void *context, struct store *s), void *context)
@@ -425,13 +393,24 @@ static void look(const char *path, bool thorough, const struct store_extension *
                  struct health *out)
 {
     struct look l = {.thorough = thorough, .extensions = extensions, .out = out};
+    struct stat st;
     bool well = begin_look(&l, path) && is_sound(&l);
     disconnect(&l);
-    if (well || out->state == HEALTH_EMPTY || out->state == HEALTH_MISSING)
-        writable(&l);
-    else if (health_recoverable(out->state))
-        mention_journal(&l);
-    free(l.path);
+    auto_free char *file = l.path;
+    auto_free char *journal = mem_printf("%s-journal", file);
+    if (well || out->state == HEALTH_EMPTY || out->state == HEALTH_MISSING) {
+        if (!directory_writable(file))
+            health_found(out, HEALTH_READ_ONLY, "its directory cannot be written");
+        else if (out->state != HEALTH_MISSING && faccessat(AT_FDCWD, file, W_OK, AT_EACCESS) != 0)
+            health_found(out, HEALTH_READ_ONLY, "%s", strerror(errno));
+    } else if (health_recoverable(out->state) && stat(journal, &st) == 0 && st.st_size > 0) {
+        /* Without WAL a transaction that was cut off is undone at the next start, and looks like
+         * damage until then. */
+        char found[sizeof out->detail];
+        memcpy(found, out->detail, sizeof found);
+        health_found(out, out->state,
+                     "a write was cut off, which the next start undoes; until then: %s", found);
+    }
 }
 
 /* Times of the last change and sizes of the database's file and its log. */

@@ -69,14 +69,6 @@ static bool go_on(struct saving *s)
     return !s->stopped;
 }
 
-static bool pause_between(struct saving *s, struct error *e)
-{
-    int64_t events = s->out->events;
-    if (events % EVENTS_BETWEEN_TELLING == 0 && !go_on(s))
-        return false;
-    return events % EVENTS_A_COMMIT != 0 || (store_commit(s->to, e) && store_begin(s->to, e));
-}
-
 /* Copies the row's own text into the new log; one that nobody can have written is left out. */
 static bool save_event(struct saving *s, const struct query *row, struct session_info *info,
                        int64_t *last, struct error *e)
@@ -103,7 +95,10 @@ static bool save_event(struct saving *s, const struct query *row, struct session
         s->out->events++;
     }
     event_free(ev);
-    return ok && pause_between(s, e);
+    int64_t events = s->out->events;
+    if (!ok || (events % EVENTS_BETWEEN_TELLING == 0 && !go_on(s)))
+        return false;
+    return events % EVENTS_A_COMMIT != 0 || (store_commit(s->to, e) && store_begin(s->to, e));
 }
 
 /* --- sessions -------------------------------------------------------------------------------- */
@@ -198,15 +193,6 @@ static bool save_session(struct saving *s, int64_t key, struct error *e)
     return ok;
 }
 
-static bool save_sessions(struct saving *s, struct error *e)
-{
-    bool ok = true;
-    struct query q = sql_query(s->to, e, keys_sql, "");
-    while (ok && query_next(&q))
-        ok = save_session(s, sqlite3_column_int64(q.handle, 0), e);
-    return query_end(&q) && ok;
-}
-
 /* --- settings, missing rows ------------------------------------------------------------------ */
 
 static const char settings_of_sql[] =
@@ -240,9 +226,14 @@ static bool recover_rows(const char *damaged, struct store *to, const char *scra
     if (!attach(to, scratch, e))
         return false;
     sqlite3_progress_handler(to->db, STEPS_BETWEEN_ASKING, is_stopped, &s);
-    bool ok = salvage_register(to, e) && store_begin(to, e) && salvage_read(to, damaged, x, e) &&
-              save_sessions(&s, e) && store_exec(to, settings_of_sql, e) &&
-              store_number(to, lost_sql, &lost, e);
+    bool ok = salvage_register(to, e) && store_begin(to, e) && salvage_read(to, damaged, x, e);
+    if (ok) {
+        struct query q = sql_query(to, e, keys_sql, "");
+        while (ok && query_next(&q))
+            ok = save_session(&s, sqlite3_column_int64(q.handle, 0), e);
+        ok = query_end(&q) && ok;
+    }
+    ok = ok && store_exec(to, settings_of_sql, e) && store_number(to, lost_sql, &lost, e);
     out->lost += lost;
     for (; x && *x && ok; x++)
         ok = (*x)->recover(to, out, e);
@@ -329,17 +320,6 @@ static bool finish(const char *recovered, const struct store_extension *const *e
                    health_name(found.state), found.detail);
 }
 
-static bool save_file(struct recovery *out, const struct recovery_help *help, struct error *e)
-{
-    struct store *to;
-    auto_free char *scratch = mem_printf("%s-rows", out->recovered);
-    bool ok = store_open(out->recovered, STORE_READ_WRITE, &to, e) &&
-              recover_rows(out->copy, to, scratch, help, out, e) &&
-              help->index(help->context, to, e);
-    store_close(to);
-    return ok && finish(out->recovered, help->extensions, e);
-}
-
 bool health_recover(const char *path, struct recovery *out, const struct recovery_help *help,
                     struct error *e)
 {
@@ -352,12 +332,22 @@ bool health_recover(const char *path, struct recovery *out, const struct recover
         return err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", file);
     if (lock.open || lock.locked) /* it may be written to, which would be lost */
         return busy(e);
-    if (choose_names(file, out, e) &&
-        db_files_copy(file, out->copy, copy_goes_on, (void *)help, e) && save_file(out, help, e))
-        return true;
-    recovery_discard(out);
-    recovery_release(out);
-    return false;
+    bool ok =
+        choose_names(file, out, e) && db_files_copy(file, out->copy, copy_goes_on, (void *)help, e);
+    if (ok) {
+        struct store *to;
+        auto_free char *scratch = mem_printf("%s-rows", out->recovered);
+        ok = store_open(out->recovered, STORE_READ_WRITE, &to, e) &&
+             recover_rows(out->copy, to, scratch, help, out, e) &&
+             help->index(help->context, to, e);
+        store_close(to);
+        ok = ok && finish(out->recovered, help->extensions, e);
+    }
+    if (!ok) {
+        recovery_discard(out);
+        recovery_release(out);
+    }
+    return ok;
 }
 
 void recovery_release(struct recovery *r)
@@ -377,31 +367,26 @@ void recovery_discard(const struct recovery *r)
         db_files_remove(r->recovered);
 }
 
-/* --- the place of the damaged one ------------------------------------------------------------ */
-
-/* The old log would be played into the new database: it goes first, and the copy has it. */
-static bool put_in_place(int fd, const char *file, const struct recovery *r, struct error *e)
-{
-    if (!db_files_same(fd, file, r->copy))
-        return err_set(e, ERR_SESSION_BUSY,
-                       "the database was written to while it was read; quit every tiro and try "
-                       "again");
-    die_keeps(r->copy);
-    db_files_remove_beside(file);
-    if (rename(r->recovered, file) != 0)
-        return err_set_errno(e, ERR_FILE_ERROR, "cannot put %s in the place of the damaged one",
-                             r->recovered);
-    paths_sync_parent(file);
-    return true;
-}
-
 bool health_replace(const char *path, const struct recovery *r, struct error *e)
 {
     auto_free char *file = realpath(path, NULL);
     int fd = file ? db_lock_take(file) : -1;
     if (fd < 0)
         return errno == EBUSY ? busy(e) : err_set_errno(e, ERR_FILE_ERROR, "cannot write %s", path);
-    bool ok = put_in_place(fd, file, r, e);
+    bool ok = db_files_same(fd, file, r->copy) ||
+              err_set(e, ERR_SESSION_BUSY,
+                      "the database was written to while it was read; quit every tiro and try "
+                      "again");
+    if (ok) {
+        /* The old log would be played into the new database: it goes first, and the copy has it. */
+        die_keeps(r->copy);
+        db_files_remove_beside(file);
+        ok = rename(r->recovered, file) == 0 ||
+             err_set_errno(e, ERR_FILE_ERROR, "cannot put %s in the place of the damaged one",
+                           r->recovered);
+    }
+    if (ok)
+        paths_sync_parent(file);
     close(fd);
     return ok;
 }

@@ -66,14 +66,6 @@ static bool fits(char type, const struct db_value *v)
     }
 }
 
-static bool has_shape(const struct salvage_shape *shape, const struct db_record *r, bool index)
-{
-    bool ok = shape->index == index && strlen(shape->types) == r->count;
-    for (size_t i = 0; ok && i < r->count; i++)
-        ok = fits(shape->types[i], &r->values[i]);
-    return ok;
-}
-
 /* --- tables ---------------------------------------------------------------------------------- */
 
 struct search {
@@ -191,7 +183,11 @@ static bool take_record(struct search *f, const struct db_cell *cell, bool index
     if (cell->len == 0 || !db_record_read(cell->local, cell->local_len, cell->len, &r))
         return true;
     for (size_t i = 0; i < f->tables.len; i++) {
-        if (!has_shape(f->tables.items[i].shape, &r, index))
+        const struct salvage_shape *shape = f->tables.items[i].shape;
+        bool ours = shape->index == index && strlen(shape->types) == r.count;
+        for (size_t k = 0; ours && k < r.count; k++)
+            ours = fits(shape->types[k], &r.values[k]);
+        if (!ours)
             continue;
         bool whole =
             !cell->overflow || (db_cell_load(cell, &f->pages, &f->record) &&
@@ -224,15 +220,6 @@ static bool read_page(struct search *f)
     return ok && add_link(f, f->page.last_child) &&
            (!readable || sql_exec(f->to, f->e, "INSERT OR IGNORE INTO found.readable VALUES (?)",
                                   "i", (int64_t)f->page.number));
-}
-
-static bool read_pages(struct search *f)
-{
-    bool ok = true;
-    find_free_pages(f);
-    for (uint32_t i = db_pages_next(&f->pages, 0); ok && i; i = db_pages_next(&f->pages, i))
-        ok = !db_page_load(&f->page, &f->pages, i) || read_page(f);
-    return ok;
 }
 
 /* --- what counts ----------------------------------------------------------------------------- */
@@ -280,7 +267,11 @@ bool salvage_read(struct store *to, const char *path,
     bool ok = store_exec(to, trees_sql, e) && make_tables(&f, own_shapes, own_indexes);
     for (x = extensions; ok && x && *x; x++)
         ok = make_tables(&f, (*x)->shapes, (*x)->indexes);
-    ok = ok && read_pages(&f) && store_exec(to, choose_sql, e);
+    if (ok)
+        find_free_pages(&f);
+    for (uint32_t i = ok ? db_pages_next(&f.pages, 0) : 0; ok && i; i = db_pages_next(&f.pages, i))
+        ok = !db_page_load(&f.page, &f.pages, i) || read_page(&f);
+    ok = ok && store_exec(to, choose_sql, e);
     for (x = extensions; ok && x && *x; x++)
         ok = store_exec(to, (*x)->choose, e);
 

@@ -345,9 +345,17 @@ static bool resolve_name(struct store *s, const char *reference, char id[UUID_LE
     return true;
 }
 
-static bool resolve_nth(struct store *s, int64_t n, const char *reference, char id[UUID_LEN + 1],
-                        struct error *e)
+bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
+                      struct error *e)
 {
+    size_t digits = reference[0] == '~' ? strspn(reference + 1, "0123456789") : 0;
+    int64_t n = 0;
+    if (strcmp(reference, "last") == 0)
+        n = 1;
+    else if (digits > 0 && digits <= 9 && !reference[1 + digits])
+        n = strtol(reference + 1, NULL, 10);
+    if (n <= 0)
+        return *reference ? resolve_name(s, reference, id, e) : no_match(reference, e);
     struct query q = sql_query(s, e, nth_sql, "i", n - 1);
     bool found = query_next(&q);
     if (found)
@@ -355,33 +363,12 @@ static bool resolve_nth(struct store *s, int64_t n, const char *reference, char 
     bool ok = query_end(&q);
     if (!ok || found)
         return ok;
+    if (n == 1)
+        return err_set(e, ERR_SESSION_NOT_FOUND, "no session is saved yet");
     return err_set(
         e, ERR_SESSION_NOT_FOUND,
-        n == 1 ? "no session is saved yet%.0s"
-               : "there is no session %s, because there are fewer; 'tiro sessions list' shows them",
+        "there is no session %s, because there are fewer; 'tiro sessions list' shows them",
         reference);
-}
-
-/* N of "~N" and "last"; 0 for any other reference. */
-static int64_t parse_nth(const char *reference)
-{
-    if (strcmp(reference, "last") == 0)
-        return 1;
-    size_t digits = reference[0] == '~' ? strspn(reference + 1, "0123456789") : 0;
-    if (digits == 0 || digits > 9 || reference[1 + digits])
-        return 0;
-    return strtol(reference + 1, NULL, 10);
-}
-
-bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
-                      struct error *e)
-{
-    int64_t n = parse_nth(reference);
-    if (n > 0)
-        return resolve_nth(s, n, reference, id, e);
-    if (!*reference)
-        return no_match(reference, e);
-    return resolve_name(s, reference, id, e);
 }
 
 bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e)

@@ -217,14 +217,6 @@ static bool apply(void *loading, const struct event *ev)
     return !l->is_long && save_and_shed(l);
 }
 
-static bool read_log(struct loading *l, struct error *e)
-{
-    l->error = e;
-    l->shed = l->out->estimate;
-    return event_log_read(l->store, l->session_id, l->out->applied_seq, apply, l, e) &&
-           !l->unsaved && (!l->saves || save_and_shed(l));
-}
-
 static bool resume(struct loading *l, struct error *e)
 {
     bool there;
@@ -242,7 +234,10 @@ static bool resume(struct loading *l, struct error *e)
         l->out->source = l->rows ? &l->rows->source : NULL;
         history_pass_over(l->out, completed.items, completed.len);
         vec_release(&completed);
-        ok = read_log(l, e);
+        l->error = e;
+        l->shed = l->out->estimate;
+        ok = event_log_read(l->store, l->session_id, l->out->applied_seq, apply, l, e) &&
+             !l->unsaved && (!l->saves || save_and_shed(l));
     }
     vec_release(&undone.items);
     /* A compaction behind the snapshot reads the messages that it moves. */
