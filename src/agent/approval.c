@@ -190,14 +190,6 @@ void approval_policy_release(struct approval_policy *p)
     clear(&p->session);
 }
 
-static bool is_known(const struct toolset *tools, const char *word)
-{
-    for (int i = 0; i < TOOL_CLASS_COUNT; i++)
-        if (strcmp(tool_class_name((enum tool_class)i), word) == 0)
-            return true;
-    return toolset_find(tools, word);
-}
-
 static bool unknown_word(const struct toolset *tools, const char *source, const char *word,
                          struct error *e)
 {
@@ -227,7 +219,10 @@ static bool read_words(struct approval_names *names, const struct toolset *tools
     for (text += strspn(text, BETWEEN_WORDS); *text; text += strspn(text, BETWEEN_WORDS)) {
         size_t len = strcspn(text, BETWEEN_WORDS);
         auto_free char *word = mem_strndup(text, len);
-        if (is_known(tools, word))
+        bool known = toolset_find(tools, word);
+        for (int i = 0; i < TOOL_CLASS_COUNT; i++)
+            known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;
+        if (known)
             add(names, word);
         else if (ok)
             ok = unknown_word(tools, source, word, e);

@@ -286,6 +286,7 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
 {
     struct tool_context own = *context;
     own.self = call->tool->self;
+    own.number = call->tool->number;
     own.sight = &call->sight;
     own.guarded = call->asked ? call->guarded : NULL;
     bool ok = is_there(call->tool, out) && call->tool->run(&own, call->args, out);
@@ -303,6 +304,7 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
     struct tool_context own = *context;
     AUTO(buf_release) struct buf raw = BUF_INIT;
     own.self = call->tool->self;
+    own.number = call->tool->number;
     own.guarded = call->guarded; /* a person looks */
     tool_sight_release(&call->sight);
     bool ok = !call->tool->preview || call->tool->preview(&own, call->args, &call->sight, &raw);

@@ -32,6 +32,7 @@ void tool_sight_release(struct tool_sight *sight);
 
 struct tool_context {
     void *self; /* the tool's own; the members to the blank line are set by tool_call_run() */
+    int number;
     const struct tool_sight *sight;
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
@@ -91,6 +92,7 @@ struct tool {
     enum config_key timeout; /* the key with its seconds */
     const char *skill;       /* that joins the prompt with it (prompt.h); NULL: none */
     enum tool_check check;
+    int number; /* context->number: for a function that several tools share */
 
     /* Set as it is listed (toolset_add()). The functions below get `self`, run() and preview() as
      * context->self. */

@@ -227,90 +227,82 @@ static bool leave_out(struct graph_part *p, struct graph_counts *left)
     return true;
 }
 
-/* --- operations: a row for each --------------------------------------------------------------- */
+/* --- operations ------------------------------------------------------------------------------ */
 
-/* The parameters are as `shape` reads them. A reader fills `part` alone. */
-struct operation {
-    const struct shape *shape;
-    bool (*does)(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                 struct error *e);
-    void (*write)(struct json_out *o, const struct graph_outcome *done); /* NULL: it reads */
+/* The numbers of the tools. */
+enum operation {
+    SEARCH,
+    OPEN,
+    CREATE, /* from here on they write */
+    RELATE,
+    OBSERVE,
+    DELETE_ENTITIES,
+    DELETE_OBSERVATIONS,
+    DELETE_RELATIONS
 };
 
-static bool create(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                   struct error *e)
+static bool apply(const struct tool_graph *g, enum operation op, const void *params,
+                  struct graph_outcome *out, struct error *e)
 {
-    const struct graph_by by = g->by(g->context);
-    out->change = GRAPH_MADE;
-    return graph_create(&g->graph, params, &by, &out->part, e);
+    const struct graph *graph = &g->graph;
+    const bool adds = op == CREATE || op == RELATE || op == OBSERVE;
+    const struct graph_by by = adds ? g->by(g->context) : (struct graph_by){0};
+    static const enum graph_change changes[] = {[OBSERVE] = GRAPH_OBSERVED,
+                                                [DELETE_ENTITIES] = GRAPH_UNMADE,
+                                                [DELETE_OBSERVATIONS] = GRAPH_UNOBSERVED,
+                                                [DELETE_RELATIONS] = GRAPH_UNMADE};
+    out->change = changes[op]; /* else GRAPH_MADE */
+    switch (op) {
+    case SEARCH: {
+        const struct graph_query *query = params;
+        const struct graph_search search = {.query = query->query, .limit = GRAPH_FOUND};
+        return graph_search(graph, &search, &out->part, e);
+    }
+    case OPEN:
+        return graph_open(graph, params, &out->part, e);
+    case CREATE:
+        return graph_create(graph, params, &by, &out->part, e);
+    case RELATE:
+        return graph_relate(graph, params, &by, &out->part, e);
+    case OBSERVE:
+        return graph_observe(graph, params, &by, &out->added, e);
+    case DELETE_ENTITIES:
+        return graph_delete_entities(graph, params, &out->part, e);
+    case DELETE_OBSERVATIONS:
+        return graph_delete_observations(graph, params, &out->part, e);
+    case DELETE_RELATIONS:
+        return graph_delete_relations(graph, params, &out->part, e);
+    }
+    return false;
 }
 
-static bool relate(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                   struct error *e)
+static bool read_and_apply(const struct tool_context *context, const struct json *args,
+                           struct graph_outcome *out, struct error *e)
 {
-    const struct graph_by by = g->by(g->context);
-    out->change = GRAPH_MADE;
-    return graph_relate(&g->graph, params, &by, &out->part, e);
+    static const struct shape *const shapes[] = {
+        [SEARCH] = &graph_query_shape,
+        [OPEN] = &graph_names_shape,
+        [CREATE] = &graph_create_shape,
+        [RELATE] = &graph_relate_shape,
+        [OBSERVE] = &graph_observe_shape,
+        [DELETE_ENTITIES] = &graph_entity_names_shape,
+        [DELETE_OBSERVATIONS] = &graph_unobserve_shape,
+        [DELETE_RELATIONS] = &graph_relate_shape,
+    };
+    const struct shape *shape = shapes[context->number];
+    auto_free void *params = mem_alloc(shape->size);
+    if (!shape_read(shape, args, params, e))
+        return false;
+    bool ok = apply(context->self, (enum operation)context->number, params, out, e);
+    shape_release(shape, params);
+    return ok;
 }
 
-static bool observe(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                    struct error *e)
-{
-    const struct graph_by by = g->by(g->context);
-    out->change = GRAPH_OBSERVED;
-    return graph_observe(&g->graph, params, &by, &out->added, e);
-}
-
-static bool delete_entities(const struct tool_graph *g, const void *params,
-                            struct graph_outcome *out, struct error *e)
-{
-    out->change = GRAPH_UNMADE;
-    return graph_delete_entities(&g->graph, params, &out->part, e);
-}
-
-static bool delete_observations(const struct tool_graph *g, const void *params,
-                                struct graph_outcome *out, struct error *e)
-{
-    out->change = GRAPH_UNOBSERVED;
-    return graph_delete_observations(&g->graph, params, &out->part, e);
-}
-
-static bool delete_relations(const struct tool_graph *g, const void *params,
-                             struct graph_outcome *out, struct error *e)
-{
-    out->change = GRAPH_UNMADE;
-    return graph_delete_relations(&g->graph, params, &out->part, e);
-}
-
-static bool search(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                   struct error *e)
-{
-    const struct graph_query *p = params;
-    const struct graph_search s = {.query = p->query, .limit = GRAPH_FOUND};
-    return graph_search(&g->graph, &s, &out->part, e);
-}
-
-static bool open_names(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                       struct error *e)
-{
-    return graph_open(&g->graph, params, &out->part, e);
-}
-
-static void tell_entities(struct json_out *o, const struct graph_outcome *done)
-{
-    write_entities(o, &done->part);
-}
-
-static void tell_relations(struct json_out *o, const struct graph_outcome *done)
-{
-    write_relations(o, &done->part);
-}
-
-static void tell_added(struct json_out *o, const struct graph_outcome *done)
+static void write_added(struct json_out *o, const struct graph_added *added)
 {
     json_out_open(o, '[');
-    for (size_t i = 0; i < done->added.items.len; i++) {
-        const struct graph_added_to *to = &done->added.items.items[i];
+    for (size_t i = 0; i < added->items.len; i++) {
+        const struct graph_added_to *to = &added->items.items[i];
         json_out_open(o, '{');
         json_out_member(o, "entity_name", to->entity);
         write_texts(o, "added_observations", to->added.items, to->added.len);
@@ -319,41 +311,42 @@ static void tell_added(struct json_out *o, const struct graph_outcome *done)
     json_out_close(o, ']');
 }
 
-static void tell_deleted(struct json_out *o, const struct graph_outcome *done)
+static void write_change(struct json_out *o, enum operation op, const struct graph_outcome *done)
 {
-    struct graph_counts counts = graph_part_counts(&done->part);
-    if (done->change == GRAPH_UNOBSERVED)
-        counts.entities = 0; /* they stay */
-    json_out_open(o, '{');
-    json_out_name(o, "deleted");
-    shape_write(&graph_counts_shape, &counts, o);
-    json_out_close(o, '}');
+    struct graph_counts counts;
+    switch (op) {
+    case CREATE:
+        write_entities(o, &done->part);
+        break;
+    case RELATE:
+        write_relations(o, &done->part);
+        break;
+    case OBSERVE:
+        write_added(o, &done->added);
+        break;
+    default:
+        counts = graph_part_counts(&done->part);
+        if (op == DELETE_OBSERVATIONS)
+            counts.entities = 0; /* they stay */
+        json_out_open(o, '{');
+        json_out_name(o, "deleted");
+        shape_write(&graph_counts_shape, &counts, o);
+        json_out_close(o, '}');
+    }
 }
 
-static bool read_and_do(const struct tool_graph *g, const struct operation *op,
-                        const struct json *args, struct graph_outcome *out, struct error *e)
-{
-    auto_free void *params = mem_alloc(op->shape->size);
-    if (!shape_read(op->shape, args, params, e))
-        return false;
-    bool ok = op->does(g, params, out, e);
-    shape_release(op->shape, params);
-    return ok;
-}
-
-static bool run(const struct tool_context *context, const struct json *args,
-                const struct operation *op, struct buf *out)
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     const struct tool_graph *g = context->self;
     AUTO(outcome_release) struct graph_outcome done = {0};
     struct error e = {0};
-    if (!read_and_do(g, op, args, &done, &e)) {
+    if (!read_and_apply(context, args, &done, &e)) {
         if (!tool_stopped(context, out))
             buf_addstr(out, e.text);
         return false;
     }
-    if (op->write) {
-        op->write(&(struct json_out){.buf = out}, &done);
+    if (context->number >= CREATE) {
+        write_change(&(struct json_out){.buf = out}, (enum operation)context->number, &done);
         tell_receipt(context, &done);
         if (done.change >= GRAPH_UNMADE && g->deleted)
             g->deleted(g->context, &done.part);
@@ -371,14 +364,15 @@ static bool run(const struct tool_context *context, const struct json *args,
 /* The change is made and taken back: so the preview is exact, and a change that would fail is no
  * question. */
 static bool preview(const struct tool_context *context, const struct json *args,
-                    const struct operation *op, struct buf *out)
+                    struct tool_sight *sight, struct buf *out)
 {
     const struct tool_graph *g = context->self;
     AUTO(outcome_release) struct graph_outcome would = {0};
     struct error e = {0};
+    (void)sight;
     bool ok = store_begin(g->graph.store, &e);
     if (ok) {
-        ok = read_and_do(g, op, args, &would, &e);
+        ok = read_and_apply(context, args, &would, &e);
         store_rollback(g->graph.store);
     }
     if (ok)
@@ -387,30 +381,6 @@ static bool preview(const struct tool_context *context, const struct json *args,
         buf_addstr(out, e.text);
     return ok;
 }
-
-#define OPERATION(name, ...)                                                                       \
-    static const struct operation operation_##name = {__VA_ARGS__};                                \
-    static bool run_##name(const struct tool_context *context, const struct json *args,            \
-                           struct buf *out)                                                        \
-    {                                                                                              \
-        return run(context, args, &operation_##name, out);                                         \
-    }
-#define CHANGE(name, ...)                                                                          \
-    OPERATION(name, __VA_ARGS__)                                                                   \
-    static bool preview_##name(const struct tool_context *context, const struct json *args,        \
-                               struct tool_sight *sight, struct buf *out)                          \
-    {                                                                                              \
-        (void)sight;                                                                               \
-        return preview(context, args, &operation_##name, out);                                     \
-    }
-OPERATION(search, &graph_query_shape, search, NULL)
-OPERATION(open, &graph_names_shape, open_names, NULL)
-CHANGE(create, &graph_create_shape, create, tell_entities)
-CHANGE(observe, &graph_observe_shape, observe, tell_added)
-CHANGE(relate, &graph_relate_shape, relate, tell_relations)
-CHANGE(delete_entities, &graph_entity_names_shape, delete_entities, tell_deleted)
-CHANGE(delete_observations, &graph_unobserve_shape, delete_observations, tell_deleted)
-CHANGE(delete_relations, &graph_relate_shape, delete_relations, tell_deleted)
 
 /* --- the tools -------------------------------------------------------------------------------- */
 
@@ -448,49 +418,49 @@ static const char *lacks_writing(const void *self)
                                          : lacks(self);
 }
 
-#define READS(called, says, takes, does)                                                           \
+#define READS(called, op, says, takes)                                                             \
     {                                                                                              \
-        .spec = {.name = called, .description = says, .schema = takes}, .class = TOOL_READ,        \
-        .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks, .run = run_##does                         \
+        .spec = {.name = called, .description = says, .schema = takes}, .number = op,              \
+        .class = TOOL_READ, .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks, .run = run            \
     }
 /* The shape of the arguments also knows the names of server-memory (entityType), which models that
  * learned those use. */
-#define WRITES(called, says, takes, does)                                                          \
+#define WRITES(called, op, says, takes)                                                            \
     {                                                                                              \
-        .spec = {.name = called, .description = says, .schema = takes}, .check = CHECK_OBJECT,     \
-        .class = TOOL_WRITE, .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks_writing,              \
-        .run = run_##does, .preview = preview_##does                                               \
+        .spec = {.name = called, .description = says, .schema = takes}, .number = op,              \
+        .check = CHECK_OBJECT, .class = TOOL_WRITE, .timeout = CONFIG_TOOLS_TIMEOUT,               \
+        .lacks = lacks_writing, .run = run, .preview = preview                                     \
     }
 
 static const struct tool tools[] = {
-    WRITES("memory_create_entities",
+    WRITES("memory_create_entities", CREATE,
            "Create entities in the knowledge graph, which lasts across sessions. Gives those that "
            "are new; one that exists stays as it is.",
-           LIST("entities", ENTITY), create),
-    WRITES("memory_add_observations",
+           LIST("entities", ENTITY)),
+    WRITES("memory_add_observations", OBSERVE,
            "Add observations to entities of the knowledge graph that exist. Gives those that are "
            "new, for each entity.",
-           LIST("observations", CONTENTS), observe),
-    WRITES("memory_create_relations",
+           LIST("observations", CONTENTS)),
+    WRITES("memory_create_relations", RELATE,
            "Create relations between entities of the knowledge graph that exist; in the active "
            "voice (\"works at\"). Gives those that are new.",
-           LIST("relations", RELATION), relate),
-    READS("memory_search_nodes",
+           LIST("relations", RELATION)),
+    READS("memory_search_nodes", SEARCH,
           "Search the knowledge graph by words, or by a part of a name, type or observation. "
           "Gives entities, best first, and their relations.",
-          OBJECT("\"query\":" STRING, "\"query\""), search),
-    READS("memory_open_nodes",
+          OBJECT("\"query\":" STRING, "\"query\"")),
+    READS("memory_open_nodes", OPEN,
           "Open entities of the knowledge graph by their exact names, with their relations.",
-          LIST("names", STRING), open),
-    WRITES("memory_delete_entities",
+          LIST("names", STRING)),
+    WRITES("memory_delete_entities", DELETE_ENTITIES,
            "Delete entities of the knowledge graph with their observations and relations: all "
            "that are named, or none.",
-           LIST("entity_names", STRING), delete_entities),
-    WRITES("memory_delete_observations",
+           LIST("entity_names", STRING)),
+    WRITES("memory_delete_observations", DELETE_OBSERVATIONS,
            "Delete observations of entities of the knowledge graph, given exactly as they are.",
-           LIST("deletions", DELETION), delete_observations),
-    WRITES("memory_delete_relations", "Delete relations of the knowledge graph.",
-           LIST("relations", RELATION), delete_relations),
+           LIST("deletions", DELETION)),
+    WRITES("memory_delete_relations", DELETE_RELATIONS, "Delete relations of the knowledge graph.",
+           LIST("relations", RELATION)),
 };
 
 static void list(struct tool_host *host, struct toolset *out)

@@ -37,10 +37,7 @@ static const struct message *message_at(struct outgoing *out, size_t at)
     return *read;
 }
 
-static enum role role_at(const struct outgoing *out, size_t at)
-{
-    return out->request->messages[at].role;
-}
+#define ROLE_AT(out, at) ((out)->request->messages[at].role)
 
 /* Message `at` has a block of `type` with the same id. */
 static bool has_block(struct outgoing *out, size_t at, enum block_type type,
@@ -58,7 +55,7 @@ static bool has_block(struct outgoing *out, size_t at, enum block_type type,
 /* The tool messages right after assistant message `at` answer the call. */
 static bool is_answered(struct outgoing *out, size_t at, const struct block *call)
 {
-    for (size_t i = at + 1; i < out->request->message_count && role_at(out, i) == ROLE_TOOL; i++)
+    for (size_t i = at + 1; i < out->request->message_count && ROLE_AT(out, i) == ROLE_TOOL; i++)
         if (has_block(out, i, BLOCK_TOOL_RESULT, call))
             return true;
     return false;
@@ -67,20 +64,9 @@ static bool is_answered(struct outgoing *out, size_t at, const struct block *cal
 /* The message right before the tool messages that end with `at`, which may have their calls. */
 static size_t find_caller(const struct outgoing *out, size_t at)
 {
-    while (at > 0 && role_at(out, at) == ROLE_TOOL)
+    while (at > 0 && ROLE_AT(out, at) == ROLE_TOOL)
         at--;
     return at;
-}
-
-/* The answer goes on after this reasoning. */
-static bool leads_on(struct outgoing *out, size_t at, const struct block *reasoning)
-{
-    const struct message *m = message_at(out, at);
-    for (const struct block *b = reasoning + 1; b < m->blocks.items + m->blocks.len; b++)
-        if ((b->type == BLOCK_TEXT && !utf8_is_blank(b->text)) ||
-            (b->type == BLOCK_TOOL_CALL && is_answered(out, at, b)))
-            return true;
-    return false;
 }
 
 static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
@@ -91,9 +77,14 @@ static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
     case BLOCK_TEXT:
         return !utf8_is_blank(block->text);
     case BLOCK_REASONING: /* `name`: the model that it is of */
-        return m->role == ROLE_ASSISTANT && !m->partial &&
-               (!block->name || !model || strcmp(block->name, model) == 0) &&
-               leads_on(out, at, block);
+        if (m->role != ROLE_ASSISTANT || m->partial ||
+            (block->name && model && strcmp(block->name, model) != 0))
+            return false;
+        for (const struct block *b = block + 1; b < m->blocks.items + m->blocks.len; b++)
+            if ((b->type == BLOCK_TEXT && !utf8_is_blank(b->text)) ||
+                (b->type == BLOCK_TOOL_CALL && is_answered(out, at, b)))
+                return true;
+        return false;
     case BLOCK_TOOL_CALL:
         return m->role == ROLE_ASSISTANT && is_answered(out, at, block);
     case BLOCK_TOOL_RESULT:
@@ -122,7 +113,7 @@ static void add_message(struct outgoing *out, size_t at)
             const struct block *b = &m->blocks.items[i];
             size_t caller = tool ? find_caller(out, at) : 0;
             bool answer = tool && b->type == BLOCK_TOOL_RESULT &&
-                          role_at(out, caller) == ROLE_ASSISTANT &&
+                          ROLE_AT(out, caller) == ROLE_ASSISTANT &&
                           has_block(out, caller, BLOCK_TOOL_CALL, b);
             if (is_sent(out, at, b) && answer == (pass == 0))
                 add(out, answer ? ROLE_TOOL : tool ? ROLE_USER : m->role, at, b);

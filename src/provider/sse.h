@@ -1,8 +1,5 @@
-/* Cuts a byte stream into lines, whatever pieces it comes in. A line ends with LF, CR or CR LF; a
- * byte order mark at the very beginning is dropped. Pure: no clock, no I/O. */
-/* Server-sent events (HTML Living Standard, 9.2), parsed from whatever pieces they come in. Any
- * split of the bytes gives the same events. Comments, `id` and `retry` are passed over. Unlike in
- * the standard, an event that the end of the stream cuts off before its blank line counts. */
+/* Streams cut into lines and server-sent events, whatever pieces their bytes come in. Pure: no
+ * clock, no I/O. */
 #ifndef PROVIDER_SSE_H
 #define PROVIDER_SSE_H
 
@@ -17,6 +14,7 @@ enum feed_result {
     FEED_TOO_LARGE /* a line (or an event made of lines) past the maximum */
 };
 
+/* A line ends with LF, CR or CR LF; a byte order mark at the very beginning is dropped. */
 struct lines {
     struct buf rest; /* the beginning of a line whose end has not come */
     bool after_cr;
@@ -36,8 +34,10 @@ enum feed_result lines_feed(struct lines *l, const char *bytes, size_t len, line
 /* The stream is over: a last line without an end counts. */
 enum feed_result lines_end(struct lines *l, lines_fn *on_line, void *context);
 
-/* `name` is "" when the stream gave none. Both are borrowed for the call and NUL-terminated. False
- * stops the parser. */
+/* Server-sent events (HTML Living Standard, 9.2). Comments, `id` and `retry` are passed over.
+ * Unlike in the standard, an event that the end of the stream cuts off before its blank line
+ * counts. `name` is "" when the stream gave none. Both are borrowed for the call and
+ * NUL-terminated. False stops the parser. */
 typedef bool sse_fn(void *context, const char *name, const char *data, size_t len);
 
 struct sse {

@@ -368,26 +368,6 @@ static void on_message(struct rpc_peer *p, struct rpc_batch *b, const struct jso
     }
 }
 
-static struct rpc_batch *begin_batch(void)
-{
-    struct rpc_batch *b = mem_alloc(sizeof *b);
-    buf_init(&b->answers, 0);
-    b->open = 1;
-    return b;
-}
-
-static void on_batch(struct rpc_peer *p, const struct json *messages)
-{
-    if (!json_first(messages)) {
-        refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the array is empty; give one with messages");
-        return;
-    }
-    struct rpc_batch *b = begin_batch();
-    for (const struct json *m = json_first(messages); m; m = json_next(m))
-        on_message(p, b, m);
-    end_batch(p, b);
-}
-
 static struct json *parse(const char *line, size_t len, struct error *e)
 {
     if (!utf8_valid(line, len)) {
@@ -480,16 +460,6 @@ static bool end_messages(struct rpc_peer *p, struct rpc_batch *b, const char *li
     return (depth >= of_message && end_unreadable(p, b, &o, why)) || known; /* cut off */
 }
 
-static void on_unreadable(struct rpc_peer *p, const char *line, size_t len, const char *why)
-{
-    struct rpc_batch *b = *line == '[' ? begin_batch() : NULL;
-    bool known = (*line == '{' || *line == '[') && end_messages(p, b, line, len, why);
-    if (b)
-        end_batch(p, b);
-    if (!known)
-        refuse(p, NULL, NULL, RPC_PARSE_ERROR, why);
-}
-
 static void on_line(struct rpc_peer *p, const char *line, size_t len)
 {
     struct error e;
@@ -499,12 +469,29 @@ static void on_line(struct rpc_peer *p, const char *line, size_t len)
     if (text == 0)
         return;
     AUTO(json_free_local) struct json *message = parse(line, len, &e);
-    if (!message)
-        on_unreadable(p, line, len, e.text);
-    else if (json_type(message) == JSON_ARRAY)
-        on_batch(p, message);
-    else
+    if (message && json_type(message) != JSON_ARRAY) {
         on_message(p, NULL, message);
+        return;
+    }
+    if (message && !json_first(message)) {
+        refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the array is empty; give one with messages");
+        return;
+    }
+    struct rpc_batch *b = NULL;
+    bool known = message;
+    if (message || *line == '[') {
+        b = mem_alloc(sizeof *b);
+        buf_init(&b->answers, 0);
+        b->open = 1;
+    }
+    for (const struct json *m = json_first(message); m; m = json_next(m))
+        on_message(p, b, m);
+    if (!message && (*line == '{' || *line == '['))
+        known = end_messages(p, b, line, len, e.text);
+    if (b)
+        end_batch(p, b);
+    if (!known)
+        refuse(p, NULL, NULL, RPC_PARSE_ERROR, e.text);
 }
 
 static bool too_long(struct rpc_peer *p, struct error *e)
