@@ -178,7 +178,7 @@ static bool call_model(struct turn *t)
     auto_free struct tool_spec *specs = NULL;
     prompt_assemble(&prompt, a);
     turn_warn(t);
-    turn_warn_of_prompt(t, &prompt);
+    prompt_warn(t, &prompt);
     struct event *ev = event_new(EVENT_CALL_STARTED);
     ev->number = t->number;
     ev->count = ++t->calls;

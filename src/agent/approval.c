@@ -1,6 +1,5 @@
 #include "agent/approval.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -177,17 +176,12 @@ static void add(struct approval_names *names, const char *word)
         vec_push(names, mem_strdup(word));
 }
 
-static void clear(struct approval_names *names)
-{
-    vec_free_each(names);
-}
-
 void approval_policy_release(struct approval_policy *p)
 {
-    clear(&p->allow);
-    clear(&p->ask);
-    clear(&p->deny);
-    clear(&p->session);
+    vec_free_each(&p->allow);
+    vec_free_each(&p->ask);
+    vec_free_each(&p->deny);
+    vec_free_each(&p->session);
 }
 
 static bool unknown_word(const struct toolset *tools, const char *source, const char *word,
@@ -261,7 +255,7 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
             vec_remove(&p->ask, k - 1, 1);
         }
     }
-    clear(&also);
+    vec_free_each(&also);
     return ok;
 }
 
@@ -300,5 +294,5 @@ void approval_allow_session(struct approval_policy *p, const char *grant)
 
 void approval_forget_session(struct approval_policy *p)
 {
-    clear(&p->session);
+    vec_free_each(&p->session);
 }

@@ -196,34 +196,6 @@ void turn_warn(struct turn *t)
     }
 }
 
-/* Takes the text. */
-static void warn_once(struct turn *t, char **told, const char *code, char *text)
-{
-    if (!text || (*told && strcmp(*told, text) == 0)) {
-        free(text);
-        return;
-    }
-    turn_tell_warning(t, code, text);
-    free(*told);
-    *told = text;
-}
-
-void turn_warn_of_prompt(struct turn *t, const struct context *prompt)
-{
-    struct prompt_told *told = t->a->told;
-    int64_t most = config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS);
-    warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
-    warn_once(t, &told->faults, "instructions", prompt_instructions_warning(t->a->instructions));
-    /* A text that steers the model is not exchanged unseen. */
-    char *now = prompt_instructions_state(t->a->instructions);
-    if (told->instructions && strcmp(told->instructions, now) != 0)
-        turn_tell_warning(t, "instructions_changed",
-                          "AGENTS.md or CLAUDE.md has changed; the model is told what it says now");
-    free(told->instructions);
-    told->instructions = now;
-    warn_once(t, &told->tools, "many_tools", prompt_tools_warning(prompt, most));
-}
-
 int64_t turn_output_within(const struct turn *t, int64_t most)
 {
     const struct budget_use use = use_of(t);

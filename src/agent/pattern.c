@@ -3,7 +3,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <fnmatch.h>
 #include <pcre2.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

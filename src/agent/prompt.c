@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agent.h"
+#include "agent/turn.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/paths.h"
@@ -189,20 +189,7 @@ char *prompt_cut_warning(const struct context *prompt)
     return out.len > 0 ? buf_take(&out) : NULL;
 }
 
-char *prompt_instructions_warning(const struct instructions *in)
-{
-    return in && in->faults ? mem_printf("instructions were left out: %s", in->faults) : NULL;
-}
-
-char *prompt_instructions_state(const struct instructions *in)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; in && i < in->files.len; i++)
-        buf_addf(&out, "%s\n%s\n", in->files.items[i].path, in->files.items[i].text);
-    return out.len > 0 ? buf_take(&out) : mem_strdup("");
-}
-
-char *prompt_tools_warning(const struct context *prompt, int64_t most)
+static char *tools_warning(const struct context *prompt, int64_t most)
 {
     AUTO(buf_release) struct buf sources = BUF_INIT;
     int64_t tokens = 0;
@@ -220,6 +207,39 @@ char *prompt_tools_warning(const struct context *prompt, int64_t most)
         "the tools take %lld tokens of each request (%s), more than [tools] "
         "max_tokens = %lld; [chat] tools and [tools] deny offer fewer",
         (long long)tokens, sources.data, (long long)most);
+}
+
+/* Takes the text. */
+static void warn_once(struct turn *t, char **told, const char *code, char *text)
+{
+    if (!text || (*told && strcmp(*told, text) == 0)) {
+        free(text);
+        return;
+    }
+    turn_tell_warning(t, code, text);
+    free(*told);
+    *told = text;
+}
+
+void prompt_warn(struct turn *t, const struct context *prompt)
+{
+    const struct instructions *in = t->a->instructions;
+    struct prompt_told *told = t->a->told;
+    struct buf now = BUF_INIT;
+    warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
+    warn_once(t, &told->faults, "instructions",
+              in && in->faults ? mem_printf("instructions were left out: %s", in->faults) : NULL);
+    /* A text that steers the model is not exchanged unseen. */
+    for (size_t i = 0; in && i < in->files.len; i++)
+        buf_addf(&now, "%s\n%s\n", in->files.items[i].path, in->files.items[i].text);
+    if (told->instructions && strcmp(told->instructions, now.data) != 0)
+        turn_tell_warning(t, "instructions_changed",
+                          "AGENTS.md or CLAUDE.md has changed; the model is told what it says now");
+    free(told->instructions);
+    told->instructions = mem_strdup(now.data);
+    buf_release(&now);
+    warn_once(t, &told->tools, "many_tools",
+              tools_warning(prompt, config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS)));
 }
 
 void prompt_told_release(struct prompt_told *t)
@@ -249,37 +269,23 @@ static char *text_of_tools(const struct agent *a, const char *source)
     return buf_take(&names);
 }
 
-static void add_block(struct buf *out, const struct block *b)
-{
-    const char *text = b->text ? b->text : "";
-    if (out->len > 0)
-        buf_addstr(out, "\n\n");
-    switch (b->type) {
-    case BLOCK_TEXT:
-    case BLOCK_REASONING:
-        buf_addstr(out, text);
-        break;
-    case BLOCK_TOOL_CALL:
-        buf_addf(out, "[call] %s %s", b->name ? b->name : "", text);
-        break;
-    case BLOCK_TOOL_RESULT:
-        buf_addf(out, "[%s] %s\n%s", b->is_error ? "error" : "result", b->name ? b->name : "",
-                 text);
-        break;
-    case BLOCK_IMAGE:
-        buf_addf(out, "[image] %s", text);
-        break;
-    }
-}
-
 static char *text_of_message(const struct history *h, size_t index, size_t most)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
     struct buf cut = BUF_INIT;
     struct message room;
     const struct message *m = message_whole(h->source, &h->messages.items[index], &room);
-    for (size_t i = 0; i < m->blocks.len; i++)
-        add_block(&out, &m->blocks.items[i]);
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct block *b = &m->blocks.items[i];
+        const char *text = b->text ? b->text : "", *name = b->name ? b->name : "";
+        buf_addstr(&out, out.len > 0 ? "\n\n" : "");
+        if (b->type == BLOCK_TOOL_CALL)
+            buf_addf(&out, "[call] %s %s", name, text);
+        else if (b->type == BLOCK_TOOL_RESULT)
+            buf_addf(&out, "[%s] %s\n%s", b->is_error ? "error" : "result", name, text);
+        else
+            buf_addf(&out, "%s%s", b->type == BLOCK_IMAGE ? "[image] " : "", text);
+    }
     message_release(&room);
     utf8_add_cut(&cut, out.data, out.len, most);
     return buf_take(&cut);

@@ -17,7 +17,7 @@ char *skill_text(const char *name);
 char *skill_body(const char *markdown);
 
 struct agent;
-struct instructions;
+struct turn;
 
 /* Adds the parts of the next request in its order, with their estimates: the system prompt,
  * files of instructions, the skills of the tools that are offered, learned memory, what the graph
@@ -38,22 +38,19 @@ char *prompt_system(const struct context *prompt);
 /* The tools of the request; the caller frees the array. */
 size_t prompt_tools(const struct agent *a, struct tool_spec **out);
 
-/* What its user should know, English, or NULL: which parts were cut; that the tools take more than
- * `most` tokens (0: any number is fine). The caller frees. */
+/* Which parts were cut, in English, or NULL: none. The caller frees. */
 char *prompt_cut_warning(const struct context *prompt);
-char *prompt_tools_warning(const struct context *prompt, int64_t most);
 
-char *prompt_instructions_warning(const struct instructions *in);
-
-/* Differs where the files or their texts do. The caller frees. */
-char *prompt_instructions_state(const struct instructions *in);
-
-/* What a session was warned of so: not again, until it is something else. */
+/* The warnings that a session was given: none is repeated until its text is another. */
 struct prompt_told {
     char *cut, *tools, *faults; /* owned */
-    char *instructions;         /* likewise; as they were last sent, NULL: not yet */
+    char *instructions;         /* the files as they were last sent; owned; NULL: not yet */
 };
 void prompt_told_release(struct prompt_told *t);
+
+/* Warns of parts that were cut, of files that were left out or have changed, and of tools that take
+ * more than [tools] max_tokens. */
+void prompt_warn(struct turn *t, const struct context *prompt);
 
 /* Tokens of all parts before the messages. */
 int64_t prompt_overhead(const struct agent *a);

@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -447,14 +444,6 @@ static bool same_entry(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The time of the last change of the inode counts, too: that of the content can be set back. */
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return same_entry(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* Whether the user allowed another change than this: `change` tells it (NULL: none), and `out` then
  * says so. */
 static bool refuse_if(const char *change, const struct target *t, struct buf *out)
@@ -472,6 +461,7 @@ static bool refuse_if(const char *change, const struct target *t, struct buf *ou
 static bool is_outdated(const struct tool_sight *seen, const struct target *t, bool file,
                         struct buf *out)
 {
+    const struct stat *was = &seen->file;
     struct stat now;
     const char *change = NULL;
     if (!seen->taken)
@@ -487,8 +477,12 @@ static bool is_outdated(const struct tool_sight *seen, const struct target *t, b
             change = "changed";
         else if (exists != seen->exists)
             change = exists ? "was created" : "was removed";
-        else if (exists && !same_file(&now, &seen->file))
-            change = "changed";
+        else if (exists && (!same_entry(&now, was) || now.st_size != was->st_size ||
+                            now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+                            now.st_mtim.tv_nsec != was->st_mtim.tv_nsec ||
+                            now.st_ctim.tv_sec != was->st_ctim.tv_sec ||
+                            now.st_ctim.tv_nsec != was->st_ctim.tv_nsec))
+            change = "changed"; /* the time of the content alone can be set back */
     }
     return refuse_if(change, t, out);
 }

@@ -129,21 +129,6 @@ static int64_t show_receipt(const struct graph_outcome *o, struct buf *out)
     return r.left;
 }
 
-/* Tells of a change that nobody was asked about. */
-static void tell_receipt(const struct tool_context *context, const struct graph_outcome *done)
-{
-    const struct tool_graph *g = context->self;
-    AUTO(buf_release) struct buf facts = BUF_INIT;
-    int64_t left = show_receipt(done, &facts);
-    if (g->capture != GRAPH_CAPTURE_AUTO || !context->tell || facts.len == 0)
-        return;
-    struct event *ev = event_new(EVENT_GRAPH_CHANGED);
-    ev->text = buf_take(&facts);
-    ev->number = left;
-    ev->flag = done->change == GRAPH_UNMADE || done->change == GRAPH_UNOBSERVED;
-    context->tell(context->tell_context, ev);
-}
-
 /* --- results as JSON -------------------------------------------------------------------------- */
 
 static void write_texts(struct json_out *o, const char *name, char *const *texts, size_t count)
@@ -298,19 +283,6 @@ static bool read_and_apply(const struct tool_context *context, const struct json
     return ok;
 }
 
-static void write_added(struct json_out *o, const struct graph_added *added)
-{
-    json_out_open(o, '[');
-    for (size_t i = 0; i < added->items.len; i++) {
-        const struct graph_added_to *to = &added->items.items[i];
-        json_out_open(o, '{');
-        json_out_member(o, "entity_name", to->entity);
-        write_texts(o, "added_observations", to->added.items, to->added.len);
-        json_out_close(o, '}');
-    }
-    json_out_close(o, ']');
-}
-
 static void write_change(struct json_out *o, enum operation op, const struct graph_outcome *done)
 {
     struct graph_counts counts;
@@ -322,7 +294,15 @@ static void write_change(struct json_out *o, enum operation op, const struct gra
         write_relations(o, &done->part);
         break;
     case OBSERVE:
-        write_added(o, &done->added);
+        json_out_open(o, '[');
+        for (size_t i = 0; i < done->added.items.len; i++) {
+            const struct graph_added_to *to = &done->added.items.items[i];
+            json_out_open(o, '{');
+            json_out_member(o, "entity_name", to->entity);
+            write_texts(o, "added_observations", to->added.items, to->added.len);
+            json_out_close(o, '}');
+        }
+        json_out_close(o, ']');
         break;
     default:
         counts = graph_part_counts(&done->part);
@@ -347,7 +327,16 @@ static bool run(const struct tool_context *context, const struct json *args, str
     }
     if (context->number >= CREATE) {
         write_change(&(struct json_out){.buf = out}, (enum operation)context->number, &done);
-        tell_receipt(context, &done);
+        AUTO(buf_release) struct buf facts = BUF_INIT;
+        int64_t left = show_receipt(&done, &facts);
+        /* A change that nobody was asked about is told. */
+        if (g->capture == GRAPH_CAPTURE_AUTO && context->tell && facts.len > 0) {
+            struct event *ev = event_new(EVENT_GRAPH_CHANGED);
+            ev->text = buf_take(&facts);
+            ev->number = left;
+            ev->flag = done.change == GRAPH_UNMADE || done.change == GRAPH_UNOBSERVED;
+            context->tell(context->tell_context, ev);
+        }
         if (done.change >= GRAPH_UNMADE && g->deleted)
             g->deleted(g->context, &done.part);
         return true;

@@ -289,21 +289,6 @@ const struct tool_source tool_source_learned = {.name = "learned", .list = list_
 
 /* --- rag_search ------------------------------------------------------------------------------- */
 
-static void write_passage(struct json_out *o, const struct corpus_passage *p, int number)
-{
-    json_out_open(o, '{');
-    json_out_pack(o, "n:i content:s score:d file:s chunk:I", number, p->content,
-                  round(p->score * 10000) / 10000, p->file, (int64_t)p->chunk);
-    if (p->line > 0)
-        json_out_int(o, "line", p->line);
-    if (p->page > 0)
-        json_out_int(o, "page", p->page);
-    if (p->heading && *p->heading)
-        json_out_member(o, "heading", p->heading);
-    json_out_int(o, "document", p->document);
-    json_out_close(o, '}');
-}
-
 /* Writes as many passages as fit, best first, and one at least, numbered behind those of earlier
  * calls. Where nothing was found, the size of the search is said. */
 static void write_found(const struct tool_context *context, const struct corpus_found *found,
@@ -319,8 +304,20 @@ static void write_found(const struct tool_context *context, const struct corpus_
     for (;; count--) {
         struct json_out o = {.buf = out};
         json_out_open(&o, '[');
-        for (size_t i = 0; i < count; i++)
-            write_passage(&o, &found->items.items[i], *t->cited + 1 + (int)i);
+        for (size_t i = 0; i < count; i++) {
+            const struct corpus_passage *p = &found->items.items[i];
+            json_out_open(&o, '{');
+            json_out_pack(&o, "n:i content:s score:d file:s chunk:I", *t->cited + 1 + (int)i,
+                          p->content, round(p->score * 10000) / 10000, p->file, (int64_t)p->chunk);
+            if (p->line > 0)
+                json_out_int(&o, "line", p->line);
+            if (p->page > 0)
+                json_out_int(&o, "page", p->page);
+            if (p->heading && *p->heading)
+                json_out_member(&o, "heading", p->heading);
+            json_out_int(&o, "document", p->document);
+            json_out_close(&o, '}');
+        }
         json_out_close(&o, ']');
         if (out->len <= context->max_output || count == 1)
             break;

@@ -11,7 +11,6 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "base/vec.h"
 
 enum {
     NOTES = 256,      /* bytes kept free for what is said at the end */

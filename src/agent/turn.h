@@ -42,8 +42,6 @@ int64_t turn_elapsed_ms(const struct turn *t); /* without the waiting */
 /* Whether another model call or tool may begin; else the reason is in `end`. */
 bool turn_has_budget(struct turn *t);
 void turn_warn(struct turn *t); /* of budgets that near their end, once each */
-/* Of parts that were cut and tools that are too many, once a session each. */
-void turn_warn_of_prompt(struct turn *t, const struct context *prompt);
 /* Tokens of the next answer: at most so many, and what is left of the budget. */
 int64_t turn_output_within(const struct turn *t, int64_t most);
 
@@ -62,6 +60,8 @@ enum outcome turn_stopped(struct turn *t);
 enum outcome turn_run_tools(struct turn *t); /* those that the newest answer calls */
 
 /* agent.c */
+void turn_emit(struct turn *t, struct event *ev); /* takes it */
+void turn_tell_warning(struct turn *t, const char *code, const char *detail);
 /* One model call with its retries, which are told. `failure` has the reason of the last. */
 bool turn_call_model(struct turn *t, const struct provider *provider,
                      const struct provider_call *call, const struct request *request,
@@ -76,9 +76,5 @@ bool turn_make_room(struct turn *t, enum outcome *outcome);
  * comes. True: call again. False with the outcome where the turn cannot go on; else the failure
  * stands, and the outcome is untouched. */
 bool turn_recover_overflow(struct turn *t, enum outcome *outcome);
-
-/* agent.c */
-void turn_emit(struct turn *t, struct event *ev); /* takes it */
-void turn_tell_warning(struct turn *t, const char *code, const char *detail);
 
 #endif

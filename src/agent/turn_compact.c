@@ -1,5 +1,4 @@
 /* Making room for a model call: when a turn compacts, and what the compaction asks of the turn. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/turn.h"

@@ -95,20 +95,6 @@ static bool decide(const struct config *config, const char *option, environment 
     return true;
 }
 
-/* [provider] model is meant for the provider that the same file names, if it names one. */
-static const char *decide_model(const struct config *config, const struct provider *p,
-                                const char *option)
-{
-    const char *meant = config_string(config, CONFIG_PROVIDER_NAME);
-    const char *general = config_string(config, CONFIG_PROVIDER_MODEL);
-    if (!p->has_network)
-        return p->name; /* its only model */
-    if (option && *option)
-        return option;
-    return *general && (!*meant || strcmp(meant, p->name) == 0) ? general
-                                                                : config_string(config, p->model);
-}
-
 bool choose_provider(const struct config *config, const char *provider_name, const char *model,
                      char *(*getenv_fn)(const char *),
                      bool (*answers)(void *context, const char *base_url), void *context,
@@ -118,7 +104,14 @@ bool choose_provider(const struct config *config, const char *provider_name, con
     if (!decide(config, provider_name, getenv_fn, answers, context, out, e))
         return false;
     const struct provider *p = out->provider;
-    out->model = mem_strdup(decide_model(config, p, model));
+    /* [provider] model is meant for the provider that the same file names, if it names one. */
+    const char *meant = config_string(config, CONFIG_PROVIDER_NAME);
+    const char *general = config_string(config, CONFIG_PROVIDER_MODEL);
+    bool fits = *general && (!*meant || strcmp(meant, p->name) == 0);
+    out->model = mem_strdup(!p->has_network   ? p->name /* its only model */
+                            : model && *model ? model
+                            : fits            ? general
+                                              : config_string(config, p->model));
     out->endpoint.name = p->name;
     out->endpoint.base_url = p->has_network ? base_url(config, getenv_fn, p) : NULL;
     return true;

@@ -73,24 +73,6 @@ bool failure_error(const struct failure *f, struct error *e)
     return err_set(e, ERR_AGENT_ERROR, "%.*s%s; %s", (int)len, f->text, cut ? "…" : "", advice);
 }
 
-static bool is_passing(const struct failure *f)
-{
-    bool status = f->status == 408 || f->status == 409 || f->status == 429 || f->status >= 500;
-    switch (f->kind) {
-    case FAILURE_CONNECT:
-    case FAILURE_STALL:
-    case FAILURE_CUT:
-    case FAILURE_LOADING:
-        return true;
-    case FAILURE_STATUS:
-        return status;
-    case FAILURE_STREAM:
-        return f->status == 0 || status;
-    default:
-        return false;
-    }
-}
-
 int failure_retry_limit(const struct failure *f, int max_retries)
 {
     bool patient = f->kind == FAILURE_LOADING && max_retries > 0 && max_retries < LOADING_RETRIES;
@@ -99,7 +81,13 @@ int failure_retry_limit(const struct failure *f, int max_retries)
 
 int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries, double unit)
 {
-    if (f->content_seen || !is_passing(f) || attempt > failure_retry_limit(f, max_retries))
+    bool passing = f->kind == FAILURE_CONNECT || f->kind == FAILURE_STALL ||
+                   f->kind == FAILURE_CUT || f->kind == FAILURE_LOADING ||
+                   (f->kind == FAILURE_STREAM && f->status == 0);
+    if (f->kind == FAILURE_STATUS || f->kind == FAILURE_STREAM)
+        passing =
+            passing || f->status == 408 || f->status == 409 || f->status == 429 || f->status >= 500;
+    if (f->content_seen || !passing || attempt > failure_retry_limit(f, max_retries))
         return -1;
     if (f->retry_after_ms >= 0)
         return f->retry_after_ms;

@@ -392,17 +392,6 @@ static bool transfer_start(struct http *h, struct transfer *t)
            failure_set(t->failure, FAILURE_SETUP, "%s", t->curl->multi_strerror(code));
 }
 
-static void transfer_end(struct http *h, struct transfer *t)
-{
-    if (!t->easy)
-        return;
-    t->curl->multi_remove_handle(h->multi, t->easy);
-    t->curl->easy_cleanup(t->easy);
-    for (struct curl_slist *s = t->headers; s; s = s->next)
-        mem_wipe(s->data, strlen(s->data));
-    t->curl->slist_free_all(t->headers);
-}
-
 /* Sleeps until the network, the wakeup or a deadline has something to say. */
 static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
 {
@@ -497,7 +486,13 @@ bool http_perform(struct http *h, const struct http_request *request, const stru
         read_head(&t);
         ok = !t.refused && (result == CURLE_OK || lost(&t, result));
     }
-    transfer_end(h, &t);
+    if (t.easy) {
+        t.curl->multi_remove_handle(h->multi, t.easy);
+        t.curl->easy_cleanup(t.easy);
+        for (struct curl_slist *s = t.headers; s; s = s->next)
+            mem_wipe(s->data, strlen(s->data));
+        t.curl->slist_free_all(t.headers);
+    }
     return ok;
 }
 

@@ -332,20 +332,6 @@ static bool add_passages(struct buf *out, const struct request *request, size_t 
 
 #define PROMPT_BYTES 2000
 
-/* In a request for a summary the results of tools are texts of the user's. */
-static enum role role_of(const struct request *request, size_t i)
-{
-    static const char result[] = "[result of ", failed[] = "[error of ";
-    struct message room;
-    const struct message *m = message_whole(request->source, &request->messages[i], &room);
-    const char *text = m->role == ROLE_USER && m->blocks.len > 0 ? m->blocks.items[0].text : NULL;
-    bool is_result = text && (strncmp(text, result, sizeof result - 1) == 0 ||
-                              strncmp(text, failed, sizeof failed - 1) == 0);
-    enum role role = is_result ? ROLE_TOOL : m->role;
-    message_release(&room);
-    return role;
-}
-
 /* The deterministic extract of the messages before `count`, for a summarising request; `prompt` is
  * that request's text. */
 static void add_extract(struct buf *out, const struct request *request, size_t count,
@@ -356,7 +342,15 @@ static void add_extract(struct buf *out, const struct request *request, size_t c
     size_t user = 0, assistant = 0, tool = 0;
     for (size_t i = 0; i < count; i++) {
         messages[i] = request->messages[i]; /* its blocks are borrowed */
-        enum role role = messages[i].role = role_of(request, i);
+        /* In a request for a summary the results of tools are texts of the user's. */
+        struct message room;
+        const struct message *m = message_whole(request->source, &messages[i], &room);
+        const char *text =
+            m->role == ROLE_USER && m->blocks.len > 0 ? m->blocks.items[0].text : NULL;
+        bool result =
+            text && (strncmp(text, "[result of ", 11) == 0 || strncmp(text, "[error of ", 10) == 0);
+        enum role role = messages[i].role = result ? ROLE_TOOL : m->role;
+        message_release(&room);
         user += role == ROLE_USER;
         assistant += role == ROLE_ASSISTANT;
         tool += role == ROLE_TOOL;
@@ -430,18 +424,6 @@ static bool wants_summary(const struct request *request, const char *text)
            (utf8_contains_folded(text, "summari") || utf8_contains_folded(text, "summary"));
 }
 
-/* Messages that are to be summarised: those before the prompt but the one that tells what stays. */
-static size_t count_summarised(const struct request *request, size_t prompt)
-{
-    struct message room;
-    if (prompt == 0)
-        return 0;
-    auto_free char *text =
-        message_text(message_whole(request->source, &request->messages[prompt - 1], &room));
-    message_release(&room);
-    return prompt - (strncmp(text, STAYS, strlen(STAYS)) == 0);
-}
-
 struct offline_plan offline_plan_make(const struct request *request, const char *manual)
 {
     struct offline_plan plan = {NULL, NULL, NULL};
@@ -452,14 +434,24 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
     auto_free char *text = corpus_without_mentions(whole);
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
-    if (wants_summary(request, text))
-        add_extract(&out, request, count_summarised(request, question), text);
-    else if (polite)
+    if (wants_summary(request, text)) {
+        /* The message right before the prompt may tell what stays. */
+        struct message room;
+        auto_free char *last =
+            question > 0 ? message_text(message_whole(request->source,
+                                                      &request->messages[question - 1], &room))
+                         : NULL;
+        bool stays = last && strncmp(last, STAYS, strlen(STAYS)) == 0;
+        if (last)
+            message_release(&room);
+        add_extract(&out, request, question - stays, text);
+    } else if (polite) {
         buf_addf(&out, "%s\n", polite);
-    else if (plan_tool(request, question, text, &plan))
+    } else if (plan_tool(request, question, text, &plan)) {
         return plan;
-    else
+    } else {
         add_answer(&out, request, question, text, manual);
+    }
     buf_addstr(&out, OFFLINE_MARK "\n");
     plan.text = buf_take(&out);
     return plan;

@@ -186,22 +186,6 @@ struct counts {
     double mean_length;
 };
 
-static void counts_make(const struct passages *p, struct terms *t, struct counts *c)
-{
-    size_t total = 0;
-    c->table = mem_alloc((p->items.len * t->list.len + 1) * sizeof *c->table);
-    c->lengths = mem_alloc((p->items.len + 1) * sizeof *c->lengths);
-    for (size_t i = 0; i < p->items.len; i++) {
-        size_t *row = c->table + i * t->list.len;
-        c->lengths[i] = count_terms(t, p->items.items[i].text, 1, row);
-        count_terms(t, p->items.items[i].title, TITLE_WEIGHT, row);
-        total += c->lengths[i];
-        for (size_t k = 0; k < t->list.len; k++)
-            t->list.items[k].passages += row[k] > 0;
-    }
-    c->mean_length = p->items.len > 0 ? (double)total / (double)p->items.len + 1 : 1;
-}
-
 static struct ranked score(const struct passages *p, struct terms *t, const struct counts *c,
                            size_t index)
 {
@@ -254,7 +238,17 @@ void passages_rank(const struct passages *p, const char *question, struct rankin
         if (!find_term(&terms, term.word))
             vec_push(&terms.list, term);
     }
-    counts_make(p, &terms, &counts);
+    size_t total = 0;
+    counts.table = mem_alloc((p->items.len * terms.list.len + 1) * sizeof *counts.table);
+    counts.lengths = mem_alloc((p->items.len + 1) * sizeof *counts.lengths);
+    for (size_t i = 0; i < p->items.len; i++) {
+        size_t *row = counts.table + i * terms.list.len;
+        total += counts.lengths[i] = count_terms(&terms, p->items.items[i].text, 1, row);
+        count_terms(&terms, p->items.items[i].title, TITLE_WEIGHT, row);
+        for (size_t k = 0; k < terms.list.len; k++)
+            terms.list.items[k].passages += row[k] > 0;
+    }
+    counts.mean_length = p->items.len > 0 ? (double)total / (double)p->items.len + 1 : 1;
     for (size_t i = 0; i < p->items.len; i++) {
         struct ranked r = score(p, &terms, &counts, i);
         if (r.coverage > 0)

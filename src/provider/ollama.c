@@ -108,22 +108,6 @@ void ollama_body(struct outgoing_body *out, const struct config *config,
 /* Tokens by which the frame of a message in our estimate, JSON, is longer than in a template. */
 #define FRAME_TOKENS 15
 
-static void take_end(struct stream *s, const struct json *event)
-{
-    struct response *r = s->response;
-    const char *reason = json_get_string(event, "done_reason");
-    r->usage.input = figure_tokens(event, "prompt_eval_count", -1);
-    r->usage.output = figure_tokens(event, "eval_count", -1);
-    stream_stop(s, !reason || strcmp(reason, "stop") == 0 ? STOP_END_TURN
-                   : strcmp(reason, "length") == 0        ? STOP_MAX_TOKENS
-                                                          : STOP_OTHER);
-    s->ended = true;
-    /* An estimate may be off by a third, a server that cut the prompt is off by much more. */
-    int64_t estimate = s->request->estimate - FRAME_TOKENS * (int64_t)s->request->message_count;
-    r->prompt_truncated =
-        r->usage.input > 0 && estimate > MIN_ESTIMATE && r->usage.input < estimate / 2;
-}
-
 static bool take_event(struct stream *s, void *state, const struct json *event)
 {
     (void)state;
@@ -142,8 +126,20 @@ static bool take_event(struct stream *s, void *state, const struct json *event)
         if (!stream_arguments(s, part, json_get(function, "arguments")))
             return false;
     }
-    if (json_get_bool(event, "done", false))
-        take_end(s, event);
+    if (!json_get_bool(event, "done", false))
+        return true;
+    struct response *r = s->response;
+    const char *reason = json_get_string(event, "done_reason");
+    r->usage.input = figure_tokens(event, "prompt_eval_count", -1);
+    r->usage.output = figure_tokens(event, "eval_count", -1);
+    stream_stop(s, !reason || strcmp(reason, "stop") == 0 ? STOP_END_TURN
+                   : strcmp(reason, "length") == 0        ? STOP_MAX_TOKENS
+                                                          : STOP_OTHER);
+    s->ended = true;
+    /* An estimate may be off by a third, a server that cut the prompt is off by much more. */
+    int64_t estimate = s->request->estimate - FRAME_TOKENS * (int64_t)s->request->message_count;
+    r->prompt_truncated =
+        r->usage.input > 0 && estimate > MIN_ESTIMATE && r->usage.input < estimate / 2;
     return true;
 }
 

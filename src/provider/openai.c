@@ -1,7 +1,6 @@
 /* OpenAI's Chat Completions API, and the many servers that speak it. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/json_pack.h"
 #include "base/mem.h"
@@ -33,22 +32,6 @@ static void write_parts(struct json_out *out, const struct outgoing_turn *turn)
     json_out_close(out, ']');
 }
 
-static void write_calls(struct json_out *out, const struct outgoing_turn *turn)
-{
-    json_out_name(out, "tool_calls");
-    json_out_open(out, '[');
-    for (size_t i = 0; i < turn->blocks.len; i++) {
-        const struct block *b = turn->blocks.items[i];
-        if (b->type != BLOCK_TOOL_CALL)
-            continue;
-        AUTO(json_free_local) struct json *arguments = outgoing_object(b->text);
-        auto_free char *text = json_print(arguments);
-        json_out_pack(out, "{id:s type:'function' function:{name:s arguments:s}}", b->id, b->name,
-                      text);
-    }
-    json_out_close(out, ']');
-}
-
 static void write_turn(struct outgoing_body *body, const struct outgoing_turn *turn, void *context)
 {
     struct json_out *out = &body->out;
@@ -72,8 +55,21 @@ static void write_turn(struct outgoing_body *body, const struct outgoing_turn *t
             break;
         json_out_open(out, '{');
         json_out_pack(out, "role:'assistant' content:S", text);
+        if (calls) {
+            json_out_name(out, "tool_calls");
+            json_out_open(out, '[');
+        }
+        for (size_t i = 0; calls && i < turn->blocks.len; i++) {
+            const struct block *b = turn->blocks.items[i];
+            if (b->type != BLOCK_TOOL_CALL)
+                continue;
+            AUTO(json_free_local) struct json *arguments = outgoing_object(b->text);
+            auto_free char *printed = json_print(arguments);
+            json_out_pack(out, "{id:s type:'function' function:{name:s arguments:s}}", b->id,
+                          b->name, printed);
+        }
         if (calls)
-            write_calls(out, turn);
+            json_out_close(out, ']');
         json_out_close(out, '}');
         break;
     case ROLE_TOOL:

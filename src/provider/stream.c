@@ -126,18 +126,18 @@ static size_t make_room(struct stream *s, const char *text, size_t len)
     return len;
 }
 
-static bool too_large(struct stream *s)
-{
-    return failure_set(s->failure, FAILURE_TOO_LARGE,
-                       "%s: the answer has more than %zu MiB and was cut there", s->provider,
-                       STREAM_MAX_BYTES >> 20);
-}
-
 bool stream_goes_on(struct stream *s)
 {
     const struct wakeup *w = s->call->wakeup;
     return !w || wakeup_sleep(w, 0) ||
            failure_set(s->failure, FAILURE_CANCELLED, "%s: interrupted", s->provider);
+}
+
+static bool too_large(struct stream *s)
+{
+    return failure_set(s->failure, FAILURE_TOO_LARGE,
+                       "%s: the answer has more than %zu MiB and was cut there", s->provider,
+                       STREAM_MAX_BYTES >> 20);
 }
 
 bool stream_add(struct stream *s, struct stream_part *part, const char *text)
