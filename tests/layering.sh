@@ -104,7 +104,7 @@ function layer(path) { sub(/^src\//, "", path); sub(/\/[^\/]*$/, "", path); retu
 
 # Tables that one room alone may name: memory is reached through its table of functions.
 # shellcheck disable=SC2086
-grep -nE '"[^"]*memory_(entry|session|flag|words|model|vector|floats|version)' $sources |
+grep -nE '^([^"]*"[^"]*")*[^"]*"[^"]*memory_(entry|session|flag|words|model|vector|floats|version)' $sources |
     grep -E '^src/(store|index|session)/' | grep -v '#include' |
     sed 's/\(:[0-9]*\):.*/\1: names a table of memory, which belongs in src\/memory alone/' >>"$faults" || true
 

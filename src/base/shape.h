@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/entropy.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/json_out.h"
@@ -105,6 +106,49 @@ struct shape {
 #define SHAPE_FIELD(member, TYPE, PRESENCE, ...)                                                   \
     {                                                                                              \
         .name = member, .type = SHAPE_##TYPE, .presence = SHAPE_##PRESENCE, .offset = __VA_ARGS__  \
+    }
+
+/* Rows of a `struct S`, named as its member, whose type in C says what it is in JSON: a text, flag,
+ * whole number, number or UUID. `help` is first in `...`, and what else is to be said follows:
+ * SHAPE_OPT(list_params, limit, "Hits.", .most = 9). _AS: the member has another name in JSON. */
+#define SHAPE_REQ(S, member, ...) SHAPE_ROW(SHAPE_REQUIRED, #member, S, member, __VA_ARGS__)
+#define SHAPE_OPT(S, member, ...) SHAPE_ROW(SHAPE_OPTIONAL, #member, S, member, __VA_ARGS__)
+#define SHAPE_REQ_AS(label, S, member, ...) SHAPE_ROW(SHAPE_REQUIRED, label, S, member, __VA_ARGS__)
+#define SHAPE_OPT_AS(label, S, member, ...) SHAPE_ROW(SHAPE_OPTIONAL, label, S, member, __VA_ARGS__)
+#define SHAPE_ROW(PRESENCE, label, S, member, ...)                                                   \
+    {                                                                                                \
+        .name = label, .presence = PRESENCE, .offset = offsetof(struct S, member),                 \
+        .type = _Generic(&((struct S *)0)->member,                                                 \
+            char **: SHAPE_STRING,                                                                 \
+            const char **: SHAPE_STRING,                                                           \
+            char(*)[UUID_LEN + 1]: SHAPE_UUID,                                                     \
+            bool *: SHAPE_BOOLEAN,                                                                 \
+            int *: SHAPE_COUNT,                                                                    \
+            int64_t *: SHAPE_INTEGER,                                                              \
+            double *: SHAPE_NUMBER),                                                               \
+        .help = __VA_ARGS__ \
+    }
+/* An enumeration with its words, a list of structs with their shape, a list of texts. */
+#define SHAPE_REQ_WORD(S, member, words, ...)                                                      \
+    SHAPE_WORD(SHAPE_REQUIRED, S, member, words, __VA_ARGS__)
+#define SHAPE_OPT_WORD(S, member, words, ...)                                                      \
+    SHAPE_WORD(SHAPE_OPTIONAL, S, member, words, __VA_ARGS__)
+#define SHAPE_WORD(PRESENCE, S, member, words, ...)                                                \
+    {                                                                                              \
+        .name = #member, .type = SHAPE_ENUM, .presence = PRESENCE,                                 \
+        .offset = offsetof(struct S, member) +                                                     \
+                  0 * sizeof(char[sizeof((struct S *)0)->member == sizeof(int) ? 1 : -1]),         \
+        .names = &(words), .help = __VA_ARGS__                                                     \
+    }
+#define SHAPE_REQ_LIST(label, S, member, element, ...)                                             \
+    {                                                                                              \
+        .name = label, .type = SHAPE_LIST, .offset = offsetof(struct S, member), .of = &(element), \
+        .help = __VA_ARGS__                                                                        \
+    }
+#define SHAPE_REQ_TEXTS(S, member, ...)                                                            \
+    {                                                                                              \
+        .name = #member, .type = SHAPE_STRINGS, .offset = offsetof(struct S, member),              \
+        .help = __VA_ARGS__                                                                        \
     }
 
 /* The initialiser of a shape with its rows:

@@ -319,7 +319,7 @@ static const struct shape_field recall_fields[] = {
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
                 .most = RECALL_MOST, .nearest = true, .absent = RECALL,
                 .help = "how many results; default 5, at most 20"),
-    MEMORY_FILTER(struct memory_search),
+    MEMORY_FILTER(memory_search),
     {0},
 };
 static const struct shape recall_shape = {.name = "parameters",

@@ -54,30 +54,14 @@ const char *config_origin_name(enum config_origin origin)
     return origin_words[origin];
 }
 
-#define TEXT(member) SHAPE_AT_TEXT(struct config_row, member)
-
-static const struct shape_field row_fields[] = {
-    SHAPE_FIELD("section", STRING, REQUIRED, TEXT(section), .help = "Its section."),
-    SHAPE_FIELD("name", STRING, REQUIRED, TEXT(name), .help = "Its name."),
-    SHAPE_FIELD("value", OWN, REQUIRED, 0, .codec = &value, .help = "As it is written."),
-    SHAPE_FIELD("origin", ENUM, REQUIRED, SHAPE_AT(enum config_origin, struct config_row, origin),
-                .names = &origins, .help = "Where the value is from."),
-    SHAPE_FIELD("help", STRING, OPTIONAL, TEXT(help), .help = "What it means."),
-    SHAPE_FIELD("source", STRING, OPTIONAL, TEXT(source), .help = "The file of a free key."),
-    SHAPE_FIELD("line", COUNT, OPTIONAL, SHAPE_AT(int, struct config_row, line),
-                .help = "Its line."),
-    {0},
-};
-static const struct shape row_shape = {
-    .name = "key", .size = sizeof(struct config_row), .fields = row_fields};
-
-static const struct shape_field rows_fields[] = {
-    SHAPE_FIELD("keys", LIST, REQUIRED, offsetof(struct config_rows, items), .of = &row_shape,
-                .help = "In the order of the manual."),
-    {0},
-};
-static const struct shape rows_shape = {
-    .name = "configuration", .size = sizeof(struct config_rows), .fields = rows_fields};
+static const struct shape row_shape =
+    SHAPE_OF("key", struct config_row, SHAPE_REQ(config_row, section, "Its section."),
+             SHAPE_REQ(config_row, name, "Its name."),
+             SHAPE_FIELD("value", OWN, REQUIRED, 0, .codec = &value, .help = "As it is written."),
+             SHAPE_REQ_WORD(config_row, origin, origins, "Where the value is from."),
+             SHAPE_OPT(config_row, help, "What it means."),
+             SHAPE_OPT(config_row, source, "The file of a free key."),
+             SHAPE_OPT(config_row, line, "Its line."));
 
 static bool is_secret(enum config_key key)
 {
@@ -139,45 +123,15 @@ static bool run_config(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_config_get = {
-    .name = "config/get",
-    .summary = "Lists every key of the configuration, its value and where that is from.",
-    .authority = AUTHORITY_OWNER,
-    .result = &rows_shape,
+    OPERATION("config/get", OWNER, CALLER,
+              "Lists every key of the configuration, its value and where that is from."),
+    .result = RESULT(
+        "configuration", config_rows,
+        SHAPE_REQ_LIST("keys", config_rows, items, row_shape, "In the order of the manual.")),
     .run = run_config,
 };
 
 /* --- config/set ------------------------------------------------------------------------------- */
-
-#define PARAM(name, PRESENCE, member, what)                                                        \
-    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct config_set_params, member),           \
-                .help = what)
-static const struct shape_field set_params_fields[] = {
-    PARAM("key", REQUIRED, key, "SECTION.KEY."),
-    PARAM("value", OPTIONAL, value, "As it is written in the file; without it the key is removed."),
-    {0},
-};
-static const struct shape set_params_shape = {.name = "parameters",
-                                              .size = sizeof(struct config_set_params),
-                                              .fields = set_params_fields,
-                                              .closed = true};
-
-#define RESULT(name, PRESENCE, member, what)                                                       \
-    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct config_set_result, member),           \
-                .help = what)
-#define WHETHER(name, what)                                                                        \
-    SHAPE_FIELD(#name, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct config_set_result, name),          \
-                .help = what)
-static const struct shape_field set_result_fields[] = {
-    RESULT("path", REQUIRED, path, "The configuration file."),
-    RESULT("value", OPTIONAL, value, "What it has now; without what must not be shown."),
-    RESULT("default", OPTIONAL, fallback, "What counts where it has none."),
-    WHETHER(changed, "The file was written."),
-    WHETHER(overridden, "An environment variable counts instead."),
-    WHETHER(applied, "The running program goes by it; false: programs that start from now on do."),
-    {0},
-};
-static const struct shape set_result_shape = {
-    .name = "changed key", .size = sizeof(struct config_set_result), .fields = set_result_fields};
 
 struct change {
     const struct operation_context *context;
@@ -302,25 +256,24 @@ static bool run_set(struct operation_context *context, const void *params, void 
 }
 
 const struct operation operation_config_set = {
-    .name = "config/set",
-    .summary = "Changes a key in the configuration file, or removes it.",
-    .authority = AUTHORITY_OWNER,
-    .params = &set_params_shape,
-    .result = &set_result_shape,
+    OPERATION("config/set", OWNER, CALLER,
+              "Changes a key in the configuration file, or removes it."),
+    .params = PARAMETERS(config_set_params, SHAPE_REQ(config_set_params, key, "SECTION.KEY."),
+                         SHAPE_OPT(config_set_params, value,
+                                   "As it is written in the file; without it the key is removed.")),
+    .result = RESULT(
+        "changed key", config_set_result,
+        SHAPE_REQ(config_set_result, path, "The configuration file."),
+        SHAPE_OPT(config_set_result, value, "What it has now; without what must not be shown."),
+        SHAPE_OPT_AS("default", config_set_result, fallback, "What counts where it has none."),
+        SHAPE_REQ(config_set_result, changed, "The file was written."),
+        SHAPE_REQ(config_set_result, overridden, "An environment variable counts instead."),
+        SHAPE_REQ(config_set_result, applied,
+                  "The running program goes by it; false: programs that start from now on do.")),
     .run = run_set,
 };
 
 /* --- engine/info, capabilities/get ------------------------------------------------------------ */
-
-static const struct shape_field info_fields[] = {
-    SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct engine_info, name),
-                .help = "The program."),
-    SHAPE_FIELD("version", STRING, REQUIRED, SHAPE_AT_TEXT(struct engine_info, version),
-                .help = "Its version."),
-    {0},
-};
-static const struct shape info_shape = {
-    .name = "engine", .size = sizeof(struct engine_info), .fields = info_fields};
 
 static bool run_info(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -331,27 +284,11 @@ static bool run_info(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_engine_info = {
-    .name = "engine/info",
-    .summary = "Tells the program and its version.",
-    .authority = AUTHORITY_CLIENT,
-    .result = &info_shape,
+    OPERATION("engine/info", CLIENT, CALLER, "Tells the program and its version."),
+    .result = RESULT("engine", engine_info, SHAPE_REQ(engine_info, name, "The program."),
+                     SHAPE_REQ(engine_info, version, "Its version.")),
     .run = run_info,
 };
-
-#define CAPABILITY(name, member, what)                                                             \
-    SHAPE_FIELD(name, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct capabilities, member), .help = what)
-
-static const struct shape_field capability_fields[] = {
-    CAPABILITY("store", store, "Sessions are kept."),
-    CAPABILITY("compaction", compaction, "Histories are shortened."),
-    CAPABILITY("memory", memory, "What goes is indexed, and can be searched."),
-    CAPABILITY("built_store", built_store, "The program can keep sessions."),
-    CAPABILITY("built_compaction", built_compaction, "The program can shorten histories."),
-    CAPABILITY("built_memory", built_memory, "The program has a memory."),
-    {0},
-};
-static const struct shape capability_shape = {
-    .name = "capabilities", .size = sizeof(struct capabilities), .fields = capability_fields};
 
 static bool run_capabilities(struct operation_context *c, const void *params, void *result,
                              struct error *e)
@@ -370,10 +307,14 @@ static bool run_capabilities(struct operation_context *c, const void *params, vo
 }
 
 const struct operation operation_capabilities_get = {
-    .name = "capabilities/get",
-    .summary = "Tells what build and configuration allow.",
-    .authority = AUTHORITY_CLIENT,
-    .result = &capability_shape,
+    OPERATION("capabilities/get", CLIENT, CALLER, "Tells what build and configuration allow."),
+    .result =
+        RESULT("capabilities", capabilities, SHAPE_REQ(capabilities, store, "Sessions are kept."),
+               SHAPE_REQ(capabilities, compaction, "Histories are shortened."),
+               SHAPE_REQ(capabilities, memory, "What goes is indexed, and can be searched."),
+               SHAPE_REQ(capabilities, built_store, "The program can keep sessions."),
+               SHAPE_REQ(capabilities, built_compaction, "The program can shorten histories."),
+               SHAPE_REQ(capabilities, built_memory, "The program has a memory.")),
     .run = run_capabilities,
 };
 

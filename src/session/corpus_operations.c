@@ -8,11 +8,6 @@
 
 #define READS (NEED_CORPORA | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
-#define CORPUS_ROW(called, least, says, takes, gives, wants, runs)                                 \
-    {                                                                                              \
-        .name = "corpus/" called, .summary = says, .authority = least, .params = takes,            \
-        .result = gives, .executor = OPERATION_CORPORA, .needs = wants, .run = runs                \
-    }
 
 /* NULL: there is none yet, for what only reads. */
 static struct corpora *corpora_of(const struct operation_context *c)
@@ -28,9 +23,13 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     return !corpora_of(c) || corpora_list(corpora_of(c), result, e);
 }
 
-const struct operation operation_corpus_list = CORPUS_ROW(
-    "list", AUTHORITY_CLIENT, "Lists the corpora: what they are made of, and how much they have.",
-    NULL, &corpus_list_shape, READS, run_list);
+const struct operation operation_corpus_list = {
+    OPERATION("corpus/list", CLIENT, CORPORA,
+              "Lists the corpora: what they are made of, and how much they have."),
+    .result = &corpus_list_shape,
+    .needs = READS,
+    .run = run_list,
+};
 
 static bool nothing_there(struct error *e)
 {
@@ -43,10 +42,14 @@ static bool run_documents(struct operation_context *c, const void *params, void 
     return corpora_of(c) ? corpora_documents(corpora_of(c), params, result, e) : nothing_there(e);
 }
 
-const struct operation operation_corpus_documents =
-    CORPUS_ROW("documents", AUTHORITY_CLIENT,
-               "Lists the documents of a corpus, or the files of it that could not be read.",
-               &corpus_documents_query_shape, &corpus_documents_shape, READS, run_documents);
+const struct operation operation_corpus_documents = {
+    OPERATION("corpus/documents", CLIENT, CORPORA,
+              "Lists the documents of a corpus, or the files of it that could not be read."),
+    .params = &corpus_documents_query_shape,
+    .result = &corpus_documents_shape,
+    .needs = READS,
+    .run = run_documents,
+};
 
 static bool run_passages(struct operation_context *c, const void *params, void *result,
                          struct error *e)
@@ -54,9 +57,14 @@ static bool run_passages(struct operation_context *c, const void *params, void *
     return corpora_of(c) ? corpora_passages(corpora_of(c), params, result, e) : nothing_there(e);
 }
 
-const struct operation operation_corpus_passages =
-    CORPUS_ROW("passages", AUTHORITY_CLIENT, "Gives passages of a document, as they stand in it.",
-               &corpus_passages_query_shape, &corpus_passages_shape, READS, run_passages);
+const struct operation operation_corpus_passages = {
+    OPERATION("corpus/passages", CLIENT, CORPORA,
+              "Gives passages of a document, as they stand in it."),
+    .params = &corpus_passages_query_shape,
+    .result = &corpus_passages_shape,
+    .needs = READS,
+    .run = run_passages,
+};
 
 static bool run_cited(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -65,11 +73,15 @@ static bool run_cited(struct operation_context *c, const void *params, void *res
     return !corpora_of(c) || corpora_cited(corpora_of(c), p, result, e);
 }
 
-const struct operation operation_corpus_cited = CORPUS_ROW(
-    "cited", AUTHORITY_CLIENT,
-    "Gives the passages that the model was last given in a session, or before an event of it, by "
-    "their numbers.",
-    &corpus_cited_shape, &corpus_passages_shape, READS, run_cited);
+const struct operation operation_corpus_cited = {
+    OPERATION("corpus/cited", CLIENT, CORPORA,
+              "Gives the passages that the model was last given in a session, or before an event "
+              "of it, by their numbers."),
+    .params = &corpus_cited_shape,
+    .result = &corpus_passages_shape,
+    .needs = READS,
+    .run = run_cited,
+};
 
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -80,9 +92,13 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     return !p->corpus || nothing_there(e);
 }
 
-const struct operation operation_corpus_search =
-    CORPUS_ROW("search", AUTHORITY_CLIENT, "Searches a corpus, or all: passages, best first.",
-               &corpus_search_shape, &corpus_found_shape, READS, run_search);
+const struct operation operation_corpus_search = {
+    OPERATION("corpus/search", CLIENT, CORPORA, "Searches a corpus, or all: passages, best first."),
+    .params = &corpus_search_shape,
+    .result = &corpus_found_shape,
+    .needs = READS,
+    .run = run_search,
+};
 
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -91,9 +107,12 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
     return !corpora_of(c) || corpora_stats(corpora_of(c), result, e);
 }
 
-const struct operation operation_corpus_stats =
-    CORPUS_ROW("stats", AUTHORITY_CLIENT, "Tells how much there is in all corpora.", NULL,
-               &corpus_stats_shape, READS, run_stats);
+const struct operation operation_corpus_stats = {
+    OPERATION("corpus/stats", CLIENT, CORPORA, "Tells how much there is in all corpora."),
+    .result = &corpus_stats_shape,
+    .needs = READS,
+    .run = run_stats,
+};
 
 /* --- ingest ----------------------------------------------------------------------------------- */
 
@@ -246,10 +265,14 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
     return end(c, ingest(c, p->name, p, result, e), result, e);
 }
 
-const struct operation operation_corpus_add =
-    CORPUS_ROW("add", AUTHORITY_OWNER,
-               "Adds files and folders to a corpus, which is made where there is none.",
-               &corpus_add_shape, &corpus_progress_shape, WRITES, run_add);
+const struct operation operation_corpus_add = {
+    OPERATION("corpus/add", OWNER, CORPORA,
+              "Adds files and folders to a corpus, which is made where there is none."),
+    .params = &corpus_add_shape,
+    .result = &corpus_progress_shape,
+    .needs = WRITES,
+    .run = run_add,
+};
 
 /* Those that there are and those that tiro.ini names. */
 static bool all_names(struct operation_context *c, struct text_list *out, struct error *e)
@@ -291,10 +314,14 @@ static bool run_update(struct operation_context *c, const void *params, void *re
                e);
 }
 
-const struct operation operation_corpus_update =
-    CORPUS_ROW("update", AUTHORITY_OWNER,
-               "Reads what has changed of a corpus's files, and takes out what is gone.",
-               &corpus_add_shape, &corpus_progress_shape, WRITES, run_update);
+const struct operation operation_corpus_update = {
+    OPERATION("corpus/update", OWNER, CORPORA,
+              "Reads what has changed of a corpus's files, and takes out what is gone."),
+    .params = &corpus_add_shape,
+    .result = &corpus_progress_shape,
+    .needs = WRITES,
+    .run = run_update,
+};
 
 static bool run_ingest(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -303,9 +330,14 @@ static bool run_ingest(struct operation_context *c, const void *params, void *re
            (!c->corpora->alone || purge(c, e));
 }
 
-const struct operation operation_corpus_ingest = CORPUS_ROW(
-    "ingest", AUTHORITY_OWNER, "Adds a text to a corpus, in the place of one of that name.",
-    &corpus_ingest_shape, &corpus_ingested_shape, WRITES, run_ingest);
+const struct operation operation_corpus_ingest = {
+    OPERATION("corpus/ingest", OWNER, CORPORA,
+              "Adds a text to a corpus, in the place of one of that name."),
+    .params = &corpus_ingest_shape,
+    .result = &corpus_ingested_shape,
+    .needs = WRITES,
+    .run = run_ingest,
+};
 
 /* --- taking out ------------------------------------------------------------------------------- */
 
@@ -315,6 +347,11 @@ static bool run_remove(struct operation_context *c, const void *params, void *re
     return corpora_remove(c->corpora, params, result, e) && (!c->corpora->alone || purge(c, e));
 }
 
-const struct operation operation_corpus_remove = CORPUS_ROW(
-    "remove", AUTHORITY_OWNER, "Removes a corpus, or a document or folder of it; files stay.",
-    &corpus_remove_shape, &corpus_removed_shape, WRITES, run_remove);
+const struct operation operation_corpus_remove = {
+    OPERATION("corpus/remove", OWNER, CORPORA,
+              "Removes a corpus, or a document or folder of it; files stay."),
+    .params = &corpus_remove_shape,
+    .result = &corpus_removed_shape,
+    .needs = WRITES,
+    .run = run_remove,
+};

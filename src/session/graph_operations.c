@@ -6,11 +6,6 @@
 
 #define READS (NEED_GRAPH | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
-#define GRAPH_ROW(called, least, says, takes, gives, wants, runs)                                  \
-    {                                                                                              \
-        .name = "graph/" called, .summary = says, .authority = least, .params = takes,             \
-        .result = gives, .executor = OPERATION_MEMORY, .needs = wants, .run = runs                 \
-    }
 
 static const struct graph_by a_person;
 
@@ -22,18 +17,6 @@ static const struct graph *graph_of(const struct operation_context *c)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const struct shape_field list_fields[] = {
-    SHAPE_FIELD("after", STRING, OPTIONAL, SHAPE_AT_TEXT(struct graph_list_params, after),
-                .help = "From behind this name on."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct graph_list_params, limit),
-                .help = "At most so many; 0: all."),
-    {0},
-};
-static const struct shape list_shape = {.name = "parameters",
-                                        .size = sizeof(struct graph_list_params),
-                                        .fields = list_fields,
-                                        .closed = true};
-
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct graph_list_params *p = params;
@@ -41,9 +24,15 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
            graph_list(graph_of(c), p->after, p->limit > 0 ? p->limit : INT_MAX, result, e);
 }
 
-const struct operation operation_graph_list =
-    GRAPH_ROW("list", AUTHORITY_CLIENT, "Lists the entities of the graph by name.", &list_shape,
-              &graph_part_shape, READS, run_list);
+const struct operation operation_graph_list = {
+    OPERATION("graph/list", CLIENT, MEMORY, "Lists the entities of the graph by name."),
+    .params = PARAMETERS(graph_list_params,
+                         SHAPE_OPT(graph_list_params, after, "From behind this name on."),
+                         SHAPE_OPT(graph_list_params, limit, "At most so many; 0: all.")),
+    .result = &graph_part_shape,
+    .needs = READS,
+    .run = run_list,
+};
 
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -51,18 +40,28 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     return !graph_of(c) || graph_search(graph_of(c), params, result, e);
 }
 
-const struct operation operation_graph_search = GRAPH_ROW(
-    "search", AUTHORITY_CLIENT, "Searches the graph: entities, best first, with their relations.",
-    &graph_search_shape, &graph_part_shape, READS, run_search);
+const struct operation operation_graph_search = {
+    OPERATION("graph/search", CLIENT, MEMORY,
+              "Searches the graph: entities, best first, with their relations."),
+    .params = &graph_search_shape,
+    .result = &graph_part_shape,
+    .needs = READS,
+    .run = run_search,
+};
 
 static bool run_open(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     return !graph_of(c) || graph_open(graph_of(c), params, result, e);
 }
 
-const struct operation operation_graph_open = GRAPH_ROW(
-    "open", AUTHORITY_CLIENT, "Gives entities by their names, whole, with their relations.",
-    &graph_names_shape, &graph_part_shape, READS, run_open);
+const struct operation operation_graph_open = {
+    OPERATION("graph/open", CLIENT, MEMORY,
+              "Gives entities by their names, whole, with their relations."),
+    .params = &graph_names_shape,
+    .result = &graph_part_shape,
+    .needs = READS,
+    .run = run_open,
+};
 
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -71,9 +70,12 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
     return !graph_of(c) || graph_stats(graph_of(c), result, e);
 }
 
-const struct operation operation_graph_stats =
-    GRAPH_ROW("stats", AUTHORITY_CLIENT, "Tells how much there is in the graph.", NULL,
-              &graph_stats_shape, READS, run_stats);
+const struct operation operation_graph_stats = {
+    OPERATION("graph/stats", CLIENT, MEMORY, "Tells how much there is in the graph."),
+    .result = &graph_stats_shape,
+    .needs = READS,
+    .run = run_stats,
+};
 
 static bool run_reindex(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -82,10 +84,12 @@ static bool run_reindex(struct operation_context *c, const void *params, void *r
     return !graph_of(c) || graph_reindex(graph_of(c), e);
 }
 
-const struct operation operation_graph_reindex =
-    GRAPH_ROW("reindex", AUTHORITY_OWNER,
-              "Makes the graph's index of words anew, in the configured language.", NULL, NULL,
-              WRITES, run_reindex);
+const struct operation operation_graph_reindex = {
+    OPERATION("graph/reindex", OWNER, MEMORY,
+              "Makes the graph's index of words anew, in the configured language."),
+    .needs = WRITES,
+    .run = run_reindex,
+};
 
 /* --- making ----------------------------------------------------------------------------------- */
 
@@ -95,9 +99,14 @@ static bool run_create(struct operation_context *c, const void *params, void *re
     return graph_create(&c->graphs->graph, params, &a_person, result, e);
 }
 
-const struct operation operation_graph_create =
-    GRAPH_ROW("create_entities", AUTHORITY_OWNER, "Creates entities; gives those that are new.",
-              &graph_create_shape, &graph_part_shape, WRITES, run_create);
+const struct operation operation_graph_create = {
+    OPERATION("graph/create_entities", OWNER, MEMORY,
+              "Creates entities; gives those that are new."),
+    .params = &graph_create_shape,
+    .result = &graph_part_shape,
+    .needs = WRITES,
+    .run = run_create,
+};
 
 static bool run_observe(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -105,9 +114,14 @@ static bool run_observe(struct operation_context *c, const void *params, void *r
     return graph_observe(&c->graphs->graph, params, &a_person, result, e);
 }
 
-const struct operation operation_graph_observe = GRAPH_ROW(
-    "add_observations", AUTHORITY_OWNER, "Adds observations to entities; gives those that are new.",
-    &graph_observe_shape, &graph_added_shape, WRITES, run_observe);
+const struct operation operation_graph_observe = {
+    OPERATION("graph/add_observations", OWNER, MEMORY,
+              "Adds observations to entities; gives those that are new."),
+    .params = &graph_observe_shape,
+    .result = &graph_added_shape,
+    .needs = WRITES,
+    .run = run_observe,
+};
 
 static bool run_relate(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -115,9 +129,14 @@ static bool run_relate(struct operation_context *c, const void *params, void *re
     return graph_relate(&c->graphs->graph, params, &a_person, result, e);
 }
 
-const struct operation operation_graph_relate = GRAPH_ROW(
-    "create_relations", AUTHORITY_OWNER, "Relates entities; gives the relations that are new.",
-    &graph_relate_shape, &graph_part_shape, WRITES, run_relate);
+const struct operation operation_graph_relate = {
+    OPERATION("graph/create_relations", OWNER, MEMORY,
+              "Relates entities; gives the relations that are new."),
+    .params = &graph_relate_shape,
+    .result = &graph_part_shape,
+    .needs = WRITES,
+    .run = run_relate,
+};
 
 /* --- deleting --------------------------------------------------------------------------------- */
 
@@ -143,10 +162,15 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
            keep_gone(c->graphs, &gone, result, e);
 }
 
-const struct operation operation_graph_delete = GRAPH_ROW(
-    "delete_entities", AUTHORITY_OWNER,
-    "Deletes entities with their observations and relations: all that are named, or none.",
-    &graph_entity_names_shape, &graph_counts_shape, WRITES, run_delete);
+const struct operation operation_graph_delete = {
+    OPERATION(
+        "graph/delete_entities", OWNER, MEMORY,
+        "Deletes entities with their observations and relations: all that are named, or none."),
+    .params = &graph_entity_names_shape,
+    .result = &graph_counts_shape,
+    .needs = WRITES,
+    .run = run_delete,
+};
 
 static bool run_unobserve(struct operation_context *c, const void *params, void *result,
                           struct error *e)
@@ -160,9 +184,14 @@ static bool run_unobserve(struct operation_context *c, const void *params, void 
     return true;
 }
 
-const struct operation operation_graph_unobserve = GRAPH_ROW(
-    "delete_observations", AUTHORITY_OWNER, "Deletes observations: all that are named, or none.",
-    &graph_unobserve_shape, &graph_counts_shape, WRITES, run_unobserve);
+const struct operation operation_graph_unobserve = {
+    OPERATION("graph/delete_observations", OWNER, MEMORY,
+              "Deletes observations: all that are named, or none."),
+    .params = &graph_unobserve_shape,
+    .result = &graph_counts_shape,
+    .needs = WRITES,
+    .run = run_unobserve,
+};
 
 static bool run_unrelate(struct operation_context *c, const void *params, void *result,
                          struct error *e)
@@ -172,9 +201,14 @@ static bool run_unrelate(struct operation_context *c, const void *params, void *
            keep_gone(c->graphs, &gone, result, e);
 }
 
-const struct operation operation_graph_unrelate = GRAPH_ROW(
-    "delete_relations", AUTHORITY_OWNER, "Deletes relations: all that are named, or none.",
-    &graph_relate_shape, &graph_counts_shape, WRITES, run_unrelate);
+const struct operation operation_graph_unrelate = {
+    OPERATION("graph/delete_relations", OWNER, MEMORY,
+              "Deletes relations: all that are named, or none."),
+    .params = &graph_relate_shape,
+    .result = &graph_counts_shape,
+    .needs = WRITES,
+    .run = run_unrelate,
+};
 
 static bool run_restore(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -192,6 +226,10 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
     return true;
 }
 
-const struct operation operation_graph_restore =
-    GRAPH_ROW("restore", AUTHORITY_OWNER, "Puts back what was last deleted here, or by the model.",
-              NULL, &graph_counts_shape, WRITES, run_restore);
+const struct operation operation_graph_restore = {
+    OPERATION("graph/restore", OWNER, MEMORY,
+              "Puts back what was last deleted here, or by the model."),
+    .result = &graph_counts_shape,
+    .needs = WRITES,
+    .run = run_restore,
+};

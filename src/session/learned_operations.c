@@ -17,40 +17,24 @@
 enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
 
 #define ID(S)                                                                                      \
-    SHAPE_FIELD("id", STRING, REQUIRED, SHAPE_AT_TEXT(S, id), .least = 1,                          \
-                .most = LEARNED_ID_BYTES, .help = "An item: its id or the beginning of it.")
-#define SCOPE(S)                                                                                   \
-    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(S, scope),                                \
-                .help = "\"project\" or \"user\"; absent: both.")
-#define KIND(S)                                                                                    \
-    SHAPE_FIELD("kind", STRING, OPTIONAL, SHAPE_AT_TEXT(S, kind),                                  \
-                .help = "\"fact\", \"rule\", \"language\", …; absent: any.")
-#define TAG(S)                                                                                     \
-    SHAPE_FIELD("tag", STRING, OPTIONAL, SHAPE_AT_TEXT(S, tag),                                    \
-                .help = "Only texts that have this word with \"#\" in front.")
-#define SESSION(S)                                                                                 \
-    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session),                       \
-                .help = "Only what was said in this session.")
+    SHAPE_REQ(S, id, "An item: its id or the beginning of it.", .least = 1,                        \
+              .most = LEARNED_ID_BYTES)
+#define SCOPE(S) SHAPE_OPT(S, scope, "\"project\" or \"user\"; absent: both.")
+#define KIND(S) SHAPE_OPT(S, kind, "\"fact\", \"rule\", \"language\", …; absent: any.")
+#define TAG(S) SHAPE_OPT(S, tag, "Only texts that have this word with \"#\" in front.")
+#define SESSION(S) SHAPE_OPT_AS(SESSION_MEMBER, S, session, "Only what was said in this session.")
 #define PROJECT(S)                                                                                 \
-    SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(S, project),                            \
-                .help =                                                                            \
-                    "\"all\" or a directory of one; absent: the session's, else the program's.")
+    SHAPE_OPT(S, project,                                                                          \
+              "\"all\" or a directory of one; absent: the session's, else the program's.")
 #define WORKED_IN(S)                                                                               \
-    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,           \
-                .help = "The session whose project is meant; absent: the program's directory.")
-#define LIMIT(S, ...)                                                                              \
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, S, limit), __VA_ARGS__,                    \
-                .help = "At most so many items.")
-#define PARAMS(T, rows)                                                                            \
-    {                                                                                              \
-        .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
-    }
-#define READS OPERATION_MEMORY, .needs = NEED_MEMORY | NEED_LEARNED | NEED_STORE
-#define WRITES READS | NEED_WRITE
+    SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
+                 "The session whose project is meant; absent: the program's directory.",           \
+                 .least = 1)
+#define READS (NEED_MEMORY | NEED_LEARNED | NEED_STORE)
+#define WRITES (READS | NEED_WRITE)
 
-static const struct shape_field items_fields[] = {LEARNED_ITEMS(struct learned_items, items), {0}};
-static const struct shape items_shape = {
-    .name = "items", .size = sizeof(struct learned_items), .fields = items_fields};
+static const struct shape items_shape =
+    SHAPE_OF("items", struct learned_items, LEARNED_ITEMS(struct learned_items, items));
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
@@ -110,24 +94,6 @@ static bool find_session(struct memories *m, const char *reference, struct learn
     return true;
 }
 
-static const struct shape_field list_fields[] = {
-    SHAPE_FIELD("query", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, query),
-                .help = "Words, of which a text has one, most of them first; absent: any text."),
-    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, scope),
-                .help = "\"project\", \"user\", \"tool\" or \"history\"; absent: the first two."),
-    KIND(struct learned_list_params),
-    TAG(struct learned_list_params),
-    SHAPE_FIELD("state", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, state),
-                .help = "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
-    PROJECT(struct learned_list_params),
-    SESSION(struct learned_list_params),
-    SHAPE_FIELD("unused", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct learned_list_params, unused),
-                .help = "Only what counts and no session was told of."),
-    LIMIT(struct learned_list_params, .least = 0),
-    {0},
-};
-static const struct shape list_shape = PARAMS(struct learned_list_params, list_fields);
-
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct learned_list_params *p = params;
@@ -141,27 +107,23 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_learned_list = {
-    .name = "learned/list",
-    .summary = "Lists what was learned, what changed last first.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &list_shape,
+    OPERATION("learned/list", CLIENT, MEMORY, "Lists what was learned, what changed last first."),
+    .params = PARAMETERS(
+        learned_list_params,
+        SHAPE_OPT(learned_list_params, query,
+                  "Words, of which a text has one, most of them first; absent: any text."),
+        SHAPE_OPT(learned_list_params, scope,
+                  "\"project\", \"user\", \"tool\" or \"history\"; absent: the first two."),
+        KIND(learned_list_params), TAG(learned_list_params),
+        SHAPE_OPT(learned_list_params, state,
+                  "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
+        PROJECT(learned_list_params), SESSION(learned_list_params),
+        SHAPE_OPT(learned_list_params, unused, "Only what counts and no session was told of."),
+        SHAPE_OPT(learned_list_params, limit, "At most so many items.")),
     .result = &items_shape,
+    .needs = READS,
     .run = run_list,
-    .executor = READS,
 };
-
-static const struct shape_field search_fields[] = {
-    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct learned_search_params, query),
-                .help = "Words; blank: the newest items."),
-    SCOPE(struct learned_search_params),
-    KIND(struct learned_search_params),
-    TAG(struct learned_search_params),
-    PROJECT(struct learned_search_params),
-    SESSION(struct learned_search_params),
-    LIMIT(struct learned_search_params, .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT),
-    {0},
-};
-static const struct shape search_shape = PARAMS(struct learned_search_params, search_fields);
 
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -176,19 +138,23 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_learned_search = {
-    .name = "learned/search",
-    .summary = "Searches what was learned and counts.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &search_shape,
+    OPERATION("learned/search", CLIENT, MEMORY, "Searches what was learned and counts."),
+    .params = PARAMETERS(learned_search_params,
+                         SHAPE_REQ(learned_search_params, query, "Words; blank: the newest items."),
+                         SCOPE(learned_search_params), KIND(learned_search_params),
+                         TAG(learned_search_params), PROJECT(learned_search_params),
+                         SESSION(learned_search_params),
+                         SHAPE_OPT(learned_search_params, limit, "At most so many items.",
+                                   .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT)),
     .result = &items_shape,
+    .needs = READS,
     .run = run_search,
-    .executor = READS,
 };
 
 /* --- one item --------------------------------------------------------------------------------- */
 
-static const struct shape_field id_fields[] = {ID(struct learned_id_params), {0}};
-static const struct shape id_shape = PARAMS(struct learned_id_params, id_fields);
+static const struct shape id_shape =
+    SHAPE_PARAMETERS(struct learned_id_params, ID(learned_id_params));
 
 static bool resolve(struct memories *m, const char *reference, char **id, struct error *e)
 {
@@ -208,13 +174,11 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_learned_read = {
-    .name = "learned/read",
-    .summary = "Gives an item of what was learned.",
-    .authority = AUTHORITY_CLIENT,
+    OPERATION("learned/read", CLIENT, MEMORY, "Gives an item of what was learned."),
     .params = &id_shape,
     .result = &learned_item_shape,
+    .needs = READS,
     .run = run_read,
-    .executor = READS,
 };
 
 static bool run_history(struct operation_context *c, const void *params, void *result,
@@ -229,13 +193,11 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_learned_history = {
-    .name = "learned/history",
-    .summary = "Gives an item and what it took the place of.",
-    .authority = AUTHORITY_CLIENT,
+    OPERATION("learned/history", CLIENT, MEMORY, "Gives an item and what it took the place of."),
     .params = &id_shape,
     .result = &items_shape,
+    .needs = READS,
     .run = run_history,
-    .executor = READS,
 };
 
 /* Changes it, and gives it as it is then. */
@@ -284,13 +246,12 @@ static bool run_accept(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_learned_accept = {
-    .name = "learned/accept",
-    .summary = "Makes a candidate count; an entity moves into the graph.",
-    .authority = AUTHORITY_OWNER,
+    OPERATION("learned/accept", OWNER, MEMORY,
+              "Makes a candidate count; an entity moves into the graph."),
     .params = &id_shape,
     .result = &learned_item_shape,
+    .needs = WRITES,
     .run = run_accept,
-    .executor = WRITES,
 };
 
 static bool run_reject(struct operation_context *c, const void *params, void *result,
@@ -301,36 +262,15 @@ static bool run_reject(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_learned_reject = {
-    .name = "learned/reject",
-    .summary = "Makes an item count no more; what it took the place of does again.",
-    .authority = AUTHORITY_OWNER,
+    OPERATION("learned/reject", OWNER, MEMORY,
+              "Makes an item count no more; what it took the place of does again."),
     .params = &id_shape,
     .result = &learned_item_shape,
+    .needs = WRITES,
     .run = run_reject,
-    .executor = WRITES,
 };
 
 /* --- adding and editing ----------------------------------------------------------------------- */
-
-static const struct shape_field add_fields[] = {
-    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct learned_add_params, text),
-                .help = "What to remember."),
-    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_add_params, scope),
-                .help = "\"project\" or \"user\"; absent: what the text says."),
-    WORKED_IN(struct learned_add_params),
-    {0},
-};
-static const struct shape add_shape = PARAMS(struct learned_add_params, add_fields);
-
-static const struct shape_field added_fields[] = {
-    SHAPE_FIELD("item", OBJECT, REQUIRED, offsetof(struct learned_add_result, item),
-                .of = &learned_item_shape, .help = "What is remembered."),
-    SHAPE_FIELD("known", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct learned_add_result, known),
-                .help = "It was there already."),
-    {0},
-};
-static const struct shape added_shape = {
-    .name = "added item", .size = sizeof(struct learned_add_result), .fields = added_fields};
 
 /* A text that is one directive is of its kind and keeps its words; any other is a fact. */
 static void read_text(const char *text, struct learned_item *item)
@@ -383,22 +323,20 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 }
 
 const struct operation operation_learned_add = {
-    .name = "learned/add",
-    .summary = "Remembers a text for later sessions.",
-    .authority = AUTHORITY_OWNER,
-    .params = &add_shape,
-    .result = &added_shape,
+    OPERATION("learned/add", OWNER, MEMORY, "Remembers a text for later sessions."),
+    .params =
+        PARAMETERS(learned_add_params, SHAPE_REQ(learned_add_params, text, "What to remember."),
+                   SHAPE_OPT(learned_add_params, scope,
+                             "\"project\" or \"user\"; absent: what the text says."),
+                   WORKED_IN(learned_add_params)),
+    .result =
+        RESULT("added item", learned_add_result,
+               SHAPE_FIELD("item", OBJECT, REQUIRED, offsetof(struct learned_add_result, item),
+                           .of = &learned_item_shape, .help = "What is remembered."),
+               SHAPE_REQ(learned_add_result, known, "It was there already.")),
+    .needs = WRITES,
     .run = run_add,
-    .executor = WRITES,
 };
-
-static const struct shape_field edit_fields[] = {
-    ID(struct learned_edit_params),
-    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct learned_edit_params, text),
-                .help = "The new text."),
-    {0},
-};
-static const struct shape edit_shape = PARAMS(struct learned_edit_params, edit_fields);
 
 static bool run_edit(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -412,32 +350,16 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_learned_edit = {
-    .name = "learned/edit",
-    .summary = "Changes the text of an item; the old one stays as history.",
-    .authority = AUTHORITY_OWNER,
-    .params = &edit_shape,
+    OPERATION("learned/edit", OWNER, MEMORY,
+              "Changes the text of an item; the old one stays as history."),
+    .params = PARAMETERS(learned_edit_params, ID(learned_edit_params),
+                         SHAPE_REQ(learned_edit_params, text, "The new text.")),
     .result = &learned_item_shape,
+    .needs = WRITES,
     .run = run_edit,
-    .executor = WRITES,
 };
 
 /* --- forgetting ------------------------------------------------------------------------------- */
-
-static const struct shape_field forget_fields[] = {
-    SHAPE_FIELD("ids", STRINGS, REQUIRED, offsetof(struct learned_forget_params, ids), .least = 1,
-                .help = "Items: their ids or the beginnings of them."),
-    {0},
-};
-static const struct shape forget_shape = PARAMS(struct learned_forget_params, forget_fields);
-
-static const struct shape_field forgotten_fields[] = {
-    SHAPE_FIELD("deleted", COUNT, REQUIRED, SHAPE_AT(int, struct learned_forget_result, deleted),
-                .help = "Items."),
-    {0},
-};
-static const struct shape forgotten_shape = {.name = "forgotten items",
-                                             .size = sizeof(struct learned_forget_result),
-                                             .fields = forgotten_fields};
 
 static bool resolve_all(struct memories *m, const struct learned_forget_params *p,
                         struct text_list *out, struct error *e)
@@ -480,13 +402,16 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_learned_forget = {
-    .name = "learned/forget",
-    .summary = "Deletes items for good, with their history: all that are named, or none.",
-    .authority = AUTHORITY_OWNER,
-    .params = &forget_shape,
-    .result = &forgotten_shape,
+    OPERATION("learned/forget", OWNER, MEMORY,
+              "Deletes items for good, with their history: all that are named, or none."),
+    .params =
+        PARAMETERS(learned_forget_params,
+                   SHAPE_REQ_TEXTS(learned_forget_params, ids,
+                                   "Items: their ids or the beginnings of them.", .least = 1)),
+    .result = RESULT("forgotten items", learned_forget_result,
+                     SHAPE_REQ(learned_forget_result, deleted, "Items.")),
+    .needs = WRITES,
     .run = run_forget,
-    .executor = WRITES,
 };
 
 static bool run_restore(struct operation_context *c, const void *params, void *result,
@@ -506,34 +431,13 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_learned_restore = {
-    .name = "learned/restore",
-    .summary = "Puts back what was last forgotten here.",
-    .authority = AUTHORITY_OWNER,
+    OPERATION("learned/restore", OWNER, MEMORY, "Puts back what was last forgotten here."),
     .result = &learned_item_shape,
+    .needs = WRITES,
     .run = run_restore,
-    .executor = WRITES,
 };
 
 /* --- figures ---------------------------------------------------------------------------------- */
-
-#define COUNT(member, text)                                                                        \
-    SHAPE_FIELD(#member, INTEGER, REQUIRED, SHAPE_AT(int64_t, struct learned_stats, member),       \
-                .help = text)
-
-static const struct shape_field stats_params_fields[] = {WORKED_IN(struct learned_stats_params),
-                                                         {0}};
-static const struct shape stats_params_shape =
-    PARAMS(struct learned_stats_params, stats_params_fields);
-
-static const struct shape_field stats_fields[] = {
-    COUNT(active, "Items that models are told of."),
-    COUNT(candidates, "Items that wait for the user's word."),
-    COUNT(superseded, "Items that were replaced."),
-    COUNT(rejected, "Items that are not asked for again."),
-    {0},
-};
-static const struct shape stats_shape = {
-    .name = "figures", .size = sizeof(struct learned_stats), .fields = stats_fields};
 
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -566,11 +470,14 @@ struct notice *learned_notice(struct store *s, const char *directory, bool propo
 }
 
 const struct operation operation_learned_stats = {
-    .name = "learned/stats",
-    .summary = "Counts what was learned of a project and of the user.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &stats_params_shape,
-    .result = &stats_shape,
+    OPERATION("learned/stats", CLIENT, MEMORY,
+              "Counts what was learned of a project and of the user."),
+    .params = PARAMETERS(learned_stats_params, WORKED_IN(learned_stats_params)),
+    .result = RESULT("figures", learned_stats,
+                     SHAPE_REQ(learned_stats, active, "Items that models are told of."),
+                     SHAPE_REQ(learned_stats, candidates, "Items that wait for the user's word."),
+                     SHAPE_REQ(learned_stats, superseded, "Items that were replaced."),
+                     SHAPE_REQ(learned_stats, rejected, "Items that are not asked for again.")),
+    .needs = READS,
     .run = run_stats,
-    .executor = READS,
 };

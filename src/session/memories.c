@@ -151,29 +151,6 @@ static const char *const choice_words[] = {
     [MEMORY_INDEX_ALL] = "all", [MEMORY_INDEX_NONE] = "none"};
 static const struct shape_names choices = {choice_words, 2, -1};
 
-static const struct shape_field index_fields[] = {
-    SHAPE_FIELD("sessions", ENUM, REQUIRED,
-                SHAPE_AT(enum memory_index_choice, struct memory_index_params, sessions),
-                .names = &choices,
-                .help = "\"all\": index them, also those that were refused earlier; \"none\": do "
-                        "not."),
-    {0},
-};
-static const struct shape index_shape = {.name = "parameters",
-                                         .size = sizeof(struct memory_index_params),
-                                         .fields = index_fields,
-                                         .closed = true};
-
-static const struct shape_field indexed_fields[] = {
-    SHAPE_FIELD("sessions", INTEGER, REQUIRED,
-                SHAPE_AT(int64_t, struct memory_index_result, sessions),
-                .help = "How many were indexed; in the background, how many wait; of \"none\", how "
-                        "many stay out."),
-    {0},
-};
-static const struct shape indexed_shape = {
-    .name = "indexed", .size = sizeof(struct memory_index_result), .fields = indexed_fields};
-
 /* --- at once, for a command ------------------------------------------------------------------- */
 
 struct work {
@@ -255,14 +232,18 @@ static bool run_index(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_memory_index = {
-    .name = "memory/index",
-    .summary =
-        "Says whether conversations from before come into memory; with a stream, at once, "
-        "else in the background.",
-    .authority = AUTHORITY_OWNER,
-    .params = &index_shape,
-    .result = &indexed_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/index", OWNER, MEMORY,
+              "Says whether conversations from before come into memory; with a stream, at once, "
+              "else in the background."),
+    .params = PARAMETERS(
+        memory_index_params,
+        SHAPE_REQ_WORD(
+            memory_index_params, sessions, choices,
+            "\"all\": index them, also those that were refused earlier; \"none\": do not.")),
+    .result = RESULT("indexed", memory_index_result,
+                     SHAPE_REQ(memory_index_result, sessions,
+                               "How many were indexed; in the background, how many wait; of "
+                               "\"none\", how many stay out.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_index,
 };

@@ -15,40 +15,19 @@ static const char *const origin_words[] = {"any", [1 + MEMORY_IMPORTED] = "impor
 const struct shape_names memory_filter_origins = {origin_words, 1 + MEMORY_ORIGINS, -1};
 
 #define ID(S)                                                                                      \
-    SHAPE_FIELD("id", STRING, REQUIRED, SHAPE_AT_TEXT(S, id), .least = 1, .most = MEMORY_ID_BYTES, \
-                .help = "An entry: its id or the beginning of it.")
+    SHAPE_REQ(S, id, "An entry: its id or the beginning of it.", .least = 1,                       \
+              .most = MEMORY_ID_BYTES)
 #define SCOPE(S)                                                                                   \
-    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(S, scope),                                \
-                .help =                                                                            \
-                    "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
+    SHAPE_OPT(S, scope,                                                                            \
+              "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
 #define SESSION(S)                                                                                 \
-    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,           \
-                .help = "The session whose scopes \"project\" and \"session\" are meant.")
-#define PARAMS(T, rows)                                                                            \
-    {                                                                                              \
-        .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
-    }
+    SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
+                 "The session whose scopes \"project\" and \"session\" are meant.", .least = 1)
 
 /* --- memory/search ---------------------------------------------------------------------------- */
 
 static const char *const order_words[] = {[MEMORY_BY_SCORE] = "score", [MEMORY_BY_DATE] = "date"};
 static const struct shape_names orders = {order_words, 2, -1};
-
-static const struct shape_field search_fields[] = {
-    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_search, query),
-                .help = "What to recall; blank: the newest entries."),
-    SCOPE(struct memory_search),
-    SESSION(struct memory_search),
-    MEMORY_FILTER(struct memory_search),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
-                .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Hits."),
-    SHAPE_FIELD("order", ENUM, OPTIONAL, SHAPE_AT(enum memory_order, struct memory_search, order),
-                .names = &orders, .absent = MEMORY_BY_SCORE, .help = "Of the hits."),
-    SHAPE_FIELD("typing", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_search, typing),
-                .help = "The last word may be the beginning of one."),
-    {0},
-};
-static const struct shape search_shape = PARAMS(struct memory_search, search_fields);
 
 /* A badge is static text (memory_hit.h). */
 static bool has_badge(const void *found)
@@ -63,18 +42,6 @@ static void write_badge(struct json_out *o, const void *found)
 
 static const struct shape_codec badge = {
     .write = write_badge, .schema = "{\"type\":\"string\"}", .expected = "a string"};
-
-static const struct shape_field found_fields[] = {
-    SHAPE_FIELD("hits", LIST, REQUIRED, offsetof(struct memory_found, hits.items),
-                .of = &memory_hit_shape, .help = "Best first."),
-    SHAPE_FIELD("badge", OWN, OPTIONAL, 0, .codec = &badge, .there = has_badge,
-                .help = "Why it was not searched as configured, English."),
-    SHAPE_FIELD("total", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_found, total),
-                .help = "Entries of the scope."),
-    {0},
-};
-static const struct shape found_shape = {
-    .name = "hits", .size = sizeof(struct memory_found), .fields = found_fields};
 
 static bool is_blank(const char *text)
 {
@@ -137,36 +104,27 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_memory_search = {
-    .name = "memory/search",
-    .summary = "Searches semantic memory.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &search_shape,
-    .result = &found_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/search", CLIENT, MEMORY, "Searches semantic memory."),
+    .params = PARAMETERS(
+        memory_search,
+        SHAPE_REQ(memory_search, query, "What to recall; blank: the newest entries."),
+        SCOPE(memory_search), SESSION(memory_search), MEMORY_FILTER(memory_search),
+        SHAPE_OPT(memory_search, limit, "Hits.", .least = 1, .most = SEARCH_MOST,
+                  .absent = SEARCH_LIMIT),
+        SHAPE_OPT_WORD(memory_search, order, orders, "Of the hits.", .absent = MEMORY_BY_SCORE),
+        SHAPE_OPT(memory_search, typing, "The last word may be the beginning of one.")),
+    .result =
+        RESULT("hits", memory_found,
+               SHAPE_REQ_LIST("hits", memory_found, hits.items, memory_hit_shape, "Best first."),
+               SHAPE_FIELD("badge", OWN, OPTIONAL, 0, .codec = &badge, .there = has_badge,
+                           .help = "Why it was not searched as configured, English."),
+               SHAPE_REQ(memory_found, total, "Entries of the scope.")),
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_search,
 };
 
 /* --- memory/list, memory/read, memory/around
  * ------------------------------------------------------ */
-
-static const struct shape_field list_fields[] = {
-    SCOPE(struct memory_list_params),
-    SESSION(struct memory_list_params),
-    MEMORY_FILTER(struct memory_list_params),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_list_params, limit),
-                .help = "At most so many; 0: all."),
-    {0},
-};
-static const struct shape list_shape = PARAMS(struct memory_list_params, list_fields);
-
-static const struct shape_field entries_fields[] = {
-    SHAPE_FIELD("entries", LIST, REQUIRED, offsetof(struct memory_entries, items),
-                .of = &memory_entry_shape, .help = "Newest first."),
-    {0},
-};
-static const struct shape entries_shape = {
-    .name = "entries", .size = sizeof(struct memory_entries), .fields = entries_fields};
 
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -182,18 +140,16 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_memory_list = {
-    .name = "memory/list",
-    .summary = "Lists the entries of memory, newest first.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &list_shape,
-    .result = &entries_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/list", CLIENT, MEMORY, "Lists the entries of memory, newest first."),
+    .params = PARAMETERS(memory_list_params, SCOPE(memory_list_params), SESSION(memory_list_params),
+                         MEMORY_FILTER(memory_list_params),
+                         SHAPE_OPT(memory_list_params, limit, "At most so many; 0: all.")),
+    .result = RESULT(
+        "entries", memory_entries,
+        SHAPE_REQ_LIST("entries", memory_entries, items, memory_entry_shape, "Newest first.")),
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_list,
 };
-
-static const struct shape_field read_fields[] = {ID(struct memory_read_params), {0}};
-static const struct shape read_shape = PARAMS(struct memory_read_params, read_fields);
 
 static bool run_read(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -207,12 +163,9 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_memory_read = {
-    .name = "memory/read",
-    .summary = "Gives an entry of memory in full.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &read_shape,
+    OPERATION("memory/read", CLIENT, MEMORY, "Gives an entry of memory in full."),
+    .params = PARAMETERS(memory_read_params, ID(memory_read_params)),
     .result = &memory_entry_shape,
-    .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_read,
 };
@@ -238,25 +191,15 @@ static bool run_around(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_memory_around = {
-    .name = "memory/around",
-    .summary = "Gives an entry of memory with those before and after it in its conversation.",
-    .authority = AUTHORITY_CLIENT,
+    OPERATION("memory/around", CLIENT, MEMORY,
+              "Gives an entry of memory with those before and after it in its conversation."),
     .params = &memory_place_shape,
     .result = &memory_excerpt_shape,
-    .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_around,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */
-
-static const struct shape_field edit_fields[] = {
-    ID(struct memory_edit_params),
-    SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_edit_params, content),
-                .most = MEMORY_CONTENT_BYTES, .help = "The new text."),
-    {0},
-};
-static const struct shape edit_shape = PARAMS(struct memory_edit_params, edit_fields);
 
 static bool run_edit(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -271,22 +214,13 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_memory_edit = {
-    .name = "memory/edit",
-    .summary = "Changes the text of an entry.",
-    .authority = AUTHORITY_OWNER,
-    .params = &edit_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/edit", OWNER, MEMORY, "Changes the text of an entry."),
+    .params = PARAMETERS(
+        memory_edit_params, ID(memory_edit_params),
+        SHAPE_REQ(memory_edit_params, content, "The new text.", .most = MEMORY_CONTENT_BYTES)),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_edit,
 };
-
-static const struct shape_field pin_fields[] = {
-    ID(struct memory_pin_params),
-    SHAPE_FIELD("pinned", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct memory_pin_params, pinned),
-                .help = "False: no more."),
-    {0},
-};
-static const struct shape pin_shape = PARAMS(struct memory_pin_params, pin_fields);
 
 static bool run_pin(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -301,32 +235,13 @@ static bool run_pin(struct operation_context *c, const void *params, void *resul
 }
 
 const struct operation operation_memory_pin = {
-    .name = "memory/pin",
-    .summary = "Pins an entry: it wins ties, and no copy replaces it; or unpins it.",
-    .authority = AUTHORITY_OWNER,
-    .params = &pin_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/pin", OWNER, MEMORY,
+              "Pins an entry: it wins ties, and no copy replaces it; or unpins it."),
+    .params = PARAMETERS(memory_pin_params, ID(memory_pin_params),
+                         SHAPE_REQ(memory_pin_params, pinned, "False: no more.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_pin,
 };
-
-static const struct shape_field forget_fields[] = {
-    SHAPE_FIELD("ids", STRINGS, REQUIRED, offsetof(struct memory_forget_params, ids), .least = 1,
-                .help = "Entries: their ids or the beginnings of them."),
-    {0},
-};
-static const struct shape forget_shape = PARAMS(struct memory_forget_params, forget_fields);
-
-static const struct shape_field forgotten_fields[] = {
-    SHAPE_FIELD("deleted", COUNT, REQUIRED, SHAPE_AT(int, struct memory_forget_result, deleted),
-                .help = "Entries."),
-    SHAPE_FIELD("summaries", COUNT, REQUIRED, SHAPE_AT(int, struct memory_forget_result, summaries),
-                .help = "Summaries that quote what went, and are flagged."),
-    {0},
-};
-static const struct shape forgotten_shape = {.name = "forgotten entries",
-                                             .size = sizeof(struct memory_forget_result),
-                                             .fields = forgotten_fields};
 
 struct ids {
     VEC(char *) items;
@@ -388,26 +303,19 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_memory_forget = {
-    .name = "memory/forget",
-    .summary = "Deletes entries for good: all that are named, or none.",
-    .authority = AUTHORITY_OWNER,
-    .params = &forget_shape,
-    .result = &forgotten_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/forget", OWNER, MEMORY,
+              "Deletes entries for good: all that are named, or none."),
+    .params =
+        PARAMETERS(memory_forget_params,
+                   SHAPE_REQ_TEXTS(memory_forget_params, ids,
+                                   "Entries: their ids or the beginnings of them.", .least = 1)),
+    .result = RESULT("forgotten entries", memory_forget_result,
+                     SHAPE_REQ(memory_forget_result, deleted, "Entries."),
+                     SHAPE_REQ(memory_forget_result, summaries,
+                               "Summaries that quote what went, and are flagged.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_forget,
 };
-
-static const struct shape_field restored_fields[] = {
-    SHAPE_FIELD("id", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_restore_result, id),
-                .help = "The first entry that was put back."),
-    SHAPE_FIELD("summaries", COUNT, REQUIRED,
-                SHAPE_AT(int, struct memory_restore_result, summaries),
-                .help = "Summaries that quote it, and were flagged."),
-    {0},
-};
-static const struct shape restored_shape = {
-    .name = "restored", .size = sizeof(struct memory_restore_result), .fields = restored_fields};
 
 static bool run_restore(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -428,11 +336,11 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_memory_restore = {
-    .name = "memory/restore",
-    .summary = "Puts back what was last forgotten here.",
-    .authority = AUTHORITY_OWNER,
-    .result = &restored_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/restore", OWNER, MEMORY, "Puts back what was last forgotten here."),
+    .result = RESULT(
+        "restored", memory_restore_result,
+        SHAPE_REQ(memory_restore_result, id, "The first entry that was put back."),
+        SHAPE_REQ(memory_restore_result, summaries, "Summaries that quote it, and were flagged.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_restore,
 };
@@ -448,11 +356,8 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_memory_stats = {
-    .name = "memory/stats",
-    .summary = "Tells how much there is in memory.",
-    .authority = AUTHORITY_CLIENT,
+    OPERATION("memory/stats", CLIENT, MEMORY, "Tells how much there is in memory."),
     .result = &memory_stats_shape,
-    .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_stats,
 };

@@ -23,16 +23,17 @@ struct memory_search {
 };
 /* The rows of a filter, in the shape of a struct S that has one. */
 #define MEMORY_FILTER(S)                                                                           \
-    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, S, filter.origin),                         \
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, struct S, filter.origin),                  \
                 .names = &memory_filter_origins,                                                   \
                 .help =                                                                            \
                     "Only entries that came so: by an \"import\", \"dropped\" by a "               \
                     "compaction, with a \"session\" that was left."),                              \
-        SHAPE_FIELD("after", TIME, OPTIONAL, SHAPE_AT(int64_t, S, filter.after_ms),                \
+        SHAPE_FIELD("after", TIME, OPTIONAL, SHAPE_AT(int64_t, struct S, filter.after_ms),         \
                     .help = "Only what was said at this time or later."),                          \
-        SHAPE_FIELD("before", TIME, OPTIONAL, SHAPE_AT(int64_t, S, filter.before_ms),              \
+        SHAPE_FIELD("before", TIME, OPTIONAL, SHAPE_AT(int64_t, struct S, filter.before_ms),       \
                     .help = "Only what was said before this time."),                               \
-        SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(S, filter.project), .least = 1,     \
+        SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(struct S, filter.project),          \
+                    .least = 1,                                                                    \
                     .help =                                                                        \
                         "Only of sessions with this working directory: its path, or the last "     \
                         "part of it.")

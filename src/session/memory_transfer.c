@@ -20,15 +20,6 @@ static bool tell(const struct operation_stream *s, const char *what, int64_t don
 
 /* --- memory/export ---------------------------------------------------------------------------- */
 
-static const struct shape_field exported_fields[] = {
-    SHAPE_FIELD("entries", INTEGER, REQUIRED,
-                SHAPE_AT(int64_t, struct memory_export_result, entries),
-                .help = "How many were written."),
-    {0},
-};
-static const struct shape exported_shape = {
-    .name = "exported", .size = sizeof(struct memory_export_result), .fields = exported_fields};
-
 enum { PIECE_BYTES = 65536 };
 
 struct writer {
@@ -71,11 +62,9 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_memory_export = {
-    .name = "memory/export",
-    .summary = "Writes every entry, one JSON object a line.",
-    .authority = AUTHORITY_OWNER,
-    .result = &exported_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/export", OWNER, MEMORY, "Writes every entry, one JSON object a line."),
+    .result = RESULT("exported", memory_export_result,
+                     SHAPE_REQ(memory_export_result, entries, "How many were written.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_STREAM,
     .run = run_export,
 };
@@ -320,16 +309,6 @@ static bool import_all(struct import *in, const struct operation_stream *stream,
     return true;
 }
 
-static const struct shape_field imported_fields[] = {
-    SHAPE_FIELD("lines", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_import_result, lines),
-                .help = "That were read."),
-    SHAPE_FIELD("stored", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_import_result, stored),
-                .help = "Entries that were new."),
-    {0},
-};
-static const struct shape imported_shape = {
-    .name = "imported", .size = sizeof(struct memory_import_result), .fields = imported_fields};
-
 static bool run_import(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
@@ -346,11 +325,11 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_memory_import = {
-    .name = "memory/import",
-    .summary = "Adds the entries of a text, one JSON object a line.",
-    .authority = AUTHORITY_OWNER,
-    .result = &imported_shape,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/import", OWNER, MEMORY,
+              "Adds the entries of a text, one JSON object a line."),
+    .result = RESULT("imported", memory_import_result,
+                     SHAPE_REQ(memory_import_result, lines, "That were read."),
+                     SHAPE_REQ(memory_import_result, stored, "Entries that were new.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_import,
 };
@@ -428,12 +407,9 @@ static bool run_reindex(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_memory_reindex = {
-    .name = "memory/reindex",
-    .summary =
-        "Makes the indexes of words anew, also the graph's and the corpora's, and the vectors that "
-        "lack.",
-    .authority = AUTHORITY_OWNER,
-    .executor = OPERATION_MEMORY,
+    OPERATION("memory/reindex", OWNER, MEMORY,
+              "Makes the indexes of words anew, also the graph's and the corpora's, and the "
+              "vectors that lack."),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_reindex,
 };
@@ -545,11 +521,9 @@ static bool run_graph_export(struct operation_context *c, const void *params, vo
 }
 
 const struct operation operation_graph_export = {
-    .name = "graph/export",
-    .summary = "Writes the graph, one JSON object a line, as server-memory does.",
-    .authority = AUTHORITY_OWNER,
+    OPERATION("graph/export", OWNER, MEMORY,
+              "Writes the graph, one JSON object a line, as server-memory does."),
     .result = &graph_counts_shape,
-    .executor = OPERATION_MEMORY,
     .needs = NEED_GRAPH | NEED_STORE | NEED_STREAM,
     .run = run_graph_export,
 };
@@ -634,13 +608,10 @@ static bool run_graph_import(struct operation_context *c, const void *params, vo
 }
 
 const struct operation operation_graph_import = {
-    .name = "graph/import",
-    .summary =
-        "Adds the graph of a text, one JSON object a line, as server-memory writes it; a line that "
-        "is wrong, and nothing is added.",
-    .authority = AUTHORITY_OWNER,
+    OPERATION("graph/import", OWNER, MEMORY,
+              "Adds the graph of a text, one JSON object a line, as server-memory writes it; a "
+              "line that is wrong, and nothing is added."),
     .result = &graph_counts_shape,
-    .executor = OPERATION_MEMORY,
     .needs = NEED_GRAPH | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_graph_import,
 };

@@ -101,6 +101,12 @@ struct operation {
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
 };
 
+/* The beginning of a row, and shapes that stand in it: struct tag and rows of members (shape.h). */
+#define OPERATION(title, least, where, text)                                                       \
+    .name = title, .summary = text, .authority = AUTHORITY_##least, .executor = OPERATION_##where
+#define PARAMETERS(S, ...) &(const struct shape)SHAPE_PARAMETERS(struct S, __VA_ARGS__)
+#define RESULT(title, S, ...) &(const struct shape)SHAPE_OF(title, struct S, __VA_ARGS__)
+
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */

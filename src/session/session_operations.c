@@ -27,59 +27,18 @@ enum {
 };
 enum { INPUTS_LIMIT = 100, INPUTS_MOST = 10000 };
 
-#define PARAMETERS(T, rows)                                                                        \
-    {                                                                                              \
-        .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
-    }
+static const struct shape changed_shape =
+    SHAPE_OF("changed session", struct session_changed,
+             SHAPE_REQ(session_changed, id, "The session that was meant."));
 
-static const struct shape_field changed_fields[] = {
-    SHAPE_FIELD("id", UUID, REQUIRED, offsetof(struct session_changed, id),
-                .help = "The session that was meant."),
-    {0},
-};
-static const struct shape changed_shape = {
-    .name = "changed session", .size = sizeof(struct session_changed), .fields = changed_fields};
-
-static const struct shape_field session_fields[] = {SESSION_FIELD(struct session_params), {0}};
-const struct shape session_params_shape = PARAMETERS(struct session_params, session_fields);
-
-#define WRITES(verb, least, text, takes, gives, function)                                          \
-    {                                                                                              \
-        .name = "session/" verb, .summary = text, .authority = least, .params = &takes,            \
-        .result = &gives, .executor = OPERATION_CONVERSATION, .needs = NEED_STORE | NEED_WRITE,    \
-        .run = function                                                                            \
-    }
+const struct shape session_params_shape =
+    SHAPE_PARAMETERS(struct session_params, SESSION_FIELD(session_params));
 
 /* --- session/list ----------------------------------------------------------------------------- */
 
 static const char *const state_words[] = {
     [SESSION_ANY] = "any", [SESSION_LIVE] = "live", [SESSION_ARCHIVED] = "archived"};
 static const struct shape_names states = {state_words, 3, -1};
-
-#define FILTER_TEXT(name, member, what)                                                            \
-    SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_filter, member), .help = what)
-
-static const struct shape_field list_fields[] = {
-    FILTER_TEXT("text", text, "In title, directory, model, labels or last line, case folded."),
-    FILTER_TEXT("label", label, "Has this label."),
-    FILTER_TEXT("directory", directory, "Was begun there."),
-    SHAPE_FIELD("state", ENUM, OPTIONAL, SHAPE_AT(enum session_state, struct session_filter, state),
-                .names = &states, .absent = SESSION_ANY, .help = "Which ones."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_filter, limit),
-                .help = "At most so many; 0: all."),
-    {0},
-};
-static const struct shape list_shape = PARAMETERS(struct session_filter, list_fields);
-
-static const struct shape_field list_result_fields[] = {
-    SHAPE_FIELD("sessions", LIST, REQUIRED, offsetof(struct session_list_result, sessions),
-                .of = &session_info_shape, .help = "Newest first."),
-    SHAPE_FIELD("total", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct session_list_result, total),
-                .help = "How many match without the limit."),
-    {0},
-};
-static const struct shape list_result_shape = {
-    .name = "sessions", .size = sizeof(struct session_list_result), .fields = list_result_fields};
 
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -88,39 +47,23 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_session_list = {
-    .name = "session/list",
-    .summary = "Lists sessions, newest first.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &list_shape,
-    .result = &list_result_shape,
-    .executor = OPERATION_READ,
+    OPERATION("session/list", CLIENT, READ, "Lists sessions, newest first."),
+    .params = PARAMETERS(
+        session_filter,
+        SHAPE_OPT(session_filter, text,
+                  "In title, directory, model, labels or last line, case folded."),
+        SHAPE_OPT(session_filter, label, "Has this label."),
+        SHAPE_OPT(session_filter, directory, "Was begun there."),
+        SHAPE_OPT_WORD(session_filter, state, states, "Which ones.", .absent = SESSION_ANY),
+        SHAPE_OPT(session_filter, limit, "At most so many; 0: all.")),
+    .result = RESULT("sessions", session_list_result,
+                     SHAPE_REQ_LIST("sessions", session_list_result, sessions, session_info_shape,
+                                    "Newest first."),
+                     SHAPE_REQ(session_list_result, total, "How many match without the limit.")),
     .run = run_list,
 };
 
 /* --- session/search --------------------------------------------------------------------------- */
-
-static const struct shape_field search_fields[] = {
-    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_search_params, query),
-                .help = "Words to find in what was said."),
-    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL,
-                SHAPE_AT_TEXT(struct session_search_params, session),
-                .help = "In this session alone."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_search_params, limit),
-                .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Matches."),
-    {0},
-};
-static const struct shape search_shape = PARAMETERS(struct session_search_params, search_fields);
-
-static const struct shape_field search_result_fields[] = {
-    SHAPE_FIELD("matches", LIST, REQUIRED, offsetof(struct session_search_result, matches),
-                .of = &search_hit_shape, .help = "Best first."),
-    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_search_result, more),
-                .help = "There are more than the limit."),
-    {0},
-};
-static const struct shape search_result_shape = {.name = "matches",
-                                                 .size = sizeof(struct session_search_result),
-                                                 .fields = search_result_fields};
 
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -132,12 +75,18 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_search = {
-    .name = "session/search",
-    .summary = "Searches the transcripts of all sessions, or of one.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &search_shape,
-    .result = &search_result_shape,
-    .executor = OPERATION_READ,
+    OPERATION("session/search", CLIENT, READ,
+              "Searches the transcripts of all sessions, or of one."),
+    .params = PARAMETERS(
+        session_search_params,
+        SHAPE_REQ(session_search_params, query, "Words to find in what was said."),
+        SHAPE_OPT_AS(SESSION_MEMBER, session_search_params, session, "In this session alone."),
+        SHAPE_OPT(session_search_params, limit, "Matches.", .least = 1, .most = SEARCH_MOST,
+                  .absent = SEARCH_LIMIT)),
+    .result = RESULT(
+        "matches", session_search_result,
+        SHAPE_REQ_LIST("matches", session_search_result, matches, search_hit_shape, "Best first."),
+        SHAPE_REQ(session_search_result, more, "There are more than the limit.")),
     .run = run_search,
 };
 
@@ -149,52 +98,26 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_session_read = {
-    .name = "session/read",
-    .summary = "Tells what is known of a session without its transcript.",
-    .authority = AUTHORITY_CLIENT,
+    OPERATION("session/read", CLIENT, READ,
+              "Tells what is known of a session without its transcript."),
     .params = &session_params_shape,
     .result = &session_info_shape,
-    .executor = OPERATION_READ,
     .run = run_read,
 };
 
-static const struct shape_field history_fields[] = {
-    SESSION_FIELD(struct session_history_params),
-    SHAPE_FIELD("after", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_params, after),
-                .help =
-                    "Events behind this number, and of a delta that is joined the pieces behind "
-                    "it; 0: from the first."),
-    SHAPE_FIELD("newest", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct session_history_params, newest),
-                .help = "The last events before \"before\", in place of \"after\"."),
-    SHAPE_FIELD("before", INTEGER, OPTIONAL,
-                SHAPE_AT(int64_t, struct session_history_params, before),
-                .help = "Number of an event; 0: the end."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_history_params, limit),
-                .least = 1, .most = HISTORY_MOST, .absent = HISTORY_LIMIT, .help = "Events."),
-    SHAPE_FIELD("bytes", COUNT, OPTIONAL, SHAPE_AT(int, struct session_history_params, bytes),
-                .least = BYTES_LEAST, .most = BYTES_MOST,
-                .help = "Of the events; absent: 4 MiB, but one event whatever its size."),
-    {0},
-};
-static const struct shape history_shape = PARAMETERS(struct session_history_params, history_fields);
-
-static const struct shape_field history_result_fields[] = {
+static const struct shape history_result_shape = SHAPE_OF(
+    "history", struct session_history_result,
     SHAPE_FIELD("session", OBJECT, REQUIRED,
                 SHAPE_AT(struct session_info, struct session_history_result, session),
                 .of = &session_info_shape, .help = "The session."),
     SHAPE_FIELD("events", OWN, REQUIRED,
                 SHAPE_AT(struct event_list, struct session_history_result, events),
                 .codec = &event_list_codec, .help = "Ascending, as lines of stream-json."),
-    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
-                .help = "There are events behind the page; with \"newest\" before it."),
-    SHAPE_FIELD("large", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_result, large),
-                .help = "The next event, which alone has more than \"bytes\"; session/event "
-                        "gives it in parts."),
-    {0},
-};
-static const struct shape history_result_shape = {.name = "history",
-                                                  .size = sizeof(struct session_history_result),
-                                                  .fields = history_result_fields};
+    SHAPE_REQ(session_history_result, more,
+              "There are events behind the page; with \"newest\" before it."),
+    SHAPE_OPT(
+        session_history_result, large,
+        "The next event, which alone has more than \"bytes\"; session/event gives it in parts."));
 
 static bool read_forward(struct catalog *c, const struct session_history_params *p,
                          struct session_history_result *out, struct error *e)
@@ -230,43 +153,25 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_session_history = {
-    .name = "session/history",
-    .summary = "Gives a page of a session's events.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &history_shape,
+    OPERATION("session/history", CLIENT, READ, "Gives a page of a session's events."),
+    .params =
+        PARAMETERS(session_history_params, SESSION_FIELD(session_history_params),
+                   SHAPE_OPT(session_history_params, after,
+                             "Events behind this number, and of a delta that is joined the pieces "
+                             "behind it; 0: from the first."),
+                   SHAPE_OPT(session_history_params, newest,
+                             "The last events before \"before\", in place of \"after\"."),
+                   SHAPE_OPT(session_history_params, before, "Number of an event; 0: the end."),
+                   SHAPE_OPT(session_history_params, limit, "Events.", .least = 1,
+                             .most = HISTORY_MOST, .absent = HISTORY_LIMIT),
+                   SHAPE_OPT(session_history_params, bytes,
+                             "Of the events; absent: 4 MiB, but one event whatever its size.",
+                             .least = BYTES_LEAST, .most = BYTES_MOST)),
     .result = &history_result_shape,
-    .executor = OPERATION_READ,
     .run = run_history,
 };
 
 /* --- session/event ---------------------------------------------------------------------------- */
-
-static const struct shape_field event_fields[] = {
-    SESSION_FIELD(struct session_event_params),
-    SHAPE_FIELD("seq", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct session_event_params, seq),
-                .least = 1, .most = INT32_MAX, .help = "Number of the event."),
-    SHAPE_FIELD("from", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_event_params, from),
-                .most = INT32_MAX, .help = "\"next\" of the part before; 0: from the beginning."),
-    SHAPE_FIELD("bytes", COUNT, OPTIONAL, SHAPE_AT(int, struct session_event_params, bytes),
-                .least = BYTES_LEAST, .most = BYTES_MOST, .absent = EVENT_BYTES,
-                .help = "At most about so many."),
-    {0},
-};
-static const struct shape event_params_shape =
-    PARAMETERS(struct session_event_params, event_fields);
-
-static const struct shape_field event_result_fields[] = {
-    SHAPE_FIELD("type", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_event_result, type),
-                .help = "What happened."),
-    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_event_result, text),
-                .help = "All parts together are the event's line of stream-json."),
-    SHAPE_FIELD("next", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_event_result, next),
-                .help = "Where the next part begins; absent: this was the last."),
-    {0},
-};
-static const struct shape event_result_shape = {.name = "part of an event",
-                                                .size = sizeof(struct session_event_result),
-                                                .fields = event_result_fields};
 
 static char *first_part(const char *session, int64_t seq, const struct event_part *part)
 {
@@ -300,32 +205,24 @@ static bool run_event(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_session_event = {
-    .name = "session/event",
-    .summary = "Gives a part of an event, which may be of any size.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &event_params_shape,
-    .result = &event_result_shape,
-    .executor = OPERATION_READ,
+    OPERATION("session/event", CLIENT, READ, "Gives a part of an event, which may be of any size."),
+    .params = PARAMETERS(
+        session_event_params, SESSION_FIELD(session_event_params),
+        SHAPE_REQ(session_event_params, seq, "Number of the event.", .least = 1, .most = INT32_MAX),
+        SHAPE_OPT(session_event_params, from, "\"next\" of the part before; 0: from the beginning.",
+                  .most = INT32_MAX),
+        SHAPE_OPT(session_event_params, bytes, "At most about so many.", .least = BYTES_LEAST,
+                  .most = BYTES_MOST, .absent = EVENT_BYTES)),
+    .result = RESULT("part of an event", session_event_result,
+                     SHAPE_REQ(session_event_result, type, "What happened."),
+                     SHAPE_REQ(session_event_result, text,
+                               "All parts together are the event's line of stream-json."),
+                     SHAPE_OPT(session_event_result, next,
+                               "Where the next part begins; absent: this was the last.")),
     .run = run_event,
 };
 
 /* --- session/inputs --------------------------------------------------------------------------- */
-
-static const struct shape_field inputs_fields[] = {
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_inputs_params, limit),
-                .least = 1, .most = INPUTS_MOST, .absent = INPUTS_LIMIT, .help = "Messages."),
-    {0},
-};
-static const struct shape inputs_shape = PARAMETERS(struct session_inputs_params, inputs_fields);
-
-static const struct shape_field inputs_result_fields[] = {
-    SHAPE_FIELD("texts", STRINGS, REQUIRED, offsetof(struct session_inputs_result, texts),
-                .help = "Newest first, each once."),
-    {0},
-};
-static const struct shape inputs_result_shape = {.name = "messages",
-                                                 .size = sizeof(struct session_inputs_result),
-                                                 .fields = inputs_result_fields};
 
 static bool run_inputs(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -342,24 +239,21 @@ static bool run_inputs(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_inputs = {
-    .name = "session/inputs",
-    .summary = "Gives the messages that were sent last, in any session.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &inputs_shape,
-    .result = &inputs_result_shape,
-    .executor = OPERATION_READ,
+    OPERATION("session/inputs", CLIENT, READ,
+              "Gives the messages that were sent last, in any session."),
+    .params = PARAMETERS(session_inputs_params,
+                         SHAPE_OPT(session_inputs_params, limit, "Messages.", .least = 1,
+                                   .most = INPUTS_MOST, .absent = INPUTS_LIMIT)),
+    .result = RESULT("messages", session_inputs_result,
+                     SHAPE_REQ_TEXTS(session_inputs_result, texts, "Newest first, each once.")),
     .run = run_inputs,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static const struct shape_field rename_fields[] = {
-    SESSION_FIELD(struct session_rename_params),
-    SHAPE_FIELD("title", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_rename_params, title),
-                .help = "Empty: the beginning of the first message again."),
-    {0},
-};
-static const struct shape rename_shape = PARAMETERS(struct session_rename_params, rename_fields);
+static const struct shape rename_shape = SHAPE_PARAMETERS(
+    struct session_rename_params, SESSION_FIELD(session_rename_params),
+    SHAPE_REQ(session_rename_params, title, "Empty: the beginning of the first message again."));
 
 static bool run_rename(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -369,17 +263,18 @@ static bool run_rename(struct operation_context *c, const void *params, void *re
                           e);
 }
 
-const struct operation operation_session_rename =
-    WRITES("rename", AUTHORITY_CLIENT, "Gives a session a title.", rename_shape, changed_shape,
-           run_rename);
-
-static const struct shape_field label_fields[] = {
-    SESSION_FIELD(struct session_label_params),
-    SHAPE_FIELD("changes", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_label_params, changes),
-                .help = "Words: \"name\" or \"+name\" adds a label, \"-name\" removes one."),
-    {0},
+const struct operation operation_session_rename = {
+    OPERATION("session/rename", CLIENT, CONVERSATION, "Gives a session a title."),
+    .params = &rename_shape,
+    .result = &changed_shape,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_rename,
 };
-static const struct shape label_shape = PARAMETERS(struct session_label_params, label_fields);
+
+static const struct shape label_shape = SHAPE_PARAMETERS(
+    struct session_label_params, SESSION_FIELD(session_label_params),
+    SHAPE_REQ(session_label_params, changes,
+              "Words: \"name\" or \"+name\" adds a label, \"-name\" removes one."));
 
 static bool run_label(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -389,9 +284,13 @@ static bool run_label(struct operation_context *c, const void *params, void *res
                          ((struct session_changed *)result)->id, e);
 }
 
-const struct operation operation_session_label =
-    WRITES("label", AUTHORITY_CLIENT, "Adds and removes labels of a session.", label_shape,
-           changed_shape, run_label);
+const struct operation operation_session_label = {
+    OPERATION("session/label", CLIENT, CONVERSATION, "Adds and removes labels of a session."),
+    .params = &label_shape,
+    .result = &changed_shape,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_label,
+};
 
 /* It is archived also where nothing will be proposed of it. */
 static void note_end(const struct operation_context *c, const char *id)
@@ -414,9 +313,13 @@ static bool run_archive(struct operation_context *c, const void *params, void *r
     return true;
 }
 
-const struct operation operation_session_archive =
-    WRITES("archive", AUTHORITY_CLIENT, "Archives a session.", session_params_shape, changed_shape,
-           run_archive);
+const struct operation operation_session_archive = {
+    OPERATION("session/archive", CLIENT, CONVERSATION, "Archives a session."),
+    .params = &session_params_shape,
+    .result = &changed_shape,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_archive,
+};
 
 static bool run_unarchive(struct operation_context *c, const void *params, void *result,
                           struct error *e)
@@ -426,9 +329,13 @@ static bool run_unarchive(struct operation_context *c, const void *params, void 
                            e);
 }
 
-const struct operation operation_session_unarchive =
-    WRITES("unarchive", AUTHORITY_CLIENT, "Takes a session out of the archive.",
-           session_params_shape, changed_shape, run_unarchive);
+const struct operation operation_session_unarchive = {
+    OPERATION("session/unarchive", CLIENT, CONVERSATION, "Takes a session out of the archive."),
+    .params = &session_params_shape,
+    .result = &changed_shape,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_unarchive,
+};
 
 static bool run_delete(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -437,10 +344,14 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
     return catalog_delete(&c->catalog, p->session, ((struct session_changed *)result)->id, e);
 }
 
-const struct operation operation_session_delete =
-    WRITES("delete", AUTHORITY_OWNER,
-           "Deletes a session with its transcript, its files and what memory has of it.",
-           session_params_shape, changed_shape, run_delete);
+const struct operation operation_session_delete = {
+    OPERATION("session/delete", OWNER, CONVERSATION,
+              "Deletes a session with its transcript, its files and what memory has of it."),
+    .params = &session_params_shape,
+    .result = &changed_shape,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_delete,
+};
 
 static bool run_rebuild(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -456,28 +367,22 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_session_rebuild = {
-    .name = "session/rebuild",
-    .summary = "Writes the files that are derived from a session anew.",
-    .authority = AUTHORITY_OWNER,
+    OPERATION("session/rebuild", OWNER, READ,
+              "Writes the files that are derived from a session anew."),
     .params = &session_params_shape,
     .result = &changed_shape,
-    .executor = OPERATION_READ,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_rebuild,
 };
 
 /* --- new sessions ----------------------------------------------------------------------------- */
 
-static const struct shape_field fork_fields[] = {
-    SESSION_FIELD(struct session_fork_params),
-    SHAPE_FIELD("at", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_fork_params, at),
-                .help = "Number of an event of the last message to take along; 0: all."),
-    SHAPE_FIELD("before_compaction", BOOLEAN, OPTIONAL,
-                SHAPE_AT(bool, struct session_fork_params, before_compaction),
-                .help = "As the session was before its last compaction, in place of \"at\"."),
-    {0},
-};
-static const struct shape fork_shape = PARAMETERS(struct session_fork_params, fork_fields);
+static const struct shape fork_shape = SHAPE_PARAMETERS(
+    struct session_fork_params, SESSION_FIELD(session_fork_params),
+    SHAPE_OPT(session_fork_params, at,
+              "Number of an event of the last message to take along; 0: all."),
+    SHAPE_OPT(session_fork_params, before_compaction,
+              "As the session was before its last compaction, in place of \"at\"."));
 
 static bool run_fork(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -489,19 +394,14 @@ static bool run_fork(struct operation_context *c, const void *params, void *resu
     return ok;
 }
 
-const struct operation operation_session_fork =
-    WRITES("fork", AUTHORITY_CLIENT, "Begins a session with the messages of another.", fork_shape,
-           session_info_shape, run_fork);
-
-static const struct shape_field import_fields[] = {
-    SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_import_params, title),
-                .help = "For a text that has none."),
-    SHAPE_FIELD("directory", STRING, OPTIONAL,
-                SHAPE_AT_TEXT(struct session_import_params, directory), .place = SHAPE_WORKS,
-                .help = "Where it was begun, for a text that does not say."),
-    {0},
+const struct operation operation_session_fork = {
+    OPERATION("session/fork", CLIENT, CONVERSATION,
+              "Begins a session with the messages of another."),
+    .params = &fork_shape,
+    .result = &session_info_shape,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_fork,
 };
-static const struct shape import_shape = PARAMETERS(struct session_import_params, import_fields);
 
 static bool tell_percent(void *stream, int percent)
 {
@@ -524,12 +424,13 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_import = {
-    .name = "session/import",
-    .summary = "Makes a session out of an export or of a list of messages in OpenAI's form.",
-    .authority = AUTHORITY_OWNER,
-    .params = &import_shape,
+    OPERATION("session/import", OWNER, READ,
+              "Makes a session out of an export or of a list of messages in OpenAI's form."),
+    .params = PARAMETERS(
+        session_import_params, SHAPE_OPT(session_import_params, title, "For a text that has none."),
+        SHAPE_OPT(session_import_params, directory,
+                  "Where it was begun, for a text that does not say.", .place = SHAPE_WORKS)),
     .result = &session_info_shape,
-    .executor = OPERATION_READ,
     .needs = NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_import,
 };
@@ -542,19 +443,6 @@ static const char *const format_words[] = {
 #undef X
 };
 static const struct shape_names formats = {format_words, EXPORT_FORMAT_COUNT, -1};
-
-static const struct shape_field export_fields[] = {
-    SESSION_FIELD(struct session_export_params),
-    SHAPE_FIELD("path", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_export_params, path),
-                .place = SHAPE_WRITES, .help = "The file; absent: the stream."),
-    SHAPE_FIELD("format", ENUM, OPTIONAL,
-                SHAPE_AT(enum export_format, struct session_export_params, format),
-                .names = &formats, .absent = EXPORT_MARKDOWN, .help = "How it is written."),
-    SHAPE_FIELD("replace", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct session_export_params, replace),
-                .help = "A file that exists is replaced."),
-    {0},
-};
-static const struct shape export_shape = PARAMETERS(struct session_export_params, export_fields);
 
 static bool run_export(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -570,11 +458,14 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_export = {
-    .name = "session/export",
-    .summary = "Writes a session as a text to take away.",
-    .authority = AUTHORITY_OWNER,
-    .params = &export_shape,
-    .executor = OPERATION_READ,
+    OPERATION("session/export", OWNER, READ, "Writes a session as a text to take away."),
+    .params =
+        PARAMETERS(session_export_params, SESSION_FIELD(session_export_params),
+                   SHAPE_OPT(session_export_params, path, "The file; absent: the stream.",
+                             .place = SHAPE_WRITES),
+                   SHAPE_OPT_WORD(session_export_params, format, formats, "How it is written.",
+                                  .absent = EXPORT_MARKDOWN),
+                   SHAPE_OPT(session_export_params, replace, "A file that exists is replaced.")),
     .lasting = true,
     .run = run_export,
 };
@@ -718,38 +609,17 @@ static bool read_page(struct store *s, const char *session, struct page *p, stru
 
 /* --- compaction/ledger ------------------------------------------------------------------------ */
 
-static const struct shape_field ledger_fields[] = {
-    SESSION_FIELD(struct compaction_ledger_params),
-    SHAPE_FIELD("seq", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct compaction_ledger_params, seq),
-                .least = 1, .most = FIGURE_MAX, .help = "Number of its compaction_completed."),
-    SHAPE_FIELD("place", INTEGER, OPTIONAL,
-                SHAPE_AT(int64_t, struct compaction_ledger_params, place),
-                .help = "Events to pass over, those of earlier pages."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct compaction_ledger_params, limit),
-                .least = 1, .most = EVENTS_MOST, .absent = EVENTS_LIMIT, .help = "Events."),
-    {0},
-};
-static const struct shape ledger_shape = {.name = "parameters",
-                                          .size = sizeof(struct compaction_ledger_params),
-                                          .fields = ledger_fields,
-                                          .closed = true};
-
-static const struct shape_field ledger_result_fields[] = {
+static const struct shape ledger_result_shape = SHAPE_OF(
+    "ledger", struct compaction_ledger,
     SHAPE_FIELD("completed", OWN, REQUIRED,
                 SHAPE_AT(struct event *, struct compaction_ledger, completed),
                 .codec = &event_codec, .help = "The compaction, as a line of stream-json."),
     SHAPE_FIELD("events", OWN, REQUIRED,
                 SHAPE_AT(struct event_list, struct compaction_ledger, events),
                 .codec = &event_list_codec, .help = "What the dropped messages were made of."),
-    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct compaction_ledger, more),
-                .help = "There are events behind the page."),
-    SHAPE_FIELD("quotes_forgotten", BOOLEAN, REQUIRED,
-                SHAPE_AT(bool, struct compaction_ledger, quotes_forgotten),
-                .help = "The summary quotes what memory was told to forget."),
-    {0},
-};
-static const struct shape ledger_result_shape = {
-    .name = "ledger", .size = sizeof(struct compaction_ledger), .fields = ledger_result_fields};
+    SHAPE_REQ(compaction_ledger, more, "There are events behind the page."),
+    SHAPE_REQ(compaction_ledger, quotes_forgotten,
+              "The summary quotes what memory was told to forget."));
 
 static bool read_ledger(struct store *s, const char *session,
                         const struct compaction_ledger_params *p, struct compaction_ledger *out,
@@ -775,11 +645,15 @@ static bool run_ledger(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_compaction_ledger = {
-    .name = "compaction/ledger",
-    .summary = "Gives a page of what the messages that a compaction dropped were made of.",
-    .authority = AUTHORITY_CLIENT,
-    .params = &ledger_shape,
+    OPERATION("compaction/ledger", CLIENT, READ,
+              "Gives a page of what the messages that a compaction dropped were made of."),
+    .params = PARAMETERS(
+        compaction_ledger_params, SESSION_FIELD(compaction_ledger_params),
+        SHAPE_REQ(compaction_ledger_params, seq, "Number of its compaction_completed.", .least = 1,
+                  .most = FIGURE_MAX),
+        SHAPE_OPT(compaction_ledger_params, place, "Events to pass over, those of earlier pages."),
+        SHAPE_OPT(compaction_ledger_params, limit, "Events.", .least = 1, .most = EVENTS_MOST,
+                  .absent = EVENTS_LIMIT)),
     .result = &ledger_result_shape,
-    .executor = OPERATION_READ,
     .run = run_ledger,
 };

@@ -10,8 +10,8 @@
 /* The row of a member that names one. In an engine with a conversation in front NULL means that; a
  * caller from outside has no such thing. */
 #define SESSION_FIELD(S)                                                                           \
-    SHAPE_FIELD(SESSION_MEMBER, STRING, REQUIRED, SHAPE_AT_TEXT(S, session), .least = 1,           \
-                .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
+    SHAPE_REQ_AS(SESSION_MEMBER, S, session,                                                       \
+                 "Id, title, unique part of an id, \"last\" or \"~N\".", .least = 1)
 
 /* What takes a session and nothing else. */
 struct session_params {
