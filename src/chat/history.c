@@ -306,75 +306,12 @@ static void turn_started(struct history *h, const struct event *ev)
         append_block(h, m, block_text(h->last_text));
 }
 
-/* Results that are added for missing ones come before the next answer, which has this event's
- * number, and so need a lower one. If the open answer has that lower number (in the log of another
- * program), the next answer gets the number of its first text instead. log_messages_apply() does
- * the same. */
-static void call_started(struct history *h, const struct event *ev)
-{
-    const struct message *answer = current_answer(h);
-    bool is_free = !answer || answer->seq < ev->seq - 1;
-    answer_open_calls(h, is_free ? ev->seq - 1 : ev->seq);
-    h->call_seq = is_free ? ev->seq : 0;
-    h->calls++;
-}
-
 static struct message *answer_for(struct history *h, const struct event *ev)
 {
     if (h->call_seq == 0)
         h->call_seq = ev->seq;
     struct message *m = current_answer(h);
     return m ? m : begin_message(h, ROLE_ASSISTANT, h->call_seq);
-}
-
-static bool is_empty(const char *s)
-{
-    return !s || !*s;
-}
-
-static void text_complete(struct history *h, const struct event *ev)
-{
-    if (is_empty(ev->text))
-        return;
-    struct message *m = answer_for(h, ev);
-    append_block(h, m, block_text(ev->text));
-    if (ev->flag)
-        mark_partial(h, m);
-}
-
-static void reasoning_complete(struct history *h, const struct event *ev)
-{
-    if (is_empty(ev->text) && is_empty(ev->signature))
-        return;
-    append_block(h, answer_for(h, ev),
-                 (struct block){.type = BLOCK_REASONING,
-                                .redacted = ev->flag,
-                                .text = mem_strdup(ev->text ? ev->text : ""),
-                                .name = mem_strdup(ev->model),
-                                .signature = mem_strdup(ev->signature)});
-}
-
-static void tool_call_requested(struct history *h, const struct event *ev)
-{
-    append_block(h, answer_for(h, ev),
-                 (struct block){.type = BLOCK_TOOL_CALL,
-                                .id = mem_strdup(ev->id ? ev->id : ""),
-                                .name = mem_strdup(ev->name ? ev->name : ""),
-                                .text = mem_strdup(ev->text ? ev->text : "")});
-}
-
-static void tool_execution_completed(struct history *h, const struct event *ev)
-{
-    const struct message *answer = current_answer(h);
-    const char *id = ev->id ? ev->id : "";
-    if (!answer || !call_is_open(h, answer, id))
-        return;
-    add_result(h, ev->seq,
-               (struct block){.type = BLOCK_TOOL_RESULT,
-                              .is_error = ev->flag,
-                              .id = mem_strdup(id),
-                              .name = mem_strdup(ev->name),
-                              .text = mem_strdup(ev->text ? ev->text : "")});
 }
 
 /* Adds the event's usage to the session's. */
@@ -389,36 +326,6 @@ static void measure(struct history *h, const struct event *ev)
 {
     if (ev->usage.input >= 0)
         h->measure = request_measured(&ev->usage, h->estimate);
-}
-
-static void call_completed(struct history *h, const struct event *ev)
-{
-    count_usage(h, ev);
-    h->last_input = ev->usage.input;
-    measure(h, ev);
-}
-
-static void turn_completed(struct history *h, const struct event *ev)
-{
-    answer_open_calls(h, ev->seq);
-    close_turn(h);
-}
-
-static void turn_failed(struct history *h, const struct event *ev)
-{
-    count_usage(h, ev);
-    if (turn_has_answer(h))
-        cut_off(h, ev->seq);
-    else
-        history_drop_open_turn(h);
-    measure(h, ev);
-}
-
-static void interrupted(struct history *h, const struct event *ev)
-{
-    count_usage(h, ev);
-    cut_off(h, ev->seq);
-    measure(h, ev);
 }
 
 static void message_pinned(struct history *h, const struct event *ev)
@@ -456,12 +363,6 @@ static void set_obstacle(struct compaction_state *s, const char *text)
 static bool same_text(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-static void warning(struct history *h, const struct event *ev)
-{
-    if (same_text(ev->name, WARNING_NOT_COMPACTED))
-        set_obstacle(&h->compaction, ev->text);
 }
 
 /* --- the failures of compactions -------------------------------------------------------------- */
@@ -609,17 +510,24 @@ static bool rebuild_fits(const struct history *h, const struct rebuild *r,
 
 /* --- a compaction ----------------------------------------------------------------------------- */
 
-/* The messages that the rebuild makes; they share their blocks with the old ones. */
-static struct message *compose(const struct history *h, const struct rebuild *r, size_t count)
+/* The messages that the rebuild makes, which share their blocks with the old ones, and their
+ * estimates. */
+static struct message *compose(const struct history *h, const struct rebuild *r, size_t count,
+                               int64_t **estimates)
 {
     struct message *out = mem_alloc((count > 0 ? count : 1) * sizeof *out);
+    int64_t *tokens = *estimates = mem_alloc((count > 0 ? count : 1) * sizeof *tokens);
     size_t len = 0;
     for (size_t i = 0; i < r->parts.len; i++) {
         const struct rebuild_part *p = &r->parts.items[i];
-        const struct message *from = p->count > 0 ? &h->messages.items[p->first] : &p->made;
-        size_t n = p->count > 0 ? p->count : 1;
-        memcpy(&out[len], from, n * sizeof *from);
-        len += n;
+        if (p->count > 0) {
+            memcpy(&out[len], &h->messages.items[p->first], p->count * sizeof *out);
+            memcpy(&tokens[len], &h->estimates.items[p->first], p->count * sizeof *tokens);
+            len += p->count;
+        } else {
+            out[len] = p->made;
+            tokens[len++] = message_estimate_tokens(&p->made);
+        }
     }
     return out;
 }
@@ -655,28 +563,6 @@ static bool next_gap(const struct rebuild *r, size_t old, size_t *part, size_t *
     return *count > 0;
 }
 
-static void reweigh(struct history *h, const struct rebuild *r, const struct message *messages,
-                    size_t count)
-{
-    const int64_t *old = h->estimates.items;
-    int64_t *new = mem_alloc((count > 0 ? count : 1) * sizeof *new);
-    size_t len = 0;
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        if (p->count > 0)
-            memcpy(&new[len], &old[p->first], p->count * sizeof *new);
-        else
-            new[len] = message_estimate_tokens(&messages[len]);
-        len += p->count > 0 ? p->count : 1;
-    }
-    h->grown = 0;
-    h->estimates.items = new;
-    h->estimates.len = h->estimates.cap = count;
-    h->estimate = 0;
-    for (size_t i = 0; i < count; i++)
-        h->estimate += new[i];
-}
-
 /* Finds the open turn among the new messages. Later answers begin messages of their own. */
 static void follow_turn(struct history *h, const struct rebuild *r, const struct message *messages,
                         size_t count)
@@ -699,19 +585,23 @@ static void follow_turn(struct history *h, const struct rebuild *r, const struct
     h->call_seq = 0;
 }
 
-/* `messages` is taken. */
+/* Takes `messages` and `estimates`. */
 static void replace(struct history *h, const struct rebuild *r, struct message *messages,
-                    size_t count)
+                    int64_t *estimates, size_t count)
 {
     const struct rebuild_part *first = r->parts.len > 0 ? &r->parts.items[0] : NULL;
     size_t same = first && first->first == 0 ? first->count : 0; /* unchanged at the beginning */
     if (h->unsaved > same && (same < h->messages.len || count > same))
         h->unsaved = same;
-    reweigh(h, r, messages, count);
     if (h->running)
         follow_turn(h, r, messages, count);
     h->messages.items = messages;
-    h->messages.len = h->messages.cap = count;
+    h->estimates.items = estimates;
+    h->messages.len = h->messages.cap = h->estimates.len = h->estimates.cap = count;
+    h->grown = 0;
+    h->estimate = 0;
+    for (size_t i = 0; i < count; i++)
+        h->estimate += estimates[i];
     h->last_input = -1;
 }
 
@@ -741,9 +631,11 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
         return false;
     }
     size_t count = rebuild_count(&b->rebuild);
-    struct message *messages = compose(h, &b->rebuild, count);
+    int64_t *estimates;
+    struct message *messages = compose(h, &b->rebuild, count, &estimates);
     if (!rebuild_fits(h, &b->rebuild, messages, count, ev->seq, e)) {
         free(messages);
+        free(estimates);
         rebuild_release(&b->rebuild);
         return false;
     }
@@ -754,7 +646,7 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     count_usage(h, ev);
     judge(h, ev);
     vec_push(&h->compaction.in_force, ev->seq);
-    replace(h, &b->rebuild, messages, count);
+    replace(h, &b->rebuild, messages, estimates, count);
     h->measure = REQUEST_UNMEASURED;
     if (ev->compaction.request_after > 0)
         h->measure = (struct request_measure){
@@ -822,38 +714,113 @@ static void compaction(struct history *h, const struct event *ev)
 
 /* --- the fold --------------------------------------------------------------------------------- */
 
+/* An event of the open turn. */
+static void apply_to_turn(struct history *h, const struct event *ev)
+{
+    const char *text = ev->text ? ev->text : "", *id = ev->id ? ev->id : "";
+    const struct message *answer = current_answer(h);
+    struct message *m;
+    switch (ev->type) {
+    case EVENT_CALL_STARTED: {
+        /* Results that are added for missing ones come before the next answer, which has this
+         * event's number, and so need a lower one. If the open answer has that lower number (in the
+         * log of another program), the next answer gets the number of its first text instead.
+         * log_messages_apply() does the same. */
+        bool is_free = !answer || answer->seq < ev->seq - 1;
+        answer_open_calls(h, is_free ? ev->seq - 1 : ev->seq);
+        h->call_seq = is_free ? ev->seq : 0;
+        h->calls++;
+        break;
+    }
+    case EVENT_TEXT_COMPLETE:
+        if (!*text)
+            break;
+        m = answer_for(h, ev);
+        append_block(h, m, block_text(text));
+        if (ev->flag)
+            mark_partial(h, m);
+        break;
+    case EVENT_REASONING_COMPLETE:
+        if (*text || (ev->signature && *ev->signature))
+            append_block(h, answer_for(h, ev),
+                         (struct block){.type = BLOCK_REASONING,
+                                        .redacted = ev->flag,
+                                        .text = mem_strdup(text),
+                                        .name = mem_strdup(ev->model),
+                                        .signature = mem_strdup(ev->signature)});
+        break;
+    case EVENT_TOOL_CALL_REQUESTED:
+        append_block(h, answer_for(h, ev),
+                     (struct block){.type = BLOCK_TOOL_CALL,
+                                    .id = mem_strdup(id),
+                                    .name = mem_strdup(ev->name ? ev->name : ""),
+                                    .text = mem_strdup(text)});
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        if (answer && call_is_open(h, answer, id))
+            add_result(h, ev->seq,
+                       (struct block){.type = BLOCK_TOOL_RESULT,
+                                      .is_error = ev->flag,
+                                      .id = mem_strdup(id),
+                                      .name = mem_strdup(ev->name),
+                                      .text = mem_strdup(text)});
+        break;
+    case EVENT_CALL_COMPLETED:
+        count_usage(h, ev);
+        h->last_input = ev->usage.input;
+        measure(h, ev);
+        break;
+    case EVENT_TURN_COMPLETED:
+        answer_open_calls(h, ev->seq);
+        close_turn(h);
+        break;
+    case EVENT_TURN_FAILED:
+        count_usage(h, ev);
+        if (turn_has_answer(h))
+            cut_off(h, ev->seq);
+        else
+            history_drop_open_turn(h);
+        measure(h, ev);
+        break;
+    case EVENT_INTERRUPTED:
+        count_usage(h, ev);
+        cut_off(h, ev->seq);
+        measure(h, ev);
+        break;
+    default:
+        break;
+    }
+}
+
 void history_apply(struct history *h, const struct event *ev)
 {
-    typedef void effect(struct history * h, const struct event *ev);
-    static effect *const effects[EVENT_TYPE_COUNT] = {
-        [EVENT_TURN_STARTED] = turn_started,
-        [EVENT_COMPACTION_STARTED] = compaction,
-        [EVENT_COMPACTION_COMPLETED] = compaction,
-        [EVENT_COMPACTION_FAILED] = compaction,
-        [EVENT_COMPACTION_UNDONE] = compaction,
-        [EVENT_MESSAGE_PINNED] = message_pinned,
-        [EVENT_WARNING] = warning,
-        [EVENT_BUDGET_WARNING] = budget_warning,
-    };
-    static effect *const turn_effects[EVENT_TYPE_COUNT] = {
-        /* while a turn is open */
-        [EVENT_CALL_STARTED] = call_started,
-        [EVENT_TEXT_COMPLETE] = text_complete,
-        [EVENT_REASONING_COMPLETE] = reasoning_complete,
-        [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
-        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-        [EVENT_CALL_COMPLETED] = call_completed,
-        [EVENT_TURN_COMPLETED] = turn_completed,
-        [EVENT_TURN_FAILED] = turn_failed,
-        [EVENT_INTERRUPTED] = interrupted,
-    };
     if (ev->seq <= h->applied_seq)
         return;
     h->applied_seq = ev->seq;
-    if (effects[ev->type])
-        effects[ev->type](h, ev);
-    else if (h->running && turn_effects[ev->type])
-        turn_effects[ev->type](h, ev);
+    switch (ev->type) {
+    case EVENT_TURN_STARTED:
+        turn_started(h, ev);
+        break;
+    case EVENT_COMPACTION_STARTED:
+    case EVENT_COMPACTION_COMPLETED:
+    case EVENT_COMPACTION_FAILED:
+    case EVENT_COMPACTION_UNDONE:
+        compaction(h, ev);
+        break;
+    case EVENT_MESSAGE_PINNED:
+        message_pinned(h, ev);
+        break;
+    case EVENT_WARNING:
+        if (same_text(ev->name, WARNING_NOT_COMPACTED))
+            set_obstacle(&h->compaction, ev->text);
+        break;
+    case EVENT_BUDGET_WARNING:
+        budget_warning(h, ev);
+        break;
+    default:
+        if (h->running)
+            apply_to_turn(h, ev);
+    }
 }
 
 /* --- the snapshot ----------------------------------------------------------------------------- */
