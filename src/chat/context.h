@@ -20,8 +20,8 @@
     X(SUMMARY, "summary", N_("summary"))                                                           \
     X(MESSAGE, "message", N_("history"))
 
-/* How a compaction's mode is called where nobody asked for it by its name: the usual one has a name
- * that says nothing to whoever did not choose it. */
+/* The label of a compaction mode for a user who did not choose it by its name: the default mode's
+ * name alone would not say what it does. */
 #define COMPACTION_MODE_LABEL(mode)                                                                \
     (strcmp(mode, "handoff") == 0 ? _("summary + last turns") : (mode))
 
@@ -38,24 +38,25 @@ struct context_part {
                        else NULL */
     int64_t seq;    /* of a message; 0 */
     int turn;
-    int64_t tokens; /* its share of the whole request, by estimate */
-    int64_t cap;    /* tokens that it may have; 0: any number */
-    int64_t whole;  /* what it had before the cap cut its text; 0: nothing was cut */
-    char *text;     /* the whole of it, for a person to read: tools with their schemas, calls with
-                       their arguments; of long messages the beginning and "…". Not cleaned */
+    int64_t tokens; /* estimate */
+    int64_t cap;    /* most tokens; 0: no limit */
+    int64_t whole;  /* tokens before the cap cut its text; 0: nothing was cut */
+    char *text;     /* the text for a person: tools with their schemas, calls with their arguments;
+                       of long messages the beginning and "…". Not cleaned */
     bool pinned;
-    bool goes; /* a compaction now, in the configured mode, would drop it */
+    bool goes; /* a compaction in the configured mode would drop it now */
 };
 struct context {
     VEC(struct context_part) parts;
-    int64_t tokens;            /* of all parts: the whole next request, as the meters have it */
-    bool estimated;            /* of that: no provider counted it so */
-    int64_t last_input;        /* as the provider counted the last request; -1 unknown */
-    int64_t cached;            /* of those read from the provider's cache; -1 unknown */
+    int64_t tokens;            /* of the whole next request */
+    bool estimated;            /* `tokens` is an estimate, not the provider's count */
+    int64_t last_input;        /* the provider's count of the last request; -1 unknown */
+    int64_t cached;            /* the cached part of that; -1 unknown */
     int64_t sent, received;    /* tokens of all requests and answers of the session; -1 unknown */
     int64_t window, threshold; /* 0 unknown / no compaction */
     char *mode;                /* of a compaction now; NULL: histories are not shortened */
-    int64_t tokens_after; /* of all parts that stay, without a summary's; -1: nothing would go */
+    int64_t tokens_after; /* of the parts that a compaction keeps, without the summary; -1: it would
+                             drop nothing */
 };
 void context_release(struct context *c);
 

@@ -100,10 +100,9 @@ extern const struct shape learned_item_shape;
     SHAPE_FIELD("items", LIST, REQUIRED, offsetof(S, member), .of = &learned_item_shape,           \
                 .help = "What was learned.")
 
-/* The graph of facts: entities, what was observed of them, and relations between them. What it is
- * told and what it tells, as structs and shapes; where it is kept: knowledge/graph.h. */
+/* ---- the graph of facts: entities with observations, and relations between entities ---- */
 
-/* Bounds: of texts in bytes, of one call, and of all. */
+/* Limits of texts in bytes, of one call, and of the whole graph. */
 enum {
     GRAPH_NAME_BYTES = 256,
     GRAPH_TYPE_BYTES = 128, /* of an entity and of a relation */
@@ -115,20 +114,18 @@ enum {
     GRAPH_OBSERVATIONS_IN_ALL = 1000000,
     GRAPH_RELATIONS = 500000,
     GRAPH_IMPORT_BYTES = 256 * 1024 * 1024,
-    GRAPH_FOUND = 20, /* entities that a search gives, unless it says how many */
+    GRAPH_FOUND = 20, /* default limit of a search */
     GRAPH_FOUND_MOST = 1000,
-    GRAPH_PART_RELATIONS = 2000 /* that a part of the graph has; others are counted */
+    GRAPH_PART_RELATIONS = 2000 /* in a graph_part; others are counted */
 };
 
 /* Where a fact comes from. */
 struct graph_source {
-    char *session_id; /* NULL: a person's own, or an import */
+    char *session_id; /* NULL: written by the user, or imported */
     int64_t seq;      /* of the event of its message; 0 unknown */
     int64_t created_ms;
-    bool deleted; /* the session is not here any more */
+    bool deleted; /* the session was deleted */
 };
-
-/* ---- what is told of the graph ---- */
 
 struct graph_observation {
     char *content;
@@ -137,8 +134,8 @@ struct graph_observation {
 struct graph_entity {
     char *name, *type;
     VEC(struct graph_observation) observations; /* oldest first */
-    int observed;                               /* how many it has, also where they are left out */
-    int relations;                              /* out and in */
+    int observed;                               /* how many observations it has, listed or not */
+    int relations;                              /* how many, from it and to it */
     struct graph_source source;
 };
 struct graph_relation {
@@ -146,13 +143,13 @@ struct graph_relation {
     struct graph_source source;
 };
 
-/* Some of the graph. */
+/* A part of the graph. */
 struct graph_part {
     VEC(struct graph_entity) entities;
     VEC(struct graph_relation) relations;
-    int64_t relations_left; /* that had no room among them */
-    VEC(char *) unknown;    /* names that were asked for and are none */
-    int64_t total;          /* entities that there are */
+    int64_t relations_left; /* beyond GRAPH_PART_RELATIONS */
+    VEC(char *) unknown;    /* requested names that no entity has */
+    int64_t total;          /* entities of the whole graph */
 };
 void graph_part_release(struct graph_part *p);
 extern const struct shape graph_entity_shape, graph_relation_shape, graph_part_shape;
@@ -160,11 +157,11 @@ extern const struct shape graph_entity_shape, graph_relation_shape, graph_part_s
 struct graph_stats {
     int64_t entities, observations, relations;
     int64_t orphans; /* observations whose session was deleted */
-    int64_t bytes;   /* that it takes in the database, about */
+    int64_t bytes;   /* in the database, about */
 };
 extern const struct shape graph_stats_shape;
 
-/* ---- what it is told ---- texts are the reader's (shape_release()) or a caller's */
+/* Requests. Texts belong to the reader (shape_release()) or the caller. */
 
 struct graph_new_entity {
     const char *name, *type;
@@ -196,7 +193,7 @@ struct graph_search {
     const char *query;
     int limit;   /* entities */
     bool typing; /* the last word may be the beginning of one */
-    bool brief;  /* observations are counted, not given, and there are no relations */
+    bool brief;  /* only counts of observations, and no relations */
 };
 struct graph_names {
     VEC(const char *) names;
@@ -209,9 +206,9 @@ extern const struct shape graph_create_shape, graph_observe_shape, graph_relate_
     graph_query_shape, graph_search_shape, graph_names_shape, graph_entity_names_shape,
     graph_unobserve_shape;
 
-/* ---- what came of it ---- */
+/* Results. */
 
-/* Of add_observations: what is new, for each entity that was named. */
+/* Of add_observations: the new observations of each named entity. */
 struct graph_added {
     VEC(struct graph_added_to {
         char *entity;
@@ -223,11 +220,11 @@ extern const struct shape graph_added_shape;
 
 struct graph_counts {
     int64_t entities, observations, relations;
-    int64_t skipped; /* of an import: relations of entities that are nowhere */
+    int64_t skipped; /* imported relations whose entities do not exist */
 };
 extern const struct shape graph_counts_shape;
 
-/* ---- a line of an export, in the form of the MCP project's server-memory ---- */
+/* A line of an export, in the form of the MCP project's server-memory. */
 
 struct graph_line_entity {
     char *name, *type;
@@ -238,37 +235,33 @@ struct graph_line_relation {
 };
 extern const struct shape graph_line_entity_shape, graph_line_relation_shape;
 
-/* Corpora: named sets of documents that are searched on demand. What they are told and what they
- * tell, as structs and shapes; where they are kept: knowledge/corpora.h. */
+/* ---- corpora: named sets of documents that are searched on demand ---- */
 
-/* Bounds. */
 enum {
     CORPUS_NAME_BYTES = 64,
     CORPUS_FILE_BYTES = 4096,             /* of a path, or a given text's name */
     CORPUS_PATHS = 1000,                  /* files and folders that a corpus is made of */
     CORPUS_TEXT_BYTES = 16 * 1024 * 1024, /* of a given text */
     CORPUS_QUERY_BYTES = 65536,
-    CORPUS_TOP_K = 5, /* passages that a search gives, unless it says how many */
+    CORPUS_TOP_K = 5, /* default number of passages of a search */
     CORPUS_TOP_K_MOST = 20,
     CORPUS_PAGE = 1000 /* rows of a list, at most */
 };
 
-/* Letters of ASCII, digits, ".", "_" and "-", the first a letter or a digit: a name stands in
+/* ASCII letters, digits, ".", "_" and "-", beginning with a letter or a digit: a name is written in
  * "@corpus:NAME" and in tiro.ini. */
 bool corpus_name_valid(const char *name);
 
-/* The next name that a text mentions so, from *at on, which moves behind it; NULL: none. The caller
- * frees. */
+/* The next name in "@corpus:NAME" from *at on, which moves after it; NULL: none. The caller frees.
+ */
 char *corpus_next_mention(const char **at);
-/* The text without them, and without the blanks before them. The caller frees. */
+/* The text without these mentions and the blanks before them. The caller frees. */
 char *corpus_without_mentions(const char *text);
-
-/* ---- what is told of them ---- */
 
 struct corpus_info {
     char *name;
     VEC(char *) paths;
-    int64_t documents; /* that can be searched */
+    int64_t documents; /* readable ones */
     int64_t failed;    /* files that could not be read */
     int64_t passages, bytes;
     int64_t updated_ms; /* end of the last ingest; 0: there was none */
@@ -289,28 +282,28 @@ struct corpus_document {
 };
 struct corpus_documents {
     VEC(struct corpus_document) items; /* by file */
-    int64_t total;                     /* that there are of this state */
+    int64_t total;                     /* of this state, listed or not */
 };
 
 struct corpus_passage {
-    int number; /* that a model cites it by; 0: none */
+    int number; /* by which a model cites it; 0: none */
     int64_t document;
     int64_t chunk; /* its number in the document, from 0 on */
     char *corpus, *file, *heading, *content;
-    int64_t line, page;    /* from 1 on; 0: the format has none */
+    int64_t line, page;    /* from 1; 0: the format has none */
     int64_t start, finish; /* bytes of the file; -1: the format does not tell */
     double score;          /* of a search: 0 … 1 */
-    double words, vector;  /* what it is made of; vector -1: it has none */
+    double words, vector;  /* the parts of the score; vector -1: none */
 };
 struct corpus_passages {
     VEC(struct corpus_passage) items;
     int64_t total; /* of the document */
 };
-/* Of a search, best first. */
+/* The result of a search, best first. */
 struct corpus_found {
     VEC(struct corpus_passage) items;
-    int64_t documents, searched; /* documents and passages that were looked at */
-    char *badge;                 /* what could not be used of vectors or reranker; NULL: nothing */
+    int64_t documents, searched; /* documents and passages that were searched */
+    char *badge;                 /* why vectors or reranker could not be used; NULL: they were */
 };
 
 struct corpus_stats {
@@ -321,7 +314,7 @@ struct corpus_stats {
     char *model;               /* NULL: words alone */
 };
 
-/* Of an ingest, while it goes on and at its end. */
+/* The progress of an ingest, and its result. */
 struct corpus_progress {
     char *corpus;
     int64_t files; /* that were found */
@@ -329,8 +322,7 @@ struct corpus_progress {
     int64_t added, changed, unchanged, removed, failed;
     int64_t passages, bytes; /* that were read */
     bool finished;
-    bool asks; /* nothing was done: so many files or bytes go to an embedding endpoint only with
-                  consent */
+    bool asks; /* nothing was done: so much goes to an embedding endpoint only with consent */
 };
 
 struct corpus_ingested {
@@ -344,17 +336,17 @@ extern const struct shape corpus_info_shape, corpus_list_shape, corpus_document_
     corpus_documents_shape, corpus_passage_shape, corpus_passages_shape, corpus_found_shape,
     corpus_stats_shape, corpus_progress_shape, corpus_ingested_shape, corpus_removed_shape;
 
-/* ---- what they are told ---- texts are the reader's (shape_release()) or a caller's */
+/* Requests. Texts belong to the reader (shape_release()) or the caller. */
 
 struct corpus_add {
     const char *name;
-    VEC(const char *) paths; /* none: those that the corpus has, and those of tiro.ini */
-    bool consent;            /* however much goes to an embedding endpoint */
+    VEC(const char *) paths; /* none: those of the corpus and of tiro.ini */
+    bool consent;            /* to send any amount to an embedding endpoint */
 };
 struct corpus_documents_query {
     const char *name;
-    bool failed;       /* these instead of those that are ready */
-    const char *after; /* from behind this file on; NULL: from the beginning */
+    bool failed;       /* list the failed documents, not the ready ones */
+    const char *after; /* begin after this file; NULL: from the beginning */
     int limit;         /* 0: CORPUS_PAGE */
 };
 struct corpus_passages_query {
@@ -364,14 +356,14 @@ struct corpus_passages_query {
 };
 struct corpus_cited {
     const char *session_id;
-    int64_t before; /* number of an event: what was given last before it; 0: last of all */
+    int64_t before; /* number of an event: the last passages given before it; 0: of all */
 };
 struct corpus_search {
     const char *corpus; /* NULL: all of them */
     const char *query;
     int top_k;            /* 0: as configured */
     double hybrid_weight; /* share of words, 0 … 1; negative: as configured */
-    const char *filter;   /* files whose path has this in it, or fits it as a glob; NULL: all */
+    const char *filter;   /* part of a path, or a glob; NULL: all files */
 };
 struct corpus_ingest {
     const char *corpus, *filename, *text;
