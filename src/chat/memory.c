@@ -104,7 +104,7 @@ const struct shape_names memory_origin_names = {origin_words, MEMORY_ORIGINS, -1
 #define TEXT(member) SHAPE_AT_TEXT(struct memory_entry, member)
 
 /* clang-format off */
-static const struct shape_field whole_entry_fields[] = {
+const struct shape memory_entry_shape = SHAPE_OF("memory entry", struct memory_entry,
     SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
                 .help = "Names the entry."),
     SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(session_id), .least = 1,
@@ -127,13 +127,8 @@ static const struct shape_field whole_entry_fields[] = {
                 .help = "What was said."),
     SHAPE_FIELD("pinned", BOOLEAN, OPTIONAL, AT(bool, pinned),
                 .help = "It wins ties, and no copy replaces it."),
-    SHAPE_FIELD("edited", BOOLEAN, OPTIONAL, AT(bool, edited), .help = "The user changed it."),
-    {0},
-};
+    SHAPE_FIELD("edited", BOOLEAN, OPTIONAL, AT(bool, edited), .help = "The user changed it."));
 /* clang-format on */
-
-const struct shape memory_entry_shape = {
-    .name = "memory entry", .size = sizeof(struct memory_entry), .fields = whole_entry_fields};
 
 bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e)
 {
@@ -189,20 +184,17 @@ static const struct shape_codec session = STRING_CODEC(write_session);
 #define ENTRY(T, member) SHAPE_AT(T, struct memory_entry, member)
 #define EXCERPT(T, member) SHAPE_AT(T, struct memory_excerpt, member)
 
-static const struct shape_field entry_fields[] = {
-    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
-                .help = "Names the entry."),
-    SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
-                .help = "Turn that it was said in; 0: unknown."),
-    SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &speaker, .help = "Who said it."),
-    SHAPE_FIELD("created_at", TIME, REQUIRED, ENTRY(int64_t, created_ms),
-                .help = "When it was said."),
-    SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_entry, content),
-                .help = "What was said."),
-    {0},
-};
-static const struct shape entry_shape = {
-    .name = "entry", .size = sizeof(struct memory_entry), .fields = entry_fields};
+static const struct shape entry_shape =
+    SHAPE_OF("entry", struct memory_entry,
+             SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id,
+                         .there = memory_entry_has_id, .help = "Names the entry."),
+             SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
+                         .help = "Turn that it was said in; 0: unknown."),
+             SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &speaker, .help = "Who said it."),
+             SHAPE_FIELD("created_at", TIME, REQUIRED, ENTRY(int64_t, created_ms),
+                         .help = "When it was said."),
+             SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_entry, content),
+                         .help = "What was said."));
 
 #define FIELDS(entry)                                                                              \
     {                                                                                              \
@@ -461,7 +453,7 @@ static const struct shape_codec marks = {
     .expected = "pairs of whole numbers"};
 
 /* clang-format off */
-static const struct shape_field hit_fields[] = {
+const struct shape memory_hit_shape = SHAPE_OF("memory hit", struct memory_hit,
     ID,
     SHAPE_FIELD("content", STRING, REQUIRED, TEXT(entry.content), .help = "What was said."),
     SCORE,
@@ -470,13 +462,8 @@ static const struct shape_field hit_fields[] = {
     ORIGIN,
     QUESTION,
     SHAPE_FIELD("marks", OWN, OPTIONAL, 0, .codec = &marks, .there = has_marks,
-                .help = "First byte and length of each word of the question in it."),
-    {0},
-};
+                .help = "First byte and length of each word of the question in it."));
 /* clang-format on */
-
-const struct shape memory_hit_shape = {
-    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = hit_fields};
 
 /* The whole text if the passage does not lie in it. */
 char *memory_hit_passage(const struct memory_hit *h)
@@ -513,18 +500,11 @@ static void write_for_model(struct json_out *o, const void *hit)
 static const struct shape_codec for_model = STRING_CODEC(write_for_model);
 
 /* The model's hits, and the same for people. */
-static const struct shape_field model_fields[] = {
-    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &for_model,
-                .help = "What was said, of a long text its best passage."),
-    SCORE,
-    SESSION,
-    TURN,
-    ID,
-    SAID,
-    {0},
-};
-const struct shape memory_hit_model_shape = {
-    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = model_fields};
+const struct shape memory_hit_model_shape =
+    SHAPE_OF("memory hit", struct memory_hit,
+             SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &for_model,
+                         .help = "What was said, of a long text its best passage."),
+             SCORE, SESSION, TURN, ID, SAID);
 
 static const struct shape told_shape = SHAPE_OF(
     "memory hit", struct memory_hit, ID, SCORE, SESSION, TURN, ORIGIN,
@@ -565,7 +545,7 @@ char *memory_hits_told(const struct memory_hits *h)
     SHAPE_FIELD(name, BOOLEAN, DEFAULT, SHAPE_AT(bool, struct memory_stats, member), .help = what)
 
 /* clang-format off */
-static const struct shape_field stats_fields[] = {
+const struct shape memory_stats_shape = SHAPE_OF("memory", struct memory_stats,
     STAT("entries", entries, "Entries."),
     STAT("sessions", sessions, "Sessions that they are of."),
     STAT("pinned", pinned, "Entries that are pinned."),
@@ -589,10 +569,5 @@ static const struct shape_field stats_fields[] = {
     SHAPE_FIELD("embedding", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_stats, embedding),
                 .help = "Entries get their vectors now."),
     SOME("pending", pending, "So many of them."),
-    STAT_TEXT("waits_for", waits_for, "Why they do not get them yet, English."),
-    {0},
-};
+    STAT_TEXT("waits_for", waits_for, "Why they do not get them yet, English."));
 /* clang-format on */
-
-const struct shape memory_stats_shape = {
-    .name = "memory", .size = sizeof(struct memory_stats), .fields = stats_fields};

@@ -218,7 +218,7 @@ static bool has_parent(const void *info)
     SHAPE_FIELD(name, INTEGER, DEFAULT, AT(int64_t, member), .nearest = true, .help = what)
 
 /* clang-format off */
-static const struct shape_field info_fields[] = {
+const struct shape session_info_shape = SHAPE_OF("session", struct session_info,
     ID("id", DEFAULT, id, "Names the session."),
     TEXT("title", title, "Set by hand, else the beginning of the first message."),
     TEXT("directory", directory, "Working directory."),
@@ -243,13 +243,8 @@ static const struct shape_field info_fields[] = {
     SHAPE_FIELD("usage", OBJECT, OPTIONAL, AT(struct usage, usage), .of = &usage_shape,
                 .help = "Sum of its model calls."),
     SHAPE_FIELD("cost", NUMBER, OPTIONAL, AT(double, cost), .absent = -1, .nearest = true,
-                .help = "USD, sum of the calls whose cost is known."),
-    {0},
-};
+                .help = "USD, sum of the calls whose cost is known."));
 /* clang-format on */
-
-const struct shape session_info_shape = {
-    .name = "session", .size = sizeof(struct session_info), .fields = info_fields};
 
 /* --- the tally -------------------------------------------------------------------------------- */
 
@@ -340,7 +335,7 @@ void search_hits_release(struct search_hits *h)
 #define AT(T, member) SHAPE_AT(T, struct search_hit, member)
 
 /* clang-format off */
-static const struct shape_field hit_fields[] = {
+const struct shape search_hit_shape = SHAPE_OF("match", struct search_hit,
     SHAPE_FIELD("session_id", UUID, REQUIRED, offsetof(struct search_hit, session_id),
                 .help = "The session."),
     SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, title),
@@ -352,10 +347,5 @@ static const struct shape_field hit_fields[] = {
                 .help = "Who said it."),
     SHAPE_FIELD("archived", BOOLEAN, OPTIONAL, AT(bool, archived), .help = "The session is."),
     SHAPE_FIELD("snippet", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, snippet),
-                .help = "One line around what matched first."),
-    {0},
-};
+                .help = "One line around what matched first."));
 /* clang-format on */
-
-const struct shape search_hit_shape = {
-    .name = "match", .size = sizeof(struct search_hit), .fields = hit_fields};
