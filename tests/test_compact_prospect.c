@@ -128,7 +128,7 @@ static int64_t foreseen(const struct compact_mode *mode)
     struct compact_plan plan;
     int64_t tokens = tokens_from(0);
     if (compact_plan_make(mode, &in, &plan))
-        tokens = compact_foresee(mode, &in, &plan);
+        tokens = compact_tokens_after(mode, &in, &plan);
     compact_plan_release(&plan);
     return tokens;
 }
@@ -171,7 +171,7 @@ TEST(what_the_program_writes_is_counted_as_it_is)
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
     char *text = support_keep(mode_deterministic.text(&in, &plan));
     compact_plan_rebuild(&mode_deterministic, &in, &plan, text, &r);
-    assert_int_equal(compact_foresee(&mode_deterministic, &in, &plan),
+    assert_int_equal(compact_tokens_after(&mode_deterministic, &in, &plan),
                      rebuild_estimate(&r, in.estimates));
     rebuild_release(&r);
     compact_plan_release(&plan);
@@ -186,7 +186,7 @@ static void assert_obstacle(const struct compact_mode *mode, bool for_request, c
                                               .after = tokens_from(0),
                                               .for_history = !for_request,
                                               .for_request = for_request};
-    char *text = support_keep(compact_obstacle(mode, &in, &p.limits, &as_it_is));
+    char *text = support_keep(compact_why_not_worth(mode, &in, &p.limits, &as_it_is));
     if (!strstr(text, expected))
         fail_msg("\"%s\" is not in \"%s\"", expected, text);
     assert_true(strlen(text) < sizeof((struct error *)0)->text);

@@ -133,9 +133,9 @@ TEST(a_large_document_is_one_turn)
     assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
     while (more) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
-        amid = amid || ingest_is_amid(in);
+        amid = amid || ingest_is_writing(in);
         assert_true(lock_try(support_dir(), LOCK_INGEST, &lock, &waits, &shelf.e));
-        assert_int_equal(waits, ingest_is_amid(in));
+        assert_int_equal(waits, ingest_is_writing(in));
         lock_drop(&lock);
     }
     assert_true(amid);

@@ -513,7 +513,7 @@ static enum step choose(struct attempt *a)
     if (is_micro_worth && is_micro_enough(a, shortened))
         return STEP_MICRO;
     if (compact_plan_make(mode, &a->input, &a->plan) &&
-        is_worth(a, compact_foresee(mode, &a->input, &a->plan)))
+        is_worth(a, compact_tokens_after(mode, &a->input, &a->plan)))
         return STEP_MODE;
     if (is_micro_worth)
         return STEP_MICRO;
@@ -530,7 +530,7 @@ static char *why_nothing(const struct attempt *a, enum err_code *code)
     if (a->input.count == 0)
         return mem_strdup("nothing to compact; say something first");
     if (a->not_worth)
-        return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &unchanged);
+        return compact_why_not_worth(a->job->mode, &a->input, &a->job->limits, &unchanged);
     if (is_pointless(a) && is_question_too_long(a))
         return mem_printf(
             "what has to stay (the new message, pinned ones, system prompt, tools) "

@@ -187,8 +187,8 @@ const struct compact_mode *compact_mode_find(const char *name)
 
 /* --- what a compaction would free ------------------------------------------------------------- */
 
-int64_t compact_foresee(const struct compact_mode *mode, const struct compact_input *in,
-                        const struct compact_plan *p)
+int64_t compact_tokens_after(const struct compact_mode *mode, const struct compact_input *in,
+                             const struct compact_plan *p)
 {
     struct rebuild r;
     auto_free char *text = p->gone > 0 && mode->text ? mode->text(in, p) : NULL;
@@ -245,7 +245,7 @@ static const char *key_that_helps(const struct compact_mode *mode, const struct 
         least.tail_ratio = keys[i].tail_ratio ? 0.05 : least.tail_ratio;
         other.settings = &least;
         if (compact_plan_make(mode, &other, &plan))
-            then.after = compact_foresee(mode, &other, &plan);
+            then.after = compact_tokens_after(mode, &other, &plan);
         compact_plan_release(&plan);
         if (compact_is_worth(&least, l, &then))
             return keys[i].key;
@@ -253,8 +253,8 @@ static const char *key_that_helps(const struct compact_mode *mode, const struct 
     return NULL;
 }
 
-char *compact_obstacle(const struct compact_mode *mode, const struct compact_input *in,
-                       const struct compact_limits *l, const struct compact_prospect *p)
+char *compact_why_not_worth(const struct compact_mode *mode, const struct compact_input *in,
+                            const struct compact_limits *l, const struct compact_prospect *p)
 {
     const struct compact_settings *s = in->settings;
     const char *key = key_that_helps(mode, in, l, p);

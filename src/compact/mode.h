@@ -40,8 +40,8 @@ extern const struct compact_mode mode_handoff, mode_structured, mode_recency_pre
 
 /* Tokens of the history after the plan. A summary by a model is taken to be as long as the earlier
  * one, where there is one. */
-int64_t compact_foresee(const struct compact_mode *mode, const struct compact_input *in,
-                        const struct compact_plan *p);
+int64_t compact_tokens_after(const struct compact_mode *mode, const struct compact_input *in,
+                             const struct compact_plan *p);
 
 /* Tokens of a history before and after, and of the rest of the request. */
 struct compact_prospect {
@@ -58,7 +58,7 @@ bool compact_is_worth(const struct compact_settings *s, const struct compact_lim
 
 /* Why the mode's compaction is not worth beginning, with the key that helps. The text depends only
  * on key, mode and threshold. The caller frees. */
-char *compact_obstacle(const struct compact_mode *mode, const struct compact_input *in,
-                       const struct compact_limits *l, const struct compact_prospect *p);
+char *compact_why_not_worth(const struct compact_mode *mode, const struct compact_input *in,
+                            const struct compact_limits *l, const struct compact_prospect *p);
 
 #endif

@@ -79,7 +79,7 @@ void corpora_configured(const struct config *config, struct text_list *out);
 /* Ends early when the wakeup says stop. *more: that was not all. */
 bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, struct error *e);
 /* Whether a document is written in part: another process would begin it anew. */
-bool ingest_is_amid(const struct ingest *in);
+bool ingest_is_writing(const struct ingest *in);
 /* The caller releases *out (corpus_progress_shape). */
 void ingest_progress(const struct ingest *in, struct corpus_progress *out);
 

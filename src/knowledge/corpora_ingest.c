@@ -301,7 +301,7 @@ void ingest_progress(const struct ingest *in, struct corpus_progress *out)
     out->finished = in->phase == PHASE_DONE;
 }
 
-bool ingest_is_amid(const struct ingest *in)
+bool ingest_is_writing(const struct ingest *in)
 {
     return in->is_writing;
 }

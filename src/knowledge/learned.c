@@ -231,7 +231,7 @@ static void rank(struct learned_items *items, const char *query)
     vec_release(&found);
 }
 
-void learned_leave_fitting(struct learned_items *items, const struct learned_filter *f)
+void learned_filter_items(struct learned_items *items, const struct learned_filter *f)
 {
     size_t kept = 0;
     for (size_t i = 0; i < items->items.len; i++) {
@@ -261,7 +261,7 @@ bool learned_list(struct store *s, const struct learned_filter *filter, struct l
         "tti", filter->project, filter->session, (int64_t)filter->unused);
     if (!read_rows(&q, out))
         return false;
-    learned_leave_fitting(out, filter);
+    learned_filter_items(out, filter);
     return true;
 }
 

@@ -66,7 +66,7 @@ bool learned_find_messages(struct store *s, struct learned_items *items, struct 
 
 /* Removes items that do not fit the filter's states, scopes, kinds, tag, query and limit, from a
  * list that learned_list() did not make. */
-void learned_leave_fitting(struct learned_items *items, const struct learned_filter *filter);
+void learned_filter_items(struct learned_items *items, const struct learned_filter *filter);
 
 bool learned_get(struct store *s, const char *id, struct learned_item *out, struct error *e);
 

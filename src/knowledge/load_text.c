@@ -271,8 +271,6 @@ bool code_ends_block(const struct code_language *l, const char *line, size_t len
     return n > 0 && (indentation + n == len || !isalnum((unsigned char)line[indentation + n]));
 }
 
-/* Markdown: its headings and fences, line by line; the text stays as it is written. */
-
 /* --- Markdown --------------------------------------------------------------------------------- */
 
 enum { FENCE_LEAST = 3, INDENTED = 4, LEVELS = 6 };

@@ -28,7 +28,7 @@ bool corpora_turn_ingest(struct corpora_turn *t, struct ingest *in, const struct
     if (*waits)
         return true;
     bool ok = ingest_step(in, wakeup, more, e);
-    if (!ok || !ingest_is_amid(in))
+    if (!ok || !ingest_is_writing(in))
         lock_drop(&t->lock);
     return ok;
 }

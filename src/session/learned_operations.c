@@ -68,7 +68,7 @@ static bool list_logged(struct memories *m, const struct learned_filter *f,
     bool ok = f->scopes & 1U << LEARNED_TOOL
                   ? session_digest_tools(m->store, f->project, out, e)
                   : session_digest_sessions(m->store, f->project, NULL, 0, out, e);
-    learned_leave_fitting(out, f);
+    learned_filter_items(out, f);
     return ok;
 }
 
