@@ -69,9 +69,11 @@ static const char *lacks_directory(const void *self)
 
 static void list(struct tool_host *host, struct toolset *out)
 {
-    static const struct tool *const rows[] = {&tool_read_file, &tool_list_directory,
-                                              &tool_search_files, &tool_write_file,
-                                              &tool_run_command};
+    static const struct tool *const rows[] = {
+#define X(name) &tool_##name,
+        DIRECTORY_TOOLS(X)
+#undef X
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tool tool = *rows[i];
         tool.lacks = lacks_directory;

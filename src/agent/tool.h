@@ -132,8 +132,13 @@ enum tool_stop tool_stop(const struct tool_context *context);
 /* Whether the tool must stop; `out` then holds why, and nothing else. */
 bool tool_stopped(const struct tool_context *context, struct buf *out);
 
-extern const struct tool tool_read_file, tool_list_directory, tool_search_files, tool_write_file,
-    tool_run_command;
+/* The tools that work in a directory, in the order of the prompt; their `self` is the struct
+ * tool_host. */
+#define DIRECTORY_TOOLS(X)                                                                         \
+    X(read_file) X(list_directory) X(search_files) X(write_file) X(run_command)
+#define X(name) extern const struct tool tool_##name;
+DIRECTORY_TOOLS(X)
+#undef X
 
 /* Semantic memory, for the tools that search and read it. */
 struct tool_memory {

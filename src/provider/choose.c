@@ -74,9 +74,14 @@ static bool decide(const struct config *config, const char *option, environment 
         if (nearest)
             return err_set(e, ERR_USAGE, "unknown provider \"%s\"; did you mean \"%s\"?", named,
                            nearest);
-        return err_set(e, ERR_USAGE,
-                       "unknown provider \"%s\"; choose anthropic, openai, ollama or offline",
-                       named);
+        AUTO(buf_release) struct buf names = BUF_INIT;
+        for (size_t i = 0; providers[i]; i++)
+            buf_addf(&names, "%s%s",
+                     i == 0             ? ""
+                     : providers[i + 1] ? ", "
+                                        : " or ",
+                     providers[i]->name);
+        return err_set(e, ERR_USAGE, "unknown provider \"%s\"; choose %s", named, names.data);
     }
     for (size_t i = 0; (out->provider = providers[i]); i++)
         for (const enum config_key *key = providers[i]->file_signs;
