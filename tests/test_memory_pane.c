@@ -53,7 +53,7 @@ static void nothing(struct app *app)
     (void)app;
 }
 
-static void raise_view(struct app *app, struct view *v)
+static void came(struct app *app, struct view *v)
 {
     (void)app, (void)v;
 }
@@ -118,6 +118,8 @@ static int take(const struct key *key)
 
 static const struct person person = {take, rows_now, 2, NULL};
 
+static struct pane_host pane;
+
 static int set_up(void **state)
 {
     (void)state;
@@ -128,18 +130,18 @@ static int set_up(void **state)
     the.height = 30;
     clock_replace(wall_ms, mono_ms);
     memcpy(the.session.id, "here", sizeof "here");
-    the.host.memory_scope = "all";
-    the.host.has_memory = yes;
-    the.host.beside = beside;
-    the.host.want_titles = the.host.touch = nothing;
-    the.host.raise = raise_view;
-    the.host.under = under;
+    pane.memory_scope = "all";
+    pane.has_memory = yes;
+    pane.beside = beside;
+    the.host.touch = nothing;
+    pane.came = came;
+    pane.under = under;
     the.host.title = title_of;
-    the.host.insert = insert;
+    pane.insert = insert;
     the.host.edit_outside = edit_outside;
-    the.host.want_older = want_older;
-    the.host.type = type_again;
-    the.view = memory_view_new(&the.host);
+    pane.want_older = want_older;
+    pane.type = type_again;
+    the.view = memory_view_new(&the.host, &pane);
     open_session(NULL);
     memory_view_open(the.view, "");
     return 0;

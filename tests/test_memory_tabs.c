@@ -121,7 +121,7 @@ static void nothing(struct app *app)
     (void)app;
 }
 
-static void raise_view(struct app *app, struct view *v)
+static void came(struct app *app, struct view *v)
 {
     (void)app;
     (void)v;
@@ -139,21 +139,23 @@ static void gone(struct app *app, const struct view *v)
     buf_addstr(&the.asked, v == &fake.view ? "fake gone\n" : "gone\n");
 }
 
+static struct pane_host pane;
+
 static int set_up(void **state)
 {
     (void)state;
     stage_set_up();
     memory_is_off = fake_is_off = false;
     memset(&fake, 0, sizeof fake);
-    the.host.tabs = tabs;
-    the.host.offers = offers;
-    the.host.has_memory = has_memory;
-    the.host.want_titles = the.host.touch = nothing;
-    the.host.raise = raise_view;
-    the.host.beside = beside;
+    pane.tabs = tabs;
+    pane.offers = offers;
+    pane.has_memory = has_memory;
+    the.host.touch = nothing;
+    pane.came = came;
+    pane.beside = beside;
     the.host.gone = gone;
-    the.host.memory_scope = "all";
-    the.view = memory_view_new(&the.host);
+    pane.memory_scope = "all";
+    the.view = memory_view_new(&the.host, &pane);
     the.view->ops->resize(the.view, the.width, the.height);
     return 0;
 }

@@ -88,10 +88,11 @@ static void leave(struct view *view)
 #define OPS(l, s, c)                                                                               \
     {                                                                                              \
         .layer = (l), .of_session = (s), .free = free_view, .close = (c), .key = key,              \
-        .shown = shown, .passes = passes, .notice = notice, .due = due, .tick = tick               \
+        .shown = shown, .passes = passes, .notice = notice, .due = due, .tick = tick,              \
+        .due_with_keys = (l) == VIEW_DRAFT                                                         \
     }
 
-/* The pane keeps its state; the cover is of the open session. */
+/* The pane keeps its state; the cover is of the open session; the draft is due with the keys. */
 static const struct view_ops all[VIEW_LAYERS] = {
     OPS(VIEW_DRAFT, false, leave), OPS(VIEW_FIND, false, leave), OPS(VIEW_PANE, false, leave),
     OPS(VIEW_COVER, true, NULL),   OPS(VIEW_LIST, false, NULL),  OPS(VIEW_QUESTION, false, leave),
@@ -223,6 +224,18 @@ TEST(what_is_due_is_done_once)
     assert_true(views_tick(&stack, 9000));
     assert_int_equal(fakes[VIEW_LIST].ticks, 0);
     assert_int_equal(views_due(&stack), 0);
+}
+
+TEST(a_view_that_needs_the_keys_is_due_with_them)
+{
+    fakes[VIEW_DRAFT].due = 500;
+    assert_int_equal(views_due(&stack), 500);
+    fakes[VIEW_PANE].passes = false;
+    assert_int_equal(views_due(&stack), 0);
+    assert_false(views_tick(&stack, 500));
+    fakes[VIEW_PANE].shown = false;
+    assert_true(views_tick(&stack, 500));
+    assert_int_equal(fakes[VIEW_DRAFT].ticks, 1);
 }
 
 static void run(struct view *view)

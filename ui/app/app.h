@@ -19,6 +19,7 @@
 #include "ui/view/approval.h"
 #include "ui/view/draft_review.h"
 #include "ui/view/list.h"
+#include "ui/view/memory_view.h"
 #include "ui/view/view.h"
 
 /* Parts of the screen. */
@@ -124,6 +125,7 @@ struct app {
     struct asked asked;
     struct views views;
     struct view_host host;                /* panes_init() */
+    struct pane_host pane_host;           /* likewise */
     void (*follow_edit)(struct app *app); /* who completes what is written; completion_init() */
     struct view *memory;                  /* F2; in views */
     struct transcript_place jump;         /* to show once its page has come; seq 0: none */

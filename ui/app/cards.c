@@ -141,7 +141,7 @@ static bool take_waiting(struct app *app, struct operation_answer *a, const char
 void cards_begin(struct app *app)
 {
     static const struct learned_stats_params here = {.session = NULL};
-    if (app->host.offers(app, &operation_learned_stats))
+    if (app->pane_host.offers(app, &operation_learned_stats))
         (void)app_ask(app, &operation_learned_stats, &here, take_waiting);
 }
 

@@ -527,6 +527,6 @@ void dispatch_init(struct app *app)
     app->host.open_file = open_file;
     app->host.stop = dispatch_stop;
     app->host.write = write_text;
-    app->host.type = type_again;
+    app->pane_host.type = type_again;
     app->host.edit_outside = edit_for_view;
 }

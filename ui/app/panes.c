@@ -134,16 +134,6 @@ static void touch(struct app *app)
     app_touch_now(app, DIRTY_ALL);
 }
 
-static void raise_view(struct app *app, struct view *v)
-{
-    views_close_over(&app->views, v);
-}
-
-static bool has_keys(struct app *app, const struct view *v)
-{
-    return !views_holder_over(&app->views, v);
-}
-
 static bool drafting(struct app *app)
 {
     return *editor_text(app->editor) || views_holder(&app->views);
@@ -255,9 +245,10 @@ static bool take_titles(struct app *app, struct operation_answer *a, const char 
     return !words;
 }
 
-static void want_titles(struct app *app)
+static void came(struct app *app, struct view *v)
 {
     const struct session_filter newest = {.limit = TITLES_LISTED};
+    views_close_over(&app->views, v);
     if (!app->sessions_known)
         (void)app_ask(app, &operation_session_list, &newest, take_titles);
 }
@@ -318,31 +309,30 @@ void panes_init(struct app *app)
                                    .gone = gone,
                                    .close = close_view,
                                    .touch = touch,
-                                   .raise = raise_view,
-                                   .has_keys = has_keys,
                                    .drafting = drafting,
                                    .leave = leave,
-                                   .note = note,
                                    .jump = jump,
                                    .find = find,
                                    .works = works,
                                    .show_memory = show_memory,
-                                   .tabs = tabs,
-                                   .offers = offers,
                                    .show_message = show_message,
-                                   .memory_scope = config_string(app->config, CONFIG_MEMORY_SCOPE),
-                                   .has_memory = has_memory,
-                                   .want_titles = want_titles,
-                                   .beside = beside,
-                                   .under = under,
-                                   .title = title_of,
-                                   .scroll_to = jump_to,
-                                   .insert = insert,
-                                   .want_older = want_older};
+                                   .title = title_of};
+    app->pane_host =
+        (struct pane_host){.tabs = tabs,
+                           .memory_scope = config_string(app->config, CONFIG_MEMORY_SCOPE),
+                           .offers = offers,
+                           .has_memory = has_memory,
+                           .came = came,
+                           .beside = beside,
+                           .under = under,
+                           .note = note,
+                           .scroll_to = jump_to,
+                           .insert = insert,
+                           .want_older = want_older};
     draft_review_init(&app->draft, &app->host);
     views_open(&app->views, &app->draft.view);
     find_init(app);
-    app->memory = memory_view_new(&app->host);
+    app->memory = memory_view_new(&app->host, &app->pane_host);
     views_open(&app->views, app->memory);
     approval_init(&app->approval, &app->host);
     views_open(&app->views, &app->approval.view);

@@ -546,7 +546,7 @@ static bool leaves_keys(const struct view *view)
 
 static int64_t due(const struct view *view)
 {
-    return view->host->has_keys(view->host->app, view) ? draft_review_due(of_const(view)) : 0;
+    return draft_review_due(of_const(view));
 }
 
 static void release(struct view *view)
@@ -563,6 +563,7 @@ static const struct view_ops ops = {
     .key = take_key,
     .notice = notice,
     .due = due,
+    .due_with_keys = true,
 };
 
 void draft_review_init(struct draft_review *r, const struct view_host *host)

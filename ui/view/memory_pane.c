@@ -24,17 +24,17 @@ static size_t count_tabs(const struct memory_view *p)
 
 static const struct view_tab *tab_at(const struct memory_view *p, size_t tab)
 {
-    return &p->view.host->tabs[tab - 1];
+    return &p->host->tabs[tab - 1];
 }
 
 /* False: there is no such tab, or its operation is not offered. */
 static bool is_offered(const struct memory_view *p, size_t tab)
 {
-    const struct view_host *host = p->view.host;
+    const struct pane_host *host = p->host;
     if (tab >= count_tabs(p))
         return false;
     const struct operation *o = tab == 0 ? &operation_memory_search : tab_at(p, tab)->operation;
-    return !host->offers || host->offers(host->app, o);
+    return !host->offers || host->offers(p->view.host->app, o);
 }
 
 /* The tab with that number among those that are offered: the number is its key. If there are fewer,
@@ -229,7 +229,7 @@ static void tick(struct view *view)
 
 static bool is_beside(const struct memory_view *p)
 {
-    return p->view.host->beside(p->view.host->app);
+    return p->host->beside(p->view.host->app);
 }
 
 bool pane_is_seen(const struct memory_view *p)
@@ -271,9 +271,7 @@ bool memory_view_focus(struct view *view, bool focused)
 
 static void come(struct memory_view *p)
 {
-    const struct view_host *host = p->view.host;
-    host->raise(host->app, &p->view);
-    host->want_titles(host->app);
+    p->host->came(p->view.host->app, &p->view);
     p->open = p->focused = true;
     view_touch(&p->view);
 }
@@ -281,7 +279,7 @@ static void come(struct memory_view *p)
 /* Opens memory's own tab, to be filled. False: there is no memory, which the surface says. */
 static bool come_to_memory(struct memory_view *p)
 {
-    if (!p->view.host->has_memory(p->view.host->app))
+    if (!p->host->has_memory(p->view.host->app))
         return false;
     p->tabs.at = 0;
     come(p);
@@ -384,7 +382,7 @@ static void say(struct view *view, const char *text)
     if (is_seen(view) && pane_of(view)->tabs.at == 0)
         pane_say(pane_of(view), STYLE_NOTE, text);
     else
-        view->host->note(view->host->app, text);
+        pane_of(view)->host->note(view->host->app, text);
     view_touch(view);
 }
 
@@ -444,10 +442,9 @@ void memory_view_show_message(struct view *view, const char *id, int64_t seq)
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct memory_view *p = pane_of(view);
-    const struct view_host *host = view->host;
     bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
     bool by_place = wheel && is_beside(p);
-    if (by_place ? !host->under(host->app, view, key) : !p->focused)
+    if (by_place ? !p->host->under(view->host->app, view, key) : !p->focused)
         return false;
     bool taken = give_key(p, action, key);
     if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE)) /* of the message */
@@ -479,7 +476,7 @@ static void take_page(struct memory_view *p, const struct notice *n)
     p->source.waits = false;
     say(&p->view, _("opened read-only; /resume continues it"));
     if (p->source.seq > 0)
-        p->view.host->scroll_to(p->view.host->app, p->source.seq);
+        p->host->scroll_to(p->view.host->app, p->source.seq);
 }
 
 static void notice(struct view *view, struct notice *n)
@@ -540,7 +537,7 @@ static void free_view(struct view *view)
     free(p);
 }
 
-struct view *memory_view_new(const struct view_host *host)
+struct view *memory_view_new(const struct view_host *host, const struct pane_host *pane)
 {
     static const struct view_ops ops = {
         .layer = VIEW_PANE,
@@ -559,8 +556,9 @@ struct view *memory_view_new(const struct view_host *host)
     };
     struct memory_view *p = mem_alloc(sizeof *p);
     *p = (struct memory_view){.view = {.ops = &ops, .host = host},
+                              .host = pane,
                               .tabs = {.width = 1, .height = 1},
-                              .scope = pane_scope_of(host->memory_scope),
+                              .scope = pane_scope_of(pane->memory_scope),
                               .limit = PANE_HITS,
                               .total = -1,
                               .query = editor_new(),
@@ -570,7 +568,7 @@ struct view *memory_view_new(const struct view_host *host)
     rows_init(&p->rows);
     rows_init(&p->tabs.rows);
     styled_init(&p->preview.text);
-    for (const struct view_tab *t = host->tabs; t && t->name; t++)
+    for (const struct view_tab *t = pane->tabs; t && t->name; t++)
         vec_push(&p->tabs.views, NULL);
     return &p->view;
 }

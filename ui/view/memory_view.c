@@ -95,11 +95,10 @@ static bool ahead_take(struct memory_view *p, enum action action, const struct k
 
 void ahead_replay(struct memory_view *p)
 {
-    const struct view_host *host = p->view.host;
     while (p->ahead.len > 0 && !ahead_waits(p)) {
         struct key key = p->ahead.items[0];
         vec_remove(&p->ahead, 0, 1);
-        host->type(host->app, &p->view, &key);
+        p->host->type(p->view.host->app, &p->view, &key);
         free(key.text);
     }
 }
@@ -474,7 +473,7 @@ static void insert(struct view *view)
     pane_write_who(p, e, WHO_LASTING, &source);
     auto_free char *quote = memory_quote(e->content + part.start, part.len, source.data);
     memory_view_uncover(view);
-    view->host->insert(view->host->app, quote);
+    p->host->insert(view->host->app, quote);
 }
 
 /* Shows an entry in full; a search of the model is made again. */
@@ -553,7 +552,7 @@ static void move_list(struct memory_view *p, long by)
     if (!beyond)
         return;
     if (p->tab == TAB_ASKED) {
-        p->view.host->want_older(p->view.host->app);
+        p->host->want_older(p->view.host->app);
     } else if (p->searching == 0 && (int)p->hits.items.len >= p->limit && p->limit < MOST_HITS) {
         p->limit *= 2;
         ask(p);

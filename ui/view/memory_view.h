@@ -6,7 +6,38 @@
 
 #include "ui/view/view.h"
 
-struct view *memory_view_new(const struct view_host *host);
+/* A tab: a view within the pane, which is made when it is first shown. A key that it does not take
+ * closes the pane, leads to another tab and so on, as everywhere in the pane. */
+struct view_tab {
+    const char *name;                  /* for gettext; NULL ends a table */
+    const struct operation *operation; /* the tab is offered if this operation is */
+    struct view *(*make)(const struct view_host *host);
+    void (*show)(struct view *v, const char *query); /* it is shown; NULL: as it was left */
+};
+
+/* The surface, as only the pane uses it. */
+struct pane_host {
+    const struct view_tab *tabs; /* beside memory's own; NULL: none */
+    const char *memory_scope;    /* "all", "project" or "session" */
+    /* Whether build and configuration allow the operation. NULL: every one. */
+    bool (*offers)(struct app *app, const struct operation *o);
+    bool (*has_memory)(struct app *app); /* if not, it says so */
+    /* The pane opens: closes the views over it, and asks for the titles of the sessions. */
+    void (*came)(struct app *app, struct view *v);
+    bool (*beside)(struct app *app); /* there is room beside the transcript */
+    /* Whether the mouse is over the view. */
+    bool (*under)(struct app *app, const struct view *v, const struct key *key);
+    void (*note)(struct app *app, const char *text);   /* in the transcript */
+    void (*scroll_to)(struct app *app, int64_t seq);   /* a message, without a way back */
+    void (*insert)(struct app *app, const char *text); /* into the message, as lines */
+    void (*want_older)(struct app *app);               /* events of the open session */
+    /* Gives a key that waited to the view if it has the keyboard, else to the message, if that has
+     * it. */
+    void (*type)(struct app *app, struct view *v, const struct key *key);
+};
+
+/* Both hosts are borrowed. */
+struct view *memory_view_new(const struct view_host *host, const struct pane_host *pane);
 
 /* Query "": none; but an entry that is being changed is shown again. Without a memory the surface
  * says so. */

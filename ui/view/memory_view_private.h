@@ -70,6 +70,7 @@ struct pane_tabs {
 
 struct memory_view {
     struct view view;
+    const struct pane_host *host;
     struct pane_tabs tabs;
     bool open, focused; /* a closed pane asks for changes when it is opened */
     enum pane_tab tab;

@@ -157,7 +157,9 @@ void views_notice(struct views *s, struct notice *n)
 static int64_t due_of(const struct views *s, int layer)
 {
     const struct view *v = views_shown(s, (enum view_layer)layer);
-    return v && v->ops->due ? v->ops->due(v) : 0;
+    if (!v || !v->ops->due || (v->ops->due_with_keys && views_holder_over(s, v)))
+        return 0;
+    return v->ops->due(v);
 }
 
 int64_t views_due(const struct views *s)
