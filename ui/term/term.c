@@ -25,7 +25,7 @@
 const struct term_keyboard term_keyboards[] = {
     [KEYBOARD_PLAIN] = {"", ""},
     [KEYBOARD_MODIFY] = {"\033[>4;1m", "\033[>4m"},        /* xterm's modifyOtherKeys */
-    [KEYBOARD_KITTY] = {"\033[>1u\033[=4;2u", "\033[<u"}}; /* and what Shift makes of a key */
+    [KEYBOARD_KITTY] = {"\033[>1u\033[=4;2u", "\033[<u"}}; /* with the shifted keys */
 
 struct terminal term;
 
