@@ -5,7 +5,6 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "session/capability.h"
-#include "session/conversation.h"
 #include "session/operation.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -331,7 +330,7 @@ TEST(test_what_needs_an_engine_says_so)
         struct operation_context c = {0};
         struct error e = {0};
         if (o->executor == OPERATION_CONVERSATION)
-            (void)conversation_begins_turn(o); /* conversations know it, or this dies */
+            assert_non_null(o->converse);
         if (o->run)
             continue;
         assert_false(operation_open(&c, o, config, path, "/", &e));

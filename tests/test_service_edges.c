@@ -142,8 +142,9 @@ static struct aside begin_aside(void)
 {
     struct engine_options options = surface_options(NULL, true);
     struct engine *engine = engine_make(&options);
-    engine->front->doing = ASIDE;
-    return (struct aside){engine, engine->front, engine->notices, 0};
+    struct conversation *c = engine->front->conversation;
+    c->doing = ASIDE;
+    return (struct aside){engine, c, engine->notices, 0};
 }
 
 static void hand(struct aside *a, const struct operation *o, const char *text)
@@ -178,7 +179,7 @@ TEST(of_two_messages_that_wait_one_is_refused)
     assert_true(a.conversation->cancelled);
     hand(&a, &operation_turn_start, "second");
     assert_refused(&a, ERR_SESSION_BUSY, "second");
-    assert_int_equal(a.conversation->deferred.len, 1);
+    assert_int_equal(a.conversation->seat.deferred.len, 1);
     end_aside(&a);
 }
 
@@ -189,8 +190,8 @@ TEST(a_message_that_waits_can_be_interrupted)
     hand(&a, &operation_turn_start, "first");
     hand(&a, &operation_turn_interrupt, NULL);
     assert_refused(&a, ERR_INTERRUPTED, "first");
-    assert_int_equal(a.conversation->deferred.len, 1);
-    assert_ptr_equal(a.conversation->deferred.items[0]->operation, &operation_models_list);
+    assert_int_equal(a.conversation->seat.deferred.len, 1);
+    assert_ptr_equal(a.conversation->seat.deferred.items[0]->operation, &operation_models_list);
     end_aside(&a);
 }
 
@@ -260,15 +261,15 @@ TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
     struct engine_options o = surface_options(NULL, true);
     o.serves = true;
     struct engine *engine = engine_make(&o);
-    struct conversation *c = engine_add_conversation(engine);
-    memcpy(c->seat.session, id, sizeof id);
-    assert_true(engine_may_close(c, true));
+    struct seat *seat = engine_add_conversation(engine);
+    memcpy(seat->session, id, sizeof id);
+    assert_int_equal(engine_rest_wait(seat, true), 0);
     uint64_t asked =
         engine_start(engine, &operation_session_settings, &(struct session_params){id});
-    assert_false(engine_may_close(c, true));
-    assert_false(engine_retire(c));
-    assert_int_equal(engine->conversations.len, 1);
-    struct operation_request *r = mailbox_pop(c->requests);
+    assert_int_not_equal(engine_rest_wait(seat, true), 0);
+    assert_false(engine_retire(seat));
+    assert_int_equal(engine->seats.len, 1);
+    struct operation_request *r = mailbox_pop(seat->requests);
     assert_int_equal(r->id, asked);
     operation_request_free(r);
     engine_free(engine);

@@ -19,27 +19,6 @@
 #include "session/operation.h"
 #include "session/session_operations.h"
 
-/* --- rows with a stream ----------------------------------------------------------------------- */
-
-/* Whose text is in JSON; other rows with a stream tell only how far they are. */
-enum stream { STREAM_NONE, STREAM_IN, STREAM_OUT };
-
-static enum stream stream_of(const struct operation *o)
-{
-    static const struct {
-        const struct operation *operation;
-        enum stream stream;
-    } rows[] = {
-        {&operation_session_import, STREAM_IN}, {&operation_memory_import, STREAM_IN},
-        {&operation_graph_import, STREAM_IN},   {&operation_session_export, STREAM_OUT},
-        {&operation_memory_export, STREAM_OUT}, {&operation_graph_export, STREAM_OUT},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].operation == o)
-            return rows[i].stream;
-    return STREAM_NONE;
-}
-
 static const char content[] = "content";
 
 static void add_content(struct json *schema, const char *help, bool required)
@@ -75,7 +54,7 @@ static struct json *schema_of(const struct shape *s)
 struct json *contract_params_schema(const struct operation *o)
 {
     struct json *v = schema_of(o->params);
-    if (stream_of(o) == STREAM_IN)
+    if (o->content == CONTENT_IN)
         add_content(v, "The text to read, as an export gives it.", true);
     return v;
 }
@@ -83,7 +62,7 @@ struct json *contract_params_schema(const struct operation *o)
 struct json *contract_result_schema(const struct operation *o)
 {
     struct json *v = schema_of(o->result);
-    if (stream_of(o) == STREAM_OUT)
+    if (o->content == CONTENT_OUT)
         add_content(v, "The text, unless it went to a file.", false);
     return v;
 }
@@ -136,7 +115,7 @@ static bool read_shape(struct call *c, const struct json *params, struct error *
 
 static bool read_params(struct call *c, const struct json *params, struct error *e)
 {
-    bool in = stream_of(c->operation) == STREAM_IN;
+    bool in = c->operation->content == CONTENT_IN;
     if (params && json_type(params) != JSON_OBJECT)
         return err_set(e, ERR_USAGE, "\"params\" is no object; give members by their names");
     c->text = in ? mem_strdup(json_get_string(params, content)) : NULL;
@@ -166,12 +145,8 @@ static char *result_json(const struct operation *o, const void *result, const ch
 
 bool contract_runs(const char *method)
 {
-    static const struct operation *const rows[] = {&operation_turn_start, &operation_turn_retry,
-                                                   &operation_compaction_run};
-    for (size_t i = 0; method && i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i]->name, method) == 0)
-            return true;
-    return false;
+    const struct operation *o = method ? operation_find(method) : NULL;
+    return o && o->busy;
 }
 
 bool contract_read_fault(const char *result_json, struct contract_fault *out)
@@ -223,7 +198,7 @@ static void on_answer(void *context, const struct operation_answer *a)
 static void on_transfer(void *context, const void *result, const char *text, const struct error *e)
 {
     struct call *c = context;
-    end_call(c, result, stream_of(c->operation) == STREAM_OUT ? text : NULL, e);
+    end_call(c, result, c->operation->content == CONTENT_OUT ? text : NULL, e);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */

@@ -419,16 +419,6 @@ static void withdraw(struct request *r)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-static bool opens(const char *method)
-{
-    static const struct operation *const rows[] = {
-        &operation_session_create, &operation_session_open, &operation_session_fork};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i]->name, method) == 0)
-            return true;
-    return false;
-}
-
 /* The client is to hear of it from then on. */
 static void follow_opened(struct jsonrpc *j, const char *result_json)
 {
@@ -442,7 +432,8 @@ static void follow_opened(struct jsonrpc *j, const char *result_json)
 static void on_done(void *context, const char *result_json, const struct error *e)
 {
     struct request *r = context;
-    if (!e && opens(r->method))
+    const struct operation *o = operation_find(r->method);
+    if (!e && o && o->opens)
         follow_opened(r->client, result_json);
     answer(r, result_json, e);
 }

@@ -26,15 +26,16 @@ static void free_request(void *request)
     operation_request_free(request);
 }
 
-struct conversation *conversation_new(struct engine *engine)
+struct seat *conversation_new(struct engine *engine)
 {
     struct conversation *c = mem_alloc(sizeof *c);
-    c->engine = engine;
-    c->is_first = c->tidies = !engine->options.serves && engine->conversations.len == 0;
+    c->engine = c->seat.engine = engine;
+    c->seat.conversation = c;
+    c->is_first = c->tidies = !engine->options.serves && engine->seats.len == 0;
     c->config = engine->config;
-    c->requests = mailbox_new(free_request);
-    c->wakeup =
-        (struct wakeup){.fd = mailbox_fd(c->requests), .go_on = conversation_go_on, .context = c};
+    c->seat.requests = mailbox_new(free_request);
+    c->wakeup = (struct wakeup){
+        .fd = mailbox_fd(c->seat.requests), .go_on = conversation_go_on, .context = c};
     c->labels = mem_strdup(engine->options.labels);
     c->root_fd = -1;
     journal_init(&c->journal, engine->notices);
@@ -43,7 +44,7 @@ struct conversation *conversation_new(struct engine *engine)
     budget_read(&c->budget, c->config);
     conversation_read_compaction(c);
     conversation_know_surface(c);
-    return c;
+    return &c->seat;
 }
 
 void conversation_free(struct conversation *c)
@@ -60,10 +61,10 @@ void conversation_free(struct conversation *c)
     if (c->lasting != c->store)
         store_close(c->lasting);
     store_close(c->store);
-    for (size_t i = 0; i < c->deferred.len; i++)
-        operation_request_free(c->deferred.items[i]);
-    vec_release(&c->deferred);
-    mailbox_free(c->requests);
+    for (size_t i = 0; i < c->seat.deferred.len; i++)
+        operation_request_free(c->seat.deferred.items[i]);
+    vec_release(&c->seat.deferred);
+    mailbox_free(c->seat.requests);
     conversation_leave_directory(c);
     free(c->seat.provider);
     free(c->seat.model);
@@ -73,9 +74,9 @@ void conversation_free(struct conversation *c)
     free(c);
 }
 
-void conversation_send(struct conversation *c, struct operation_request *r)
+void conversation_tidies(struct conversation *c, bool tidies)
 {
-    mailbox_push(c->requests, r);
+    c->tidies = tidies;
 }
 
 void conversation_step_aside(struct conversation *c)
@@ -103,7 +104,7 @@ static void list_providers(const struct conversation *c, struct models_result *o
     }
 }
 
-static bool run_models(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_models(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct models_result *out = result;
     struct provider_names names = {0};
@@ -140,7 +141,7 @@ static void check(struct backend *b, struct provider_check_result *out)
 }
 
 /* With a connection of its own: the session's stays what it is. */
-static bool run_check(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_check(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct provider_check_params *p = params;
     const struct choice *present = &c->backend.choice;
@@ -161,7 +162,7 @@ static bool run_check(struct conversation *c, const void *params, void *result, 
     return ok;
 }
 
-static bool run_report(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct report_result *out = result;
     (void)params, (void)e;
@@ -173,103 +174,13 @@ static bool run_report(struct conversation *c, const void *params, void *result,
     return true;
 }
 
-/* --- orders of the engine: requests that are in no table, and get no answer --------------------
- */
+/* --- requests --------------------------------------------------------------------------------- */
 
-static const struct operation order_leave = {.name = "leave"}, order_quit = {.name = "quit"};
-
-/* The loop looks whether there is still something to do. */
-static bool run_leave(struct conversation *c, const void *params, void *result, struct error *e)
-{
-    (void)c, (void)params, (void)result, (void)e;
-    return true;
-}
-
-static bool run_quit(struct conversation *c, const void *params, void *result, struct error *e)
-{
-    (void)params, (void)result, (void)e;
-    c->quit = true;
-    return true;
-}
-
-void conversation_leave(struct conversation *c)
-{
-    conversation_send(c, operation_request_new(&order_leave, NULL));
-}
-
-void conversation_quit(struct conversation *c)
-{
-    conversation_send(c, operation_request_new(&order_quit, NULL));
-}
-
-/* --- what it does ----------------------------------------------------------------------------- */
-
-/* What may happen while a turn runs: NOW does, LATER waits for its end, REFUSED is SESSION_BUSY,
- * and ENDS interrupts the turn and waits for it, when it is about the open session. What a turn
- * refuses, an aside gives way to. */
-enum when { NOW, LATER, REFUSED, ENDS };
-
-static const struct action {
-    const struct operation *operation;
-    enum when in_turn;
-    enum doing begins; /* what it keeps the conversation busy with; IDLE: nothing */
-    enum want wants;
-    /* Parameters and empty result are structs of the row's shapes. False: it was not done. */
-    bool (*run)(struct conversation *c, const void *params, void *result, struct error *e);
-} actions[] = {
-    {&operation_session_create, REFUSED, IDLE, WANTS_NOTHING, run_create},
-    {&operation_session_open, REFUSED, IDLE, WANTS_WRITING, run_open},
-    {&operation_session_fork, REFUSED, IDLE, WANTS_SESSION, run_fork},
-    {&operation_session_rename, NOW, IDLE, WANTS_SESSION, run_rename},
-    {&operation_session_label, NOW, IDLE, WANTS_SESSION, run_label},
-    {&operation_session_archive, ENDS, IDLE, WANTS_SESSION, run_archive},
-    {&operation_session_unarchive, NOW, IDLE, WANTS_SESSION, run_unarchive},
-    {&operation_session_delete, ENDS, IDLE, WANTS_SESSION, run_delete},
-    {&operation_session_close, ENDS, IDLE, WANTS_SESSION, run_close},
-    {&operation_session_set_model, REFUSED, IDLE, WANTS_WRITING, run_set_model},
-    {&operation_session_set_system, REFUSED, IDLE, WANTS_WRITING, run_set_system},
-    {&operation_session_set_draft, NOW, IDLE, WANTS_WRITING, run_set_draft},
-    {&operation_session_set_memory, NOW, IDLE, WANTS_WRITING, run_set_memory},
-    {&operation_session_set_tools, REFUSED, IDLE, WANTS_WRITING, run_set_tools},
-    {&operation_session_set_compaction, REFUSED, IDLE, WANTS_WRITING, run_set_compaction},
-    {&operation_session_settings, NOW, IDLE, WANTS_READING, run_settings},
-    {&operation_session_add_image, NOW, IDLE, WANTS_WRITING, run_add_image},
-    {&operation_turn_start, REFUSED, TURN, WANTS_WRITING, run_start_turn},
-    {&operation_turn_retry, REFUSED, TURN, WANTS_WRITING, run_retry},
-    {&operation_turn_interrupt, NOW, IDLE, WANTS_SESSION, run_interrupt},
-    {&operation_approval_decide, NOW, IDLE, WANTS_SESSION, run_decide_approval},
-    {&operation_tool_answer, NOW, IDLE, WANTS_SESSION, run_answer_tool},
-    {&operation_compaction_run, REFUSED, COMPACTION, WANTS_WRITING, run_compact},
-    {&operation_compaction_decide, NOW, IDLE, WANTS_SESSION, run_decide_draft},
-    {&operation_compaction_undo, REFUSED, IDLE, WANTS_WRITING, run_undo},
-    {&operation_compaction_pin, REFUSED, IDLE, WANTS_WRITING, run_pin},
-    {&operation_compaction_unpin, REFUSED, IDLE, WANTS_WRITING, run_unpin},
-    {&operation_context_read, NOW, IDLE, WANTS_READING, run_context},
-    {&operation_models_list, LATER, IDLE, WANTS_READING, run_models},
-    {&operation_provider_check, LATER, IDLE, WANTS_READING, run_check},
-    {&operation_doctor_report, LATER, IDLE, WANTS_READING, run_report},
-    {&order_leave, NOW, IDLE, WANTS_NOTHING, run_leave},
-    {&order_quit, NOW, IDLE, WANTS_NOTHING, run_quit},
-};
-
-static const struct action *find_action(const struct operation *o)
-{
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (actions[i].operation == o)
-            return &actions[i];
-    die("an operation of conversations that none knows");
-}
-
-bool conversation_begins_turn(const struct operation *o)
-{
-    return find_action(o)->begins != IDLE;
-}
-
-enum want conversation_wants(const struct operation_request *r)
+enum operation_want conversation_wants(const struct operation_request *r)
 {
     bool looks = r->operation == &operation_session_open &&
                  ((const struct session_open_params *)r->params)->read_only;
-    return looks ? WANTS_READING : find_action(r->operation)->wants;
+    return looks ? WANTS_READING : r->operation->wants;
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -291,7 +202,7 @@ void conversation_refuse(struct conversation *c, struct operation_request *r, co
     struct operation_answer *a = operation_answer_new(r);
     operation_answer_fail(a, e);
     give_answer(c, a);
-    engine_request_over(c, id, o);
+    engine_request_over(&c->seat, id, o);
 }
 
 static void refuse_busy(struct conversation *c, struct operation_request *r)
@@ -331,18 +242,17 @@ static void end(struct conversation *c)
 static void drop(struct conversation *c, struct operation_request *r)
 {
     if (r->id != 0)
-        engine_request_over(c, r->id, r->operation);
+        engine_request_over(&c->seat, r->id, r->operation);
     operation_request_free(r);
 }
 
 static void carry_out(struct conversation *c, struct operation_request *r)
 {
     const struct operation *o = r->operation;
-    const struct action *action = find_action(o);
     uint64_t id = r->id;
     bool is_order = id == 0;
     struct error e = {0};
-    if (!is_order && !engine_begin_request(c, r)) {
+    if (!is_order && !engine_begin_request(&c->seat, r)) {
         drop(c, r);
         return;
     }
@@ -351,17 +261,19 @@ static void carry_out(struct conversation *c, struct operation_request *r)
         return;
     }
     struct operation_answer *a = operation_answer_new(r);
-    if (action->begins != IDLE)
-        begin(c, action->begins);
-    if (!action->run(c, r->params, a->result, &e))
+    if (o->busy)
+        begin(c, o->busy == BUSY_TURN ? TURN : COMPACTION);
+    if (is_order)
+        c->quit = c->quit || o == &order_quit;
+    else if (!o->converse(c, r->params, a->result, &e))
         operation_answer_fail(a, &e);
     give_answer(c, a);
-    if (action->begins != IDLE)
+    if (o->busy)
         end(c);
     if (c->gone)
         conversation_give_way(c);
     if (!is_order)
-        engine_request_over(c, id, o);
+        engine_request_over(&c->seat, id, o);
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -370,10 +282,10 @@ static void carry_out(struct conversation *c, struct operation_request *r)
  */
 struct operation_request *conversation_take_waiting_turn(struct conversation *c)
 {
-    for (size_t i = 0; i < c->deferred.len; i++) {
-        struct operation_request *r = c->deferred.items[i];
-        if (conversation_begins_turn(r->operation)) {
-            vec_remove(&c->deferred, i, 1);
+    for (size_t i = 0; i < c->seat.deferred.len; i++) {
+        struct operation_request *r = c->seat.deferred.items[i];
+        if (r->operation->busy) {
+            vec_remove(&c->seat.deferred, i, 1);
             return r;
         }
     }
@@ -382,8 +294,8 @@ struct operation_request *conversation_take_waiting_turn(struct conversation *c)
 
 static bool turn_waits(const struct conversation *c)
 {
-    for (size_t i = 0; i < c->deferred.len; i++)
-        if (conversation_begins_turn(c->deferred.items[i]->operation))
+    for (size_t i = 0; i < c->seat.deferred.len; i++)
+        if (c->seat.deferred.items[i]->operation->busy)
             return true;
     return false;
 }
@@ -396,16 +308,16 @@ static bool shows(const struct conversation *c, const struct operation_request *
            strcmp(((struct session_open_params *)r->params)->session, c->journal.info.id) == 0;
 }
 
-static enum when when_of(struct conversation *c, struct operation_request *r)
+static enum operation_when when_of(struct conversation *c, struct operation_request *r)
 {
-    enum when when = c->doing == IDLE ? NOW : find_action(r->operation)->in_turn;
+    enum operation_when when = c->doing == IDLE ? WHEN_NOW : r->operation->in_turn;
     if (shows(c, r) ||
-        (when == ENDS && !conversation_means_current(c, *operation_request_session(r))))
-        return NOW;
+        (when == WHEN_ENDS && !conversation_means_current(c, *operation_request_session(r))))
+        return WHEN_NOW;
     if (c->doing == ASIDE && conversation_must_open(c, r))
-        return ENDS;
-    if (when == REFUSED && c->doing == ASIDE)
-        return conversation_begins_turn(r->operation) && turn_waits(c) ? REFUSED : ENDS;
+        return WHEN_ENDS;
+    if (when == WHEN_REFUSED && c->doing == ASIDE)
+        return r->operation->busy && turn_waits(c) ? WHEN_REFUSED : WHEN_ENDS;
     return when;
 }
 
@@ -417,12 +329,12 @@ void conversation_handle(struct conversation *c, struct operation_request *r)
     }
     if (!conversation_takes_up(c, r))
         return;
-    enum when when = when_of(c, r);
-    if (when == REFUSED) {
+    enum operation_when when = when_of(c, r);
+    if (when == WHEN_REFUSED) {
         refuse_busy(c, r);
-    } else if (when != NOW) {
-        c->cancelled = c->cancelled || when == ENDS;
-        vec_push(&c->deferred, r);
+    } else if (when != WHEN_NOW) {
+        c->cancelled = c->cancelled || when == WHEN_ENDS;
+        vec_push(&c->seat.deferred, r);
     } else if (!conversation_hands_over(c, r)) {
         carry_out(c, r);
     }
@@ -432,7 +344,7 @@ bool conversation_go_on(void *conversation)
 {
     struct conversation *c = conversation;
     struct operation_request *r;
-    while ((r = mailbox_pop(c->requests)))
+    while ((r = mailbox_pop(c->seat.requests)))
         conversation_handle(c, r);
     return !c->cancelled && !c->quit && !wakeup_late(&c->wakeup);
 }
@@ -440,10 +352,10 @@ bool conversation_go_on(void *conversation)
 /* The end of the program leaves nothing undone of what was to be put away. */
 static void handle_deferred(struct conversation *c)
 {
-    while (c->deferred.len > 0) {
-        struct operation_request *r = c->deferred.items[0];
-        vec_remove(&c->deferred, 0, 1);
-        if (!c->quit || find_action(r->operation)->in_turn == ENDS)
+    while (c->seat.deferred.len > 0) {
+        struct operation_request *r = c->seat.deferred.items[0];
+        vec_remove(&c->seat.deferred, 0, 1);
+        if (!c->quit || r->operation->in_turn == WHEN_ENDS)
             conversation_handle(c, r);
         else
             drop(c, r);
@@ -454,7 +366,7 @@ static void handle_deferred(struct conversation *c)
 static void close_session(struct conversation *c)
 {
     journal_close(&c->journal);
-    engine_note_session(c, "");
+    engine_note_session(&c->seat, "");
 }
 
 static bool ends_a_wait(const void *request)
@@ -480,7 +392,8 @@ static bool open_store(struct conversation *c)
         return false;
     }
     bool attended = c->engine->options.can_ask || c->engine->options.serves;
-    store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, wants_an_end, c->requests);
+    store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, wants_an_end,
+                       c->seat.requests);
     store_set_grace(c->store, GRACE_MS);
     c->lasting = c->store;
     if (c->engine->lasting != c->engine->place &&
@@ -511,7 +424,7 @@ static bool remove_left(struct conversation *c)
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
     removal_sweep_locks(&catalog);
-    while (more && !c->quit && mailbox_len(c->requests) == 0)
+    while (more && !c->quit && mailbox_len(c->seat.requests) == 0)
         more = catalog_purge_step(&catalog);
     catalog_release(&catalog);
     return !more;
@@ -547,23 +460,23 @@ static int least_wait(int a, int b)
 
 static int wait_of(struct conversation *c)
 {
-    int rest_ms = engine_rest_wait(c, *c->journal.info.id);
+    int rest_ms = engine_rest_wait(&c->seat, *c->journal.info.id);
     return least_wait(conversation_idle_wait(c), rest_ms);
 }
 
 /* Nobody needs it: it ends, unless somebody asks meanwhile. */
 static bool retire(struct conversation *c)
 {
-    if (!engine_may_close(c, *c->journal.info.id))
+    if (engine_rest_wait(&c->seat, *c->journal.info.id) != 0)
         return false;
     journal_close(&c->journal);
-    return engine_retire(c);
+    return engine_retire(&c->seat);
 }
 
 /* A server has many of them: pages of the database come back from the system's cache. */
 static void rest(const struct conversation *c)
 {
-    if (c->engine->options.serves && c->store && mailbox_len(c->requests) == 0)
+    if (c->engine->options.serves && c->store && mailbox_len(c->seat.requests) == 0)
         store_rest(c->store);
 }
 
@@ -575,12 +488,12 @@ bool conversation_run(struct conversation *c)
     if (open_store(c))
         conversation_begin(c);
     else
-        engine_spend(c);
+        engine_spend(&c->seat);
     while (!c->quit) {
         bool (*ask)(struct backend *) = question_for(c);
         tidied = tidied || !c->store;
         int wait_ms = ask || !tidied ? REST_MS : wait_of(c);
-        struct operation_request *r = mailbox_wait(c->requests, wait_ms);
+        struct operation_request *r = mailbox_wait(c->seat.requests, wait_ms);
         if (r) {
             conversation_handle(c, r);
         } else if (ask) {
@@ -594,7 +507,7 @@ bool conversation_run(struct conversation *c)
         }
         handle_deferred(c);
         rest(c);
-        if (engine_is_done_with(c))
+        if (engine_is_done_with(&c->seat))
             close_session(c);
         else if (retire(c))
             return true;

@@ -7,23 +7,52 @@
 
 struct conversation;
 struct engine;
+struct seat;
 
-/* What it tells goes to the engine's mailbox. */
-struct conversation *conversation_new(struct engine *engine);
+/* Its seat; notices go to the engine's mailbox. */
+struct seat *conversation_new(struct engine *engine);
 void conversation_free(struct conversation *c); /* its thread has ended */
 
-/* Any thread. Takes the request; one without an id gets no answer. */
-void conversation_send(struct conversation *c, struct operation_request *r);
+/* Before it runs: whether it does what is done once a process, when there is time. */
+void conversation_tidies(struct conversation *c, bool tidies);
 
-/* It is not in front any more: it looks whether it is done with. / Its thread is to end. */
-void conversation_leave(struct conversation *c);
-void conversation_quit(struct conversation *c);
-
-/* Whether it keeps a conversation busy: a turn, or a compaction. */
-bool conversation_begins_turn(const struct operation *o);
-
-/* On its thread, until conversation_quit(). True: it retired before (engine_retire()), and nobody
- * else knows it. */
+/* On its thread, until order_quit. True: it retired before (engine_retire()), and nobody else knows
+ * it. */
 bool conversation_run(struct conversation *c);
+
+/* How conversations do the operations whose rows name these (`converse`). */
+#define CONVERSES(name)                                                                            \
+    bool name(struct conversation *c, const void *params, void *result, struct error *e)
+CONVERSES(converse_create);
+CONVERSES(converse_open);
+CONVERSES(converse_fork);
+CONVERSES(converse_rename);
+CONVERSES(converse_label);
+CONVERSES(converse_archive);
+CONVERSES(converse_unarchive);
+CONVERSES(converse_delete);
+CONVERSES(converse_close);
+CONVERSES(converse_set_model);
+CONVERSES(converse_set_system);
+CONVERSES(converse_set_draft);
+CONVERSES(converse_add_image);
+CONVERSES(converse_set_memory);
+CONVERSES(converse_set_tools);
+CONVERSES(converse_set_compaction);
+CONVERSES(converse_settings);
+CONVERSES(converse_start_turn);
+CONVERSES(converse_retry);
+CONVERSES(converse_interrupt);
+CONVERSES(converse_decide_approval);
+CONVERSES(converse_answer_tool);
+CONVERSES(converse_compact);
+CONVERSES(converse_decide_draft);
+CONVERSES(converse_undo);
+CONVERSES(converse_pin);
+CONVERSES(converse_unpin);
+CONVERSES(converse_context);
+CONVERSES(converse_models);
+CONVERSES(converse_check);
+CONVERSES(converse_report);
 
 #endif

@@ -161,7 +161,7 @@ static struct draft_verdict review(void *conversation, const struct draft *draft
     c->review = (struct review){.draft = draft};
     tell_draft(c);
     while (!c->review.answered && !c->cancelled && !c->quit)
-        conversation_handle(c, mailbox_wait(c->requests, -1));
+        conversation_handle(c, mailbox_wait(c->seat.requests, -1));
     struct draft_verdict verdict = c->review.answered ? c->review.verdict : refused;
     c->review = (struct review){.draft = NULL};
     return verdict;
@@ -172,7 +172,8 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\r\n")] == '\0';
 }
 
-bool run_decide_draft(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_decide_draft(struct conversation *c, const void *params, void *result,
+                           struct error *e)
 {
     const struct compaction_decide_params *p = params;
     struct review *r = &c->review;
@@ -258,7 +259,7 @@ static bool compact_now(struct conversation *c, const struct compaction_run_para
     return ok;
 }
 
-bool run_compact(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_compact(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct compaction_result *r = result;
     struct error fault = {0};
@@ -277,7 +278,7 @@ bool run_compact(struct conversation *c, const void *params, void *result, struc
     return c->failure_told;
 }
 
-bool run_undo(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_undo(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)params, (void)result;
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
@@ -326,13 +327,13 @@ static bool set_pin(struct conversation *c, const struct compaction_pin_params *
     return true;
 }
 
-bool run_pin(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_pin(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)result;
     return set_pin(c, params, true, e);
 }
 
-bool run_unpin(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_unpin(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)result;
     return set_pin(c, params, false, e);
@@ -393,7 +394,7 @@ static void fill(struct context *out, struct conversation *c)
     conversation_agent_release(&agent);
 }
 
-bool run_context(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_context(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)params;
     if (c->doing == IDLE) {

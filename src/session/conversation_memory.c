@@ -437,7 +437,7 @@ static bool follow_session(struct conversation *c, struct error *e)
            memory_sink_follow(&c->memory_sink, c->store, c->journal.info.id, e);
 }
 
-bool run_set_memory(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_set_memory(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_memory_params *p = params;
     (void)result;

@@ -5,6 +5,7 @@
 #include "chat/context.h"
 #include "chat/message.h"
 #include "chat/session_info.h"
+#include "session/conversation.h"
 #include "session/session_operations.h"
 
 /* --- what went wrong, within a result --------------------------------------------------------- */
@@ -84,6 +85,8 @@ const struct operation operation_session_create = {
         SHAPE_OPT(session_create_params, labels, "Words parted by blanks."),
         TOOLS_FIELD(session_create_params)),
     .result = &session_info_shape,
+    CONVERSE(create, REFUSED, NOTHING),
+    .opens = true,
 };
 
 const struct operation operation_session_open = {
@@ -97,6 +100,8 @@ const struct operation operation_session_open = {
                   "Absolute path of its working directory from now on; absent: as it was.",
                   .least = 1, .place = SHAPE_WORKS)),
     .result = &session_info_shape,
+    CONVERSE(open, REFUSED, WRITING),
+    .opens = true,
 };
 
 const struct operation operation_session_close = {
@@ -106,6 +111,7 @@ const struct operation operation_session_close = {
                          SHAPE_OPT(session_close_params, discard_unused,
                                    "Also deletes the session if it was created, and then nothing "
                                    "was said or written in it before it is closed.")),
+    CONVERSE(close, ENDS, SESSION),
 };
 
 const struct operation operation_session_set_model = {
@@ -113,6 +119,7 @@ const struct operation operation_session_set_model = {
               "Chooses the provider and model that a session talks to."),
     .params = PARAMETERS(session_model_params, SESSION_FIELD(session_model_params),
                          CHOICE(session_model_params)),
+    CONVERSE(set_model, REFUSED, WRITING),
 };
 
 const struct operation operation_session_set_system = {
@@ -121,12 +128,14 @@ const struct operation operation_session_set_system = {
     .params =
         PARAMETERS(session_text_params, SESSION_FIELD(session_text_params),
                    SHAPE_OPT(session_text_params, text, "The prompt; absent: the configured one.")),
+    CONVERSE(set_system, REFUSED, WRITING),
 };
 
 const struct operation operation_session_set_draft = {
     OPERATION("session/set_draft", CLIENT, CONVERSATION, "Keeps what is written and not sent yet."),
     .params = PARAMETERS(session_text_params, SESSION_FIELD(session_text_params),
                          SHAPE_OPT(session_text_params, text, "What is written; absent: nothing.")),
+    CONVERSE(set_draft, NOW, WRITING),
 };
 
 const struct operation operation_session_set_memory = {
@@ -135,12 +144,14 @@ const struct operation operation_session_set_memory = {
     .params = PARAMETERS(session_memory_params, SESSION_FIELD(session_memory_params),
                          SHAPE_REQ_WORD(session_memory_params, access, memory_access_names,
                                         "Of the session to memory of all kinds.")),
+    CONVERSE(set_memory, NOW, WRITING),
 };
 
 const struct operation operation_session_set_tools = {
     OPERATION("session/set_tools", OWNER, CONVERSATION, "Says which tools the model may use."),
     .params = PARAMETERS(session_tools_params, SESSION_FIELD(session_tools_params),
                          TOOLS_FIELD(session_tools_params)),
+    CONVERSE(set_tools, REFUSED, WRITING),
 };
 
 const struct operation operation_session_set_compaction = {
@@ -149,6 +160,7 @@ const struct operation operation_session_set_compaction = {
     .params = PARAMETERS(session_compaction_params, SESSION_FIELD(session_compaction_params),
                          SHAPE_OPT(session_compaction_params, mode, "Absent: the configured one.")),
     .needs = NEED_COMPACTION,
+    CONVERSE(set_compaction, REFUSED, WRITING),
 };
 
 const struct operation operation_session_settings = {
@@ -164,6 +176,7 @@ const struct operation operation_session_settings = {
         SHAPE_OPT(session_settings, compaction, "Mode of its compactions; absent: there are none."),
         SHAPE_REQ_WORD(session_settings, memory, memory_access_names,
                        "What it may do with memory of all kinds.")),
+    CONVERSE(settings, NOW, READING),
 };
 
 const struct operation operation_session_add_image = {
@@ -175,6 +188,7 @@ const struct operation operation_session_add_image = {
     .result = RESULT("image", session_image,
                      SHAPE_REQ(session_image, path, "Of the file; text of an image block."),
                      SHAPE_REQ(session_image, media_type, "What it is.")),
+    CONVERSE(add_image, NOW, WRITING),
 };
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
@@ -203,6 +217,8 @@ const struct operation operation_turn_start = {
                     "in the session's directory, \"media_type\": \"image/png\"}."),
         ORIGIN_FIELD(turn_start_params)),
     .result = &turn_shape,
+    CONVERSE(start_turn, REFUSED, WRITING),
+    .busy = BUSY_TURN,
 };
 
 const struct operation operation_turn_retry = {
@@ -213,12 +229,15 @@ const struct operation operation_turn_retry = {
         SHAPE_OPT_AS(PROMPT_MEMBER, turn_retry_params, text, "In other words; absent: the same."),
         ORIGIN_FIELD(turn_retry_params)),
     .result = &turn_shape,
+    CONVERSE(retry, REFUSED, WRITING),
+    .busy = BUSY_TURN,
 };
 
 const struct operation operation_turn_interrupt = {
     OPERATION("turn/interrupt", CLIENT, CONVERSATION,
               "Stops the turn or compaction that runs in a session; what arrived is kept."),
     .params = &session_params_shape,
+    CONVERSE(interrupt, NOW, SESSION),
 };
 
 static const char *const answer_words[] = {
@@ -231,6 +250,7 @@ const struct operation operation_approval_decide = {
         approval_decide_params, SESSION_FIELD(approval_decide_params),
         SHAPE_REQ(approval_decide_params, call, "Id of the call that asks."),
         SHAPE_REQ_WORD(approval_decide_params, decision, answers, "Whether it may run.")),
+    CONVERSE(decide_approval, NOW, SESSION),
 };
 
 static const char *const outcome_words[] = {
@@ -251,6 +271,7 @@ const struct operation operation_tool_answer = {
     OPERATION("tool/answer", OWNER, CONVERSATION,
               "Answers a tool that wants a file read or written or a command run."),
     .params = &surface_answer_shape,
+    CONVERSE(answer_tool, NOW, SESSION),
 };
 
 /* --- compaction/… ----------------------------------------------------------------------------- */
@@ -278,6 +299,8 @@ const struct operation operation_compaction_run = {
                                          "there if a fallback was used."),
                      FAULT_FIELD(compaction_result, "Why it failed; absent: it was done.")),
     .needs = NEED_COMPACTION,
+    CONVERSE(compact, REFUSED, WRITING),
+    .busy = BUSY_COMPACTION,
 };
 
 static const char *const draft_words[] = {
@@ -291,6 +314,7 @@ const struct operation operation_compaction_decide = {
         SHAPE_REQ_WORD(compaction_decide_params, decision, drafts, "What becomes of the draft."),
         SHAPE_OPT(compaction_decide_params, text,
                   "The changed summary; with \"again\" what to focus on.")),
+    CONVERSE(decide_draft, NOW, SESSION),
 };
 
 const struct operation operation_compaction_undo = {
@@ -298,6 +322,7 @@ const struct operation operation_compaction_undo = {
               "Takes the last compaction of a session back."),
     .params = &session_params_shape,
     .needs = NEED_COMPACTION,
+    CONVERSE(undo, REFUSED, WRITING),
 };
 
 static const struct shape pin_shape = SHAPE_PARAMETERS(
@@ -310,12 +335,14 @@ const struct operation operation_compaction_pin = {
               "Keeps a message word for word in every compaction."),
     .params = &pin_shape,
     .needs = NEED_COMPACTION,
+    CONVERSE(pin, REFUSED, WRITING),
 };
 
 const struct operation operation_compaction_unpin = {
     OPERATION("compaction/unpin", CLIENT, CONVERSATION, "Lets compactions have a message again."),
     .params = &pin_shape,
     .needs = NEED_COMPACTION,
+    CONVERSE(unpin, REFUSED, WRITING),
 };
 
 /* --- context/read ----------------------------------------------------------------------------- */
@@ -360,6 +387,7 @@ const struct operation operation_context_read = {
         SHAPE_OPT(context, threshold, "Tokens from which on the history is shortened."),
         SHAPE_OPT(context, mode, "Of a compaction now."),
         SHAPE_OPT(context, tokens_after, "Of all parts that would stay then.", .absent = -1)),
+    CONVERSE(context, NOW, READING),
 };
 
 /* --- models/list, provider/check, doctor/report ------------------------------------------------
@@ -385,6 +413,7 @@ const struct operation operation_models_list = {
                      SHAPE_REQ_LIST("providers", models_result, providers, offer_shape,
                                     "That can be chosen, or lack their key."),
                      FAULT_FIELD(models_result, "Why the server lists no models.")),
+    CONVERSE(models, LATER, READING),
 };
 
 FAULT(provider_check_result)
@@ -406,6 +435,7 @@ const struct operation operation_provider_check = {
                      SHAPE_REQ(provider_check_result, listed, "Whether the model is among them."),
                      SHAPE_REQ(provider_check_result, ms, "Milliseconds until the answer."),
                      FAULT_FIELD(provider_check_result, "Why there was no answer.")),
+    CONVERSE(check, LATER, READING),
 };
 
 static const struct shape fact_shape =
@@ -421,4 +451,5 @@ const struct operation operation_doctor_report = {
                      SHAPE_REQ_LIST("facts", report_result, facts, fact_shape,
                                     "Provider, store and memory, and why."),
                      FAULT_FIELD(report_result, "The fault among them.")),
+    CONVERSE(report, LATER, READING),
 };

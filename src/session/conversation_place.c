@@ -210,7 +210,7 @@ bool conversation_set_tools(struct conversation *c, enum tools_offer level, stru
     return true;
 }
 
-bool run_set_tools(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_set_tools(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_tools_params *p = params;
     (void)result;
@@ -220,7 +220,8 @@ bool run_set_tools(struct conversation *c, const void *params, void *result, str
     return true;
 }
 
-bool run_set_compaction(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_set_compaction(struct conversation *c, const void *params, void *result,
+                             struct error *e)
 {
     const struct session_compaction_params *p = params;
     const struct compact_mode *mode = p->mode ? compact_mode_find(p->mode) : configured_mode(c);
@@ -236,7 +237,7 @@ bool run_set_compaction(struct conversation *c, const void *params, void *result
     return true;
 }
 
-bool run_settings(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_settings(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_settings *out = result;
     (void)params, (void)e;
@@ -283,13 +284,13 @@ bool conversation_takes_up(struct conversation *c, struct operation_request *r)
     }
     operation_request_name(r, id);
     memcpy(r->session, id, sizeof r->session);
-    return engine_claim(c, id, r);
+    return engine_claim(&c->seat, id, r);
 }
 
 /* What is open to be read may have changed: another process writes it. */
 bool conversation_must_open(const struct conversation *c, const struct operation_request *r)
 {
-    enum want want = conversation_wants(r);
+    enum operation_want want = conversation_wants(r);
     return named_by(c, r) && want >= WANTS_READING &&
            (!*c->journal.info.id || c->journal.read_only);
 }

@@ -57,13 +57,12 @@ struct named_corpora {
 
 struct conversation {
     struct engine *engine;
-    struct seat seat;            /* the engine's */
+    struct seat seat;
     bool is_first;               /* of the engine, whose options say what it opens */
     bool tidies;                 /* what is done once a process: there is seldom any */
     const struct config *config; /* the engine's */
-    struct mailbox *requests;
-    char *labels; /* for a session that is begun; NULL: none */
-    char *root;   /* directory that it works in, resolved; the engine's, or its session's */
+    char *labels;                /* for a session that is begun; NULL: none */
+    char *root; /* directory that it works in, resolved; the engine's, or its session's */
     int root_fd;
 
     struct wakeup wakeup;
@@ -128,13 +127,7 @@ struct conversation {
     bool looked_at; /* of an engine that serves: it was opened to be read */
     bool gone;      /* it was put away */
     bool quit;
-    VEC(struct operation_request *) deferred; /* until the turn has ended */
 };
-
-/* What an operation does (conversation.c's table): parameters and empty result are structs of the
- * row's shapes. False: it was not done. */
-#define CONVERSATION_RUNS(name)                                                                    \
-    bool name(struct conversation *c, const void *params, void *result, struct error *e)
 
 /* conversation.c */
 void conversation_handle(struct conversation *c, struct operation_request *r); /* takes it */
@@ -145,10 +138,8 @@ void conversation_finish(struct conversation *c); /* idle again */
 /* Answers that it was not done. Takes the request. */
 void conversation_refuse(struct conversation *c, struct operation_request *r,
                          const struct error *e);
-/* What an operation wants of the session that it names, in an engine that serves: nothing (it makes
- * one, or is about none), that nobody else has it, that it is open to be read, or written to. */
-enum want { WANTS_NOTHING, WANTS_SESSION, WANTS_READING, WANTS_WRITING };
-enum want conversation_wants(const struct operation_request *r);
+/* As its row says; session/open with `read_only` wants to read. */
+enum operation_want conversation_wants(const struct operation_request *r);
 
 /* conversation_place.c: tools reach what is in the directory (resolved; NULL and "": the engine's).
  * / Not any more. / The directory that somebody named, resolved, which the caller frees; NULL:
@@ -164,9 +155,6 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
 void conversation_read_settings(struct conversation *c);
 const char *conversation_offer(const struct conversation *c);
 bool conversation_set_tools(struct conversation *c, enum tools_offer level, struct error *e);
-CONVERSATION_RUNS(run_set_tools);
-CONVERSATION_RUNS(run_set_compaction);
-CONVERSATION_RUNS(run_settings);
 
 /* conversation_serve.c: the session that the request names is this conversation's from now on.
  * False: it was given to another, or answered. */
@@ -213,19 +201,6 @@ bool conversation_means_current(struct conversation *c, const char *reference);
 bool conversation_hands_over(struct conversation *c, struct operation_request *r);
 /* A session that was put away is followed by a new one, if it was in front. */
 void conversation_give_way(struct conversation *c);
-CONVERSATION_RUNS(run_create);
-CONVERSATION_RUNS(run_open);
-CONVERSATION_RUNS(run_fork);
-CONVERSATION_RUNS(run_rename);
-CONVERSATION_RUNS(run_label);
-CONVERSATION_RUNS(run_archive);
-CONVERSATION_RUNS(run_unarchive);
-CONVERSATION_RUNS(run_delete);
-CONVERSATION_RUNS(run_close);
-CONVERSATION_RUNS(run_set_model);
-CONVERSATION_RUNS(run_set_system);
-CONVERSATION_RUNS(run_set_draft);
-CONVERSATION_RUNS(run_add_image);
 
 /* conversation_turn.c */
 /* How large the next request is, also of a session whose messages are not loaded. */
@@ -237,16 +212,11 @@ void conversation_agent_release(struct agent *a);
 bool conversation_is_live(const struct conversation *c, struct error *e);
 bool conversation_need_history(struct conversation *c, struct error *e);
 void conversation_project(struct conversation *c); /* derived files, after the history changed */
-CONVERSATION_RUNS(run_start_turn);
-CONVERSATION_RUNS(run_retry);
-CONVERSATION_RUNS(run_interrupt);
 void tell_question(struct conversation *c);
-CONVERSATION_RUNS(run_decide_approval);
 
 /* conversation_surface.c */
 void conversation_know_surface(struct conversation *c);
 void conversation_forget_surface(struct conversation *c);
-CONVERSATION_RUNS(run_answer_tool);
 
 /* conversation_compact.c */
 /* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */
@@ -258,11 +228,6 @@ bool conversation_suspended(struct conversation *c);
 struct compact_limits conversation_limits(const struct conversation *c);
 int64_t conversation_threshold(const struct conversation *c);
 void tell_draft(struct conversation *c);
-CONVERSATION_RUNS(run_decide_draft);
-CONVERSATION_RUNS(run_compact);
-CONVERSATION_RUNS(run_undo);
-CONVERSATION_RUNS(run_pin);
-CONVERSATION_RUNS(run_unpin);
 
 /* conversation_memory.c */
 void conversation_open_memory(struct conversation *c); /* the store is open */
@@ -297,9 +262,7 @@ void conversation_find_directives(const struct conversation *c, const struct eve
 void conversation_learn(struct conversation *c, const struct directives *found);
 void conversation_digest(struct conversation *c); /* a turn has ended */
 void conversation_report_learned(const struct conversation *c, struct report_result *out);
-CONVERSATION_RUNS(run_set_memory);
 
 /* conversation_context.c */
-CONVERSATION_RUNS(run_context);
 
 #endif

@@ -190,7 +190,7 @@ static void go_back(struct conversation *c)
     struct error e;
     char before[UUID_LEN + 1];
     memcpy(before, c->seat.before, sizeof before);
-    if (*c->journal.info.id || engine_hand_over(c, before, NULL))
+    if (*c->journal.info.id || engine_hand_over(&c->seat, before, NULL))
         return;
     if (!*before || !conversation_open_session(c, before, JOURNAL_RESUME, &e))
         conversation_begin_session(c, NULL);
@@ -235,7 +235,7 @@ static bool begin_as(struct conversation *c, const struct session_create_params 
     return true;
 }
 
-bool run_create(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_create(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_create_params *p = params;
     char *directory;
@@ -264,7 +264,7 @@ bool conversation_hands_over(struct conversation *c, struct operation_request *r
         !sessions_resolve(c->store, *operation_request_session(r), id, &e))
         return false;
     operation_request_name(r, id);
-    return engine_hand_over(c, id, r);
+    return engine_hand_over(&c->seat, id, r);
 }
 
 /* The session works there from now on. */
@@ -287,7 +287,7 @@ static bool move_to(struct conversation *c, const char *given, struct error *e)
     return ok;
 }
 
-bool run_open(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_open(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_open_params *p = params;
     bool is_open =
@@ -391,7 +391,7 @@ void conversation_begin(struct conversation *c)
 /* --- forking -----------------------------------------------------------------------------------
  */
 
-bool run_fork(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_fork(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_fork_params p = *(const struct session_fork_params *)params;
     struct session_info *fork = result;
@@ -508,7 +508,7 @@ static void name_as_at_first(struct conversation *c)
     catalog_release(&catalog);
 }
 
-bool run_rename(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_rename(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_rename_params p = *(const struct session_rename_params *)params;
     struct session_info *info = &c->journal.info;
@@ -524,7 +524,7 @@ bool run_rename(struct conversation *c, const void *params, void *result, struct
     return save_current(c, result, e);
 }
 
-bool run_label(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_label(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_label_params p = *(const struct session_label_params *)params;
     struct session_info *info = &c->journal.info;
@@ -540,7 +540,7 @@ bool run_label(struct conversation *c, const void *params, void *result, struct 
     return save_current(c, result, e);
 }
 
-bool run_set_model(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_set_model(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_model_params *p = params;
     (void)result;
@@ -555,7 +555,7 @@ bool run_set_model(struct conversation *c, const void *params, void *result, str
     return saved;
 }
 
-bool run_set_system(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_set_system(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_text_params *p = params;
     (void)result;
@@ -566,7 +566,7 @@ bool run_set_system(struct conversation *c, const void *params, void *result, st
     return saved;
 }
 
-bool run_add_image(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_add_image(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_image_params *p = params;
     struct catalog catalog;
@@ -579,7 +579,7 @@ bool run_add_image(struct conversation *c, const void *params, void *result, str
     return ok;
 }
 
-bool run_set_draft(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_set_draft(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_text_params *p = params;
     (void)result;
@@ -621,10 +621,10 @@ void conversation_give_way(struct conversation *c)
 {
     struct error e = {0};
     c->gone = c->looked_at = false;
-    if (!engine_has_in_front(c)) {
+    if (!engine_has_in_front(&c->seat)) {
         journal_close(&c->journal); /* the loop sees that it is done with */
         if (!c->engine->options.serves)
-            engine_note_session(c, "");
+            engine_note_session(&c->seat, "");
         return;
     }
     conversation_begin_session(c, NULL);
@@ -632,7 +632,7 @@ void conversation_give_way(struct conversation *c)
         tell_fault(c, &e);
 }
 
-bool run_archive(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_archive(struct conversation *c, const void *params, void *result, struct error *e)
 {
     bool ok = put_away(c, &operation_session_archive, params, result, e);
     if (ok)
@@ -640,14 +640,14 @@ bool run_archive(struct conversation *c, const void *params, void *result, struc
     return ok;
 }
 
-bool run_unarchive(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_unarchive(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_params p = *(const struct session_params *)params;
     p.session = name_of(c, p.session);
     return change_kept(c, &operation_session_unarchive, &p, result, e);
 }
 
-bool run_delete(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_delete(struct conversation *c, const void *params, void *result, struct error *e)
 {
     bool ok = put_away(c, &operation_session_delete, params, result, e);
     if (ok)
@@ -663,7 +663,7 @@ static bool is_untouched(const struct conversation *c)
            !info->system;
 }
 
-bool run_close(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_close(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_close_params *p = params;
     struct session_changed gone;

@@ -116,7 +116,7 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
     c->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
     tell_question(c);
     while (!c->question.answered && !c->cancelled && !c->quit)
-        conversation_handle(c, mailbox_wait(c->requests, -1));
+        conversation_handle(c, mailbox_wait(c->seat.requests, -1));
     bool allowed = c->question.answered && c->question.answer != ANSWER_DENY;
     char *grant = tool_call_grant(call);
     if (allowed && c->question.answer == ANSWER_SESSION && grant)
@@ -134,7 +134,8 @@ static void show(void *context, const char *id, const char *preview)
     tell(context, n);
 }
 
-bool run_decide_approval(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_decide_approval(struct conversation *c, const void *params, void *result,
+                              struct error *e)
 {
     const struct approval_decide_params *p = params;
     struct question *q = &c->question;
@@ -299,7 +300,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     return kept;
 }
 
-bool run_start_turn(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_start_turn(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct turn_start_params *p = params;
     char *images;
@@ -326,7 +327,7 @@ static bool find_retry(struct conversation *c, const struct turn_retry_params *p
     return true;
 }
 
-bool run_retry(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_retry(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct turn_retry_params *p = params;
     if (!find_retry(c, p, e))
@@ -339,7 +340,7 @@ bool run_retry(struct conversation *c, const void *params, void *result, struct 
     return kept;
 }
 
-bool run_interrupt(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_interrupt(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct error interrupted;
     struct operation_request *waiting = conversation_take_waiting_turn(c);
@@ -426,9 +427,9 @@ void tell_session(struct conversation *c, bool opened)
         tell(c, n);
         return;
     }
-    engine_note_session(c, c->journal.info.id);
+    engine_note_session(&c->seat, c->journal.info.id);
     notice_name_session(n, c->journal.info.id);
-    engine_tell_front(c, n);
+    engine_tell_front(&c->seat, n);
 }
 
 void tell_provider(struct conversation *c)
@@ -440,7 +441,7 @@ void tell_provider(struct conversation *c)
     n->detail = mem_strdup(choice->detail);
     n->reason = (enum provider_reason)choice->reason;
     if (choice->reason != CHOICE_FALLBACK)
-        engine_note_backend(c, choice->provider->name, choice->model);
+        engine_note_backend(&c->seat, choice->provider->name, choice->model);
     n->meters = current_meters(c);
     tell(c, n);
 }
@@ -527,7 +528,7 @@ static bool await_answer(struct conversation *c, int64_t until_ms, bool told)
             break;
         int ms = left < INT_MAX ? (int)left : INT_MAX;
         struct operation_request *r =
-            mailbox_wait(c->requests, told ? ms : wakeup_timeout(&c->wakeup, ms));
+            mailbox_wait(c->seat.requests, told ? ms : wakeup_timeout(&c->wakeup, ms));
         if (r)
             conversation_handle(c, r);
     }
@@ -669,7 +670,7 @@ void conversation_forget_surface(struct conversation *c)
     forget_answer(&c->wanted);
 }
 
-bool run_answer_tool(struct conversation *c, const void *params, void *result, struct error *e)
+bool converse_answer_tool(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct surface_answer_params *p = params;
     struct wanted *w = &c->wanted;

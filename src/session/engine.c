@@ -4,11 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/worker.h"
 #include "provider/choose.h"
 #include "session/capability.h"
-#include "session/conversation_private.h"
+#include "session/conversation.h"
+#include "session/engine_private.h"
+#include "session/session_operations.h"
 
 void engine_hide_keys(void)
 {
@@ -16,7 +20,156 @@ void engine_hide_keys(void)
     choose_hide_keys();
 }
 
-/* --- options ---------------------------------------------------------------------------------- */
+/* --- conversations ---------------------------------------------------------------------------- */
+
+struct seat *engine_add_conversation(struct engine *s)
+{
+    struct seat *seat = conversation_new(s);
+    seat->used_ms = clock_mono_ms();
+    vec_push(&s->seats, seat);
+    return seat;
+}
+
+/* A conversation that retired belongs to its thread alone. */
+static void *agent_main(void *context)
+{
+    struct seat *seat = context;
+    if (!conversation_run(seat->conversation))
+        return NULL;
+    bool joins = seat->joins;
+    pthread_t earlier = seat->earlier;
+    conversation_free(seat->conversation);
+    if (joins)
+        pthread_join(earlier, NULL);
+    return NULL;
+}
+
+static bool start_conversation(struct seat *seat)
+{
+    seat->started = thread_start(&seat->thread, agent_main, seat);
+    return seat->started;
+}
+
+/* --- an engine with a conversation in front ----------------------------------------------------
+ */
+
+/* Makes the request mean in another conversation what it means in the one in front. */
+static void keep_meaning(const struct seat *front, struct operation_request *r)
+{
+    if (r->operation == &operation_session_create) {
+        struct session_create_params *p = r->params;
+        if (p->provider || p->model)
+            return;
+        p->provider = mem_strdup(front->provider);
+        p->model = front->provider ? mem_strdup(front->model) : NULL;
+    } else if (r->operation == &operation_session_fork && !engine_named(r)) {
+        operation_request_name(r, front->session);
+    }
+}
+
+static struct seat *take_another(struct engine *s, struct operation_request *r)
+{
+    struct seat *seat = NULL;
+    for (size_t i = 0; i < s->seats.len && !seat; i++) {
+        struct seat *spare = s->seats.items[i];
+        seat = spare != s->front && spare->load == 0 && !*spare->session ? spare : NULL;
+    }
+    bool added = !seat;
+    if (added)
+        seat = engine_add_conversation(s);
+    keep_meaning(s->front, r);
+    memcpy(seat->before, s->front->session, sizeof seat->before);
+    if (added && !start_conversation(seat))
+        die("cannot start a thread");
+    return seat;
+}
+
+/* An operation that opens a session is for the conversation that has it, else for the one in front
+ * or, while that runs a turn, for another, which comes to the front. Every other operation is for
+ * the conversation that has the session, else for the one in front, which also changes sessions
+ * that are not open. */
+static bool ask_front(struct engine *s, struct operation_request *r, struct error *e)
+{
+    struct seat *open = engine_find_open(s, engine_named(r)), *seat = open;
+    if (r->operation->opens) {
+        if (!open || r->operation != &operation_session_open)
+            seat = s->options.many && s->front->claims > 0 ? take_another(s, r) : s->front;
+        if (seat != s->front)
+            engine_order(s->front, &order_look);
+        s->front = seat;
+    } else if (!open && engine_named(r) && !r->operation->run) {
+        return err_set(e, ERR_SESSION_NOT_FOUND, "session %.60s is not open", engine_named(r));
+    } else if (!open) {
+        seat = s->front;
+    }
+    engine_send(seat, r);
+    return true;
+}
+
+/* --- an engine that serves ---------------------------------------------------------------------
+ */
+
+static bool needs_session(const struct operation *o)
+{
+    const struct shape_field *f = o->params ? o->params->fields : NULL;
+    for (; f && f->name; f++)
+        if (strcmp(f->name, SESSION_MEMBER) == 0)
+            return f->presence == SHAPE_REQUIRED;
+    return false;
+}
+
+static struct seat *start_another(struct engine *s, struct error *e)
+{
+    struct seat *seat = engine_add_conversation(s);
+    conversation_tidies(seat->conversation, !s->tidied);
+    if (start_conversation(seat)) {
+        s->tidied = true;
+        engine_make_room(s);
+        return seat;
+    }
+    s->seats.len--;
+    conversation_free(seat->conversation);
+    err_set(e, ERR_AGENT_ERROR, "there is no thread to be had for another session; close some");
+    return NULL;
+}
+
+/* Gives the request to the conversation that has the session, else to one without a session, which
+ * makes sure that no other has it (engine_claim()) and opens it; else it waits for room. */
+static bool serve(struct engine *s, struct operation_request *r, struct error *e)
+{
+    const char *named = engine_named(r);
+    struct seat *seat = engine_find_open(s, named);
+    if (!named && needs_session(r->operation))
+        return err_set(e, ERR_USAGE,
+                       "\"" SESSION_MEMBER "\" is missing; name the session that is meant");
+    for (size_t i = 0; i < s->seats.len && !seat; i++) {
+        struct seat *spare = s->seats.items[i];
+        seat = spare->load == 0 && !spare->spent ? spare : NULL;
+    }
+    if (!seat && s->seats.len >= s->most) {
+        vec_push(&s->waiting, r);
+        engine_make_room(s);
+        return true;
+    }
+    if (!seat && !(seat = start_another(s, e)))
+        return false;
+    engine_send(seat, r);
+    return true;
+}
+
+static void serve_waiting(struct engine *s)
+{
+    size_t count = s->waiting.len;
+    for (size_t i = 0; i < count && s->seats.len < s->most; i++) {
+        struct operation_request *r = s->waiting.items[0];
+        struct error e;
+        vec_remove(&s->waiting, 0, 1);
+        if (!serve(s, r, &e))
+            engine_fail(s, r, &e);
+    }
+}
+
+/* --- the engine ------------------------------------------------------------------------------- */
 
 static const size_t option_strings[] = {
     offsetof(struct engine_options, directory), offsetof(struct engine_options, store_path),
@@ -31,62 +184,27 @@ static const char **option_string(struct engine_options *o, int index)
     return (const char **)(void *)((char *)o + option_strings[index]);
 }
 
-static struct engine_options copy_options(const struct engine_options *options)
-{
-    struct engine_options copy = *options;
-    if (!copy.tools)
-        copy.tools = config_string(copy.config, CONFIG_CHAT_TOOLS);
-    for (int i = 0; i < OPTION_STRINGS; i++)
-        *option_string(&copy, i) = mem_strdup(*option_string(&copy, i));
-    return copy;
-}
-
-static void release_options(struct engine_options *o)
-{
-    for (int i = 0; i < OPTION_STRINGS; i++)
-        free((char *)*option_string(o, i));
-}
-
-/* --- the engine ------------------------------------------------------------------------------- */
-
 static void free_notice(void *item)
 {
     notice_free(item);
 }
 
-static char *resolve_directory(const char *directory)
-{
-    char *resolved = realpath(directory ? directory : ".", NULL);
-    return resolved ? resolved : mem_strdup(directory ? directory : ".");
-}
-
-static char *store_path(const struct engine *s)
-{
-    return s->options.store_path ? mem_strdup(s->options.store_path) : store_default_path();
-}
-
-/* A session that is not saved still reads what earlier sessions left. */
-static struct place *lasting_place(const struct engine *s)
-{
-    auto_free char *path = store_path(s);
-    bool reads = !s->persist && !s->options.apart && capability_store() && access(path, R_OK) == 0;
-    return reads ? place_new_reading(path) : s->place;
-}
-
-static struct place *make_place(const struct engine *s)
-{
-    auto_free char *path = s->persist ? store_path(s) : NULL;
-    return place_new(path, s->options.serves);
-}
-
 struct engine *engine_make(const struct engine_options *options)
 {
     struct engine *s = mem_alloc(sizeof *s);
-    s->options = copy_options(options);
+    s->options = *options;
+    if (!options->tools)
+        s->options.tools = config_string(options->config, CONFIG_CHAT_TOOLS);
+    for (int i = 0; i < OPTION_STRINGS; i++)
+        *option_string(&s->options, i) = mem_strdup(*option_string(&s->options, i));
     s->config = options->config;
     s->tools_asked = options->tools && !options->serves;
     s->most = CONVERSATIONS_MOST;
-    s->root = resolve_directory(options->directory);
+    s->serve_waiting = serve_waiting;
+    const char *directory = options->directory ? options->directory : ".";
+    s->root = realpath(directory, NULL);
+    if (!s->root)
+        s->root = mem_strdup(directory);
     s->persist = options->persist && capability_store();
     s->compaction = options->compaction && capability_compaction();
     s->memory = options->memory && capability_memory();
@@ -94,8 +212,12 @@ struct engine *engine_make(const struct engine_options *options)
     s->corpora = capability_corpora() && config_boolean(options->config, CONFIG_CORPUS_ENABLED);
     s->learned = s->memory && config_boolean(options->config, CONFIG_LEARNED_ENABLED);
     s->notices = mailbox_new(free_notice);
-    s->place = make_place(s);
-    s->lasting = lasting_place(s);
+    auto_free char *path =
+        options->store_path ? mem_strdup(options->store_path) : store_default_path();
+    s->place = place_new(s->persist ? path : NULL, options->serves);
+    /* a session that is not saved still reads what earlier sessions left */
+    bool reads = !s->persist && !options->apart && capability_store() && access(path, R_OK) == 0;
+    s->lasting = reads ? place_new_reading(path) : s->place;
     s->reader = reader_new(s->place, s->notices);
     s->desk = memory_desk_new(s->config, s->lasting, s->root, s->notices);
     if (s->memory)
@@ -110,7 +232,7 @@ struct engine *engine_make(const struct engine_options *options)
 struct engine *engine_new(const struct engine_options *options)
 {
     struct engine *s = engine_make(options);
-    if (s->front && !engine_start_conversation(s->front))
+    if (s->front && !start_conversation(s->front))
         die("cannot start a thread");
     return s;
 }
@@ -119,15 +241,15 @@ static void stop_conversations(struct engine *s)
 {
     pthread_mutex_lock(&s->lock);
     s->ends = true;
-    for (size_t i = 0; i < s->conversations.len; i++)
-        conversation_quit(s->conversations.items[i]);
+    for (size_t i = 0; i < s->seats.len; i++)
+        engine_order(s->seats.items[i], &order_quit);
     pthread_mutex_unlock(&s->lock);
-    for (size_t i = 0; i < s->conversations.len; i++)
-        if (s->conversations.items[i]->seat.started)
-            pthread_join(s->conversations.items[i]->seat.thread, NULL);
-    for (size_t i = 0; i < s->conversations.len; i++)
-        conversation_free(s->conversations.items[i]);
-    vec_release(&s->conversations);
+    for (size_t i = 0; i < s->seats.len; i++)
+        if (s->seats.items[i]->started)
+            pthread_join(s->seats.items[i]->thread, NULL);
+    for (size_t i = 0; i < s->seats.len; i++)
+        conversation_free(s->seats.items[i]->conversation);
+    vec_release(&s->seats);
     if (s->has_ended)
         pthread_join(s->last_ended, NULL);
     for (size_t i = 0; i < s->waiting.len; i++)
@@ -150,27 +272,22 @@ void engine_free(struct engine *s)
     place_free(s->place);
     mailbox_free(s->notices);
     pthread_mutex_destroy(&s->lock);
-    release_options(&s->options);
+    for (int i = 0; i < OPTION_STRINGS; i++)
+        free((char *)*option_string(&s->options, i));
     free(s->root);
     free(s);
-}
-
-/* What waits for room is the engine's still. */
-static bool leave_waiting(struct engine *s, uint64_t id)
-{
-    for (size_t i = 0; i < s->waiting.len; i++)
-        if (s->waiting.items[i]->id == id) {
-            operation_request_free(s->waiting.items[i]);
-            vec_remove(&s->waiting, i, 1);
-            return true;
-        }
-    return false;
 }
 
 bool engine_cancel(struct engine *s, uint64_t id)
 {
     pthread_mutex_lock(&s->lock);
-    bool cancelled = leave_waiting(s, id) || engine_take_queued(s, id);
+    bool cancelled = engine_take_queued(s, id);
+    for (size_t i = 0; i < s->waiting.len && !cancelled; i++)
+        if (s->waiting.items[i]->id == id) {
+            operation_request_free(s->waiting.items[i]);
+            vec_remove(&s->waiting, i, 1);
+            cancelled = true;
+        }
     pthread_mutex_unlock(&s->lock);
     return cancelled;
 }
@@ -187,45 +304,6 @@ struct mailbox *engine_notices(struct engine *s)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static struct operation_request *new_request(struct engine *s, const struct operation *o,
-                                             const void *params)
-{
-    struct operation_request *r = operation_request_new(o, params);
-    pthread_mutex_lock(&s->lock);
-    r->id = ++s->requests;
-    const struct conversation *open = engine_find_named(s, r), *meant = open ? open : s->front;
-    if (meant)
-        memcpy(r->session, meant->seat.session, sizeof r->session);
-    pthread_mutex_unlock(&s->lock);
-    return r;
-}
-
-void engine_answer(struct engine *s, struct operation_answer *a, const char *session)
-{
-    if (a->request->id == 0) {
-        operation_answer_free(a);
-        return;
-    }
-    struct notice *n = notice_new(NOTICE_ANSWER);
-    n->answer = a;
-    notice_name_session(n, session);
-    mailbox_push(s->notices, n);
-}
-
-static void tell_answer(struct engine *s, struct operation_answer *a)
-{
-    char session[UUID_LEN + 1];
-    memcpy(session, a->request->session, sizeof session);
-    engine_answer(s, a, session);
-}
-
-void engine_fail(struct engine *s, struct operation_request *r, const struct error *e)
-{
-    struct operation_answer *a = operation_answer_new(r);
-    operation_answer_fail(a, e);
-    tell_answer(s, a);
-}
-
 static void call_at_once(struct engine *s, struct operation_request *r)
 {
     struct operation_context context = {.config = s->config, .project = s->root};
@@ -233,10 +311,10 @@ static void call_at_once(struct engine *s, struct operation_request *r)
     struct error e;
     if (!operation_call(&context, r->operation, r->params, a->result, &e))
         operation_answer_fail(a, &e);
-    tell_answer(s, a);
+    engine_answer(s, a, r->session);
 }
 
-/* What is kept in memory alone is a store, too. */
+/* NEED_STORE is met always: what is kept in memory alone is a store, too. */
 static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
 {
     return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
@@ -250,34 +328,43 @@ static void ask_conversation(struct engine *s, struct operation_request *r)
 {
     struct error e;
     pthread_mutex_lock(&s->lock);
-    bool sent = s->options.serves ? engine_serve(s, r, &e) : engine_ask_front(s, r, &e);
+    bool sent = s->options.serves ? serve(s, r, &e) : ask_front(s, r, &e);
     pthread_mutex_unlock(&s->lock);
     if (!sent)
         engine_fail(s, r, &e);
 }
 
-static void start_request(struct engine *s, struct operation_request *r)
-{
-    struct error e;
-    if (!may_start(s, r->operation, &e))
-        engine_fail(s, r, &e);
-    else if (r->operation->executor == OPERATION_READ)
-        reader_start(s->reader, r);
-    else if (r->operation->executor == OPERATION_MEMORY)
-        memory_desk_start(s->desk, r);
-    else if (r->operation->executor == OPERATION_CORPORA)
-        corpora_desk_start(s->corpora_desk, r);
-    else if (r->operation->executor == OPERATION_CONVERSATION)
-        ask_conversation(s, r);
-    else
-        call_at_once(s, r);
-}
-
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
 {
-    struct operation_request *r = new_request(s, o, params);
-    uint64_t id = r->id;
-    start_request(s, r);
+    struct operation_request *r = operation_request_new(o, params);
+    struct error e;
+    pthread_mutex_lock(&s->lock);
+    uint64_t id = r->id = ++s->requests;
+    const struct seat *open = engine_find_open(s, engine_named(r)), *meant = open ? open : s->front;
+    if (meant)
+        memcpy(r->session, meant->session, sizeof r->session);
+    pthread_mutex_unlock(&s->lock);
+    if (!may_start(s, o, &e)) {
+        engine_fail(s, r, &e);
+        return id;
+    }
+    switch (o->executor) {
+    case OPERATION_READ:
+        reader_start(s->reader, r);
+        break;
+    case OPERATION_MEMORY:
+        memory_desk_start(s->desk, r);
+        break;
+    case OPERATION_CORPORA:
+        corpora_desk_start(s->corpora_desk, r);
+        break;
+    case OPERATION_CONVERSATION:
+        ask_conversation(s, r);
+        break;
+    case OPERATION_CALLER:
+        call_at_once(s, r);
+        break;
+    }
     return id;
 }
 

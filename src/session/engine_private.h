@@ -1,4 +1,5 @@
-/* What an engine has for its conversations. */
+/* The engine and its seats: what conversations share, and what is known of each. The engine
+ * (engine.c) knows conversations; conversations know their seats (engine_seats.c) and no more. */
 #ifndef SESSION_ENGINE_PRIVATE_H
 #define SESSION_ENGINE_PRIVATE_H
 
@@ -11,121 +12,112 @@
 #include "session/memory_desk.h"
 
 struct conversation;
+struct engine;
+
+/* What the engine knows of a conversation; under its lock but for what is said otherwise. */
+struct seat {
+    struct engine *engine;
+    struct conversation *conversation;
+    struct mailbox *requests; /* that it was sent; a mailbox has a lock of its own */
+    VEC(struct operation_request *) deferred; /* until the turn has ended; its own thread's */
+    pthread_t thread;
+    bool started;
+    pthread_t earlier;          /* the thread that retired before it, which it joins at its end */
+    bool joins;                 /* there is such a thread */
+    char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any. Of an
+                                   engine that serves: its only one, also while it is closed */
+    char before[UUID_LEN + 1];  /* the session that was in front when it was taken */
+    char *provider, *model;     /* that were told last, if somebody chose them */
+    int load;                   /* requests that it was sent and that are not over */
+    int claims;                 /* those of them that begin a turn or a compaction */
+    bool spent;      /* of an engine that serves: it has had a session, and takes no other */
+    int64_t used_ms; /* clock_mono_ms() of the end of its last request */
+};
 
 struct engine {
     struct engine_options options; /* its strings are the engine's own */
     const struct config *config;
     char *root;       /* working directory, resolved */
-    bool tools_asked; /* by who started it, whatever a session is set to */
+    bool tools_asked; /* options.tools were given: they precede the settings of sessions */
     bool persist, compaction, memory, graph, corpora, learned;
     struct mailbox *notices;
     struct place *place;
-    struct place *lasting; /* of what outlives a session: memory, graph, corpora; often `place` */
+    struct place *lasting; /* of memory, graph and corpora, which outlive sessions; often `place` */
     struct reader *reader;
-    struct memory_desk *desk;    /* of memory */
+    struct memory_desk *desk;
     struct extractor *extractor; /* NULL: nothing is proposed */
     struct corpora_desk *corpora_desk;
 
-    pthread_mutex_t lock; /* over the rest, and the `seat` of each conversation */
-    VEC(struct conversation *) conversations;
-    struct conversation *front;              /* NULL: the engine serves */
-    VEC(struct operation_request *) waiting; /* for a conversation, of which there are too many */
-    VEC(uint64_t) queued; /* requests that conversations were sent and have not begun */
-    pthread_t last_ended; /* of a conversation that retired, which joins the one before it */
+    pthread_mutex_t lock; /* over the rest, and the seats */
+    VEC(struct seat *) seats;
+    struct seat *front;                      /* NULL: the engine serves */
+    VEC(struct operation_request *) waiting; /* for a seat, while there are `most` */
+    VEC(uint64_t) queued;                    /* requests that were sent and are not begun */
+    pthread_t last_ended;                    /* of the conversation that retired last */
     bool has_ended;
-    size_t most;       /* conversations, whatever they do; tests set it */
+    size_t most;       /* seats; tests set it */
     uint64_t requests; /* that were started */
-    bool tidied;       /* a conversation does what is done once a process */
+    bool tidied;       /* a conversation was told to do what is done once a process */
     bool ends;
+    /* A seat became free: sends what waits. With the lock held. */
+    void (*serve_waiting)(struct engine *s);
 };
 
-/* Threads that a program has for sure: of an engine that serves, what needs more waits. */
+/* Threads that a process can surely start. */
 enum { CONVERSATIONS_MOST = 1000 };
-
-/* What the engine knows of a conversation. */
-struct seat {
-    pthread_t thread;
-    bool started;
-    pthread_t earlier;          /* that retired before it */
-    bool joins;                 /* there is one */
-    char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any. Of an
-                                   engine that serves: its only one, also while it is closed */
-    char before[UUID_LEN + 1];  /* that was in front when it was taken */
-    char *provider, *model;     /* that were told last, if somebody chose them */
-    int load;                   /* requests that it was sent and has not done with */
-    int claims;                 /* those that begin a turn */
-    bool spent;      /* of an engine that serves: it has had a session, and takes no other */
-    int64_t used_ms; /* clock_mono_ms() when it last had a request */
-};
 
 /* engine_new() but for the thread of its conversation. */
 struct engine *engine_make(const struct engine_options *options);
+/* Another conversation, whose thread is not started. With the lock held. */
+struct seat *engine_add_conversation(struct engine *s);
 
-/* engine_seats.c: with the lock held. */
-struct conversation *engine_add_conversation(struct engine *s);
-bool engine_start_conversation(struct conversation *c); /* false: there is no thread to be had */
-struct conversation *engine_find_open(const struct engine *s, const char *session); /* NULL: none */
-bool engine_names_session(struct operation_request *r);
-struct conversation *engine_find_named(const struct engine *s, struct operation_request *r);
-void engine_send(struct conversation *c, struct operation_request *r); /* takes it */
-bool engine_take_queued(struct engine *s, uint64_t id);                /* whether it was */
-/* A request that `from` has not done. Takes it. */
-void engine_pass_on(struct conversation *from, struct conversation *to,
-                    struct operation_request *r);
-/* Those that it has not begun. */
-void engine_move_requests(struct conversation *from, struct conversation *to);
+/* --- with the lock held --- */
 
-/* Where more are open than are to be, the one that rested longest looks whether it is still needed.
- */
+struct seat *engine_find_open(const struct engine *s, const char *session); /* NULL: none */
+/* The session that the request names; NULL: it names none. */
+const char *engine_named(struct operation_request *r);
+void engine_send(struct seat *seat, struct operation_request *r); /* takes it */
+bool engine_take_queued(struct engine *s, uint64_t id);           /* whether it was queued */
+/* While more sessions are open than [serve] open_sessions, asks the conversation that was idle
+ * longest to look whether it is still needed. */
 void engine_make_room(const struct engine *s);
 
-/* engine_front.c: gives the request to who does it; false (with `e`): its session is not open. With
- * the lock held. */
-bool engine_ask_front(struct engine *s, struct operation_request *r, struct error *e);
+/* Requests of the engine itself, without answer: to look whether the conversation is needed, and to
+ * end. */
+extern const struct operation order_look, order_quit;
+void engine_order(struct seat *seat, const struct operation *order); /* any thread */
 
-/* engine_serve.c: gives the request to who has its session open, else to one that will open it.
- * False (with `e`): it is not done. With the lock held. */
-bool engine_serve(struct engine *s, struct operation_request *r, struct error *e);
+/* --- on the conversation's thread, which does not hold the lock --- */
 
-/* The session is this conversation's until it ends, open or not. With the lock held. */
-void engine_take_seat(struct conversation *c, const char *session);
+/* Its session; "": none, which never happens in an engine that serves. */
+void engine_note_session(struct seat *seat, const char *id);
+void engine_note_backend(struct seat *seat, const char *provider, const char *model);
+/* The request is begun; false: it was cancelled (engine_cancel()). */
+bool engine_begin_request(struct seat *seat, const struct operation_request *r);
+/* A request was answered, or dropped. */
+void engine_request_over(struct seat *seat, uint64_t id, const struct operation *o);
+/* Pushes the notice if the conversation is in front: the session that the surface shows is always
+ * the one in front. Takes the notice. */
+void engine_tell_front(struct seat *seat, struct notice *n);
+bool engine_has_in_front(struct seat *seat);
+/* It is not in front, and has nothing to do. */
+bool engine_is_done_with(struct seat *seat);
+/* Reserves the session for this conversation; false: another has it, which was given the request.
+ */
+bool engine_claim(struct seat *seat, const char *session, struct operation_request *r);
+/* It has no store: it ends after the requests that it has. */
+void engine_spend(struct seat *seat);
+/* ms until it may close its session (`open`) or end; -1: it has requests. */
+int engine_rest_wait(struct seat *seat, bool open);
+/* It ends: no request will come. False: one came. */
+bool engine_retire(struct seat *seat);
+/* Brings the conversation that has the session open to the front, if it is another, and gives it
+ * the request (may be NULL) and all that wait here. False: nothing was given. */
+bool engine_hand_over(struct seat *seat, const char *session, struct operation_request *r);
 
-/* On the conversation's thread, as all that follows. Its session is this one; "": none, which an
- * engine that serves never says. */
-void engine_note_session(struct conversation *c, const char *id);
-void engine_note_backend(struct conversation *c, const char *provider, const char *model);
-
-/* It begins what it was sent; false: nobody wants that any more (engine_cancel()). */
-bool engine_begin_request(struct conversation *c, const struct operation_request *r);
-
-/* A request that it was sent is answered, or dropped. */
-void engine_request_over(struct conversation *c, uint64_t id, const struct operation *o);
-
-/* Tells it if the conversation is in front: what is shown is what is in front. Takes the notice. */
-void engine_tell_front(struct conversation *c, struct notice *n);
-bool engine_has_in_front(struct conversation *c);
-
-/* Whether nobody asks for it any more: it is not in front, and has nothing to do. */
-bool engine_is_done_with(struct conversation *c);
-
-/* engine_serve.c. The session is this conversation's from now on, open or not; false: it is
- * another's, who was given the request. */
-bool engine_claim(struct conversation *c, const char *session, struct operation_request *r);
-/* It is of no use to a session: it ends with the requests that it has. */
-void engine_spend(struct conversation *c);
-/* ms until it is to look whether it is needed; -1: it has something to do. */
-int engine_rest_wait(struct conversation *c, bool open);
-/* Whether nobody needs it. / It was closed, and ends: no request will come. False: one came. */
-bool engine_may_close(struct conversation *c, bool open);
-bool engine_retire(struct conversation *c);
-
-/* Brings the conversation that has this session open to the front, if it is another, and gives it
- * the request (taken then; may be NULL) and those that wait behind it here. */
-bool engine_hand_over(struct conversation *c, const char *session, struct operation_request *r);
-
-/* Tells the answer, of a conversation that has this session open. Takes it; one without an id is
- * not told. */
-void engine_fail(struct engine *s, struct operation_request *r, const struct error *e);
+/* Tells the answer, of a conversation that has this session open; an order's is not told. Takes it.
+ * / An answer that the request failed. Any thread. */
 void engine_answer(struct engine *s, struct operation_answer *a, const char *session);
+void engine_fail(struct engine *s, struct operation_request *r, const struct error *e);
 
 #endif

@@ -5,66 +5,40 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/worker.h"
-#include "session/conversation_private.h"
+#include "session/engine_private.h"
 
-/* What an engine knows of its conversations. */
+enum { SPARE_MS = 2000 }; /* a conversation without a session ends after that */
 
-/* --- conversations ---------------------------------------------------------------------------- */
-
-struct conversation *engine_add_conversation(struct engine *s)
+static pthread_mutex_t *lock(struct engine *s)
 {
-    struct conversation *c = conversation_new(s);
-    c->seat.used_ms = clock_mono_ms();
-    vec_push(&s->conversations, c);
-    return c;
+    pthread_mutex_lock(&s->lock);
+    return &s->lock;
 }
 
-/* One that retired is nobody's but its thread's. */
-static void *agent_main(void *conversation)
+static void unlock(pthread_mutex_t **held)
 {
-    struct conversation *c = conversation;
-    if (!conversation_run(c))
-        return NULL;
-    const struct seat seat = c->seat;
-    conversation_free(c);
-    if (seat.joins)
-        pthread_join(seat.earlier, NULL);
-    return NULL;
+    pthread_mutex_unlock(*held);
 }
 
-bool engine_start_conversation(struct conversation *c)
-{
-    c->seat.started = thread_start(&c->seat.thread, agent_main, c);
-    return c->seat.started;
-}
-
-/* --- who has a session -------------------------------------------------------------------------
- */
-
-struct conversation *engine_find_open(const struct engine *s, const char *session)
-{
-    for (size_t i = 0; session && *session && i < s->conversations.len; i++)
-        if (strcmp(s->conversations.items[i]->seat.session, session) == 0)
-            return s->conversations.items[i];
-    return NULL;
-}
-
-bool engine_names_session(struct operation_request *r)
-{
-    char **named = operation_request_session(r);
-    return named && *named && **named;
-}
-
-struct conversation *engine_find_named(const struct engine *s, struct operation_request *r)
-{
-    return engine_names_session(r) ? engine_find_open(s, *operation_request_session(r)) : NULL;
-}
+#define HOLD_LOCK(s) AUTO(unlock) pthread_mutex_t *held = lock(s)
 
 /* --- requests ----------------------------------------------------------------------------------
  */
+
+struct seat *engine_find_open(const struct engine *s, const char *session)
+{
+    for (size_t i = 0; session && *session && i < s->seats.len; i++)
+        if (strcmp(s->seats.items[i]->session, session) == 0)
+            return s->seats.items[i];
+    return NULL;
+}
+
+const char *engine_named(struct operation_request *r)
+{
+    char **named = operation_request_session(r);
+    return named && *named && **named ? *named : NULL;
+}
 
 bool engine_take_queued(struct engine *s, uint64_t id)
 {
@@ -76,418 +50,222 @@ bool engine_take_queued(struct engine *s, uint64_t id)
     return false;
 }
 
-static void give(struct conversation *c, struct operation_request *r)
+static void give(struct seat *seat, struct operation_request *r)
 {
-    c->seat.claims += conversation_begins_turn(r->operation);
-    c->seat.load++;
-    conversation_send(c, r);
+    seat->claims += r->operation->busy != BUSY_NOT;
+    seat->load++;
+    mailbox_push(seat->requests, r);
 }
 
-void engine_send(struct conversation *c, struct operation_request *r)
+void engine_send(struct seat *seat, struct operation_request *r)
 {
-    vec_push(&c->engine->queued, r->id);
-    give(c, r);
+    vec_push(&seat->engine->queued, r->id);
+    give(seat, r);
 }
 
-void engine_pass_on(struct conversation *from, struct conversation *to, struct operation_request *r)
+/* Gives on a request that `from` has not begun; an order is for its receiver alone. */
+static void pass_on(struct seat *from, struct seat *to, struct operation_request *r)
 {
-    if (r->id == 0) { /* an order is for whom it was given */
+    if (r->id == 0) {
         operation_request_free(r);
         return;
     }
-    from->seat.claims -= conversation_begins_turn(r->operation);
-    from->seat.load--;
+    from->claims -= r->operation->busy != BUSY_NOT;
+    from->load--;
     give(to, r);
 }
 
-void engine_move_requests(struct conversation *from, struct conversation *to)
+const struct operation order_look = {.name = "look"}, order_quit = {.name = "quit"};
+
+void engine_order(struct seat *seat, const struct operation *order)
 {
-    for (size_t i = 0; i < from->deferred.len; i++)
-        engine_pass_on(from, to, from->deferred.items[i]);
-    vec_clear(&from->deferred);
-    for (struct operation_request *r; (r = mailbox_pop(from->requests));)
-        engine_pass_on(from, to, r);
+    mailbox_push(seat->requests, operation_request_new(order, NULL));
 }
 
-/* --- what conversations say --------------------------------------------------------------------
+bool engine_begin_request(struct seat *seat, const struct operation_request *r)
+{
+    HOLD_LOCK(seat->engine);
+    return engine_take_queued(seat->engine, r->id);
+}
+
+void engine_request_over(struct seat *seat, uint64_t id, const struct operation *o)
+{
+    HOLD_LOCK(seat->engine);
+    (void)engine_take_queued(seat->engine, id); /* it may have been refused */
+    seat->claims -= o->busy != BUSY_NOT;
+    seat->load--;
+    seat->used_ms = clock_mono_ms();
+    engine_make_room(seat->engine);
+}
+
+void engine_answer(struct engine *s, struct operation_answer *a, const char *session)
+{
+    if (a->request->id == 0) {
+        operation_answer_free(a);
+        return;
+    }
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    n->answer = a;
+    notice_name_session(n, session);
+    mailbox_push(s->notices, n);
+}
+
+void engine_fail(struct engine *s, struct operation_request *r, const struct error *e)
+{
+    struct operation_answer *a = operation_answer_new(r);
+    operation_answer_fail(a, e);
+    engine_answer(s, a, r->session);
+}
+
+/* --- which session a conversation has ----------------------------------------------------------
  */
 
-void engine_note_session(struct conversation *c, const char *id)
+/* In an engine that serves a conversation never changes its session: the requests in its mailbox
+ * were given to it because they name that one. */
+static void take_seat(struct seat *seat, const char *session)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    if (s->options.serves)
-        engine_take_seat(c, id);
+    assert(!*seat->session || strcmp(seat->session, session) == 0);
+    memcpy(seat->session, session, UUID_LEN + 1);
+    seat->spent = true;
+}
+
+void engine_note_session(struct seat *seat, const char *id)
+{
+    HOLD_LOCK(seat->engine);
+    if (seat->engine->options.serves)
+        take_seat(seat, id);
     else
-        snprintf(c->seat.session, sizeof c->seat.session, "%s", id);
-    pthread_mutex_unlock(&s->lock);
+        snprintf(seat->session, sizeof seat->session, "%s", id);
 }
 
-static void replace(char **old, const char *new)
+void engine_note_backend(struct seat *seat, const char *provider, const char *model)
 {
-    free(*old);
-    *old = mem_strdup(new);
+    HOLD_LOCK(seat->engine);
+    free(seat->provider);
+    free(seat->model);
+    seat->provider = mem_strdup(provider);
+    seat->model = mem_strdup(model);
 }
 
-void engine_note_backend(struct conversation *c, const char *provider, const char *model)
+bool engine_claim(struct seat *seat, const char *session, struct operation_request *r)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    replace(&c->seat.provider, provider);
-    replace(&c->seat.model, model);
-    pthread_mutex_unlock(&s->lock);
+    HOLD_LOCK(seat->engine);
+    struct seat *other = engine_find_open(seat->engine, session);
+    bool mine = !other || other == seat;
+    if (mine)
+        take_seat(seat, session);
+    else
+        pass_on(seat, other, r);
+    return mine;
 }
 
-bool engine_begin_request(struct conversation *c, const struct operation_request *r)
+void engine_spend(struct seat *seat)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    bool wanted = engine_take_queued(s, r->id);
-    pthread_mutex_unlock(&s->lock);
-    return wanted;
+    HOLD_LOCK(seat->engine);
+    seat->spent = true;
 }
 
-void engine_request_over(struct conversation *c, uint64_t id, const struct operation *o)
-{
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    (void)engine_take_queued(s, id); /* it may have been refused */
-    c->seat.claims -= conversation_begins_turn(o);
-    c->seat.load--;
-    c->seat.used_ms = clock_mono_ms();
-    engine_make_room(s);
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* An engine with a conversation in front: which one a request goes to, and who comes to the front.
+/* --- which conversation is in front ------------------------------------------------------------
  */
 
-/* --- requests ----------------------------------------------------------------------------------
- */
-
-static struct conversation *find_spare_beside_front(struct engine *s)
+void engine_tell_front(struct seat *seat, struct notice *n)
 {
-    for (size_t i = 0; i < s->conversations.len; i++) {
-        struct conversation *c = s->conversations.items[i];
-        if (c != s->front && c->seat.load == 0 && !*c->seat.session)
-            return c;
-    }
-    return NULL;
-}
-
-/* What the front has, so that the request means the same in another conversation. */
-static void keep_meaning(const struct engine *s, struct operation_request *r)
-{
-    const struct seat *front = &s->front->seat;
-    if (r->operation == &operation_session_create) {
-        struct session_create_params *p = r->params;
-        if (p->provider || p->model)
-            return;
-        p->provider = mem_strdup(front->provider);
-        p->model = front->provider ? mem_strdup(front->model) : NULL;
-    } else if (r->operation == &operation_session_fork && !engine_names_session(r)) {
-        operation_request_name(r, front->session);
-    }
-}
-
-static struct conversation *take_another(struct engine *s, struct operation_request *r)
-{
-    struct conversation *spare = find_spare_beside_front(s),
-                        *c = spare ? spare : engine_add_conversation(s);
-    keep_meaning(s, r);
-    memcpy(c->seat.before, s->front->seat.session, sizeof c->seat.before);
-    if (!spare && !engine_start_conversation(c))
-        die("cannot start a thread");
-    return c;
-}
-
-/* It looks whether it is done with. */
-static void leave_front(struct engine *s, struct conversation *front)
-{
-    if (front != s->front)
-        conversation_leave(s->front);
-    s->front = front;
-}
-
-static bool opens(const struct operation *o)
-{
-    return o == &operation_session_create || o == &operation_session_open ||
-           o == &operation_session_fork;
-}
-
-static struct conversation *who_opens(struct engine *s, struct operation_request *r)
-{
-    struct conversation *open =
-        r->operation == &operation_session_open ? engine_find_named(s, r) : NULL;
-    if (open)
-        return open;
-    return s->options.many && s->front->seat.claims > 0 ? take_another(s, r) : s->front;
-}
-
-/* Who has the session open that the request names, else the one in front, which changes others,
- * too; NULL: there it must be open. */
-static struct conversation *who_does(struct engine *s, struct operation_request *r)
-{
-    struct conversation *open = engine_find_named(s, r);
-    return open || (engine_names_session(r) && !r->operation->run) ? open : s->front;
-}
-
-bool engine_ask_front(struct engine *s, struct operation_request *r, struct error *e)
-{
-    bool opening = opens(r->operation);
-    struct conversation *c = opening ? who_opens(s, r) : who_does(s, r);
-    if (!c)
-        return err_set(e, ERR_SESSION_NOT_FOUND, "session %.60s is not open",
-                       *operation_request_session(r));
-    if (opening)
-        leave_front(s, c);
-    engine_send(c, r);
-    return true;
-}
-
-/* --- what conversations say --------------------------------------------------------------------
- */
-
-void engine_tell_front(struct conversation *c, struct notice *n)
-{
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    bool in_front = s->options.serves || s->front == c;
-    if (in_front)
+    struct engine *s = seat->engine;
+    HOLD_LOCK(s);
+    if (s->options.serves || s->front == seat)
         mailbox_push(s->notices, n);
-    pthread_mutex_unlock(&s->lock);
-    if (!in_front)
+    else
         notice_free(n);
 }
 
-bool engine_has_in_front(struct conversation *c)
+bool engine_has_in_front(struct seat *seat)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    bool in_front = s->front == c;
-    pthread_mutex_unlock(&s->lock);
-    return in_front;
+    HOLD_LOCK(seat->engine);
+    return seat->engine->front == seat;
 }
 
-bool engine_is_done_with(struct conversation *c)
+bool engine_is_done_with(struct seat *seat)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    bool done = s->front && s->front != c && c->seat.load == 0;
-    pthread_mutex_unlock(&s->lock);
-    return done;
+    HOLD_LOCK(seat->engine);
+    return seat->engine->front && seat->engine->front != seat && seat->load == 0;
 }
 
-bool engine_hand_over(struct conversation *c, const char *session, struct operation_request *r)
+bool engine_hand_over(struct seat *seat, const char *session, struct operation_request *r)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    struct conversation *to =
-        s->ends || !s->front || s->front != c ? NULL : engine_find_open(s, session);
-    bool another = to && to != c;
-    if (another) {
-        s->front = to;
-        if (r)
-            engine_pass_on(c, to, r);
-        engine_move_requests(c, to);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return another;
+    struct engine *s = seat->engine;
+    HOLD_LOCK(s);
+    struct seat *to = s->ends || s->front != seat ? NULL : engine_find_open(s, session);
+    if (!to || to == seat)
+        return false;
+    s->front = to;
+    if (r)
+        pass_on(seat, to, r);
+    for (size_t i = 0; i < seat->deferred.len; i++)
+        pass_on(seat, to, seat->deferred.items[i]);
+    vec_clear(&seat->deferred);
+    while ((r = mailbox_pop(seat->requests)))
+        pass_on(seat, to, r);
+    return true;
 }
 
-/* An engine that serves: nothing is in front. A request goes to the conversation that has its
- * session, else to a spare one, which makes sure that no other has it (engine_claim()) and opens
- * it. A conversation has one session in its life; nobody needing it, it closes and ends. */
-
-enum { SPARE_MS = 2000 }; /* without a session, before it ends */
-
-/* --- requests ----------------------------------------------------------------------------------
+/* --- how long a conversation stays that has nothing to do --------------------------------------
  */
-
-static bool needs_session(const struct operation *o)
-{
-    const struct shape_field *f = o->params ? o->params->fields : NULL;
-    for (; f && f->name; f++)
-        if (strcmp(f->name, SESSION_MEMBER) == 0)
-            return f->presence == SHAPE_REQUIRED;
-    return false;
-}
-
-static struct conversation *find_spare(const struct engine *s)
-{
-    for (size_t i = 0; i < s->conversations.len; i++) {
-        struct conversation *c = s->conversations.items[i];
-        if (c->seat.load == 0 && !c->seat.spent)
-            return c;
-    }
-    return NULL;
-}
 
 static bool is_crowded(const struct engine *s)
 {
     int64_t most = config_integer(s->config, CONFIG_SERVE_OPEN_SESSIONS);
-    return s->options.serves && ((int64_t)s->conversations.len > most || s->waiting.len > 0);
+    return s->options.serves && ((int64_t)s->seats.len > most || s->waiting.len > 0);
 }
 
-/* Whether others that rest were used longer ago. */
-static bool is_oldest(const struct engine *s, const struct conversation *c)
+/* No other idle conversation was used longer ago. */
+static bool is_oldest(const struct engine *s, const struct seat *seat)
 {
-    for (size_t i = 0; i < s->conversations.len; i++) {
-        const struct seat *other = &s->conversations.items[i]->seat;
-        if (other->load == 0 && other->used_ms < c->seat.used_ms)
+    for (size_t i = 0; i < s->seats.len; i++)
+        if (s->seats.items[i]->load == 0 && s->seats.items[i]->used_ms < seat->used_ms)
             return false;
-    }
     return true;
 }
 
 void engine_make_room(const struct engine *s)
 {
-    for (size_t i = 0; i < s->conversations.len && is_crowded(s); i++) {
-        struct conversation *c = s->conversations.items[i];
-        if (c->seat.load == 0 && is_oldest(s, c)) {
-            conversation_leave(c);
+    for (size_t i = 0; i < s->seats.len && is_crowded(s); i++) {
+        struct seat *seat = s->seats.items[i];
+        if (seat->load == 0 && is_oldest(s, seat)) {
+            engine_order(seat, &order_look);
             return;
         }
     }
 }
 
-static struct conversation *start_another(struct engine *s, struct error *e)
+int engine_rest_wait(struct seat *seat, bool open)
 {
-    struct conversation *c = engine_add_conversation(s);
-    c->tidies = !s->tidied;
-    if (engine_start_conversation(c)) {
-        s->tidied = true;
-        engine_make_room(s);
-        return c;
-    }
-    s->conversations.len--;
-    conversation_free(c);
-    err_set(e, ERR_AGENT_ERROR, "there is no thread to be had for another session; close some");
-    return NULL;
-}
-
-static bool wait_for_room(struct engine *s, struct operation_request *r)
-{
-    if (s->conversations.len < s->most)
-        return false;
-    vec_push(&s->waiting, r);
-    engine_make_room(s);
-    return true;
-}
-
-bool engine_serve(struct engine *s, struct operation_request *r, struct error *e)
-{
-    struct conversation *c = engine_find_named(s, r);
-    if (!c && needs_session(r->operation) && !engine_names_session(r))
-        return err_set(e, ERR_USAGE,
-                       "\"" SESSION_MEMBER "\" is missing; name the session that is meant");
-    if (!c)
-        c = find_spare(s);
-    if (!c && wait_for_room(s, r))
-        return true;
-    if (!c)
-        c = start_another(s, e);
-    if (c)
-        engine_send(c, r);
-    return c;
-}
-
-/* --- what conversations say --------------------------------------------------------------------
- */
-
-/* A conversation never changes its session: the requests in its mailbox were given to it because
- * they name that one. */
-void engine_take_seat(struct conversation *c, const char *session)
-{
-    assert(!*c->seat.session || strcmp(c->seat.session, session) == 0);
-    memcpy(c->seat.session, session, UUID_LEN + 1);
-    c->seat.spent = true;
-}
-
-bool engine_claim(struct conversation *c, const char *session, struct operation_request *r)
-{
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    struct conversation *other = engine_find_open(s, session);
-    bool mine = !other || other == c;
-    if (mine)
-        engine_take_seat(c, session);
-    else
-        engine_pass_on(c, other, r);
-    pthread_mutex_unlock(&s->lock);
-    return mine;
-}
-
-void engine_spend(struct conversation *c)
-{
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    c->seat.spent = true;
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* For how long it may still rest. */
-static int64_t rest_of(const struct conversation *c, bool open)
-{
-    const struct engine *s = c->engine;
-    if ((open && is_crowded(s) && is_oldest(s, c)) || (!open && c->seat.spent))
+    struct engine *s = seat->engine;
+    HOLD_LOCK(s);
+    if (!s->options.serves || seat->load > 0)
+        return -1;
+    if (open ? is_crowded(s) && is_oldest(s, seat) : seat->spent)
         return 0;
     int64_t rest_ms =
         open ? config_integer(s->config, CONFIG_SERVE_IDLE_MINUTES) * 60000 : SPARE_MS;
-    int64_t left = c->seat.used_ms + rest_ms - clock_mono_ms();
-    return left > 0 ? left : 0;
+    int64_t left = seat->used_ms + rest_ms - clock_mono_ms();
+    return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-int engine_rest_wait(struct conversation *c, bool open)
+bool engine_retire(struct seat *seat)
 {
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    int64_t wait_ms = !s->options.serves || c->seat.load > 0 ? -1 : rest_of(c, open);
-    pthread_mutex_unlock(&s->lock);
-    return wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
-}
-
-bool engine_may_close(struct conversation *c, bool open)
-{
-    return engine_rest_wait(c, open) == 0;
-}
-
-/* What waited for room has some; what still has none waits on. */
-static void serve_waiting(struct engine *s)
-{
-    size_t count = s->waiting.len;
-    for (size_t i = 0; i < count && s->conversations.len < s->most; i++) {
-        struct operation_request *r = s->waiting.items[0];
-        struct error e;
-        vec_remove(&s->waiting, 0, 1);
-        if (!engine_serve(s, r, &e))
-            engine_fail(s, r, &e);
-    }
-}
-
-static void leave_list(struct engine *s, const struct conversation *c)
-{
-    for (size_t i = 0; i < s->conversations.len; i++)
-        if (s->conversations.items[i] == c) {
-            vec_remove(&s->conversations, i, 1);
-            return;
-        }
-}
-
-bool engine_retire(struct conversation *c)
-{
-    struct engine *s = c->engine;
-    pthread_mutex_lock(&s->lock);
-    bool retires = !s->ends && c->seat.load == 0;
-    if (retires) {
-        leave_list(s, c);
-        c->seat.joins = s->has_ended;
-        c->seat.earlier = s->last_ended;
-        s->last_ended = c->seat.thread;
-        s->has_ended = true;
-        serve_waiting(s);
-        engine_make_room(s);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return retires;
+    struct engine *s = seat->engine;
+    HOLD_LOCK(s);
+    if (s->ends || seat->load > 0)
+        return false;
+    size_t at = 0;
+    while (s->seats.items[at] != seat)
+        at++;
+    vec_remove(&s->seats, at, 1);
+    seat->joins = s->has_ended;
+    seat->earlier = s->last_ended;
+    s->last_ended = seat->thread;
+    s->has_ended = true;
+    s->serve_waiting(s);
+    engine_make_room(s);
+    return true;
 }

@@ -67,6 +67,7 @@ const struct operation operation_memory_export = {
                      SHAPE_REQ(memory_export_result, entries, "How many were written.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_STREAM,
     .run = run_export,
+    .content = CONTENT_OUT,
 };
 
 /* --- memory/import: a step -------------------------------------------------------------------- */
@@ -332,6 +333,7 @@ const struct operation operation_memory_import = {
                      SHAPE_REQ(memory_import_result, stored, "Entries that were new.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_import,
+    .content = CONTENT_IN,
 };
 
 /* --- memory/reindex --------------------------------------------------------------------------- */
@@ -526,6 +528,7 @@ const struct operation operation_graph_export = {
     .result = &graph_counts_shape,
     .needs = NEED_GRAPH | NEED_STORE | NEED_STREAM,
     .run = run_graph_export,
+    .content = CONTENT_OUT,
 };
 
 /* --- graph/import ----------------------------------------------------------------------------- */
@@ -614,4 +617,5 @@ const struct operation operation_graph_import = {
     .result = &graph_counts_shape,
     .needs = NEED_GRAPH | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_graph_import,
+    .content = CONTENT_IN,
 };

@@ -87,6 +87,26 @@ struct operation_context {
     const struct wakeup *wakeup; /* polled by what takes long; NULL: nothing ends it */
 };
 
+/* What becomes of a request while a turn runs in its conversation: it is done at once, or when the
+ * turn has ended; it is refused with SESSION_BUSY; or it ends the turn, if that is of the session
+ * that it names, and is done then. A request that a turn refuses ends a question to a server
+ * between turns. */
+enum operation_when { WHEN_NOW, WHEN_LATER, WHEN_REFUSED, WHEN_ENDS };
+
+/* What an engine that serves does first for the session that a request names: nothing (the request
+ * makes a session, or is about none), see that no other conversation has it, open it for reading,
+ * open it for writing. */
+enum operation_want { WANTS_NOTHING, WANTS_SESSION, WANTS_READING, WANTS_WRITING };
+
+/* What keeps a conversation busy until the answer, which then has a result also if it failed (with
+ * the member "error"). */
+enum operation_busy { BUSY_NOT, BUSY_TURN, BUSY_COMPACTION };
+
+/* A stream that protocols carry in JSON, as the member "content". */
+enum operation_content { CONTENT_NONE, CONTENT_IN, CONTENT_OUT };
+
+struct conversation;
+
 struct operation {
     const char *name;    /* "session/list" */
     const char *summary; /* one sentence, English */
@@ -96,9 +116,17 @@ struct operation {
     enum operation_executor executor;
     unsigned needs; /* of enum operation_need */
     bool lasting;   /* it leaves something behind, and not in the store */
+    bool opens;     /* its result is the session that it opens (struct session_info) */
+    enum operation_content content;
     /* `result` is empty, and again where this fails. NULL: it needs an engine (engine.h), whose
      * conversations know how. */
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
+    /* Of OPERATION_CONVERSATION: how a conversation does it, on its thread, and when. `params` and
+     * `result` as above. */
+    bool (*converse)(struct conversation *c, const void *params, void *result, struct error *e);
+    enum operation_when in_turn;
+    enum operation_busy busy;
+    enum operation_want wants;
 };
 
 /* The beginning of a row, and shapes that stand in it: struct tag and rows of members (shape.h). */
@@ -106,6 +134,8 @@ struct operation {
     .name = title, .summary = text, .authority = AUTHORITY_##least, .executor = OPERATION_##where
 #define PARAMETERS(S, ...) &(const struct shape)SHAPE_PARAMETERS(struct S, __VA_ARGS__)
 #define RESULT(title, S, ...) &(const struct shape)SHAPE_OF(title, struct S, __VA_ARGS__)
+#define CONVERSE(function, when, want)                                                             \
+    .converse = converse_##function, .in_turn = WHEN_##when, .wants = WANTS_##want
 
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);

@@ -12,6 +12,7 @@
 #include "knowledge/learned_extract.h"
 #include "memory/summary_flags.h"
 #include "session/capability.h"
+#include "session/conversation.h"
 #include "session/import.h"
 #include "session/projection.h"
 #include "store/event_log.h"
@@ -269,6 +270,7 @@ const struct operation operation_session_rename = {
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_rename,
+    CONVERSE(rename, NOW, SESSION),
 };
 
 static const struct shape label_shape = SHAPE_PARAMETERS(
@@ -290,6 +292,7 @@ const struct operation operation_session_label = {
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_label,
+    CONVERSE(label, NOW, SESSION),
 };
 
 /* It is archived also where nothing will be proposed of it. */
@@ -319,6 +322,7 @@ const struct operation operation_session_archive = {
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_archive,
+    CONVERSE(archive, ENDS, SESSION),
 };
 
 static bool run_unarchive(struct operation_context *c, const void *params, void *result,
@@ -335,6 +339,7 @@ const struct operation operation_session_unarchive = {
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_unarchive,
+    CONVERSE(unarchive, NOW, SESSION),
 };
 
 static bool run_delete(struct operation_context *c, const void *params, void *result,
@@ -351,6 +356,7 @@ const struct operation operation_session_delete = {
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_delete,
+    CONVERSE(delete, ENDS, SESSION),
 };
 
 static bool run_rebuild(struct operation_context *c, const void *params, void *result,
@@ -401,6 +407,8 @@ const struct operation operation_session_fork = {
     .result = &session_info_shape,
     .needs = NEED_STORE | NEED_WRITE,
     .run = run_fork,
+    CONVERSE(fork, REFUSED, SESSION),
+    .opens = true,
 };
 
 static bool tell_percent(void *stream, int percent)
@@ -433,6 +441,7 @@ const struct operation operation_session_import = {
     .result = &session_info_shape,
     .needs = NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_import,
+    .content = CONTENT_IN,
 };
 
 /* --- session/export --------------------------------------------------------------------------- */
@@ -468,6 +477,7 @@ const struct operation operation_session_export = {
                    SHAPE_OPT(session_export_params, replace, "A file that exists is replaced.")),
     .lasting = true,
     .run = run_export,
+    .content = CONTENT_OUT,
 };
 
 enum { RANGES_MOST = 100000, EVENTS_LIMIT = 200, EVENTS_MOST = 1000 };
