@@ -1,6 +1,6 @@
-/* hnswlib keeps its own counsel about deleted elements, which can leave it without an entry; so
- * nothing is ever deleted in it: what is gone is overwritten with zeros, and who searches passes
- * over it. No exception leaves this file. */
+/* Deleting elements in hnswlib can leave it without an entry point. So nothing is deleted: a
+ * forgotten element is overwritten with zeros, and searches skip it. No exception leaves this file.
+ */
 #include "index/hnsw.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-/* Its own vector code, which we do not use, reads behind the end of lists. */
+/* Its own vector code, which is not used here, reads behind the end of lists. */
 #define NO_MANUAL_VECTORIZATION
 #include <hnswlib/hnswlib.h>
 
@@ -24,7 +24,7 @@ const unsigned entry_none = static_cast<unsigned>(-1);
 const size_t smallest_capacity = 1024;
 const size_t search_width = 200;
 
-/* An element: what one of its bytes stands for, and the bytes. */
+/* An element: the scale of its bytes, and the bytes. */
 float distance(const void *a, const void *b, const void *stride)
 {
     const char *x = static_cast<const char *>(a), *y = static_cast<const char *>(b);
@@ -59,7 +59,7 @@ class byte_space : public hnswlib::SpaceInterface<float>
     size_t stride;
 };
 
-/* What stands before the elements in the graph as bytes. */
+/* Stands before the elements. */
 struct preamble {
     uint64_t count, element_size, links_size;
     uint32_t entry;

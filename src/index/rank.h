@@ -134,7 +134,7 @@ struct posting {
     int64_t key;
     uint32_t places; /* offset of its places in the bytes */
     uint32_t term : 7;
-    uint32_t named : 1; /* … as the name of who said it */
+    uint32_t named : 1; /* also as the name of the speaker */
     uint32_t last : 8;  /* its last place, or one before it */
     uint32_t count : 16;
 };

@@ -169,7 +169,7 @@ struct reader {
     void *context;
     struct rank_survey *survey;
     bool again;   /* the survey is filled */
-    size_t reach; /* … the next of it that may have entries at the floor */
+    size_t reach; /* the next talk of it that may have entries at the floor */
 };
 
 /* The next talk with a posting; with a filled survey the next one that is worth it, or beside such

@@ -1,6 +1,6 @@
-/* The log with an index of what users and models said in all sessions, and the search in it.
- * Whoever writes to the log, or deletes a session, does so here: rows and words are kept together.
- */
+/* The log with an index of words of users and models in all sessions, and the search in it. Writing
+ * to the log and deleting a session goes through these functions, which keep rows and words
+ * together. */
 #ifndef INDEX_TRANSCRIPTS_H
 #define INDEX_TRANSCRIPTS_H
 
@@ -8,18 +8,19 @@
 #include "chat/session_info.h"
 #include "store/store.h"
 
-/* event_log_append(), event_log_fill() and event_log_copy() with their words. */
+/* event_log_append(), event_log_fill() and event_log_copy(), with the index. */
 bool transcripts_append(struct store *s, const struct event *ev, struct error *e);
 bool transcripts_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
 bool transcripts_copy(struct store *s, const char *from, int64_t last, const char *to,
                       struct error *e);
 
-/* sessions_delete(). The session's words are found no more, and are gone from the file when
- * transcripts_purge() has come to its end: in steps, on any connection (words_purge_step()). */
+/* sessions_delete(), with the index. The session's words are no longer found, and are gone from the
+ * file when transcripts_purge() has come to its end: in steps, on any connection
+ * (words_purge_step()). */
 bool transcripts_delete(struct store *s, const char *session_id, struct error *e);
 bool transcripts_purge(struct store *s, bool *more, struct error *e);
 
-/* words_reindex() for the transcripts; words_tidy(), and before that what a purge has left. */
+/* words_reindex() for the transcripts; transcripts_purge(), then words_tidy(). */
 bool transcripts_reindex(struct store *s, struct error *e);
 bool transcripts_tidy(struct store *s, bool *more, struct error *e);
 

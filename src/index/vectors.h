@@ -9,12 +9,12 @@
 #include "index/corpus.h"
 #include "index/embedder.h"
 
-/* What one thread holds; loaded at the first search, brought up to date by what changed since. */
+/* The vectors that one thread has in memory; loaded at the first search, then updated. */
 struct vectors;
 
-/* Of the corpus of these tables. `graph_directory`: where graphs are files (NULL: none, the exact
- * scan always answers). From `graph_from` entries on a graph is used, where the build has one and
- * it is current. */
+/* For the corpus of these tables. `graph_directory` has the files of graphs; NULL: no graphs, only
+ * the exact scan. From `graph_from` entries on a graph is used, if the build has graphs and it is
+ * current. */
 struct vectors *vectors_new(const char *tables, const char *graph_directory, int64_t graph_from);
 void vectors_free(struct vectors *v); /* NULL is fine */
 
@@ -30,20 +30,20 @@ bool vectors_search(struct vectors *v, const struct corpus *c, const struct vect
                     const struct corpus_scope *scope, size_t limit, struct candidates *out,
                     struct error *e);
 
-/* How a question stands to all vectors in scope, for who ranks by more than cosines. An entry's
- * nearness is its cosine with the question, and a share of that of the entry before it (rank.h:
- * the key below, of the same session). */
+/* Statistics of all vectors in scope, for a ranking by more than cosines. The nearness of an entry
+ * is its cosine with the question, and a share of the cosine of the entry before it in its session.
+ */
 struct vectors_field {
     double previous;               /* the share */
-    const struct candidates *also; /* of entries that are told of wherever they stand; borrowed */
+    const struct candidates *also; /* entries that are reported at any rank; borrowed */
 
-    /* Told: */
+    /* Filled in: */
     int64_t count;          /* of vectors in scope */
     double mean, deviation; /* of their nearness; with a graph, of a sample */
 };
 
-/* As vectors_search(), but the nearest by nearness, which is their rank, whatever their score; and
- * behind them, in no order, those of `also` that have a vector and are not among them. */
+/* As vectors_search(), but by nearness, which is the rank, whatever the score; behind these, in no
+ * order, the other entries of `also` that have a vector. */
 bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vector_query *query,
                    const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
                    struct candidates *out, struct error *e);
@@ -52,25 +52,24 @@ bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vecto
 struct vectors_lacking {
     VEC(int64_t) keys;
     VEC(char *) contents; /* as far as an embedder reads */
-    VEC(char *) texts;    /* what is embedded: who said it stands before it */
+    VEC(char *) texts;    /* with the speaker in front: these are embedded */
     size_t max_bytes;
-    int64_t missing; /* these and others */
+    int64_t missing; /* all that lack one */
 };
 void vectors_lacking_release(struct vectors_lacking *l);
 
-/* At most so many, each up to `max_bytes`; none: all have one. */
+/* At most `most`, each up to `max_bytes`; none: all have a vector. */
 bool vectors_lacking(const struct corpus *c, const char *model, int most, size_t max_bytes,
                      struct vectors_lacking *out, struct error *e);
-/* The vectors that were made of their texts, but of what was edited or forgotten meanwhile. From
- * now on their dimension is the model's. */
+/* Stores the vectors of these texts, except of texts that were edited or forgotten meanwhile. Their
+ * dimension becomes that of the model. */
 bool vectors_keep(const struct corpus *c, const char *model, const struct vectors_lacking *of,
                   const struct embeddings *made, struct error *e);
-/* Fits the scores to the model's vectors, where there are many more than when that was done last.
- */
+/* Fits the scores to the vectors of a model, when there are many more than at the last time. */
 bool vectors_fit(const struct corpus *c, const char *model, struct error *e);
 
-/* How many texts have a vector of this model and lack one, and how many vectors are of other ones.
- * `model` NULL: none is in use, and none is missing. */
+/* Numbers of texts with and without a vector of this model, and of vectors of other models. `model`
+ * NULL: none is in use, and none is missing. */
 struct vectors_counts {
     int64_t embedded, missing, stale;
     int dimension; /* 0: not known */
@@ -78,21 +77,21 @@ struct vectors_counts {
 bool vectors_count(const struct corpus *c, const char *model, struct vectors_counts *out,
                    struct error *e);
 
-/* The text is no longer what was embedded. */
+/* Deletes the vectors of a text. */
 bool vectors_remove(const struct corpus *c, int64_t key, struct error *e);
 
-/* From now on this is the model's dimension; what has another one is stale. */
+/* Makes this the dimension of the model; vectors of another one become stale. */
 bool vectors_know_model(const struct corpus *c, const char *model, int dimension, struct error *e);
 
-/* Takes vectors of other models away, some at a time. *more: there may be others left. */
+/* Deletes some vectors of other models. *more: there may be others. */
 bool vectors_drop_stale(const struct corpus *c, const char *model, bool *more, struct error *e);
 
-/* Brings the graph's file up to date, or makes it, in steps; nothing where it is not used. *left:
- * entries that it still lacks. A file that is damaged is set aside (NAME.damaged) and made anew. */
+/* Updates or makes the file of the graph, in steps, if a graph is used. *left: entries that it
+ * lacks. A damaged file is renamed to NAME.damaged and made again. */
 bool vectors_graph_step(struct vectors *v, const struct corpus *c, const char *model, int step,
                         int64_t *left, struct error *e);
-/* What was forgotten leaves the files of graphs at once; costs nothing where there are none. `v`
- * may be NULL: then they are looked for beside the database. Inside a transaction, too. */
+/* Removes forgotten vectors from the files of graphs; costs nothing without such files. `v` NULL:
+ * the files beside the database. Also inside a transaction. */
 bool vectors_graph_purge(struct vectors *v, const struct corpus *c, struct error *e);
 bool vectors_has_graph(const struct vectors *v); /* the last search used it */
 

@@ -1,4 +1,4 @@
-/* What the files of the vectors share: vectors.c (searching, rows, embedding), vectors_scan.c (all
+/* Shared by the files of the vectors: vectors.c (searching, rows, embedding), vectors_scan.c (all
  * vectors in memory), vectors_graph.c (the graph and its file). */
 #ifndef INDEX_VECTORS_PRIVATE_H
 #define INDEX_VECTORS_PRIVATE_H
@@ -34,7 +34,7 @@ struct vector_ids {
 bool vectors_ids(const struct corpus *c, int64_t model, struct vector_ids *out, struct error *e);
 bool vectors_number(const struct corpus *c, int64_t model, int64_t *out, struct error *e);
 
-/* One vector as bytes, int8_stride() of them. *found is false where it is gone. */
+/* A vector as int8_stride() bytes. *found is false when it is gone. */
 bool vectors_bytes(const struct corpus *c, int64_t model, int64_t key, int dimension, int8_t *bytes,
                    float *scale, bool *found, struct error *e);
 

@@ -1,4 +1,4 @@
-/* What the search by words (words_search.c) and the passages of its hits (words_passage.c) share.
+/* Shared by the search by words (words_search.c) and the passages of its hits (words_passage.c).
  */
 #ifndef INDEX_WORDS_PRIVATE_H
 #define INDEX_WORDS_PRIVATE_H
@@ -36,8 +36,7 @@ struct words_query {
     bool beside; /* there are terms outside of phrases */
 };
 
-/* Of the text's first QUERY_BYTES, QUERY_TERMS and QUERY_PHRASES. `typing`: the last word may go
- * on. */
+/* Reads the first QUERY_BYTES, QUERY_TERMS and QUERY_PHRASES. `typing`: the last word may go on. */
 void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out);
 void words_query_release(struct words_query *q);
 

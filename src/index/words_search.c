@@ -393,7 +393,7 @@ static const char collect_sql[] =
     "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
 static const char pointer_type[] = "words_collect";
 
-/* Where the rows of a phrase are added; those of a damaged index come in any order. */
+/* The list to which rows of a phrase are added; those of a damaged index come in any order. */
 struct phrase_rows {
     struct postings *list;
     size_t first; /* of this phrase in it */

@@ -2,7 +2,7 @@
  * transaction, or a part of one that is open; a call that fails has changed nothing. So two
  * processes do not lose each other's writes, and names stay unique.
  *
- * Names and texts are kept trimmed, with secrets masked (memory/secrets.h). A faulty text and one
+ * Names and texts are kept trimmed, with secrets masked (memory/content.h). A faulty text and one
  * beyond a bound (chat/knowledge.h) are USAGE, a missing entity or fact is MEMORY_NOT_FOUND; both
  * name the member. Structs that are filled in are empty after a failure. */
 #ifndef KNOWLEDGE_GRAPH_H

@@ -22,7 +22,7 @@
 #include "store/health.h"
 #include "store/store.h"
 
-/* ---- what is searched for ---- */
+/* ---- queries ---- */
 
 /* [memory] scope. PROJECT: sessions that were begun in `directory`. SESSION: this session and those
  * that it was forked from. */
@@ -50,44 +50,44 @@ struct memory_query {
     const struct vector_query *vector; /* NULL with WORDS */
 };
 
-/* limit 5, everything, words alone, what [memory] k1 and b say. */
+/* limit 5, all entries, words only, k1 and b of [memory]. */
 struct memory_query memory_query_for(const struct config *config, const char *text);
 
 /* ---- a memory ---- */
 
 struct memory;
 
-/* MEMORY_NOT_FOUND where it is not of the scope. */
+/* MEMORY_NOT_FOUND when the entry is out of scope. */
 struct memory_around {
     struct memory_place place; /* the id is whole */
     struct memory_scope scope;
 };
 
-/* What was taken out by forget(), to be put back by restore(). */
+/* Entries removed by forget(), for restore(). */
 struct memory_forgotten {
     VEC(struct forgotten_entry {
         struct memory_entry entry;
-        int64_t key;        /* its place in the memory */
-        int64_t compaction; /* that brought it; as index() takes it */
+        int64_t key;
+        int64_t compaction; /* as in index() */
     })
     items;
     VEC(struct quoting_summary {
         char *session_id;
-        int64_t completed_seq; /* of the compaction whose summary quotes one of them */
+        int64_t completed_seq; /* of the compaction whose summary quotes an entry */
         int turn;
     })
-    summaries; /* now flagged: filled in by who listens */
+    summaries; /* now flagged: filled in by the listener */
 };
 void memory_forgotten_release(struct memory_forgotten *f);
 
-/* Stands for the number of a compaction: a session that was left brought it. */
+/* Instead of the number of a compaction: entries of a session that was left. */
 #define MEMORY_OF_SESSION (-1)
 
 /* Messages that are still to be indexed, in the order of the conversation. */
 struct memory_deferred {
     char *session_id;
     int64_t compaction;
-    int64_t first; /* seq; with the two above it names those that next_deferred() found */
+    int64_t first; /* seq; with the two members above the key of the row */
     VEC(struct memory_source {
         int64_t seq;
         int64_t turn;
@@ -96,19 +96,20 @@ struct memory_deferred {
 };
 void memory_deferred_release(struct memory_deferred *d);
 
-/* Whether the messages of a session from before are to come in; as numbers in the database. */
+/* Whether the messages of an earlier session, from before memory followed it, are indexed; numbers
+ * in the database. */
 enum memory_backlog {
-    BACKLOG_NONE,    /* it is not from before */
-    BACKLOG_UNASKED, /* the person has not said */
+    BACKLOG_NONE,    /* no earlier session */
+    BACKLOG_UNASKED, /* the person was not asked yet */
     BACKLOG_WANTED,
-    BACKLOG_DONE, /* was wanted, and others still are */
+    BACKLOG_DONE, /* indexed, while others are still wanted */
     BACKLOG_REFUSED
 };
 struct memory_backlog_count {
-    int64_t sessions[BACKLOG_REFUSED + 1]; /* by state; not of BACKLOG_NONE */
+    int64_t sessions[BACKLOG_REFUSED + 1]; /* by state, without BACKLOG_NONE */
 };
 
-/* Sessions that something was said in since memory looked. */
+/* Sessions that have grown since memory read them. */
 struct memory_dues {
     VEC(struct memory_due {
         char *session_id;
@@ -118,13 +119,13 @@ struct memory_dues {
 };
 void memory_dues_release(struct memory_dues *d);
 
-/* A session as it is now. */
+/* The current state of a session. */
 struct memory_following {
     const char *session_id;
     const struct log_messages *messages;
-    int64_t last;      /* event that they are known up to */
-    bool tool_results; /* they come in, too */
-    bool stays_out;    /* what is new does not, nor will it: the person does not want that */
+    int64_t last;      /* last event of them */
+    bool tool_results; /* are indexed, too */
+    bool stays_out;    /* new messages are never indexed: the person's choice */
 };
 
 struct memory_ops {
@@ -139,43 +140,41 @@ struct memory_ops {
      * anything else the text must be the same, too, unless the user edited it (an import may number
      * the messages of each talk anew). One whose text equals an entry of the session that is pinned
      * or not older is passed over, too; an older, unpinned copy gives way. What was forgotten does
-     * not come again but by an import. Content is stored trimmed, with secrets masked (secrets.h);
+     * not come again but by an import. Content is stored trimmed, with secrets masked (content.h);
      * what is then empty is passed over. */
     bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
                   struct memory_entry *entries, size_t count, int *stored, struct error *e);
 
-    /* Takes back what the compaction of this number brought, but what the user pinned or edited
-     * since. A copy that gave way to it does not come back: the text is in the history again. */
+    /* Removes the entries of a compaction, except those that the user pinned or edited since. A
+     * copy that gave way to one does not come back: the text is in the history again. */
     bool (*withdraw)(struct memory *m, const char *session_id, int64_t compaction, struct error *e);
 
-    /* Notes messages to be indexed later, by whoever has the time: what is too much for a
-     * transaction that others wait for. withdraw() and forget_session() take them, too. */
+    /* Notes messages to be indexed later, in idle time, when they are too many for a transaction
+     * that others wait for. withdraw() and forget_session() drop them, too. */
     bool (*defer)(struct memory *m, const struct memory_deferred *d, struct error *e);
     /* NULL: of any session. */
     bool (*has_deferred)(struct memory *m, const char *session_id, bool *out, struct error *e);
-    /* Some hundred, the oldest of a session first; none: out->session_id is NULL. Who indexes them
-     * drops them in the same transaction. */
+    /* Some hundred, the oldest of a session first; none: out->session_id is NULL. The caller
+     * indexes and drops them in one transaction. */
     bool (*next_deferred)(struct memory *m, struct memory_deferred *out, struct error *e);
     bool (*drop_deferred)(struct memory *m, const struct memory_deferred *d, struct error *e);
 
-    /* ---- sessions that are followed: their messages come in when they are left ---- */
+    /* ---- followed sessions: their messages are indexed when the session is left ---- */
 
-    /* One to be followed that nobody has written to since before_ms, or that is archived; none:
-     * *session_id is NULL. The caller frees it. */
+    /* A due session that has not grown since before_ms, or is archived; none: *session_id is NULL.
+     * The caller frees it. */
     bool (*next_idle)(struct memory *m, int64_t before_ms, char **session_id, struct error *e);
-    /* Those that were written to after since_ms, newest first. */
+    /* Due sessions that have grown after since_ms, newest first. */
     bool (*fresh)(struct memory *m, int64_t since_ms, struct memory_dues *out, struct error *e);
-    /* Defers what came since the session was followed last (the log has grown meanwhile if the
-     * caller has no transaction); takes out what is no message any more, but what the user pinned
-     * or edited. What the session that it was forked from has, it does not have again. */
+    /* Defers the messages since the last call (the log may have grown if the caller has no
+     * transaction); removes entries that are no longer messages, except those that the user pinned
+     * or edited. Messages of the parent session are not indexed again. */
     bool (*follow)(struct memory *m, const struct memory_following *f, struct error *e);
-    /* What the person says about the sessions from before: accepted, those that were refused
-     * earlier are wanted, too. */
+    /* The person's answer about earlier sessions; accepting also makes refused ones wanted. */
     bool (*answer_backlog)(struct memory *m, bool accepted, struct error *e);
     bool (*backlog)(struct memory *m, struct memory_backlog_count *out, struct error *e);
 
-    /* Best first, at most query->limit. A query without a word and without a vector finds nothing.
-     */
+    /* Best first, at most query->limit. A query without a word and a vector finds nothing. */
     bool (*search)(struct memory *m, const struct memory_query *query, struct memory_hits *out,
                    struct error *e);
 
@@ -186,10 +185,10 @@ struct memory_ops {
                   struct error *e);
 
     bool (*get)(struct memory *m, const char *id, struct memory_entry *out, struct error *e);
-    /* The entry and those around it, all of them; `out` is fresh. */
+    /* The entry and those around it; `out` is initialised here. */
     bool (*around)(struct memory *m, const struct memory_around *p, struct memory_excerpt *out,
                    struct error *e);
-    /* Ids that begin so, ascending, at most `limit`. */
+    /* Ids with this beginning, ascending, at most `limit`. */
     bool (*ids)(struct memory *m, const char *beginning, int limit, struct text_list *out,
                 struct error *e);
     /* Every entry, those of a session together and in their order, until visit() returns false; it
@@ -197,23 +196,22 @@ struct memory_ops {
     bool (*each)(struct memory *m, bool (*visit)(void *context, const struct memory_entry *entry),
                  void *context, struct error *e);
 
-    /* New content, trimmed (empty is USAGE) and masked; nothing of the old one stays, as with
-     * forget(). */
+    /* Replaces the content by this one, trimmed (empty is USAGE) and masked; the old one is
+     * forgotten, as with forget(). */
     bool (*edit)(struct memory *m, const char *id, const char *content, struct error *e);
     bool (*pin)(struct memory *m, const char *id, bool pinned, struct error *e);
 
-    /* All or none of them: rows, words, vectors, and what the listener has of them. Nothing of the
-     * text stays in the tables of memory, its index or the journal of the database (which another
-     * connection that is just reading holds until it is done; within a transaction that was open,
-     * the caller settles it). An id twice counts once. `out` may be NULL. */
+    /* All or none of them: rows, words, vectors, and copies of the listener. Nothing of the text
+     * stays in the tables of memory, its index or the journal of the database (which another
+     * connection that is reading holds until it is done; within an open transaction the caller
+     * settles it). An id that is named twice counts once. `out` may be NULL. */
     bool (*forget)(struct memory *m, const char *const *ids, size_t count,
                    struct memory_forgotten *out, struct error *e);
-    /* Some of what forget() and edit() left to do because the memory is lazy; *more: that was not
-     * all. Who does not come to the end may go on another time, on any connection. */
+    /* A step of the work that forget() and edit() left because the memory is lazy; *more: steps are
+     * left, which any connection can do at any time. */
     bool (*purge)(struct memory *m, bool *more, struct error *e);
-    /* Also lets the messages come in again. What is there again meanwhile is passed over.
-     * MEMORY_NOT_FOUND where a session was deleted.
-     */
+    /* The messages may be indexed again, too. Entries that exist again meanwhile are skipped.
+     * MEMORY_NOT_FOUND when a session was deleted. */
     bool (*restore)(struct memory *m, const struct memory_forgotten *f, struct error *e);
     /* All entries of a session, which is deleted. */
     bool (*forget_session)(struct memory *m, const char *session_id, struct error *e);
@@ -221,19 +219,16 @@ struct memory_ops {
     /* All but the counts of vectors. */
     bool (*stats)(struct memory *m, struct memory_stats *out, struct error *e);
 
-    /* Makes the index of words anew in this language, with progress (may be NULL; false stops it,
-     * and searches find as before). Where no transaction is open, it takes many, and others write
-     * in between; what was stopped goes on the next time. */
+    /* words_reindex(); `language` NULL: the configured one. */
     bool (*reindex)(struct memory *m, const char *language,
                     bool (*progress)(void *context, int64_t done, int64_t of), void *context,
                     struct error *e);
 
-    /* A little of what keeps the index of words quick, and of a reindex that somebody did not bring
-     * to its end; *more: that was not all. For who has the time, and no transaction. */
+    /* words_tidy(). */
     bool (*tidy)(struct memory *m, bool *more, struct error *e);
 
-    /* Vectors of a model (index/vectors.h). Who makes them asks for some texts that lack one (each
-     * up to what the embedder reads), and gives their vectors to keep(). */
+    /* Vectors of a model (index/vectors.h): lacking() gives texts without one, keep() takes their
+     * vectors. */
     bool (*lacking)(struct memory *m, const char *model, size_t max_bytes,
                     struct vectors_lacking *out, struct error *e);
     bool (*keep)(struct memory *m, const char *model, const struct vectors_lacking *of,
@@ -241,13 +236,13 @@ struct memory_ops {
     bool (*count_vectors)(struct memory *m, const char *model, struct vectors_counts *out,
                           struct error *e);
     bool (*know_model)(struct memory *m, const char *model, int dimension, struct error *e);
-    /* When none lacks one: *left is how much there is still to do. */
+    /* Called when no text lacks a vector; *left: the work that is left. */
     bool (*tidy_vectors)(struct memory *m, const char *model, int64_t *left, struct error *e);
 };
 
-/* Sessions have texts of memory, too: in summaries, in snapshots. They are told within the
- * transaction, before the text is gone, behind one that comes back; what they say no to does not
- * happen. Of SESSION_FORGOTTEN the entry has the session alone. */
+/* Sessions have copies of texts, in summaries and snapshots. A listener is called within the
+ * transaction, before a text is removed and after one is restored; when it returns false, nothing
+ * happens. For SESSION_FORGOTTEN the entry has only the session. */
 enum memory_event {
     MEMORY_FORGOTTEN, /* `out` takes the summaries */
     MEMORY_EDITED,    /* `entry` is what it was */
@@ -256,47 +251,46 @@ enum memory_event {
 };
 struct memory_listener {
     bool (*hear)(void *context, enum memory_event what, const struct memory_entry *entry,
-                 struct memory_forgotten *out, struct error *e); /* NULL: nobody listens */
+                 struct memory_forgotten *out, struct error *e); /* NULL: none */
     void *context;
 };
 
 struct memory {
     const struct memory_ops *ops;
     struct memory_listener listener;
-    /* Index, graph and journal may have something of a forgotten or edited text until purge() was
-     * called: for who has others waiting, and calls it when they do not. */
+    /* Index, graph and journal may have remains of forgotten texts until purge() is called in idle
+     * time. */
     bool lazy;
 };
 
-/* The memory that is kept in the sessions' database (sqlite_private.h), which these sessions listen
- * to (quoting.h), on the caller's connection, which outlives it. Reads nothing: opening costs the
- * same at any size. */
+/* The memory in the sessions' database, on the caller's connection, which outlives it. The sessions
+ * listen (summary_flags.h). Reads nothing: opening costs the same at any size. */
 struct memory_settings {
-    const char *language; /* what an index without entries is made for; NULL: english. One that has
-                             some keeps its own until a reindex */
-    const char *graph_directory; /* where graphs are files; NULL: none are used */
+    const char *language; /* of an index without entries; NULL: english. Another index keeps its own
+                             until a reindex */
+    const char *graph_directory; /* of the files of graphs; NULL: no graphs */
     int64_t graph_from;          /* entries from which on a graph is used */
 };
 struct memory *memory_open(struct store *s, const struct memory_settings *settings); /* or NULL */
 void memory_close(struct memory *m); /* NULL is fine */
 
-/* The files beside the database that are memory's: of which models there may be some, and what one
- * of this name is. */
+/* Files of memory beside the database: the models that may have some, and the kind of a file by its
+ * name. */
 bool memory_files_read(struct store *s, struct text_list *models, struct error *e);
 enum graph_file_kind memory_file_kind(const struct text_list *models, const char *name);
 
-/* What a check and a recovery of the sessions' database have to know of memory's tables. */
+/* The tables of memory, for the check and the recovery of the database. */
 extern const struct store_extension memory_extension;
 
-/* For the functions of a memory: tells who listens. */
+/* For implementations: calls the listener. */
 bool memory_tell(const struct memory *m, enum memory_event what, const struct memory_entry *entry,
                  struct memory_forgotten *out, struct error *e);
 
-/* The one entry whose id this is, or begins with this where no other does. MEMORY_NOT_FOUND lists
- * candidates where it is ambiguous. For people; the functions above take whole ids. */
+/* The entry with this id, or the only one whose id begins so. MEMORY_NOT_FOUND lists candidates
+ * when there are several. For people; the functions above take whole ids. */
 bool memory_resolve(struct memory *m, const char *reference, char **id, struct error *e);
 
-/* around() where the id may be the beginning of one. */
+/* around() with the beginning of an id. */
 bool memory_around(struct memory *m, const struct memory_around *p, struct memory_excerpt *out,
                    struct error *e);
 

@@ -1,6 +1,6 @@
-/* A whole search as [memory] and [embedding] configure it: for the model's tool, the pane and the
- * command line. What cannot be had of vectors is searched for by words, and the hits say so.
- * Belongs to one thread. */
+/* Searching as [memory] and [embedding] configure it, for the model's tool, the pane and the
+ * command line. Without vectors it searches by words, and the badge of the hits tells why. Belongs
+ * to one thread. */
 #ifndef MEMORY_RECALL_H
 #define MEMORY_RECALL_H
 
@@ -15,8 +15,8 @@ enum { RECALL_DEFAULT = 5, RECALL_MOST = 20 };
 struct recall {
     const struct config *config;
     struct memory *memory;
-    bool alone; /* nobody makes missing vectors meanwhile, nor may a search write: set by the owner;
-                   badges say what does */
+    bool alone; /* nobody computes missing vectors meanwhile, and a search may not write; set by
+                   the owner */
     struct encoder encoder;
 };
 
@@ -31,27 +31,26 @@ void recall_release(struct recall *r);
 bool recall_search(struct recall *r, struct memory_query *query, const struct wakeup *wakeup,
                    struct memory_hits *out, struct error *e);
 
-/* What [memory] ranking and [embedding] provider say: auto is BOTH where an endpoint is configured,
- * else WORDS. A pure function. */
+/* The ranking by [memory] ranking and [embedding] provider: auto is BOTH with a configured
+ * endpoint, else WORDS. A pure function. */
 enum memory_ranking recall_ranking(const char *ranking, const char *provider);
 
 /* The scope that [memory] scope says, for this session and directory (borrowed). */
 struct memory_scope recall_scope(const struct recall *r, const char *session_id,
                                  const char *directory);
 
-/* Everything of `stats`, with vectors. `wakeup` (may be NULL) ends the wait for the command that
- * gives the endpoint's key. */
+/* stats() with the counts of vectors. `wakeup` (may be NULL) ends the wait for the command that
+ * gives the key of the endpoint. */
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
                   struct error *e);
 
-/* Before that work is asked for without a search: whether the endpoint's model still has the
- * dimension that its vectors have. If not, all entries lack theirs from now on. An endpoint that
- * does not answer changes nothing. */
+/* Called before recall_work() without a search: if the model of the endpoint has another dimension
+ * than its stored vectors, all entries lack theirs from now on. An endpoint that does not answer
+ * changes nothing. */
 bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct error *e);
 
-/* Something of the work that waits: vectors for entries that have none, the graph. RECALL_IDLE:
- * there is nothing to do; RECALL_WAITS: the endpoint is down, `why` says how, try again after
- * *retry_ms. */
+/* A step of background work: vectors for entries without one, the graph. RECALL_IDLE: nothing to
+ * do; RECALL_WAITS: the endpoint is down (`why`), try again after *retry_ms. */
 enum recall_work { RECALL_IDLE, RECALL_WORKED, RECALL_WAITS };
 enum recall_work recall_work(struct recall *r, const struct wakeup *wakeup, int64_t *left,
                              int *retry_ms, struct error *why);

@@ -1,4 +1,4 @@
-/* What a look at the database and its recovery have to know of memory's tables. */
+/* Check and recovery of memory's tables. */
 #include <stdio.h>
 #include <stdlib.h>
 

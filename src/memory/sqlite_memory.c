@@ -25,7 +25,7 @@ static const char lineage_sql[] =
     " SELECT number FROM line JOIN memory_session ON memory_session.id = line.id"
     " LEFT JOIN session ON session.id = line.id WHERE " OF_PROJECT;
 
-/* As enum memory_origin, and one more. */
+/* enum memory_origin, plus one. */
 #define ORIGIN "iif(compaction IS NULL, 1, iif(compaction > 0, 2, 3))"
 #define FILTER(origin, after, before)                                                              \
     "(" origin " = 0 OR " ORIGIN " = " origin ") AND created_ms >= " after                         \

@@ -1,4 +1,4 @@
-/* What the files of the memory in SQLite share: sqlite_memory.c (the table of functions, scopes,
+/* Shared by the files of the memory in SQLite: sqlite_memory.c (the table of functions, scopes,
  * lists), sqlite_entries.c (rows, indexing, editing, forgetting), sqlite_followed.c (deferred
  * messages, followed sessions), sqlite_search.c, sqlite_health.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
@@ -88,7 +88,7 @@ bool sqlite_memory_forget_session(struct memory *m, const char *session_id, stru
 
 /* ---- sqlite_memory.c ---- */
 
-/* Of one session; -1: it has none. */
+/* The number of a session; -1: it has none. */
 bool sqlite_session_number(struct store *s, const char *session_id, int64_t *number,
                            struct error *e);
 static inline bool sqlite_filters(const struct memory_filter *f) /* within the sessions */

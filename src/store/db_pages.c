@@ -26,7 +26,7 @@ uint32_t db_u32(const unsigned char *at)
     return db_u16(at) << 16 | db_u16(at + 2);
 }
 
-/* As many bytes as there are; what cannot be read is as if the file ended there. */
+/* Returns the number of bytes that were read; a fault is like the end of the file. */
 static size_t read_at(int fd, unsigned char *out, size_t len, int64_t at)
 {
     size_t got = 0;

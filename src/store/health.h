@@ -56,8 +56,7 @@ struct salvage_shape {
     bool index;
 };
 
-/* What a check and a recovery have to know of the tables that a layer above keeps in the same
- * database. */
+/* Tables of a layer above in the same database, for the check and the recovery. */
 struct store_extension {
     /* Whether they can be read and, `thorough`, their rows make sense; counts them. */
     bool (*check)(struct store *s, bool thorough, struct health *out);

@@ -108,7 +108,7 @@ bool store_leave(struct store *s, bool began, bool ok, struct error *e);
 bool store_step_begin(struct store *s, bool *began, struct error *e);
 bool store_step_end(struct store *s, bool began, bool ok, struct error *e);
 
-/* What the header of a file says of its schema. Changes nothing. */
+/* The schema of a file, by its header. Changes nothing. */
 enum schema_state {
     SCHEMA_EMPTY, /* no tables yet */
     SCHEMA_CURRENT,

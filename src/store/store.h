@@ -23,35 +23,34 @@ enum store_mode { STORE_READ_WRITE, STORE_READ_ONLY };
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e);
 void store_close(struct store *s); /* NULL is fine */
 
-/* What a transaction commits survives a power failure; a single write outside of one survives the
+/* A committed transaction survives a power failure; a single write outside of one survives the
  * death of the program, and a power failure from the next transaction on. */
 bool store_begin(struct store *s, struct error *e);
 bool store_commit(struct store *s, struct error *e); /* on failure it is rolled back */
 void store_rollback(struct store *s);                /* no transaction open: nothing happens */
 
-/* Empties the journal into the database, so that deleted texts are in neither. Waits for nobody;
+/* Empties the journal into the database, so that deleted texts are in neither. Does not wait;
  * false: another connection reads or writes, so try again. Not in a transaction. */
 bool store_settle(struct store *s);
 
-/* Frees what the connection has of the database and of its words in memory; it is read again where
- * it is needed. */
+/* Frees the connection's caches of pages and words, which fill again. */
 void store_give_back_memory(struct store *s);
 
-/* The same of a connection that rests, and what its statements were compiled to, which takes some
- * tenths of a millisecond when they are needed again. Not within a query. */
+/* The same for an idle connection, and its compiled statements, which take some tenths of a
+ * millisecond to compile again. Not within a query. */
 void store_rest(struct store *s);
 
-/* Says why nothing is written through this connection for reading alone, in place of the file's
- * rights: SESSION_PERSISTENCE_DISABLED with `why`, which is borrowed. */
+/* Writing through a read-only connection then fails with SESSION_PERSISTENCE_DISABLED and `why`,
+ * which is borrowed, instead of the rights of the file. */
 void store_set_refusal(struct store *s, const char *why);
 
-/* How long a statement waits while another process writes, and who can end that wait: give_up() is
- * asked every few milliseconds and must not use the store; NULL: nobody. Until this is called: five
- * seconds. What waited in vain is SESSION_STORE_ERROR. */
+/* How long a statement waits while another process writes. give_up() is asked every few
+ * milliseconds whether to end the wait, and must not use the store; NULL: never. The default is
+ * five seconds. A statement that waited in vain fails with SESSION_STORE_ERROR. */
 void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context);
 
-/* `give_up` is not asked before that: where others of this process write, too, each for a moment,
- * an end that is wanted need not lose what is to be kept. Until this is called: none. */
+/* give_up() is not asked before that time: other threads of this process write for a moment only,
+ * and a program that ends need not lose its last write to them. The default is 0. */
 void store_set_grace(struct store *s, int ms);
 
 /* Any thread: the statement that runs now ends with an error. */

@@ -14,7 +14,7 @@
 #include "store/language.h"
 #include "store/store.h"
 
-/* For store.c: makes it known to a connection, which ends before the store does. Costs nothing
+/* For store.c: registers the tokenizer for a connection, which ends before the store. Costs nothing
  * until it is used. */
 bool tokenizer_register(struct store *s, struct error *e);
 
@@ -23,17 +23,17 @@ bool tokenizer_register(struct store *s, struct error *e);
  * stop words. PREFIX is the beginning of a word: no stems, with stop words. */
 enum token_purpose { TOKENS_TEXT, TOKENS_QUERY, TOKENS_EVERY, TOKENS_PREFIX };
 
-/* The last character of a TEXT may be its mark, which says what kind of text it is: the characters
- * from 1 on. It is a word of its own at the place of the last one, so that its place also tells how
- * long the text is. It is no word of a query. */
+/* The last character of a TEXT may be its mark, a character from 1 to TOKEN_MARKS, which tells the
+ * kind of the text. It is a word at the place of the last word, so that its place also tells the
+ * length of the text. It is no word of a query. */
 enum { TOKEN_MARKS = 4 };
 static inline bool token_is_mark(char c)
 {
     return c > 0 && c <= TOKEN_MARKS;
 }
 
-/* Tells of each token until `tell` returns something else than 0, and returns that. `place` is the
- * token's number; two have the same where they stand at the same place. */
+/* Calls `tell` for each token until it returns something else than 0, and returns that. `place` is
+ * the number of the token; a pair and its last character have the same. */
 struct token_seen {
     const char *word; /* folded stem, NUL-terminated; borrowed */
     size_t len;
@@ -45,7 +45,7 @@ typedef int (*token_teller)(void *context, const struct token_seen *t);
 int tokens_each(struct language *l, enum token_purpose purpose, const char *text, size_t len,
                 token_teller tell, void *context);
 
-/* The same words of a text, for what is done without the index. */
+/* All tokens of a text. */
 struct token {
     char *word;        /* folded stem; owned */
     size_t start, end; /* bytes of the text */
@@ -57,7 +57,7 @@ struct tokens {
 };
 void tokens_of(struct language *l, enum token_purpose purpose, const char *text, size_t len,
                struct tokens *out);
-/* … of a language that is needed for this text alone. False: no such language. */
+/* The same with a language for this text alone. False: there is none of this name. */
 bool tokenize(const char *language, const char *text, size_t len, bool keep_stop_words,
               struct tokens *out);
 void tokens_release(struct tokens *t);
