@@ -11,10 +11,7 @@
 static const char entries_sql[] = "SELECT count(*) FROM memory_entry";
 static const char vectors_sql[] = "SELECT count(*) FROM memory_vector";
 
-/* Faults: a count of rows, and what is wrong with them. */
-static const struct {
-    const char *sql, *fault;
-} checks[] = {
+static const struct health_rule rules[] = {
     {"SELECT count(*) FROM memory_entry WHERE session NOT IN (SELECT number FROM memory_session)",
      "entries belong to no session"},
     {"SELECT count(*) FROM memory_entry JOIN memory_session ON number = session"
@@ -27,6 +24,7 @@ static const struct {
      "entries are not in its index of words; 'tiro memory reindex' makes it anew"},
     {"SELECT count(*) FROM memory_words_docsize WHERE id NOT IN (SELECT key FROM memory_entry)",
      "rows of its index of words belong to no entry; 'tiro memory reindex' makes it anew"},
+    {NULL, NULL},
 };
 
 static bool check(struct store *s, bool thorough, struct health *out)
@@ -39,14 +37,7 @@ static bool check(struct store *s, bool thorough, struct health *out)
     if (!words_language(&c, &language, NULL))
         return health_fault(s, sqlite3_errcode(s->db), out);
     snprintf(out->language, sizeof out->language, "%s", language);
-    bool ok = true;
-    for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
-        int64_t rows = 0;
-        ok = health_count(s, checks[i].sql, &rows, out) &&
-             (rows == 0 || health_found(out, HEALTH_INCONSISTENT, "memory: %lld %s",
-                                        (long long)rows, checks[i].fault));
-    }
-    return ok;
+    return !thorough || health_rules(s, rules, "memory", out);
 }
 
 /* ---- rows in damaged pages ---- */
