@@ -622,15 +622,19 @@ static bool agree_on_draft(struct attempt *a)
     }
 }
 
-static void commit(struct attempt *a, const struct rebuild *r)
+static void commit(struct attempt *a)
 {
     const struct message_source *source = a->input.source;
+    struct rebuild r = {0};
     struct error e = {0};
+    rebuild_history(a, &r);
+    struct event *ev = completed_event(a, &r);
+    rebuild_release(&r);
     if (source && source->failed) { /* some messages could not be read */
+        event_free(ev);
         fail(a, "store", source->fault.code, "%s", source->fault.text);
         return;
     }
-    struct event *ev = completed_event(a, r);
     if (ev->compaction.tokens_after >= a->tokens_before) {
         event_free(ev);
         fail(a, "too_small", ERR_TOO_SMALL_TO_COMPACT,
@@ -644,21 +648,6 @@ static void commit(struct attempt *a, const struct rebuild *r)
     }
     event_free(ev);
     fail(a, result == COMMIT_FAILED ? "store" : "memory_indexing", e.code, "%s", e.text);
-}
-
-static void take_step(struct attempt *a, enum step step)
-{
-    struct rebuild r = {0};
-    a->micro = step == STEP_MICRO;
-    if (!a->micro && a->job->mode->prompt && a->plan.gone > 0) {
-        a->summariser = a->host->summariser(a->host->summary.context, &a->no_summariser);
-        a->label = a->summariser ? a->summariser->label : a->job->label;
-    }
-    if (!tell_started(a) || !goes_on(a) || (!a->micro && !agree_on_draft(a)))
-        return;
-    rebuild_history(a, &r);
-    commit(a, &r);
-    rebuild_release(&r);
 }
 
 void compact_run(const struct compact_job *job, const struct compact_host *host,
@@ -677,10 +666,17 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
     *out = (struct compact_outcome){.usage = USAGE_UNKNOWN, .cost = -1};
     add_focus(&a, job->focus);
     enum step step = choose(&a);
-    if (step == STEP_NOTHING)
+    a.micro = step == STEP_MICRO;
+    if (step == STEP_NOTHING) {
         end_with_nothing(&a);
-    else
-        take_step(&a, step);
+    } else {
+        if (!a.micro && job->mode->prompt && a.plan.gone > 0) {
+            a.summariser = host->summariser(host->summary.context, &a.no_summariser);
+            a.label = a.summariser ? a.summariser->label : job->label;
+        }
+        if (tell_started(&a) && goes_on(&a) && (a.micro || agree_on_draft(&a)))
+            commit(&a);
+    }
     compact_plan_release(&a.plan);
     free(a.text);
     free(a.why);

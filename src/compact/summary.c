@@ -484,19 +484,6 @@ static enum summary_result call(struct making *m, const struct request *request,
     return result;
 }
 
-/* The summary so far as a message. One that is longer than we asked for is cut at its end. */
-static struct message carried_message(const struct making *m, const char *so_far)
-{
-    static const char head[] = "[Summary of the conversation so far:]\n\n";
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    buf_addstr(&text, head);
-    buf_addstr(&text, so_far);
-    size_t fits = summary_text_fit(text.data, text.len, m->carried);
-    if (fits < text.len)
-        buf_truncate(&text, summary_text_sentences(text.data, fits));
-    return text_message(text.data);
-}
-
 /* Before the part stands the summary so far, so that the user's word comes first. Behind the last
  * part stand the messages that stay, so that the summary does not contradict them. */
 static enum summary_result summarise(struct making *m, const struct summary_messages *part,
@@ -507,9 +494,14 @@ static enum summary_result summarise(struct making *m, const struct summary_mess
     bool has_stays = m->part == m->of && m->stays >= 0;
     auto_free char *stays =
         has_stays ? summary_parts_stay(m->job->input, m->job->plan, m->stays) : NULL;
-    if (so_far)
-        vec_push(&list, carried_message(m, so_far));
-    else if (part->items.len > 0 && part->items.items[0].role != ROLE_USER)
+    if (so_far) {
+        AUTO(buf_release) struct buf carried = BUF_INIT;
+        buf_addf(&carried, "[Summary of the conversation so far:]\n\n%s", so_far);
+        size_t fits = summary_text_fit(carried.data, carried.len, m->carried);
+        if (fits < carried.len) /* longer than we asked for */
+            buf_truncate(&carried, summary_text_sentences(carried.data, fits));
+        vec_push(&list, text_message(carried.data));
+    } else if (part->items.len > 0 && part->items.items[0].role != ROLE_USER)
         vec_push(&list, text_message(lead));
     size_t first = list.len, end = first + part->items.len;
     for (size_t i = 0; i < part->items.len; i++)
