@@ -574,23 +574,20 @@ static bool flush(struct ingest *in, struct error *e)
     return ok;
 }
 
-static bool write_large(struct ingest *in, struct error *e)
+static bool load_some(struct ingest *in, const struct wakeup *wakeup, struct error *e)
 {
-    bool more;
-    if (!writing_step(&in->writing, &more, e))
-        return false;
-    if (!more) {
+    bool stopped = false, more;
+    int files = 0;
+    if (in->is_writing) {
+        if (!writing_step(&in->writing, &more, e))
+            return false;
+        if (more)
+            return true;
         count_written(in, &in->large);
         in->is_writing = false;
         prepared_release(&in->large);
+        return true;
     }
-    return true;
-}
-
-static bool load_some(struct ingest *in, const struct wakeup *wakeup, struct error *e)
-{
-    bool stopped = false;
-    int files = 0;
     while (in->next < in->files.len && in->batch_bytes < BATCH_BYTES && files++ < STEP_FILES) {
         if (!look_at(in, &in->files.items[in->next], wakeup, &stopped, e))
             return false;
@@ -660,7 +657,7 @@ bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, str
     if (ok && in->phase == PHASE_SCAN)
         ok = scan_some(in, wakeup, e);
     else if (ok && in->phase == PHASE_LOAD)
-        ok = in->is_writing ? write_large(in, e) : load_some(in, wakeup, e);
+        ok = load_some(in, wakeup, e);
     else if (ok && in->phase == PHASE_SWEEP)
         ok = sweep(in, e);
     if (!ok && e->code != ERR_SESSION_STORE_ERROR)

@@ -60,20 +60,6 @@ bool writing_begin(struct corpora *c, const struct document_row *row, const stru
     return true;
 }
 
-static bool put_chunk(struct writing *w, const struct corpus *index, size_t i, struct error *e)
-{
-    const struct chunk *chunk = &w->chunks.items.items[i];
-    int64_t key = rank_key(w->row.number, (int64_t)i);
-    auto_free char *words = corpora_words(w->row.file, chunk->heading, chunk->text);
-    w->bytes += (int64_t)chunk->len;
-    return sql_exec(w->corpora->store, e,
-                    "INSERT INTO corpus_entry (key, start, finish, line, page_number, heading,"
-                    " content) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    "iiiiitt", key, chunk->byte_from, chunk->byte_to, chunk->line_from, chunk->page,
-                    chunk->heading, chunk->text) &&
-           words_add(index, key, words, e);
-}
-
 /* Half of a document must not come back after another process removed it. */
 static bool put_some(struct writing *w, struct error *e)
 {
@@ -94,8 +80,18 @@ static bool put_some(struct writing *w, struct error *e)
     while (end < count && end - w->next < STEP_CHUNKS && bytes < STEP_BYTES)
         bytes += w->chunks.items.items[end++].len;
     bool ok = words_prepare(&index, w->corpora->language, bytes, e);
-    for (; ok && w->next < end; w->next++)
-        ok = put_chunk(w, &index, w->next, e);
+    for (; ok && w->next < end; w->next++) {
+        const struct chunk *chunk = &w->chunks.items.items[w->next];
+        int64_t key = rank_key(w->row.number, (int64_t)w->next);
+        auto_free char *words = corpora_words(w->row.file, chunk->heading, chunk->text);
+        w->bytes += (int64_t)chunk->len;
+        ok = sql_exec(s, e,
+                      "INSERT INTO corpus_entry (key, start, finish, line, page_number, heading,"
+                      " content) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                      "iiiiitt", key, chunk->byte_from, chunk->byte_to, chunk->line_from,
+                      chunk->page, chunk->heading, chunk->text) &&
+             words_add(&index, key, words, e);
+    }
     if (!ok || w->next < count)
         return ok;
     return sql_exec(s, e,

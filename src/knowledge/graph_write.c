@@ -322,18 +322,6 @@ static bool delete_entities(const struct graph *g, const struct graph_names *p,
     return purge_later(g, e);
 }
 
-/* Whether this observation was named before in the same call. */
-static bool is_observation_gone(const struct graph_part *gone, const char *name, const char *text)
-{
-    for (size_t i = 0; i < gone->entities.len; i++) {
-        const struct graph_entity *n = &gone->entities.items[i];
-        for (size_t k = 0; k < n->observations.len && strcmp(n->name, name) == 0; k++)
-            if (content_equal(n->observations.items[k].content, text))
-                return true;
-    }
-    return false;
-}
-
 /* The text is compared without secrets and without blanks at its ends. The last entity of `gone`
  * has the observation. */
 static bool delete_observation(const struct graph *g, int64_t key, const char *text,
@@ -346,8 +334,14 @@ static bool delete_observation(const struct graph *g, int64_t key, const char *t
     int64_t number;
     if (!clean || !find_observation(g->store, key, clean, &number, e))
         return false;
+    bool gone_already = false; /* it was named before in the same call */
+    for (size_t i = 0; number < 0 && i < gone->entities.len; i++) {
+        const struct graph_entity *n = &gone->entities.items[i];
+        for (size_t k = 0; k < n->observations.len && strcmp(n->name, entity->name) == 0; k++)
+            gone_already = gone_already || content_equal(n->observations.items[k].content, clean);
+    }
     if (number < 0)
-        return is_observation_gone(gone, entity->name, clean) ||
+        return gone_already ||
                err_set(e, ERR_MEMORY_NOT_FOUND,
                        "\"%s\": \"%.60s\" is no observation of \"%.60s\"; open the entity to see "
                        "them",
@@ -383,18 +377,6 @@ static bool delete_observations(const struct graph *g, const struct graph_unobse
     return purge_later(g, e);
 }
 
-/* Whether this relation was named before in the same call. */
-static bool is_relation_gone(const struct graph_part *gone, const struct graph_new_relation *n)
-{
-    for (size_t i = 0; i < gone->relations.len; i++) {
-        const struct graph_relation *r = &gone->relations.items[i];
-        if (content_equal(r->from, n->from) && content_equal(r->to, n->to) &&
-            content_equal(r->type, n->type))
-            return true;
-    }
-    return false;
-}
-
 static bool delete_relation(const struct graph *g, const struct graph_new_relation *n, size_t at,
                             struct graph_part *gone, struct error *e)
 {
@@ -413,8 +395,15 @@ static bool delete_relation(const struct graph *g, const struct graph_new_relati
     auto_free char *session_id = source.session_id;
     if (!query_end(&q))
         return false;
+    bool gone_already = false; /* it was named before in the same call */
+    for (size_t i = 0; number < 0 && i < gone->relations.len; i++) {
+        const struct graph_relation *r = &gone->relations.items[i];
+        gone_already =
+            gone_already || (content_equal(r->from, n->from) && content_equal(r->to, n->to) &&
+                             content_equal(r->type, n->type));
+    }
     if (number < 0)
-        return is_relation_gone(gone, n) ||
+        return gone_already ||
                err_set(e, ERR_MEMORY_NOT_FOUND,
                        "\"relations[%zu]\": there is no relation \"%.60s\" from \"%.60s\" to "
                        "\"%.60s\"",

@@ -68,14 +68,6 @@ static bool is_broken_utf8(const char *s, size_t len)
     return faults * 10 <= wholes;
 }
 
-static bool has_many_controls(const char *s, size_t len)
-{
-    size_t controls = 0;
-    for (size_t i = 0; i < len; i++)
-        controls += (unsigned char)s[i] < 0x20 && !strchr("\t\n\v\f\r\033", s[i]);
-    return controls > len / 50;
-}
-
 /* Whether the text fits, where a unit of `unit` bytes becomes 3 bytes of UTF-8 at most. */
 static bool has_room(struct loading *l, size_t unit)
 {
@@ -118,7 +110,10 @@ enum document_outcome loading_decode(struct loading *l)
         buf_init(&l->source, 0);
         return DOCUMENT_LOADED;
     }
-    if (has_many_controls(s->data, s->len))
+    size_t controls = 0;
+    for (size_t i = 0; i < s->len; i++)
+        controls += (unsigned char)s->data[i] < 0x20 && !strchr("\t\n\v\f\r\033", s->data[i]);
+    if (controls > s->len / 50)
         return loading_skips(l, "a binary file");
     if (!has_room(l, 1))
         return DOCUMENT_FAILED;

@@ -204,15 +204,6 @@ static bool is_word_character(uint32_t cp)
     return !latin_mark && !punctuation;
 }
 
-static void add_word(struct folded_words *out, const char *text, size_t begin, size_t end)
-{
-    struct buf folded = BUF_INIT;
-    token_fold(&folded, text + begin, end - begin);
-    token_strip_marks(&folded);
-    vec_push(&out->items,
-             (struct folded_word){.text = buf_take(&folded), .begin = begin, .end = end});
-}
-
 void folded_words_read(const char *text, size_t len, struct folded_words *out)
 {
     size_t at = 0;
@@ -223,10 +214,14 @@ void folded_words_read(const char *text, size_t len, struct folded_words *out)
             end += step;
             step = end < len ? utf8_decode(text + end, len - end, &cp) : 0;
         }
-        if (end > at)
-            add_word(out, text, at, end);
-        else if (cp == ':')
+        if (end > at) {
+            struct buf folded = BUF_INIT;
+            token_fold(&folded, text + at, end - at);
+            token_strip_marks(&folded);
+            vec_push(&out->items, (struct folded_word){buf_take(&folded), at, end});
+        } else if (cp == ':') {
             vec_push(&out->items, (struct folded_word){mem_strdup(":"), at, at + 1});
+        }
         at = end > at ? end : at + step;
     }
 }

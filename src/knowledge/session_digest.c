@@ -69,17 +69,6 @@ static char *parameters_of(const char *args)
     return buf_take(&out);
 }
 
-static void add_tool(struct digest *d, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *at = d->tools; at && (at = strstr(at, name)); at += len)
-        if ((at == d->tools || at[-1] == ' ') && (at[len] == ',' || at[len] == '\0'))
-            return;
-    char *tools = mem_printf("%s%s%s", d->tools ? d->tools : "", d->tools ? ", " : "", name);
-    free(d->tools);
-    d->tools = tools;
-}
-
 /* A call that was not allowed says nothing of the tool. */
 static bool close_call(struct digest *d, const struct event *ev)
 {
@@ -91,7 +80,14 @@ static bool close_call(struct digest *d, const struct event *ev)
         vec_remove(&d->open, i, 1);
         if (ev->denied)
             return true;
-        add_tool(d, ev->name);
+        bool known = false; /* as a whole word of d->tools */
+        size_t len = strlen(ev->name);
+        for (const char *at = d->tools; at && !known && (at = strstr(at, ev->name)); at += len)
+            known = (at == d->tools || at[-1] == ' ') && (at[len] == ',' || at[len] == '\0');
+        char *tools = mem_printf("%s%s%s", d->tools ? d->tools : "", d->tools && !known ? ", " : "",
+                                 known ? "" : ev->name);
+        free(d->tools);
+        d->tools = tools;
         return sql_exec(
             d->store, d->error,
             "INSERT INTO learned_tool (session, tool, shape, calls, succeeded, last_ms)"
