@@ -204,11 +204,6 @@ bool backend_ask_name(struct backend *b)
     return known;
 }
 
-static bool window_is_the_servers(const struct backend *b)
-{
-    return b->facts.window == 0 || strcmp(b->choice.provider->name, "ollama") == 0;
-}
-
 bool backend_find_key(struct backend *b, struct error *e)
 {
     b->keyed = b->keyed || choose_key(b->config, environment_get, b->wakeup, &b->choice, e);
@@ -224,7 +219,7 @@ bool backend_prepare(struct backend *b, struct error *e)
         return false;
     if (!b->facts_known)
         find_facts(b);
-    if (window_is_the_servers(b))
+    if (b->facts.window == 0 || strcmp(b->choice.provider->name, "ollama") == 0)
         backend_ask_window(b);
     return true;
 }
@@ -297,14 +292,6 @@ static const char *reason_text(const struct choice *choice)
     return "";
 }
 
-static void report_key(struct report_result *r, struct backend *b)
-{
-    if (!backend_find_key(b, &r->fault))
-        add(r, "key", "none: %s", r->fault.text);
-    else
-        add(r, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
-}
-
 void report_backend(struct report_result *r, struct backend *b)
 {
     const struct choice *choice = &b->choice;
@@ -318,7 +305,10 @@ void report_backend(struct report_result *r, struct backend *b)
     if (choice->endpoint.base_url)
         add(r, "url", "%s", choice->endpoint.base_url);
     add(r, "model", "%s", *choice->model ? choice->model : "the first that the server lists");
-    report_key(r, b);
+    if (!backend_find_key(b, &r->fault))
+        add(r, "key", "none: %s", r->fault.text);
+    else
+        add(r, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
     if (b->facts.window > 0)
         add(r, "window", "%lld tokens", (long long)b->facts.window);
     else

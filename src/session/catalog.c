@@ -38,10 +38,8 @@ bool catalog_open(struct catalog *c, const char *store_path, enum catalog_access
                   struct error *e)
 {
     *c = (struct catalog){0};
-    char *path = store_path ? mem_strdup(store_path) : store_default_path();
-    bool ok = open_store(c, path, access, e);
-    free(path);
-    return ok;
+    auto_free char *path = store_path ? mem_strdup(store_path) : store_default_path();
+    return open_store(c, path, access, e);
 }
 
 void catalog_borrow(struct catalog *c, struct store *store, const char *directory, const char *held)
@@ -281,23 +279,18 @@ bool catalog_purge_step(struct catalog *c)
     return more;
 }
 
-static bool delete_record(struct catalog *c, struct memory *m, const char *id, struct error *e)
-{
-    bool began;
-    return store_enter(c->store, &began, e) &&
-           store_leave(c->store, began,
-                       m->ops->forget_session(m, id, e) &&
-                           learned_forget_session(c->store, id, e) &&
-                           transcripts_delete(c->store, id, e),
-                       e);
-}
-
 /* With what memory has of it, whether or not this program remembers. */
 static bool remove_record(struct catalog *c, const char *id, struct error *e)
 {
     struct memory *m = memory_open(c->store, NULL);
     m->lazy = true;
-    bool ok = delete_record(c, m, id, e);
+    bool began;
+    bool ok =
+        store_enter(c->store, &began, e) &&
+        store_leave(c->store, began,
+                    m->ops->forget_session(m, id, e) && learned_forget_session(c->store, id, e) &&
+                        transcripts_delete(c->store, id, e),
+                    e);
     if (ok)
         purge(c, m);
     memory_close(m);

@@ -179,18 +179,14 @@ static bool adds_no_problem(const struct change *c, const char *before, const ch
 
 static bool is_known(const struct change *c, struct error *e)
 {
-    char *alone = mem_printf("[%s]\n%s =\n", c->section, c->name);
-    bool known = config_edit_check(c->section, c->name, "", e) && adds_no_problem(c, "", alone, e);
-    free(alone);
-    return known;
+    auto_free char *alone = mem_printf("[%s]\n%s =\n", c->section, c->name);
+    return config_edit_check(c->section, c->name, "", e) && adds_no_problem(c, "", alone, e);
 }
 
 static bool may_remove(const struct change *c, struct error *e)
 {
-    char *old = config_edit_value(c->file.text.data, c->section, c->name);
-    bool may = old || is_known(c, e);
-    free(old);
-    return may;
+    auto_free char *old = config_edit_value(c->file.text.data, c->section, c->name);
+    return old || is_known(c, e);
 }
 
 static bool prepare(struct change *c, struct error *e)
@@ -343,11 +339,8 @@ void config_check(const struct config *config, const char *file, struct config_p
 bool config_check_tools(const struct config *config, const char *allow, struct error *e)
 {
     const struct tool_host nothing = {.root_fd = -1};
-    struct approval_policy policy;
-    struct toolset tools;
+    AUTO(approval_policy_release) struct approval_policy policy = {0};
+    AUTO(toolset_release) struct toolset tools = {0};
     toolset_init(&tools, tool_sources, &nothing);
-    bool ok = approval_policy_read(&policy, config, &tools, allow, e);
-    approval_policy_release(&policy);
-    toolset_release(&tools);
-    return ok;
+    return approval_policy_read(&policy, config, &tools, allow, e);
 }

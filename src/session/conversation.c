@@ -205,14 +205,6 @@ void conversation_refuse(struct conversation *c, struct operation_request *r, co
     engine_request_over(&c->seat, id, o);
 }
 
-static void refuse_busy(struct conversation *c, struct operation_request *r)
-{
-    struct error e;
-    err_set(&e, ERR_SESSION_BUSY, "%s is running; wait for its end or interrupt it",
-            c->doing == COMPACTION ? "a compaction" : "a turn");
-    conversation_refuse(c, r, &e);
-}
-
 static void begin(struct conversation *c, enum doing doing)
 {
     c->doing = doing;
@@ -221,21 +213,17 @@ static void begin(struct conversation *c, enum doing doing)
     tell_busy(c, true);
 }
 
-static void learn_window(struct conversation *c)
-{
-    c->doing = ASIDE;
-    if (!c->quit && backend_ask_window(&c->backend))
-        tell_provider(c);
-    conversation_finish(c);
-}
-
 static void end(struct conversation *c)
 {
     conversation_finish(c);
     tell_session(c, false);
     tell_busy(c, false);
-    if (c->prepared)
-        learn_window(c);
+    if (c->prepared) {
+        c->doing = ASIDE;
+        if (!c->quit && backend_ask_window(&c->backend))
+            tell_provider(c);
+        conversation_finish(c);
+    }
     conversation_note_said(c);
 }
 
@@ -331,7 +319,10 @@ void conversation_handle(struct conversation *c, struct operation_request *r)
         return;
     enum operation_when when = when_of(c, r);
     if (when == WHEN_REFUSED) {
-        refuse_busy(c, r);
+        struct error e;
+        err_set(&e, ERR_SESSION_BUSY, "%s is running; wait for its end or interrupt it",
+                c->doing == COMPACTION ? "a compaction" : "a turn");
+        conversation_refuse(c, r, &e);
     } else if (when != WHEN_NOW) {
         c->cancelled = c->cancelled || when == WHEN_ENDS;
         vec_push(&c->seat.deferred, r);
@@ -473,13 +464,6 @@ static bool retire(struct conversation *c)
     return engine_retire(&c->seat);
 }
 
-/* A server has many of them: pages of the database come back from the system's cache. */
-static void rest(const struct conversation *c)
-{
-    if (c->engine->options.serves && c->store && mailbox_len(c->seat.requests) == 0)
-        store_rest(c->store);
-}
-
 bool conversation_run(struct conversation *c)
 {
     bool tidied = !c->tidies;
@@ -506,7 +490,9 @@ bool conversation_run(struct conversation *c)
                 conversation_look_back(c);
         }
         handle_deferred(c);
-        rest(c);
+        /* A server has many of them: pages of the database come back from the system's cache. */
+        if (c->engine->options.serves && c->store && mailbox_len(c->seat.requests) == 0)
+            store_rest(c->store);
         if (engine_is_done_with(&c->seat))
             close_session(c);
         else if (retire(c))

@@ -26,14 +26,6 @@ struct wish {
     const char *provider, *model; /* NULL: that provider's own */
 };
 
-static struct wish summary_wish(const struct conversation *c)
-{
-    const char *provider = config_string(c->config, CONFIG_COMPACTION_PROVIDER);
-    const char *model = config_string(c->config, CONFIG_COMPACTION_MODEL);
-    return (struct wish){.provider = *provider ? provider : c->backend.choice.provider->name,
-                         .model = *model ? model : NULL};
-}
-
 static bool is_sessions(const struct conversation *c, const struct wish *wish)
 {
     const struct choice *own = &c->backend.choice;
@@ -47,7 +39,11 @@ static struct backend *summary_backend(struct conversation *c, struct error *e)
     struct backend *other = &c->summary_backend;
     if (!conversation_need_backend(c, e))
         return NULL;
-    const struct wish wish = summary_wish(c);
+    const char *provider = config_string(c->config, CONFIG_COMPACTION_PROVIDER);
+    const char *model = config_string(c->config, CONFIG_COMPACTION_MODEL);
+    const struct wish wish =
+        (struct wish){.provider = *provider ? provider : c->backend.choice.provider->name,
+                      .model = *model ? model : NULL};
     if (is_sessions(c, &wish))
         return &c->backend;
     if (!other->http)
@@ -131,10 +127,8 @@ bool conversation_suspended(struct conversation *c)
         return c->engine->compaction && c->journal.suspended;
     if (!state->suspended)
         return false;
-    char *label = c->compact.mode->text ? NULL : summary_label(c);
-    bool suspended = compact_suspended(state, c->compact.mode->name, label ? label : "");
-    free(label);
-    return suspended;
+    auto_free char *label = c->compact.mode->text ? NULL : summary_label(c);
+    return compact_suspended(state, c->compact.mode->name, label ? label : "");
 }
 
 /* --- the user's word on a draft --- */
@@ -253,10 +247,8 @@ static bool compact_now(struct conversation *c, const struct compaction_run_para
     const char *focus = p->focus && !is_blank(p->focus) ? p->focus : NULL;
     if (!mode->text) /* asks the server for the window; if that fails, so does the summary */
         (void)backend_prepare(&c->backend, &(struct error){0});
-    struct agent agent = conversation_agent(c);
-    bool ok = agent_compact(&agent, mode, focus, p->preview || c->compact.preview, e);
-    conversation_agent_release(&agent);
-    return ok;
+    AUTO(conversation_agent_release) struct agent agent = conversation_agent(c);
+    return agent_compact(&agent, mode, focus, p->preview || c->compact.preview, e);
 }
 
 bool converse_compact(struct conversation *c, const void *params, void *result, struct error *e)
@@ -339,26 +331,6 @@ bool converse_unpin(struct conversation *c, const void *params, void *result, st
     return set_pin(c, params, false, e);
 }
 
-/* What stays beside the history is there after a compaction, too. */
-static void foresee(struct context *out, const struct conversation *c)
-{
-    const struct history *h = &c->journal.history;
-    const struct compact_mode *mode = c->compact.mode;
-    const struct compact_limits limits = conversation_limits(c);
-    const struct compact_input in = compact_input_of(h, &c->compact, &limits);
-    struct compact_plan plan = {0};
-    struct rebuild rebuild = {0};
-    if (c->engine->compaction && compact_plan_make(mode, &in, &plan)) {
-        compact_plan_rebuild(mode, &in, &plan, NULL, &rebuild);
-        out->tokens_after = out->tokens - h->estimate + rebuild_estimate(&rebuild, in.estimates);
-        rebuild_release(&rebuild);
-    }
-    struct context_part *messages = out->parts.items + out->parts.len - h->messages.len;
-    for (size_t i = 0; i < plan.fates.len; i++)
-        messages[i].goes = plan.fates.items[i] == FATE_GOES;
-    compact_plan_release(&plan);
-}
-
 /* The parts are estimated; together they are what the meters show. Rounding loses nothing. */
 static void fit_to_request(struct context *out, struct request_size size)
 {
@@ -389,7 +361,22 @@ static void fill(struct context *out, struct conversation *c)
     out->mode = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL;
     prompt_assemble(out, &agent);
     prompt_describe(out, &agent);
-    foresee(out, c);
+    /* What stays beside the history is there after a compaction, too. */
+    const struct history *h = &c->journal.history;
+    const struct compact_mode *mode = c->compact.mode;
+    const struct compact_limits limits = conversation_limits(c);
+    const struct compact_input in = compact_input_of(h, &c->compact, &limits);
+    struct compact_plan plan = {0};
+    struct rebuild rebuild = {0};
+    if (c->engine->compaction && compact_plan_make(mode, &in, &plan)) {
+        compact_plan_rebuild(mode, &in, &plan, NULL, &rebuild);
+        out->tokens_after = out->tokens - h->estimate + rebuild_estimate(&rebuild, in.estimates);
+        rebuild_release(&rebuild);
+    }
+    struct context_part *messages = out->parts.items + out->parts.len - h->messages.len;
+    for (size_t i = 0; i < plan.fates.len; i++)
+        messages[i].goes = plan.fates.items[i] == FATE_GOES;
+    compact_plan_release(&plan);
     fit_to_request(out, agent_request_size(&agent));
     conversation_agent_release(&agent);
 }

@@ -53,20 +53,6 @@ static bool is_held(const struct conversation *c, const struct session_line *lin
            (own || inherited) && is_in_history(&c->journal.history, entry);
 }
 
-static void pass_over_held(const struct conversation *c, const struct session_line *line, int limit,
-                           struct memory_hits *hits)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < hits->items.len; i++) {
-        struct memory_hit *hit = &hits->items.items[i];
-        if (kept < (size_t)limit && !is_held(c, line, &hit->entry))
-            hits->items.items[kept++] = *hit;
-        else
-            memory_hit_release(hit);
-    }
-    hits->items.len = kept;
-}
-
 static bool search_besides(struct conversation *c, struct recall *recall,
                            const struct session_line *line, const char *query, int limit,
                            const struct memory_filter *filter, struct memory_hits *out,
@@ -79,7 +65,15 @@ static bool search_besides(struct conversation *c, struct recall *recall,
         if (!recall_search(recall, &q, &c->wakeup, out, e))
             return false;
         bool all = out->items.len < (size_t)q.limit || q.limit >= SEARCH_AT_MOST;
-        pass_over_held(c, line, limit, out);
+        size_t kept = 0;
+        for (size_t i = 0; i < out->items.len; i++) {
+            struct memory_hit *hit = &out->items.items[i];
+            if (kept < (size_t)limit && !is_held(c, line, &hit->entry))
+                out->items.items[kept++] = *hit;
+            else
+                memory_hit_release(hit);
+        }
+        out->items.len = kept;
         if (all || out->items.len == (size_t)limit)
             return true;
         memory_hits_release(out);
@@ -140,14 +134,6 @@ static bool has_deferred(struct conversation *c)
     return ops->has_deferred(c->recall.memory, NULL, &has, &(struct error){0}) && has;
 }
 
-/* Imports may have left entries without vectors, a program that was killed messages to be indexed.
- * Without either no thread is started. */
-static void catch_up_memory(struct conversation *c)
-{
-    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER) || has_deferred(c))
-        memory_desk_work(c->engine->desk);
-}
-
 /* For what is made of a whole session once it is left. */
 static void session_left(void *conversation, const char *session_id)
 {
@@ -173,7 +159,10 @@ void conversation_open_memory(struct conversation *c)
     memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
     if (!c->journal.sink)
         c->journal.sink = &c->memory_sink.sink;
-    catch_up_memory(c);
+    /* Imports may have left entries without vectors, a program that was killed messages to be
+     * indexed. Without either no thread is started. */
+    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER) || has_deferred(c))
+        memory_desk_work(c->engine->desk);
 }
 
 void conversation_close_memory(struct conversation *c)
@@ -321,16 +310,6 @@ static bool list_active(struct conversation *c, struct learned_items *out)
     return false;
 }
 
-/* The first `told` of them. */
-static void note_use(struct conversation *c, struct learned_items *items, size_t told)
-{
-    struct learned_items used = {.items = {.items = items->items.items, .len = told}};
-    struct error e;
-    if (!learned_note_use(c->store, &used, &e))
-        log_line(LOG_ERROR, "learned memory: %s", e.text);
-    c->learned_used = true;
-}
-
 /* After a turn: what a crash leaves out is made up for by the next one. */
 void conversation_digest(struct conversation *c)
 {
@@ -351,8 +330,14 @@ static void read_learned(struct conversation *c, bool begins)
         return;
     c->learned = learned_prompt(&items, form_of(c),
                                 config_integer(c->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), &told);
-    if (begins && !c->learned_used && told > 0 && c->lasting == c->store)
-        note_use(c, &items, told);
+    if (begins && !c->learned_used && told > 0 && c->lasting == c->store) {
+        /* The first `told` of them. */
+        struct learned_items used = {.items = {.items = items.items.items, .len = told}};
+        struct error e;
+        if (!learned_note_use(c->store, &used, &e))
+            log_line(LOG_ERROR, "learned memory: %s", e.text);
+        c->learned_used = true;
+    }
     learned_items_release(&items);
 }
 
@@ -594,15 +579,6 @@ static bool ingest_text(void *conversation, const struct corpus_ingest *text,
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* What a killed program has left is gone on with; where nothing waits, no thread is started. */
-static void catch_up_corpora(struct conversation *c)
-{
-    bool pending = false;
-    struct error e;
-    if (corpora_pending(c->corpora, &pending, &e) && pending)
-        corpora_desk_work(c->engine->corpora_desk);
-}
-
 void conversation_open_corpora(struct conversation *c)
 {
     if (!c->engine->corpora)
@@ -614,7 +590,11 @@ void conversation_open_corpora(struct conversation *c)
                                             .any_named = any_named,
                                             .cited = &c->cited,
                                             .context = c};
-    catch_up_corpora(c);
+    /* What a killed program has left is gone on with; where nothing waits, no thread is started. */
+    bool pending = false;
+    struct error e;
+    if (corpora_pending(c->corpora, &pending, &e) && pending)
+        corpora_desk_work(c->engine->corpora_desk);
 }
 
 void conversation_close_corpora(struct conversation *c)
@@ -627,15 +607,6 @@ void conversation_close_corpora(struct conversation *c)
 
 /* What stands before the conversation in a request, and comes neither from it nor from learned
  * memory: files of instructions, and what the graph has. */
-
-static void read_instructions(struct conversation *c)
-{
-    char *configuration = paths_config_dir();
-    instructions_release(&c->instructions);
-    if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
-        instructions_read(configuration, c->root, &c->instructions);
-    free(configuration);
-}
 
 /* Without it the turn goes on: the tools of the graph tell what is wrong. */
 static void read_graph_hint(struct conversation *c)
@@ -657,7 +628,11 @@ static void read_graph_hint(struct conversation *c)
 
 void conversation_read_prompt(struct conversation *c)
 {
-    read_instructions(c);
+    char *configuration = paths_config_dir();
+    instructions_release(&c->instructions);
+    if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
+        instructions_read(configuration, c->root, &c->instructions);
+    free(configuration);
     read_graph_hint(c);
 }
 

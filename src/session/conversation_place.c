@@ -17,21 +17,6 @@
 
 /* Where a session works: the directory that its tools do not leave. */
 
-static void list_tools(struct conversation *c)
-{
-    const struct tool_host host = {
-        .root_fd = c->root_fd,
-        .root = c->root,
-        .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
-        .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
-        .memory = c->engine->memory ? &c->tool_memory : NULL,
-        .learned = c->engine->learned ? &c->tool_learned : NULL,
-        .graph = c->engine->graph ? &c->tool_graph : NULL,
-        .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
-    };
-    toolset_init(&c->tools, tool_sources, &host);
-}
-
 void conversation_leave_directory(struct conversation *c)
 {
     if (!c->root)
@@ -55,7 +40,17 @@ void conversation_work_in(struct conversation *c, const char *directory)
     conversation_leave_directory(c);
     c->root = name;
     c->root_fd = open(c->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    list_tools(c);
+    const struct tool_host host = {
+        .root_fd = c->root_fd,
+        .root = c->root,
+        .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
+        .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
+        .memory = c->engine->memory ? &c->tool_memory : NULL,
+        .learned = c->engine->learned ? &c->tool_learned : NULL,
+        .graph = c->engine->graph ? &c->tool_graph : NULL,
+        .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
+    };
+    toolset_init(&c->tools, tool_sources, &host);
 }
 
 bool conversation_find_directory(const char *given, char **resolved, struct error *e)
@@ -94,11 +89,10 @@ static struct json *placed_image(const struct conversation *c, const struct json
     if (!type || strcmp(type, "image") != 0 || !where || !*where)
         return NULL;
     struct json *image = json_new_object();
-    char *path = is_below(where) ? paths_join(c->root, where) : mem_strdup(where);
+    auto_free char *path = is_below(where) ? paths_join(c->root, where) : mem_strdup(where);
     json_set_string(image, "type", "image");
     json_set_string(image, "text", path);
     json_set_string(image, "media_type", json_get_string(given, "media_type"));
-    free(path);
     return image;
 }
 
@@ -106,18 +100,16 @@ static struct json *placed_image(const struct conversation *c, const struct json
  * may name. */
 static bool may_be_read(const struct conversation *c, const char *path, struct error *e)
 {
-    struct catalog catalog;
+    AUTO(catalog_release) struct catalog catalog = {0};
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
     char *files = projection_directory(&catalog, c->journal.info.id), *found = realpath(path, NULL);
-    char *kept = files ? realpath(files, NULL) : NULL;
+    auto_free char *kept = files ? realpath(files, NULL) : NULL;
     bool may = found && kept && strncmp(found, kept, strlen(kept)) == 0 &&
                found[strlen(kept)] == '/' && image_file_is(found + strlen(kept) + 1, false);
     free(found);
     found = may ? NULL : folders_resolve(c->config, c->root, path, SHAPE_READS, false, e);
     may = may || found;
-    catalog_release(&catalog);
     free(files);
-    free(kept);
     free(found);
     return may;
 }
@@ -310,13 +302,6 @@ static bool may_resume(struct conversation *c, const struct operation_request *r
                                 "session %.40s is archived; open it to continue", named_by(c, r));
 }
 
-/* A session that is opened to be read stays so, whatever else opens it to be read. */
-static void note_opened(struct conversation *c, const struct operation_request *r)
-{
-    if (r->operation == &operation_session_open)
-        c->looked_at = c->journal.read_only;
-}
-
 bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
                             struct error *e)
 {
@@ -329,7 +314,9 @@ bool conversation_opens_for(struct conversation *c, const struct operation_reque
         return false;
     if (!conversation_open_session(c, named_by(c, r), access, e))
         return false;
-    note_opened(c, r);
+    /* A session that is opened to be read stays so, whatever else opens it to be read. */
+    if (r->operation == &operation_session_open)
+        c->looked_at = c->journal.read_only;
     if (conversation_choose(c, &fault))
         tell_provider(c);
     else /* who needs a model will say what lacks */

@@ -322,8 +322,8 @@ static bool check_labels(struct conversation *c, struct error *e)
  * be a project of its own. */
 static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct error *e)
 {
-    struct session_list list = {0};
-    char *project = project_of(c->engine->root);
+    AUTO(session_list_release) struct session_list list = {0};
+    auto_free char *project = project_of(c->engine->root);
     bool ok = sessions_list(c->store, &(struct session_filter){0}, &list, NULL, e);
     *id = '\0';
     for (size_t i = 0; i < list.items.len && !*id; i++) {
@@ -340,8 +340,6 @@ static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct erro
                      "no session of this project is saved (%s); 'tiro -r last' opens the newest "
                      "of all",
                      project);
-    session_list_release(&list);
-    free(project);
     return ok;
 }
 
@@ -569,14 +567,11 @@ bool converse_set_system(struct conversation *c, const void *params, void *resul
 bool converse_add_image(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_image_params *p = params;
-    struct catalog catalog;
+    AUTO(catalog_release) struct catalog catalog = {0};
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
-    char *directory = projection_directory(&catalog, c->journal.info.id);
-    bool ok =
-        directory ? image_file_add(directory, p->data, result, e) : capability_need_store(false, e);
-    free(directory);
-    catalog_release(&catalog);
-    return ok;
+    auto_free char *directory = projection_directory(&catalog, c->journal.info.id);
+    return directory ? image_file_add(directory, p->data, result, e)
+                     : capability_need_store(false, e);
 }
 
 bool converse_set_draft(struct conversation *c, const void *params, void *result, struct error *e)

@@ -209,16 +209,6 @@ void conversation_agent_release(struct agent *a)
     free((char *)a->summary_label);
 }
 
-static bool run_turn(struct conversation *c, const char *input, const char *attachments,
-                     int64_t retries, struct error *e)
-{
-    struct agent agent = conversation_agent(c);
-    bool ok = agent_take_turn(&agent, input, attachments, retries, e);
-    c->backend.facts.window = agent.window;
-    conversation_agent_release(&agent);
-    return ok;
-}
-
 void conversation_project(struct conversation *c)
 {
     struct catalog catalog;
@@ -250,20 +240,19 @@ static bool prepare(struct conversation *c, struct error *e)
             err_set(e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again"));
 }
 
-static void announce(struct conversation *c, const char *input)
-{
-    conversation_note_backend(c);
-    tell_provider(c);
-    session_tally_name(&c->journal.info, input);
-    tell_session(c, false);
-}
-
 static bool run_prepared(struct conversation *c, const char *input, const char *attachments,
                          int64_t retries, struct error *e)
 {
     c->prepared = true;
-    announce(c, input);
-    bool kept = run_turn(c, input, attachments, retries, e);
+    conversation_note_backend(c);
+    tell_provider(c);
+    session_tally_name(&c->journal.info, input);
+    tell_session(c, false);
+    struct agent agent = conversation_agent(c);
+    bool ok = agent_take_turn(&agent, input, attachments, retries, e);
+    c->backend.facts.window = agent.window;
+    conversation_agent_release(&agent);
+    bool kept = ok;
     if (kept) {
         conversation_project(c);
         conversation_digest(c);
@@ -271,14 +260,6 @@ static bool run_prepared(struct conversation *c, const char *input, const char *
         c->journal.loaded = journal_load(&c->journal, &(struct error){0});
     }
     return kept;
-}
-
-/* What the turn was done with is not needed while a person reads: pages of the database come back
- * from the system's cache. */
-static void give_back_memory(struct conversation *c)
-{
-    store_give_back_memory(c->store);
-    mem_return_unused();
 }
 
 static bool start(struct conversation *c, const char *input, const char *attachments,
@@ -294,7 +275,10 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     c->turn = out;
     bool kept = run_prepared(c, input, attachments, retries, e);
     c->turn = NULL;
-    give_back_memory(c);
+    /* What the turn was done with is not needed while a person reads: pages of the database come
+     * back from the system's cache. */
+    store_give_back_memory(c->store);
+    mem_return_unused();
     memcpy(out->session_id, c->journal.info.id, sizeof out->session_id);
     out->turns = c->journal.info.turns;
     return kept;
@@ -303,12 +287,10 @@ static bool start(struct conversation *c, const char *input, const char *attachm
 bool converse_start_turn(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct turn_start_params *p = params;
-    char *images;
+    auto_free char *images = NULL;
     c->origin = p->origin;
-    bool kept = conversation_place_images(c, p->attachments, &images, e) &&
-                start(c, p->text ? p->text : "", images, 0, result, e);
-    free(images);
-    return kept;
+    return conversation_place_images(c, p->attachments, &images, e) &&
+           start(c, p->text ? p->text : "", images, 0, result, e);
 }
 
 /* The same words come from where they came. */
@@ -332,12 +314,9 @@ bool converse_retry(struct conversation *c, const void *params, void *result, st
     const struct turn_retry_params *p = params;
     if (!find_retry(c, p, e))
         return false;
-    char *text = mem_strdup(p->text ? p->text : c->journal.history.last_text);
-    char *attachments = mem_strdup(c->journal.history.last_attachments);
-    bool kept = start(c, text, attachments, c->journal.history.last_turn_seq, result, e);
-    free(attachments);
-    free(text);
-    return kept;
+    auto_free char *text = mem_strdup(p->text ? p->text : c->journal.history.last_text);
+    auto_free char *attachments = mem_strdup(c->journal.history.last_attachments);
+    return start(c, text, attachments, c->journal.history.last_turn_seq, result, e);
 }
 
 bool converse_interrupt(struct conversation *c, const void *params, void *result, struct error *e)
@@ -464,22 +443,18 @@ void tell_page(struct conversation *c, struct event_list *tail, bool more)
     tell(c, n);
 }
 
-static void tell_tail(struct conversation *c)
-{
-    struct event_list tail = {0};
-    struct error e;
-    bool more = false;
-    if (!journal_tail(&c->journal, &tail, &more, &e))
-        log_line(LOG_ERROR, "session %s: %s", c->journal.info.id, e.text);
-    tell_page(c, &tail, more);
-}
-
 void tell_all(struct conversation *c)
 {
     tell_session(c, true);
     tell_busy(c, true);
-    if (!c->engine->options.serves)
-        tell_tail(c);
+    if (!c->engine->options.serves) {
+        struct event_list tail = {0};
+        struct error e;
+        bool more = false;
+        if (!journal_tail(&c->journal, &tail, &more, &e))
+            log_line(LOG_ERROR, "session %s: %s", c->journal.info.id, e.text);
+        tell_page(c, &tail, more);
+    }
     tell_provider(c);
     if (c->question.id && !c->question.answered)
         tell_question(c);
@@ -607,50 +582,37 @@ static void take_run(const struct wanted *w, struct surface_run *run)
     run->signal = mem_strdup(answer->signal);
 }
 
-/* What is said in place of what it printed. */
-static void note_reason(const struct conversation *c, struct surface_run *run)
-{
-    buf_addch(&run->output, '[');
-    if (c->wanted.answered)
-        add_reason(c, &run->output);
-    else
-        buf_addstr(&run->output, "the editor says nothing of it");
-    buf_addstr(&run->output, "]\n");
-}
-
-static void tell_command(struct conversation *c, const struct surface_command *command)
-{
-    struct notice *n = want(c, NOTICE_RUN);
-    n->text = mem_strdup(command->text);
-    n->args = mem_strdup(command->first);
-    n->detail = mem_strdup(command->directory);
-    n->limit = (int64_t)command->max_output;
-    tell(c, n);
-}
-
-/* What it has printed by then is worth a moment. */
-static void end_command(struct conversation *c)
-{
-    tell_enough(c);
-    await_answer(c, clock_mono_ms() + END_MS, true);
-    c->wanted.waits = false;
-}
-
 static enum surface_outcome run_command(void *context, const struct tool_context *tool,
                                         const struct surface_command *command,
                                         struct surface_run *run, struct buf *out)
 {
     struct conversation *c = context;
     (void)tool; /* its deadline is not before the command's */
-    tell_command(c, command);
+    struct notice *n = want(c, NOTICE_RUN);
+    n->text = mem_strdup(command->text);
+    n->args = mem_strdup(command->first);
+    n->detail = mem_strdup(command->directory);
+    n->limit = (int64_t)command->max_output;
+    tell(c, n);
     bool ended = await_answer(c, command->deadline_ms, false);
     run->end = ended ? SURFACE_ENDED : conversation_go_on(c) ? SURFACE_LATE : SURFACE_INTERRUPTED;
-    if (!ended)
-        end_command(c);
+    if (!ended) {
+        /* What it has printed by then is worth a moment. */
+        tell_enough(c);
+        await_answer(c, clock_mono_ms() + END_MS, true);
+        c->wanted.waits = false;
+    }
     if (c->wanted.answered && c->wanted.answer.outcome == SURFACE_DID)
         take_run(&c->wanted, run);
-    else if (!ended)
-        note_reason(c, run);
+    else if (!ended) {
+        /* What is said in place of what it printed. */
+        buf_addch(&run->output, '[');
+        if (c->wanted.answered)
+            add_reason(c, &run->output);
+        else
+            buf_addstr(&run->output, "the editor says nothing of it");
+        buf_addstr(&run->output, "]\n");
+    }
     if (ended)
         return conclude(c, out);
     forget_answer(&c->wanted);

@@ -207,22 +207,6 @@ static bool run_to_end(struct operation_context *c, struct ingest *in, struct er
     return ok && purge(c, e);
 }
 
-static void add_progress(struct corpus_progress *sum, const struct corpus_progress *p)
-{
-    free(sum->corpus);
-    sum->corpus = mem_strdup(p->corpus);
-    sum->files += p->files;
-    sum->done += p->done;
-    sum->added += p->added;
-    sum->changed += p->changed;
-    sum->unchanged += p->unchanged;
-    sum->removed += p->removed;
-    sum->failed += p->failed;
-    sum->passages += p->passages;
-    sum->bytes += p->bytes;
-    sum->finished = p->finished;
-}
-
 static bool go_on(struct operation_context *c, struct ingest *in, bool consent,
                   struct corpus_progress *sum, struct error *e)
 {
@@ -232,7 +216,18 @@ static bool go_on(struct operation_context *c, struct ingest *in, bool consent,
         return false;
     bool ok = asks || (c->corpora->alone ? run_to_end(c, in, e) : ingest_start(in, e));
     ingest_progress(in, &p);
-    add_progress(sum, &p);
+    free(sum->corpus);
+    sum->corpus = mem_strdup(p.corpus);
+    sum->files += p.files;
+    sum->done += p.done;
+    sum->added += p.added;
+    sum->changed += p.changed;
+    sum->unchanged += p.unchanged;
+    sum->removed += p.removed;
+    sum->failed += p.failed;
+    sum->passages += p.passages;
+    sum->bytes += p.bytes;
+    sum->finished = p.finished;
     sum->asks = sum->asks || asks;
     shape_release(&corpus_progress_shape, &p);
     return ok;

@@ -66,14 +66,6 @@ static char *directory_of(const char *path)
     return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-static void settle_in_memory(struct place *p)
-{
-    struct error e;
-    p->path = store_memory_path();
-    if (!store_open(p->path, STORE_READ_WRITE, &p->first, &e))
-        die(e.text);
-}
-
 /* False: it may be otherwise next time. */
 static bool settle(struct place *p)
 {
@@ -82,7 +74,10 @@ static bool settle(struct place *p)
         p->path = mem_strdup(p->asked);
         p->directory = directory_of(p->asked);
     } else if (!p->kept) {
-        settle_in_memory(p);
+        struct error e;
+        p->path = store_memory_path();
+        if (!store_open(p->path, STORE_READ_WRITE, &p->first, &e))
+            die(e.text);
     }
     p->settled = p->path != NULL;
     return p->settled;

@@ -85,8 +85,8 @@ static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, str
                  struct error *e)
 {
     const char *system = embedded_text("prompts/learned-extract.md");
-    struct message m = {.role = ROLE_USER};
-    struct response response;
+    AUTO(message_release) struct message m = {.role = ROLE_USER};
+    AUTO(response_release) struct response response = {0};
     struct failure failure;
     const struct provider_call call = {.http = b->http,
                                        .endpoint = &b->choice.endpoint,
@@ -110,8 +110,6 @@ static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, str
     if (!ok)
         (void)failure_error(&failure, e);
     *use = use_of(b, &response);
-    response_release(&response);
-    message_release(&m);
     return answer;
 }
 
@@ -129,16 +127,6 @@ struct work {
     struct event *use; /* of the model; NULL: none */
 };
 
-static void work_release(struct work *w)
-{
-    free(w->session.id);
-    session_info_release(&w->info);
-    typed_messages_release(&w->typed);
-    learned_items_release(&w->known);
-    proposals_release(&w->proposals);
-    event_free(w->use);
-}
-
 /* An imported session has none. */
 static const char *directory_of(const struct work *w)
 {
@@ -147,14 +135,12 @@ static const char *directory_of(const struct work *w)
 
 static bool read_known(struct work *w, struct error *e)
 {
-    char *project = project_of(directory_of(w));
+    auto_free char *project = project_of(directory_of(w));
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE | 1U << LEARNED_CANDIDATE |
                                                1U << LEARNED_REJECTED,
                                      .project = project,
                                      .limit = EXTRACTION_KNOWN};
-    bool ok = learned_list(w->x->desk.store, &f, &w->known, e);
-    free(project);
-    return ok;
+    return learned_list(w->x->desk.store, &f, &w->known, e);
 }
 
 /* Without a model there is nobody to propose anything. */
@@ -166,11 +152,9 @@ static bool propose(struct work *w, struct error *e)
     backend_init(&b, w->x->config, w->wakeup);
     bool chosen = read_known(w, e) && choose(&b, w->x->config, &w->info, e);
     bool asks = chosen && b.choice.provider->has_network;
-    char *text = asks ? extraction_request(&w->typed, &w->known) : NULL;
-    char *answer = asks ? ask(&b, w->wakeup, text, &w->use, e) : NULL;
+    auto_free char *text = asks ? extraction_request(&w->typed, &w->known) : NULL;
+    auto_free char *answer = asks ? ask(&b, w->wakeup, text, &w->use, e) : NULL;
     bool ok = asks ? answer && extraction_read(answer, &w->typed, &w->proposals, e) : chosen;
-    free(answer);
-    free(text);
     backend_release(&b);
     return ok;
 }
@@ -265,7 +249,12 @@ static int extract(struct extractor *x, const struct wakeup *wakeup, int *kept, 
     }
     owe(&w, *kept);
     note_owed(x);
-    work_release(&w);
+    free(w.session.id);
+    session_info_release(&w.info);
+    typed_messages_release(&w.typed);
+    learned_items_release(&w.known);
+    proposals_release(&w.proposals);
+    event_free(w.use);
     return next == CHORE_DONE && x->owed.len > 0 ? AGAIN_MS : next;
 }
 

@@ -24,9 +24,8 @@ static bool is_in_folder(const char *name, size_t len, const char *path)
     const char *home = is_home ? environment_get("HOME") : NULL;
     char *folder =
         mem_printf("%s%.*s", home ? home : "", (int)len - (home ? 1 : 0), name + (home ? 1 : 0));
-    char *resolved = len > 0 ? realpath(folder, NULL) : NULL;
+    auto_free char *resolved = len > 0 ? realpath(folder, NULL) : NULL;
     bool is_in = resolved && is_shown_in(resolved, path);
-    free(resolved);
     free(folder);
     return is_in;
 }
@@ -48,7 +47,7 @@ static char *resolve_new(const char *path, struct error *e)
     struct stat st;
     const char *slash = strrchr(path, '/'), *name = slash + 1;
     char *folder = mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-    char *resolved = *name ? realpath(folder, NULL) : NULL;
+    auto_free char *resolved = *name ? realpath(folder, NULL) : NULL;
     char *whole = resolved ? paths_join(resolved, name) : NULL;
     if (whole && lstat(whole, &st) == 0) {
         err_set(e, ERR_FILE_ERROR, "%.160s already exists; name a new file", whole);
@@ -57,7 +56,6 @@ static char *resolve_new(const char *path, struct error *e)
     } else if (!whole) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot write %.120s", path);
     }
-    free(resolved);
     free(folder);
     return whole;
 }

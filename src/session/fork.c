@@ -88,60 +88,44 @@ static bool is_answer(const struct event *ev)
            (ev->type == EVENT_TEXT_COMPLETE && ev->text && *ev->text);
 }
 
-/* A run that is still open died with the program: the history takes it back, as one that is
- * retried. */
-static void begin_run(struct fork_point *p, const struct event *ev)
-{
-    bool replaces = p->part != FORK_OUTSIDE || (ev->number > 0 && ev->number == p->run_seq);
-    if (!replaces)
-        stand_set(&p->run, &p->now);
-    p->run_seq = ev->seq;
-    p->run_answered = false;
-    free(p->input);
-    p->input = mem_strdup(ev->text);
-}
-
-static void begin_message(struct fork_point *p, const struct event *ev)
-{
-    if (ev->type == EVENT_TURN_STARTED)
-        begin_run(p, ev);
-    stand_set(&p->message, &p->now);
-    p->part = part_of(ev->type);
-    p->part_answered = false;
-}
-
-/* The history takes the open run back, and goes on without it. */
-static void take_back_run(struct fork_point *p)
-{
-    p->part = FORK_OUTSIDE;
-    p->run_seq = 0;
-}
-
-/* The beginning of the one that a fork ends before is no more of it than its end. */
-static void note_compaction(struct fork_point *p, const struct event *ev)
-{
-    if (ev->type == EVENT_COMPACTION_STARTED)
-        stand_set(&p->compaction, &p->now);
-    if (ev->type != EVENT_COMPACTION_DELTA && ev->type != EVENT_RETRYING)
-        p->compacting = ev->type == EVENT_COMPACTION_STARTED;
-}
-
 bool fork_point_look(struct fork_point *p, const struct event *ev)
 {
     if (p->before > 0 && ev->seq >= p->before)
         return false;
-    if (p->part != FORK_OUTSIDE && event_between_turns(ev))
-        take_back_run(p);
+    if (p->part != FORK_OUTSIDE && event_between_turns(ev)) {
+        /* The history takes the open run back, and goes on without it. */
+        p->part = FORK_OUTSIDE;
+        p->run_seq = 0;
+    }
     bool begins = begins_message(p, ev);
     p->found = p->found || (p->at > 0 && ev->seq >= p->at);
     if (begins && p->at > 0 && p->at < ev->seq)
         return false;
-    if (begins)
-        begin_message(p, ev);
+    if (begins) {
+        if (ev->type == EVENT_TURN_STARTED) {
+            /* A run that is still open died with the program: the history takes it back, as one
+             * that is retried. */
+            bool replaces = p->part != FORK_OUTSIDE || (ev->number > 0 && ev->number == p->run_seq);
+            if (!replaces)
+                stand_set(&p->run, &p->now);
+            p->run_seq = ev->seq;
+            p->run_answered = false;
+            free(p->input);
+            p->input = mem_strdup(ev->text);
+        }
+        stand_set(&p->message, &p->now);
+        p->part = part_of(ev->type);
+        p->part_answered = false;
+    }
     if (p->part != FORK_OUTSIDE && is_answer(ev))
         p->run_answered = p->part_answered = true;
-    if (p->before > 0)
-        note_compaction(p, ev);
+    if (p->before > 0) {
+        /* The beginning of the one that a fork ends before is no more of it than its end. */
+        if (ev->type == EVENT_COMPACTION_STARTED)
+            stand_set(&p->compaction, &p->now);
+        if (ev->type != EVENT_COMPACTION_DELTA && ev->type != EVENT_RETRYING)
+            p->compacting = ev->type == EVENT_COMPACTION_STARTED;
+    }
     p->now.seq = ev->seq;
     session_tally(&p->now.tally, ev);
     if (is_run_end(ev->type))
@@ -195,28 +179,23 @@ static bool find_point(struct catalog *c, const struct session_info *parent, str
            err_set(e, ERR_USAGE, "there is nothing to fork yet; send a message first");
 }
 
-static bool begin_before_compaction(struct catalog *c, const struct session_info *parent,
-                                    struct fork_point *p, struct error *e)
-{
-    struct history h;
-    struct snapshot_rows rows;
-    snapshot_rows_init(&rows, c->store, parent->id);
-    if (!snapshot_open(&rows, 0, &h, NULL, e))
-        return false;
-    int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
-    history_release(&h);
-    if (newest == 0)
-        return err_set(e, ERR_USAGE, "session %.8s was never compacted, or that was undone",
-                       parent->id + UUID_LEN - 8);
-    fork_point_begin_before(p, newest);
-    return true;
-}
-
 static bool begin_point(struct catalog *c, const struct session_info *parent, int64_t at,
                         struct fork_point *p, struct error *e)
 {
-    if (at == CATALOG_BEFORE_COMPACTION)
-        return begin_before_compaction(c, parent, p, e);
+    if (at == CATALOG_BEFORE_COMPACTION) {
+        struct history h;
+        struct snapshot_rows rows;
+        snapshot_rows_init(&rows, c->store, parent->id);
+        if (!snapshot_open(&rows, 0, &h, NULL, e))
+            return false;
+        int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
+        history_release(&h);
+        if (newest == 0)
+            return err_set(e, ERR_USAGE, "session %.8s was never compacted, or that was undone",
+                           parent->id + UUID_LEN - 8);
+        fork_point_begin_before(p, newest);
+        return true;
+    }
     fork_point_begin(p, at);
     return true;
 }

@@ -130,7 +130,7 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
                                        .index = make_indexes,
                                        .context = &rescue,
                                        .extensions = health_extensions};
-    char *file = path ? mem_strdup(path) : store_default_path();
+    auto_free char *file = path ? mem_strdup(path) : store_default_path();
     *out = (struct recovery){0};
     bool ok = nobody_talks(file, e) && health_recover(file, out, &help, e);
     if (ok && !(something_was_saved(file, out, e) && nobody_talks(file, e) &&
@@ -139,7 +139,6 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
         recovery_release(out);
         ok = false;
     }
-    free(file);
     return ok;
 }
 
@@ -194,11 +193,10 @@ static bool add_session(void *known, const char *id)
 
 static bool read_removals(struct known *k, struct store *s, struct error *e)
 {
-    struct removals due;
+    AUTO(removals_release) struct removals due = {0};
     bool ok = removals_some(s, INT_MAX, &due, e);
     for (size_t i = 0; i < due.items.len; i++)
         vec_push(&k->removals.items, mem_strdup(due.items.items[i].id));
-    removals_release(&due);
     return ok;
 }
 
@@ -208,14 +206,6 @@ static bool read_known(void *known, struct store *s)
     struct error e;
     return sessions_each(s, add_session, k, &e) && read_removals(k, s, &e) &&
            memory_files_read(s, &k->models, &e) && corpora_files_read(s, &k->corpora_models, &e);
-}
-
-static void known_release(struct known *k)
-{
-    names_release(&k->sessions);
-    names_release(&k->removals);
-    vec_free_each(&k->models.items);
-    vec_free_each(&k->corpora_models.items);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -383,28 +373,6 @@ static void look_in_folder(struct search *s, int root, const char *folder,
         close(fd);
 }
 
-static void look_everywhere(struct search *s, const char *store_path, int root)
-{
-    struct known known = {0};
-    struct names files = {0}, sessions = {0}, locks = {0};
-    list_names(root, ".", &files);
-    list_names(root, "sessions", &sessions);
-    list_names(root, "locks", &locks);
-    s->known = &known;
-    if (health_visit(store_path, read_known, &known)) {
-        names_sort(&known.sessions);
-        names_sort(&known.removals);
-        for (size_t i = 0; i < files.items.len; i++)
-            look_at_file(s, files.items.items[i]);
-        look_in_folder(s, root, "sessions", &sessions, look_at_session);
-        look_in_folder(s, root, "locks", &locks, look_at_lock);
-    }
-    names_release(&files);
-    names_release(&sessions);
-    names_release(&locks);
-    known_release(&known);
-}
-
 void orphans_find(const char *store_path, struct orphans *out)
 {
     char *path = store_path ? mem_strdup(store_path) : store_default_path();
@@ -414,7 +382,27 @@ void orphans_find(const char *store_path, struct orphans *out)
     *out = (struct orphans){0};
     int root = open(*directory ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root >= 0) {
-        look_everywhere(&s, path, root);
+        struct known known = {0};
+        struct names files = {0}, sessions = {0}, locks = {0};
+        list_names(root, ".", &files);
+        list_names(root, "sessions", &sessions);
+        list_names(root, "locks", &locks);
+        s.known = &known;
+        if (health_visit(path, read_known, &known)) {
+            names_sort(&known.sessions);
+            names_sort(&known.removals);
+            for (size_t i = 0; i < files.items.len; i++)
+                look_at_file(&s, files.items.items[i]);
+            look_in_folder(&s, root, "sessions", &sessions, look_at_session);
+            look_in_folder(&s, root, "locks", &locks, look_at_lock);
+        }
+        names_release(&files);
+        names_release(&sessions);
+        names_release(&locks);
+        names_release(&known.sessions);
+        names_release(&known.removals);
+        vec_free_each(&known.models.items);
+        vec_free_each(&known.corpora_models.items);
         close(root);
     }
     if (out->items.len > 0)

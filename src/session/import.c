@@ -85,28 +85,6 @@ static bool nearly_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
-/* The events that were read have been counted. */
-static void end_count(struct session_info *info, const struct imported *said, char *draft)
-{
-    free(info->draft);
-    info->draft = draft;
-    if (nearly_same(info->cost, said->cost))
-        info->cost = said->cost;
-    if (said->updated_ms > 0)
-        info->updated_ms = said->updated_ms;
-    else if (info->updated_ms == 0)
-        info->updated_ms = info->created_ms;
-}
-
-static void complete(struct imported *im, const struct import_options *o)
-{
-    name_session(im, o->title);
-    if (im->info.created_ms == 0)
-        im->info.created_ms = im->count > 0 ? im->first_ms : clock_wall_ms();
-    if (!im->info.directory)
-        im->info.directory = mem_strdup(o->directory);
-}
-
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Neither a session's nor that of one whose files are still to be removed; "" is not free. */
@@ -217,7 +195,15 @@ static bool write_all(struct catalog *c, struct import_text *t, struct imported 
     session_tally_reset(info);
     bool ok =
         choose_id(c, info, e) && sessions_put(c->store, info, e) && write_events(&w, t, seen, e);
-    end_count(info, seen, draft);
+    /* The events that were read have been counted. */
+    free(info->draft);
+    info->draft = draft;
+    if (nearly_same(info->cost, seen->cost))
+        info->cost = seen->cost;
+    if (seen->updated_ms > 0)
+        info->updated_ms = seen->updated_ms;
+    else if (info->updated_ms == 0)
+        info->updated_ms = info->created_ms;
     return ok && sessions_put(c->store, info, e);
 }
 
@@ -273,7 +259,11 @@ static bool read_and_write(struct catalog *c, FILE *in, struct watch *w, struct 
     w->upto = LOOKED_AT;
     bool ok = import_form_read(&t, seen, e);
     if (ok) {
-        complete(seen, w->options);
+        name_session(seen, w->options->title);
+        if (seen->info.created_ms == 0)
+            seen->info.created_ms = seen->count > 0 ? seen->first_ms : clock_wall_ms();
+        if (!seen->info.directory)
+            seen->info.directory = mem_strdup(w->options->directory);
         w->from = LOOKED_AT;
         w->upto = WRITTEN;
         ok = write_session(c, &t, seen, e);
@@ -313,34 +303,11 @@ static bool can_be_read_twice(FILE *in)
     return fseeko(in, 0, SEEK_CUR) == 0 && (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)));
 }
 
-/* 0600, and gone with its last descriptor. */
-static FILE *open_unnamed(const char *directory, struct error *e)
-{
-    if (!directory)
-        directory = getenv("TMPDIR");
-    char *path = mem_printf("%s/import.XXXXXX", directory && *directory ? directory : "/tmp");
-    int fd = mkstemp(path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-    if (!file)
-        err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import in %s", path);
-    if (fd >= 0)
-        unlink(path);
-    if (!file && fd >= 0)
-        close(fd);
-    free(path);
-    return file;
-}
-
 /* There is nothing yet. */
 static ssize_t again(void)
 {
     errno = EAGAIN;
     return -1;
-}
-
-static bool unreadable(struct error *e)
-{
-    return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
 }
 
 static bool unkept(struct error *e)
@@ -380,7 +347,7 @@ static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), v
         if (len < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (len < 0)
-            return unreadable(e);
+            return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
         if (!paths_write_all(out, chunk, (size_t)len))
             return unkept(e);
         bytes += len;
@@ -397,7 +364,20 @@ FILE *import_spool(FILE *in, const char *directory, bool (*go_on)(void *context,
 {
     if (can_be_read_twice(in))
         return in;
-    FILE *out = open_unnamed(directory, e);
+    /* 0600, and gone with its last descriptor. */
+    if (!directory)
+        directory = getenv("TMPDIR");
+    char *path = mem_printf("%s/import.XXXXXX", directory && *directory ? directory : "/tmp");
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+    if (!file)
+        err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import in %s", path);
+    if (fd >= 0)
+        unlink(path);
+    if (!file && fd >= 0)
+        close(fd);
+    free(path);
+    FILE *out = file;
     if (out && !copy(fileno(in), fileno(out), go_on, context, e)) {
         fclose(out);
         return NULL;
@@ -476,10 +456,8 @@ static bool add_line(const struct json *line, const struct place *p, bool first,
 static bool read_line(struct import_text *t, bool first, struct imported *out, struct error *e)
 {
     struct place p = place_of("line %lld", (long long)t->element_line);
-    struct json *line = import_text_parse(t, &p, e);
-    bool ok = line && add_line(line, &p, first, out, e);
-    json_free(line);
-    return ok;
+    AUTO(json_free_local) struct json *line = import_text_parse(t, &p, e);
+    return line && add_line(line, &p, first, out, e);
 }
 
 bool import_own_lines(struct import_text *t, struct imported *out, struct error *e)
@@ -494,12 +472,10 @@ bool import_own_lines(struct import_text *t, struct imported *out, struct error 
 /* "+" before each, so that a label which begins with a sign stays what it is. */
 static bool check_labels(const char *labels, char **out, struct error *e)
 {
-    struct buf words = BUF_INIT;
+    AUTO(buf_release) struct buf words = BUF_INIT;
     for (const char *at = labels; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
         buf_addf(&words, "+%.*s ", (int)strcspn(at, " "), at);
-    bool ok = session_labels_change(NULL, words.data, out, e);
-    buf_release(&words);
-    return ok;
+    return session_labels_change(NULL, words.data, out, e);
 }
 
 static void move(char **to, char **from)

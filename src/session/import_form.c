@@ -121,15 +121,6 @@ static bool take_message(struct form *f, const struct json *v, const struct plac
     return import_openai_message(f->messages, v, p, e);
 }
 
-static bool read_events(struct form *f, struct error *e)
-{
-    if (f->has_events || f->messages)
-        return import_fault(&whole, e, "a second list of events or messages");
-    f->has_events = true;
-    return import_text_take(f->text, '[') ? read_array(f, "events", take_event, e)
-                                          : import_fault(&whole, e, "\"events\" is no array");
-}
-
 static bool read_messages(struct form *f, struct error *e)
 {
     f->messages = import_openai_new(f->out);
@@ -139,24 +130,13 @@ static bool read_messages(struct form *f, struct error *e)
     return true;
 }
 
-static bool read_messages_member(struct form *f, struct error *e)
-{
-    struct place p = place_of("messages");
-    if (f->has_events || f->messages)
-        return import_fault(&whole, e, "a second list of events or messages");
-    return import_text_take(f->text, '[') ? read_messages(f, e)
-                                          : import_fault(&p, e, "it is no list");
-}
-
 static bool read_small(struct form *f, const char *name,
                        bool (*take)(struct form *f, const struct json *v, struct error *e),
                        struct error *e)
 {
     struct place p = place_of("\"%.40s\"", name);
-    struct json *v = import_text_value(f->text, &p, e);
-    bool ok = v && take(f, v, e);
-    json_free(v);
-    return ok;
+    AUTO(json_free_local) struct json *v = import_text_value(f->text, &p, e);
+    return v && take(f, v, e);
 }
 
 static bool read_member(struct form *f, const char *name, struct error *e)
@@ -165,10 +145,20 @@ static bool read_member(struct form *f, const char *name, struct error *e)
         const char *name;
         bool (*take)(struct form *f, const struct json *v, struct error *e);
     } small[] = {{"tiro", take_version}, {"session", take_session}, {"model", take_model}};
-    if (strcmp(name, "events") == 0)
-        return read_events(f, e);
-    if (strcmp(name, "messages") == 0)
-        return read_messages_member(f, e);
+    if (strcmp(name, "events") == 0) {
+        if (f->has_events || f->messages)
+            return import_fault(&whole, e, "a second list of events or messages");
+        f->has_events = true;
+        return import_text_take(f->text, '[') ? read_array(f, "events", take_event, e)
+                                              : import_fault(&whole, e, "\"events\" is no array");
+    }
+    if (strcmp(name, "messages") == 0) {
+        struct place p = place_of("messages");
+        if (f->has_events || f->messages)
+            return import_fault(&whole, e, "a second list of events or messages");
+        return import_text_take(f->text, '[') ? read_messages(f, e)
+                                              : import_fault(&p, e, "it is no list");
+    }
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         if (strcmp(name, small[i].name) == 0)
             return read_small(f, name, small[i].take, e);
@@ -212,10 +202,9 @@ static bool is_lines(struct import_text *t)
     struct error none;
     if (import_text_peek(t) != '{' || !import_text_line(t, &none))
         return false;
+    AUTO(json_free_local)
     struct json *line = json_parse_foreign(t->element.data, t->element.len, NULL);
-    bool ok = json_get_string(line, "type") != NULL;
-    json_free(line);
-    return ok;
+    return json_get_string(line, "type") != NULL;
 }
 
 static bool read_form(struct import_text *t, struct imported *out, struct error *e)
@@ -309,20 +298,6 @@ static bool is_url(const char *s)
     return strncasecmp(s, "https://", 8) == 0 || strncasecmp(s, "http://", 7) == 0;
 }
 
-static bool take_image(const struct json *part, const struct place *p, struct content *c,
-                       struct error *e)
-{
-    const char *url = json_get_string(json_get(part, "image_url"), "url");
-    struct json_out o = {.buf = &c->images, .comma = c->images.len > 0};
-    if (!url || !is_url(url))
-        return import_fault(p, e, "an image that is no http or https address");
-    json_out_open(&o, '{');
-    json_out_member(&o, "type", "image");
-    json_out_member(&o, "text", url);
-    json_out_close(&o, '}');
-    return true;
-}
-
 static bool take_part(const struct json *part, const struct place *p, enum role role,
                       struct content *c, struct error *e)
 {
@@ -333,8 +308,17 @@ static bool take_part(const struct json *part, const struct place *p, enum role 
         return take_text(part, "text", p, c, e);
     if (strcmp(type, "refusal") == 0 && role == ROLE_ASSISTANT)
         return take_text(part, "refusal", p, c, e);
-    if (strcmp(type, "image_url") == 0 && role == ROLE_USER)
-        return take_image(part, p, c, e);
+    if (strcmp(type, "image_url") == 0 && role == ROLE_USER) {
+        const char *url = json_get_string(json_get(part, "image_url"), "url");
+        struct json_out o = {.buf = &c->images, .comma = c->images.len > 0};
+        if (!url || !is_url(url))
+            return import_fault(p, e, "an image that is no http or https address");
+        json_out_open(&o, '{');
+        json_out_member(&o, "type", "image");
+        json_out_member(&o, "text", url);
+        json_out_close(&o, '}');
+        return true;
+    }
     return import_fault(p, e, "a part of type \"%.40s\" cannot be imported", type);
 }
 
@@ -466,15 +450,6 @@ static void add_answer_text(struct import_openai *r, const struct json *message,
     imported_add(r->out, ev);
 }
 
-static void begin_call(struct import_openai *r)
-{
-    struct event *ev = next_event(r, EVENT_CALL_STARTED);
-    ev->number = r->turns;
-    ev->count = ++r->calls;
-    forget_calls(r);
-    imported_add(r->out, ev);
-}
-
 static void end_call(struct import_openai *r)
 {
     struct event *ev = next_event(r, EVENT_CALL_COMPLETED);
@@ -490,7 +465,11 @@ static bool add_assistant(struct import_openai *r, const struct json *message,
         return import_fault(p, e, "\"function_call\" cannot be imported; tool_calls can");
     if (!need_run(r, p, e))
         return false;
-    begin_call(r);
+    struct event *ev = next_event(r, EVENT_CALL_STARTED);
+    ev->number = r->turns;
+    ev->count = ++r->calls;
+    forget_calls(r);
+    imported_add(r->out, ev);
     int64_t begun = r->out->count;
     add_answer_text(r, message, c);
     if (!add_calls(r, json_get(message, "tool_calls"), p, e))

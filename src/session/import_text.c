@@ -26,13 +26,12 @@ struct place place_of(const char *format, ...)
 
 bool import_fault(const struct place *p, struct error *e, const char *format, ...)
 {
-    struct buf reason = BUF_INIT;
+    AUTO(buf_release) struct buf reason = BUF_INIT;
     va_list args;
     va_start(args, format);
     buf_vaddf(&reason, format, args);
     va_end(args);
     err_set(e, ERR_FILE_ERROR, "%s: %s; nothing was imported", p->text, reason.data);
-    buf_release(&reason);
     return false;
 }
 

@@ -26,18 +26,13 @@ void journal_init(struct journal *j, struct mailbox *notices)
     buf_init(&j->held_text, 0);
 }
 
-/* Others may have it as soon as they hear of it. */
-static void leave(struct journal *j)
+void journal_release(struct journal *j)
 {
+    /* Others may have it as soon as they hear of it. */
     bool had = j->stored && !j->read_only && (j->lock >= 0 || !j->directory);
     lock_drop(&j->lock);
     if (had && j->left && j->info.last_seq > 0)
         j->left(j->left_context, j->info.id);
-}
-
-void journal_release(struct journal *j)
-{
-    leave(j);
     session_info_release(&j->info);
     history_release(&j->history);
     buf_release(&j->pending);
@@ -110,29 +105,6 @@ static bool leave_archive(struct journal *j, struct session_info *info, struct e
     return sessions_put(j->store, info, e);
 }
 
-static void take_over(struct journal *j, struct opening *o, enum journal_access access)
-{
-    if (o->lock < 0 && access == JOURNAL_RESUME && strcmp(o->info.id, j->info.id) == 0) {
-        o->lock = j->lock;
-        j->lock = -1;
-    }
-    journal_close(j);
-    session_info_release(&j->info);
-    j->info = o->info;
-    j->told = o->told;
-    j->lock = o->lock;
-    j->counted = o->counters.known;
-    j->estimate = o->counters.estimate;
-    j->last_input = o->counters.last_input;
-    j->unpriced = o->counters.unpriced;
-    j->measure = o->counters.measure;
-    j->compactions = o->counters.compactions;
-    j->suspended = o->counters.suspended;
-    j->stored = true;
-    j->loaded = false;
-    j->read_only = access == JOURNAL_READ;
-}
-
 bool journal_open(struct journal *j, const char *reference, enum journal_access access,
                   struct event_list *tail, bool *more, struct error *e)
 {
@@ -141,7 +113,25 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
         (!tail || event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e)) &&
         (access == JOURNAL_READ ||
          (event_log_skip_told(j->store, o.info.id, &o.told, e) && leave_archive(j, &o.info, e)))) {
-        take_over(j, &o, access);
+        if (o.lock < 0 && access == JOURNAL_RESUME && strcmp(o.info.id, j->info.id) == 0) {
+            o.lock = j->lock;
+            j->lock = -1;
+        }
+        journal_close(j);
+        session_info_release(&j->info);
+        j->info = o.info;
+        j->told = o.told;
+        j->lock = o.lock;
+        j->counted = o.counters.known;
+        j->estimate = o.counters.estimate;
+        j->last_input = o.counters.last_input;
+        j->unpriced = o.counters.unpriced;
+        j->measure = o.counters.measure;
+        j->compactions = o.counters.compactions;
+        j->suspended = o.counters.suspended;
+        j->stored = true;
+        j->loaded = false;
+        j->read_only = access == JOURNAL_READ;
         return true;
     }
     lock_drop(&o.lock);
@@ -279,23 +269,6 @@ static bool ends_something(const struct journal *j, enum event_type type)
     return is_run_end(type) || (type == EVENT_COMPACTION_FAILED && !j->history.running);
 }
 
-static bool keep_with_row(struct journal *j, const struct event *ev, struct error *e)
-{
-    bool stored = j->stored;
-    if (!store_begin(j->store, e))
-        return false;
-    if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
-        (!ends_something(j, ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
-        store_commit(j->store, e)) {
-        journal_shed(j);
-        return true;
-    }
-    store_rollback(j->store);
-    j->stored = stored;
-    j->history.unsaved = 0;
-    return false;
-}
-
 /* What a listing tells changes with it, and no end of a run may follow. */
 static bool needs_row(enum event_type type)
 {
@@ -313,28 +286,37 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
     if (leaves_deltas(ev->type) && !checkpoint(j, e))
         return false;
     journal_forget_deltas(j); /* a complete text covers it */
-    if (!j->stored || needs_row(ev->type))
-        return keep_with_row(j, ev, e);
+    if (!j->stored || needs_row(ev->type)) {
+        bool stored = j->stored;
+        if (!store_begin(j->store, e))
+            return false;
+        if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
+            (!ends_something(j, ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
+            store_commit(j->store, e)) {
+            journal_shed(j);
+            return true;
+        }
+        store_rollback(j->store);
+        j->stored = stored;
+        j->history.unsaved = 0;
+        return false;
+    }
     return transcripts_append(j->store, ev, e);
-}
-
-static bool emit_delta(struct journal *j, struct event *ev, struct error *e)
-{
-    if (journal_joins_held(j, ev))
-        ev->seq = j->held->seq;
-    j->info.last_seq = ev->seq;
-    journal_show(j, event_clone(ev));
-    bool ok = keep_delta(j, ev, e);
-    event_free(ev);
-    return ok;
 }
 
 bool journal_emit(void *journal, struct event *ev, struct error *e)
 {
     struct journal *j = journal;
     journal_stamp(j, ev);
-    if (event_is_delta(ev->type))
-        return emit_delta(j, ev, e);
+    if (event_is_delta(ev->type)) {
+        if (journal_joins_held(j, ev))
+            ev->seq = j->held->seq;
+        j->info.last_seq = ev->seq;
+        journal_show(j, event_clone(ev));
+        bool ok = keep_delta(j, ev, e);
+        event_free(ev);
+        return ok;
+    }
     struct session_info before = session_info_clone(&j->info);
     session_tally(&j->info, ev);
     history_apply(&j->history, ev);
@@ -466,14 +448,6 @@ static bool keep_events(struct journal *j, const struct event *ev, const struct 
     return !indexed || keep_event(j, indexed, e);
 }
 
-/* Log, row and snapshot. */
-static bool keep_compaction(struct journal *j, const struct event *ev, const struct event *indexed,
-                            struct error *e)
-{
-    return keep_events(j, ev, indexed, e) && snapshot_save(j->store, j->info.id, &j->history, e) &&
-           store_commit(j->store, e);
-}
-
 /* With the transaction open. */
 static bool replace_history(struct journal *j, const struct event *ev, const struct event *indexed,
                             struct error *e)
@@ -481,7 +455,9 @@ static bool replace_history(struct journal *j, const struct event *ev, const str
     struct history_backup backup;
     if (!history_compact(&j->history, ev, &backup, e))
         return false;
-    bool ok = keep_compaction(j, ev, indexed, e);
+    /* Log, row and snapshot. */
+    bool ok = keep_events(j, ev, indexed, e) &&
+              snapshot_save(j->store, j->info.id, &j->history, e) && store_commit(j->store, e);
     if (ok)
         history_settle(&backup);
     else
@@ -507,13 +483,6 @@ static enum commit_result commit(struct journal *j, struct event *ev, const stru
     return indexed ? COMMIT_FAILED : COMMIT_REFUSED_BY_MEMORY;
 }
 
-static void name_dropped(const struct journal *j, struct event *ev, const struct rebuild *r)
-{
-    free(ev->compaction.dropped);
-    ev->compaction.dropped = rebuild_dropped_events(r, j->history.messages.items,
-                                                    j->history.messages.len, j->info.last_seq);
-}
-
 enum commit_result journal_compact(void *journal, struct event *completed, struct error *e)
 {
     struct journal *j = journal;
@@ -522,7 +491,9 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
     if (!rebuild_from_json(history ? history : "", j->history.messages.len, &r, e))
         return COMMIT_FAILED;
     journal_stamp(j, completed);
-    name_dropped(j, completed, &r);
+    free(completed->compaction.dropped);
+    completed->compaction.dropped = rebuild_dropped_events(
+        &r, j->history.messages.items, j->history.messages.len, j->info.last_seq);
     struct event *indexed = NULL;
     enum commit_result result = commit(j, completed, &r, &indexed, e);
     rebuild_release(&r);

@@ -75,13 +75,11 @@ static bool list_logged(struct memories *m, const struct learned_filter *f,
 static bool list(struct memories *m, struct learned_filter *f, const char *project,
                  struct learned_items *out, struct error *e)
 {
-    char *path = project_named(m, project);
+    auto_free char *path = project_named(m, project);
     f->project = path;
-    bool ok = !m->store || (f->scopes & OF_LOGS ? list_logged(m, f, out, e)
-                                                : learned_list(m->store, f, out, e) &&
-                                                      learned_find_messages(m->store, out, e));
-    free(path);
-    return ok;
+    return !m->store || (f->scopes & OF_LOGS ? list_logged(m, f, out, e)
+                                             : learned_list(m->store, f, out, e) &&
+                                                   learned_find_messages(m->store, out, e));
 }
 
 /* What was said in the session, and its project. */
@@ -167,10 +165,8 @@ static bool resolve(struct memories *m, const char *reference, char **id, struct
 static bool run_read(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct learned_id_params *p = params;
-    char *id;
-    bool ok = resolve(c->memories, p->id, &id, e) && learned_get(c->memories->store, id, result, e);
-    free(id);
-    return ok;
+    auto_free char *id = NULL;
+    return resolve(c->memories, p->id, &id, e) && learned_get(c->memories->store, id, result, e);
 }
 
 const struct operation operation_learned_read = {
@@ -185,11 +181,9 @@ static bool run_history(struct operation_context *c, const void *params, void *r
                         struct error *e)
 {
     const struct learned_id_params *p = params;
-    char *id;
-    bool ok =
-        resolve(c->memories, p->id, &id, e) && learned_history(c->memories->store, id, result, e);
-    free(id);
-    return ok;
+    auto_free char *id = NULL;
+    return resolve(c->memories, p->id, &id, e) &&
+           learned_history(c->memories->store, id, result, e);
 }
 
 const struct operation operation_learned_history = {
@@ -205,11 +199,9 @@ static bool decide(struct memories *m, const char *reference,
                    bool (*change)(struct store *s, const char *id, struct error *e), void *result,
                    struct error *e)
 {
-    char *id;
-    bool ok = resolve(m, reference, &id, e) && change(m->store, id, e) &&
-              learned_get(m->store, id, result, e);
-    free(id);
-    return ok;
+    auto_free char *id = NULL;
+    return resolve(m, reference, &id, e) && change(m->store, id, e) &&
+           learned_get(m->store, id, result, e);
 }
 
 static bool accept_entity(const struct operation_context *c, struct learned_item *item,
@@ -341,12 +333,10 @@ const struct operation operation_learned_add = {
 static bool run_edit(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct learned_edit_params *p = params;
-    char *id;
-    bool ok = resolve(c->memories, p->id, &id, e) &&
-              learned_edit(c->memories->store, id, p->text, e) &&
-              learned_get(c->memories->store, id, result, e);
-    free(id);
-    return ok;
+    auto_free char *id = NULL;
+    return resolve(c->memories, p->id, &id, e) &&
+           learned_edit(c->memories->store, id, p->text, e) &&
+           learned_get(c->memories->store, id, result, e);
 }
 
 const struct operation operation_learned_edit = {

@@ -13,11 +13,6 @@
 #include "base/mem.h"
 #include "base/paths.h"
 
-static char *path_of(const char *locks, const char *session_id)
-{
-    return mem_printf("%s/%s.lock", locks, session_id);
-}
-
 enum found { OURS, ANOTHER, UNKNOWN };
 
 /* Its last holder may have taken it away between our opening and locking it: then it locks nobody
@@ -59,8 +54,8 @@ bool lock_try(const char *dir, const char *name, int *fd, bool *waits, struct er
 {
     *fd = -1;
     *waits = false;
-    char *locks = paths_join(dir, "locks");
-    char *path = path_of(locks, name);
+    auto_free char *locks = paths_join(dir, "locks");
+    auto_free char *path = mem_printf("%s/%s.lock", locks, name);
     bool ok = paths_make_dir(locks, e);
     const char *fault = ok ? lock_file(path, fd) : NULL;
     if (fault) {
@@ -68,8 +63,6 @@ bool lock_try(const char *dir, const char *name, int *fd, bool *waits, struct er
         ok = *waits || err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot %s %s", fault, path);
         lock_drop(fd);
     }
-    free(path);
-    free(locks);
     return ok;
 }
 
@@ -100,14 +93,12 @@ bool lock_is_held(int locks, const char *name)
 
 bool lock_is_free(const char *dir, const char *session_id)
 {
-    char *locks = paths_join(dir, "locks");
-    char *name = mem_printf("%s.lock", session_id);
+    auto_free char *locks = paths_join(dir, "locks");
+    auto_free char *name = mem_printf("%s.lock", session_id);
     int fd = open(locks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool nobody = fd < 0 && errno == ENOENT; /* ever locked one */
     bool is_free = uuid_valid(session_id) && (nobody || (fd >= 0 && !lock_is_held(fd, name)));
     lock_drop(&fd);
-    free(name);
-    free(locks);
     return is_free;
 }
 
@@ -130,12 +121,10 @@ static bool remove_from(const char *locks, const char *session_id)
 
 bool lock_remove(const char *dir, const char *session_id, struct error *e)
 {
-    char *locks = paths_join(dir, "locks");
-    bool ok = (uuid_valid(session_id) && remove_from(locks, session_id)) ||
-              err_set_errno(e, ERR_FILE_ERROR, "cannot remove the lock file %.40s.lock in %s",
-                            session_id, locks);
-    free(locks);
-    return ok;
+    auto_free char *locks = paths_join(dir, "locks");
+    return (uuid_valid(session_id) && remove_from(locks, session_id)) ||
+           err_set_errno(e, ERR_FILE_ERROR, "cannot remove the lock file %.40s.lock in %s",
+                         session_id, locks);
 }
 
 /* --- those of sessions that never came to be -------------------------------------------------- */

@@ -297,38 +297,6 @@ static void tell_state(struct memory_desk *d, const struct wakeup *wakeup, bool 
 
 /* --- vectors and the graph -------------------------------------------------------------------- */
 
-static int no_vectors_lack(struct memory_desk *d, const struct wakeup *wakeup)
-{
-    bool told = d->work.told;
-    d->work.left = 0;
-    d->work.told = false;
-    d->work.why = (struct error){0};
-    if (told)
-        tell_state(d, wakeup, false);
-    return CHORE_DONE;
-}
-
-static int vectors_came(struct memory_desk *d, const struct wakeup *wakeup, int64_t left)
-{
-    struct memory_work *w = &d->work;
-    bool waited = w->why.code != ERR_OK;
-    w->left = left;
-    w->why = (struct error){0};
-    if (waited || !w->told || clock_mono_ms() - w->told_at_ms >= TELL_EVERY_MS)
-        tell_state(d, wakeup, true);
-    return 0;
-}
-
-static int vectors_wait(struct memory_desk *d, const struct wakeup *wakeup, int retry_ms,
-                        const struct error *why)
-{
-    bool news = strcmp(d->work.why.text, why->text) != 0;
-    d->work.why = *why;
-    if (news)
-        tell_state(d, wakeup, true);
-    return retry_ms;
-}
-
 static int embed_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
@@ -337,14 +305,22 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
     struct error why = {0};
     if (!d->desk.store)
         return CHORE_DONE;
-    switch (recall_work(&d->memories->recall, wakeup, &left, &retry_ms, &why)) {
-    case RECALL_WORKED:
-        return vectors_came(d, wakeup, left);
-    case RECALL_WAITS:
-        return vectors_wait(d, wakeup, retry_ms, &why);
-    default:
-        return no_vectors_lack(d, wakeup);
-    }
+    struct memory_work *w = &d->work;
+    enum recall_work did = recall_work(&d->memories->recall, wakeup, &left, &retry_ms, &why);
+    bool tells = w->told; /* whether the surface is told */
+    if (did == RECALL_WORKED)
+        tells =
+            w->why.code != ERR_OK || !w->told || clock_mono_ms() - w->told_at_ms >= TELL_EVERY_MS;
+    else if (did == RECALL_WAITS)
+        tells = strcmp(w->why.text, why.text) != 0;
+    else
+        w->told = false;
+    w->why = did == RECALL_WAITS ? why : (struct error){0};
+    if (did != RECALL_WAITS)
+        w->left = did == RECALL_WORKED ? left : 0;
+    if (tells)
+        tell_state(d, wakeup, did != RECALL_IDLE);
+    return did == RECALL_WORKED ? 0 : did == RECALL_WAITS ? retry_ms : CHORE_DONE;
 }
 
 /* --- the index -------------------------------------------------------------------------------- */
@@ -405,20 +381,6 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
     return next;
 }
 
-/* How far the sessions from before are. */
-static void tell_backlog(struct memory_desk *d, const struct wakeup *wakeup, bool goes_on)
-{
-    struct memory_backlog_count count;
-    struct error e;
-    struct memory *m = d->memories->recall.memory;
-    bool wanted = m->ops->backlog(m, &count, &e) && count.sessions[BACKLOG_WANTED] > 0;
-    bool works = wanted || (goes_on && d->work.backlog_told);
-    bool due = !d->work.backlog_told || clock_mono_ms() - d->work.told_at_ms >= TELL_EVERY_MS;
-    if (works ? due : d->work.backlog_told)
-        tell_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED));
-    d->work.backlog_told = works;
-}
-
 static int index_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
@@ -472,7 +434,16 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
         return follow_last(d);
     if (!take_step(d, follow_next, following, &more, &next))
         return next;
-    tell_backlog(d, wakeup, more);
+    /* How far the sessions from before are. */
+    struct memory_backlog_count count;
+    struct error e;
+    struct memory *m = d->memories->recall.memory;
+    bool wanted = m->ops->backlog(m, &count, &e) && count.sessions[BACKLOG_WANTED] > 0;
+    bool works = wanted || (more && d->work.backlog_told);
+    bool due = !d->work.backlog_told || clock_mono_ms() - d->work.told_at_ms >= TELL_EVERY_MS;
+    if (works ? due : d->work.backlog_told)
+        tell_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED));
+    d->work.backlog_told = works;
     if (more)
         memory_desk_want(d, CHORE_INDEX);
     else if (d->work.idle_in_ms >= 0)

@@ -48,18 +48,6 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\n")] == '\0';
 }
 
-static bool browse(struct memories *m, const struct memory_scope *scope, int limit,
-                   struct memory_hits *out, struct error *e)
-{
-    struct memory_entries list = {0};
-    if (!memories_ops(m)->list(m->recall.memory, scope, 0, limit, &list, e))
-        return false;
-    for (size_t i = 0; i < list.items.len; i++)
-        vec_push(&out->items, (struct memory_hit){.entry = list.items.items[i]});
-    vec_release(&list.items);
-    return true;
-}
-
 /* Newest first. */
 static int by_date(const void *left, const void *right)
 {
@@ -71,8 +59,15 @@ static int by_date(const void *left, const void *right)
 static bool look_up(struct memories *m, const struct memory_search *search,
                     const struct memory_scope *scope, struct memory_hits *out, struct error *e)
 {
-    if (is_blank(search->query))
-        return browse(m, scope, search->limit, out, e);
+    if (is_blank(search->query)) {
+        struct memory_entries list = {0};
+        if (!memories_ops(m)->list(m->recall.memory, scope, 0, search->limit, &list, e))
+            return false;
+        for (size_t i = 0; i < list.items.len; i++)
+            vec_push(&out->items, (struct memory_hit){.entry = list.items.items[i]});
+        vec_release(&list.items);
+        return true;
+    }
     struct memory_query q = memory_query_for(m->config, search->query);
     q.limit = search->limit;
     q.typing = search->typing;
@@ -155,11 +150,9 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 {
     const struct memory_read_params *p = params;
     struct memories *m = c->memories;
-    char *id;
-    bool ok =
-        memories_resolve(m, p->id, &id, e) && memories_ops(m)->get(m->recall.memory, id, result, e);
-    free(id);
-    return ok;
+    auto_free char *id = NULL;
+    return memories_resolve(m, p->id, &id, e) &&
+           memories_ops(m)->get(m->recall.memory, id, result, e);
 }
 
 const struct operation operation_memory_read = {
@@ -205,12 +198,10 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 {
     const struct memory_edit_params *p = params;
     struct memories *m = c->memories;
-    char *id;
+    auto_free char *id = NULL;
     (void)result;
-    bool ok = memories_resolve(m, p->id, &id, e) &&
-              memories_ops(m)->edit(m->recall.memory, id, p->content, e);
-    free(id);
-    return ok;
+    return memories_resolve(m, p->id, &id, e) &&
+           memories_ops(m)->edit(m->recall.memory, id, p->content, e);
 }
 
 const struct operation operation_memory_edit = {
@@ -226,12 +217,10 @@ static bool run_pin(struct operation_context *c, const void *params, void *resul
 {
     const struct memory_pin_params *p = params;
     struct memories *m = c->memories;
-    char *id;
+    auto_free char *id = NULL;
     (void)result;
-    bool ok = memories_resolve(m, p->id, &id, e) &&
-              memories_ops(m)->pin(m->recall.memory, id, p->pinned, e);
-    free(id);
-    return ok;
+    return memories_resolve(m, p->id, &id, e) &&
+           memories_ops(m)->pin(m->recall.memory, id, p->pinned, e);
 }
 
 const struct operation operation_memory_pin = {
@@ -256,13 +245,6 @@ static void ids_add(struct ids *ids, char *id)
         free(id);
     else
         vec_push(&ids->items, id);
-}
-
-static void ids_release(struct ids *ids)
-{
-    for (size_t i = 0; i < ids->items.len; i++)
-        free(ids->items.items[i]);
-    vec_release(&ids->items);
 }
 
 /* All that are named are found, or nothing is done. */
@@ -298,7 +280,9 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 {
     struct ids ids = {0};
     bool ok = resolve_all(c->memories, params, &ids, e) && forget(c->memories, &ids, result, e);
-    ids_release(&ids);
+    for (size_t i = 0; i < ids.items.len; i++)
+        free(ids.items.items[i]);
+    vec_release(&ids.items);
     return ok;
 }
 

@@ -85,12 +85,6 @@ static bool room_at_once(const struct memory_sink *s, const char *session_id, si
     return ok;
 }
 
-static void defer_message(struct memory_deferred *rest, const struct message *m)
-{
-    const struct memory_source source = {m->seq, m->turn};
-    vec_push(&rest->messages, source);
-}
-
 /* The oldest, and the rest in order. What was said while the session might not write stays out. */
 static bool index_some(struct batch *b, const struct discard *d, struct memory_deferred *rest,
                        struct error *e)
@@ -107,8 +101,10 @@ static bool index_some(struct batch *b, const struct discard *d, struct memory_d
             continue;
         if (taken++ < room && !b->full)
             ok = add_message(b, m->seq, m->turn, e);
-        else
-            defer_message(rest, m);
+        else {
+            const struct memory_source source = {m->seq, m->turn};
+            vec_push(&rest->messages, source);
+        }
     }
     learned_locked_release(&locked);
     return ok && index_batch(b, e);
@@ -275,10 +271,9 @@ static bool find_next(const struct memory_follow *f, char **id, int64_t *wait_ms
 
 bool memory_follow_wait(const struct memory_follow *f, bool *due, int64_t *wait_ms, struct error *e)
 {
-    char *id = NULL;
+    auto_free char *id = NULL;
     bool ok = find_next(f, &id, wait_ms, e);
     *due = id;
-    free(id);
     return ok;
 }
 

@@ -103,25 +103,6 @@ static void step_clear(struct step *s)
     s->bytes = 0;
 }
 
-static void step_release(struct step *s)
-{
-    step_clear(s);
-    vec_release(&s->entries);
-    vec_release(&s->lines);
-}
-
-static void step_add(struct step *s, const struct memory_entry *entry, int64_t line)
-{
-    vec_push(&s->entries, *entry);
-    vec_push(&s->lines, line);
-    s->bytes += strlen(entry->content);
-}
-
-static bool step_full(const struct step *s)
-{
-    return s->entries.len >= STEP_ENTRIES || s->bytes >= STEP_BYTES;
-}
-
 struct placed {
     struct memory_entry entry;
     int64_t line;
@@ -174,21 +155,17 @@ static bool index_entries(const struct import *in, size_t first, size_t count, i
     return true;
 }
 
-static size_t same_session(const struct step *s, size_t first)
-{
-    const char *id = s->entries.items[first].session_id;
-    size_t end = first + 1;
-    while (end < s->entries.len && strcmp(s->entries.items[end].session_id, id) == 0)
-        end++;
-    return end - first;
-}
-
 static bool index_sessions(struct import *in, int64_t *stored, struct error *e)
 {
     bool ok = true;
     step_sort(&in->step, by_session);
     for (size_t i = 0; ok && i < in->step.entries.len;) {
-        size_t count = same_session(&in->step, i);
+        const char *id = in->step.entries.items[i].session_id;
+        size_t end = i + 1;
+        while (end < in->step.entries.len &&
+               strcmp(in->step.entries.items[end].session_id, id) == 0)
+            end++;
+        size_t count = end - i;
         ok = index_entries(in, i, count, stored, e);
         i += count;
     }
@@ -271,13 +248,15 @@ static bool read_step(struct import *in, bool *more, struct error *e)
 {
     struct error cause = {0};
     *more = true;
-    while (!step_full(&in->step)) {
+    while (!(in->step.entries.len >= STEP_ENTRIES || in->step.bytes >= STEP_BYTES)) {
         struct memory_entry entry;
         switch (memories_lines_next(&in->lines, &cause)) {
         case LINES_NEXT:
             if (!read_entry(in, &entry, e))
                 return false;
-            step_add(&in->step, &entry, in->lines.number);
+            vec_push(&in->step.entries, entry);
+            vec_push(&in->step.lines, in->lines.number);
+            in->step.bytes += strlen(entry.content);
             break;
         case LINES_END:
             *more = false;
@@ -320,7 +299,9 @@ static bool run_import(struct operation_context *c, const void *params, void *re
     bool ok = import_all(&import, c->stream, e);
     out->lines = import.lines.number;
     out->stored = import.stored;
-    step_release(&import.step);
+    step_clear(&import.step);
+    vec_release(&import.step.entries);
+    vec_release(&import.step.lines);
     memories_lines_release(&import.lines);
     return ok;
 }
@@ -463,13 +444,6 @@ static enum lines_result read_line(struct memories_lines *l, struct error *e)
     return any ? LINES_NEXT : LINES_END;
 }
 
-static void drop_mark(struct memories_lines *l)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    if (l->number == 1 && strncmp(l->line.data, mark, 3) == 0)
-        buf_consume(&l->line, 3);
-}
-
 static void repair(struct buf *line)
 {
     struct buf whole = BUF_INIT;
@@ -498,7 +472,9 @@ enum lines_result memories_lines_next(struct memories_lines *l, struct error *e)
         enum lines_result result = read_line(l, e);
         if (result != LINES_NEXT)
             return result;
-        drop_mark(l);
+        static const char mark[] = "\xef\xbb\xbf";
+        if (l->number == 1 && strncmp(l->line.data, mark, 3) == 0)
+            buf_consume(&l->line, 3);
         if (is_blank(&l->line))
             continue;
         if (!utf8_valid(l->line.data, l->line.len))

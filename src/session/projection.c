@@ -313,24 +313,21 @@ static bool recall_open_run(struct projection *p, struct error *e)
 
 static bool ends_with(const struct derived *f, const struct buf *end)
 {
-    char *found = mem_alloc(end->len);
+    auto_free char *found = mem_alloc(end->len);
     ssize_t len = pread(f->fd, found, end->len, (off_t)(f->bytes - (int64_t)end->len));
-    bool ok = len == (ssize_t)end->len && memcmp(found, end->data, end->len) == 0;
-    free(found);
-    return ok;
+    return len == (ssize_t)end->len && memcmp(found, end->data, end->len) == 0;
 }
 
 /* False when the transcript does not end as it was left. */
 static bool take_end_back(struct projection *p)
 {
     struct derived *f = &p->files[TRANSCRIPT];
-    struct buf end = BUF_INIT;
+    AUTO(buf_release) struct buf end = BUF_INIT;
     transcript_text_end(&p->text, &end);
     int64_t rest = f->bytes - (int64_t)end.len;
     bool ok =
         end.len == 0 || (rest >= 0 && ends_with(f, &end) && ftruncate(f->fd, (off_t)rest) == 0);
     f->bytes = rest;
-    buf_release(&end);
     return ok;
 }
 
@@ -514,11 +511,9 @@ static bool holds(int fd, const struct buf *text)
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != (off_t)text->len)
         return false;
-    char *found = mem_alloc(text->len);
-    bool same = read(fd, found, text->len) == (ssize_t)text->len &&
-                memcmp(found, text->data, text->len) == 0;
-    free(found);
-    return same;
+    auto_free char *found = mem_alloc(text->len);
+    return read(fd, found, text->len) == (ssize_t)text->len &&
+           memcmp(found, text->data, text->len) == 0;
 }
 
 static bool is_there(int directory, const struct buf *text)

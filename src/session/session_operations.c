@@ -190,7 +190,7 @@ static bool run_event(struct operation_context *c, const void *params, void *res
 {
     const struct session_event_params *p = params;
     struct session_event_result *out = result;
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     struct event_part part = {0};
     bool ok = catalog_find(&c->catalog, p->session, &info, e) &&
               event_log_part(c->catalog.store, info.id, p->seq, (size_t)p->from, (size_t)p->bytes,
@@ -201,7 +201,6 @@ static bool run_event(struct operation_context *c, const void *params, void *res
             .text = p->from == 0 ? first_part(info.id, p->seq, &part) : mem_strdup(part.text),
             .next = (int64_t)part.next};
     free(part.text);
-    session_info_release(&info);
     return ok;
 }
 
