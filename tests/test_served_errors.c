@@ -80,7 +80,7 @@ static const struct row {
     {ERR_SESSION_PERSISTENCE_DISABLED, .config = "[session]\npersist = false\n",
      .cells = {[STDIO] = {.ask = "session/import", .with = "{'content':'{}'}"},
                [HTTP] = {.ask = "rpc session/import", .with = "{'content':'{}'}"},
-               [MCP] = {.ask = "tiro_memory_search", .with = "{'query':'x'}"},
+               [MCP] = NEVER("its tools search the store that is there, and none of them saves"),
                [ACP] = NEVER("what is not kept is not found there"),
                [SHELL] = {.ask = "sessions rebuild"}}},
     {ERR_SESSION_COMPACTION_DISABLED, .config = "[compaction]\nenabled = false\n",
