@@ -108,7 +108,7 @@ void buf_clear(struct buf *b)
         b->data[0] = '\0';
 }
 
-/* Makes room for `more` bytes and the NUL behind them. */
+/* Makes room for `more` bytes and the NUL after them. */
 static void reserve(struct buf *b, size_t more)
 {
     if (more >= SIZE_MAX - b->len)

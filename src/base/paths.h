@@ -37,8 +37,8 @@ bool paths_read_file(const char *path, struct buf *out, struct error *e);
 /* The same, but refuses a pipe, whose writer could keep us waiting. */
 bool paths_read_regular(const char *path, struct buf *out, struct error *e);
 
-/* Replaces the file atomically (temporary file, fsync, rename), mode 0600. Of a symbolic link the
- * target is replaced. */
+/* Replaces the file, or the target of a symbolic link, atomically (temporary file, fsync, rename),
+ * mode 0600. */
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e);
 
 /* write() until all is written. False with errno. */

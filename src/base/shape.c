@@ -46,41 +46,20 @@ static bool is_number(const struct shape_field *f)
 /* By memcpy(): a text may be declared const, a VEC() has a type of its own, an enumeration may be
  * unsigned. */
 
-static char *get_text(const void *at)
-{
-    char *text;
-    memcpy(&text, at, sizeof text);
-    return text;
-}
-
-static void put_text(void *at, char *text)
-{
-    memcpy(at, &text, sizeof text);
-}
-
-static struct list get_list(const void *at)
-{
-    struct list list;
-    memcpy(&list, at, sizeof list);
-    return list;
-}
-
-static void put_list(void *at, struct list list)
-{
-    memcpy(at, &list, sizeof list);
-}
-
-static int get_int(const void *at)
-{
-    int n;
-    memcpy(&n, at, sizeof n);
-    return n;
-}
-
-static void put_int(void *at, int n)
-{
-    memcpy(at, &n, sizeof n);
-}
+#define ACCESS(kind, T)                                                                            \
+    static T get_##kind(const void *at)                                                            \
+    {                                                                                              \
+        T value;                                                                                   \
+        memcpy(&value, at, sizeof value);                                                          \
+        return value;                                                                              \
+    }                                                                                              \
+    static void put_##kind(void *at, T value)                                                      \
+    {                                                                                              \
+        memcpy(at, &value, sizeof value);                                                          \
+    }
+ACCESS(text, char *)
+ACCESS(list, struct list)
+ACCESS(int, int)
 
 static double get_number(const struct shape_field *f, const void *at)
 {

@@ -1,7 +1,7 @@
 /* A shape is a table of the members that a C struct has as a JSON object. Reading, writing,
  * releasing and the JSON Schema come from it. Pure.
  *
- * Whatever is written can be read: a number out of its bounds is written as the nearest within. */
+ * Every written object can be read: a number out of its bounds is written as the nearest one. */
 #ifndef BASE_SHAPE_H
 #define BASE_SHAPE_H
 
@@ -15,14 +15,14 @@
 #include "base/json.h"
 #include "base/json_out.h"
 
-/* What a field is in C, and in JSON. Texts are owned by the struct. */
+/* The C type of a field and its JSON. Texts are owned by the struct. */
 enum shape_type {
-    SHAPE_STRING, /* char *, or const char * where a caller lends it; `least`, `most`: bytes */
-    SHAPE_JSON,   /* the same: a text that should be JSON, as a value where nothing is lost by that,
-                     else as a string; any value */
-    SHAPE_WORDS,  /* char *, words parted by single blanks, NULL: none; an array of strings */
+    SHAPE_STRING,  /* char *, or const char * where a caller lends it; `least`, `most`: bytes */
+    SHAPE_JSON,    /* the same, a text that should be JSON; its value if that loses nothing, else a
+                      string. Reads any value */
+    SHAPE_WORDS,   /* char *, words separated by single blanks, NULL: none; an array of strings */
     SHAPE_STRINGS, /* VEC(char *); an array of strings; `least`, `most`: how many */
-    SHAPE_UUID,    /* char[UUID_LEN + 1], "" where it is absent; a string */
+    SHAPE_UUID,    /* char[UUID_LEN + 1], "" if absent; a string */
     SHAPE_INTEGER, /* int64_t; a whole number */
     SHAPE_COUNT,   /* int; a whole number */
     SHAPE_NUMBER,  /* double; a number */
@@ -31,15 +31,15 @@ enum shape_type {
     SHAPE_ENUM,    /* an enumeration; a string of `names` */
     SHAPE_OBJECT,  /* a struct in the struct, of shape `of`; an object */
     SHAPE_LIST,    /* VEC(struct …), each of shape `of`; an array; `least`, `most`: how many */
-    SHAPE_OWN      /* what `codec` makes of it */
+    SHAPE_OWN      /* read and written by `codec` */
 };
 
 enum shape_presence {
-    SHAPE_REQUIRED, /* always written, and must be there */
-    SHAPE_DEFAULT,  /* always written; `absent` where it is missing or null */
-    SHAPE_OPTIONAL  /* the same, but left out while it is absent: a NULL text, no element, false, a
-                       number that is `absent` or less than `least`, an object that is not `known`;
-                       with `there`, what that says */
+    SHAPE_REQUIRED, /* always written; reading fails without it */
+    SHAPE_DEFAULT,  /* always written; `absent` if it is missing or null */
+    SHAPE_OPTIONAL  /* the same, but not written while it is absent: a NULL text, no element, false,
+                       a number that is `absent` or less than `least`, an object that is not
+                       `known`; or as `there` says */
 };
 
 /* The words of an enumeration, by its values; a NULL is a value that has none. */
@@ -49,7 +49,7 @@ struct shape_names {
     int other; /* what an unknown word means; negative: it is refused */
 };
 
-/* A member that no type fits. `at` is what the offset says, the whole struct where that is 0. NULL
+/* A member that no type fits. `at` points to the offset in the struct (0: to the struct). NULL
  * functions do nothing. */
 struct shape_codec {
     void (*write)(struct json_out *o, const void *at); /* a value */
@@ -59,9 +59,9 @@ struct shape_codec {
     const char *expected; /* "a string or a whole number" */
 };
 
-/* What a STRING, or each of STRINGS, names on this machine. */
+/* The file of this machine that a STRING, or each of STRINGS, names. */
 enum shape_place {
-    SHAPE_ANY,    /* nothing there */
+    SHAPE_ANY,    /* none */
     SHAPE_READS,  /* a file or folder that is read */
     SHAPE_WRITES, /* a file that is written */
     SHAPE_WORKS   /* the working directory of a session */
@@ -75,8 +75,8 @@ struct shape_field {
     size_t offset;
     /* Bounds, 0 and 0: from nothing to what its type holds (2^53, INT_MAX, 10^18). */
     double least, most;
-    bool nearest; /* more than `most` is read as that, not refused */
-    int decimals; /* of a NUMBER: those that are written; 0: 15 digits */
+    bool nearest; /* a number above `most` is read as `most`, not refused */
+    int decimals; /* of a NUMBER, when written; 0: 15 digits */
     int absent;   /* value of a number or an ENUM that is absent */
     bool (*there)(const void *object);
     const struct shape_names *names;
@@ -90,27 +90,27 @@ struct shape {
     const char *name; /* "session" */
     size_t size;      /* of the struct */
     const struct shape_field *fields;
-    bool closed; /* a member that is unknown or there twice is refused, not passed over */
-    bool (*known)(const void *object); /* an OPTIONAL one is left out where it says no; or NULL */
+    bool closed;                       /* an unknown or repeated member is refused, not ignored */
+    bool (*known)(const void *object); /* NULL, or whether an OPTIONAL object is written */
 };
 
 /* The offset of a member that has this type; anything else does not compile. */
 #define SHAPE_AT(T, S, member) (offsetof(S, member) + 0 * sizeof((T *)0 == &((S *)0)->member))
-/* … of a text, which may be const. */
+/* The same for a text, which may be const. */
 #define SHAPE_AT_TEXT(S, member)                                                                   \
     (offsetof(S, member) +                                                                         \
      0 * sizeof(char[_Generic(((S *)0)->member, char * : 1, const char * : 1)]))
 
-/* A row: the member's name, its type and presence without SHAPE_, its offset, and what else is to
- * be said: SHAPE_FIELD("limit", COUNT, DEFAULT, SHAPE_AT(int, struct x, limit), .most = 9) */
+/* A row: the member's name, its type and presence without SHAPE_, its offset, and other members:
+ *     SHAPE_FIELD("limit", COUNT, DEFAULT, SHAPE_AT(int, struct x, limit), .most = 9) */
 #define SHAPE_FIELD(member, TYPE, PRESENCE, ...)                                                   \
     {                                                                                              \
         .name = member, .type = SHAPE_##TYPE, .presence = SHAPE_##PRESENCE, .offset = __VA_ARGS__  \
     }
 
-/* Rows of a `struct S`, named as its member, whose type in C says what it is in JSON: a text, flag,
- * whole number, number or UUID. `help` is first in `...`, and what else is to be said follows:
- * SHAPE_OPT(list_params, limit, "Hits.", .most = 9). _AS: the member has another name in JSON. */
+/* Rows of a `struct S` with the name of the member, whose C type gives the JSON type: a text, flag,
+ * whole number, number or UUID. The first of `...` is the help, other members follow:
+ * SHAPE_OPT(list_params, limit, "Hits.", .most = 9). _AS: with another name in JSON. */
 #define SHAPE_REQ(S, member, ...) SHAPE_ROW(SHAPE_REQUIRED, #member, S, member, __VA_ARGS__)
 #define SHAPE_OPT(S, member, ...) SHAPE_ROW(SHAPE_OPTIONAL, #member, S, member, __VA_ARGS__)
 #define SHAPE_REQ_AS(label, S, member, ...) SHAPE_ROW(SHAPE_REQUIRED, label, S, member, __VA_ARGS__)
@@ -151,31 +151,15 @@ struct shape {
         .help = __VA_ARGS__                                                                        \
     }
 
-/* The initialiser of a shape with its rows:
- *     const struct shape point_shape = SHAPE_OF("point", struct point, SHAPE_FIELD(…),
- * SHAPE_FIELD(…)); The second refuses unknown members; the third is for the parameters of an
- * operation. */
-#define SHAPE_OF_CLOSED(title, T, ...)                                                             \
-    {                                                                                              \
-        .name = title, .size = sizeof(T), .closed = true, .fields = (const struct shape_field[])   \
-        {                                                                                          \
-            __VA_ARGS__,                                                                           \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define SHAPE_OF(title, T, ...)                                                                    \
-    {                                                                                              \
-        .name = title, .size = sizeof(T), .fields = (const struct shape_field[])                   \
-        {                                                                                          \
-            __VA_ARGS__,                                                                           \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
+/* The initialiser of a shape with its rows: const struct shape s = SHAPE_OF("title", T, row, row);
+ * SHAPE_OF_CLOSED() refuses unknown members; SHAPE_PARAMETERS() is for those of an operation. */
+/* clang-format off */
+#define SHAPE_ROWS(...) (const struct shape_field[]){__VA_ARGS__, {0}}
+#define SHAPE_OF(title, T, ...) {.name = title, .size = sizeof(T), .fields = SHAPE_ROWS(__VA_ARGS__)}
+#define SHAPE_OF_CLOSED(title, T, ...) \
+    {.name = title, .size = sizeof(T), .fields = SHAPE_ROWS(__VA_ARGS__), .closed = true}
 #define SHAPE_PARAMETERS(T, ...) SHAPE_OF_CLOSED("parameters", T, __VA_ARGS__)
+/* clang-format on */
 
 /* A fresh struct is all zeroes. */
 
@@ -205,7 +189,7 @@ void shape_write_value(const struct shape *s, const char *name, const void *obje
 struct json *shape_to_json(const struct shape *s, const void *object);
 struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object);
 
-/* What a field takes, in words: "a whole number from 1 to 1000". */
+/* Appends the values that a field takes: "a whole number from 1 to 1000". */
 void shape_add_expected(const struct shape_field *f, struct buf *out);
 
 /* JSON Schema (draft 2020-12) of the object; the caller frees. */

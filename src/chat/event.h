@@ -1,4 +1,4 @@
-/* What happens in a session, as immutable numbered facts. The same set feeds the log (the canonical
+/* Events: the facts of a session, immutable and numbered. The same set feeds the log (the canonical
  * record), the history (history.h folds events into messages), the screen and stream-json.
  *
  * run_started … run_completed | run_failed | interrupted is one turn of the conversation: a user
@@ -80,8 +80,8 @@ enum input_origin {
 };
 extern const struct shape_names input_origin_names;
 
-/* What a compaction did. `history` and `dropped` are JSON (chat/rebuild.h): how the new messages
- * are made of the old ones, and which events the messages that went were made of. */
+/* The members of a compaction. `history` and `dropped` are JSON (chat/rebuild.h): how the new
+ * messages are made of the old ones, and which events the messages that went were made of. */
 struct compaction {
     char *mode, *effective_mode; /* "handoff" */
     char *stage;                 /* "micro" or "summary" */
@@ -125,7 +125,7 @@ struct event {
     enum stop_reason stop_reason;
     enum input_origin origin;
     struct usage usage;     /* of a turn: its sum, of which are those of compactions: */
-    struct usage summaries; /* right behind it, as usage_turn_shape wants it */
+    struct usage summaries; /* directly after it, as usage_turn_shape needs it */
     double used, bound;
     struct compaction compaction;
 };
@@ -252,7 +252,7 @@ enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
 /* To a draft summary. */
 enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
 
-/* Of a surface that a tool asked to do something. */
+/* By a surface that a tool asked to do something. */
 enum surface_outcome {
     SURFACE_DID,
     SURFACE_PASSED, /* it does not do that: the tool does it itself */

@@ -121,7 +121,7 @@ const struct shape learned_item_shape = SHAPE_OF("learned item", struct learned_
 #define COUNTED(S, name, at, text) \
     SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = text)
 
-/* --- told of the graph ------------------------------------------------------------------------ */
+/* --- the graph of facts: answers -------------------------------------------------------------- */
 
 #define SOURCE(S) \
     SHAPE_FIELD("session_id", STRING, OPTIONAL, SHAPE_AT_TEXT(S, source.session_id), \
@@ -178,7 +178,7 @@ const struct shape graph_stats_shape = SHAPE_OF("graph figures", struct graph_st
     COUNTED(struct graph_stats, "orphans", orphans, "Observations whose session was deleted."),
     COUNTED(struct graph_stats, "bytes", bytes, "What it takes in the database, about."));
 
-/* --- told to it ------------------------------------------------------------------------------- */
+/* --- the graph of facts: requests ------------------------------------------------------------- */
 
 static const struct shape new_entity_shape = SHAPE_OF_CLOSED("new entity", struct graph_new_entity,
     TEXT(struct graph_new_entity, "name", name, GRAPH_NAME_BYTES, "Names it alone."),
@@ -240,7 +240,7 @@ const struct shape graph_unobserve_shape = SHAPE_PARAMETERS(struct graph_unobser
     SHAPE_FIELD("deletions", LIST, REQUIRED, offsetof(struct graph_unobserve, deletions),
                 .of = &deletion_shape, .least = 1, .most = GRAPH_BATCH, .help = "By entity."));
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the graph of facts: results -------------------------------------------------------------- */
 
 static const struct shape added_to_shape = SHAPE_OF("added to entity", struct graph_added_to,
     TEXT(struct graph_added_to, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom."),
@@ -344,7 +344,7 @@ char *corpus_without_mentions(const char *text)
     SHAPE_FIELD(name, BOOLEAN, OPTIONAL, SHAPE_AT(bool, S, at), .help = text)
 #undef PARAMS
 
-/* --- told of them ----------------------------------------------------------------------------- */
+/* --- corpora: answers ------------------------------------------------------------------------- */
 
 const struct shape corpus_info_shape = SHAPE_OF("corpus", struct corpus_info,
     TEXT(struct corpus_info, "name", name, REQUIRED, CORPUS_NAME_BYTES, "Names it alone."),
@@ -452,7 +452,7 @@ const struct shape corpus_ingested_shape = SHAPE_OF("ingested", struct corpus_in
 const struct shape corpus_removed_shape = SHAPE_OF("removed", struct corpus_removed,
     COUNTED(struct corpus_removed, "documents", documents, "That are gone."));
 
-/* --- told to them ----------------------------------------------------------------------------- */
+/* --- corpora: requests ------------------------------------------------------------------------ */
 
 const struct shape corpus_add_shape = SHAPE_PARAMETERS(struct corpus_add,
     TEXT(struct corpus_add, "corpus_id", name, OPTIONAL, CORPUS_NAME_BYTES, "Of an update: absent for all."),

@@ -47,7 +47,7 @@ enum learned_state {
     LEARNED_STATES
 };
 
-/* What a session may do with memory of all kinds; WRITE includes READ. */
+/* A session's access to memory of all kinds; WRITE includes READ. */
 enum memory_access { MEMORY_ACCESS_OFF, MEMORY_ACCESS_READ, MEMORY_ACCESS_WRITE };
 extern const struct shape_names memory_access_names;
 
@@ -208,7 +208,7 @@ extern const struct shape graph_create_shape, graph_observe_shape, graph_relate_
 
 /* Results. */
 
-/* Of add_observations: the new observations of each named entity. */
+/* The answer to add_observations: the new observations of each named entity. */
 struct graph_added {
     VEC(struct graph_added_to {
         char *entity;
