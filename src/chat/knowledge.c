@@ -145,8 +145,7 @@ static const struct shape observation_shape = {
 const struct shape graph_entity_shape = SHAPE_OF("entity", struct graph_entity,
     TEXT(struct graph_entity, "name", name, GRAPH_NAME_BYTES, "Names it alone."),
     TEXT(struct graph_entity, "entity_type", type, GRAPH_TYPE_BYTES, "What kind of thing it is."),
-    SHAPE_FIELD("observations", LIST, REQUIRED, offsetof(struct graph_entity, observations),
-                .of = &observation_shape, .help = "Oldest first."),
+    SHAPE_REQ_LIST("observations", graph_entity, observations, observation_shape, "Oldest first."),
     SHAPE_FIELD("observed", COUNT, REQUIRED, SHAPE_AT(int, struct graph_entity, observed),
                 .help = "How many observations it has, also where they are left out."),
     SHAPE_FIELD("relation_count", COUNT, REQUIRED, SHAPE_AT(int, struct graph_entity, relations),
@@ -164,9 +163,7 @@ const struct shape graph_part_shape = SHAPE_OF("part of the graph", struct graph
                 .of = &graph_entity_shape, .help = "Of a search: best first."),
     SHAPE_FIELD("relations", LIST, REQUIRED, offsetof(struct graph_part, relations),
                 .of = &graph_relation_shape, .help = "That lead from one of them or to one."),
-    SHAPE_FIELD("relations_left", INTEGER, OPTIONAL,
-                SHAPE_AT(int64_t, struct graph_part, relations_left),
-                .help = "How many more there are, which are left out."),
+    SHAPE_OPT(graph_part, relations_left, "How many more there are, which are left out."),
     SHAPE_FIELD("unknown", STRINGS, OPTIONAL, offsetof(struct graph_part, unknown),
                 .help = "Names that were asked for, and that no entity has."),
     COUNTED(struct graph_part, "total", total, "Entities that there are."));
@@ -205,26 +202,22 @@ static const struct shape new_relation_shape = SHAPE_OF_CLOSED("new relation", s
     TEXT(struct graph_new_relation, "relation_type", type, GRAPH_TYPE_BYTES,
          "What the one is to the other: \"works at\".", .also = "relationType"));
 const struct shape graph_relate_shape = SHAPE_PARAMETERS(struct graph_relate,
-    SHAPE_FIELD("relations", LIST, REQUIRED, offsetof(struct graph_relate, relations),
-                .of = &new_relation_shape, .least = 1, .most = GRAPH_BATCH,
-                .help = "From one entity to another."));
+    SHAPE_REQ_LIST("relations", graph_relate, relations, new_relation_shape,
+        "From one entity to another.", .least = 1, .most = GRAPH_BATCH));
 
 const struct shape graph_query_shape = SHAPE_PARAMETERS(struct graph_query,
     TEXT(struct graph_query, "query", query, 65536, "Words, or a part of a text."));
 
 const struct shape graph_search_shape = SHAPE_PARAMETERS(struct graph_search,
-    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct graph_search, query),
-                .help = "Words, or a part of a text."),
+    SHAPE_REQ(graph_search, query, "Words, or a part of a text."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct graph_search, limit),
                 .least = 1, .most = GRAPH_FOUND_MOST, .absent = GRAPH_FOUND, .help = "Entities."),
-    SHAPE_FIELD("typing", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct graph_search, typing),
-                .help = "The last word may be the beginning of one."),
+    SHAPE_OPT(graph_search, typing, "The last word may be the beginning of one."),
     SHAPE_FIELD("brief", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct graph_search, brief),
                 .help = "Observations are counted, not given, and there are no relations."));
 
 const struct shape graph_names_shape = SHAPE_PARAMETERS(struct graph_names,
-    SHAPE_FIELD("names", STRINGS, REQUIRED, offsetof(struct graph_names, names), .least = 1,
-                .most = GRAPH_BATCH, .help = "Of entities."));
+    SHAPE_REQ_TEXTS(graph_names, names, "Of entities.", .least = 1, .most = GRAPH_BATCH));
 
 const struct shape graph_entity_names_shape = SHAPE_PARAMETERS(struct graph_names,
     SHAPE_FIELD("entity_names", STRINGS, REQUIRED, offsetof(struct graph_names, names), .least = 1,
@@ -359,8 +352,7 @@ const struct shape corpus_info_shape = SHAPE_OF("corpus", struct corpus_info,
     FLAG(struct corpus_info, "pending", pending, "An ingest has begun and not ended."));
 
 const struct shape corpus_list_shape = SHAPE_OF("corpora", struct corpus_list,
-    SHAPE_FIELD("corpora", LIST, REQUIRED, offsetof(struct corpus_list, items),
-                .of = &corpus_info_shape, .help = "By name."));
+    SHAPE_REQ_LIST("corpora", corpus_list, items, corpus_info_shape, "By name."));
 
 static const char *const document_state_words[] = {"ready", "failed"};
 static const struct shape_names states = {document_state_words, 2, -1};
@@ -369,9 +361,7 @@ const struct shape corpus_document_shape = SHAPE_OF("document", struct corpus_do
     COUNTED(struct corpus_document, "id", id, "Names it alone."),
     TEXT(struct corpus_document, "corpus_id", corpus, REQUIRED, CORPUS_NAME_BYTES, "The corpus that it is in."),
     TEXT(struct corpus_document, "file", file, REQUIRED, CORPUS_FILE_BYTES, "Its path, or the name of a given text."),
-    SHAPE_FIELD("state", ENUM, REQUIRED,
-                SHAPE_AT(enum corpus_document_state, struct corpus_document, state),
-                .names = &states, .help = "Whether it can be searched."),
+    SHAPE_REQ_WORD(corpus_document, state, states, "Whether it can be searched."),
     TEXT(struct corpus_document, "error", error, OPTIONAL, 1024, "Why it cannot."),
     COUNTED(struct corpus_document, "passages", passages, "That it has."),
     COUNTED(struct corpus_document, "bytes", bytes, "Of its text."),
@@ -380,31 +370,24 @@ const struct shape corpus_document_shape = SHAPE_OF("document", struct corpus_do
     FLAG(struct corpus_document, "given", given, "It is a text without a file."));
 
 const struct shape corpus_documents_shape = SHAPE_OF("documents", struct corpus_documents,
-    SHAPE_FIELD("documents", LIST, REQUIRED, offsetof(struct corpus_documents, items),
-                .of = &corpus_document_shape, .help = "By file."),
+    SHAPE_REQ_LIST("documents", corpus_documents, items, corpus_document_shape, "By file."),
     COUNTED(struct corpus_documents, "total", total, "How many there are."));
 
 const struct shape corpus_passage_shape = SHAPE_OF("passage", struct corpus_passage,
-    SHAPE_FIELD("n", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_passage, number),
-                .help = "The number that a model cites it by."),
+    SHAPE_OPT_AS("n", corpus_passage, number, "The number that a model cites it by."),
     TEXT(struct corpus_passage, "content", content, REQUIRED, 0, "The text."),
-    SHAPE_FIELD("score", NUMBER, REQUIRED, SHAPE_AT(double, struct corpus_passage, score),
-                .most = 1, .decimals = 4, .help = "Of a search: how well it fits."),
+    SHAPE_REQ(corpus_passage, score, "Of a search: how well it fits.", .most = 1, .decimals = 4),
     TEXT(struct corpus_passage, "file", file, REQUIRED, CORPUS_FILE_BYTES, "The document's path or name."),
     COUNTED(struct corpus_passage, "chunk", chunk, "Its number in the document."),
-    SHAPE_FIELD("line", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_passage, line),
-                .help = "In the file, from 1 on."),
-    SHAPE_FIELD("page", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_passage, page),
-                .help = "In the file, from 1 on."),
+    SHAPE_OPT(corpus_passage, line, "In the file, from 1 on."),
+    SHAPE_OPT(corpus_passage, page, "In the file, from 1 on."),
     TEXT(struct corpus_passage, "heading", heading, OPTIONAL, 0, "Headings that it stands below."),
     TEXT(struct corpus_passage, "corpus_id", corpus, REQUIRED, CORPUS_NAME_BYTES, "The corpus that it is in."),
     COUNTED(struct corpus_passage, "document", document, "Number of its document."),
     SHAPE_FIELD("start", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_passage, start),
                 .absent = -1, .help = "First byte of the file that it has, where the format tells."),
-    SHAPE_FIELD("finish", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_passage, finish),
-                .absent = -1, .help = "The one behind the last."),
-    SHAPE_FIELD("words", NUMBER, OPTIONAL, SHAPE_AT(double, struct corpus_passage, words),
-                .most = 1, .decimals = 4, .help = "What words say of that."),
+    SHAPE_OPT(corpus_passage, finish, "The one behind the last.", .absent = -1),
+    SHAPE_OPT(corpus_passage, words, "What words say of that.", .most = 1, .decimals = 4),
     SHAPE_FIELD("vector", NUMBER, OPTIONAL, SHAPE_AT(double, struct corpus_passage, vector),
                 .most = 1, .decimals = 4, .absent = -1, .help = "What vectors say of that."));
 
@@ -414,8 +397,7 @@ const struct shape corpus_passages_shape = SHAPE_OF("passages", struct corpus_pa
     COUNTED(struct corpus_passages, "total", total, "How many the document has."));
 
 const struct shape corpus_found_shape = SHAPE_OF("found", struct corpus_found,
-    SHAPE_FIELD("results", LIST, REQUIRED, offsetof(struct corpus_found, items),
-                .of = &corpus_passage_shape, .help = "Best first."),
+    SHAPE_REQ_LIST("results", corpus_found, items, corpus_passage_shape, "Best first."),
     COUNTED(struct corpus_found, "documents", documents, "Documents that were searched."),
     COUNTED(struct corpus_found, "searched", searched, "Passages that were searched."),
     TEXT(struct corpus_found, "badge", badge, OPTIONAL, 0, "What could not be used."));
@@ -464,31 +446,24 @@ const struct shape corpus_add_shape = SHAPE_PARAMETERS(struct corpus_add,
 const struct shape corpus_documents_query_shape = SHAPE_PARAMETERS(struct corpus_documents_query,
     TEXT(struct corpus_documents_query, "corpus_id", name, REQUIRED, CORPUS_NAME_BYTES, "The corpus."),
     FLAG(struct corpus_documents_query, "failed", failed, "Files that could not be read, instead."),
-    SHAPE_FIELD("after", STRING, OPTIONAL, SHAPE_AT_TEXT(struct corpus_documents_query, after),
-                .help = "From behind this file on."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_documents_query, limit),
-                .most = CORPUS_PAGE, .help = "At most so many."));
+    SHAPE_OPT(corpus_documents_query, after, "From behind this file on."),
+    SHAPE_OPT(corpus_documents_query, limit, "At most so many.", .most = CORPUS_PAGE));
 
 const struct shape corpus_passages_query_shape = SHAPE_PARAMETERS(struct corpus_passages_query,
     COUNTED(struct corpus_passages_query, "document", document, "Number of the document."),
-    SHAPE_FIELD("from", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_passages_query, from),
-                .help = "Number of the first passage."),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_passages_query, limit),
-                .most = CORPUS_PAGE, .help = "At most so many."));
+    SHAPE_OPT(corpus_passages_query, from, "Number of the first passage."),
+    SHAPE_OPT(corpus_passages_query, limit, "At most so many.", .most = CORPUS_PAGE));
 
 const struct shape corpus_cited_shape = SHAPE_PARAMETERS(struct corpus_cited,
     TEXT(struct corpus_cited, "session_id", session_id, REQUIRED, 64, "The whole id."),
-    SHAPE_FIELD("before", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_cited, before),
-                .help = "Number of an event: what was given last before it."));
+    SHAPE_OPT(corpus_cited, before, "Number of an event: what was given last before it."));
 
 const struct shape corpus_search_shape = SHAPE_PARAMETERS(struct corpus_search,
     TEXT(struct corpus_search, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "The corpus; absent: all."),
     TEXT(struct corpus_search, "query", query, REQUIRED, CORPUS_QUERY_BYTES, "What is looked for."),
-    SHAPE_FIELD("top_k", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_search, top_k),
-                .most = CORPUS_TOP_K_MOST, .nearest = true, .help = "Passages."),
-    SHAPE_FIELD("hybrid_weight", NUMBER, OPTIONAL,
-                SHAPE_AT(double, struct corpus_search, hybrid_weight), .least = 0, .most = 1,
-                .absent = -1, .help = "Share of words; what is left is that of vectors."),
+    SHAPE_OPT(corpus_search, top_k, "Passages.", .most = CORPUS_TOP_K_MOST, .nearest = true),
+    SHAPE_OPT(corpus_search, hybrid_weight,
+        "Share of words; what is left is that of vectors.", .least = 0, .most = 1, .absent = -1),
     TEXT(struct corpus_search, "filter", filter, OPTIONAL, CORPUS_FILE_BYTES,
          "Files whose path has this in it, or fits it as a glob."));
 

@@ -115,19 +115,15 @@ const struct shape memory_entry_shape = SHAPE_OF("memory entry", struct memory_e
                         "left; absent: by an import."),
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, turn),
                 .help = "Turn that it was said in; 0: unknown."),
-    SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, seq),
-                .help = "Number of the event of its message."),
-    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, role), .names = &role_names,
-                .help = "Who said it."),
+    SHAPE_OPT(memory_entry, seq, "Number of the event of its message."),
+    SHAPE_REQ_WORD(memory_entry, role, role_names, "Who said it."),
     SHAPE_FIELD("speaker", STRING, OPTIONAL, TEXT(speaker), .most = MEMORY_SPEAKER_BYTES,
                 .help = "A name; absent: the role stands for it."),
     SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, created_ms),
                 .help = "When it was said."),
-    SHAPE_FIELD("content", STRING, REQUIRED, TEXT(content), .most = MEMORY_CONTENT_BYTES,
-                .help = "What was said."),
-    SHAPE_FIELD("pinned", BOOLEAN, OPTIONAL, AT(bool, pinned),
-                .help = "It wins ties, and no copy replaces it."),
-    SHAPE_FIELD("edited", BOOLEAN, OPTIONAL, AT(bool, edited), .help = "The user changed it."));
+    SHAPE_REQ(memory_entry, content, "What was said.", .most = MEMORY_CONTENT_BYTES),
+    SHAPE_OPT(memory_entry, pinned, "It wins ties, and no copy replaces it."),
+    SHAPE_OPT(memory_entry, edited, "The user changed it."));
 /* clang-format on */
 
 bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e)
@@ -362,8 +358,7 @@ FACTOR(user)
 const struct shape memory_why_shape = SHAPE_OF(
     "why", struct memory_why,
     PART("words", words, "BM25 of the entry itself, of a long one of its best passage."),
-    SHAPE_FIELD("passage", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_why, passage),
-                .help = "It is long; the words of its best passage count."),
+    SHAPE_OPT(memory_why, passage, "It is long; the words of its best passage count."),
     PART("proximity", proximity, "How close the words stand to each other."),
     PART("before", before, "Share of the entry before."),
     PART("after", after, "Share of the entry behind."),
@@ -375,11 +370,9 @@ const struct shape memory_why_shape = SHAPE_OF(
     WEIGHT("user", user, "It is the user's own message."),
     PART("held", held, "Part of the question's words that stand in it, by their rarity."),
     PART("coverage", coverage, "`words` by the most that they can be; the score is made of it."),
-    SHAPE_FIELD("cosine", NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, cosine),
-                .least = -1, .most = 1, .decimals = 4, .there = has_vector,
-                .help = "How near its vector is."),
-    SHAPE_FIELD("exact", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_why, exact),
-                .help = "The same text."));
+    SHAPE_OPT(memory_why, cosine, "How near its vector is.", .least = -1, .most = 1, .decimals = 4,
+              .there = has_vector),
+    SHAPE_OPT(memory_why, exact, "The same text."));
 
 #undef AT
 #define AT(T, member) SHAPE_AT(T, struct memory_hit, member)
@@ -455,7 +448,7 @@ static const struct shape_codec marks = {
 /* clang-format off */
 const struct shape memory_hit_shape = SHAPE_OF("memory hit", struct memory_hit,
     ID,
-    SHAPE_FIELD("content", STRING, REQUIRED, TEXT(entry.content), .help = "What was said."),
+    SHAPE_REQ_AS("content", memory_hit, entry.content, "What was said."),
     SCORE,
     SESSION,
     TURN,
@@ -509,8 +502,7 @@ const struct shape memory_hit_model_shape =
 static const struct shape told_shape = SHAPE_OF(
     "memory hit", struct memory_hit, ID, SCORE, SESSION, TURN, ORIGIN,
     SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage."),
-    SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, entry.seq),
-                .help = "Number of the event of its message."));
+    SHAPE_OPT_AS("seq", memory_hit, entry.seq, "Number of the event of its message."));
 
 static char *print_hits(const struct memory_hits *h, const struct shape *s)
 {
@@ -566,8 +558,7 @@ const struct shape memory_stats_shape = SHAPE_OF("memory", struct memory_stats,
     STAT("missing", missing, "Entries without one."),
     STAT("stale", stale, "Vectors of other models."),
     STAT_FLAG("graph", graph, "A graph over the vectors is in use."),
-    SHAPE_FIELD("embedding", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_stats, embedding),
-                .help = "Entries get their vectors now."),
+    SHAPE_OPT(memory_stats, embedding, "Entries get their vectors now."),
     SOME("pending", pending, "So many of them."),
     STAT_TEXT("waits_for", waits_for, "Why they do not get them yet, English."));
 /* clang-format on */

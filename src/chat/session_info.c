@@ -230,8 +230,7 @@ const struct shape session_info_shape = SHAPE_OF("session", struct session_info,
     SHAPE_FIELD("labels", WORDS, DEFAULT, SHAPE_AT_TEXT(struct session_info, labels),
                 .help = "Sorted words."),
     ID("parent", OPTIONAL, parent, "The session that this one was forked from."),
-    SHAPE_FIELD("parent_seq", INTEGER, OPTIONAL, AT(int64_t, parent_seq), .there = has_parent,
-                .help = "The last event that came along."),
+    SHAPE_OPT(session_info, parent_seq, "The last event that came along.", .there = has_parent),
     TIME("created", DEFAULT, created_ms, "When it began."),
     TIME("updated", DEFAULT, updated_ms, "When something was last said."),
     TIME("archived", OPTIONAL, archived_ms, "When it was archived."),
@@ -336,16 +335,11 @@ void search_hits_release(struct search_hits *h)
 
 /* clang-format off */
 const struct shape search_hit_shape = SHAPE_OF("match", struct search_hit,
-    SHAPE_FIELD("session_id", UUID, REQUIRED, offsetof(struct search_hit, session_id),
-                .help = "The session."),
-    SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, title),
-                .help = "Its title."),
-    SHAPE_FIELD("seq", INTEGER, REQUIRED, AT(int64_t, seq),
-                .help = "Number of the event that holds the text."),
+    SHAPE_REQ(search_hit, session_id, "The session."),
+    SHAPE_OPT(search_hit, title, "Its title."),
+    SHAPE_REQ(search_hit, seq, "Number of the event that holds the text."),
     SHAPE_FIELD("at", TIME, REQUIRED, AT(int64_t, at_ms), .help = "When it was said."),
-    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, role), .names = &role_names,
-                .help = "Who said it."),
-    SHAPE_FIELD("archived", BOOLEAN, OPTIONAL, AT(bool, archived), .help = "The session is."),
-    SHAPE_FIELD("snippet", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, snippet),
-                .help = "One line around what matched first."));
+    SHAPE_REQ_WORD(search_hit, role, role_names, "Who said it."),
+    SHAPE_OPT(search_hit, archived, "The session is."),
+    SHAPE_OPT(search_hit, snippet, "One line around what matched first."));
 /* clang-format on */
