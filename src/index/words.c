@@ -42,7 +42,7 @@ bool words_language(const struct corpus *c, char **out, struct error *e)
     return table_language(c, "", out, e);
 }
 
-bool words_speak(const struct corpus *c, struct language **out, struct error *e)
+bool words_open_language(const struct corpus *c, struct language **out, struct error *e)
 {
     auto_free char *language = NULL;
     if (!words_language(c, &language, e))

@@ -186,7 +186,7 @@ bool words_explain(const struct corpus *c, const struct words_question *question
     const struct place_worth worth = {rarity, question->rank.k1, question->rank.k1};
     struct words_query q;
     struct language *l;
-    if (!words_speak(c, &l, e))
+    if (!words_open_language(c, &l, e))
         return false;
     words_query_parse(l, question->text, question->typing, &q);
     for (size_t i = 0; i < PLACE_TERMS; i++)

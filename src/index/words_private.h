@@ -7,7 +7,7 @@
 #include "store/language.h"
 
 /* The language of the index. The caller frees. */
-bool words_speak(const struct corpus *c, struct language **out, struct error *e);
+bool words_open_language(const struct corpus *c, struct language **out, struct error *e);
 
 /* A number as FTS5 keeps it, in the bytes of a column from `from` on: seven bits a byte, the
  * highest first, all but the last byte marked. */

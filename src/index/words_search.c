@@ -620,7 +620,7 @@ bool words_search(const struct corpus *c, const struct words_question *question,
     struct words_query words;
     struct language *l;
     *out = (struct candidates){0};
-    if (!words_speak(c, &l, e))
+    if (!words_open_language(c, &l, e))
         return false;
     words_query_parse(l, question->text, question->typing, &words);
     bool ok = find(c, &words, question, scope, limit, out, weights, e);

@@ -412,7 +412,7 @@ static const char of_session_sql[] =
 
 /* Ends a transaction that deleted texts, if `any`. Unless the memory is lazy, their remains leave
  * the index of words, the files of graphs and the journal at once. */
-static bool leave_for_good(struct memory *memory, bool began, bool ok, bool any, struct error *e)
+static bool leave_and_purge(struct memory *memory, bool began, bool ok, bool any, struct error *e)
 {
     struct sqlite_memory *m = sqlite_memory_of(memory);
     ok = ok && (!any || words_purge(&m->corpus, memory->lazy, e)) &&
@@ -448,7 +448,7 @@ bool sqlite_memory_edit(struct memory *m, const char *id, const char *content, s
              add_words(s, &edited, e);
     }
     memory_row_release(&row);
-    return leave_for_good(m, began, ok, changes, e);
+    return leave_and_purge(m, began, ok, changes, e);
 }
 
 bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
@@ -473,7 +473,7 @@ bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count
         vec_push(&forgotten.items, ((struct forgotten_entry){row.entry, row.key, row.compaction}));
     }
     if (entered)
-        ok = leave_for_good(m, began, ok, forgotten.items.len > 0, &fault);
+        ok = leave_and_purge(m, began, ok, forgotten.items.len > 0, &fault);
     if (out)
         *out = ok ? forgotten : (struct memory_forgotten){0};
     if (!ok || !out)
@@ -531,5 +531,5 @@ bool sqlite_memory_forget_session(struct memory *m, const char *session_id, stru
     }
     bool any = rows.items.len > 0;
     memory_rows_release(&rows);
-    return leave_for_good(m, began, ok, any, e);
+    return leave_and_purge(m, began, ok, any, e);
 }

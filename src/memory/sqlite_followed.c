@@ -217,7 +217,7 @@ struct step {
 
 /* Removes entries whose event no longer begins a message (a turn was retried). A copy that gave way
  * to such an entry may still be a message: then all are read again. */
-static bool take_out(struct step *x, struct error *e)
+static bool remove_retried(struct step *x, struct error *e)
 {
     struct memory_keys keys = {0};
     bool any = false, ok = true;
@@ -250,7 +250,8 @@ static bool take_out(struct step *x, struct error *e)
     return ok;
 }
 
-static bool put_off(struct memory *m, const struct step *x, struct error *e)
+/* Queues the messages that are new as one deferred text of the session. */
+static bool defer_new(struct memory *m, const struct step *x, struct error *e)
 {
     const struct memory_following *of = x->of;
     struct memory_deferred d = {.session_id = (char *)of->session_id,
@@ -281,7 +282,7 @@ bool sqlite_memory_follow(struct memory *m, const struct memory_following *f, st
         x.seen = sqlite3_column_int64(q.handle, 2);
     }
     bool ok = query_end(&q) && sqlite_session_number(x.store, f->session_id, &x.number, e) &&
-              take_out(&x, e) && put_off(m, &x, e) &&
+              remove_retried(&x, e) && defer_new(m, &x, e) &&
               sql_exec(x.store, e, followed_sql, "ti", f->session_id, f->last) &&
               store_exec(x.store, backlog_over_sql, e);
     return store_leave(x.store, began, ok, e);
