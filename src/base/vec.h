@@ -48,6 +48,16 @@ static inline void vec_release_local(void *vec)
         vec_release(v);                                                                            \
     } while (0)
 
+/* Removes an item, a pointer that is in it at most once. */
+#define vec_drop(v, item)                                                                          \
+    do {                                                                                           \
+        for (size_t vec_i_ = (v)->len; vec_i_-- > 0;)                                              \
+            if ((v)->items[vec_i_] == (item)) {                                                    \
+                vec_remove(v, vec_i_, 1);                                                          \
+                break;                                                                             \
+            }                                                                                      \
+    } while (0)
+
 /* An empty one has no items, which qsort() must not get. */
 #define vec_sort(v, order)                                                                         \
     do {                                                                                           \

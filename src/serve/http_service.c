@@ -341,26 +341,17 @@ struct rpc_running {
     struct request *request;
     struct rpc_call *call;
     uint64_t id;
-    char *method;
 };
-
-static void free_call(struct rpc_running *c)
-{
-    free(c->method);
-    free(c);
-}
 
 static void request_free(void *mine)
 {
     struct request *r = mine;
     server_deafen(r->service->loop, r->kept);
     if (r->asked)
-        contract_withdraw(r->service->loop, r->asked);
-    for (size_t i = 0; i < r->running.len; i++) {
-        contract_withdraw(r->service->loop, r->running.items[i]->id);
-        free_call(r->running.items[i]);
-    }
-    vec_release(&r->running);
+        server_withdraw(r->service->loop, r->asked);
+    for (size_t i = 0; i < r->running.len; i++)
+        server_withdraw(r->service->loop, r->running.items[i]->id);
+    vec_free_each(&r->running);
     rpc_peer_free(r->peer);
     json_free(r->params);
     free(r);
@@ -368,52 +359,31 @@ static void request_free(void *mine)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* A turn whose message was kept may fail: its error is that of the request, and what came of it is
- * told beside it. */
-static bool reply_fault(struct http_exchange *x, const char *result_json)
-{
-    struct contract_fault fault;
-    struct buf text = BUF_INIT;
-    struct json_out out = {.buf = &text};
-    if (!contract_read_fault(result_json, &fault))
-        return false;
-    json_out_open(&out, '{');
-    json_out_member(&out, "code", fault.info->name);
-    json_out_member(&out, "message", fault.message);
-    json_out_name(&out, "result");
-    json_out_raw(&out, result_json);
-    json_out_close(&out, '}');
-    http_exchange_reply(x, fault.info->rest, json_type_name, text.data, text.len);
-    buf_release(&text);
-    free(fault.message);
-    return true;
-}
-
-static void add_location(struct http_exchange *x, const char *result_json)
-{
-    struct json *result = json_parse(result_json, strlen(result_json), NULL);
-    const char *id = json_get_string(result, "id");
-    char *path = id ? mem_printf("/sessions/%s", id) : NULL;
-    if (path)
-        http_exchange_add_field(x, "Location", path);
-    free(path);
-    json_free(result);
-}
-
-static void on_done(void *context, const char *result_json, const struct error *e)
+static void on_done(void *context, const struct operation_answer *a)
 {
     struct request *r = context;
+    struct http_exchange *x = r->exchange;
+    const struct error *fault = contract_fault(a);
+    int status = r->route->status;
     r->asked = 0;
-    if (e) {
-        http_exchange_fail(r->exchange, e);
+    if (a->error.code != ERR_OK) {
+        http_exchange_fail(x, &a->error);
         return;
     }
-    if (contract_runs(r->route->operation) && reply_fault(r->exchange, result_json))
-        return;
-    if (r->route->status == 201)
-        add_location(r->exchange, result_json);
-    http_exchange_reply(r->exchange, r->route->status, json_type_name, result_json,
-                        strlen(result_json));
+    auto_free char *result = contract_result(a);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct json_out out = {.buf = &text};
+    if (fault) { /* of a turn, whose message is in the log nevertheless */
+        json_out_pack(&out, "{code:s message:s result:r}", err_info(fault->code)->name, fault->text,
+                      result);
+        status = err_info(fault->code)->rest;
+    } else if (a->request->operation->opens) {
+        auto_free char *path =
+            mem_printf("/sessions/%s", ((const struct session_info *)a->result)->id);
+        http_exchange_add_field(x, "Location", path);
+    }
+    const char *body = fault ? text.data : result;
+    http_exchange_reply(x, status, json_type_name, body, strlen(body));
 }
 
 /* The short name "q" as the member that it means. */
@@ -484,7 +454,7 @@ static void on_notice(void *context, const struct notice *n)
     if (!r->asked || n->type != NOTICE_EVENT || n->event->type != EVENT_TURN_STARTED ||
         strcmp(n->session, session) != 0 || !has_text(r->params, n->event->text))
         return;
-    contract_withdraw(r->service->loop, r->asked);
+    server_withdraw(r->service->loop, r->asked);
     r->asked = 0;
     char *body = mem_printf("{\"session_id\":\"%s\",\"seq\":%" PRId64 "}", session, n->event->seq);
     char *path = mem_printf("/sessions/%s/events?after=%" PRId64, session, n->event->seq);
@@ -509,8 +479,8 @@ static void serve_operation(struct request *r)
     if (r->route->async && prefers_async(http_exchange_head(r->exchange)))
         r->kept = server_listen(r->service->loop, on_notice, r);
     if (!add_query(r, o, &e) || !add_body(r, &e) ||
-        !contract_start(r->service->loop, mcp_authority(r->service->mcp), o->name, r->params,
-                        on_done, r, &r->asked, &e))
+        !contract_start(r->service->loop, mcp_authority(r->service->mcp), o, r->params, on_done, r,
+                        &r->asked, &e))
         http_exchange_fail(r->exchange, &e);
 }
 
@@ -561,22 +531,13 @@ static void reply_rpc(struct request *r)
     http_exchange_reply(r->exchange, len ? r->route->status : 202, json_type_name, output, len);
 }
 
-static void forget_call(struct request *r, const struct rpc_running *c)
-{
-    for (size_t i = 0; i < r->running.len; i++)
-        if (r->running.items[i] == c) {
-            vec_remove(&r->running, i, 1);
-            return;
-        }
-}
-
-static void on_rpc_done(void *context, const char *result_json, const struct error *e)
+static void on_rpc_done(void *context, const struct operation_answer *a)
 {
     struct rpc_running *c = context;
     struct request *r = c->request;
-    contract_answer(c->call, c->method, result_json, e);
-    forget_call(r, c);
-    free_call(c);
+    contract_answer(c->call, a);
+    vec_drop(&r->running, c);
+    free(c);
     reply_rpc(r);
 }
 
@@ -585,18 +546,20 @@ static void on_rpc_request(void *context, struct rpc_call *call, const char *met
 {
     struct request *r = context;
     struct error e = {0};
-    struct rpc_running *c = mem_alloc(sizeof *c);
-    *c = (struct rpc_running){.request = r, .call = call, .method = mem_strdup(method)};
-    if (!operation_find(method))
+    const struct operation *o = operation_find(method);
+    if (!o) {
         rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
-    else if (!contract_start(r->service->loop, mcp_authority(r->service->mcp), method, params,
-                             on_rpc_done, c, &c->id, &e))
-        rpc_fail_with(call, &e);
-    else {
-        vec_push(&r->running, c);
         return;
     }
-    free_call(c);
+    struct rpc_running *c = mem_alloc(sizeof *c);
+    *c = (struct rpc_running){.request = r, .call = call};
+    if (contract_start(r->service->loop, mcp_authority(r->service->mcp), o, params, on_rpc_done, c,
+                       &c->id, &e)) {
+        vec_push(&r->running, c);
+    } else {
+        rpc_fail_with(call, &e);
+        free(c);
+    }
 }
 
 static const struct rpc_handlers rpc_handlers = {.request = on_rpc_request};

@@ -8,12 +8,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "serve/contract.h"
+#include "base/worker.h"
 #include "serve/notification.h"
+#include "session/capability.h"
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
 
-/* Of one round, so that neither a stream of notices nor long answers starve a descriptor. */
+/* Notices of one round, so that neither a stream of them nor long answers starve a descriptor. */
 enum { NOTICES_AT_ONCE = 1024, NOTICES_MS = 10 };
 
 struct watch {
@@ -40,6 +41,7 @@ struct surface_end {
     void *context;
 };
 
+/* A call that waits for its answer: every surface has its pending calls here. */
 struct ask {
     uint64_t id;
     server_answered *done;
@@ -55,10 +57,14 @@ struct server {
     struct engine_options options;
     struct engine *engine;
     struct mailbox *notices;
-    struct transfers *transfers;
+    struct worker *transfers;
+    struct mailbox *transferred; /* of struct operation_answer */
+    struct watch *transfer_watch;
+    char *store_path, *project; /* the first NULL: the default */
+    uint64_t transfers_begun;
     struct tails *tails;
     struct questions *questions;
-    VEC(struct watch *) watches; /* those that are gone are freed between two rounds, as others */
+    VEC(struct watch *) watches; /* freed between two rounds, as timers and listeners are */
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
     VEC(struct listener *) listeners;
@@ -70,14 +76,119 @@ struct server {
     int64_t stop_by_ms;
 };
 
+/* --- operations on a thread of their own --------------------------------------------------------
+ */
+
+/* Marks the ids of transfers, which are counted by themselves. */
+#define TRANSFER (UINT64_C(1) << 63)
+
+struct transfer {
+    struct job job; /* the first member */
+    struct server *server;
+    struct operation_request *request; /* NULL: the answer has it */
+    char *text;
+};
+
+/* The thread of the engine has no stream, and its reader cannot write. */
+static bool is_transfer(const struct operation *o, const void *params)
+{
+    if (o == &operation_session_export)
+        return !((const struct session_export_params *)params)->path;
+    return o->needs & NEED_STREAM || (o->executor == OPERATION_READ && o->needs & NEED_WRITE);
+}
+
+static bool write_text(void *context, const char *bytes, size_t len, struct error *e)
+{
+    return buf_try_add(context, bytes, len) ||
+           err_set(e, ERR_USAGE, "the export has more than %zu bytes; write it to a file",
+                   SERVER_TEXT_MAX);
+}
+
+static bool call_operation(struct transfer *t, struct operation_answer *answer,
+                           const struct wakeup *wakeup, struct error *e)
+{
+    const struct server *s = t->server;
+    const struct operation *o = t->request->operation;
+    AUTO(buf_release) struct buf written = BUF_INIT;
+    struct operation_stream stream = {
+        .name = "content", .write = write_text, .wake_fd = wakeup->fd, .context = &written};
+    struct operation_context c;
+    buf_init(&written, SERVER_TEXT_MAX);
+    if (t->text && *t->text)
+        stream.in = fmemopen(t->text, strlen(t->text), "r");
+    if (t->text && !stream.in)
+        return err_set(e, ERR_USAGE, "\"content\" is empty; give the text to read");
+    bool ok = capability_need_store(s->options.persist, e) &&
+              operation_open(&c, o, s->config, s->store_path, s->project, e);
+    if (ok) {
+        c.stream = &stream;
+        c.wakeup = wakeup;
+        ok = operation_call(&c, o, t->request->params, answer->result, e);
+        operation_close(&c);
+    }
+    if (stream.in)
+        fclose(stream.in);
+    answer->text = ok ? buf_take(&written) : NULL;
+    return ok;
+}
+
+static void run_transfer(struct job *job, void *context, const struct wakeup *wakeup)
+{
+    struct transfer *t = (struct transfer *)job;
+    struct operation_answer *answer = operation_answer_new(t->request);
+    struct error e;
+    (void)context;
+    if (!call_operation(t, answer, wakeup, &e))
+        operation_answer_fail(answer, &e);
+    t->request = NULL;
+    mailbox_push(t->server->transferred, answer);
+}
+
+static void release_transfer(struct job *job)
+{
+    struct transfer *t = (struct transfer *)job;
+    operation_request_free(t->request);
+    free(t->text);
+    free(t);
+}
+
+static void answer_ask(struct server *s, const struct operation_answer *a);
+
+static void on_transferred(void *context, short revents)
+{
+    struct server *s = context;
+    struct operation_answer *a;
+    (void)revents;
+    while ((a = mailbox_pop(s->transferred))) {
+        answer_ask(s, a);
+        operation_answer_free(a);
+    }
+}
+
+static void free_answer(void *answer)
+{
+    operation_answer_free(answer);
+}
+
+/* --- lifecycle ----------------------------------------------------------------------------------
+ */
+
 struct server *server_new(const struct engine_options *options)
 {
+    static const struct worker_role role = {0};
+    const char *directory = options->directory ? options->directory : ".";
     struct server *s = mem_alloc(sizeof *s);
     s->config = options->config;
     s->options = *options;
     s->engine = engine_new(options);
     s->notices = engine_notices(s->engine);
-    s->transfers = transfers_new(s, options);
+    s->store_path = mem_strdup(options->store_path);
+    s->project = realpath(directory, NULL);
+    if (!s->project)
+        s->project = mem_strdup(directory);
+    s->transferred = mailbox_new(free_answer);
+    s->transfer_watch = server_watch(s, mailbox_fd(s->transferred), POLLIN, on_transferred, s);
+    s->transfers = worker_new(&role, s);
     s->tails = tails_new();
     s->questions = questions_new();
     return s;
@@ -87,7 +198,10 @@ void server_free(struct server *s)
 {
     if (!s)
         return;
-    transfers_free(s->transfers);
+    worker_free(s->transfers);
+    mailbox_free(s->transferred);
+    free(s->store_path);
+    free(s->project);
     tails_free(s->tails);
     questions_free(s->questions);
     engine_free(s->engine);
@@ -114,11 +228,6 @@ const struct config *server_config(const struct server *s)
 const struct engine_options *server_options(const struct server *s)
 {
     return &s->options;
-}
-
-struct transfers *server_transfers(struct server *s)
-{
-    return s->transfers;
 }
 
 const struct tails *server_tails(const struct server *s)
@@ -182,43 +291,24 @@ static void call_due(struct server *s)
     }
 }
 
+/* Frees what was given up, by a condition on the item's members. */
 #define SWEEP(v, is_gone)                                                                          \
     do {                                                                                           \
         size_t kept = 0;                                                                           \
         for (size_t i = 0; i < (v)->len; i++)                                                      \
-            if (is_gone((v)->items[i]))                                                            \
+            if ((v)->items[i]->is_gone)                                                            \
                 free((v)->items[i]);                                                               \
             else                                                                                   \
                 (v)->items[kept++] = (v)->items[i];                                                \
         (v)->len = kept;                                                                           \
     } while (0)
 
-static bool is_unwatched(const struct watch *w)
-{
-    return w->fd < 0;
-}
-
-static bool is_over(const struct timer *t)
-{
-    return !t->due;
-}
-
-static bool is_deaf(const struct listener *l)
-{
-    return !l->notice;
-}
-
-static bool is_taken_back(const struct surface_end *end)
-{
-    return !end->stop;
-}
-
 static void sweep(struct server *s)
 {
-    SWEEP(&s->ends, is_taken_back);
-    SWEEP(&s->watches, is_unwatched);
-    SWEEP(&s->timers, is_over);
-    SWEEP(&s->listeners, is_deaf);
+    SWEEP(&s->ends, stop == NULL);
+    SWEEP(&s->watches, fd < 0);
+    SWEEP(&s->timers, due == NULL);
+    SWEEP(&s->listeners, notice == NULL);
 }
 
 /* --- the engine ------------------------------------------------------------------------------- */
@@ -231,7 +321,26 @@ uint64_t server_ask(struct server *s, const struct operation *o, const void *par
     return id;
 }
 
-/* False: nobody waits for it. */
+uint64_t server_ask_with(struct server *s, const struct operation *o, const void *params,
+                         const char *text, server_answered *done, void *context, struct error *e)
+{
+    if (!is_transfer(o, params))
+        return server_ask(s, o, params, done, context);
+    uint64_t id = ++s->transfers_begun | TRANSFER;
+    struct transfer *t = mem_alloc(sizeof *t);
+    *t = (struct transfer){.job = {run_transfer, release_transfer, id, operation_lasts(o)},
+                           .server = s,
+                           .request = operation_request_new(o, params),
+                           .text = mem_strdup(text)};
+    t->request->id = id;
+    if (!worker_submit(s->transfers, &t->job, e)) {
+        release_transfer(&t->job);
+        return 0;
+    }
+    vec_push(&s->asks, (struct ask){id, done, context});
+    return id;
+}
+
 static bool take_ask(struct server *s, uint64_t id, struct ask *out)
 {
     for (size_t i = 0; i < s->asks.len; i++)
@@ -243,19 +352,28 @@ static bool take_ask(struct server *s, uint64_t id, struct ask *out)
     return false;
 }
 
-void *server_withdraw(struct server *s, uint64_t id)
+static void answer_ask(struct server *s, const struct operation_answer *a)
+{
+    struct ask ask;
+    if (take_ask(s, a->request->id, &ask))
+        ask.done(ask.context, a);
+}
+
+void server_withdraw(struct server *s, uint64_t id)
 {
     struct ask gone;
     if (!take_ask(s, id, &gone))
-        return NULL;
-    engine_withdraw(s->engine, id);
-    return gone.context;
+        return;
+    if (id & TRANSFER)
+        worker_withdraw(s->transfers, id);
+    else
+        engine_withdraw(s->engine, id);
 }
 
-bool server_cancel(struct server *s, uint64_t id, void **context)
+bool server_cancel(struct server *s, uint64_t id)
 {
-    bool undone = engine_cancel(s->engine, id);
-    *context = server_withdraw(s, id);
+    bool undone = !(id & TRANSFER) && engine_cancel(s->engine, id);
+    server_withdraw(s, id);
     return undone;
 }
 
@@ -297,10 +415,8 @@ static void note_busy(struct server *s, const struct notice *n)
 
 static void hand_out(struct server *s, const struct notice *n)
 {
-    struct ask ask;
     if (n->type == NOTICE_ANSWER) {
-        if (take_ask(s, n->answer->request->id, &ask))
-            ask.done(ask.context, n->answer);
+        answer_ask(s, n->answer);
         return;
     }
     if (n->type == NOTICE_BUSY)
@@ -374,7 +490,7 @@ void server_stop(struct server *s)
 static bool is_written(const struct server *s)
 {
     for (size_t i = 0; i < s->watches.len; i++)
-        if (!is_unwatched(s->watches.items[i]) && s->watches.items[i]->events & POLLOUT)
+        if (s->watches.items[i]->fd >= 0 && s->watches.items[i]->events & POLLOUT)
             return false;
     for (size_t i = 0; i < s->ends.len; i++)
         if (s->ends.items[i]->stop && !s->ends.items[i]->is_written(s->ends.items[i]->context))
@@ -417,7 +533,7 @@ static void call_ready(struct server *s)
 {
     for (size_t i = 1; i < s->polled.len; i++) {
         struct watch *w = s->watches.items[i - 1];
-        if (s->polled.items[i].revents && !is_unwatched(w))
+        if (s->polled.items[i].revents && w->fd >= 0)
             w->ready(w->context, s->polled.items[i].revents);
     }
 }

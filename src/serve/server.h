@@ -31,9 +31,8 @@ void server_free(struct server *s);
 
 const struct config *server_config(const struct server *s);
 const struct engine_options *server_options(const struct server *s); /* server_new()'s */
-struct transfers *server_transfers(struct server *s);                /* transfer.h */
-const struct tails *server_tails(const struct server *s);            /* tails.h */
-const struct questions *server_questions(const struct server *s);    /* questions.h */
+const struct tails *server_tails(const struct server *s);            /* notification.h */
+const struct questions *server_questions(const struct server *s);    /* notification.h */
 
 /* Goes on until nobody holds it, or until it is stopped. Running turns are interrupted then (what
  * came of them is kept), what was asked is answered, and what waits to be written is written, for
@@ -75,18 +74,26 @@ void server_take_back(struct server *s, struct timer *t); /* NULL is fine */
  */
 
 /* `done` gets the answer once, borrowed, from the loop (never from within server_ask()). Returns an
- * id to withdraw it by, which is never 0. */
+ * id to withdraw the call by, which is never 0. */
 typedef void server_answered(void *context, const struct operation_answer *a);
 uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
                     server_answered *done, void *context);
 
-/* `done` is not called any more. What changes something is done all the same. Returns the context
- * that was given; NULL: nobody waits for this id. */
-void *server_withdraw(struct server *s, uint64_t id);
+/* Bytes that an operation may read from or write to its stream here, where they stay in memory. */
+#define SERVER_TEXT_MAX ((size_t)32 * 1024 * 1024)
 
-/* server_withdraw() for what nobody wants done any more: whether no conversation had begun it, and
- * none will. Gives the context likewise. */
-bool server_cancel(struct server *s, uint64_t id, void **context);
+/* server_ask() for any row: one that needs a stream, or writes beside the engine, runs on another
+ * thread with a connection of its own. `text`: what the row reads from its stream; NULL: nothing.
+ * The answer has the text that the row writes. Returns 0 with AGENT_ERROR where too many wait. */
+uint64_t server_ask_with(struct server *s, const struct operation *o, const void *params,
+                         const char *text, server_answered *done, void *context, struct error *e);
+
+/* `done` is not called any more. A call that changes something is carried out all the same. */
+void server_withdraw(struct server *s, uint64_t id);
+
+/* server_withdraw() for a call that nobody wants carried out any more. Returns whether no
+ * conversation had begun it, and none will. */
+bool server_cancel(struct server *s, uint64_t id);
 
 /* Hears every notice but answers, borrowed, in the order of the engine. */
 struct listener;

@@ -315,6 +315,7 @@ void operation_answer_free(struct operation_answer *a)
     if (!a)
         return;
     free_struct(a->request->operation->result, a->result);
+    free(a->text);
     operation_request_free(a->request);
     free(a);
 }

@@ -183,6 +183,7 @@ void operation_request_name(struct operation_request *r, const char *session);
 struct operation_answer {
     struct operation_request *request; /* what was asked: nothing is lost */
     void *result;       /* struct of the row's shape; NULL: it gives none, or failed */
+    char *text;         /* that it wrote to its stream; NULL: none */
     struct error error; /* ERR_OK: it was done */
 };
 
