@@ -347,6 +347,20 @@ TEST(what_a_tool_gave_is_not_proposed)
     engine_free(s);
 }
 
+struct reopening {
+    struct engine *engine;
+    struct session_open_params params;
+};
+
+static bool reopens(void *context)
+{
+    const struct reopening *r = context;
+    struct operation_answer *a = surface_call(r->engine, &operation_session_open, &r->params);
+    bool ok = a->error.code == ERR_OK;
+    operation_answer_free(a);
+    return ok;
+}
+
 TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
 {
     struct engine *s = open_new();
@@ -356,8 +370,10 @@ TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
     (void)archive_for_proposals(s, &session);
     const struct learned_id_params params = {id_of(s, "Fridays")};
     operation_answer_free(surface_call(s, &operation_learned_reject, &params));
-    const struct session_open_params same = {.session = session};
-    operation_answer_free(surface_call(s, &operation_session_open, &same));
+    /* The use of the proposals is added to the session while nobody has it. */
+    assert_true(support_wait_until(use_is_noted, NULL, SURFACE_MS));
+    struct reopening again = {s, {.session = session}};
+    assert_true(support_wait_until(reopens, &again, SURFACE_MS));
     say(s, "The port is 8443.");
     queue(
         "{'items':[{'message':1,'kind':'fact','text':'deploys are on Fridays'},"
