@@ -12,29 +12,22 @@
 #include "ui/text/wrap.h"
 #include "ui/view/hints.h"
 
-/* What of a question is on the screen: who asks, the text that can be scrolled, and the keys. */
-
-#define MARGIN 1
-
 enum {
+    MARGIN = 1,
     MOST_BLANKS = 64, /* alike and side by side */
     MOST_EMPTY = 3,   /* lines one after the other */
-    RULE_LEAD = 3
+    RULE_LEAD = 3,
+    HEIGHT_MOST = 10000
 };
 
-/* The text */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static bool begins(const char *line, const char *prefix)
 {
     return strncmp(line, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_diff(const char *text)
-{
-    return begins(text, "@@ ") || (begins(text, "--- ") && strstr(text, "\n@@ "));
-}
-
-/* Before the first hunk a line that begins so names a file. */
+/* In a diff: before the first hunk a line that begins with + or - names a file. */
 static enum style diff_style(const char *line, bool in_hunk)
 {
     if (!in_hunk || *line == '@' || *line == '\\')
@@ -42,54 +35,38 @@ static enum style diff_style(const char *line, bool in_hunk)
     return *line == '+' ? STYLE_DIFF_ADDED : *line == '-' ? STYLE_DIFF_REMOVED : STYLE_OVERLAY;
 }
 
-/* The texts that rows are made of. */
-struct pen {
-    struct styled line, first, rest;
-    struct wrap_look look;
-};
-
-/* A row that goes on with the line above is marked: no text can look like a line of its own. */
-static void pen_init(struct pen *p, int width)
+/* Blanks that would push the text behind them out of view are counted instead. A row that goes on
+ * with the line above is marked: no text can look like a line of its own. */
+static void add_line(const char *text, size_t len, enum style style, int width, struct rows *out)
 {
-    styled_init(&p->line);
-    styled_init(&p->first);
-    styled_init(&p->rest);
-    styled_addstr(&p->first, " ", STYLE_OVERLAY, 0);
-    styled_addstr(&p->rest, glyph(GLYPH_POINTER), STYLE_DIM, 0);
-    p->look = (struct wrap_look){(size_t)width, WRAP_HARD, &p->first, &p->rest};
-}
-
-static void pen_release(struct pen *p)
-{
-    styled_release(&p->line);
-    styled_release(&p->first);
-    styled_release(&p->rest);
-}
-
-/* Blanks that would push what follows out of view are counted instead. */
-static void add_line(struct pen *p, const char *text, size_t len, enum style style,
-                     struct rows *out)
-{
-    styled_clear(&p->line);
+    AUTO(styled_release) struct styled line = {0};
+    AUTO(styled_release) struct styled first = {0};
+    AUTO(styled_release) struct styled rest = {0};
+    styled_init(&line);
+    styled_init(&first);
+    styled_init(&rest);
+    styled_addstr(&first, " ", STYLE_OVERLAY, 0);
+    styled_addstr(&rest, glyph(GLYPH_POINTER), STYLE_DIM, 0);
     for (size_t from = 0, to; from < len; from = to) {
         char blank = text[from];
         for (to = from + 1; to < len && text[to] == blank;)
             to++;
         bool folds = (blank == ' ' || blank == '\t') && to - from > MOST_BLANKS;
-        char *mark = folds ? mem_printf("<U+%04X x %zu>", (unsigned)blank, to - from) : NULL;
+        auto_free char *mark =
+            folds ? mem_printf("<U+%04X x %zu>", (unsigned)blank, to - from) : NULL;
         if (mark)
-            styled_addstr(&p->line, mark, STYLE_DIM, 0);
+            styled_addstr(&line, mark, STYLE_DIM, 0);
         else
-            styled_add(&p->line, text + from, to - from, style, 0);
-        free(mark);
+            styled_add(&line, text + from, to - from, style, 0);
     }
-    wrap_text(out, &p->line, &p->look);
+    wrap_text(out, &line, &(struct wrap_look){(size_t)width, WRAP_HARD, &first, &rest});
 }
 
-/* Begins where no row of a text does, so that no text can look like it. */
+/* "─── 12 empty lines ───": begins where no row of a text does, so that no text can look like it.
+ */
 static void add_rule(size_t lines, int width, struct rows *out)
 {
-    char *text =
+    auto_free char *text =
         mem_printf(ngettext(" %zu empty line ", " %zu empty lines ", (unsigned long)lines), lines);
     rows_begin(out);
     for (int i = 0; i < RULE_LEAD; i++)
@@ -97,10 +74,9 @@ static void add_rule(size_t lines, int width, struct rows *out)
     rows_add_cut(out, text, (size_t)width - RULE_LEAD, STYLE_DIM);
     while (rows_width(out, out->list.len - 1) < (size_t)width)
         rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
-    free(text);
 }
 
-/* How many lines from here on are empty, and in `bytes` how long they are together. */
+/* The number of empty lines from here on; *bytes: their length together. */
 static size_t count_empty(const char *text, size_t *bytes)
 {
     size_t lines = 0;
@@ -116,28 +92,21 @@ static size_t count_empty(const char *text, size_t *bytes)
     return lines;
 }
 
-/* Like a rule, it begins where no text does. */
-static void add_guarded(const char *place, int width, struct rows *out)
-{
-    char *text = mem_printf(_("! keys or tiro's own files: %s"), place);
-    struct styled line;
-    styled_init(&line);
-    styled_addstr(&line, text, STYLE_WARNING, 0);
-    wrap_text(out, &line, &(struct wrap_look){.width = (size_t)width, .mode = WRAP_HARD});
-    styled_release(&line);
-    free(text);
-}
-
 static void lay_out_text(struct approval *a, int width)
 {
-    const char *text = a->questions.items[0].text;
-    bool diff = is_diff(text), in_hunk = false;
-    struct pen pen;
-    pen_init(&pen, width);
+    const struct question *q = &a->questions.items[0];
+    const char *text = q->text;
+    bool diff = begins(text, "@@ ") || (begins(text, "--- ") && strstr(text, "\n@@ "));
+    bool in_hunk = false;
     rows_clear(&a->text);
-    if (a->questions.items[0].guarded)
-        add_guarded(a->questions.items[0].guarded, width, &a->text);
-    for (bool more = *text; more; more = *text) {
+    if (q->guarded) { /* like a rule, it begins where no text does */
+        auto_free char *place = mem_printf(_("! keys or tiro's own files: %s"), q->guarded);
+        AUTO(styled_release) struct styled line = {0};
+        styled_init(&line);
+        styled_addstr(&line, place, STYLE_WARNING, 0);
+        wrap_text(&a->text, &line, &(struct wrap_look){.width = (size_t)width, .mode = WRAP_HARD});
+    }
+    while (*text) {
         size_t len, empty = count_empty(text, &len);
         if (empty > MOST_EMPTY) {
             add_rule(empty, width, &a->text);
@@ -146,80 +115,48 @@ static void lay_out_text(struct approval *a, int width)
         }
         len = strcspn(text, "\n");
         in_hunk = in_hunk || begins(text, "@@ ");
-        add_line(&pen, text, len, diff ? diff_style(text, in_hunk) : STYLE_OVERLAY, &a->text);
+        add_line(text, len, diff ? diff_style(text, in_hunk) : STYLE_OVERLAY, width, &a->text);
         text += len + (text[len] == '\n');
     }
-    pen_release(&pen);
     a->width = width;
 }
 
-/* The keys */
+/* --- the keys --------------------------------------------------------------------------------- */
 
-static void add_piece(struct rows *out, const char *text, enum style style, size_t width)
-{
-    size_t columns = utf8_width(text, strlen(text));
-    size_t used = out->list.len > 0 ? rows_width(out, out->list.len - 1) : 0;
-    bool fits = used > 0 && used + 3 + columns <= width;
-    if (!fits) {
-        rows_begin(out);
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
-    } else {
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
-        rows_addstr(out, glyph(GLYPH_DOT), STYLE_DIM, 0);
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
-    }
-    rows_add_cut(out, text, width > MARGIN ? width - MARGIN : 1, style);
-}
-
-/* What "this session" is for is named in full. */
-static void add_what(const struct approval *a, enum action action, const char *what,
-                     struct buf *out)
-{
-    if (action == ACTION_ALLOW_SESSION)
-        buf_addf(out, _("allow %s for this session"), a->questions.items[0].grant);
-    else
-        buf_addstr(out, _(what));
-}
-
-struct key_help {
-    enum action action;
-    const char *what;
-};
-
-static const struct key_help answer_keys[] = {{ACTION_ALLOW_ONCE, N_("allow once")},
-                                              {ACTION_ALLOW_SESSION, NULL},
-                                              {ACTION_DECLINE, N_("decline")}};
-
-/* As long as the end of the text was not seen. */
-static const struct key_help reading[] = {{ACTION_PAGE_DOWN, N_("next page")},
-                                          {ACTION_ALLOW_ONCE, N_("allow, after the last page")},
-                                          {ACTION_DECLINE, N_("decline")}};
-
-static void add_keys(const struct approval *a, const struct keymap *keymap,
-                     const struct key_help *keys, size_t count, int width, struct rows *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct buf text = BUF_INIT;
-        if (keys[i].action == ACTION_ALLOW_SESSION && !a->questions.items[0].grant)
-            continue;
-        keymap_describe_first(keymap, keys[i].action, &text);
-        if (text.len > 0) {
-            buf_addch(&text, ' ');
-            add_what(a, keys[i].action, keys[i].what, &text);
-            add_piece(out, text.data, STYLE_PROMPT, (size_t)width);
-        }
-        buf_release(&text);
-    }
-}
-
+/* `read`: the end of the text was on the screen. A grant for the session is named in full. */
 static void key_rows(const struct approval *a, const struct keymap *keymap, bool read, int width,
                      struct rows *out)
 {
+    const char *grant = a->questions.items[0].grant;
+    auto_free char *session = grant ? mem_printf(_("allow %s for this session"), grant) : NULL;
+    const struct {
+        enum action action;
+        const char *what; /* NULL: not offered */
+    } keys[2][3] = {{{ACTION_PAGE_DOWN, _("next page")},
+                     {ACTION_ALLOW_ONCE, _("allow, after the last page")},
+                     {ACTION_DECLINE, _("decline")}},
+                    {{ACTION_ALLOW_ONCE, _("allow once")},
+                     {ACTION_ALLOW_SESSION, session},
+                     {ACTION_DECLINE, _("decline")}}};
     rows_clear(out);
-    if (read)
-        add_keys(a, keymap, answer_keys, sizeof answer_keys / sizeof *answer_keys, width, out);
-    else
-        add_keys(a, keymap, reading, sizeof reading / sizeof *reading, width, out);
+    for (size_t i = 0; i < 3; i++) {
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        keymap_describe_first(keymap, keys[read][i].action, &text);
+        if (!keys[read][i].what || text.len == 0)
+            continue;
+        buf_addf(&text, " %s", keys[read][i].what);
+        size_t columns = utf8_width(text.data, text.len);
+        size_t used = out->list.len > 0 ? rows_width(out, out->list.len - 1) : 0;
+        bool beside = used > 0 && used + 3 + columns <= (size_t)width;
+        if (!beside)
+            rows_begin(out);
+        rows_addstr(out, " ", STYLE_OVERLAY, 0);
+        if (beside) {
+            rows_addstr(out, glyph(GLYPH_DOT), STYLE_DIM, 0);
+            rows_addstr(out, " ", STYLE_OVERLAY, 0);
+        }
+        rows_add_cut(out, text.data, width > MARGIN ? (size_t)width - MARGIN : 1, STYLE_PROMPT);
+    }
 }
 
 /* The same whether the text was read or not, so that it does not move. */
@@ -250,7 +187,7 @@ static void pause_rows(const struct approval *a, size_t count, int width, struct
     }
 }
 
-/* All together */
+/* --- all rows --------------------------------------------------------------------------------- */
 
 char *approval_title(const struct question *q)
 {
@@ -269,32 +206,17 @@ char *approval_title(const struct question *q)
 
 static void title_row(const struct approval *a, int width, struct rows *out)
 {
-    const struct question *q = &a->questions.items[0];
-    struct buf place = BUF_INIT;
+    AUTO(buf_release) struct buf place = BUF_INIT;
+    auto_free char *asks = approval_title(&a->questions.items[0]);
     if (a->text.list.len > a->page)
         buf_addf(&place, "%zu-%zu/%zu ", a->top + 1, a->top + a->page, a->text.list.len);
-    char *asks = approval_title(q);
     size_t room = width > MARGIN ? (size_t)width - MARGIN : 1;
-    size_t right = place.len < room ? place.len : 0;
+    size_t right = place.len < room ? place.len : 0, gap = right > 0 && right < room;
     rows_begin(out);
     rows_addstr(out, " ", STYLE_OVERLAY_TITLE, 0);
-    size_t gap = right > 0 && right < room;
     size_t used = rows_add_cut(out, asks, room - right - gap, STYLE_OVERLAY_TITLE);
-    for (; used < room - right; used++)
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
+    rows_pad(out, used < room - right ? room - right - used : 0, STYLE_OVERLAY);
     rows_add(out, place.data, right, STYLE_DIM, 0);
-    free(asks);
-    buf_release(&place);
-}
-
-static void arm(struct approval *a, int64_t now_ms)
-{
-    if (a->shown_ms == 0)
-        a->shown_ms = now_ms > 0 ? now_ms : 1;
-    int64_t due = approval_due(a);
-    a->armed = a->armed || (due > 0 && now_ms >= due);
-    if (a->armed)
-        a->typed_ms = 0;
 }
 
 int approval_height(struct approval *a, const struct keymap *keymap, int width)
@@ -302,21 +224,7 @@ int approval_height(struct approval *a, const struct keymap *keymap, int width)
     if (a->width != width)
         lay_out_text(a, width);
     size_t height = 1 + a->text.list.len + count_key_rows(a, keymap, width);
-    return height < 10000 ? (int)height : 10000;
-}
-
-static void blank_rows(struct rows *out, size_t height)
-{
-    while (out->list.len < height)
-        rows_begin(out);
-}
-
-static void text_rows(struct approval *a, struct rows *out)
-{
-    size_t end = a->top + a->page;
-    for (size_t i = a->top; i < a->text.list.len && i < end; i++)
-        rows_copy(out, &a->text, i);
-    a->read = a->read || (a->page > 0 && end >= a->text.list.len);
+    return height < HEIGHT_MOST ? (int)height : HEIGHT_MOST;
 }
 
 /* Where there is no room for all, the keys come first, then a row of the text, then the title. */
@@ -327,7 +235,12 @@ const struct rows *approval_rows(struct approval *a, const struct keymap *keymap
     size_t all = height > 0 ? (size_t)height : 0;
     if (a->width != width)
         lay_out_text(a, width);
-    arm(a, now_ms);
+    if (a->shown_ms == 0)
+        a->shown_ms = now_ms > 0 ? now_ms : 1;
+    int64_t due = approval_due(a);
+    a->armed = a->armed || (due > 0 && now_ms >= due);
+    if (a->armed)
+        a->typed_ms = 0;
     size_t below = count_key_rows(a, keymap, width), title = all >= below + 2;
     a->page = all > below + title ? all - below - title : 0;
     size_t last = a->text.list.len > a->page ? a->text.list.len - a->page : 0;
@@ -336,8 +249,12 @@ const struct rows *approval_rows(struct approval *a, const struct keymap *keymap
     rows_clear(&a->rows);
     if (title)
         title_row(a, width, &a->rows);
-    text_rows(a, &a->rows);
-    blank_rows(&a->rows, title + a->page);
+    size_t end = a->top + a->page;
+    for (size_t i = a->top; i < a->text.list.len && i < end; i++)
+        rows_copy(&a->rows, &a->text, i);
+    a->read = a->read || (a->page > 0 && end >= a->text.list.len);
+    while (a->rows.list.len < title + a->page)
+        rows_begin(&a->rows);
     rows_init(&keys);
     if (a->armed && (a->entered || !a->drafted))
         key_rows(a, keymap, a->read, width, &keys);
@@ -345,10 +262,13 @@ const struct rows *approval_rows(struct approval *a, const struct keymap *keymap
         pause_rows(a, below, width, &keys);
     for (size_t i = 0; i < keys.list.len && a->rows.list.len < all; i++)
         rows_copy(&a->rows, &keys, i);
-    blank_rows(&a->rows, all);
+    while (a->rows.list.len < all)
+        rows_begin(&a->rows);
     rows_release(&keys);
     return &a->rows;
 }
+
+/* --- questions -------------------------------------------------------------------------------- */
 
 static void question_release(struct question *q)
 {
@@ -376,30 +296,19 @@ static char *clean(const char *text)
     return buf_take(&out);
 }
 
+/* NULL stays NULL. */
 static char *reveal(const char *text, enum utf8_clean_mode mode)
 {
-    struct buf revealed = BUF_INIT, out = BUF_INIT;
+    AUTO(buf_release) struct buf revealed = BUF_INIT;
+    struct buf out = BUF_INIT;
+    if (!text)
+        return NULL;
     utf8_reveal(&revealed, text, strlen(text), mode);
     charset_reveal(&out, revealed.data, revealed.len);
-    buf_release(&revealed);
     return buf_take(&out);
 }
 
-/* Where a tool has no words of its own, its arguments say what it would do. */
-static char *text_of(const struct notice *n)
-{
-    if (n->preview && *n->preview)
-        return reveal(n->preview, UTF8_MULTILINE);
-    const char *args = n->args ? n->args : "";
-    struct json *all = json_parse(args, strlen(args), NULL);
-    char *pretty = all ? json_print_pretty(all) : NULL;
-    char *text = reveal(pretty ? pretty : args, UTF8_MULTILINE);
-    free(pretty);
-    json_free(all);
-    return text;
-}
-
-/* The next question is looked at anew, so that a key that is held down answers one. */
+/* The next question starts unseen, so that a key that is held down answers only one. */
 static void show_next(struct approval *a)
 {
     approval_hidden(a);
@@ -408,12 +317,20 @@ static void show_next(struct approval *a)
 
 void approval_ask(struct approval *a, const struct notice *n)
 {
+    const char *args = n->args ? n->args : "", *text = n->preview;
+    AUTO(json_free_local) struct json *all = NULL;
+    auto_free char *pretty = NULL;
+    if (!text || !*text) { /* a tool without words of its own is shown by its arguments */
+        all = json_parse(args, strlen(args), NULL);
+        pretty = all ? json_print_pretty(all) : NULL;
+        text = pretty ? pretty : args;
+    }
     struct question q = {.id = mem_strdup(n->text ? n->text : ""),
                          .tool = clean(n->name),
                          .class_name = clean(n->detail),
-                         .text = text_of(n),
-                         .guarded = n->guarded ? reveal(n->guarded, UTF8_ONE_LINE) : NULL,
-                         .grant = n->grant ? reveal(n->grant, UTF8_ONE_LINE) : NULL};
+                         .text = reveal(text, UTF8_MULTILINE),
+                         .guarded = reveal(n->guarded, UTF8_ONE_LINE),
+                         .grant = reveal(n->grant, UTF8_ONE_LINE)};
     vec_push(&a->questions, q);
     if (a->questions.len == 1)
         show_next(a);
@@ -468,24 +385,16 @@ int64_t approval_due(const struct approval *a)
     return looked > paused ? looked : paused;
 }
 
-/* Its rows are others now, so it is read from the beginning. */
 void approval_hidden(struct approval *a)
 {
     a->armed = false;
     a->entered = false;
     a->shown_ms = 0;
-    a->read = false;
+    a->read = false; /* its rows will be others */
     a->top = 0;
 }
 
-/* Moves */
-
-static void move(struct approval *a, long rows)
-{
-    long last = a->text.list.len > a->page ? (long)(a->text.list.len - a->page) : 0;
-    long to = (long)a->top + rows;
-    a->top = (size_t)(to < 0 ? 0 : to < last ? to : last);
-}
+/* --- keys ------------------------------------------------------------------------------------- */
 
 /* Home and End are of the text that is written meanwhile. */
 static bool move_by_action(struct approval *a, enum action action)
@@ -493,38 +402,22 @@ static bool move_by_action(struct approval *a, enum action action)
     bool of_text = action == ACTION_LINE_START || action == ACTION_LINE_END;
     long page = a->page > 1 ? (long)a->page - 1 : 1;
     long by = of_text ? 0 : moves_by_action(action, page, MOVES_WHEEL);
+    size_t last = a->text.list.len > a->page ? a->text.list.len - a->page : 0;
     if (by != 0)
-        move(a, by);
+        a->top = moves_within((long)a->top + by, last + 1);
     return by != 0;
 }
 
 static bool move_by_letter(struct approval *a, const struct key *key)
 {
-    if (moves_is_letter(key, ' '))
-        return move_by_action(a, ACTION_PAGE_DOWN);
-    move(a, moves_by_letter(key));
-    return moves_by_letter(key) != 0;
-}
-
-static bool answer_of(enum action action, enum approval_answer *answer)
-{
-    static const struct {
-        enum action action;
-        enum approval_answer answer;
-    } answers[] = {{ACTION_ALLOW_ONCE, ANSWER_ONCE},
-                   {ACTION_ALLOW_SESSION, ANSWER_SESSION},
-                   {ACTION_DECLINE, ANSWER_DENY}};
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        if (answers[i].action == action) {
-            *answer = answers[i].answer;
-            return true;
-        }
-    return false;
-}
-
-static bool is_offered(const struct approval *a, enum approval_answer answer)
-{
-    return answer != ANSWER_SESSION || a->questions.items[0].grant;
+    long by = moves_by_letter(key);
+    enum action action = moves_is_letter(key, ' ') ? ACTION_PAGE_DOWN
+                         : by == 1                 ? ACTION_DOWN
+                         : by == -1                ? ACTION_UP
+                         : by > 0                  ? ACTION_BOTTOM
+                         : by < 0                  ? ACTION_TOP
+                                                   : ACTION_NONE;
+    return move_by_action(a, action);
 }
 
 enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,
@@ -542,8 +435,13 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
         a->entered = action == ACTION_COMPLETE;
         return a->entered ? APPROVAL_TAKEN : action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
     }
-    if (answer_of(keymap_find_in(keymap, key, KEYS_ANSWER), answer)) {
-        bool counts = is_offered(a, *answer) && (a->read || *answer == ANSWER_DENY);
+    enum action word = keymap_find_in(keymap, key, KEYS_ANSWER);
+    if (word == ACTION_ALLOW_ONCE || word == ACTION_ALLOW_SESSION || word == ACTION_DECLINE) {
+        *answer = word == ACTION_ALLOW_ONCE      ? ANSWER_ONCE
+                  : word == ACTION_ALLOW_SESSION ? ANSWER_SESSION
+                                                 : ANSWER_DENY;
+        bool offered = *answer != ANSWER_SESSION || a->questions.items[0].grant;
+        bool counts = offered && (a->read || *answer == ANSWER_DENY);
         return counts ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
     }
     if (action == ACTION_NONE && move_by_letter(a, key))
@@ -551,7 +449,7 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
     return action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
 }
 
-/* --- the view --- */
+/* --- the view --------------------------------------------------------------------------------- */
 
 static struct approval *of(struct view *view)
 {
@@ -563,25 +461,11 @@ static const struct approval *of_const(const struct view *view)
     return (const struct approval *)view;
 }
 
-static void send_answer(struct view *view, enum approval_answer answer)
-{
-    char *id = mem_strdup(approval_id(of(view)));
-    approval_over(of(view), id);
-    (void)view_ask(view, &operation_approval_decide,
-                   &(struct approval_decide_params){.call = id, .decision = answer}, NULL);
-    free(id);
-}
-
-static void look_at_draft(struct view *view)
-{
-    of(view)->drafted = view->host->drafting(view->host->app);
-}
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     const struct view_host *host = view->host;
     enum approval_answer answer;
-    look_at_draft(view);
+    of(view)->drafted = host->drafting(host->app);
     switch (approval_key(of(view), host->keymap, action, key, &answer)) {
     case APPROVAL_PASS:
         return false;
@@ -593,9 +477,13 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     case APPROVAL_STOP:
         host->stop(host->app);
         break;
-    case APPROVAL_ANSWERED:
-        send_answer(view, answer);
+    case APPROVAL_ANSWERED: {
+        auto_free char *id = mem_strdup(approval_id(of(view)));
+        approval_over(of(view), id);
+        (void)view_ask(view, &operation_approval_decide,
+                       &(struct approval_decide_params){.call = id, .decision = answer}, NULL);
         break;
+    }
     }
     return true;
 }
@@ -641,7 +529,7 @@ static void resize(struct view *view, int width, int room)
 static const struct rows *rows(struct view *view)
 {
     struct approval *a = of(view);
-    look_at_draft(view);
+    a->drafted = view->host->drafting(view->host->app);
     return approval_rows(a, view->host->keymap, a->room_width, a->room, clock_mono_ms());
 }
 
@@ -660,23 +548,22 @@ static void release(struct view *view)
     approval_release(of(view));
 }
 
-static const struct view_ops ops = {
-    .layer = VIEW_QUESTION,
-    .free = release,
-    .close = close_view,
-    .shown = shown,
-    .passes = passes,
-    .key = take_key,
-    .height = height,
-    .resize = resize,
-    .rows = rows,
-    .notice = notice,
-    .due = due,
-    .due_with_keys = true,
-};
-
 void approval_init(struct approval *a, const struct view_host *host)
 {
+    static const struct view_ops ops = {
+        .layer = VIEW_QUESTION,
+        .free = release,
+        .close = close_view,
+        .shown = shown,
+        .passes = passes,
+        .key = take_key,
+        .height = height,
+        .resize = resize,
+        .rows = rows,
+        .notice = notice,
+        .due = due,
+        .due_with_keys = true,
+    };
     *a = (struct approval){.view = {.ops = &ops, .host = host}};
     rows_init(&a->text);
     rows_init(&a->rows);

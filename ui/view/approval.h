@@ -2,10 +2,10 @@
  *
  * A question comes while a person may be writing, so its keys count only while they are shown, and
  * they are shown when the question has been on the screen for a moment and nothing was written for
- * another. Until then what is typed is text. Where a text has been begun, a pause does not end it:
- * then the keys count only after Tab. Nothing can be allowed before the end of its text was
- * on the screen at the present size; who jumps to the end has passed over the rest knowingly.
- * Times are the caller's clock. No curses. */
+ * another. Until then keys are text. If a text has been begun, a pause does not end it: the keys
+ * count only after Tab. Nothing can be allowed before the end of its text was on the screen at the
+ * present size; a jump to the end passes over the rest knowingly. Times are the caller's clock. No
+ * curses. */
 #ifndef UI_APPROVAL_H
 #define UI_APPROVAL_H
 
@@ -38,7 +38,6 @@ struct approval {
     int64_t typed_ms;               /* the last text; 0: none */
     bool read;                      /* the last row of the text was on the screen */
 
-    /* approval_rows.c */
     struct rows text; /* the question's, for `width`; 0: not laid out */
     int width;
     size_t top, page; /* the rows of it in view */
@@ -71,8 +70,8 @@ int64_t approval_due(const struct approval *a);
 /* The screen has another size, perhaps too small a one: it is to be looked at anew. */
 void approval_hidden(struct approval *a);
 
-/* What a key is: not the question's; text, for the editor if that can be seen; taken, as the moves
- * are; the wish to stop the turn; an answer. */
+/* A key is not the question's; text, for the editor if that can be seen; taken, as the moves are;
+ * the wish to stop the turn; an answer. */
 enum approval_key {
     APPROVAL_PASS,
     APPROVAL_TEXT,
