@@ -185,6 +185,13 @@ static bool may_go_on(const struct backend *b)
     return b->wakeup->go_on(b->wakeup->context) || wakeup_late(b->wakeup);
 }
 
+/* False with the reason where a key is needed and there is none. May run api_key_command. */
+static bool backend_find_key(struct backend *b, struct error *e)
+{
+    b->keyed = b->keyed || choose_key(b->config, environment_get, b->wakeup, &b->choice, e);
+    return b->keyed;
+}
+
 bool backend_ask_name(struct backend *b)
 {
     struct provider_names listed = {0};
@@ -202,12 +209,6 @@ bool backend_ask_name(struct backend *b)
     }
     provider_names_release(&listed);
     return known;
-}
-
-bool backend_find_key(struct backend *b, struct error *e)
-{
-    b->keyed = b->keyed || choose_key(b->config, environment_get, b->wakeup, &b->choice, e);
-    return b->keyed;
 }
 
 bool backend_prepare(struct backend *b, struct error *e)

@@ -51,9 +51,6 @@ bool backend_ask_name(struct backend *b);
 /* The same of the window of the model, which nobody else knows; backend_ask_window() asks. */
 bool backend_wants_window(const struct backend *b);
 
-/* False with the reason where a key is needed and there is none. May run api_key_command. */
-bool backend_find_key(struct backend *b, struct error *e);
-
 /* Before a request: key, model, facts; the window too where only the server knows it. May use the
  * network. */
 bool backend_prepare(struct backend *b, struct error *e);

@@ -20,9 +20,11 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static bool open_store(struct catalog *c, const char *path, enum catalog_access access,
-                       struct error *e)
+bool catalog_open(struct catalog *c, const char *store_path, enum catalog_access access,
+                  struct error *e)
 {
+    *c = (struct catalog){0};
+    auto_free char *path = store_path ? mem_strdup(store_path) : store_default_path();
     struct error cause = {0};
     bool write = access == CATALOG_WRITE;
     if (store_open(path, write ? STORE_READ_WRITE : STORE_READ_ONLY, &c->store, &cause)) {
@@ -32,14 +34,6 @@ static bool open_store(struct catalog *c, const char *path, enum catalog_access 
     if (!write && cause.code == ERR_SESSION_NOT_FOUND)
         return true; /* nothing was ever kept */
     return err_set(e, cause.code, "%s", cause.text);
-}
-
-bool catalog_open(struct catalog *c, const char *store_path, enum catalog_access access,
-                  struct error *e)
-{
-    *c = (struct catalog){0};
-    auto_free char *path = store_path ? mem_strdup(store_path) : store_default_path();
-    return open_store(c, path, access, e);
 }
 
 void catalog_borrow(struct catalog *c, struct store *store, const char *directory, const char *held)

@@ -107,7 +107,7 @@ static char *summary_label(struct conversation *c)
 
 /* --- when it happens --- */
 
-struct compact_limits conversation_limits(const struct conversation *c)
+static struct compact_limits conversation_limits(const struct conversation *c)
 {
     return (struct compact_limits){.window = c->backend.facts.window,
                                    .max_output = c->backend.facts.max_output,

@@ -177,23 +177,15 @@ void tell_busy(struct conversation *c, bool busy);
  * another one. */
 void tell_all(struct conversation *c);
 void tell_page(struct conversation *c, struct event_list *tail, bool more); /* takes the events */
-struct budget_use conversation_spent(const struct conversation *c);
 
 /* conversation_session.c */
 /* Before the first request: the first conversation opens what the options say. */
 void conversation_begin(struct conversation *c);
 bool conversation_choose(struct conversation *c, struct error *e);
 bool conversation_need_backend(struct conversation *c, struct error *e); /* chooses if none is */
-/* A new one, in the directory (NULL: the engine's). What it talks to stays
- * (conversation_talk_on()). */
-void conversation_begin_session(struct conversation *c, const char *directory);
-bool conversation_talk_on(struct conversation *c, struct error *e);
 bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e);
 void conversation_note_backend(struct conversation *c);
-/* conversation_change.c. Runs the row as whoever has no engine does. */
-bool conversation_run_row(struct conversation *c, const struct operation *o, const void *params,
-                          void *result, struct error *e);
 /* The reference names the open session; NULL and "" do. */
 bool conversation_means_current(struct conversation *c, const char *reference);
 /* Gives the request to the conversation that has the session open which it opens; false: there is
@@ -203,8 +195,6 @@ bool conversation_hands_over(struct conversation *c, struct operation_request *r
 void conversation_give_way(struct conversation *c);
 
 /* conversation_turn.c */
-/* How large the next request is, also of a session whose messages are not loaded. */
-struct request_size conversation_request(struct conversation *c);
 /* What a request is made with; conversation_agent_release() frees what it owns. */
 struct agent conversation_agent(struct conversation *c);
 void conversation_agent_release(struct agent *a);
@@ -225,7 +215,6 @@ void conversation_read_compaction(struct conversation *c);
 void conversation_forget_summariser(struct conversation *c);
 /* Whether automatic compaction stopped, and from how many tokens on it would happen. */
 bool conversation_suspended(struct conversation *c);
-struct compact_limits conversation_limits(const struct conversation *c);
 int64_t conversation_threshold(const struct conversation *c);
 void tell_draft(struct conversation *c);
 

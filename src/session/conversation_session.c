@@ -67,7 +67,7 @@ static void forget_session(struct conversation *c)
 }
 
 /* In the directory, or the engine's. */
-void conversation_begin_session(struct conversation *c, const char *directory)
+static void conversation_begin_session(struct conversation *c, const char *directory)
 {
     forget_session(c);
     conversation_work_in(c, directory);
@@ -174,7 +174,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
 }
 
 /* What one talks to stays, unless it is said what it is to be. */
-bool conversation_talk_on(struct conversation *c, struct error *e)
+static bool conversation_talk_on(struct conversation *c, struct error *e)
 {
     if (!c->backend.chosen)
         return choose_and_tell(c, e);
@@ -386,26 +386,6 @@ void conversation_begin(struct conversation *c)
         open_first(c);
 }
 
-/* --- forking -----------------------------------------------------------------------------------
- */
-
-bool converse_fork(struct conversation *c, const void *params, void *result, struct error *e)
-{
-    struct session_fork_params p = *(const struct session_fork_params *)params;
-    struct session_info *fork = result;
-    bool current = conversation_means_current(c, p.session);
-    if (current && !c->journal.stored)
-        return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first") || went_back(c);
-    if (current)
-        p.session = c->journal.info.id;
-    bool forked = conversation_run_row(c, &operation_session_fork, &p, fork, e);
-    if (c->engine->options.serves) /* the next request that names the fork opens it, elsewhere */
-        return forked;
-    if (!forked || !conversation_open_session(c, fork->id, JOURNAL_RESUME, e))
-        return went_back(c);
-    return choose_and_tell(c, e);
-}
-
 /* Changing what is kept of sessions, the open one or another, and leaving them. */
 
 /* --- changing ----------------------------------------------------------------------------------
@@ -458,14 +438,31 @@ static void read_again(struct conversation *c)
     tell_session(c, false);
 }
 
-bool conversation_run_row(struct conversation *c, const struct operation *o, const void *params,
-                          void *result, struct error *e)
+static bool conversation_run_row(struct conversation *c, const struct operation *o,
+                                 const void *params, void *result, struct error *e)
 {
     struct operation_context context = {.config = c->config, .project = c->root};
     borrow_catalog(c, &context.catalog);
     bool ok = o->run(&context, params, result, e);
     catalog_release(&context.catalog);
     return ok;
+}
+
+bool converse_fork(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    struct session_fork_params p = *(const struct session_fork_params *)params;
+    struct session_info *fork = result;
+    bool current = conversation_means_current(c, p.session);
+    if (current && !c->journal.stored)
+        return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first") || went_back(c);
+    if (current)
+        p.session = c->journal.info.id;
+    bool forked = conversation_run_row(c, &operation_session_fork, &p, fork, e);
+    if (c->engine->options.serves) /* the next request that names the fork opens it, elsewhere */
+        return forked;
+    if (!forked || !conversation_open_session(c, fork->id, JOURNAL_RESUME, e))
+        return went_back(c);
+    return choose_and_tell(c, e);
 }
 
 /* Changes a session that is not open, or not written to. */

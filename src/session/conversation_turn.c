@@ -15,6 +15,43 @@
 #include "session/projection.h"
 #include "store/event_log.h"
 
+/* --- notices --- */
+
+/* Surfaces do not see provider/. */
+static_assert((int)PROVIDER_BY_OPTION == (int)CHOICE_OPTION &&
+                  (int)PROVIDER_BY_CONFIG == (int)CHOICE_CONFIG &&
+                  (int)PROVIDER_BY_ENVIRONMENT == (int)CHOICE_ENVIRONMENT &&
+                  (int)PROVIDER_ANSWERED == (int)CHOICE_ANSWERED &&
+                  (int)PROVIDER_FALLBACK == (int)CHOICE_FALLBACK,
+              "a reason is a choice's");
+
+void tell(struct conversation *c, struct notice *n)
+{
+    notice_name_session(n, c->journal.info.id);
+    mailbox_push(c->engine->notices, n);
+}
+
+void tell_fault(struct conversation *c, const struct error *e)
+{
+    struct notice *n = notice_new(NOTICE_ERROR);
+    log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
+    n->error = *e;
+    tell(c, n);
+}
+
+/* Tokens count whether they were measured or estimated. */
+static struct budget_use conversation_spent(const struct conversation *c)
+{
+    const struct session_info *info = &c->journal.info;
+    int64_t tokens = figure_sum(info->usage.input, info->usage.output);
+    struct budget_use use = {{0}};
+    use.used[BUDGET_TOKENS] = (double)figure_bounded(tokens, FIGURE_MAX);
+    use.used[BUDGET_DURATION] = (double)info->run_ms / 1000;
+    use.used[BUDGET_TOOL_CALLS] = (double)info->tool_calls;
+    use.used[BUDGET_COST] = info->cost;
+    return use;
+}
+
 static const char *system_prompt(const struct conversation *c)
 {
     const char *configured = config_string(c->config, CONFIG_CHAT_SYSTEM);
@@ -22,6 +59,134 @@ static const char *system_prompt(const struct conversation *c)
         return c->journal.info.system;
     return *configured ? configured : embedded_text("prompts/system.md");
 }
+
+/* What a request holds, without who is asked. */
+static struct agent contents(struct conversation *c)
+{
+    return (struct agent){
+        .config = c->config,
+        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->root),
+        .instructions = &c->instructions,
+        .learned = c->learned,
+        .graph_hint = c->graph_hint,
+        .offer = conversation_offer(c),
+        .window = c->backend.facts.window,
+        .tools = &c->tools,
+        .policy = &c->policy,
+        .history = &c->journal.history,
+    };
+}
+
+void conversation_agent_release(struct agent *a)
+{
+    free((char *)a->system);
+    free((char *)a->summary_label);
+}
+
+static struct request_size conversation_request(struct conversation *c)
+{
+    const struct journal *j = &c->journal;
+    struct agent agent = contents(c);
+    int64_t overhead = prompt_overhead(&agent);
+    conversation_agent_release(&agent);
+    if (j->loaded)
+        return request_size(&j->history.measure, j->history.estimate, overhead,
+                            j->history.last_input);
+    return request_size(&j->measure, j->estimate, overhead, j->last_input);
+}
+
+static struct meters current_meters(struct conversation *c)
+{
+    const struct journal *j = &c->journal;
+    struct meters m = {.request = conversation_request(c),
+                       .window = c->backend.facts.window,
+                       .threshold = conversation_threshold(c),
+                       .compactions =
+                           j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
+                       .suspended = conversation_suspended(c),
+                       .memory = c->engine->memory,
+                       .access = c->access,
+                       .total = j->info.usage,
+                       .cost = j->info.cost,
+                       .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
+    struct budget_use use = conversation_spent(c);
+    enum budget_kind kind;
+    if (budget_nearest(&c->budget, &use, &kind)) {
+        m.budget = budget_kind_name(kind);
+        m.budget_percent = budget_percent(&c->budget, &use, kind);
+    }
+    return m;
+}
+
+void tell_session(struct conversation *c, bool opened)
+{
+    struct notice *n = notice_new(NOTICE_SESSION);
+    session_info_release(&n->info);
+    n->info = session_info_clone(&c->journal.info);
+    n->meters = current_meters(c);
+    n->read_only = c->journal.read_only;
+    n->flag = opened;
+    if (!opened) {
+        tell(c, n);
+        return;
+    }
+    engine_note_session(&c->seat, c->journal.info.id);
+    notice_name_session(n, c->journal.info.id);
+    engine_tell_front(&c->seat, n);
+}
+
+void tell_provider(struct conversation *c)
+{
+    const struct choice *choice = &c->backend.choice;
+    struct notice *n = notice_new(NOTICE_PROVIDER);
+    n->provider = mem_strdup(choice->provider->name);
+    n->model = mem_strdup(choice->model);
+    n->detail = mem_strdup(choice->detail);
+    n->reason = (enum provider_reason)choice->reason;
+    if (choice->reason != CHOICE_FALLBACK)
+        engine_note_backend(&c->seat, choice->provider->name, choice->model);
+    n->meters = current_meters(c);
+    tell(c, n);
+}
+
+void tell_busy(struct conversation *c, bool busy)
+{
+    struct notice *n = notice_new(NOTICE_BUSY);
+    n->flag = busy;
+    n->number = busy ? clock_mono_ms() - c->busy_since_ms : 0;
+    tell(c, n);
+}
+
+void tell_page(struct conversation *c, struct event_list *tail, bool more)
+{
+    struct notice *n = notice_new(NOTICE_PAGE);
+    n->flag = more;
+    n->events.items = tail->items.items;
+    n->events.len = tail->items.len;
+    n->events.cap = tail->items.cap;
+    tell(c, n);
+}
+
+void tell_all(struct conversation *c)
+{
+    tell_session(c, true);
+    tell_busy(c, true);
+    if (!c->engine->options.serves) {
+        struct event_list tail = {0};
+        struct error e;
+        bool more = false;
+        if (!journal_tail(&c->journal, &tail, &more, &e))
+            log_line(LOG_ERROR, "session %s: %s", c->journal.info.id, e.text);
+        tell_page(c, &tail, more);
+    }
+    tell_provider(c);
+    if (c->question.id && !c->question.answered)
+        tell_question(c);
+    if (c->review.draft && !c->review.answered)
+        tell_draft(c);
+}
+
+/* --- turns --- */
 
 /* The message on its way is not the one that has been written since. */
 static void keep_newer_draft(struct conversation *c)
@@ -37,36 +202,6 @@ static void take_text(struct turn_result *turn, const char *text)
     turn->text = mem_strdup(text);
 }
 
-/* What the answer to a turn has of its events. */
-static void note_result(struct turn_result *turn, const struct event *ev)
-{
-    switch (ev->type) {
-    case EVENT_TOOL_EXECUTION_COMPLETED:
-        turn->tool_calls++;
-        break;
-    case EVENT_TEXT_COMPLETE:
-        take_text(turn, ev->text);
-        break;
-    case EVENT_CALL_COMPLETED:
-        usage_add(&turn->usage, &ev->usage);
-        break;
-    case EVENT_TURN_COMPLETED:
-        take_text(turn, ev->text);
-        turn->usage = ev->usage;
-        turn->stop_reason = ev->stop_reason;
-        break;
-    case EVENT_INTERRUPTED:
-        turn->stop_reason = STOP_CANCELLED;
-        break;
-    case EVENT_TURN_FAILED:
-        turn->stop_reason = STOP_OTHER;
-        err_set(&turn->fault, err_from_name(ev->name), "%s", ev->text);
-        break;
-    default:
-        break;
-    }
-}
-
 /* The status shows what these change before the turn has ended. */
 static bool emit(void *context, struct event *ev, struct error *e)
 {
@@ -76,8 +211,34 @@ static bool emit(void *context, struct event *ev, struct error *e)
         c->last_cached = ev->usage.cached;
     struct directives found = {0};
     conversation_find_directives(c, ev, &found);
-    if (c->turn)
-        note_result(c->turn, ev);
+    if (c->turn) {
+        /* What the answer to a turn has of its events. */
+        switch (ev->type) {
+        case EVENT_TOOL_EXECUTION_COMPLETED:
+            c->turn->tool_calls++;
+            break;
+        case EVENT_TEXT_COMPLETE:
+            take_text(c->turn, ev->text);
+            break;
+        case EVENT_CALL_COMPLETED:
+            usage_add(&c->turn->usage, &ev->usage);
+            break;
+        case EVENT_TURN_COMPLETED:
+            take_text(c->turn, ev->text);
+            c->turn->usage = ev->usage;
+            c->turn->stop_reason = ev->stop_reason;
+            break;
+        case EVENT_INTERRUPTED:
+            c->turn->stop_reason = STOP_CANCELLED;
+            break;
+        case EVENT_TURN_FAILED:
+            c->turn->stop_reason = STOP_OTHER;
+            err_set(&c->turn->fault, err_from_name(ev->name), "%s", ev->text);
+            break;
+        default:
+            break;
+        }
+    }
     bool kept = journal_emit(&c->journal, ev, e);
     if (kept)
         conversation_learn(c, &found);
@@ -147,35 +308,6 @@ bool converse_decide_approval(struct conversation *c, const void *params, void *
     return true;
 }
 
-/* What a request holds, without who is asked. */
-static struct agent contents(struct conversation *c)
-{
-    return (struct agent){
-        .config = c->config,
-        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->root),
-        .instructions = &c->instructions,
-        .learned = c->learned,
-        .graph_hint = c->graph_hint,
-        .offer = conversation_offer(c),
-        .window = c->backend.facts.window,
-        .tools = &c->tools,
-        .policy = &c->policy,
-        .history = &c->journal.history,
-    };
-}
-
-struct request_size conversation_request(struct conversation *c)
-{
-    const struct journal *j = &c->journal;
-    struct agent agent = contents(c);
-    int64_t overhead = prompt_overhead(&agent);
-    conversation_agent_release(&agent);
-    if (j->loaded)
-        return request_size(&j->history.measure, j->history.estimate, overhead,
-                            j->history.last_input);
-    return request_size(&j->measure, j->estimate, overhead, j->last_input);
-}
-
 struct agent conversation_agent(struct conversation *c)
 {
     const struct backend *b = &c->backend;
@@ -201,12 +333,6 @@ struct agent conversation_agent(struct conversation *c)
     agent.context = c;
     conversation_equip(c, &agent);
     return agent;
-}
-
-void conversation_agent_release(struct agent *a)
-{
-    free((char *)a->system);
-    free((char *)a->summary_label);
 }
 
 void conversation_project(struct conversation *c)
@@ -336,134 +462,8 @@ bool converse_interrupt(struct conversation *c, const void *params, void *result
     return true;
 }
 
-/* Surfaces do not see provider/. */
-static_assert((int)PROVIDER_BY_OPTION == (int)CHOICE_OPTION &&
-                  (int)PROVIDER_BY_CONFIG == (int)CHOICE_CONFIG &&
-                  (int)PROVIDER_BY_ENVIRONMENT == (int)CHOICE_ENVIRONMENT &&
-                  (int)PROVIDER_ANSWERED == (int)CHOICE_ANSWERED &&
-                  (int)PROVIDER_FALLBACK == (int)CHOICE_FALLBACK,
-              "a reason is a choice's");
-
-void tell(struct conversation *c, struct notice *n)
-{
-    notice_name_session(n, c->journal.info.id);
-    mailbox_push(c->engine->notices, n);
-}
-
-void tell_fault(struct conversation *c, const struct error *e)
-{
-    struct notice *n = notice_new(NOTICE_ERROR);
-    log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
-    n->error = *e;
-    tell(c, n);
-}
-
-/* Tokens count whether they were measured or estimated. */
-struct budget_use conversation_spent(const struct conversation *c)
-{
-    const struct session_info *info = &c->journal.info;
-    int64_t tokens = figure_sum(info->usage.input, info->usage.output);
-    struct budget_use use = {{0}};
-    use.used[BUDGET_TOKENS] = (double)figure_bounded(tokens, FIGURE_MAX);
-    use.used[BUDGET_DURATION] = (double)info->run_ms / 1000;
-    use.used[BUDGET_TOOL_CALLS] = (double)info->tool_calls;
-    use.used[BUDGET_COST] = info->cost;
-    return use;
-}
-
-static struct meters current_meters(struct conversation *c)
-{
-    const struct journal *j = &c->journal;
-    struct meters m = {.request = conversation_request(c),
-                       .window = c->backend.facts.window,
-                       .threshold = conversation_threshold(c),
-                       .compactions =
-                           j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
-                       .suspended = conversation_suspended(c),
-                       .memory = c->engine->memory,
-                       .access = c->access,
-                       .total = j->info.usage,
-                       .cost = j->info.cost,
-                       .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
-    struct budget_use use = conversation_spent(c);
-    enum budget_kind kind;
-    if (budget_nearest(&c->budget, &use, &kind)) {
-        m.budget = budget_kind_name(kind);
-        m.budget_percent = budget_percent(&c->budget, &use, kind);
-    }
-    return m;
-}
-
-void tell_session(struct conversation *c, bool opened)
-{
-    struct notice *n = notice_new(NOTICE_SESSION);
-    session_info_release(&n->info);
-    n->info = session_info_clone(&c->journal.info);
-    n->meters = current_meters(c);
-    n->read_only = c->journal.read_only;
-    n->flag = opened;
-    if (!opened) {
-        tell(c, n);
-        return;
-    }
-    engine_note_session(&c->seat, c->journal.info.id);
-    notice_name_session(n, c->journal.info.id);
-    engine_tell_front(&c->seat, n);
-}
-
-void tell_provider(struct conversation *c)
-{
-    const struct choice *choice = &c->backend.choice;
-    struct notice *n = notice_new(NOTICE_PROVIDER);
-    n->provider = mem_strdup(choice->provider->name);
-    n->model = mem_strdup(choice->model);
-    n->detail = mem_strdup(choice->detail);
-    n->reason = (enum provider_reason)choice->reason;
-    if (choice->reason != CHOICE_FALLBACK)
-        engine_note_backend(&c->seat, choice->provider->name, choice->model);
-    n->meters = current_meters(c);
-    tell(c, n);
-}
-
-void tell_busy(struct conversation *c, bool busy)
-{
-    struct notice *n = notice_new(NOTICE_BUSY);
-    n->flag = busy;
-    n->number = busy ? clock_mono_ms() - c->busy_since_ms : 0;
-    tell(c, n);
-}
-
-void tell_page(struct conversation *c, struct event_list *tail, bool more)
-{
-    struct notice *n = notice_new(NOTICE_PAGE);
-    n->flag = more;
-    n->events.items = tail->items.items;
-    n->events.len = tail->items.len;
-    n->events.cap = tail->items.cap;
-    tell(c, n);
-}
-
-void tell_all(struct conversation *c)
-{
-    tell_session(c, true);
-    tell_busy(c, true);
-    if (!c->engine->options.serves) {
-        struct event_list tail = {0};
-        struct error e;
-        bool more = false;
-        if (!journal_tail(&c->journal, &tail, &more, &e))
-            log_line(LOG_ERROR, "session %s: %s", c->journal.info.id, e.text);
-        tell_page(c, &tail, more);
-    }
-    tell_provider(c);
-    if (c->question.id && !c->question.answered)
-        tell_question(c);
-    if (c->review.draft && !c->review.answered)
-        tell_draft(c);
-}
-
-/* What the surface does for tools: it reads and writes files that it has open, and runs commands.
- * Tools of a conversation run one after another, so there is one thing at a time that is wanted. */
+/* --- what the surface does for tools: it reads and writes files that it has open, and runs
+ * commands. Tools run one after another, so that one request to the surface waits at a time --- */
 
 enum {
     TEXT_MS = 5000, /* a surface that says nothing keeps a tool that reads this long */

@@ -41,11 +41,6 @@ bool place_reads(const struct place *p)
 
 #define KEEPS_NOTHING "nothing is kept: sessions are not saved ([session] persist, --no-persist)"
 
-bool place_may_write(const struct place *p, struct error *e)
-{
-    return !p->reads || err_set(e, ERR_SESSION_PERSISTENCE_DISABLED, KEEPS_NOTHING);
-}
-
 void place_free(struct place *p)
 {
     if (!p)
@@ -219,7 +214,8 @@ static void run_request(struct job *job, void *desk, const struct wakeup *wakeup
     e = d->fault;
     d->wakeup = wakeup;
     if (!d->store ||
-        ((a->request->operation->needs & NEED_WRITE) && !place_may_write(d->place, &e)) ||
+        ((a->request->operation->needs & NEED_WRITE) &&
+         !(!d->place->reads || err_set(&e, ERR_SESSION_PERSISTENCE_DISABLED, KEEPS_NOTHING))) ||
         !d->role->call(d, a->request, a->result, &e))
         operation_answer_fail(a, &e);
     if (wakeup->go_on(wakeup->context))

@@ -62,8 +62,6 @@ struct place *place_new(const char *path, bool kept);
  * empty one in memory. */
 struct place *place_new_reading(const char *path);
 bool place_reads(const struct place *p);
-/* False for one that reads: nothing is kept. */
-bool place_may_write(const struct place *p, struct error *e);
 void place_free(struct place *p); /* after the connections; NULL is fine */
 
 /* Any thread. Whoever comes first makes and migrates the file, or finds that it cannot be used; who

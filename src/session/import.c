@@ -85,6 +85,251 @@ static bool nearly_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
+/* --- a text that can be read only once --- */
+
+enum { ASK_MS = 100 };
+
+/* A terminal or a device can be moved in, but does not say the same again. */
+static bool can_be_read_twice(FILE *in)
+{
+    struct stat st;
+    int fd = fileno(in);
+    return fseeko(in, 0, SEEK_CUR) == 0 && (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)));
+}
+
+/* There is nothing yet. */
+static ssize_t again(void)
+{
+    errno = EAGAIN;
+    return -1;
+}
+
+static bool unkept(struct error *e)
+{
+    return err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import");
+}
+
+/* Who writes may take long, and of a named pipe that nobody writes to poll() alone says nothing. So
+ * the pipe does not wait, and is asked first. */
+static ssize_t read_some(int fd, char *chunk)
+{
+    struct stat st;
+    struct pollfd in = {.fd = fd, .events = POLLIN};
+    int flags = fcntl(fd, F_GETFL);
+    bool is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    if (!is_pipe)
+        return poll(&in, 1, ASK_MS) != 0 ? read(fd, chunk, CHUNK_BYTES) : again();
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    ssize_t len = read(fd, chunk, CHUNK_BYTES);
+    int cause = errno;
+    fcntl(fd, F_SETFL, flags);
+    if (len < 0 && cause == EAGAIN)
+        poll(&in, 1, ASK_MS);
+    errno = cause;
+    return len;
+}
+
+static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), void *context,
+                 struct error *e)
+{
+    char chunk[CHUNK_BYTES];
+    int64_t bytes = 0;
+    while (go_on(context, bytes)) {
+        ssize_t len = read_some(in, chunk);
+        if (len == 0)
+            return lseek(out, 0, SEEK_SET) == 0 || unkept(e);
+        if (len < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (len < 0)
+            return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
+        if (!paths_write_all(out, chunk, (size_t)len))
+            return unkept(e);
+        bytes += len;
+        if (bytes > IMPORT_MAX_BYTES)
+            return err_set(e, ERR_FILE_ERROR,
+                           "the text is longer than %lld bytes; nothing was imported",
+                           (long long)IMPORT_MAX_BYTES);
+    }
+    return err_set(e, ERR_INTERRUPTED, "stopped; nothing was imported");
+}
+
+/* `in` itself if it can be read twice; else a file without a name that has all of it, which the
+ * caller closes. `directory` (NULL: anywhere) is where that lies. NULL with `e`. */
+static FILE *import_spool(FILE *in, const char *directory,
+                          bool (*go_on)(void *context, int64_t bytes), void *context,
+                          struct error *e)
+{
+    if (can_be_read_twice(in))
+        return in;
+    /* 0600, and gone with its last descriptor. */
+    if (!directory)
+        directory = getenv("TMPDIR");
+    char *path = mem_printf("%s/import.XXXXXX", directory && *directory ? directory : "/tmp");
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+    if (!file)
+        err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import in %s", path);
+    if (fd >= 0)
+        unlink(path);
+    if (!file && fd >= 0)
+        close(fd);
+    free(path);
+    FILE *out = file;
+    if (out && !copy(fileno(in), fileno(out), go_on, context, e)) {
+        fclose(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* The full-text index numbers what it knows with 32 bits. */
+/* --- the members of session_info_shape; listings are counted by the events --- */
+
+/* "+" before each, so that a label which begins with a sign stays what it is. */
+static bool check_labels(const char *labels, char **out, struct error *e)
+{
+    AUTO(buf_release) struct buf words = BUF_INIT;
+    for (const char *at = labels; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
+        buf_addf(&words, "+%.*s ", (int)strcspn(at, " "), at);
+    return session_labels_change(NULL, words.data, out, e);
+}
+
+static void move(char **to, char **from)
+{
+    free(*to);
+    *to = *from;
+    *from = NULL;
+}
+
+static void move_time(int64_t *to, int64_t ms)
+{
+    if (ms != 0)
+        *to = ms;
+}
+
+/* What a listing counts is made of the events. */
+static void take(struct imported *out, struct session_info *told)
+{
+    struct session_info *info = &out->info;
+    free(info->title);
+    info->title = session_title_from(told->title ? told->title : "");
+    move(&info->directory, &told->directory);
+    move(&info->provider, &told->provider);
+    move(&info->model, &told->model);
+    move(&info->system, &told->system);
+    move(&info->draft, &told->draft);
+    if (*told->id)
+        memcpy(info->id, told->id, sizeof info->id);
+    if (*told->parent) {
+        memcpy(info->parent, told->parent, sizeof info->parent);
+        info->parent_seq = told->parent_seq;
+    }
+    move_time(&info->created_ms, told->created_ms);
+    move_time(&info->archived_ms, told->archived_ms);
+    move_time(&out->updated_ms, told->updated_ms);
+    out->cost = told->cost;
+}
+
+static bool import_info(const struct json *v, const struct place *p, struct imported *out,
+                        struct error *e)
+{
+    struct session_info told = {0};
+    struct error cause;
+    if (!shape_read(&session_info_shape, v, &told, &cause))
+        return import_fault(p, e, "%s", cause.text);
+    bool ok = !told.labels || check_labels(told.labels, &out->info.labels, &cause) ||
+              import_fault(p, e, "\"labels\": %s", cause.text);
+    if (ok)
+        take(out, &told);
+    session_info_release(&told);
+    return ok;
+}
+
+/* --- what export_session() wrote --- */
+
+#define SEQ_MAX INT32_MAX
+
+bool import_own_version(const struct json *v, const struct place *p, struct error *e)
+{
+    double version = json_number(v, 0);
+    if (version > EXPORT_VERSION)
+        return import_fault(p, e, "written by a newer tiro (\"tiro\" is %g, this one reads %d)",
+                            version, EXPORT_VERSION);
+    return version == EXPORT_VERSION || import_fault(p, e, "\"tiro\" is no version");
+}
+
+bool import_own_session(const struct json *v, struct imported *out, struct error *e)
+{
+    struct place p = place_of("session");
+    char said[UUID_LEN + 1];
+    memcpy(said, out->info.id, sizeof said);
+    if (!import_info(v, &p, out, e))
+        return false;
+    return !*said || strcmp(said, out->info.id) == 0 ||
+           import_fault(&p, e, "\"id\" is not that of the events");
+}
+
+static bool check_order(const struct event *ev, const struct imported *im, const struct place *p,
+                        struct error *e)
+{
+    if (*im->info.id && strcmp(ev->session_id, im->info.id) != 0)
+        return import_fault(p, e, "\"session_id\" is that of another session");
+    if (ev->seq <= im->last_seq)
+        return import_fault(p, e, "\"seq\" %lld does not come after %lld", (long long)ev->seq,
+                            (long long)im->last_seq);
+    return ev->seq <= SEQ_MAX || import_fault(p, e, "\"seq\" is above %d", SEQ_MAX);
+}
+
+bool import_own_event(const struct json *v, const struct place *p, struct imported *im,
+                      struct error *e)
+{
+    struct event *ev;
+    struct error cause = {0};
+    if (!event_from_json(v, &ev, &cause))
+        return import_fault(p, e, "%s", cause.text);
+    if (!check_order(ev, im, p, e)) {
+        event_free(ev);
+        return false;
+    }
+    memcpy(im->info.id, ev->session_id, sizeof im->info.id);
+    imported_add(im, ev);
+    return true;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static bool is_session(const struct json *line)
+{
+    const char *type = json_get_string(line, "type");
+    return type && strcmp(type, "session") == 0;
+}
+
+static bool add_line(const struct json *line, const struct place *p, bool first,
+                     struct imported *out, struct error *e)
+{
+    if (!is_session(line))
+        return import_own_event(line, p, out, e);
+    if (!first)
+        return import_fault(p, e, "a second session; import each by itself");
+    return import_own_version(json_get(line, "tiro"), p, e) && import_info(line, p, out, e);
+}
+
+static bool read_line(struct import_text *t, bool first, struct imported *out, struct error *e)
+{
+    struct place p = place_of("line %lld", (long long)t->element_line);
+    AUTO(json_free_local) struct json *line = import_text_parse(t, &p, e);
+    return line && add_line(line, &p, first, out, e);
+}
+
+bool import_own_lines(struct import_text *t, struct imported *out, struct error *e)
+{
+    for (bool first = true; import_text_peek(t) >= 0; first = false) {
+        if (!import_text_line(t, e) || !read_line(t, first, out, e) || !imported_settle(out, e))
+            return false;
+    }
+    return true;
+}
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Neither a session's nor that of one whose files are still to be removed; "" is not free. */
@@ -290,240 +535,5 @@ bool import_session(struct catalog *c, FILE *in, const struct import_options *o,
     imported_release(&seen);
     if (text != in)
         fclose(text);
-    return ok;
-}
-
-enum { ASK_MS = 100 };
-
-/* A terminal or a device can be moved in, but does not say the same again. */
-static bool can_be_read_twice(FILE *in)
-{
-    struct stat st;
-    int fd = fileno(in);
-    return fseeko(in, 0, SEEK_CUR) == 0 && (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)));
-}
-
-/* There is nothing yet. */
-static ssize_t again(void)
-{
-    errno = EAGAIN;
-    return -1;
-}
-
-static bool unkept(struct error *e)
-{
-    return err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import");
-}
-
-/* Who writes may take long, and of a named pipe that nobody writes to poll() alone says nothing. So
- * the pipe does not wait, and is asked first. */
-static ssize_t read_some(int fd, char *chunk)
-{
-    struct stat st;
-    struct pollfd in = {.fd = fd, .events = POLLIN};
-    int flags = fcntl(fd, F_GETFL);
-    bool is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-    if (!is_pipe)
-        return poll(&in, 1, ASK_MS) != 0 ? read(fd, chunk, CHUNK_BYTES) : again();
-    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-    ssize_t len = read(fd, chunk, CHUNK_BYTES);
-    int cause = errno;
-    fcntl(fd, F_SETFL, flags);
-    if (len < 0 && cause == EAGAIN)
-        poll(&in, 1, ASK_MS);
-    errno = cause;
-    return len;
-}
-
-static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), void *context,
-                 struct error *e)
-{
-    char chunk[CHUNK_BYTES];
-    int64_t bytes = 0;
-    while (go_on(context, bytes)) {
-        ssize_t len = read_some(in, chunk);
-        if (len == 0)
-            return lseek(out, 0, SEEK_SET) == 0 || unkept(e);
-        if (len < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (len < 0)
-            return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
-        if (!paths_write_all(out, chunk, (size_t)len))
-            return unkept(e);
-        bytes += len;
-        if (bytes > IMPORT_MAX_BYTES)
-            return err_set(e, ERR_FILE_ERROR,
-                           "the text is longer than %lld bytes; nothing was imported",
-                           (long long)IMPORT_MAX_BYTES);
-    }
-    return err_set(e, ERR_INTERRUPTED, "stopped; nothing was imported");
-}
-
-FILE *import_spool(FILE *in, const char *directory, bool (*go_on)(void *context, int64_t bytes),
-                   void *context, struct error *e)
-{
-    if (can_be_read_twice(in))
-        return in;
-    /* 0600, and gone with its last descriptor. */
-    if (!directory)
-        directory = getenv("TMPDIR");
-    char *path = mem_printf("%s/import.XXXXXX", directory && *directory ? directory : "/tmp");
-    int fd = mkstemp(path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-    if (!file)
-        err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import in %s", path);
-    if (fd >= 0)
-        unlink(path);
-    if (!file && fd >= 0)
-        close(fd);
-    free(path);
-    FILE *out = file;
-    if (out && !copy(fileno(in), fileno(out), go_on, context, e)) {
-        fclose(out);
-        return NULL;
-    }
-    return out;
-}
-
-/* The full-text index numbers what it knows with 32 bits. */
-#define SEQ_MAX INT32_MAX
-
-bool import_own_version(const struct json *v, const struct place *p, struct error *e)
-{
-    double version = json_number(v, 0);
-    if (version > EXPORT_VERSION)
-        return import_fault(p, e, "written by a newer tiro (\"tiro\" is %g, this one reads %d)",
-                            version, EXPORT_VERSION);
-    return version == EXPORT_VERSION || import_fault(p, e, "\"tiro\" is no version");
-}
-
-bool import_own_session(const struct json *v, struct imported *out, struct error *e)
-{
-    struct place p = place_of("session");
-    char said[UUID_LEN + 1];
-    memcpy(said, out->info.id, sizeof said);
-    if (!import_info(v, &p, out, e))
-        return false;
-    return !*said || strcmp(said, out->info.id) == 0 ||
-           import_fault(&p, e, "\"id\" is not that of the events");
-}
-
-static bool check_order(const struct event *ev, const struct imported *im, const struct place *p,
-                        struct error *e)
-{
-    if (*im->info.id && strcmp(ev->session_id, im->info.id) != 0)
-        return import_fault(p, e, "\"session_id\" is that of another session");
-    if (ev->seq <= im->last_seq)
-        return import_fault(p, e, "\"seq\" %lld does not come after %lld", (long long)ev->seq,
-                            (long long)im->last_seq);
-    return ev->seq <= SEQ_MAX || import_fault(p, e, "\"seq\" is above %d", SEQ_MAX);
-}
-
-bool import_own_event(const struct json *v, const struct place *p, struct imported *im,
-                      struct error *e)
-{
-    struct event *ev;
-    struct error cause = {0};
-    if (!event_from_json(v, &ev, &cause))
-        return import_fault(p, e, "%s", cause.text);
-    if (!check_order(ev, im, p, e)) {
-        event_free(ev);
-        return false;
-    }
-    memcpy(im->info.id, ev->session_id, sizeof im->info.id);
-    imported_add(im, ev);
-    return true;
-}
-
-/* --- lines ------------------------------------------------------------------------------------ */
-
-static bool is_session(const struct json *line)
-{
-    const char *type = json_get_string(line, "type");
-    return type && strcmp(type, "session") == 0;
-}
-
-static bool add_line(const struct json *line, const struct place *p, bool first,
-                     struct imported *out, struct error *e)
-{
-    if (!is_session(line))
-        return import_own_event(line, p, out, e);
-    if (!first)
-        return import_fault(p, e, "a second session; import each by itself");
-    return import_own_version(json_get(line, "tiro"), p, e) && import_info(line, p, out, e);
-}
-
-static bool read_line(struct import_text *t, bool first, struct imported *out, struct error *e)
-{
-    struct place p = place_of("line %lld", (long long)t->element_line);
-    AUTO(json_free_local) struct json *line = import_text_parse(t, &p, e);
-    return line && add_line(line, &p, first, out, e);
-}
-
-bool import_own_lines(struct import_text *t, struct imported *out, struct error *e)
-{
-    for (bool first = true; import_text_peek(t) >= 0; first = false) {
-        if (!import_text_line(t, e) || !read_line(t, first, out, e) || !imported_settle(out, e))
-            return false;
-    }
-    return true;
-}
-
-/* "+" before each, so that a label which begins with a sign stays what it is. */
-static bool check_labels(const char *labels, char **out, struct error *e)
-{
-    AUTO(buf_release) struct buf words = BUF_INIT;
-    for (const char *at = labels; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
-        buf_addf(&words, "+%.*s ", (int)strcspn(at, " "), at);
-    return session_labels_change(NULL, words.data, out, e);
-}
-
-static void move(char **to, char **from)
-{
-    free(*to);
-    *to = *from;
-    *from = NULL;
-}
-
-static void move_time(int64_t *to, int64_t ms)
-{
-    if (ms != 0)
-        *to = ms;
-}
-
-/* What a listing counts is made of the events. */
-static void take(struct imported *out, struct session_info *told)
-{
-    struct session_info *info = &out->info;
-    free(info->title);
-    info->title = session_title_from(told->title ? told->title : "");
-    move(&info->directory, &told->directory);
-    move(&info->provider, &told->provider);
-    move(&info->model, &told->model);
-    move(&info->system, &told->system);
-    move(&info->draft, &told->draft);
-    if (*told->id)
-        memcpy(info->id, told->id, sizeof info->id);
-    if (*told->parent) {
-        memcpy(info->parent, told->parent, sizeof info->parent);
-        info->parent_seq = told->parent_seq;
-    }
-    move_time(&info->created_ms, told->created_ms);
-    move_time(&info->archived_ms, told->archived_ms);
-    move_time(&out->updated_ms, told->updated_ms);
-    out->cost = told->cost;
-}
-
-bool import_info(const struct json *v, const struct place *p, struct imported *out, struct error *e)
-{
-    struct session_info told = {0};
-    struct error cause;
-    if (!shape_read(&session_info_shape, v, &told, &cause))
-        return import_fault(p, e, "%s", cause.text);
-    bool ok = !told.labels || check_labels(told.labels, &out->info.labels, &cause) ||
-              import_fault(p, e, "\"labels\": %s", cause.text);
-    if (ok)
-        take(out, &told);
-    session_info_release(&told);
     return ok;
 }

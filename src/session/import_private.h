@@ -103,10 +103,6 @@ bool imported_settle(struct imported *im, struct error *e);
 /* All of the text, from its beginning. */
 bool import_form_read(struct import_text *t, struct imported *out, struct error *e);
 
-/* The members of session_info_shape. What a listing counts is not read: the events tell it. */
-bool import_info(const struct json *v, const struct place *p, struct imported *out,
-                 struct error *e);
-
 /* --- {"tiro","session","events"}, or lines of them --- */
 
 /* "tiro" of an object or of a line. */
@@ -117,22 +113,5 @@ bool import_own_event(const struct json *v, const struct place *p, struct import
                       struct error *e);
 /* The first line may be the session; without it the events say which it was. */
 bool import_own_lines(struct import_text *t, struct imported *out, struct error *e);
-
-/* --- a list of messages --- */
-
-struct import_openai; /* what a list of messages becomes while it is read */
-
-struct import_openai *import_openai_new(struct imported *out);
-void import_openai_free(struct import_openai *r); /* NULL is fine */
-bool import_openai_message(struct import_openai *r, const struct json *message,
-                           const struct place *p, struct error *e);
-void import_openai_end(struct import_openai *r);
-
-/* --- what can be read only once --- */
-
-/* `in` itself if it can be read twice; else a file without a name that has all of it, which the
- * caller closes. `directory` (NULL: anywhere) is where that lies. NULL with `e`. */
-FILE *import_spool(FILE *in, const char *directory, bool (*go_on)(void *context, int64_t bytes),
-                   void *context, struct error *e);
 
 #endif

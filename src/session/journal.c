@@ -26,6 +26,65 @@ void journal_init(struct journal *j, struct mailbox *notices)
     buf_init(&j->held_text, 0);
 }
 
+/* --- notices: a delta may wait for others that join it, so that notices do not pile up for a
+ * surface that is slower than the model; every other event shows the waiting delta first --- */
+
+enum { MOST_WAITING = 512 }; /* notices that a surface may be behind before deltas are joined */
+
+static void push(struct journal *j, struct event *ev)
+{
+    struct notice *n = notice_new(NOTICE_EVENT);
+    n->event = ev;
+    notice_name_session(n, ev->session_id);
+    if (event_is_delta(ev->type)) /* enough with the next frame */
+        mailbox_push_lazily(j->notices, n);
+    else
+        mailbox_push(j->notices, n);
+}
+
+static void journal_show_held(struct journal *j)
+{
+    struct event *ev = j->held;
+    if (!ev)
+        return;
+    j->held = NULL;
+    ev->text = buf_take(&j->held_text);
+    push(j, ev);
+}
+
+static void hold(struct journal *j, struct event *ev)
+{
+    buf_addstr(&j->held_text, ev->text);
+    if (j->held) {
+        event_free(ev);
+        return;
+    }
+    free(ev->text);
+    ev->text = NULL;
+    j->held = ev;
+}
+
+/* The delta joins the one that waits, whose number it then has. */
+static bool journal_joins_held(const struct journal *j, const struct event *ev)
+{
+    const struct event *held = j->held;
+    return held && held->type == ev->type && held->count == ev->count && held->limit == ev->limit;
+}
+
+static void journal_show(struct journal *j, struct event *ev)
+{
+    if (!journal_joins_held(j, ev))
+        journal_show_held(j);
+    bool behind = event_is_delta(ev->type) && mailbox_len(j->notices) >= MOST_WAITING;
+    if (!behind && !j->held) {
+        push(j, ev);
+        return;
+    }
+    hold(j, ev);
+    if (!behind)
+        journal_show_held(j);
+}
+
 void journal_release(struct journal *j)
 {
     /* Others may have it as soon as they hear of it. */
@@ -37,7 +96,9 @@ void journal_release(struct journal *j)
     history_release(&j->history);
     buf_release(&j->pending);
     event_pieces_release(&j->pending_pieces);
-    journal_drop_held(j);
+    event_free(j->held);
+    j->held = NULL;
+    buf_release(&j->held_text);
 }
 
 void journal_close(struct journal *j)
@@ -188,7 +249,8 @@ void journal_stamp(const struct journal *j, struct event *ev)
     memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
 }
 
-void journal_forget_deltas(struct journal *j)
+/* Drops streamed text that is whole elsewhere, or that nobody needs. */
+static void journal_forget_deltas(struct journal *j)
 {
     buf_release(&j->pending);
     event_pieces_release(&j->pending_pieces);
@@ -248,7 +310,8 @@ static bool keep_delta(struct journal *j, const struct event *ev, struct error *
     return !due || checkpoint(j, e);
 }
 
-void journal_shed(struct journal *j)
+/* After a transaction with a snapshot: older messages are read from the snapshot. */
+static void journal_shed(struct journal *j)
 {
     history_shed(&j->history, HISTORY_HELD);
 }
@@ -600,66 +663,4 @@ bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e)
         return true;
     j->loaded = journal_load(j, &(struct error){0}); /* the pin is in it already */
     return false;
-}
-
-enum { MOST_WAITING = 512 }; /* notices that a surface may be behind before deltas are joined */
-
-static void push(struct journal *j, struct event *ev)
-{
-    struct notice *n = notice_new(NOTICE_EVENT);
-    n->event = ev;
-    notice_name_session(n, ev->session_id);
-    if (event_is_delta(ev->type)) /* enough with the next frame */
-        mailbox_push_lazily(j->notices, n);
-    else
-        mailbox_push(j->notices, n);
-}
-
-void journal_show_held(struct journal *j)
-{
-    struct event *ev = j->held;
-    if (!ev)
-        return;
-    j->held = NULL;
-    ev->text = buf_take(&j->held_text);
-    push(j, ev);
-}
-
-static void hold(struct journal *j, struct event *ev)
-{
-    buf_addstr(&j->held_text, ev->text);
-    if (j->held) {
-        event_free(ev);
-        return;
-    }
-    free(ev->text);
-    ev->text = NULL;
-    j->held = ev;
-}
-
-bool journal_joins_held(const struct journal *j, const struct event *ev)
-{
-    const struct event *held = j->held;
-    return held && held->type == ev->type && held->count == ev->count && held->limit == ev->limit;
-}
-
-void journal_drop_held(struct journal *j)
-{
-    event_free(j->held);
-    j->held = NULL;
-    buf_release(&j->held_text);
-}
-
-void journal_show(struct journal *j, struct event *ev)
-{
-    if (!journal_joins_held(j, ev))
-        journal_show_held(j);
-    bool behind = event_is_delta(ev->type) && mailbox_len(j->notices) >= MOST_WAITING;
-    if (!behind && !j->held) {
-        push(j, ev);
-        return;
-    }
-    hold(j, ev);
-    if (!behind)
-        journal_show_held(j);
 }
