@@ -29,7 +29,7 @@ struct agent {
     const char *system;
     bool watched;                            /* by a person, as answers come */
     const struct instructions *instructions; /* files for the model; NULL: none */
-    const char *learned;                     /* what is told of learned memory; NULL: nothing */
+    const char *learned;                     /* text on learned memory; NULL: none */
     const char *graph_hint;   /* … of the graph, where its tools are offered; NULL: nothing */
     const char *session_id;   /* NULL: unknown */
     enum input_origin origin; /* of the input */
@@ -72,7 +72,7 @@ struct agent {
 
 /* One turn of the conversation: run_started … run_completed, run_failed or interrupted. A budget
  * that is used up ends it as run_failed with BUDGET_EXHAUSTED, before the next model call, before a
- * tool, or in mid-answer when it is one of time; what was answered stays. It warns before
+ * tool, or in mid-answer when it is one of time; the answer so far stays. It warns before
  * (budget.h).
  *
  * `attachments` is a JSON array of image blocks or NULL; `retries` the run_started that this one
@@ -97,7 +97,7 @@ struct request_size agent_request_size(const struct agent *a);
  * of a known window. Arguments are 0 where unknown. */
 int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window);
 
-/* That limit behind a request of so many tokens: what the window has left, since many servers
+/* That limit after a request of so many tokens: the rest of the window, since many servers
  * refuse a request whose tokens and limit together are beyond it; at least a sixteenth of the
  * window, for what our estimate errs. */
 int64_t agent_answer_room(int64_t max_output, int64_t window, int64_t request);

@@ -49,7 +49,7 @@ struct approval_names {
  * but a tool's own name wins over its class: allow = run_command with ask = execute lets it run. A
  * tool that no list names asks. Where a tool has a consent of its own (tool.h), that stands in the
  * place of its class, unless the class is denied. `session` are the grants that the user gave for
- * this session, which answer what would ask; what is denied stays denied. */
+ * this session: they allow calls that would ask, but no denied ones. */
 struct approval_policy {
     struct approval_names allow, ask, deny, session;
 };

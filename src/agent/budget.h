@@ -1,4 +1,4 @@
-/* What a session may use up ([budget]). Pure arithmetic: the caller keeps the figures and acts. */
+/* The limits of a session ([budget]). Pure arithmetic: the caller keeps the figures and acts. */
 #ifndef AGENT_BUDGET_H
 #define AGENT_BUDGET_H
 

@@ -121,7 +121,7 @@ static bool walk_down(struct walk *w, const char *name)
     return true;
 }
 
-/* One component. The last one is not opened but kept. */
+/* Walks one component. The last one is not opened but kept. */
 static bool walk_step(struct walk *w, const char *name)
 {
     struct stat st;

@@ -291,7 +291,7 @@ static char *text_of_message(const struct history *h, size_t index, size_t most)
     return buf_take(&cut);
 }
 
-/* Of a message, and of all together: histories have any size. */
+/* Bounds of one message and of all together: a history has any size. */
 enum { MESSAGE_BYTES = 64 * 1024, MESSAGES_BYTES = 4 << 20 };
 
 void prompt_describe(struct context *prompt, const struct agent *a)

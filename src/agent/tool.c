@@ -281,7 +281,7 @@ void tool_call_release(struct tool_call *call)
     *call = (struct tool_call){0};
 }
 
-/* What the model gets is valid UTF-8 within the limit, whatever the tool produced. A valid text
+/* The model gets valid UTF-8 within the limit, whatever the tool produced. A valid text
  * stays as it is: the model is no terminal. */
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out)
@@ -378,7 +378,7 @@ static size_t skip_continuation(const char *s, size_t len)
     return n;
 }
 
-/* At most `half` bytes of each; what is cut off counts as dropped. */
+/* At most `half` bytes of each; the bytes cut off count as dropped. */
 static void add_both(struct buf *out, const struct buf *head, const struct buf *tail, size_t half,
                      size_t dropped)
 {

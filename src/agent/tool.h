@@ -40,7 +40,7 @@ struct tool_context {
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
 
-    /* What the tool did that is worth an event of its own; takes it. NULL: nobody listens. */
+    /* Takes an event of the tool's own, for a deed that is worth one. NULL: nobody listens. */
     void (*tell)(void *context, struct event *ev);
     void *tell_context;
 };
@@ -212,10 +212,10 @@ struct surface_run {
 };
 void surface_run_release(struct surface_run *r);
 
-/* Paths are resolved, and may be reached. `out` gets what was asked for, or why it FAILED. Each
+/* Paths are resolved, and may be reached. `out` gets the result, or why it FAILED. Each
  * comes back soon after the deadline or the wakeup of the tool. */
 struct tool_surface {
-    /* The whole text of a file. PASSED: it has none of its own, and what is on the disk counts. */
+    /* The whole text of a file. PASSED: it has none of its own, and the file on the disk counts. */
     enum surface_outcome (*read)(void *context, const struct tool_context *tool, const char *path,
                                  struct buf *out);
     /* The whole content of a file, which need not exist; its directory does. DID: it is written,
@@ -230,7 +230,7 @@ struct tool_surface {
     void *context;
 };
 
-/* What a conversation has for its sources. */
+/* The parts of a conversation that its sources use. */
 struct tool_host {
     int root_fd;             /* the working directory, which no path leaves; -1: there is none */
     const char *root;        /* its resolved name */
@@ -310,7 +310,7 @@ void tool_call_release(struct tool_call *call);
  * whatever is allowed, and without `asked` it fails. */
 bool tool_call_is_guarded(struct tool_call *call);
 
-/* What is allowed where this call is allowed for the session, for a person to read; the caller
+/* The calls that are allowed with this one for the session, for a person to read; the caller
  * frees. NULL: it is asked about each time. */
 char *tool_call_grant(const struct tool_call *call);
 
@@ -320,7 +320,7 @@ char *tool_call_grant(const struct tool_call *call);
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out);
 
-/* What a person should see before it runs, with nothing in it that cannot be seen (utf8_reveal()).
+/* The preview for a person before it runs, without hidden characters (utf8_reveal()).
  * False: it cannot succeed, or has more than TOOL_MAX_PREVIEW and so could not be read; `out` says
  * why. */
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
@@ -338,7 +338,7 @@ void head_tail_init(struct head_tail *h, size_t max);
 void head_tail_release(struct head_tail *h);
 void head_tail_add(struct head_tail *h, const char *bytes, size_t len);
 
-/* Appends what was kept, cleaned (utf8_clean()) and at most `max` bytes, with a note of a line
+/* Appends the kept bytes, cleaned (utf8_clean()) and at most `max` bytes, with a note of a line
  * where something was left out. */
 void head_tail_show(const struct head_tail *h, struct buf *out);
 

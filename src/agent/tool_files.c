@@ -518,8 +518,8 @@ static bool replace(const struct tool_context *context, const struct target *t, 
     if (ok && !refused) {
         ok = renameat(t->place.dir, temporary, t->place.dir, t->place.name) == 0;
         fault = errno;
-        /* So that the new name survives a power failure. Some file systems cannot sync a directory;
-         * the file itself is safe all the same. */
+        /* Synced so that the new name survives a power failure. Some file systems cannot sync a
+         * directory; the file itself is safe all the same. */
         if (ok)
             fsync(t->place.dir);
     }

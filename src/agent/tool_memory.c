@@ -1,4 +1,4 @@
-/* The tools that search what is known: memory, learned memory, and corpora of documents, which they
+/* The tools that search knowledge: memory, learned memory, and corpora of documents, which they
  * also add to. The text of a document is data; an answer cites it by its number. */
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 
 enum {
-    NOTES = 256,      /* bytes kept free for what is said at the end */
+    NOTES = 256,      /* bytes kept free for the notes at the end */
     SIGNAL_BYTES = 40 /* of a name that the surface tells */
 };
 
@@ -174,9 +174,9 @@ static bool runs_others(const char *program, size_t len)
     return false;
 }
 
-/* Of a simple command: the program and its first argument, which is the sub-command where there are
- * any; if all arguments are options, the program with any options. A command with variables,
- * expansions, redirections or lists of the shell has no grant. */
+/* The grant of a simple command: the program and its first argument, which is the sub-command where
+ * there are any; if all arguments are options, the program with any options. A command with
+ * variables, expansions, redirections or lists of the shell has no grant. */
 static void grant(const struct json *args, struct buf *out)
 {
     static const char plain[] =

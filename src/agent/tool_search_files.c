@@ -24,7 +24,7 @@ enum {
     DEFAULT_LIMIT = 100,
     SHOWN = 300,   /* bytes of a line */
     LEAD = 100,    /* of them before the match, in a line that is cut */
-    NOTES = 512,   /* bytes kept free for what is said at the end */
+    NOTES = 512,   /* bytes kept free for the notes at the end */
     MAX_HARD = 10, /* lines that take too many steps, before the search is given up */
     ASK_EVERY_MS = 10
 };
@@ -38,8 +38,8 @@ struct search {
     struct buf *out;
     struct buf text; /* of the file that is read */
     struct guard guard;
-    struct buf where; /* the resolved path of what is searched, and room for what is below it */
-    size_t top;       /* bytes of `where`, and of the shown path, before what is below */
+    struct buf where; /* the resolved top of the search, and the path below it */
+    size_t top;       /* bytes of `where`, and of the shown path, of the top */
     size_t top_shown;
     size_t found, files, too_large, too_deep, unreadable, guarded;
     int64_t asked_ms;

@@ -1,6 +1,6 @@
-/* What the parts of a turn share: agent.c (the loop, its model calls and what it tells),
- * turn_tools.c (tool calls and whether they may run), turn_compact.c (making room for a call),
- * budget.c (budget and time). */
+/* The state of a turn, and the functions of its parts: agent.c (the loop, its model calls and what
+ * it tells), turn_tools.c (tool calls and whether they may run), turn_compact.c (making room for a
+ * call), budget.c (budget and time). */
 #ifndef AGENT_TURN_H
 #define AGENT_TURN_H
 
@@ -42,10 +42,10 @@ int64_t turn_elapsed_ms(const struct turn *t); /* without the waiting */
 /* Whether another model call or tool may begin; else the reason is in `end`. */
 bool turn_has_budget(struct turn *t);
 void turn_warn(struct turn *t); /* of budgets that near their end, once each */
-/* Tokens of the next answer: at most so many, and what is left of the budget. */
+/* Tokens of the next answer: at most `most`, and at most the rest of the budget. */
 int64_t turn_output_within(const struct turn *t, int64_t most);
 
-/* From here on the wakeup ends what waits when the time is used up. */
+/* Sets the wakeup's deadline to the end of the time that the budget leaves. */
 void turn_set_deadline(struct turn *t);
 void turn_clear_deadline(struct turn *t);
 

@@ -233,7 +233,7 @@ static struct compact_counters count(const struct turn *t)
         .last_input = h->last_input,
         .estimate = h->estimate,
         .request = agent_request_estimate(a),
-        /* Also for the rest of a turn that has waited for a summary in vain. */
+        /* … and for the rest of a turn that has waited for a summary in vain. */
         .suspended = t->summary_ms == 0 ||
                      compact_suspended(&h->compaction, mode->name, asks ? a->summary_label : ""),
         .bypassed = t->guard_bypassed,

@@ -233,7 +233,7 @@ void choose_hide_keys(void)
 
 /* --- models ----------------------------------------------------------------------------------- */
 
-/* The first of the list that chats: servers list what is no chat model, too, and vendors in no
+/* The first of the list that chats: servers list other models, too, and vendors in no
  * useful order. NULL: none does. */
 static const char *pick_model(const struct provider_names *listed)
 {

@@ -104,7 +104,7 @@ int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries
 
 /* A server without JSON is quoted this far. */
 #define MAX_QUOTE 160
-/* Of a type, a code or a message no more is read, whatever its length. */
+/* Bytes of a type, a code or a message that are read at most. */
 #define MAX_READ 4096
 
 struct complaint {

@@ -60,8 +60,8 @@ int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries
  * 3": a model that is loading gets more than the configured max_retries, unless that is 0. */
 int failure_retry_limit(const struct failure *f, int max_retries);
 
-/* Who complains, and what is kept out of the text, should the server echo it. Of each text that it
- * sent, the first 4 KiB are read. */
+/* The server that complains, and the secrets that are masked in its texts, of which the first 4 KiB
+ * each are read. */
 struct error_origin {
     const char *name;
     const struct mask *mask;

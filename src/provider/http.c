@@ -309,7 +309,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return ok ? len : 0;
 }
 
-/* So that no program that is started meanwhile inherits the connection. */
+/* Opens a socket that no program started meanwhile inherits. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     (void)context;

@@ -34,8 +34,9 @@ struct http_request {
     size_t body_len;
     const char *ca_file; /* NULL or "": the system's */
     int64_t connect_timeout_ms;
-    /* Once connected, without a byte of a body either way or the end of the header. Who drips its
-     * header or trailers is silent; who drips a body is not: see struct wakeup's deadline. */
+    /* Once connected, without a byte of a body either way or the end of the header. A server that
+     * drips its header or trailers counts as silent; one that drips a body does not: see struct
+     * wakeup's deadline. */
     int64_t stall_timeout_ms;
 
     /* Takes the body of a 2xx reply; without it the body goes to reply->body. False ends the
@@ -65,8 +66,8 @@ void http_reply_release(struct http_reply *r);
 bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
                   struct http_reply *reply, struct failure *f);
 
-/* One that asks no network but this function, which keeps the contract of http_perform(): for tests
- * of what servers may answer. */
+/* A client that asks this function instead of the network; it keeps the contract of http_perform():
+ * for tests of what servers may answer. */
 typedef bool http_answer_fn(void *context, const struct http_request *request,
                             struct http_reply *reply, struct failure *f);
 struct http *http_new_answered(http_answer_fn *answer, void *context);

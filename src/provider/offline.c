@@ -15,7 +15,7 @@
 #include "chat/session_info.h"
 #include "provider/outgoing.h"
 
-/* Begins the message behind a conversation that tells what stays (compact/summary_parts.h). */
+/* Begins the message behind a conversation that says which parts stay (compact/summary.h). */
 #define STAYS "[This stays in the context"
 #define COMPACTION_PROMPT "You are performing a CONTEXT COMPACTION"
 
@@ -435,7 +435,7 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
     if (wants_summary(request, text)) {
-        /* The message right before the prompt may tell what stays. */
+        /* The message right before the prompt may say which parts stay. */
         struct message room;
         auto_free char *last =
             question > 0 ? message_text(message_whole(request->source,

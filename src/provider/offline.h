@@ -42,8 +42,8 @@ struct ranking {
     VEC(struct ranked) hits;
 };
 
-/* Those with a word in common, best first; of equals, the later passage first. Words are compared
- * without case, ending and the most frequent ones. */
+/* The passages with a word in common, best first; of equals, the later passage first. Words are
+ * compared without case, ending and the most frequent ones. */
 void passages_rank(const struct passages *p, const char *question, struct ranking *out);
 void ranking_release(struct ranking *r);
 
@@ -68,7 +68,7 @@ void offline_plan_release(struct offline_plan *p);
 /* Whether memory should be asked: it has a question mark, or begins as questions do. */
 bool offline_is_question(const char *text);
 
-/* Adds what a search found, but for questions, our own quotations and what is there already; each
+/* Adds the hits of a search, but for questions, our own quotations and known passages; each
  * says where it is from, for which `session_id` (NULL: unknown) is this conversation. False: the
  * result is no list of hits. */
 bool offline_add_hits(struct passages *p, const struct block *result, const char *session_id);

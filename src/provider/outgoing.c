@@ -102,7 +102,7 @@ static void add(struct outgoing *out, enum role role, size_t at, const struct bl
     vec_push(&vec_last(&out->turns).blocks, block);
 }
 
-/* Of a tool message the results with a call go first: those without one become the user's, and must
+/* The results of a tool message with a call go first: those without one become the user's, and must
  * not stand between. */
 static void add_message(struct outgoing *out, size_t at)
 {

@@ -77,14 +77,14 @@ struct provider_call {
     const struct wakeup *wakeup;
     bool watched; /* a person sees the answer as it comes */
 
-    /* What streams in, in order: TEXT or REASONING. Text is valid UTF-8 and whole characters; many
-     * small pieces of one read from the network arrive as one call. False: nobody takes any more,
-     * so the call ends soon, as if it had been cut off. */
+    /* Takes a piece of the answer, in order: TEXT or REASONING. Text is valid UTF-8 and whole
+     * characters; many small pieces of one read from the network arrive as one call. False: nobody
+     * takes any more, so the call ends soon, as if it had been cut off. */
     bool (*delta)(void *context, enum block_type type, const char *text, size_t len);
     void *context;
 };
 
-/* Of a listing; no server has nearly as many, and lists of them are filtered at every key. */
+/* Bounds of a listing: no server has nearly as many models, and a list is filtered at every key. */
 #define PROVIDER_MAX_NAMES 10000
 #define PROVIDER_MAX_NAME 256 /* bytes; longer ones are left out */
 
@@ -144,7 +144,7 @@ struct model_facts {
  * The table is read at the first call. Any thread. */
 struct model_facts models_find(const struct config *config, const char *model);
 
-/* What an answer costs that came from `answered` when `asked`, of this price, was asked: routers
+/* The price of an answer that came from `answered` when `asked`, of this price, was asked: routers
  * and proxies have another model answer, whose price counts. Where that is unknown, so is the cost,
  * unless the configuration has a price for the name that was asked: whoever wrote it knows what is
  * billed. `answered` NULL or "": the server does not say, so it is the one that was asked. `config`

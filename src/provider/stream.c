@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* What is passed on, and looked at before the wakeup is asked again. */
+/* Bytes that are passed on at once, and that are taken before the wakeup is asked again. */
 #define MOST_AT_ONCE ((size_t)64 * 1024)
 
 void stream_init(struct stream *s, const char *provider, const struct mask *mask,

@@ -78,7 +78,7 @@ void stream_model(struct stream *s, const char *model);
 
 void stream_stop(struct stream *s, enum stop_reason reason);
 
-/* What takes long asks between its steps. False, with the failure, when the wakeup says stop. */
+/* Asked between the steps of long work. False, with the failure, when the wakeup says stop. */
 bool stream_goes_on(struct stream *s);
 
 /* Passes the pending delta on, which happens by itself each 64 to 128 KiB. False when nobody takes

@@ -21,7 +21,7 @@ enum {
     RPC_ID_MAX = 1024     /* bytes of an id */
 };
 
-/* Of the specification. */
+/* Error codes of the specification. */
 enum {
     RPC_PARSE_ERROR = -32700,
     RPC_INVALID_REQUEST = -32600,
@@ -96,7 +96,7 @@ struct rpc_fault {
     const struct json *data; /* NULL: none */
 };
 
-/* One of both is NULL; borrowed for the call. */
+/* Either `result` or `fault` is NULL; both are borrowed for the call. */
 typedef void rpc_answered(void *context, const struct json *result, const struct rpc_fault *fault);
 
 /* The id of the request; 0: too much waits already, and nothing was asked. */
