@@ -276,8 +276,8 @@ TEST(the_focus_is_asked_for_in_a_line)
     assert_int_equal(r.stage, DRAFT_FOCUS);
     assert_non_null(strstr(seen(80, 12), "focus on:"));
     act("the bridge<ctrl-j>");
-    paste(" and\033 Friday\nnot this");
-    assert_string_equal(draft_review_focus(&r), "the bridge and␛ Friday");
+    paste(" and\033 Friday\nand all");
+    assert_string_equal(draft_review_focus(&r), "the bridge and␛ Friday and all");
     lead_to(REVIEW_AGAIN, "<enter>");
     assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
 }

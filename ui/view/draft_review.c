@@ -11,26 +11,23 @@
 #include "ui/text/editor.h"
 #include "ui/text/format.h"
 
-/* What of a review is on the screen: whose summary it is and what it saves, the keys, the text. */
+enum {
+    PROMPT_COLUMNS = 2,    /* of "> " */
+    ROOMY_COLUMNS = 60,    /* from here on the heading has its long words */
+    FOCUS_COLUMNS = 12,    /* less than this is no room to write in */
+    SEPARATOR_COLUMNS = 3, /* " . " */
+    BYTES_PER_TOKEN = 4,   /* as the engine estimates */
+    FOCUS_BYTES = 1024,
+    HEIGHT_MOST = 10000
+};
 
-#define PROMPT "> "
-#define PROMPT_COLUMNS 2
-#define ROOMY_COLUMNS 60      /* from here on the heading has its long words */
-#define FOCUS_COLUMNS 12      /* less than this is no room to write in */
-#define SEPARATOR_COLUMNS 3   /* " . " */
-enum { BYTES_PER_TOKEN = 4 }; /* as the engine estimates */
-
-static size_t columns(const char *text)
-{
-    return utf8_width(text, strlen(text));
-}
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* Beside the pieces of the last row if it fits there. */
 static void add_piece(struct rows *out, const char *text, enum style style, size_t width)
 {
     size_t used = out->list.len > 0 ? rows_width(out, out->list.len - 1) : 0;
-    bool beside = used > 0 && used + SEPARATOR_COLUMNS + columns(text) <= width;
-    if (beside) {
+    if (used > 0 && used + SEPARATOR_COLUMNS + utf8_width(text, strlen(text)) <= width) {
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
         rows_addstr(out, glyph(GLYPH_DOT), STYLE_DIM, 0);
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
@@ -40,100 +37,78 @@ static void add_piece(struct rows *out, const char *text, enum style style, size
     rows_add_cut(out, text, width, style);
 }
 
-/* The figures are those of the summary as it is now. */
-static void add_figures(const struct draft_review *r, size_t width, struct rows *out)
+static void add_key(const struct keymap *keymap, enum action action, const char *what, size_t width,
+                    struct rows *out)
 {
-    struct buf text = BUF_INIT, before = BUF_INIT, after = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    keymap_describe_first(keymap, action, &text);
+    if (text.len == 0)
+        return;
+    buf_addf(&text, " %s", what);
+    add_piece(out, text.data, STYLE_PROMPT, width);
+}
+
+/* "draft summary · Structured · 51,204 → ~9,204 tokens · Enter accepts …": the figures are those of
+ * the summary as it is now. */
+static void add_heading(const struct draft_review *r, const struct keymap *keymap, size_t width,
+                        struct rows *out)
+{
+    AUTO(buf_release) struct buf before = BUF_INIT;
+    AUTO(buf_release) struct buf after = BUF_INIT;
     int64_t grown = (int64_t)editor_len(r->text) - (int64_t)strlen(r->original);
     int64_t tokens = r->figures.tokens_after + grown / BYTES_PER_TOKEN;
     tokens = tokens > 0 ? tokens : 0;
     format_exact(&before, r->figures.tokens_before);
     format_exact(&after, tokens);
-    buf_addf(&text, ngettext("%s %s ~%s token", "%s %s ~%s tokens", (unsigned long)tokens),
-             before.data, glyph(GLYPH_ARROW), after.data);
-    add_piece(out, text.data, STYLE_OVERLAY, width);
-    buf_release(&text);
-    buf_release(&before);
-    buf_release(&after);
-}
-
-static void add_key(const struct keymap *keymap, enum action action, const char *what, size_t width,
-                    struct rows *out)
-{
-    struct buf key = BUF_INIT, text = BUF_INIT;
-    keymap_describe_first(keymap, action, &key);
-    if (key.len > 0) {
-        buf_addf(&text, "%s %s", key.data, what);
-        add_piece(out, text.data, STYLE_PROMPT, width);
-    }
-    buf_release(&key);
-    buf_release(&text);
-}
-
-static void add_keys(const struct draft_review *r, const struct keymap *keymap, size_t width,
-                     struct rows *out)
-{
-    bool roomy = width >= ROOMY_COLUMNS;
+    auto_free char *figures =
+        mem_printf(ngettext("%s %s ~%s token", "%s %s ~%s tokens", (unsigned long)tokens),
+                   before.data, glyph(GLYPH_ARROW), after.data);
+    add_piece(out, _("draft summary"), STYLE_OVERLAY_TITLE, width);
+    if (*r->mode)
+        add_piece(out, COMPACTION_MODE_LABEL(r->mode), STYLE_OVERLAY, width);
+    add_piece(out, figures, STYLE_OVERLAY, width);
     if (r->empty_refused)
         add_piece(out, _("an empty summary cannot be accepted"), STYLE_WARNING, width);
     else
         add_key(keymap, ACTION_SEND, _("accepts"), width, out);
     add_key(keymap, ACTION_CANCEL, _("rejects"), width, out);
     if (r->by_model)
-        add_key(keymap, ACTION_DRAFT_FOCUS, roomy ? _("asks again with a focus") : _("focus"),
-                width, out);
-}
-
-static void add_heading(const struct draft_review *r, const struct keymap *keymap, size_t width,
-                        struct rows *out)
-{
-    add_piece(out, _("draft summary"), STYLE_OVERLAY_TITLE, width);
-    if (*r->mode)
-        add_piece(out, COMPACTION_MODE_LABEL(r->mode), STYLE_OVERLAY, width);
-    add_figures(r, width, out);
-    add_keys(r, keymap, width, out);
-}
-
-static void focus_hint(const struct keymap *keymap, struct buf *out)
-{
-    struct buf send = BUF_INIT, back = BUF_INIT;
-    keymap_describe_first(keymap, ACTION_SEND, &send);
-    keymap_describe_first(keymap, ACTION_CANCEL, &back);
-    buf_addf(out, _("%s asks again, %s goes back"), send.data, back.data);
-    buf_release(&send);
-    buf_release(&back);
+        add_key(keymap, ACTION_DRAFT_FOCUS,
+                width >= ROOMY_COLUMNS ? _("asks again with a focus") : _("focus"), width, out);
 }
 
 /* In place of the heading: "focus on: ...", and the keys where there is room for them. */
 static void add_question(struct draft_review *r, const struct keymap *keymap, size_t width,
                          struct rows *out)
 {
-    struct buf hint = BUF_INIT;
-    focus_hint(keymap, &hint);
+    AUTO(buf_release) struct buf send = BUF_INIT;
+    AUTO(buf_release) struct buf back = BUF_INIT;
+    int caret;
+    keymap_describe_first(keymap, ACTION_SEND, &send);
+    keymap_describe_first(keymap, ACTION_CANCEL, &back);
+    auto_free char *hint = mem_printf(_("%s asks again, %s goes back"), send.data, back.data);
     rows_begin(out);
     size_t used = rows_add_cut(out, _("focus on: "), width, STYLE_PROMPT);
-    size_t room = width - used, beside = columns(hint.data) + 1;
+    size_t room = width - used, beside = utf8_width(hint, strlen(hint)) + 1;
     bool hinted = room >= beside + FOCUS_COLUMNS;
-    if (hinted)
-        room -= beside;
-    int caret;
-    (void)edit_line(out, r->focus, room, &caret);
+    room -= hinted ? beside : 0;
+    size_t columns = edit_line(out, r->focus, room, &caret);
     r->caret_row = (int)out->list.len - 1;
     r->caret_col = (int)used + caret;
-    for (size_t at = rows_width(out, out->list.len - 1); hinted && at < width - beside + 1; at++)
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
-    if (hinted)
-        rows_addstr(out, hint.data, STYLE_DIM, 0);
-    buf_release(&hint);
+    if (hinted) {
+        rows_pad(out, room - columns + 1, STYLE_OVERLAY);
+        rows_addstr(out, hint, STYLE_DIM, 0);
+    }
 }
 
-static void add_head(struct draft_review *r, const struct keymap *keymap, size_t width,
+static void add_head(struct draft_review *r, const struct keymap *keymap, int width,
                      struct rows *out)
 {
+    size_t room = width > 1 ? (size_t)width : 1;
     if (r->stage == DRAFT_FOCUS)
-        add_question(r, keymap, width, out);
+        add_question(r, keymap, room, out);
     else
-        add_heading(r, keymap, width, out);
+        add_heading(r, keymap, room, out);
 }
 
 static int text_width(int width)
@@ -141,60 +116,42 @@ static int text_width(int width)
     return width > PROMPT_COLUMNS + 2 ? width - PROMPT_COLUMNS - 1 : 1;
 }
 
-static void add_text(struct draft_review *r, int width, struct rows *out)
-{
-    struct editor_view view = editor_layout(r->text, text_width(width), r->text_rows);
-    if (r->stage == DRAFT_TEXT) {
-        r->caret_row = (int)out->list.len + view.caret_row;
-        r->caret_col = PROMPT_COLUMNS + view.caret_col;
-    }
-    for (int i = 0; i < r->text_rows && view.top + (size_t)i < view.row_count; i++) {
-        rows_begin(out);
-        rows_addstr(out, i == 0 ? PROMPT : "  ", STYLE_PROMPT, 0);
-        rows_append(out, view.rows, view.top + (size_t)i);
-    }
-}
-
-static size_t room_of(int width)
-{
-    return width > 1 ? (size_t)width : 1;
-}
-
 int draft_review_height(struct draft_review *r, const struct keymap *keymap, int width)
 {
     struct rows head;
     rows_init(&head);
-    add_head(r, keymap, room_of(width), &head);
+    add_head(r, keymap, width, &head);
     size_t all = head.list.len + editor_layout(r->text, text_width(width), 1).row_count;
     rows_release(&head);
-    return all < 10000 ? (int)all : 10000;
+    return all < HEIGHT_MOST ? (int)all : HEIGHT_MOST;
 }
 
-/* A row of the text stays whatever room there is: the keys come before the title and the figures.
- */
-static void cut_head(struct rows *head, size_t height)
-{
-    size_t most = height > 1 ? height - 1 : 0;
-    struct rows kept;
-    if (head->list.len <= most)
-        return;
-    rows_init(&kept);
-    for (size_t i = head->list.len - most; i < head->list.len; i++)
-        rows_copy(&kept, head, i);
-    rows_release(head);
-    *head = kept;
-}
-
+/* A row of the text stays whatever room there is, and the keys come before title and figures. */
 const struct rows *draft_review_rows(struct draft_review *r, const struct keymap *keymap, int width,
                                      int height)
 {
+    struct rows head;
+    size_t most = height > 1 ? (size_t)height - 1 : 0;
+    rows_init(&head);
+    add_head(r, keymap, width, &head);
     rows_clear(&r->rows);
-    add_head(r, keymap, room_of(width), &r->rows);
-    cut_head(&r->rows, height > 0 ? (size_t)height : 0);
+    for (size_t i = head.list.len > most ? head.list.len - most : 0; i < head.list.len; i++)
+        rows_copy(&r->rows, &head, i);
+    rows_release(&head);
     r->text_rows = height - (int)r->rows.list.len;
-    if (r->text_rows > 0)
-        add_text(r, width, &r->rows);
     r->seen = true;
+    if (r->text_rows <= 0)
+        return &r->rows;
+    struct editor_view view = editor_layout(r->text, text_width(width), r->text_rows);
+    if (r->stage == DRAFT_TEXT) {
+        r->caret_row = (int)r->rows.list.len + view.caret_row;
+        r->caret_col = PROMPT_COLUMNS + view.caret_col;
+    }
+    for (int i = 0; i < r->text_rows && view.top + (size_t)i < view.row_count; i++) {
+        rows_begin(&r->rows);
+        rows_addstr(&r->rows, i == 0 ? "> " : "  ", STYLE_PROMPT, 0);
+        rows_append(&r->rows, view.rows, view.top + (size_t)i);
+    }
     return &r->rows;
 }
 
@@ -204,23 +161,20 @@ void draft_review_announcement(const struct draft_review *r, int width, struct r
     const char *text = writing ? _("a draft summary is ready; stop typing to review it")
                                : _("a draft summary is ready");
     rows_begin(out);
-    rows_add_cut(out, text, room_of(width), STYLE_OVERLAY_TITLE);
+    rows_add_cut(out, text, width > 1 ? (size_t)width : 1, STYLE_OVERLAY_TITLE);
 }
 
-static char *clean(const char *text)
-{
-    struct buf out = BUF_INIT;
-    if (text)
-        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
-    return buf_take(&out);
-}
+/* --- stages ----------------------------------------------------------------------------------- */
 
 void draft_review_begin(struct draft_review *r, const struct notice *n)
 {
     draft_review_end(r);
     r->stage = DRAFT_WAITING;
     r->figures = n->draft;
-    r->mode = clean(n->name);
+    struct buf mode = BUF_INIT;
+    const char *name = n->name ? n->name : "";
+    utf8_clean(&mode, name, strlen(name), UTF8_ONE_LINE);
+    r->mode = buf_take(&mode);
     r->by_model = n->detail != NULL;
     editor_start(r->text, n->text);
     r->original = mem_strdup(editor_text(r->text));
@@ -247,8 +201,6 @@ bool draft_review_open(const struct draft_review *r)
 {
     return r->stage == DRAFT_TEXT || r->stage == DRAFT_FOCUS;
 }
-
-/* When it opens */
 
 void draft_review_typed(struct draft_review *r, int64_t now_ms)
 {
@@ -285,150 +237,78 @@ void draft_review_hidden(struct draft_review *r)
     r->announced_ms = 0;
 }
 
-/* Keys */
-
-static bool is_blank(const struct editor *e)
-{
-    const char *text = editor_text(e);
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
-static enum review_key keep(struct draft_review *r)
-{
-    r->empty_refused = is_blank(r->text);
-    return r->empty_refused ? REVIEW_TAKEN : REVIEW_KEEP;
-}
-
-static enum review_key refuse(struct draft_review *r)
-{
-    (void)r;
-    return REVIEW_REFUSE;
-}
-
-static enum review_key ask_focus(struct draft_review *r)
-{
-    if (!r->by_model)
-        return REVIEW_TAKEN;
-    editor_start(r->focus, NULL);
-    show(r, DRAFT_FOCUS);
-    return REVIEW_TAKEN;
-}
-
-static enum review_key back_to_text(struct draft_review *r)
-{
-    show(r, DRAFT_TEXT);
-    return REVIEW_TAKEN;
-}
-
-static enum review_key ask_again(struct draft_review *r)
-{
-    return is_blank(r->focus) ? back_to_text(r) : REVIEW_AGAIN;
-}
-
-/* What was emptied can be brought back: only the second time does anything end. */
-static enum review_key clear_text(struct draft_review *r)
-{
-    if (editor_len(r->text) == 0)
-        return REVIEW_STOP;
-    editor_set(r->text, "");
-    return REVIEW_TAKEN;
-}
-
-static enum review_key clear_focus(struct draft_review *r)
-{
-    if (editor_len(r->focus) == 0)
-        return back_to_text(r);
-    editor_set(r->focus, "");
-    return REVIEW_TAKEN;
-}
-
-static enum review_key edit_outside(struct draft_review *r)
-{
-    (void)r;
-    return REVIEW_EXTERNAL;
-}
-
-static enum review_key leave(struct draft_review *r)
-{
-    struct editor *e = draft_review_editor(r);
-    if (editor_len(e) == 0)
-        return REVIEW_LEAVE;
-    editor_do(e, ACTION_DELETE);
-    return REVIEW_TAKEN;
-}
-
-struct decision {
-    enum action action;
-    enum review_key (*run)(struct draft_review *r);
-};
-
-static const struct decision of_text[] = {
-    {ACTION_SEND, keep},        {ACTION_CANCEL, refuse}, {ACTION_DRAFT_FOCUS, ask_focus},
-    {ACTION_CLEAR, clear_text}, {ACTION_LEAVE, leave},   {ACTION_EXTERNAL, edit_outside},
-    {ACTION_NONE, NULL}};
-
-static const struct decision of_focus[] = {
-    {ACTION_SEND, ask_again},    {ACTION_CANCEL, back_to_text}, {ACTION_DRAFT_FOCUS, back_to_text},
-    {ACTION_CLEAR, clear_focus}, {ACTION_LEAVE, leave},         {ACTION_NONE, NULL}};
-
-static const struct decision *decision_for(const struct draft_review *r, enum action action)
-{
-    const struct decision *d = r->stage == DRAFT_FOCUS ? of_focus : of_text;
-    while (d->action != ACTION_NONE && d->action != action)
-        d++;
-    return d->run ? d : NULL;
-}
-
-static bool move(struct draft_review *r, enum action action)
-{
-    return editor_move(r->text, action, r->text_rows > 2 ? r->text_rows - 1 : 1);
-}
-
-static void paste_line(struct editor *e, const char *text)
-{
-    struct buf line = BUF_INIT;
-    utf8_clean(&line, text, strcspn(text, "\r\n"), UTF8_ONE_LINE);
-    editor_paste(e, line.data, line.len);
-    buf_release(&line);
-}
-
-static void edit(struct draft_review *r, enum action action, const struct key *key)
-{
-    struct editor *e = draft_review_editor(r);
-    bool one_line = r->stage == DRAFT_FOCUS;
-    if (key->code == K_PASTE && one_line)
-        paste_line(e, key->text);
-    else if (key->code == K_PASTE)
-        editor_paste(e, key->text, strlen(key->text));
-    else if (!one_line || action != ACTION_NEWLINE)
-        editor_take_key(e, action, key);
-}
-
-/* The transcript above can still be looked at. */
-static bool passes(enum action action, const struct key *key)
-{
-    return key->code == K_CLICK || action == ACTION_HELP || action == ACTION_TOGGLE ||
-           action == ACTION_TOGGLE_ALL;
-}
-
-enum review_key draft_review_key(struct draft_review *r, enum action action, const struct key *key)
-{
-    if (!draft_review_open(r) || passes(action, key))
-        return REVIEW_PASS;
-    r->empty_refused = false;
-    const struct decision *decision = decision_for(r, action);
-    if (decision)
-        return r->seen ? decision->run(r) : REVIEW_TAKEN;
-    if (r->stage == DRAFT_FOCUS || !move(r, action))
-        edit(r, action, key);
-    return REVIEW_TAKEN;
-}
-
-/* Texts */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 struct editor *draft_review_editor(struct draft_review *r)
 {
     return r->stage == DRAFT_FOCUS ? r->focus : r->text;
+}
+
+static enum review_key text_key(struct draft_review *r, enum action action)
+{
+    if (action == ACTION_EXTERNAL)
+        return REVIEW_EXTERNAL;
+    if (action == ACTION_CANCEL)
+        return REVIEW_REFUSE;
+    if (action == ACTION_SEND) {
+        r->empty_refused = utf8_is_blank(editor_text(r->text));
+        return r->empty_refused ? REVIEW_TAKEN : REVIEW_KEEP;
+    }
+    if (action == ACTION_CLEAR) { /* the text can be brought back: only the second time ends it */
+        if (editor_len(r->text) == 0)
+            return REVIEW_STOP;
+        editor_set(r->text, "");
+    } else if (r->by_model) { /* ACTION_DRAFT_FOCUS */
+        editor_start(r->focus, NULL);
+        show(r, DRAFT_FOCUS);
+    }
+    return REVIEW_TAKEN;
+}
+
+static enum review_key focus_key(struct draft_review *r, enum action action)
+{
+    if (action == ACTION_SEND && !utf8_is_blank(editor_text(r->focus)))
+        return REVIEW_AGAIN;
+    if (action == ACTION_CLEAR && editor_len(r->focus) > 0)
+        editor_set(r->focus, "");
+    else
+        show(r, DRAFT_TEXT);
+    return REVIEW_TAKEN;
+}
+
+/* Keys that count only while they are shown. */
+static bool decides(const struct draft_review *r, enum action action)
+{
+    return action == ACTION_SEND || action == ACTION_CANCEL || action == ACTION_DRAFT_FOCUS ||
+           action == ACTION_CLEAR || action == ACTION_LEAVE ||
+           (action == ACTION_EXTERNAL && r->stage == DRAFT_TEXT);
+}
+
+enum review_key draft_review_key(struct draft_review *r, enum action action, const struct key *key)
+{
+    bool focus = r->stage == DRAFT_FOCUS;
+    struct editor *e = draft_review_editor(r);
+    if (!draft_review_open(r) || key->code == K_CLICK || action == ACTION_HELP ||
+        action == ACTION_TOGGLE || action == ACTION_TOGGLE_ALL) /* of the transcript above */
+        return REVIEW_PASS;
+    r->empty_refused = false;
+    if (decides(r, action) && !r->seen)
+        return REVIEW_TAKEN;
+    if (action == ACTION_LEAVE && editor_len(e) == 0)
+        return REVIEW_LEAVE;
+    if (action == ACTION_LEAVE)
+        editor_do(e, ACTION_DELETE);
+    else if (decides(r, action))
+        return focus ? focus_key(r, action) : text_key(r, action);
+    else if (focus)
+        (void)edit_line_key(e, FOCUS_BYTES, action, key);
+    else if (editor_move(e, action, r->text_rows > 2 ? r->text_rows - 1 : 1))
+        return REVIEW_TAKEN;
+    else if (key->code == K_PASTE)
+        editor_paste(e, key->text, strlen(key->text));
+    else
+        (void)editor_take_key(e, action, key);
+    return REVIEW_TAKEN;
 }
 
 const char *draft_review_text(const struct draft_review *r)
@@ -462,75 +342,57 @@ static void close_view(struct view *view)
     view_touch(view);
 }
 
-static void send_reply(struct view *view, enum draft_answer reply, const char *text)
-{
-    (void)view_ask(view, &operation_compaction_decide,
-                   &(struct compaction_decide_params){.decision = reply, .text = text}, NULL);
-    close_view(view);
-}
-
-static void send_kept(struct view *view)
-{
-    send_reply(view, DRAFT_COMMIT, draft_review_text(of(view)));
-}
-
-static void send_refused(struct view *view)
-{
-    send_reply(view, DRAFT_REFUSE, NULL);
-}
-
-static void send_again(struct view *view)
-{
-    send_reply(view, DRAFT_AGAIN, draft_review_focus(of(view)));
-}
-
-static void stop_turn(struct view *view)
-{
-    view->host->stop(view->host->app);
-}
-
-static void leave_program(struct view *view)
-{
-    view->host->leave(view->host->app);
-}
-
-static void open_editor(struct view *view)
-{
-    view->host->edit_outside(view->host->app, draft_review_editor(of(view)));
-}
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    static void (*const what[])(struct view * view) = {
-        [REVIEW_KEEP] = send_kept, [REVIEW_REFUSE] = send_refused, [REVIEW_AGAIN] = send_again,
-        [REVIEW_STOP] = stop_turn, [REVIEW_LEAVE] = leave_program, [REVIEW_EXTERNAL] = open_editor,
-    };
-    enum review_key k = draft_review_key(of(view), action, key);
-    if (k == REVIEW_PASS)
+    struct draft_review *r = of(view);
+    const struct view_host *host = view->host;
+    struct compaction_decide_params reply = {.text = NULL};
+    enum review_key k = draft_review_key(r, action, key);
+    switch (k) {
+    case REVIEW_PASS:
         return false;
-    if (k != REVIEW_TAKEN)
-        what[k](view);
+    case REVIEW_TAKEN:
+        break;
+    case REVIEW_KEEP:
+        reply.decision = DRAFT_COMMIT;
+        reply.text = draft_review_text(r);
+        break;
+    case REVIEW_REFUSE:
+        reply.decision = DRAFT_REFUSE;
+        break;
+    case REVIEW_AGAIN:
+        reply.decision = DRAFT_AGAIN;
+        reply.text = draft_review_focus(r);
+        break;
+    case REVIEW_STOP:
+        host->stop(host->app);
+        break;
+    case REVIEW_LEAVE:
+        host->leave(host->app);
+        break;
+    case REVIEW_EXTERNAL:
+        host->edit_outside(host->app, draft_review_editor(r));
+        break;
+    }
+    if (k == REVIEW_KEEP || k == REVIEW_REFUSE || k == REVIEW_AGAIN) {
+        (void)view_ask(view, &operation_compaction_decide, &reply, NULL);
+        close_view(view);
+    }
     view_touch(view);
     return true;
 }
 
-/* Nobody waits for its answer any more. */
-static bool ends_review(const struct notice *n)
-{
-    if (n->type == NOTICE_SESSION)
-        return n->flag;
-    if (n->type == NOTICE_BUSY)
-        return !n->flag;
-    enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
-    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED ||
-           type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
-}
-
+/* The review is over when nobody waits for its answer any more. */
 static void notice(struct view *view, struct notice *n)
 {
+    enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
+    bool over = (n->type == NOTICE_SESSION && n->flag) || (n->type == NOTICE_BUSY && !n->flag) ||
+                type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED ||
+                type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED ||
+                type == EVENT_INTERRUPTED;
     if (n->type == NOTICE_DRAFT)
         draft_review_begin(of(view), n);
-    else if (ends_review(n))
+    else if (over)
         close_view(view);
 }
 

@@ -1,5 +1,5 @@
-/* A summary that waits for the person's word before it stands for the older part of a conversation:
- * it is changed, kept, refused, or asked for again with something to focus on.
+/* A summary that the person reviews before it replaces the older part of a conversation: it is
+ * changed, kept, refused, or asked for again with something to focus on.
  *
  * It comes while a person may be writing a message, so it waits, with a row that says so, until
  * nothing was written for a moment; then it stands where the message stood, which is not touched
@@ -37,10 +37,9 @@ struct draft_review {
     struct editor *focus; /* one line */
     char *original;       /* the summary as it came, clean */
     char *mode;           /* clean */
-    bool by_model;        /* who can be asked again, with a focus */
+    bool by_model;        /* which can be asked again, with a focus */
     struct draft_figures figures;
 
-    /* draft_review_rows.c */
     struct rows rows;
     int text_rows; /* of them, the summary's */
     int caret_row, caret_col;
@@ -52,7 +51,7 @@ void draft_review_release(struct draft_review *r);
 /* As NOTICE_DRAFT tells it. */
 void draft_review_begin(struct draft_review *r, const struct notice *n);
 
-/* It is over: answered, or nobody waits for the answer any more. */
+/* The review is over: answered, or nobody waits for the answer any more. */
 void draft_review_end(struct draft_review *r);
 
 bool draft_review_pending(const struct draft_review *r); /* at any stage */
@@ -71,7 +70,7 @@ void draft_review_advance(struct draft_review *r, bool free, int64_t now_ms);
 /* The screen has another size, perhaps too small a one: nothing is seen until it is drawn. */
 void draft_review_hidden(struct draft_review *r);
 
-/* What a key is, while it is open: not the review's; taken; or the person's word. */
+/* A key, while the review is open, is not the review's, taken, or a decision. */
 enum review_key {
     REVIEW_PASS,
     REVIEW_TAKEN,
