@@ -326,12 +326,20 @@ static void pack(struct packer *p)
     assert(*p->at == '\0');
 }
 
-void json_out_pack(struct json_out *out, const char *format, ...)
+void json_out_vpack(struct json_out *out, const char *format, va_list args)
 {
     struct packer p = {.at = format, .out = out};
-    va_start(p.args, format);
+    va_copy(p.args, args);
     pack(&p);
     va_end(p.args);
+}
+
+void json_out_pack(struct json_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    json_out_vpack(out, format, args);
+    va_end(args);
 }
 
 struct json *json_pack(const char *format, ...)

@@ -13,6 +13,8 @@
 #ifndef BASE_JSON_PACK_H
 #define BASE_JSON_PACK_H
 
+#include <stdarg.h>
+
 #include "base/json.h"
 #include "base/json_out.h"
 
@@ -22,5 +24,6 @@ struct json *json_pack(const char *format, ...);
 /* Writes the value; a format of members without braces ("name:s count:I") writes members into the
  * object that is open. */
 void json_out_pack(struct json_out *out, const char *format, ...);
+void json_out_vpack(struct json_out *out, const char *format, va_list args);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "serve/acp_private.h"
 #include "serve/wire.h"
@@ -17,9 +18,8 @@ enum { PROTOCOL_VERSION = 1 };
 
 void acp_fail(struct rpc_call *call, const struct error *e)
 {
-    char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
+    auto_free char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
     rpc_fail(call, acp_error_code(e->code), e->text, data);
-    free(data);
 }
 
 void acp_refuse(struct rpc_call *call, enum err_code code, const char *text)
@@ -39,14 +39,6 @@ bool acp_failed(struct rpc_call *call, const struct operation_answer *answer)
 
 /* --- what the engine is asked ----------------------------------------------------------------- */
 
-static void forget_ask(struct acp *a, const struct acp_ask *ask)
-{
-    size_t i = 0;
-    while (a->asks.items[i] != ask)
-        i++;
-    vec_remove(&a->asks, i, 1);
-}
-
 static void free_ask(struct acp_ask *ask)
 {
     free(ask->text);
@@ -59,7 +51,7 @@ static void engine_answered(void *context, const struct operation_answer *answer
 {
     struct acp_ask *ask = context;
     struct acp *a = ask->acp;
-    forget_ask(a, ask);
+    vec_drop(&a->asks, ask);
     ask->done(ask, answer);
     free_ask(ask);
     wire_update(a->wire);
@@ -77,44 +69,16 @@ struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session
 
 /* --- initialize ------------------------------------------------------------------------------- */
 
-static bool keeps_sessions(const struct acp *a)
+static void write_capabilities(struct json_out *o, bool kept)
 {
-    return capability_store() && server_options(a->server)->persist;
-}
-
-static void write_true(struct json_out *o, const char *name, bool value)
-{
-    json_out_name(o, name);
-    json_out_raw(o, value ? "true" : "false");
-}
-
-static void write_session_capabilities(struct json_out *o, bool kept)
-{
-    static const char *const names[] = {"resume", "close", "list", "delete", "fork"};
-    size_t count = kept ? sizeof names / sizeof *names : 2; /* the others are of what is kept */
-    json_out_name(o, "sessionCapabilities");
     json_out_open(o, '{');
-    for (size_t i = 0; i < count; i++) {
-        json_out_name(o, names[i]);
-        json_out_raw(o, "{}");
-    }
-    json_out_close(o, '}');
-}
-
-static void write_capabilities(const struct acp *a, struct json_out *o)
-{
-    bool kept = keeps_sessions(a);
-    json_out_open(o, '{');
-    write_true(o, "loadSession", kept);
-    json_out_name(o, "promptCapabilities");
-    json_out_open(o, '{');
-    write_true(o, "image", kept); /* they are kept with the session */
-    write_true(o, "audio", false);
-    write_true(o, "embeddedContext", true);
-    json_out_close(o, '}');
-    json_out_name(o, "mcpCapabilities");
-    json_out_raw(o, "{\"http\":false,\"sse\":false}");
-    write_session_capabilities(o, kept);
+    /* images are kept with their session */
+    json_out_pack(o,
+                  "loadSession:b promptCapabilities:{image:b audio:b embeddedContext:b} "
+                  "mcpCapabilities:{http:b sse:b}",
+                  kept, kept, false, true, false, false);
+    json_out_pack(o, kept ? "sessionCapabilities:{resume:{} close:{} list:{} delete:{} fork:{}}"
+                          : "sessionCapabilities:{resume:{} close:{}}");
     json_out_close(o, '}');
 }
 
@@ -126,7 +90,7 @@ static bool offers(const struct json *capabilities, const char *name)
 
 static void initialize(struct acp *a, struct rpc_call *call, const struct json *params)
 {
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     const struct json *can = json_get(params, "clientCapabilities");
     const struct json *session = json_get(can, "session"), *fs = json_get(can, "fs");
@@ -144,18 +108,11 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     json_out_open(&o, '{');
     json_out_int(&o, "protocolVersion", PROTOCOL_VERSION);
     json_out_name(&o, "agentCapabilities");
-    write_capabilities(a, &o);
-    json_out_name(&o, "agentInfo");
-    json_out_open(&o, '{');
-    json_out_member(&o, "name", "tiro");
-    json_out_member(&o, "title", "Tiro");
-    json_out_member(&o, "version", PACKAGE_VERSION);
-    json_out_close(&o, '}');
-    json_out_name(&o, "authMethods");
-    json_out_raw(&o, "[]");
+    write_capabilities(&o, capability_store() && server_options(a->server)->persist);
+    json_out_pack(&o, "agentInfo:{name:'tiro' title:'Tiro' version:s} authMethods:[]",
+                  PACKAGE_VERSION);
     json_out_close(&o, '}');
     rpc_answer(call, buf.data);
-    buf_release(&buf);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -217,14 +174,14 @@ static void on_notice(void *context, const struct notice *n)
 {
     struct acp *a = context;
     struct acp_session *s = acp_find_session(a, n->session);
-    if (!acp_want(a, n) && s)
-        acp_hear(s, n);
+    if (!acp_editor_notice(a, n) && s)
+        acp_session_notice(s, n);
     wire_update(a->wire);
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-static void nothing_more(struct acp_ask *ask, const struct operation_answer *answer)
+void acp_ignore(struct acp_ask *ask, const struct operation_answer *answer)
 {
     (void)ask, (void)answer;
 }
@@ -233,7 +190,7 @@ static void nothing_more(struct acp_ask *ask, const struct operation_answer *ans
 static void go_away(struct acp *a)
 {
     a->gone = true;
-    acp_leave_wanted(a);
+    acp_editor_leave(a);
 }
 
 /* A person who cannot be asked any more has not allowed anything; what nobody uses is closed, so
@@ -248,7 +205,7 @@ static void input_ended(void *context)
         if (s->questions.len > 0)
             acp_cancel_prompt(s);
         else if (!s->prompt)
-            acp_ask(a, NULL, NULL, &operation_session_close, &close, nothing_more);
+            acp_ask(a, NULL, NULL, &operation_session_close, &close, acp_ignore);
     }
 }
 
@@ -286,14 +243,14 @@ void acp_free(struct acp *a)
     if (!a)
         return;
     server_deafen(a->server, a->listener);
-    acp_leave_wanted(a);
+    acp_editor_leave(a);
     while (a->sessions.len > 0)
         acp_session_free(a->sessions.items[0]);
     vec_release(&a->sessions);
     while (a->asks.len > 0) {
         struct acp_ask *ask = a->asks.items[0];
         server_withdraw(a->server, ask->id);
-        forget_ask(a, ask);
+        vec_drop(&a->asks, ask);
         free_ask(ask);
     }
     vec_release(&a->asks);

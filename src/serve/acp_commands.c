@@ -4,6 +4,7 @@
 
 #include "base/i18n.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "config/keys.h"
@@ -47,19 +48,8 @@ static struct acp_session *waiting(const struct acp_ask *ask, const struct opera
 
 static const char blanks[] = " \t\r\n";
 
-static const char *find_mode(const char *word, size_t len)
-{
-#define X(id, name, keeps_ends, help) name,
-    static const char *const modes[] = {COMPACTION_MODES(X)};
-#undef X
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strlen(modes[i]) == len && strncmp(modes[i], word, len) == 0)
-            return modes[i];
-    return NULL;
-}
-
-/* How it went was told as it happened. */
-static void compacted(struct acp_ask *ask, const struct operation_answer *answer)
+/* The command's effect was told as it happened. */
+static void end_silently(struct acp_ask *ask, const struct operation_answer *answer)
 {
     struct acp_session *s = waiting(ask, answer);
     if (s)
@@ -68,20 +58,27 @@ static void compacted(struct acp_ask *ask, const struct operation_answer *answer
 
 static void run_compact(struct acp_session *s, const char *arguments)
 {
+#define X(id, name, keeps_ends, help) name,
+    static const char *const modes[] = {COMPACTION_MODES(X)};
+#undef X
     size_t len = strcspn(arguments, blanks);
-    const char *mode = find_mode(arguments, len);
-    const char *focus = mode ? arguments + len + strspn(arguments + len, blanks) : arguments;
+    const char *mode = NULL, *focus = arguments;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strlen(modes[i]) == len && strncmp(modes[i], arguments, len) == 0)
+            mode = modes[i];
+    if (mode)
+        focus += len + strspn(arguments + len, blanks);
     const struct compaction_run_params params = {.session = s->id,
                                                  .mode = mode ? mode : s->options.compaction,
                                                  .focus = *focus ? focus : NULL};
-    acp_ask(s->acp, NULL, s, &operation_compaction_run, &params, compacted);
+    acp_ask(s->acp, NULL, s, &operation_compaction_run, &params, end_silently);
 }
 
 static void run_uncompact(struct acp_session *s, const char *arguments)
 {
     const struct session_params params = {.session = s->id};
     (void)arguments;
-    acp_ask(s->acp, NULL, s, &operation_compaction_undo, &params, compacted);
+    acp_ask(s->acp, NULL, s, &operation_compaction_undo, &params, end_silently);
 }
 
 /* --- pins ------------------------------------------------------------------------------------- */
@@ -143,32 +140,26 @@ static void run_unpin(struct acp_session *s, const char *arguments)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void add_hit(struct buf *out, const struct memory_hit *hit)
-{
-    char *passage = memory_hit_passage(hit);
-    struct buf line = BUF_INIT;
-    utf8_clean(&line, passage, strlen(passage), UTF8_ONE_LINE);
-    buf_addstr(out, "- ");
-    if (hit->score > 0) /* else it was not searched for */
-        buf_addf(out, "**%.2f** ", hit->score);
-    buf_addf(out, "%s: ", memory_entry_speaker(&hit->entry));
-    utf8_add_cut(out, line.data, line.len, HIT_BYTES);
-    buf_addch(out, '\n');
-    buf_release(&line);
-    free(passage);
-}
-
 static void searched(struct acp_ask *ask, const struct operation_answer *answer)
 {
     struct acp_session *s = waiting(ask, answer);
     const struct memory_found *found = answer->result;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     if (!s)
         return;
-    for (size_t i = 0; i < found->hits.items.len; i++)
-        add_hit(&text, &found->hits.items.items[i]);
+    for (size_t i = 0; i < found->hits.items.len; i++) {
+        const struct memory_hit *hit = &found->hits.items.items[i];
+        auto_free char *passage = memory_hit_passage(hit);
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        utf8_clean(&line, passage, strlen(passage), UTF8_ONE_LINE);
+        buf_addstr(&text, "- ");
+        if (hit->score > 0) /* without a query a hit has no score */
+            buf_addf(&text, "**%.2f** ", hit->score);
+        buf_addf(&text, "%s: ", memory_entry_speaker(&hit->entry));
+        utf8_add_cut(&text, line.data, line.len, HIT_BYTES);
+        buf_addch(&text, '\n');
+    }
     say(s, text.len ? text.data : _("Memory has nothing about that."));
-    buf_release(&text);
 }
 
 static void run_memory(struct acp_session *s, const char *arguments)
@@ -184,9 +175,8 @@ static void remembered(struct acp_ask *ask, const struct operation_answer *answe
     const struct learned_add_result *added = answer->result;
     if (!s)
         return;
-    char *text = mem_printf(_("remembered: %s"), added->item.text);
+    auto_free char *text = mem_printf(_("remembered: %s"), added->item.text);
     say(s, text);
-    free(text);
 }
 
 static void run_remember(struct acp_session *s, const char *arguments)
@@ -197,51 +187,37 @@ static void run_remember(struct acp_session *s, const char *arguments)
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-static void add_models(struct buf *out, const struct acp_options *o)
-{
-    buf_addf(out, _("This session talks to %s/%s."), o->provider ? o->provider : "?",
-             o->model ? o->model : "?");
-    buf_addstr(out, "\n\n");
-    for (size_t i = 0; i < o->models.len; i++)
-        buf_addf(out, "- `%s/%s`\n", o->provider, o->models.items[i]);
-}
-
 static void model_chosen(struct acp_ask *ask, const struct operation_answer *answer)
 {
     struct acp_session *s = waiting(ask, answer);
-    struct buf text = BUF_INIT;
     if (!s)
         return;
     acp_options_choose(&s->options, ACP_OPTION_MODEL, ask->text);
     acp_tell_options(s);
-    buf_addf(&text, _("This session talks to %s now."), ask->text);
-    say(s, text.data);
-    buf_release(&text);
+    auto_free char *text = mem_printf(_("This session talks to %s now."), ask->text);
+    say(s, text);
 }
 
 static void run_model(struct acp_session *s, const char *arguments)
 {
+    const struct acp_options *o = &s->options;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     if (*arguments) {
         acp_ask_for_model(s, NULL, arguments, model_chosen)->text = mem_strdup(arguments);
         return;
     }
-    struct buf text = BUF_INIT;
-    add_models(&text, &s->options);
+    buf_addf(&text, _("This session talks to %s/%s."), o->provider ? o->provider : "?",
+             o->model ? o->model : "?");
+    buf_addstr(&text, "\n\n");
+    for (size_t i = 0; i < o->models.len; i++)
+        buf_addf(&text, "- `%s/%s`\n", o->provider, o->models.items[i]);
     say(s, text.data);
-    buf_release(&text);
-}
-
-static void renamed(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    struct acp_session *s = waiting(ask, answer);
-    if (s)
-        acp_end_prompt(s, "end_turn");
 }
 
 static void run_rename(struct acp_session *s, const char *arguments)
 {
     const struct session_rename_params params = {.session = s->id, .title = arguments};
-    acp_ask(s->acp, NULL, s, &operation_session_rename, &params, renamed);
+    acp_ask(s->acp, NULL, s, &operation_session_rename, &params, end_silently);
 }
 
 static void run_retry(struct acp_session *s, const char *arguments)
@@ -252,7 +228,7 @@ static void run_retry(struct acp_session *s, const char *arguments)
     acp_ask(s->acp, NULL, s, &operation_turn_retry, &params, acp_answer_turn);
 }
 
-/* Tokens of the next request by what they are for. */
+/* Tells the tokens of the next request by what they are for. */
 static void read_context(struct acp_ask *ask, const struct operation_answer *answer)
 {
 #define X(id, word, label) label,
@@ -261,7 +237,7 @@ static void read_context(struct acp_ask *ask, const struct operation_answer *ans
     struct acp_session *s = waiting(ask, answer);
     const struct context *context = answer->result;
     int64_t tokens[CONTEXT_KINDS] = {0};
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     if (!s)
         return;
     for (size_t i = 0; i < context->parts.len; i++)
@@ -274,7 +250,6 @@ static void read_context(struct acp_ask *ask, const struct operation_answer *ans
         if (tokens[i] > 0)
             buf_addf(&text, "- %s: %lld\n", _(names[i]), (long long)tokens[i]);
     say(s, text.data);
-    buf_release(&text);
 }
 
 static void run_context(struct acp_session *s, const char *arguments)
@@ -302,58 +277,42 @@ static const struct command commands[] = {
     {"retry", N_("[TEXT]"), N_("send the last message again"), run_retry},
 };
 
-static const struct command *find_command(const char *word, size_t len)
-{
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strlen(commands[i].name) == len && strncmp(commands[i].name, word, len) == 0)
-            return &commands[i];
-    return NULL;
-}
-
-/* Any other word with a slash is the model's to read. */
+/* Any other word with a slash goes to the model. */
 bool acp_run_command(struct acp_session *s, const char *text)
 {
     if (*text != '/')
         return false;
     size_t len = strcspn(text + 1, blanks);
-    const struct command *c = find_command(text + 1, len);
-    if (!c)
-        return false;
     const char *rest = text + 1 + len;
-    struct buf arguments = BUF_INIT;
-    buf_addstr(&arguments, rest + strspn(rest, blanks));
-    buf_trim_end(&arguments, blanks);
-    c->run(s, arguments.data);
-    buf_release(&arguments);
-    return true;
-}
-
-static void write_command(struct json_out *o, const struct command *c)
-{
-    json_out_open(o, '{');
-    json_out_member(o, "name", c->name);
-    json_out_member(o, "description", _(c->help));
-    if (*c->hint) {
-        json_out_name(o, "input");
-        json_out_open(o, '{');
-        json_out_member(o, "hint", _(c->hint));
-        json_out_close(o, '}');
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strlen(commands[i].name) != len || strncmp(commands[i].name, text + 1, len) != 0)
+            continue;
+        AUTO(buf_release) struct buf arguments = BUF_INIT;
+        buf_addstr(&arguments, rest + strspn(rest, blanks));
+        buf_trim_end(&arguments, blanks);
+        commands[i].run(s, arguments.data);
+        return true;
     }
-    json_out_close(o, '}');
+    return false;
 }
 
 void acp_tell_commands(struct acp_session *s)
 {
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     json_out_open(&o, '{');
     json_out_member(&o, "sessionUpdate", "available_commands_update");
     json_out_name(&o, "availableCommands");
     json_out_open(&o, '[');
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        write_command(&o, &commands[i]);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct command *c = &commands[i];
+        if (*c->hint)
+            json_out_pack(&o, "{name:s description:s input:{hint:s}}", c->name, _(c->help),
+                          _(c->hint));
+        else
+            json_out_pack(&o, "{name:s description:s}", c->name, _(c->help));
+    }
     json_out_close(&o, ']');
     json_out_close(&o, '}');
     s->telling.update(s->telling.context, buf.data);
-    buf_release(&buf);
 }

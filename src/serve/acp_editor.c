@@ -1,14 +1,47 @@
-#include <inttypes.h>
-#include <stdio.h>
+/* Requests to the editor on behalf of tools: texts that it has open, files that it writes, and
+ * commands in its terminals. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/environment.h"
 #include "base/i18n.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "serve/acp_private.h"
 #include "serve/wire.h"
+
+/* From the kill of a command to the release of its terminal, whatever the client answers; less than
+ * the tool waits. */
+enum { PATIENCE_MS = 2000 };
+
+struct acp_editor_request {
+    struct acp *acp;
+    enum notice_type type;
+    char session[UUID_LEN + 1];
+    int64_t number; /* of the notice */
+    int64_t asked;  /* request to the client that waits for its answer; 0: none */
+    bool answered;  /* the tool knows the outcome */
+
+    char *terminal;         /* of a command; NULL: it has none yet */
+    int64_t status;         /* that the command ended with; -1: unknown */
+    char *signal;           /* likewise; NULL: none */
+    bool ends;              /* nobody waits for it any more */
+    struct timer *patience; /* from then on; NULL: none */
+};
+
+/* How the client is asked for what a notice wants. */
+struct way {
+    const char *method;
+    size_t offered; /* offset of a bool in struct acp_client */
+    /* False: too much waits to be read by the client. */
+    bool (*begin)(struct acp_editor_request *r, const struct notice *n);
+};
+
+static const struct way *way_of(enum notice_type type);
+
+/* --- answers of the client ----------------------------------------------------------------------
+ */
 
 bool acp_answer_text(const struct json *result, struct surface_answer_params *out)
 {
@@ -41,7 +74,7 @@ bool acp_answer_output(const struct json *result, struct surface_answer_params *
     return out->text != NULL;
 }
 
-/* Many say "Internal error" and the rest in data. */
+/* Many clients say "Internal error" and give the details in data. */
 char *acp_answer_refusal(const struct rpc_fault *fault, const char *method)
 {
     if (!fault)
@@ -52,408 +85,324 @@ char *acp_answer_refusal(const struct rpc_fault *fault, const char *method)
                       details ? details : "");
 }
 
-/* What tools want of the client: texts that it has open, files that it writes, and commands, which
- * are in acp_terminal.c. */
-
-/* How the client is asked for what a notice wants. */
-struct help {
-    const char *method;
-    size_t offered; /* offset in struct acp_client */
-    bool (*begin)(struct acp_wanted *w, const struct notice *n);
-};
-
-static const struct help *help_with(enum notice_type type);
-
-static bool *offer(struct acp *a, const struct help *help)
-{
-    return (bool *)((char *)&a->client + help->offered);
-}
-
-/* --- the tool ---------------------------------------------------------------------------------
+/* --- the tool -----------------------------------------------------------------------------------
  */
-
-static void nothing_more(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    (void)ask, (void)answer;
-}
 
 static void answer_tool(struct acp *a, const char *session, int64_t number,
                         struct surface_answer_params answer)
 {
     answer.session = session;
     answer.number = number;
-    acp_ask(a, NULL, NULL, &operation_tool_answer, &answer, nothing_more);
+    acp_ask(a, NULL, NULL, &operation_tool_answer, &answer, acp_ignore);
 }
 
-void acp_wanted_answer(struct acp_wanted *w, const struct surface_answer_params *answer)
+/* The tool is answered once; a later outcome is dropped. */
+static void answer_once(struct acp_editor_request *r, const struct surface_answer_params *answer)
 {
-    if (!w->answered)
-        answer_tool(w->acp, w->session, w->number, *answer);
-    w->answered = true;
+    if (!r->answered)
+        answer_tool(r->acp, r->session, r->number, *answer);
+    r->answered = true;
 }
 
-void acp_wanted_fail(struct acp_wanted *w, const char *why)
+static void fail(struct acp_editor_request *r, const char *why)
 {
-    acp_wanted_answer(w, &(struct surface_answer_params){
-                             .outcome = SURFACE_FAILED, .text = why, .exit_status = -1});
+    answer_once(r, &(struct surface_answer_params){
+                       .outcome = SURFACE_FAILED, .text = why, .exit_status = -1});
 }
 
-/* It is not asked for that any more, and the person is told what happens instead. */
-static void take_offer_back(struct acp_wanted *w, const struct help *help)
+static void request_free(struct acp_editor_request *r)
 {
-    struct acp_session *s = acp_find_session(w->acp, w->session);
-    bool *offered = offer(w->acp, help);
-    char *text = mem_printf(_("The editor offers %s but does not know it; from now on tiro does "
-                              "that itself."),
-                            help->method);
+    struct acp *a = r->acp;
+    vec_drop(&a->editor_requests, r);
+    rpc_withdraw(a->peer, r->asked);
+    server_take_back(a->server, r->patience);
+    free(r->terminal);
+    free(r->signal);
+    free(r);
+}
+
+static bool *offer(struct acp *a, const struct way *way)
+{
+    return (bool *)((char *)&a->client + way->offered);
+}
+
+/* The answer of the client is an error (NULL: one that does not fit). A method that the client does
+ * not know is not called again, and the person is told. */
+static void refuse(struct acp_editor_request *r, const struct rpc_fault *fault)
+{
+    const struct way *way = way_of(r->type);
+    struct acp_session *s = acp_find_session(r->acp, r->session);
+    bool *offered = offer(r->acp, way);
+    auto_free char *why = acp_answer_refusal(fault, way->method);
+    fail(r, why);
+    if (!fault || fault->code != RPC_METHOD_NOT_FOUND)
+        return;
+    auto_free char *text = mem_printf(
+        _("The editor offers %s but does not know it; from now on tiro does that itself."),
+        way->method);
     if (*offered && s)
         acp_tell_notice(&s->telling, "warning", text);
     *offered = false;
-    free(text);
 }
 
-void acp_wanted_refuse(struct acp_wanted *w, const struct rpc_fault *fault)
+/* `answered` gets the answer, and sets `asked` to 0. False: too much waits. */
+static bool ask(struct acp_editor_request *r, const char *method, const char *params,
+                rpc_answered *answered)
 {
-    const struct help *help = help_with(w->type);
-    char *why = acp_answer_refusal(fault, help->method);
-    acp_wanted_fail(w, why);
-    if (fault && fault->code == RPC_METHOD_NOT_FOUND)
-        take_offer_back(w, help);
-    free(why);
+    r->asked = rpc_ask(r->acp->peer, method, params, answered, r);
+    return r->asked != 0;
 }
 
-void acp_wanted_free(struct acp_wanted *w)
+/* --- files --------------------------------------------------------------------------------------
+ */
+
+static bool ask_about_file(struct acp_editor_request *r, const struct notice *n,
+                           rpc_answered *answered)
 {
-    struct acp *a = w->acp;
-    size_t i = 0;
-    while (a->wanted.items[i] != w)
-        i++;
-    vec_remove(&a->wanted, i, 1);
-    rpc_withdraw(a->peer, w->asked);
-    server_take_back(a->server, w->patience);
-    free(w->terminal);
-    free(w->signal);
-    free(w);
-}
-
-bool acp_wanted_ask(struct acp_wanted *w, const char *method, const char *params,
-                    rpc_answered *answered)
-{
-    w->asked = rpc_ask(w->acp->peer, method, params, answered, w);
-    return w->asked != 0;
-}
-
-/* --- files ------------------------------------------------------------------------------------ */
-
-/* Of the protocol: what the client has not counts as it is on the disk. */
-enum { NOT_FOUND = -32002 };
-
-static bool ask_about_file(struct acp_wanted *w, const struct notice *n, rpc_answered *answered)
-{
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionId", w->session);
-    json_out_member(&o, "path", n->detail);
-    if (n->type == NOTICE_WRITE)
-        json_out_member(&o, "content", n->text);
-    json_out_close(&o, '}');
-    bool asked = acp_wanted_ask(w, help_with(n->type)->method, buf.data, answered);
-    buf_release(&buf);
-    return asked;
+    json_out_pack(&o, "{sessionId:s path:s content:s}", r->session, n->detail,
+                  n->type == NOTICE_WRITE ? n->text : NULL);
+    return ask(r, way_of(n->type)->method, buf.data, answered);
 }
 
-/* `done`: NULL where it was not. */
-static void conclude(struct acp_wanted *w, const struct surface_answer_params *done,
+/* `done` NULL: it was not. */
+static void conclude(struct acp_editor_request *r, const struct surface_answer_params *done,
                      const struct rpc_fault *fault)
 {
-    w->asked = 0;
+    r->asked = 0;
     if (done)
-        acp_wanted_answer(w, done);
+        answer_once(r, done);
     else
-        acp_wanted_refuse(w, fault);
-    acp_wanted_free(w);
+        refuse(r, fault);
+    request_free(r);
 }
 
-static void text_came(void *context, const struct json *result, const struct rpc_fault *fault)
+/* A file that the client does not have is read from the disk. */
+static void on_text(void *context, const struct json *result, const struct rpc_fault *fault)
 {
     struct surface_answer_params answer = {.outcome = SURFACE_DID, .exit_status = -1};
-    bool passes = fault && fault->code == NOT_FOUND;
+    bool passes = fault && fault->code == ACP_NOT_FOUND;
     if (passes)
         answer.outcome = SURFACE_PASSED;
     conclude(context, passes || acp_answer_text(result, &answer) ? &answer : NULL, fault);
 }
 
-static void was_written(void *context, const struct json *result, const struct rpc_fault *fault)
+static void on_written(void *context, const struct json *result, const struct rpc_fault *fault)
 {
     const struct surface_answer_params answer = {.outcome = SURFACE_DID, .exit_status = -1};
     (void)result;
     conclude(context, fault ? NULL : &answer, fault);
 }
 
-static bool begin_read(struct acp_wanted *w, const struct notice *n)
+static bool begin_read(struct acp_editor_request *r, const struct notice *n)
 {
-    return ask_about_file(w, n, text_came);
+    return ask_about_file(r, n, on_text);
 }
 
-static bool begin_write(struct acp_wanted *w, const struct notice *n)
+static bool begin_write(struct acp_editor_request *r, const struct notice *n)
 {
-    return ask_about_file(w, n, was_written);
+    return ask_about_file(r, n, on_written);
 }
 
-/* --- notices ---------------------------------------------------------------------------------- */
-
-static const struct help *help_with(enum notice_type type)
-{
-    static const struct help helps[NOTICE_TYPES] = {
-        [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
-        [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), begin_write},
-        [NOTICE_RUN] = {"terminal/create", offsetof(struct acp_client, terminals),
-                        acp_terminal_begin},
-    };
-    return helps[type].method ? &helps[type] : NULL;
-}
-
-static struct acp_wanted *add(struct acp *a, const struct notice *n)
-{
-    struct acp_wanted *w = mem_alloc(sizeof *w);
-    *w = (struct acp_wanted){.acp = a, .type = n->type, .number = n->number, .status = -1};
-    memcpy(w->session, n->session, sizeof w->session);
-    vec_push(&a->wanted, w);
-    return w;
-}
-
-static void begin(struct acp *a, const struct notice *n, const struct help *help)
-{
-    struct acp_wanted *w = add(a, n);
-    if (a->gone)
-        acp_wanted_fail(w, "the editor has gone away");
-    else if (!help->begin(w, n))
-        acp_wanted_fail(w, "the editor does not read what it is asked");
-    if (w->answered)
-        acp_wanted_free(w);
-}
-
-/* A session that the client does not have is another surface's. */
-static bool is_the_clients(struct acp *a, const struct notice *n, const struct help *help)
-{
-    const struct acp_session *s = acp_find_session(a, n->session);
-    return s && !s->loading.call && *offer(a, help);
-}
-
-static void give_up(struct acp_wanted *w)
-{
-    if (w->type == NOTICE_RUN)
-        acp_terminal_end(w);
-    else
-        acp_wanted_free(w);
-}
-
-static void hear_enough(struct acp *a, const struct notice *n)
-{
-    for (size_t i = 0; i < a->wanted.len; i++) {
-        struct acp_wanted *w = a->wanted.items[i];
-        if (w->number == n->number && strcmp(w->session, n->session) == 0) {
-            give_up(w);
-            return;
-        }
-    }
-}
-
-bool acp_want(struct acp *a, const struct notice *n)
-{
-    const struct help *help = help_with(n->type);
-    if (n->type == NOTICE_ENOUGH)
-        hear_enough(a, n);
-    else if (help && is_the_clients(a, n, help))
-        begin(a, n, help);
-    else if (help)
-        answer_tool(a, n->session, n->number,
-                    (struct surface_answer_params){.outcome = SURFACE_PASSED, .exit_status = -1});
-    return help || n->type == NOTICE_ENOUGH;
-}
-
-void acp_leave_wanted(struct acp *a)
-{
-    while (a->wanted.len > 0) {
-        struct acp_wanted *w = a->wanted.items[0];
-        if (w->terminal)
-            acp_terminal_release(w);
-        acp_wanted_fail(w, "the editor has gone away");
-        acp_wanted_free(w);
-    }
-    vec_release(&a->wanted);
-}
-
-/* A command of a tool in a terminal of the client: created, waited for, read and released; killed
- * where nobody waits any more. */
-
-/* From the kill to the release, whatever the client answers; less than the tool waits. */
-enum { PATIENCE_MS = 2000 };
-
-/* So that a client which shows the command line shows the command and not what comes before. */
-static const char first_line[] = "eval \"$" CHILD_SCRIPT_VARIABLE "\"";
+/* --- terminals ----------------------------------------------------------------------------------
+ */
 
 static void ignore(void *context, const struct json *result, const struct rpc_fault *fault)
 {
     (void)context, (void)result, (void)fault;
 }
 
-static bool ask(struct acp_wanted *w, const char *method, rpc_answered *answered)
+/* `answered` NULL: nobody wants the answer. */
+static bool ask_terminal(struct acp_editor_request *r, const char *method, rpc_answered *answered)
 {
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionId", w->session);
-    json_out_member(&o, "terminalId", w->terminal);
-    json_out_close(&o, '}');
-    bool asked = answered ? acp_wanted_ask(w, method, buf.data, answered)
-                          : rpc_ask(w->acp->peer, method, buf.data, ignore, NULL) != 0;
-    buf_release(&buf);
-    return asked;
+    json_out_pack(&o, "{sessionId:s terminalId:s}", r->session, r->terminal);
+    return answered ? ask(r, method, buf.data, answered)
+                    : rpc_ask(r->acp->peer, method, buf.data, ignore, NULL) != 0;
 }
 
-void acp_terminal_release(struct acp_wanted *w)
+/* Gives the terminal up, with what it has printed. */
+static void give_up_terminal(struct acp_editor_request *r, const char *why)
 {
-    (void)ask(w, "terminal/release", NULL);
+    (void)ask_terminal(r, "terminal/release", NULL);
+    fail(r, why);
+    request_free(r);
 }
 
-/* What a terminal has is lost with it. */
-static void leave(struct acp_wanted *w, const char *why)
+static void go_on(struct acp_editor_request *r, const char *method, rpc_answered *answered)
 {
-    acp_terminal_release(w);
-    acp_wanted_fail(w, why);
-    acp_wanted_free(w);
+    if (!ask_terminal(r, method, answered))
+        give_up_terminal(r, "the editor does not read what it is asked");
 }
 
-static void go_on(struct acp_wanted *w, const char *method, rpc_answered *answered)
+static void on_output(void *context, const struct json *result, const struct rpc_fault *fault)
 {
-    if (!ask(w, method, answered))
-        leave(w, "the editor does not read what it is asked");
-}
-
-/* --- the end ---------------------------------------------------------------------------------- */
-
-static void output_came(void *context, const struct json *result, const struct rpc_fault *fault)
-{
-    struct acp_wanted *w = context;
+    struct acp_editor_request *r = context;
     struct surface_answer_params answer = {.outcome = SURFACE_DID};
     (void)fault;
-    w->asked = 0;
-    acp_answer_exit(json_get(result, "exitStatus"), &w->status, &w->signal);
+    r->asked = 0;
+    acp_answer_exit(json_get(result, "exitStatus"), &r->status, &r->signal);
     if (!acp_answer_output(result, &answer)) {
-        leave(w, "the editor did not tell what the command printed");
+        give_up_terminal(r, "the editor did not tell what the command printed");
         return;
     }
-    answer.exit_status = w->status;
-    answer.signal = w->signal;
-    acp_wanted_answer(w, &answer);
-    acp_terminal_release(w);
-    acp_wanted_free(w);
+    answer.exit_status = r->status;
+    answer.signal = r->signal;
+    answer_once(r, &answer);
+    (void)ask_terminal(r, "terminal/release", NULL);
+    request_free(r);
 }
 
-static void was_killed(void *context, const struct json *result, const struct rpc_fault *fault)
+static void on_killed(void *context, const struct json *result, const struct rpc_fault *fault)
 {
-    struct acp_wanted *w = context;
+    struct acp_editor_request *r = context;
     (void)result, (void)fault;
-    w->asked = 0;
-    go_on(w, "terminal/output", output_came);
+    r->asked = 0;
+    go_on(r, "terminal/output", on_output);
 }
 
-static void has_ended(void *context, const struct json *result, const struct rpc_fault *fault)
+static void on_exit_status(void *context, const struct json *result, const struct rpc_fault *fault)
 {
-    struct acp_wanted *w = context;
-    w->asked = 0;
-    acp_answer_exit(result, &w->status, &w->signal);
-    if (fault) /* it may run still */
-        go_on(w, "terminal/kill", was_killed);
+    struct acp_editor_request *r = context;
+    r->asked = 0;
+    acp_answer_exit(result, &r->status, &r->signal);
+    if (fault) /* the command may run still */
+        go_on(r, "terminal/kill", on_killed);
     else
-        go_on(w, "terminal/output", output_came);
+        go_on(r, "terminal/output", on_output);
 }
 
-/* --- the beginning ---------------------------------------------------------------------------- */
-
-static void was_created(void *context, const struct json *result, const struct rpc_fault *fault)
+static void on_created(void *context, const struct json *result, const struct rpc_fault *fault)
 {
-    struct acp_wanted *w = context;
-    struct acp_session *s = acp_find_session(w->acp, w->session);
+    struct acp_editor_request *r = context;
+    struct acp_session *s = acp_find_session(r->acp, r->session);
     const char *id = acp_answer_terminal(result);
-    w->asked = 0;
+    r->asked = 0;
     if (!id) {
-        acp_wanted_refuse(w, fault);
-        acp_wanted_free(w);
+        refuse(r, fault);
+        request_free(r);
         return;
     }
-    w->terminal = mem_strdup(id);
-    if (w->ends) {
-        leave(w, "");
+    r->terminal = mem_strdup(id);
+    if (r->ends) {
+        give_up_terminal(r, "");
         return;
     }
     if (s)
         acp_tell_terminal(&s->telling, id);
-    go_on(w, "terminal/wait_for_exit", has_ended);
+    go_on(r, "terminal/wait_for_exit", on_exit_status);
 }
 
-static void write_program(struct json_out *o, const struct notice *n)
+/* The script is in the environment, so that a client which shows the command line shows the command
+ * and not the lines before it. */
+static bool begin_command(struct acp_editor_request *r, const struct notice *n)
 {
-    const char *const args[] = {"-c", first_line, "sh", n->text};
-    json_out_member(o, "command", "/bin/sh");
-    json_out_name(o, "args");
-    json_out_open(o, '[');
-    for (size_t i = 0; i < sizeof args / sizeof *args; i++)
-        json_out_string(o, args[i]);
-    json_out_close(o, ']');
-    json_out_name(o, "env");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "name", CHILD_SCRIPT_VARIABLE);
-    json_out_member(o, "value", n->args);
-    json_out_close(o, '}');
-    json_out_close(o, ']');
-}
-
-bool acp_terminal_begin(struct acp_wanted *w, const struct notice *n)
-{
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionId", w->session);
-    write_program(&o, n);
-    json_out_member(&o, "cwd", n->detail);
-    json_out_int(&o, "outputByteLimit", n->limit);
-    json_out_close(&o, '}');
-    bool asked = acp_wanted_ask(w, "terminal/create", buf.data, was_created);
-    buf_release(&buf);
-    return asked;
+    json_out_pack(&o,
+                  "{sessionId:s command:'/bin/sh' args:['-c' s 'sh' s] env:[{name:s value:s}] "
+                  "cwd:s outputByteLimit:I}",
+                  r->session, "eval \"$" CHILD_SCRIPT_VARIABLE "\"", n->text, CHILD_SCRIPT_VARIABLE,
+                  n->args, n->detail, (int64_t)n->limit);
+    return ask(r, "terminal/create", buf.data, on_created);
 }
 
-/* --- nobody waits any more -------------------------------------------------------------------- */
-
-static void lose_patience(void *context)
+static void on_patience_lost(void *context)
 {
-    struct acp_wanted *w = context;
-    struct wire *wire = w->acp->wire;
-    w->patience = NULL;
-    leave(w, "the editor did not end the command in time");
+    struct acp_editor_request *r = context;
+    struct wire *wire = r->acp->wire;
+    r->patience = NULL;
+    give_up_terminal(r, "the editor did not end the command in time");
     wire_update(wire);
 }
 
-/* One that is not there yet is released as soon as it is. */
-void acp_terminal_end(struct acp_wanted *w)
+/* Kills the command and reads its output. A terminal that is not there yet is released as soon as
+ * it is. */
+static void end_command(struct acp_editor_request *r)
 {
-    if (w->ends)
+    if (r->ends)
         return;
-    w->ends = true;
-    if (!w->terminal) {
-        acp_wanted_fail(w, "the editor had not begun it");
-        return;
-    }
-    rpc_withdraw(w->acp->peer, w->asked);
-    w->asked = 0;
-    if (server_stopping(w->acp->server)) { /* what it says now is not read */
-        leave(w, "the program ends");
+    r->ends = true;
+    if (!r->terminal) {
+        fail(r, "the editor had not begun it");
         return;
     }
-    w->patience = server_after(w->acp->server, PATIENCE_MS, lose_patience, w);
-    go_on(w, "terminal/kill", was_killed);
+    rpc_withdraw(r->acp->peer, r->asked);
+    r->asked = 0;
+    if (server_stopping(r->acp->server)) { /* an answer would not be read */
+        give_up_terminal(r, "the program ends");
+        return;
+    }
+    r->patience = server_after(r->acp->server, PATIENCE_MS, on_patience_lost, r);
+    go_on(r, "terminal/kill", on_killed);
+}
+
+/* --- notices ------------------------------------------------------------------------------------
+ */
+
+static const struct way *way_of(enum notice_type type)
+{
+    static const struct way ways[NOTICE_TYPES] = {
+        [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
+        [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), begin_write},
+        [NOTICE_RUN] = {"terminal/create", offsetof(struct acp_client, terminals), begin_command},
+    };
+    return ways[type].method ? &ways[type] : NULL;
+}
+
+static void begin(struct acp *a, const struct notice *n, const struct way *way)
+{
+    struct acp_editor_request *r = mem_alloc(sizeof *r);
+    *r = (struct acp_editor_request){.acp = a, .type = n->type, .number = n->number, .status = -1};
+    memcpy(r->session, n->session, sizeof r->session);
+    vec_push(&a->editor_requests, r);
+    if (a->gone)
+        fail(r, "the editor has gone away");
+    else if (!way->begin(r, n))
+        fail(r, "the editor does not read what it is asked");
+    if (r->answered)
+        request_free(r);
+}
+
+/* The tool does not wait any more. */
+static void end_request(struct acp *a, const struct notice *n)
+{
+    for (size_t i = 0; i < a->editor_requests.len; i++) {
+        struct acp_editor_request *r = a->editor_requests.items[i];
+        if (r->number != n->number || strcmp(r->session, n->session) != 0)
+            continue;
+        if (r->type == NOTICE_RUN)
+            end_command(r);
+        else
+            request_free(r);
+        return;
+    }
+}
+
+bool acp_editor_notice(struct acp *a, const struct notice *n)
+{
+    const struct way *way = way_of(n->type);
+    const struct acp_session *s = acp_find_session(a, n->session);
+    if (n->type == NOTICE_ENOUGH)
+        end_request(a, n);
+    else if (way && s && !s->loading.call && *offer(a, way))
+        begin(a, n, way);
+    else if (way) /* another surface's session, or the client does not offer it */
+        answer_tool(a, n->session, n->number,
+                    (struct surface_answer_params){.outcome = SURFACE_PASSED, .exit_status = -1});
+    return way || n->type == NOTICE_ENOUGH;
+}
+
+void acp_editor_leave(struct acp *a)
+{
+    while (a->editor_requests.len > 0) {
+        struct acp_editor_request *r = a->editor_requests.items[0];
+        if (r->terminal)
+            (void)ask_terminal(r, "terminal/release", NULL);
+        fail(r, "the editor has gone away");
+        request_free(r);
+    }
+    vec_release(&a->editor_requests);
 }

@@ -126,6 +126,7 @@ char *acp_answer_refusal(const struct rpc_fault *fault, const char *method);
 
 /* What the parts of the agent share. */
 
+struct acp_editor_request;
 struct acp_session;
 struct acp_sending;
 struct wire;
@@ -140,9 +141,9 @@ struct acp {
     bool initialized;
     bool gone; /* its input has ended: it answers nothing any more */
     struct listener *listener;
-    VEC(struct acp_session *) sessions; /* that the client has open */
-    VEC(struct acp_ask *) asks;         /* that wait for the engine */
-    VEC(struct acp_wanted *) wanted;    /* what tools want of the client */
+    VEC(struct acp_session *) sessions;               /* that the client has open */
+    VEC(struct acp_ask *) asks;                       /* that wait for the engine */
+    VEC(struct acp_editor_request *) editor_requests; /* on behalf of tools */
 };
 
 struct acp_ask;
@@ -168,22 +169,6 @@ struct acp_question {
     char *call; /* id of the engine; NULL: a draft */
     char *told; /* the tool call that the client shows */
     int64_t id; /* of the request to the client; 0: answered */
-};
-
-/* What a tool wants of the client. */
-struct acp_wanted {
-    struct acp *acp;
-    enum notice_type type;
-    char session[UUID_LEN + 1];
-    int64_t number;
-    int64_t asked; /* request to the client whose answer it waits for; 0: none */
-    bool answered; /* the tool knows what came of it */
-
-    char *terminal;         /* of a command; NULL: it has none yet */
-    int64_t status;         /* … that it ended with; -1: unknown */
-    char *signal;           /* likewise; NULL: none */
-    bool ends;              /* nobody waits for it any more */
-    struct timer *patience; /* then; NULL: none */
 };
 
 /* A session whose log is told before it can be used. What happens meanwhile is in the log, too. */
@@ -217,9 +202,12 @@ struct acp_session {
 struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session *s,
                         const struct operation *o, const void *params, acp_done *done);
 
-/* As rpc_fail(), with the number of acp_words.h and the name of the code. */
+/* As rpc_fail(), with acp_error_code() and the name of the code. */
 void acp_fail(struct rpc_call *call, const struct error *e);
 void acp_refuse(struct rpc_call *call, enum err_code code, const char *text);
+
+/* An acp_done for an answer that nobody wants. */
+acp_done acp_ignore;
 
 /* Fails the call where the answer is an error. */
 bool acp_failed(struct rpc_call *call, const struct operation_answer *answer);
@@ -249,7 +237,7 @@ acp_method acp_session_new, acp_session_load, acp_session_resume, acp_session_fo
     acp_session_list, acp_session_close, acp_session_delete, acp_session_set_mode,
     acp_session_set_option;
 
-/* --- acp_turn.c --------------------------------------------------------------------------------
+/* --- acp_prompt.c ------------------------------------------------------------------------------
  */
 
 acp_method acp_session_prompt;
@@ -259,43 +247,22 @@ void acp_cancel_prompt(struct acp_session *s);
 void acp_forget_questions(struct acp_session *s); /* nobody is to answer them */
 
 /* What the engine tells of an open session. */
-void acp_hear(struct acp_session *s, const struct notice *n);
+void acp_session_notice(struct acp_session *s, const struct notice *n);
 
 /* The turn of the prompt has ended: the client is answered. */
 void acp_end_prompt(struct acp_session *s, const char *stop_reason);
 void acp_fail_prompt(struct acp_session *s, const struct error *e);
 acp_done acp_answer_turn;
 
-/* --- acp_wanted.c ------------------------------------------------------------------------------
+/* --- acp_editor.c --------------------------------------------------------------------------------
  */
 
-/* Does what the notice wants, in a session that the client has open or in another one. False: it is
- * of another kind. */
-bool acp_want(struct acp *a, const struct notice *n);
+/* Asks the client for what a tool wants, in a session that the client has open; else the tool does
+ * it itself. False: the notice is of another kind. */
+bool acp_editor_notice(struct acp *a, const struct notice *n);
 
 /* The client has gone: no tool waits for it any more. */
-void acp_leave_wanted(struct acp *a);
-
-/* The tool is told once; what comes later is dropped. */
-void acp_wanted_answer(struct acp_wanted *w, const struct surface_answer_params *answer);
-void acp_wanted_fail(struct acp_wanted *w, const char *why);
-/* The client's answer was an error (NULL: one that does not fit). */
-void acp_wanted_refuse(struct acp_wanted *w, const struct rpc_fault *fault);
-void acp_wanted_free(struct acp_wanted *w);
-
-/* Asks the client on its behalf; `answered` gets it, and sets `asked` to 0. False: too much waits.
- */
-bool acp_wanted_ask(struct acp_wanted *w, const char *method, const char *params,
-                    rpc_answered *answered);
-
-/* --- acp_terminal.c ----------------------------------------------------------------------------
- */
-
-/* False: too much waits already. */
-bool acp_terminal_begin(struct acp_wanted *w, const struct notice *n);
-/* Kills the command; what it has printed is told, and the terminal is released. */
-void acp_terminal_end(struct acp_wanted *w);
-void acp_terminal_release(struct acp_wanted *w);
+void acp_editor_leave(struct acp *a);
 
 /* --- acp_commands.c ----------------------------------------------------------------------------
  */

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/i18n.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
@@ -75,17 +76,12 @@ struct acp_choices acp_draft_choices(void)
     return (struct acp_choices){draft_choices, sizeof draft_choices / sizeof *draft_choices};
 }
 
-static const struct acp_choice *find_choice(struct acp_choices choices, const char *id)
-{
-    for (size_t i = 0; id && i < choices.len; i++)
-        if (strcmp(choices.items[i].id, id) == 0)
-            return &choices.items[i];
-    return NULL;
-}
-
 int acp_choice_answer(struct acp_choices choices, const char *id)
 {
-    const struct acp_choice *chosen = find_choice(choices, id);
+    const struct acp_choice *chosen = NULL;
+    for (size_t i = 0; id && i < choices.len && !chosen; i++)
+        if (strcmp(choices.items[i].id, id) == 0)
+            chosen = &choices.items[i];
     for (size_t i = 0; !chosen && i < choices.len; i++)
         if (strcmp(choices.items[i].kind, "reject_once") == 0)
             chosen = &choices.items[i];
@@ -122,11 +118,8 @@ char *acp_uri_to_path(const char *uri)
     if (strncmp(uri, file_scheme, strlen(file_scheme)) != 0)
         return mem_strdup(uri);
     const char *path = strchr(uri + strlen(file_scheme), '/'); /* behind a host */
-    char *text = path ? unescape(path) : NULL;
-    if (text && utf8_valid(text, strlen(text)))
-        return text;
-    free(text);
-    return mem_strdup(uri);
+    auto_free char *text = path ? unescape(path) : NULL;
+    return mem_strdup(text && utf8_valid(text, strlen(text)) ? text : uri);
 }
 
 char *acp_path_to_uri(const char *path)
@@ -135,11 +128,9 @@ char *acp_path_to_uri(const char *path)
     buf_addstr(&out, file_scheme);
     while (*path) {
         size_t len = strcspn(path, "/");
-        char *part = mem_strndup(path, len);
-        char *escaped = url_escape(part);
+        auto_free char *part = mem_strndup(path, len);
+        auto_free char *escaped = url_escape(part);
         buf_addstr(&out, escaped);
-        free(escaped);
-        free(part);
         path += len;
         if (*path)
             buf_addch(&out, *path++);
@@ -186,15 +177,9 @@ static bool read_link(struct reading *r, const struct json *block)
     const char *uri = json_get_string(block, "uri");
     if (!uri)
         return refuse(r, "a resource_link lacks its \"uri\"");
-    char *path = acp_uri_to_path(uri);
+    auto_free char *path = acp_uri_to_path(uri);
     buf_addf(&r->written, "`%s`", path);
-    free(path);
     return true;
-}
-
-static bool is_image(const char *media_type)
-{
-    return media_type && strncmp(media_type, "image/", 6) == 0;
 }
 
 static bool read_resource(struct reading *r, const struct json *block)
@@ -205,16 +190,15 @@ static bool read_resource(struct reading *r, const struct json *block)
                               json_get_string(resource, "mimeType")};
     if (!uri || (!text && !image.data))
         return refuse(r, "a resource needs \"uri\" and \"text\" or \"blob\"");
-    if (!text && !is_image(image.media_type))
+    if (!text && (!image.media_type || strncmp(image.media_type, "image/", 6) != 0))
         return refuse(r, "a resource that is neither text nor an image cannot be sent");
     if (!text) {
         vec_push(&r->out->images, image);
         return true;
     }
-    char *path = acp_uri_to_path(uri);
+    auto_free char *path = acp_uri_to_path(uri);
     attached_file_add(&r->out->text, path, text, strlen(text));
     buf_addf(&r->written, "`%s`", path);
-    free(path);
     return true;
 }
 
@@ -260,12 +244,12 @@ void acp_prompt_release(struct acp_prompt *p)
 
 void acp_end_prompt(struct acp_session *s, const char *stop_reason)
 {
-    char *result = mem_printf("{\"stopReason\":\"%s\"}", s->cancelled ? "cancelled" : stop_reason);
+    auto_free char *result =
+        mem_printf("{\"stopReason\":\"%s\"}", s->cancelled ? "cancelled" : stop_reason);
     struct rpc_call *call = s->prompt;
     s->prompt = NULL;
     s->cancelled = false;
     rpc_answer(call, result);
-    free(result);
 }
 
 /* What was called off has not failed, whatever became of it. */
@@ -317,14 +301,13 @@ void acp_sending_free(struct acp_sending *w)
 
 static void start_turn(struct acp_session *s, const struct acp_sending *w)
 {
-    char *attachments = w->attachments ? json_print(w->attachments) : NULL;
+    auto_free char *attachments = w->attachments ? json_print(w->attachments) : NULL;
     const struct turn_start_params params = {.session = s->id,
                                              .text = w->prompt.text.data,
                                              .attachments = attachments,
                                              .origin = INPUT_TYPED};
     s->telling.told_input = true;
     acp_ask(s->acp, NULL, s, &operation_turn_start, &params, acp_answer_turn);
-    free(attachments);
 }
 
 static void keep_next_image(struct acp_session *s, struct acp_sending *w);
@@ -341,13 +324,10 @@ static void image_kept(struct acp_ask *ask, const struct operation_answer *answe
         return;
     }
     ask->sending = NULL;
-    struct json *block = json_new_object();
-    json_set_string(block, "type", "image");
-    json_set_string(block, "text", image->path);
-    json_set_string(block, "media_type", image->media_type);
     if (!w->attachments)
         w->attachments = json_new_array();
-    json_push(w->attachments, block);
+    json_push(w->attachments,
+              json_pack("{type:'image' text:s media_type:s}", image->path, image->media_type));
     w->kept++;
     keep_next_image(s, w);
 }
@@ -365,15 +345,7 @@ static void keep_next_image(struct acp_session *s, struct acp_sending *w)
     acp_ask(s->acp, NULL, s, &operation_session_add_image, &params, image_kept)->sending = w;
 }
 
-/* Images are the model's to see: there is no command with one. */
-static void send_prompt(struct acp_session *s, struct acp_sending *w)
-{
-    if (w->prompt.images.len == 0 && acp_run_command(s, w->prompt.text.data))
-        acp_sending_free(w);
-    else
-        keep_next_image(s, w);
-}
-
+/* A prompt with images is never a command. */
 void acp_session_prompt(struct acp *a, struct rpc_call *call, const struct json *params)
 {
     struct error e;
@@ -387,19 +359,17 @@ void acp_session_prompt(struct acp *a, struct rpc_call *call, const struct json 
     }
     struct acp_sending *w = mem_alloc(sizeof *w);
     w->blocks = json_clone(json_get(params, "prompt"));
-    if (acp_prompt_read(w->blocks, &w->prompt, &e)) {
-        s->prompt = call;
-        s->cancelled = false;
-        send_prompt(s, w);
-    } else {
+    if (!acp_prompt_read(w->blocks, &w->prompt, &e)) {
         acp_fail(call, &e);
         acp_sending_free(w);
+        return;
     }
-}
-
-static void nothing_more(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    (void)ask, (void)answer;
+    s->prompt = call;
+    s->cancelled = false;
+    if (w->prompt.images.len == 0 && acp_run_command(s, w->prompt.text.data))
+        acp_sending_free(w);
+    else
+        keep_next_image(s, w);
 }
 
 /* What runs tells by its end that it was called off. */
@@ -410,36 +380,14 @@ void acp_cancel_prompt(struct acp_session *s)
         return;
     s->cancelled = true;
     acp_forget_questions(s);
-    acp_ask(s->acp, NULL, NULL, &operation_turn_interrupt, &params, nothing_more);
+    acp_ask(s->acp, NULL, NULL, &operation_turn_interrupt, &params, acp_ignore);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-static void write_choices(struct json_out *o, struct acp_choices choices, const char *grant)
-{
-    json_out_name(o, "options");
-    json_out_open(o, '[');
-    for (size_t i = 0; i < choices.len; i++) {
-        const struct acp_choice *c = &choices.items[i];
-        char *allows =
-            c->answer == ANSWER_SESSION && grant ? mem_printf("%s: %s", _(c->name), grant) : NULL;
-        json_out_open(o, '{');
-        json_out_member(o, "optionId", c->id);
-        json_out_member(o, "name", allows ? allows : _(c->name));
-        json_out_member(o, "kind", c->kind);
-        json_out_close(o, '}');
-        free(allows);
-    }
-    json_out_close(o, ']');
-}
-
 static void free_question(struct acp_question *q)
 {
-    struct acp_session *s = q->session;
-    size_t i = 0;
-    while (s->questions.items[i] != q)
-        i++;
-    vec_remove(&s->questions, i, 1);
+    vec_drop(&q->session->questions, q);
     free(q->call);
     free(q->told);
     free(q);
@@ -455,28 +403,24 @@ void acp_forget_questions(struct acp_session *s)
     vec_release(&s->questions);
 }
 
-static void decide_call(struct acp_question *q, int answer)
-{
-    struct acp_session *s = q->session;
-    const struct approval_decide_params params = {
-        .session = s->id, .call = q->call, .decision = (enum approval_answer)answer};
-    if (answer != ANSWER_DENY)
-        acp_tell_running(&s->telling, q->call);
-    acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &params, nothing_more);
-}
-
-static void decide_draft(struct acp_question *q, int answer)
-{
-    struct acp_session *s = q->session;
-    const struct compaction_decide_params params = {.session = s->id,
-                                                    .decision = (enum draft_answer)answer};
-    acp_tell_draft_decided(&s->telling, q->told, answer == DRAFT_COMMIT);
-    acp_ask(s->acp, NULL, NULL, &operation_compaction_decide, &params, nothing_more);
-}
-
+/* Tells the engine the answer of this option (NULL: the refusal), and the client what comes of it.
+ */
 static void decide(struct acp_question *q, const char *option)
 {
-    (q->call ? decide_call : decide_draft)(q, acp_choice_answer(q->choices, option));
+    struct acp_session *s = q->session;
+    int answer = acp_choice_answer(q->choices, option);
+    if (q->call) {
+        const struct approval_decide_params params = {
+            .session = s->id, .call = q->call, .decision = (enum approval_answer)answer};
+        if (answer != ANSWER_DENY)
+            acp_tell_running(&s->telling, q->call);
+        acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &params, acp_ignore);
+    } else {
+        const struct compaction_decide_params params = {.session = s->id,
+                                                        .decision = (enum draft_answer)answer};
+        acp_tell_draft_decided(&s->telling, q->told, answer == DRAFT_COMMIT);
+        acp_ask(s->acp, NULL, NULL, &operation_compaction_decide, &params, acp_ignore);
+    }
     free_question(q);
 }
 
@@ -494,26 +438,32 @@ static void person_answered(void *context, const struct json *result, const stru
 static void ask_person(struct acp_session *s, struct acp_choices choices, const char *grant,
                        char *call, char *told, const char *tool_call)
 {
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     struct acp_question *q = mem_alloc(sizeof *q);
     *q = (struct acp_question){.session = s, .choices = choices, .call = call, .told = told};
     vec_push(&s->questions, q);
     json_out_open(&o, '{');
-    json_out_member(&o, "sessionId", s->id);
-    json_out_name(&o, "toolCall");
-    json_out_raw(&o, tool_call);
-    write_choices(&o, choices, grant);
+    json_out_pack(&o, "sessionId:s toolCall:r", s->id, tool_call);
+    json_out_name(&o, "options");
+    json_out_open(&o, '[');
+    for (size_t i = 0; i < choices.len; i++) {
+        const struct acp_choice *c = &choices.items[i];
+        auto_free char *allows =
+            c->answer == ANSWER_SESSION && grant ? mem_printf("%s: %s", _(c->name), grant) : NULL;
+        json_out_pack(&o, "{optionId:s name:s kind:s}", c->id, allows ? allows : _(c->name),
+                      c->kind);
+    }
+    json_out_close(&o, ']');
     json_out_close(&o, '}');
     q->id = rpc_ask(s->acp->peer, "session/request_permission", buf.data, person_answered, q);
     if (q->id == 0)
         decide(q, NULL);
-    buf_release(&buf);
 }
 
-static void hear_approval(struct acp_session *s, const struct notice *n)
+static void ask_approval(struct acp_session *s, const struct notice *n)
 {
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     const struct acp_open_call *open = acp_find_call(&s->telling, n->text);
     const struct acp_tool_call call = {.id = open ? open->told : n->text,
@@ -528,79 +478,67 @@ static void hear_approval(struct acp_session *s, const struct notice *n)
     json_out_close(&o, '}');
     ask_person(s, acp_approval_choices(n->grant != NULL), n->grant, mem_strdup(n->text), NULL,
                buf.data);
-    buf_release(&buf);
 }
 
-static void hear_change(struct acp_session *s, const struct notice *n)
+static void ask_draft(struct acp_session *s, const struct notice *n)
 {
-    acp_tell_preview(&s->telling, n->text, n->preview);
-}
-
-static void hear_draft(struct acp_session *s, const struct notice *n)
-{
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     char *told = mem_printf("draft:%" PRId64, ++s->drafts);
     acp_write_draft(&o, told, n->text);
     acp_tell_draft(&s->telling, told, n->text);
     ask_person(s, acp_draft_choices(), NULL, NULL, told, buf.data);
-    buf_release(&buf);
 }
 
 /* --- what the engine tells -------------------------------------------------------------------- */
 
-static void hear_event(struct acp_session *s, const struct notice *n)
-{
-    acp_tell_event(&s->telling, n->event);
-}
-
-static void hear_session(struct acp_session *s, const struct notice *n)
-{
-    acp_tell_info(&s->telling, &n->info);
-    acp_tell_usage(&s->telling, &n->meters);
-}
-
-static void take_text(char **text, const char *with)
-{
-    free(*text);
-    *text = mem_strdup(with);
-}
-
-static void hear_provider(struct acp_session *s, const struct notice *n)
+static void on_provider(struct acp_session *s, const struct notice *n)
 {
     struct acp_options *o = &s->options;
-    bool same = o->provider && n->provider && strcmp(o->provider, n->provider) == 0 && o->model &&
-                n->model && strcmp(o->model, n->model) == 0;
     acp_tell_usage(&s->telling, &n->meters);
-    if (same)
+    if (o->provider && n->provider && strcmp(o->provider, n->provider) == 0 && o->model &&
+        n->model && strcmp(o->model, n->model) == 0)
         return;
-    take_text(&o->provider, n->provider);
-    take_text(&o->model, n->model);
+    free(o->provider);
+    free(o->model);
+    o->provider = mem_strdup(n->provider);
+    o->model = mem_strdup(n->model);
     acp_tell_options(s);
 }
 
-static void hear_error(struct acp_session *s, const struct notice *n)
+void acp_session_notice(struct acp_session *s, const struct notice *n)
 {
-    acp_tell_notice(&s->telling, "error", n->error.text);
-}
-
-/* It may also end because another surface stopped it. */
-static void hear_busy(struct acp_session *s, const struct notice *n)
-{
-    if (!n->flag)
-        acp_forget_questions(s);
-}
-
-void acp_hear(struct acp_session *s, const struct notice *n)
-{
-    static void (*const hearers[NOTICE_TYPES])(struct acp_session *, const struct notice *) = {
-        [NOTICE_EVENT] = hear_event,       [NOTICE_SESSION] = hear_session,
-        [NOTICE_PROVIDER] = hear_provider, [NOTICE_APPROVAL] = hear_approval,
-        [NOTICE_DRAFT] = hear_draft,       [NOTICE_ERROR] = hear_error,
-        [NOTICE_BUSY] = hear_busy,         [NOTICE_CHANGE] = hear_change,
-    };
-    if (s->loading.call && n->type == NOTICE_EVENT)
-        s->loading.missed = true;
-    else if (hearers[n->type])
-        hearers[n->type](s, n);
+    switch (n->type) {
+    case NOTICE_EVENT:
+        if (s->loading.call)
+            s->loading.missed = true;
+        else
+            acp_tell_event(&s->telling, n->event);
+        break;
+    case NOTICE_SESSION:
+        acp_tell_info(&s->telling, &n->info);
+        acp_tell_usage(&s->telling, &n->meters);
+        break;
+    case NOTICE_PROVIDER:
+        on_provider(s, n);
+        break;
+    case NOTICE_APPROVAL:
+        ask_approval(s, n);
+        break;
+    case NOTICE_DRAFT:
+        ask_draft(s, n);
+        break;
+    case NOTICE_ERROR:
+        acp_tell_notice(&s->telling, "error", n->error.text);
+        break;
+    case NOTICE_BUSY: /* the turn may also end because another surface stopped it */
+        if (!n->flag)
+            acp_forget_questions(s);
+        break;
+    case NOTICE_CHANGE:
+        acp_tell_preview(&s->telling, n->text, n->preview);
+        break;
+    default:
+        break;
+    }
 }

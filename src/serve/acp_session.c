@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "config/keys.h"
 #include "serve/acp_private.h"
@@ -51,20 +52,15 @@ void acp_options_release(struct acp_options *o)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void write_choice(struct json_out *o, const char *key, const struct choice *c)
-{
-    json_out_open(o, '{');
-    json_out_member(o, key, c->value);
-    json_out_member(o, "name", _(c->name));
-    json_out_member(o, "description", c->help ? _(c->help) : NULL);
-    json_out_close(o, '}');
-}
-
 static void write_choice_list(struct json_out *o, const char *key, const struct choice *choices)
 {
     json_out_open(o, '[');
-    for (; choices->value; choices++)
-        write_choice(o, key, choices);
+    for (const struct choice *c = choices; c->value; c++) {
+        json_out_open(o, '{');
+        json_out_member(o, key, c->value);
+        json_out_pack(o, "name:s description:s", _(c->name), c->help ? _(c->help) : NULL);
+        json_out_close(o, '}');
+    }
     json_out_close(o, ']');
 }
 
@@ -75,28 +71,19 @@ static char *model_value(const char *provider, const char *model)
 
 static void write_model(struct json_out *o, const char *provider, const char *model)
 {
-    char *value = model_value(provider, model);
-    json_out_open(o, '{');
-    json_out_member(o, "value", value);
-    json_out_member(o, "name", value);
-    json_out_close(o, '}');
-    free(value);
+    auto_free char *value = model_value(provider, model);
+    json_out_pack(o, "{value:s name:s}", value, value);
 }
 
-static bool lists(const struct acp_options *now, const char *model)
-{
-    for (size_t i = 0; i < now->models.len; i++)
-        if (strcmp(now->models.items[i], model) == 0)
-            return true;
-    return false;
-}
-
-/* The present one is among them, whether or not its server lists it. */
+/* Writes the present model first, unless its server lists it. */
 static void write_models(const struct acp_options *now, struct json_out *o)
 {
     const char *model = now->model ? now->model : "";
+    bool listed = false;
+    for (size_t i = 0; i < now->models.len; i++)
+        listed = listed || strcmp(now->models.items[i], model) == 0;
     json_out_open(o, '[');
-    if (!lists(now, model))
+    if (!listed)
         write_model(o, now->provider, model);
     for (size_t i = 0; i < now->models.len; i++)
         write_model(o, now->provider, now->models.items[i]);
@@ -106,48 +93,27 @@ static void write_models(const struct acp_options *now, struct json_out *o)
     json_out_close(o, ']');
 }
 
-static char *current_value(const struct acp_options *now, enum acp_option option)
-{
-    switch (option) {
-    case ACP_OPTION_MODEL:
-        return now->provider ? model_value(now->provider, now->model) : NULL;
-    case ACP_OPTION_COMPACTION:
-        return mem_strdup(now->compaction);
-    case ACP_OPTION_TOOLS:
-        return mem_strdup(now->tools);
-    case ACP_OPTION_UNKNOWN:
-        break;
-    }
-    return NULL;
-}
-
-static void write_option(const struct acp_options *now, enum acp_option option, struct json_out *o)
-{
-    const struct row *row = &rows[option];
-    char *value = current_value(now, option);
-    if (!value)
-        return;
-    json_out_open(o, '{');
-    json_out_member(o, "id", row->id);
-    json_out_member(o, "name", _(row->name));
-    json_out_member(o, "description", _(row->help));
-    json_out_member(o, "category", row->category);
-    json_out_member(o, "type", "select");
-    json_out_member(o, "currentValue", value);
-    json_out_name(o, "options");
-    if (row->choices)
-        write_choice_list(o, "value", row->choices);
-    else
-        write_models(now, o);
-    json_out_close(o, '}');
-    free(value);
-}
-
 void acp_options_write(const struct acp_options *now, struct json_out *o)
 {
+    auto_free char *model = now->provider ? model_value(now->provider, now->model) : NULL;
+    const char *const values[] = {[ACP_OPTION_MODEL] = model,
+                                  [ACP_OPTION_COMPACTION] = now->compaction,
+                                  [ACP_OPTION_TOOLS] = now->tools};
     json_out_open(o, '[');
-    for (int i = 0; i < ACP_OPTION_UNKNOWN; i++)
-        write_option(now, (enum acp_option)i, o);
+    for (int i = 0; i < ACP_OPTION_UNKNOWN; i++) {
+        const struct row *row = &rows[i];
+        if (!values[i])
+            continue;
+        json_out_open(o, '{');
+        json_out_pack(o, "id:s name:s description:s category:s type:'select' currentValue:s",
+                      row->id, _(row->name), _(row->help), row->category, values[i]);
+        json_out_name(o, "options");
+        if (row->choices)
+            write_choice_list(o, "value", row->choices);
+        else
+            write_models(now, o);
+        json_out_close(o, '}');
+    }
     json_out_close(o, ']');
 }
 
@@ -178,50 +144,38 @@ bool acp_option_takes(enum acp_option option, const char *value)
     return c ? c->value != NULL : *value != '\0';
 }
 
-static bool is_provider(const struct acp_options *now, const char *word, size_t len)
-{
-    const char *present = now->provider ? now->provider : "";
-    if (strlen(present) == len && strncmp(present, word, len) == 0)
-        return true;
-    for (size_t i = 0; i < now->providers.len; i++)
-        if (strlen(now->providers.items[i]) == len &&
-            strncmp(now->providers.items[i], word, len) == 0)
-            return true;
-    return false;
-}
-
 void acp_options_split_model(const struct acp_options *now, const char *value, char **provider,
                              char **model)
 {
     size_t len = strcspn(value, "/");
-    bool named = is_provider(now, value, len);
+    auto_free char *word = mem_strndup(value, len);
+    bool named = now->provider && strcmp(now->provider, word) == 0;
+    for (size_t i = 0; i < now->providers.len; i++)
+        named = named || strcmp(now->providers.items[i], word) == 0;
     const char *rest = named ? value + len + (value[len] == '/') : value;
-    *provider = named ? mem_strndup(value, len) : NULL;
+    *provider = named ? mem_strdup(word) : NULL;
     *model = *rest ? mem_strdup(rest) : NULL;
 }
 
-static void choose_model(struct acp_options *now, const char *value)
+static void set_text(char **text, const char *to)
 {
-    char *provider, *model;
-    acp_options_split_model(now, value, &provider, &model);
-    if (provider) {
-        free(now->provider);
-        now->provider = provider;
-    }
-    free(now->model);
-    now->model = model;
+    char *copy = mem_strdup(to);
+    free(*text);
+    *text = copy;
 }
 
 void acp_options_choose(struct acp_options *now, enum acp_option option, const char *value)
 {
-    char **const texts[] = {
-        [ACP_OPTION_COMPACTION] = &now->compaction, [ACP_OPTION_TOOLS] = &now->tools};
-    if (option == ACP_OPTION_MODEL) {
-        choose_model(now, value);
+    auto_free char *provider = NULL;
+    auto_free char *model = NULL;
+    if (option != ACP_OPTION_MODEL) {
+        set_text(option == ACP_OPTION_TOOLS ? &now->tools : &now->compaction, value);
         return;
     }
-    free(*texts[option]);
-    *texts[option] = mem_strdup(value);
+    acp_options_split_model(now, value, &provider, &model);
+    if (provider)
+        set_text(&now->provider, provider);
+    set_text(&now->model, model);
 }
 
 /* Sessions that the client has open: how they begin, are told from their log, and end; what can be
@@ -259,50 +213,28 @@ struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
     return s && !s->loading.call ? s : NULL;
 }
 
-static void write_update(struct buf *out, const struct acp_session *s, const char *update)
-{
-    struct json_out o = {.buf = out};
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionId", s->id);
-    json_out_name(&o, "update");
-    json_out_raw(&o, update);
-    json_out_close(&o, '}');
-}
-
 static bool send_update(struct acp_session *s, const char *update)
 {
-    struct buf params = BUF_INIT;
-    write_update(&params, s, update);
-    bool sent = rpc_notify(s->acp->peer, "session/update", params.data);
-    buf_release(&params);
-    return sent;
+    AUTO(buf_release) struct buf params = BUF_INIT;
+    struct json_out o = {.buf = &params};
+    json_out_pack(&o, "{sessionId:s update:r}", s->id, update);
+    return rpc_notify(s->acp->peer, "session/update", params.data);
 }
 
-/* What the reader was too slow for is at least told. */
-static bool tell_dropped(struct acp_session *s)
-{
-    struct buf update = BUF_INIT;
-    struct json_out o = {.buf = &update};
-    char *text = mem_printf(_("[%lld updates were left out: they were not read in time]"),
-                            (long long)s->dropped);
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionUpdate", "agent_message_chunk");
-    json_out_name(&o, "content");
-    json_out_open(&o, '{');
-    acp_content_write_text(&o, text);
-    json_out_close(&o, '}');
-    json_out_close(&o, '}');
-    bool sent = send_update(s, update.data);
-    s->dropped = sent ? 0 : s->dropped;
-    free(text);
-    buf_release(&update);
-    return sent;
-}
-
+/* Sends an update, after a word about those that the reader was too slow for. */
 static void update(void *context, const char *json)
 {
     struct acp_session *s = context;
-    if ((s->dropped > 0 && !tell_dropped(s)) || !send_update(s, json))
+    if (s->dropped > 0) {
+        AUTO(buf_release) struct buf lost = BUF_INIT;
+        struct json_out o = {.buf = &lost};
+        auto_free char *text = mem_printf(
+            _("[%lld updates were left out: they were not read in time]"), (long long)s->dropped);
+        json_out_pack(&o, "{sessionUpdate:'agent_message_chunk' content:{type:'text' text:s}}",
+                      text);
+        s->dropped = send_update(s, lost.data) ? 0 : s->dropped;
+    }
+    if (s->dropped > 0 || !send_update(s, json))
         s->dropped++;
 }
 
@@ -322,23 +254,14 @@ static struct acp_session *add_session(struct acp *a, const struct session_info 
     return s;
 }
 
-/* Whoever still waits for the engine on its behalf waits no more. */
-static void orphan_asks(struct acp_session *s)
-{
-    for (size_t i = 0; i < s->acp->asks.len; i++)
-        if (s->acp->asks.items[i]->session == s)
-            s->acp->asks.items[i]->session = NULL;
-}
-
 void acp_session_free(struct acp_session *s)
 {
     struct acp *a = s->acp;
-    orphan_asks(s);
+    for (size_t i = 0; i < a->asks.len; i++)
+        if (a->asks.items[i]->session == s)
+            a->asks.items[i]->session = NULL;
     acp_forget_questions(s);
-    size_t i = 0;
-    while (a->sessions.items[i] != s)
-        i++;
-    vec_remove(&a->sessions, i, 1);
+    vec_drop(&a->sessions, s);
     free(s->loading.servers);
     acp_telling_release(&s->telling);
     acp_options_release(&s->options);
@@ -348,45 +271,30 @@ void acp_session_free(struct acp_session *s)
 
 /* --- what can be chosen ----------------------------------------------------------------------- */
 
-static void write_options(const struct acp_session *s, struct json_out *o)
+/* Writes an object of a session's choices. `new_id`: of a session that was made; NULL: none. */
+static void write_choices(const struct acp_session *s, const char *kind, const char *new_id,
+                          bool with_modes, struct buf *out)
 {
-    json_out_name(o, "configOptions");
-    acp_options_write(&s->options, o);
-}
-
-/* Members of the answer to session/new, load and resume. */
-static void write_modes_and_options(const struct acp_session *s, struct json_out *o)
-{
-    json_out_name(o, "modes");
-    acp_options_write_modes(&s->options, o);
-    write_options(s, o);
+    struct json_out o = {.buf = out};
+    json_out_open(&o, '{');
+    json_out_pack(&o, "sessionUpdate:s sessionId:s", kind, new_id);
+    if (with_modes) {
+        json_out_name(&o, "modes");
+        acp_options_write_modes(&s->options, &o);
+    }
+    json_out_name(&o, "configOptions");
+    acp_options_write(&s->options, &o);
+    json_out_close(&o, '}');
 }
 
 void acp_tell_options(struct acp_session *s)
 {
-    struct buf buf = BUF_INIT;
-    struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionUpdate", "config_option_update");
-    write_options(s, &o);
-    json_out_close(&o, '}');
-    update(s, buf.data);
-    buf_release(&buf);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    write_choices(s, "config_option_update", NULL, false, &text);
+    update(s, text.data);
 }
 
-/* The other way in which the client shows it. */
-static void tell_mode(struct acp_session *s)
-{
-    struct buf buf = BUF_INIT;
-    struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionUpdate", "current_mode_update");
-    json_out_member(&o, "currentModeId", s->options.tools);
-    json_out_close(&o, '}');
-    update(s, buf.data);
-    buf_release(&buf);
-}
-
+/* Keeps the models and providers that can be chosen; a server lists its models in its own time. */
 static void models_listed(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct models_result *models = answer->result;
@@ -401,13 +309,6 @@ static void models_listed(struct acp_ask *ask, const struct operation_answer *an
         if (!models->providers.items[i].wants)
             vec_push(&s->options.providers, mem_strdup(models->providers.items[i].name));
     acp_tell_options(s);
-}
-
-/* A server lists its models in its own time: the client learns of them later. */
-static void ask_for_models(struct acp_session *s)
-{
-    const struct session_params params = {.session = s->id};
-    acp_ask(s->acp, NULL, s, &operation_models_list, &params, models_listed);
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -426,70 +327,44 @@ static bool check_directory(const struct json *params, const char **out, struct 
 /* Names of the servers that the client wants to be used; NULL: none. The caller frees. */
 static char *named_servers(const struct json *params)
 {
+    AUTO(buf_release) struct buf names = BUF_INIT;
     const struct json *servers = json_get(params, "mcpServers");
-    struct buf names = BUF_INIT;
     for (const struct json *i = json_first(servers); i; i = json_next(i)) {
         const char *name = json_get_string(i, "name");
         buf_addf(&names, "%s%s", names.len ? ", " : "", name ? name : "?");
     }
-    char *text = names.len ? mem_strdup(names.data) : NULL;
-    buf_release(&names);
-    return text;
+    return names.len ? buf_take(&names) : NULL;
 }
 
-/* What a client is told of a session that it has just opened. */
-static void begin_telling(struct acp_session *s, const char *servers)
-{
-    acp_tell_commands(s);
-    if (servers) {
-        char *text = mem_printf(_("MCP servers are not used yet: %s"), servers);
-        acp_tell_notice(&s->telling, "warning", text);
-        free(text);
-    }
-    ask_for_models(s);
-}
-
-static void answer_opened(struct rpc_call *call, const struct acp_session *s, bool is_new)
-{
-    struct buf buf = BUF_INIT;
-    struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    if (is_new)
-        json_out_member(&o, "sessionId", s->id);
-    write_modes_and_options(s, &o);
-    json_out_close(&o, '}');
-    rpc_answer(call, buf.data);
-    buf_release(&buf);
-}
-
-static void take_settings(struct acp_session *s, const struct session_settings *now)
-{
-    struct acp_options *o = &s->options;
-    free(o->provider);
-    free(o->model);
-    free(o->compaction);
-    free(o->tools);
-    o->provider = mem_strdup(now->provider);
-    o->model = mem_strdup(now->model);
-    o->compaction = mem_strdup(now->compaction);
-    o->tools = mem_strdup(tools_offer_names.words[now->tools]);
-}
-
-/* `ask->number`: it is a new one. */
+/* The session can be used: the client is answered and told of commands and models. `ask->number`:
+ * it is a new one. */
 static void settings_came(struct acp_ask *ask, const struct operation_answer *answer)
 {
+    const struct session_settings *now = answer->result;
     struct acp_session *s = ask->session;
-    if (!s || acp_failed(ask->call, answer)) {
-        if (s)
-            acp_session_free(s);
-        else
-            acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "that session was closed");
+    if (!s) {
+        acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "that session was closed");
         return;
     }
-    take_settings(s, answer->result);
+    if (acp_failed(ask->call, answer)) {
+        acp_session_free(s);
+        return;
+    }
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    set_text(&s->options.provider, now->provider);
+    set_text(&s->options.model, now->model);
+    set_text(&s->options.compaction, now->compaction);
+    set_text(&s->options.tools, tools_offer_names.words[now->tools]);
     s->loading = (struct acp_loading){.call = NULL};
-    answer_opened(ask->call, s, ask->number);
-    begin_telling(s, ask->servers);
+    write_choices(s, NULL, ask->number ? s->id : NULL, true, &text);
+    rpc_answer(ask->call, text.data);
+    acp_tell_commands(s);
+    if (ask->servers) {
+        auto_free char *unused = mem_printf(_("MCP servers are not used yet: %s"), ask->servers);
+        acp_tell_notice(&s->telling, "warning", unused);
+    }
+    acp_ask(s->acp, NULL, s, &operation_models_list, &(struct session_params){.session = s->id},
+            models_listed);
 }
 
 /* The last step before the session can be used. Takes the names of the servers. */
@@ -527,6 +402,9 @@ void acp_session_new(struct acp *a, struct rpc_call *call, const struct json *pa
 
 /* --- loading and resuming --------------------------------------------------------------------- */
 
+/* The use of a session that is there; `ask->number`. */
+enum opening { OPEN_RESUME, OPEN_LOAD, OPEN_FORK };
+
 static void end_loading(struct acp_session *s)
 {
     char *servers = s->loading.servers;
@@ -544,28 +422,22 @@ static bool reader_is_behind(const struct acp *a)
     return waits > READER_HAS_MORE;
 }
 
-/* As many as the reader takes now. Whether there are others. */
-static bool tell_page(struct acp_session *s, const struct event_list *events)
-{
-    size_t i = 0;
-    for (; i < events->items.len && !reader_is_behind(s->acp); i++) {
-        acp_tell_event(&s->telling, events->items.items[i]);
-        s->loading.told = events->items.items[i]->seq;
-    }
-    return i < events->items.len;
-}
-
 static void page_came(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct session_history_result *page = answer->result;
     struct acp_session *s = ask->session;
+    size_t i = 0;
     if (!s)
         return;
     if (acp_failed(s->loading.call, answer)) {
         acp_session_free(s);
         return;
     }
-    if (tell_page(s, &page->events) || page->more || s->loading.missed)
+    for (; i < page->events.items.len && !reader_is_behind(s->acp); i++) {
+        acp_tell_event(&s->telling, page->events.items.items[i]);
+        s->loading.told = page->events.items.items[i]->seq;
+    }
+    if (i < page->events.items.len || page->more || s->loading.missed)
         ask_for_page(s);
     else
         end_loading(s);
@@ -598,48 +470,35 @@ static bool may_open(struct acp *a, struct rpc_call *call, const char *id)
     return !used;
 }
 
-static void begin_loading(struct acp_ask *ask, const struct operation_answer *answer, bool replays)
+/* `ask->number`: enum opening. */
+static void opened(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct session_info *info = answer->result;
+    bool replays = ask->number == OPEN_LOAD;
     if (acp_failed(ask->call, answer) || !may_open(ask->acp, ask->call, info->id))
         return;
     struct acp_session *s = acp_find_session(ask->acp, info->id);
     if (s)
         acp_session_free(s); /* it begins anew */
     s = add_session(ask->acp, info);
-    s->loading = (struct acp_loading){.call = ask->call, .servers = ask->text};
+    s->loading = (struct acp_loading){.call = ask->call, .servers = ask->servers};
     s->telling.replays = replays;
-    ask->text = NULL;
+    ask->servers = NULL;
     if (replays)
         ask_for_page(s);
     else
         end_loading(s);
 }
 
-static void opened_to_load(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    begin_loading(ask, answer, true);
-}
-
-static void opened_to_resume(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    begin_loading(ask, answer, false);
-}
-
 /* A session stays in its directory: its tools, its project and what was learned of it are there.
  * One whose directory is gone may be moved. */
 static bool may_be_in(const struct session_info *info, const char *directory)
 {
-    char *resolved = realpath(directory, NULL);
-    bool same = !info->directory || access(info->directory, F_OK) != 0 ||
-                strcmp(info->directory, directory) == 0 ||
-                (resolved && strcmp(info->directory, resolved) == 0);
-    free(resolved);
-    return same;
+    auto_free char *resolved = realpath(directory, NULL);
+    return !info->directory || access(info->directory, F_OK) != 0 ||
+           strcmp(info->directory, directory) == 0 ||
+           (resolved && strcmp(info->directory, resolved) == 0);
 }
-
-/* What is done with a session that is there; `ask->number`. */
-enum opening { OPEN_RESUME, OPEN_LOAD, OPEN_FORK };
 
 /* `ask->text` is the directory that the client names. */
 static void found(struct acp_ask *ask, const struct operation_answer *answer)
@@ -667,9 +526,10 @@ static void found(struct acp_ask *ask, const struct operation_answer *answer)
         return;
     }
     const struct session_open_params open = {.session = info->id, .directory = ask->text};
-    struct acp_ask *next = acp_ask(ask->acp, ask->call, NULL, &operation_session_open, &open,
-                                   ask->number == OPEN_LOAD ? opened_to_load : opened_to_resume);
-    next->text = ask->servers;
+    struct acp_ask *next =
+        acp_ask(ask->acp, ask->call, NULL, &operation_session_open, &open, opened);
+    next->number = ask->number;
+    next->servers = ask->servers;
     ask->servers = NULL;
 }
 
@@ -710,23 +570,11 @@ void acp_session_fork(struct acp *a, struct rpc_call *call, const struct json *p
 
 /* --- listing ---------------------------------------------------------------------------------- */
 
-static void write_row(struct json_out *o, const struct session_info *info)
-{
-    char at[25];
-    json_out_open(o, '{');
-    json_out_member(o, "sessionId", info->id);
-    json_out_member(o, "cwd", info->directory ? info->directory : "/");
-    json_out_member(o, "title", info->title);
-    rfc3339_format(info->updated_ms, at);
-    json_out_member(o, "updatedAt", at);
-    json_out_close(o, '}');
-}
-
 /* `ask->number` sessions were told before. */
 static void listed(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct session_list_result *list = answer->result;
-    struct buf buf = BUF_INIT;
+    AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     if (acp_failed(ask->call, answer))
         return;
@@ -734,8 +582,13 @@ static void listed(struct acp_ask *ask, const struct operation_answer *answer)
     json_out_open(&o, '{');
     json_out_name(&o, "sessions");
     json_out_open(&o, '[');
-    for (size_t i = (size_t)ask->number; i < end; i++)
-        write_row(&o, &list->sessions.items.items[i]);
+    for (size_t i = (size_t)ask->number; i < end; i++) {
+        const struct session_info *info = &list->sessions.items.items[i];
+        char at[25];
+        rfc3339_format(info->updated_ms, at);
+        json_out_pack(&o, "{sessionId:s cwd:s title:s updatedAt:s}", info->id,
+                      info->directory ? info->directory : "/", info->title, at);
+    }
     json_out_close(&o, ']');
     if (list->total > (int64_t)end) {
         char cursor[24];
@@ -744,34 +597,24 @@ static void listed(struct acp_ask *ask, const struct operation_answer *answer)
     }
     json_out_close(&o, '}');
     rpc_answer(ask->call, buf.data);
-    buf_release(&buf);
 }
 
-/* A cursor says how many were told. */
-static bool read_cursor(const struct json *params, int64_t *out, struct error *e)
-{
-    const char *cursor = json_get_string(params, "cursor");
-    char *end = NULL;
-    *out = cursor ? strtoll(cursor, &end, 10) : 0;
-    return (!cursor || (*cursor && !*end && *out >= 0 && *out <= INT32_MAX - PAGE_SESSIONS)) ||
-           err_set(e, ERR_USAGE, "\"cursor\" does not fit; give the one of the page before");
-}
-
+/* The cursor is the number of sessions that were told. */
 void acp_session_list(struct acp *a, struct rpc_call *call, const struct json *params)
 {
-    struct error e;
-    int64_t told;
     const char *directory = json_get_string(params, "cwd");
-    if (!read_cursor(params, &told, &e)) {
-        acp_fail(call, &e);
+    const char *cursor = json_get_string(params, "cursor");
+    char *end = NULL;
+    int64_t told = cursor ? strtoll(cursor, &end, 10) : 0;
+    if (cursor && (!*cursor || *end || told < 0 || told > INT32_MAX - PAGE_SESSIONS)) {
+        acp_refuse(call, ERR_USAGE, "\"cursor\" does not fit; give the one of the page before");
         return;
     }
-    char *resolved = directory ? realpath(directory, NULL) : NULL;
+    auto_free char *resolved = directory ? realpath(directory, NULL) : NULL;
     const struct session_filter filter = {.directory = resolved ? resolved : directory,
                                           .state = SESSION_LIVE,
                                           .limit = (int)told + PAGE_SESSIONS};
     acp_ask(a, call, NULL, &operation_session_list, &filter, listed)->number = told;
-    free(resolved);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
@@ -818,18 +661,7 @@ void acp_session_delete(struct acp *a, struct rpc_call *call, const struct json 
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
-static void answer_options(struct rpc_call *call, const struct acp_session *s)
-{
-    struct buf buf = BUF_INIT;
-    struct json_out o = {.buf = &buf};
-    json_out_open(&o, '{');
-    write_options(s, &o);
-    json_out_close(&o, '}');
-    rpc_answer(call, buf.data);
-    buf_release(&buf);
-}
-
-/* What was chosen is what the session has from now on. */
+/* The session has the value from now on. */
 static void chosen(struct acp_ask *ask, const struct operation_answer *answer)
 {
     struct acp_session *s = ask->session;
@@ -839,68 +671,48 @@ static void chosen(struct acp_ask *ask, const struct operation_answer *answer)
         acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "that session was closed");
         return;
     }
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf mode = BUF_INIT;
+    struct json_out o = {.buf = &mode};
     acp_options_choose(&s->options, (enum acp_option)ask->number, ask->text);
-    if (ask->answers_options) {
-        answer_options(ask->call, s);
-    } else {
-        rpc_answer(ask->call, "{}");
+    write_choices(s, NULL, NULL, false, &text);
+    rpc_answer(ask->call, ask->answers_options ? text.data : "{}");
+    if (!ask->answers_options)
         acp_tell_options(s);
-    }
+    json_out_pack(&o, "{sessionUpdate:'current_mode_update' currentModeId:s}", s->options.tools);
     if (ask->number == ACP_OPTION_TOOLS)
-        tell_mode(s);
+        update(s, mode.data);
 }
 
 struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, const char *value,
                                   acp_done *done)
 {
-    char *provider, *model;
+    auto_free char *provider = NULL;
+    auto_free char *model = NULL;
     acp_options_split_model(&s->options, value, &provider, &model);
     const struct session_model_params params = {
         .session = s->id, .provider = provider, .model = model};
-    struct acp_ask *ask = acp_ask(s->acp, call, s, &operation_session_set_model, &params, done);
-    free(provider);
-    free(model);
-    return ask;
+    return acp_ask(s->acp, call, s, &operation_session_set_model, &params, done);
 }
 
-static struct acp_ask *ask_for_model(struct acp_session *s, struct rpc_call *call,
-                                     const char *value)
-{
-    return acp_ask_for_model(s, call, value, chosen);
-}
-
-static struct acp_ask *ask_for_compaction(struct acp_session *s, struct rpc_call *call,
-                                          const char *value)
-{
-    const struct session_compaction_params params = {.session = s->id, .mode = value};
-    return acp_ask(s->acp, call, s, &operation_session_set_compaction, &params, chosen);
-}
-
-static enum tools_offer find_offer(const char *word)
-{
-    int i = TOOLS_NONE;
-    while (strcmp(tools_offer_names.words[i], word) != 0)
-        i++;
-    return (enum tools_offer)i;
-}
-
-static struct acp_ask *ask_for_tools(struct acp_session *s, struct rpc_call *call,
-                                     const char *value)
-{
-    const struct session_tools_params params = {.session = s->id, .tools = find_offer(value)};
-    return acp_ask(s->acp, call, s, &operation_session_set_tools, &params, chosen);
-}
-
+/* `value` is one that the option takes. */
 static void choose(struct acp_session *s, struct rpc_call *call, enum acp_option option,
                    const char *value, bool answers_options)
 {
-    static struct acp_ask *(*const asks[])(struct acp_session *, struct rpc_call *,
-                                           const char *) = {
-        [ACP_OPTION_MODEL] = ask_for_model,
-        [ACP_OPTION_COMPACTION] = ask_for_compaction,
-        [ACP_OPTION_TOOLS] = ask_for_tools,
-    };
-    struct acp_ask *ask = asks[option](s, call, value);
+    struct acp_ask *ask;
+    if (option == ACP_OPTION_MODEL) {
+        ask = acp_ask_for_model(s, call, value, chosen);
+    } else if (option == ACP_OPTION_COMPACTION) {
+        const struct session_compaction_params params = {.session = s->id, .mode = value};
+        ask = acp_ask(s->acp, call, s, &operation_session_set_compaction, &params, chosen);
+    } else {
+        int level = TOOLS_NONE;
+        while (strcmp(tools_offer_names.words[level], value) != 0)
+            level++;
+        const struct session_tools_params params = {.session = s->id,
+                                                    .tools = (enum tools_offer)level};
+        ask = acp_ask(s->acp, call, s, &operation_session_set_tools, &params, chosen);
+    }
     ask->number = option;
     ask->text = mem_strdup(value);
     ask->answers_options = answers_options;

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/i18n.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
@@ -16,13 +17,11 @@ struct line {
 
 static bool next_line(const char **at, struct line *out)
 {
-    if (!**at)
-        return false;
     size_t len = strcspn(*at, "\n");
     len += (*at)[len] == '\n';
     *out = (struct line){*at, len};
     *at += len;
-    return true;
+    return len > 0;
 }
 
 /* The two texts while the difference is gone through. */
@@ -68,13 +67,6 @@ static bool is_next(struct undoing *u, const struct line *l)
     return (l->len == found.len || shorter) && memcmp(l->text, found.text, found.len) == 0;
 }
 
-/* "\ No newline at end of file" is about the line before. */
-static void drop_end(struct undoing *u)
-{
-    if (u->last != '+' && u->before.len > 0 && u->before.data[u->before.len - 1] == '\n')
-        buf_truncate(&u->before, u->before.len - 1);
-}
-
 static bool undo_line(struct undoing *u, const struct line *l)
 {
     const struct line rest = {l->text + 1, l->len - 1};
@@ -82,29 +74,16 @@ static bool undo_line(struct undoing *u, const struct line *l)
     bool fits = true;
     if (mark == '@')
         fits = begin_hunk(u, l->text);
-    else if (mark == '\\')
-        drop_end(u);
     else if (mark == '+' || mark == ' ')
         fits = is_next(u, &rest);
-    else
+    else if (mark != '\\')
         fits = mark == '-';
+    else if (u->last != '+' && u->before.len > 0 && u->before.data[u->before.len - 1] == '\n')
+        buf_truncate(&u->before, u->before.len - 1); /* "\ No newline at end of file" */
     if (fits && (mark == '-' || mark == ' '))
         buf_add(&u->before, rest.text, rest.len);
     u->last = mark;
     return fits;
-}
-
-static bool undo(struct undoing *u, const char *difference)
-{
-    struct line l;
-    bool any = false;
-    while (next_line(&difference, &l)) {
-        any = any || *l.text == '@';
-        if (!any || !undo_line(u, &l))
-            return false;
-    }
-    buf_addstr(&u->before, u->after);
-    return any;
 }
 
 static bool starts(const char *text, const char *with)
@@ -112,27 +91,31 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Both names, of which the first may say that there was none. */
-static bool skip_names(const char **difference, bool *created)
-{
-    struct line old, new;
-    return next_line(difference, &old) && starts(old.text, "--- ") && next_line(difference, &new) &&
-           starts(new.text, "+++ ") && (*created = starts(old.text, "--- /dev/null\n"), true);
-}
-
 bool acp_difference_undo(const char *difference, const char *after, char **before)
 {
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct undoing u = {.after = after, .line = 1, .before = BUF_INIT};
-    bool created = false;
-    bool same = strcmp(difference, "[no difference]\n") == 0;
-    *before = same ? mem_strdup(after) : NULL;
-    if (same)
+    struct line old, new, l;
+    *before = NULL;
+    if (strcmp(difference, "[no difference]\n") == 0) {
+        *before = mem_strdup(after);
         return true;
-    bool fits = skip_names(&difference, &created) && (created || undo(&u, difference));
-    if (fits && !created)
-        *before = buf_take(&u.before);
-    buf_release(&u.before);
-    return fits;
+    }
+    if (!next_line(&difference, &old) || !starts(old.text, "--- ") ||
+        !next_line(&difference, &new) || !starts(new.text, "+++ "))
+        return false;
+    if (starts(old.text, "--- /dev/null\n"))
+        return true;
+    bool any = false, fits = true;
+    while (fits && next_line(&difference, &l)) {
+        any = any || *l.text == '@';
+        fits = any && undo_line(&u, &l);
+    }
+    buf_addstr(&u.before, u.after);
+    text = u.before;
+    if (any && fits)
+        *before = buf_take(&text);
+    return any && fits;
 }
 
 enum { TITLE_BYTES = 200 };
@@ -170,31 +153,24 @@ static const struct tool_row *find_row(const char *tool)
 
 /* --- title, kind, places ---------------------------------------------------------------------- */
 
-static char *cleaned_line(const char *text)
-{
-    struct buf clean = BUF_INIT, cut = BUF_INIT;
-    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
-    utf8_add_cut(&cut, clean.data, clean.len, TITLE_BYTES);
-    buf_release(&clean);
-    return buf_take(&cut);
-}
-
 static void write_title(struct json_out *o, const struct tool_row *row, const char *tool,
                         const char *about)
 {
-    char *text = cleaned_line(about ? about : tool);
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf cut = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    const char *text = about ? about : tool;
     const char *title = about && row->title ? _(row->title) : PLACE;
     const char *place = strstr(title, PLACE);
-    struct buf out = BUF_INIT;
+    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    utf8_add_cut(&cut, clean.data, clean.len, TITLE_BYTES);
     buf_addstr(&out, title);
     if (place)
-        buf_splice(&out, (size_t)(place - title), strlen(PLACE), text, strlen(text));
+        buf_splice(&out, (size_t)(place - title), strlen(PLACE), cut.data, cut.len);
     json_out_member(o, "title", out.data);
-    buf_release(&out);
-    free(text);
 }
 
-/* A path of a model's as a client wants it. NULL: it cannot be told. The caller frees. */
+/* The absolute form of a model's path. NULL: it cannot be told. The caller frees. */
 static char *absolute(const struct acp_tool_call *call, const char *path)
 {
     if (!path || *path == '/')
@@ -202,147 +178,88 @@ static char *absolute(const struct acp_tool_call *call, const char *path)
     return call->directory ? mem_printf("%s/%s", call->directory, path) : NULL;
 }
 
-static void write_locations(struct json_out *o, const struct acp_tool_call *call,
-                            const struct json *args)
+static struct json *parse_args(const struct acp_tool_call *call)
 {
-    char *path = absolute(call, json_get_string(args, "path"));
-    int64_t line = json_get_int(args, "offset", 0);
-    if (!path)
-        return;
-    json_out_name(o, "locations");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "path", path);
-    if (line >= 1 && line <= INT32_MAX)
-        json_out_int(o, "line", line);
-    json_out_close(o, '}');
-    json_out_close(o, ']');
-    free(path);
+    const char *args = call->args ? call->args : "";
+    return json_parse_foreign(args, strlen(args), NULL);
 }
 
 void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call)
 {
     const struct tool_row *row = find_row(call->tool);
-    const char *args = call->args ? call->args : "";
-    struct json *parsed = json_parse_foreign(args, strlen(args), NULL);
+    AUTO(json_free_local) struct json *args = parse_args(call);
+    auto_free char *path = absolute(call, json_get_string(args, "path"));
+    auto_free char *input = args ? json_print(args) : NULL;
+    int64_t line = json_get_int(args, "offset", 0);
     json_out_member(o, "toolCallId", call->id);
-    write_title(o, row, call->tool, row->member ? json_get_string(parsed, row->member) : NULL);
+    write_title(o, row, call->tool, row->member ? json_get_string(args, row->member) : NULL);
     json_out_member(o, "kind", row->kind);
-    write_locations(o, call, parsed);
+    if (path && line >= 1 && line <= INT32_MAX)
+        json_out_pack(o, "locations:[{path:s line:I}]", path, line);
+    else if (path)
+        json_out_pack(o, "locations:[{path:s}]", path);
     json_out_name(o, "rawInput");
-    if (parsed) {
-        char *text = json_print(parsed);
-        json_out_raw(o, text);
-        free(text);
-    } else {
-        json_out_string(o, args);
-    }
-    json_free(parsed);
+    if (input)
+        json_out_raw(o, input);
+    else
+        json_out_string(o, call->args ? call->args : "");
 }
 
 /* --- content ---------------------------------------------------------------------------------- */
 
-void acp_content_write_text(struct json_out *o, const char *text)
-{
-    json_out_member(o, "type", "text");
-    json_out_member(o, "text", text);
-}
-
 void acp_tool_call_write_text(struct json_out *o, const char *text)
 {
-    json_out_name(o, "content");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "type", "content");
-    json_out_name(o, "content");
-    json_out_open(o, '{');
-    acp_content_write_text(o, text);
-    json_out_close(o, '}');
-    json_out_close(o, '}');
-    json_out_close(o, ']');
+    json_out_pack(o, "content:[{type:'content' content:{type:'text' text:s}}]", text);
 }
 
 void acp_tool_call_write_terminal(struct json_out *o, const char *terminal)
 {
-    json_out_name(o, "content");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "type", "terminal");
-    json_out_member(o, "terminalId", terminal);
-    json_out_close(o, '}');
-    json_out_close(o, ']');
+    json_out_pack(o, "content:[{type:'terminal' terminalId:s}]", terminal);
 }
 
-/* What is no Markdown: a fence keeps it as it is. */
-static void write_fenced(struct json_out *o, const char *text)
-{
-    struct buf fenced = BUF_INIT;
-    attached_file_fence(&fenced, text, strlen(text));
-    acp_tool_call_write_text(o, fenced.data);
-    buf_release(&fenced);
-}
-
+/* A fence keeps a text that is no Markdown as it is. */
 void acp_tool_call_write_result(struct json_out *o, const char *result)
 {
-    write_fenced(o, result);
+    AUTO(buf_release) struct buf fenced = BUF_INIT;
+    attached_file_fence(&fenced, result, strlen(result));
+    acp_tool_call_write_text(o, fenced.data);
 }
 
 bool acp_tool_call_write_written(struct json_out *o, const struct acp_tool_call *call)
 {
-    const char *text = call->args ? call->args : "";
-    struct json *args = json_parse_foreign(text, strlen(text), NULL);
+    AUTO(json_free_local) struct json *args = parse_args(call);
+    AUTO(buf_release) struct buf shown = BUF_INIT;
     const char *content = json_get_string(args, "content");
-    bool wrote = content && strcmp(call->tool, "write_file") == 0;
-    struct buf shown = BUF_INIT;
-    if (wrote) {
-        utf8_reveal(&shown, content, strlen(content), UTF8_MULTILINE);
-        write_fenced(o, shown.data);
-    }
-    buf_release(&shown);
-    json_free(args);
-    return wrote;
+    if (!content || strcmp(call->tool, "write_file") != 0)
+        return false;
+    utf8_reveal(&shown, content, strlen(content), UTF8_MULTILINE);
+    acp_tool_call_write_result(o, shown.data);
+    return true;
 }
 
-static void write_diff(struct json_out *o, const char *path, const char *before, const char *after)
-{
-    json_out_name(o, "content");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "type", "diff");
-    json_out_member(o, "path", path);
-    json_out_member(o, "oldText", before);
-    json_out_member(o, "newText", after);
-    json_out_close(o, '}');
-    json_out_close(o, ']');
-}
-
-/* A preview has nothing that cannot be seen; neither has what it leads to. */
+/* Writes a diff of the call's text and the text before it. Both show control characters as the
+ * preview does. False: the preview is no difference that leads to that text. */
 static bool write_change(struct json_out *o, const struct acp_tool_call *call,
                          const struct json *args, const char *preview)
 {
     const char *content = json_get_string(args, "content");
-    char *path = absolute(call, json_get_string(args, "path"));
-    char *before = NULL;
-    struct buf after = BUF_INIT;
+    auto_free char *path = absolute(call, json_get_string(args, "path"));
+    auto_free char *before = NULL;
+    AUTO(buf_release) struct buf after = BUF_INIT;
     if (content)
         utf8_reveal(&after, content, strlen(content), UTF8_MULTILINE);
-    bool told = content && path && acp_difference_undo(preview, after.data, &before);
-    if (told)
-        write_diff(o, path, before, after.data);
-    buf_release(&after);
-    free(before);
-    free(path);
-    return told;
+    if (!content || !path || !acp_difference_undo(preview, after.data, &before))
+        return false;
+    json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path, before,
+                  after.data);
+    return true;
 }
 
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
                                  const char *preview)
 {
-    if (!preview)
-        return;
-    const char *text = call->args ? call->args : "";
-    struct json *args = json_parse_foreign(text, strlen(text), NULL);
-    if (strcmp(find_row(call->tool)->kind, "edit") != 0 || !write_change(o, call, args, preview))
-        write_fenced(o, preview);
-    json_free(args);
+    AUTO(json_free_local) struct json *args = parse_args(call);
+    bool edits = strcmp(find_row(call->tool)->kind, "edit") == 0;
+    if (preview && (!edits || !write_change(o, call, args, preview)))
+        acp_tool_call_write_result(o, preview);
 }

@@ -1,12 +1,14 @@
 #include "serve/acp_updates.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "serve/acp_private.h"
@@ -34,12 +36,15 @@ static void send(struct acp_telling *t, struct update *u)
     buf_release(&u->buf);
 }
 
-static void write_text_content(struct json_out *o, const char *text)
+/* Sends an update whose members are packed (base/json_out.h). */
+static void tell(struct acp_telling *t, const char *kind, const char *format, ...)
 {
-    json_out_name(o, "content");
-    json_out_open(o, '{');
-    acp_content_write_text(o, text);
-    json_out_close(o, '}');
+    struct update u;
+    va_list args;
+    va_start(args, format);
+    json_out_vpack(begin(&u, kind), format, args);
+    va_end(args);
+    send(t, &u);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -47,27 +52,18 @@ static void write_text_content(struct json_out *o, const char *text)
 /* A longer text is told in pieces, each of which a slow reader has room for. */
 enum { CHUNK_BYTES = 1024 * 1024 };
 
-static void tell_piece(struct acp_telling *t, const char *kind, const char *id, const char *text)
-{
-    struct update u;
-    struct json_out *o = begin(&u, kind);
-    json_out_member(o, "messageId", id);
-    write_text_content(o, text);
-    send(t, &u);
-}
-
 static void tell_chunk(struct acp_telling *t, const char *kind, const char *id, const char *text)
 {
+    static const char members[] = "messageId:s content:{type:'text' text:s}";
     size_t left = strlen(text);
     while (left > CHUNK_BYTES) {
         size_t len = CHUNK_BYTES - utf8_incomplete_tail(text, CHUNK_BYTES);
-        char *piece = mem_strndup(text, len);
-        tell_piece(t, kind, id, piece);
-        free(piece);
+        auto_free char *piece = mem_strndup(text, len);
+        tell(t, kind, members, id, piece);
         text += len;
         left -= len;
     }
-    tell_piece(t, kind, id, text);
+    tell(t, kind, members, id, text);
 }
 
 static void end_part(struct acp_telling *t)
@@ -110,26 +106,14 @@ void acp_tell_line(struct acp_telling *t, const char *text)
     end_part(t);
 }
 
-static void tell_as_notice(struct acp_telling *t, const char *severity, const char *text)
-{
-    struct update u;
-    struct json_out *o = begin(&u, "notice");
-    json_out_member(o, "severity", severity);
-    json_out_member(o, "title", text);
-    send(t, &u);
-}
-
 void acp_tell_notice(struct acp_telling *t, const char *severity, const char *text)
 {
-    if (!*text)
-        return;
-    if (t->client->notices && !t->replays) {
-        tell_as_notice(t, severity, text);
-        return;
+    if (*text && t->client->notices && !t->replays) {
+        tell(t, "notice", "severity:s title:s", severity, text);
+    } else if (*text) {
+        auto_free char *line = mem_printf("\n\n*%s*\n\n", text);
+        acp_tell_line(t, line);
     }
-    char *line = mem_printf("\n\n*%s*\n\n", text);
-    acp_tell_line(t, line);
-    free(line);
 }
 
 /* --- a turn ----------------------------------------------------------------------------------- */
@@ -162,23 +146,14 @@ static void begin_part(struct acp_telling *t, const struct event *ev)
 
 static void tell_image(struct acp_telling *t, const char *id, const struct json *image)
 {
-    struct update u;
     const char *place = json_get_string(image, "text");
     if (!place)
         return;
     const char *name = strrchr(place, '/');
-    char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
-    struct json_out *o = begin(&u, "user_message_chunk");
-    json_out_member(o, "messageId", id);
-    json_out_name(o, "content");
-    json_out_open(o, '{');
-    json_out_member(o, "type", "resource_link");
-    json_out_member(o, "uri", uri);
-    json_out_member(o, "name", name && name[1] ? name + 1 : place);
-    json_out_member(o, "mimeType", json_get_string(image, "media_type"));
-    json_out_close(o, '}');
-    send(t, &u);
-    free(uri);
+    auto_free char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
+    tell(t, "user_message_chunk",
+         "messageId:s content:{type:'resource_link' uri:s name:s mimeType:s}", id, uri,
+         name && name[1] ? name + 1 : place, json_get_string(image, "media_type"));
 }
 
 static void turn_started(struct acp_telling *t, const struct event *ev)
@@ -192,10 +167,9 @@ static void turn_started(struct acp_telling *t, const struct event *ev)
     snprintf(id, sizeof id, "%" PRId64, ev->seq);
     tell_chunk(t, "user_message_chunk", id, ev->text ? ev->text : "");
     const char *attachments = ev->attachments ? ev->attachments : "";
-    struct json *images = json_parse(attachments, strlen(attachments), NULL);
+    AUTO(json_free_local) struct json *images = json_parse(attachments, strlen(attachments), NULL);
     for (const struct json *i = json_first(images); i; i = json_next(i))
         tell_image(t, id, i);
-    json_free(images);
 }
 
 static void text_delta(struct acp_telling *t, const struct event *ev)
@@ -226,9 +200,9 @@ static void retrying(struct acp_telling *t, const struct event *ev)
     end_part(t);
     if (t->replays)
         return;
-    char *text = mem_printf(_("Trying again (%d of %d): %s"), ev->count, ev->limit, ev->text);
+    auto_free char *text =
+        mem_printf(_("Trying again (%d of %d): %s"), ev->count, ev->limit, ev->text);
     acp_tell_notice(t, "info", text);
-    free(text);
 }
 
 static void warning(struct acp_telling *t, const struct event *ev)
@@ -238,32 +212,25 @@ static void warning(struct acp_telling *t, const struct event *ev)
 
 static void budget_warning(struct acp_telling *t, const struct event *ev)
 {
-    char *text = mem_printf(_("%d %% of the budget %s is used"), ev->count, ev->name);
+    auto_free char *text = mem_printf(_("%d %% of the budget %s is used"), ev->count, ev->name);
     acp_tell_notice(t, "warning", text);
-    free(text);
 }
 
 static void learned_noted(struct acp_telling *t, const struct event *ev)
 {
-    char *text = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"),
-                            ev->text ? ev->text : "");
+    auto_free char *text = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"),
+                                      ev->text ? ev->text : "");
     acp_tell_notice(t, "info", text);
-    free(text);
 }
 
 /* --- tool calls ------------------------------------------------------------------------------- */
 
-static struct acp_open_call *find_call(const struct acp_telling *t, const char *id)
+struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id)
 {
     for (size_t i = 0; id && i < t->calls.len; i++)
         if (strcmp(t->calls.items[i].id, id) == 0)
             return &t->calls.items[i];
     return NULL;
-}
-
-const struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id)
-{
-    return find_call(t, id);
 }
 
 static struct acp_tool_call call_as_told(const struct acp_telling *t, const struct acp_open_call *c)
@@ -289,37 +256,28 @@ static void tool_call_requested(struct acp_telling *t, const struct event *ev)
 
 static void tell_status(struct acp_telling *t, const char *told, const char *status)
 {
-    struct update u;
-    struct json_out *o = begin(&u, "tool_call_update");
-    json_out_member(o, "toolCallId", told);
-    json_out_member(o, "status", status);
-    send(t, &u);
+    tell(t, "tool_call_update", "toolCallId:s status:s", told, status);
 }
 
 void acp_tell_running(struct acp_telling *t, const char *id)
 {
-    struct acp_open_call *c = find_call(t, id);
+    struct acp_open_call *c = acp_find_call(t, id);
     if (c)
         tell_status(t, c->told, "in_progress");
 }
 
 /* Calls run one after another. */
-static void tell_next_runs(struct acp_telling *t)
-{
-    if (t->calls.len > 0)
-        tell_status(t, t->calls.items[0].told, "in_progress");
-}
-
-static void call_completed(struct acp_telling *t, const struct event *ev)
+static void tell_next_runs(struct acp_telling *t, const struct event *ev)
 {
     (void)ev;
-    tell_next_runs(t);
+    if (t->calls.len > 0)
+        tell_status(t, t->calls.items[0].told, "in_progress");
 }
 
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview)
 {
     struct update u;
-    struct acp_open_call *c = find_call(t, id);
+    struct acp_open_call *c = acp_find_call(t, id);
     if (!c || !preview)
         return;
     const struct acp_tool_call told = call_as_told(t, c);
@@ -335,99 +293,70 @@ void acp_tell_terminal(struct acp_telling *t, const char *terminal)
     struct update u;
     if (t->calls.len == 0)
         return;
-    struct acp_open_call *c = &t->calls.items[0];
     struct json_out *o = begin(&u, "tool_call_update");
-    json_out_member(o, "toolCallId", c->told);
+    json_out_member(o, "toolCallId", t->calls.items[0].told);
     acp_tool_call_write_terminal(o, terminal);
     send(t, &u);
-    c->terminal = true;
-}
-
-/* What a change was is worth more than that it was made, and a terminal than what it printed. */
-static bool is_shown(const struct acp_open_call *c, bool failed)
-{
-    return c->terminal || (!failed && c->shown && strcmp(c->tool, "write_file") == 0);
-}
-
-static void write_result(const struct acp_telling *t, struct json_out *o,
-                         const struct acp_open_call *c, const struct event *ev)
-{
-    const struct acp_tool_call call = call_as_told(t, c);
-    bool told = t->replays && !ev->flag && acp_tool_call_write_written(o, &call);
-    if (!told)
-        acp_tool_call_write_result(o, ev->text ? ev->text : "");
+    t->calls.items[0].terminal = true;
 }
 
 static void tool_execution_completed(struct acp_telling *t, const struct event *ev)
 {
     struct update u;
-    struct acp_open_call *c = find_call(t, ev->id);
+    struct acp_open_call *c = acp_find_call(t, ev->id);
     if (!c)
         return;
+    const struct acp_tool_call call = call_as_told(t, c);
+    /* The client keeps a terminal, and the difference that a write was previewed by. */
+    bool shown = c->terminal || (!ev->flag && c->shown && strcmp(c->tool, "write_file") == 0);
     struct json_out *o = begin(&u, "tool_call_update");
-    json_out_member(o, "toolCallId", c->told);
-    json_out_member(o, "status", ev->flag ? "failed" : "completed");
-    if (!is_shown(c, ev->flag))
-        write_result(t, o, c, ev);
+    json_out_pack(o, "toolCallId:s status:s", c->told, ev->flag ? "failed" : "completed");
+    if (!shown && !(t->replays && !ev->flag && acp_tool_call_write_written(o, &call)))
+        acp_tool_call_write_result(o, ev->text ? ev->text : "");
     json_out_member(o, "rawOutput", ev->text);
     send(t, &u);
     forget_call(t, (size_t)(c - t->calls.items));
-    tell_next_runs(t);
+    tell_next_runs(t, ev);
 }
 
-/* The turn did not come to them, or did not finish them. */
-static void give_up_calls(struct acp_telling *t)
+/* The turn ended before these calls did. */
+static void give_up_calls(struct acp_telling *t, const struct event *ev)
 {
+    (void)ev;
     while (t->calls.len > 0) {
         tell_status(t, t->calls.items[0].told, "failed");
         forget_call(t, 0);
     }
 }
 
-static void turn_completed(struct acp_telling *t, const struct event *ev)
-{
-    (void)ev;
-    give_up_calls(t);
-}
-
 static void turn_failed(struct acp_telling *t, const struct event *ev)
 {
-    give_up_calls(t);
+    give_up_calls(t, ev);
     if (t->replays)
         acp_tell_notice(t, "error", ev->text && *ev->text ? ev->text : ev->name);
 }
 
 static void interrupted(struct acp_telling *t, const struct event *ev)
 {
-    (void)ev;
-    give_up_calls(t);
+    give_up_calls(t, ev);
     if (t->replays)
         acp_tell_notice(t, "info", _("interrupted"));
 }
 
 /* --- draft summaries -------------------------------------------------------------------------- */
 
-static void write_draft_members(struct json_out *o, const char *told, const char *summary)
-{
-    json_out_member(o, "toolCallId", told);
-    json_out_member(o, "title", _("Summary of the conversation"));
-    json_out_member(o, "kind", "think");
-    json_out_member(o, "status", "pending");
-    acp_tool_call_write_text(o, summary);
-}
+#define DRAFT_MEMBERS                                                                              \
+    "toolCallId:s title:s kind:'think' status:'pending' "                                          \
+    "content:[{type:'content' content:{type:'text' text:s}}]"
 
 void acp_write_draft(struct json_out *o, const char *told, const char *summary)
 {
-    json_out_open(o, '{');
-    write_draft_members(o, told, summary);
-    json_out_close(o, '}');
+    json_out_pack(o, "{" DRAFT_MEMBERS "}", told, _("Summary of the conversation"), summary);
 }
 
 void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary)
 {
-    struct update u;
-    write_draft_members(begin(&u, "tool_call"), told, summary);
-    send(t, &u);
+    tell(t, "tool_call", DRAFT_MEMBERS, told, _("Summary of the conversation"), summary);
 }
 
 void acp_tell_draft_decided(struct acp_telling *t, const char *told, bool committed)
@@ -437,91 +366,67 @@ void acp_tell_draft_decided(struct acp_telling *t, const char *told, bool commit
 
 /* --- compactions ------------------------------------------------------------------------------ */
 
-static struct json_out *begin_compaction(struct acp_telling *t, struct update *u, const char *kind)
+static void tell_compaction(struct acp_telling *t, const char *status, const char *fault)
 {
     char id[32];
-    struct json_out *o = begin(u, kind);
     snprintf(id, sizeof id, "%" PRId64, t->compaction);
-    json_out_member(o, "compactionId", id);
-    return o;
+    tell(t, "compaction_update", "compactionId:s status:s error:s", id, status, fault);
 }
 
 static void compaction_started(struct acp_telling *t, const struct event *ev)
 {
-    struct update u;
     t->compaction = ev->seq;
-    if (!t->client->compaction)
-        return;
-    json_out_member(begin_compaction(t, &u, "compaction_update"), "status", "in_progress");
-    send(t, &u);
+    if (t->client->compaction)
+        tell_compaction(t, "in_progress", NULL);
 }
 
-/* Parts of a long history are folded into the last, which is the summary. */
+/* The parts of a long history are folded into the last one, which is the summary. */
 static void compaction_delta(struct acp_telling *t, const struct event *ev)
 {
-    struct update u;
+    char id[32];
     if (!t->client->compaction || t->replays || ev->count < ev->limit)
         return;
-    write_text_content(begin_compaction(t, &u, "compaction_summary_chunk"), ev->text);
-    send(t, &u);
-}
-
-static void write_summary(struct json_out *o, const char *summary)
-{
-    json_out_name(o, "summary");
-    json_out_open(o, '[');
-    if (summary && *summary) {
-        json_out_open(o, '{');
-        acp_content_write_text(o, summary);
-        json_out_close(o, '}');
-    }
-    json_out_close(o, ']');
-}
-
-static void tell_compacted(struct acp_telling *t, const struct compaction *c)
-{
-    char *text = mem_printf(_("Compacted (%s): %d messages became %d, about %lld tokens %lld."),
-                            c->effective_mode, c->messages_before, c->messages_after,
-                            (long long)c->tokens_before, (long long)c->tokens_after);
-    acp_tell_notice(t, "info", text);
-    if (t->hints && !(c->stage && strcmp(c->stage, "micro") == 0))
-        acp_tell_notice(t, "info",
-                        _("another mode: /compact MODE, or [compaction] mode in tiro.ini"));
-    free(text);
+    snprintf(id, sizeof id, "%" PRId64, t->compaction);
+    tell(t, "compaction_summary_chunk", "compactionId:s content:{type:'text' text:s}", id,
+         ev->text);
 }
 
 static void compaction_completed(struct acp_telling *t, const struct event *ev)
 {
-    struct update u;
+    const struct compaction *c = &ev->compaction;
     if (t->compaction == 0)
         t->compaction = ev->seq;
     if (t->client->compaction) {
-        struct json_out *o = begin_compaction(t, &u, "compaction_update");
-        json_out_member(o, "status", "completed");
-        write_summary(o, ev->text);
-        send(t, &u);
+        char id[32];
+        bool empty = !ev->text || !*ev->text;
+        snprintf(id, sizeof id, "%" PRId64, t->compaction);
+        tell(t, "compaction_update",
+             empty ? "compactionId:s status:'completed' summary:[]"
+                   : "compactionId:s status:'completed' summary:[{type:'text' text:s}]",
+             id, ev->text);
     } else {
-        tell_compacted(t, &ev->compaction);
+        auto_free char *text =
+            mem_printf(_("Compacted (%s): %d messages became %d, about %lld tokens %lld."),
+                       c->effective_mode, c->messages_before, c->messages_after,
+                       (long long)c->tokens_before, (long long)c->tokens_after);
+        acp_tell_notice(t, "info", text);
+        if (t->hints && !(c->stage && strcmp(c->stage, "micro") == 0))
+            acp_tell_notice(t, "info",
+                            _("another mode: /compact MODE, or [compaction] mode in tiro.ini"));
     }
     t->compaction = 0;
 }
 
 static void compaction_failed(struct acp_telling *t, const struct event *ev)
 {
-    struct update u;
     const char *reason = ev->compaction.reason ? ev->compaction.reason : "";
-    bool cancelled = strcmp(reason, "cancelled") == 0;
     if (t->compaction == 0)
         t->compaction = ev->seq;
     if (t->client->compaction) {
-        struct json_out *o = begin_compaction(t, &u, "compaction_update");
-        json_out_member(o, "status", cancelled ? "cancelled" : "failed");
-        json_out_member(o, "error", ev->text);
-        send(t, &u);
+        tell_compaction(t, strcmp(reason, "cancelled") == 0 ? "cancelled" : "failed", ev->text);
     } else {
-        char *text = mem_printf(_("Compaction failed: %s"), ev->text);
+        auto_free char *text = mem_printf(_("Compaction failed: %s"), ev->text);
         acp_tell_notice(t, "warning", text);
-        free(text);
     }
     t->compaction = 0;
 }
@@ -539,7 +444,7 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
     static void (*const tellers[EVENT_TYPE_COUNT])(struct acp_telling *, const struct event *) = {
         [EVENT_TURN_STARTED] = turn_started,
         [EVENT_CALL_STARTED] = begin_part,
-        [EVENT_CALL_COMPLETED] = call_completed,
+        [EVENT_CALL_COMPLETED] = tell_next_runs,
         [EVENT_TEXT_DELTA] = text_delta,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_REASONING_DELTA] = reasoning_delta,
@@ -555,7 +460,7 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_LEARNED_NOTED] = learned_noted,
         [EVENT_BUDGET_WARNING] = budget_warning,
         [EVENT_WARNING] = warning,
-        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_COMPLETED] = give_up_calls,
         [EVENT_TURN_FAILED] = turn_failed,
         [EVENT_INTERRUPTED] = interrupted,
     };
@@ -567,7 +472,6 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
 
 void acp_tell_info(struct acp_telling *t, const struct session_info *info)
 {
-    struct update u;
     char at[25];
     const char *title = info->title ? info->title : "";
     if (t->title && strcmp(t->title, title) == 0 && t->updated_ms == info->updated_ms)
@@ -575,28 +479,19 @@ void acp_tell_info(struct acp_telling *t, const struct session_info *info)
     free(t->title);
     t->title = mem_strdup(title);
     t->updated_ms = info->updated_ms;
-    struct json_out *o = begin(&u, "session_info_update");
-    json_out_member(o, "title", title);
     rfc3339_format(info->updated_ms, at);
-    json_out_member(o, "updatedAt", at);
-    send(t, &u);
+    tell(t, "session_info_update", "title:s updatedAt:s", title, at);
 }
 
 void acp_tell_usage(struct acp_telling *t, const struct meters *meters)
 {
-    struct update u;
-    if (meters->window <= 0)
+    static const char members[] = "used:I size:I";
+    int64_t used = meters->request.tokens, size = meters->window;
+    if (size <= 0)
         return;
-    struct json_out *o = begin(&u, "usage_update");
-    json_out_int(o, "used", meters->request.tokens);
-    json_out_int(o, "size", meters->window);
-    if (meters->cost >= 0) {
-        json_out_name(o, "cost");
-        json_out_open(o, '{');
-        json_out_name(o, "amount");
-        json_out_real_number(o, meters->cost);
-        json_out_member(o, "currency", "USD");
-        json_out_close(o, '}');
-    }
-    send(t, &u);
+    if (meters->cost < 0)
+        tell(t, "usage_update", members, used, size);
+    else
+        tell(t, "usage_update", "used:I size:I cost:{amount:d currency:'USD'}", used, size,
+             meters->cost);
 }

@@ -56,7 +56,7 @@ void acp_telling_release(struct acp_telling *t);
 void acp_tell_event(struct acp_telling *t, const struct event *ev);
 
 /* The open call of this id, which is the engine's; NULL: there is none. */
-const struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id);
+struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id);
 
 /* What an open call would do; that it goes on, as a person allowed it. */
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
@@ -112,9 +112,6 @@ bool acp_tool_call_write_written(struct json_out *o, const struct acp_tool_call 
 
 /* The member content: what the tool gave, as it is. */
 void acp_tool_call_write_result(struct json_out *o, const char *result);
-
-/* Members type and content of a text, of an object that is open. */
-void acp_content_write_text(struct json_out *o, const char *text);
 
 /* The text of a file before a change, out of its text after it and the difference between both. */
 
