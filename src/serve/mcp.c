@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "serve/mcp_private.h"
 #include "serve/wire.h"
@@ -25,9 +26,7 @@ void mcp_call_free(struct mcp_call *c)
         server_withdraw(m->server, c->asked);
     if (c->work && c->work->free)
         c->work->free(c);
-    for (size_t i = m->calls.len; i-- > 0;)
-        if (m->calls.items[i] == c)
-            vec_remove(&m->calls, i, 1);
+    vec_drop(&m->calls, c);
     free(c->id);
     free(c);
 }
@@ -59,16 +58,7 @@ void mcp_call_cancel(struct mcp_call *c)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void write_server_info(struct json_out *o)
-{
-    json_out_name(o, "io.modelcontextprotocol/serverInfo");
-    json_out_open(o, '{');
-    json_out_member(o, "name", "tiro");
-    json_out_member(o, "version", PACKAGE_VERSION);
-    json_out_close(o, '}');
-}
-
-/* What goes with the result: a name, its value as JSON; NULL: nothing does. */
+/* Begins a result with the member `name` of _meta, whose value is JSON; NULL: none. */
 static void begin(const struct mcp_call *c, struct mcp_result *r, const char *name,
                   const char *json)
 {
@@ -81,8 +71,10 @@ static void begin(const struct mcp_call *c, struct mcp_result *r, const char *na
         return;
     json_out_name(&r->out, "_meta");
     json_out_open(&r->out, '{');
-    if (c->modern)
-        write_server_info(&r->out);
+    if (c->modern) {
+        json_out_name(&r->out, "io.modelcontextprotocol/serverInfo");
+        json_out_pack(&r->out, "{name:'tiro' version:s}", PACKAGE_VERSION);
+    }
     if (name) {
         json_out_name(&r->out, name);
         json_out_raw(&r->out, json);
@@ -97,9 +89,8 @@ void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r)
 
 void mcp_result_begin_failed(const struct mcp_call *c, struct mcp_result *r, enum err_code code)
 {
-    char *name = mem_printf("\"%s\"", err_info(code)->name);
+    auto_free char *name = mem_printf("\"%s\"", err_info(code)->name);
     begin(c, r, "tiro/code", name);
-    free(name);
 }
 
 void mcp_result_begin_listened(const struct mcp_call *c, struct mcp_result *r)
@@ -166,11 +157,9 @@ void mcp_fail(struct mcp_call *c, int code, const char *message, const char *dat
 
 void mcp_fail_with(struct mcp_call *c, const struct error *e)
 {
-    char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
-    char *text = without_commands(e);
+    auto_free char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
+    auto_free char *text = without_commands(e);
     mcp_fail(c, e->code == ERR_USAGE ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, text, data);
-    free(text);
-    free(data);
 }
 
 bool mcp_notify(struct mcp_link *l, const char *method, const char *params_json)
@@ -185,13 +174,7 @@ bool mcp_notify(struct mcp_link *l, const char *method, const char *params_json)
 
 static void write_text(struct json_out *o, const char *text)
 {
-    json_out_name(o, "content");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "type", "text");
-    json_out_member(o, "text", text);
-    json_out_close(o, '}');
-    json_out_close(o, ']');
+    json_out_pack(o, "content:[{type:'text' text:s}]", text);
 }
 
 static char *shape_text(const struct shape *shape, const void *result)
@@ -229,17 +212,15 @@ void mcp_tool_fail(struct mcp_call *c, const struct error *e, const struct shape
                    const void *result)
 {
     struct mcp_result r;
+    auto_free char *told = without_commands(e);
+    auto_free char *text = mem_printf("%s: %s", err_info(e->code)->name, told);
     mcp_result_begin_failed(c, &r, e->code);
-    char *told = without_commands(e), *text = mem_printf("%s: %s", err_info(e->code)->name, told);
-    free(told);
     if (shape)
         write_structured(&r.out, shape, result, text);
     else
         write_text(&r.out, text);
-    json_out_name(&r.out, "isError");
-    json_out_raw(&r.out, "true");
+    json_out_pack(&r.out, "isError:b", true);
     mcp_result_send(c, &r);
-    free(text);
 }
 
 /* How long a client may go by what it was told at first: it holds as long as the process. */
@@ -264,14 +245,6 @@ static const struct {
 };
 enum { LEAVES = sizeof leaves / sizeof *leaves };
 
-static unsigned leave_of(const char *word, size_t len)
-{
-    for (size_t i = 0; i < LEAVES; i++)
-        if (strlen(leaves[i].word) == len && strncmp(leaves[i].word, word, len) == 0)
-            return leaves[i].leave;
-    return 0;
-}
-
 const char *mcp_leave_word(enum mcp_leave leave)
 {
     size_t i = 0;
@@ -284,8 +257,12 @@ unsigned mcp_take_leave(struct buf *words)
 {
     unsigned given = 0;
     for (size_t at = 0; at < words->len;) {
-        size_t len = strcspn(words->data + at, ", ");
-        unsigned leave = leave_of(words->data + at, len);
+        const char *word = words->data + at;
+        size_t len = strcspn(word, ", ");
+        unsigned leave = 0;
+        for (size_t i = 0; i < LEAVES; i++)
+            if (strlen(leaves[i].word) == len && strncmp(leaves[i].word, word, len) == 0)
+                leave = leaves[i].leave;
         given |= leave;
         if (leave)
             buf_splice(words, at, len, "", 0);
@@ -302,20 +279,15 @@ enum authority mcp_authority(const struct mcp *m)
 
 /* --- beginnings ------------------------------------------------------------------------------- */
 
-/* Whoever is told of changes listens to a stream: of 2026-07-28 one that it asks for, before that
- * the only one, which HTTP does not have here. */
-static const char *capabilities_of(const struct mcp_call *c)
-{
-    if (c->modern)
-        return "{\"tools\":{},\"resources\":{\"subscribe\":true,\"listChanged\":true}}";
-    return c->link->http ? "{\"tools\":{},\"resources\":{}}"
-                         : "{\"tools\":{},\"resources\":{\"subscribe\":true}}";
-}
-
+/* A client that is told of changes listens to a stream: of 2026-07-28 the one that it asks for,
+ * before that the only one, which HTTP does not have here. */
 static void write_capabilities(struct json_out *o, const struct mcp_call *c)
 {
     json_out_name(o, "capabilities");
-    json_out_raw(o, capabilities_of(c));
+    json_out_raw(o, c->modern       ? "{\"tools\":{},\"resources\":{\"subscribe\":true,"
+                                      "\"listChanged\":true}}"
+                    : c->link->http ? "{\"tools\":{},\"resources\":{}}"
+                                    : "{\"tools\":{},\"resources\":{\"subscribe\":true}}");
 }
 
 static void initialize(struct mcp_call *c, const struct json *params)
@@ -331,10 +303,8 @@ static void initialize(struct mcp_call *c, const struct json *params)
     mcp_result_begin(c, &r);
     json_out_member(&r.out, "protocolVersion", c->link->agreed);
     write_capabilities(&r.out, c);
-    json_out_name(&r.out, "serverInfo");
-    json_out_raw(&r.out,
-                 "{\"name\":\"tiro\",\"title\":\"tiro\",\"version\":\"" PACKAGE_VERSION "\"}");
-    json_out_member(&r.out, "instructions", instructions);
+    json_out_pack(&r.out, "serverInfo:{name:'tiro' title:'tiro' version:s} instructions:s",
+                  PACKAGE_VERSION, instructions);
     mcp_result_send(c, &r);
 }
 
@@ -380,44 +350,32 @@ static const struct {
     {"subscriptions/listen", MODERN, mcp_listen},
 };
 
-static mcp_method *find_method(const char *name, bool modern)
+static void on_request(void *context, struct rpc_call *rpc, const char *method,
+                       const struct json *params)
 {
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, name) == 0 && methods[i].eras & (modern ? MODERN : LEGACY))
-            return methods[i].run;
-    return NULL;
-}
-
-static bool admit(struct mcp_link *l, struct rpc_call *rpc, const char *method,
-                  const struct json *params, bool *modern)
-{
+    struct mcp_link *l = context;
     const struct mcp_request r = {.method = method,
                                   .params = params,
                                   .batch = rpc->batch,
                                   .headers = l->headers,
                                   .agreed = l->agreed};
     struct mcp_refusal refusal;
-    if (!mcp_admit(&r, modern, &refusal)) {
+    bool modern;
+    if (!mcp_admit(&r, &modern, &refusal)) {
         l->status = refusal.status;
         rpc_fail(rpc, refusal.code, refusal.message, refusal.data);
         free(refusal.data);
-        return false;
-    }
-    if (*modern || !l->lost || strcmp(method, "initialize") == 0)
-        return true;
-    l->status = 404;
-    rpc_fail(rpc, RPC_INVALID_REQUEST, "this session has ended; begin with initialize", NULL);
-    return false;
-}
-
-static void on_request(void *context, struct rpc_call *rpc, const char *method,
-                       const struct json *params)
-{
-    struct mcp_link *l = context;
-    bool modern;
-    if (!admit(l, rpc, method, params, &modern))
         return;
-    mcp_method *run = find_method(method, modern);
+    }
+    if (!modern && l->lost && strcmp(method, "initialize") != 0) {
+        l->status = 404;
+        rpc_fail(rpc, RPC_INVALID_REQUEST, "this session has ended; begin with initialize", NULL);
+        return;
+    }
+    mcp_method *run = NULL;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].name, method) == 0 && methods[i].eras & (modern ? MODERN : LEGACY))
+            run = methods[i].run;
     l->status = run || !modern ? 200 : 404;
     if (run)
         run(mcp_call_new(l, rpc, modern), params);
@@ -425,7 +383,7 @@ static void on_request(void *context, struct rpc_call *rpc, const char *method,
         rpc_fail(rpc, RPC_METHOD_NOT_FOUND, "Method not found", NULL);
 }
 
-/* Of a client of HTTP each message has a peer of its own, so that it cancels by session and id. */
+/* A client of HTTP cancels by session and id: each of its messages has a peer of its own. */
 static void on_notification(void *context, const char *method, const struct json *params)
 {
     struct mcp_link *l = context;
@@ -434,7 +392,7 @@ static void on_notification(void *context, const char *method, const struct json
         l->status = 404;
     if (strcmp(method, "notifications/cancelled") != 0 || !which || !*l->session)
         return;
-    char *id = json_print(which);
+    auto_free char *id = json_print(which);
     for (size_t i = 0; i < l->mcp->calls.len; i++) {
         struct mcp_call *c = l->mcp->calls.items[i];
         struct mcp_link *asked_by = c->link;
@@ -445,9 +403,8 @@ static void on_notification(void *context, const char *method, const struct json
             asked_by->status = 202;
             asked_by->wrote(asked_by->context);
         }
-        break;
+        return;
     }
-    free(id);
 }
 
 static void on_cancelled(void *context, struct rpc_call *rpc)
@@ -470,32 +427,26 @@ void mcp_link_open(struct mcp_link *l, struct mcp *m)
     vec_push(&m->links, l);
 }
 
-/* What only reads is left; a turn of an older version goes on. */
-static void leave(struct mcp_call *c, bool gone)
-{
-    bool goes_on = c->work && c->work->lasts && !(gone && c->modern && c->link->http);
-    if (!goes_on) {
-        mcp_call_cancel(c);
-        return;
-    }
-    c->link = NULL;
-    c->rpc = NULL;
-}
-
 void mcp_link_close(struct mcp_link *l, bool gone)
 {
     struct mcp *m = l->mcp;
     mcp_unfollow(l);
-    for (size_t i = m->calls.len; i-- > 0;)
-        if (m->calls.items[i]->link == l)
-            leave(m->calls.items[i], gone);
+    for (size_t i = m->calls.len; i-- > 0;) {
+        struct mcp_call *c = m->calls.items[i];
+        if (c->link != l)
+            continue;
+        /* A turn of an older version goes on; a call that only reads does not. */
+        bool goes_on = c->work && c->work->lasts && !(gone && c->modern && l->http);
+        if (goes_on)
+            c->rpc = NULL;
+        else
+            mcp_call_cancel(c);
+    }
     for (size_t i = 0; i < m->calls.len; i++) /* that end when their turns do */
         if (m->calls.items[i]->link == l)
             m->calls.items[i]->link = NULL;
     rpc_peer_free(l->peer);
-    for (size_t i = m->links.len; i-- > 0;)
-        if (m->links.items[i] == l)
-            vec_remove(&m->links, i, 1);
+    vec_drop(&m->links, l);
 }
 
 /* --- the server ------------------------------------------------------------------------------- */
@@ -639,7 +590,7 @@ static struct mcp_session *begin_session(struct mcp *m, const char *version)
     return s;
 }
 
-/* NULL: there is none (any more). */
+/* Moves the session behind the others. NULL: there is none, or not any more. */
 static const struct mcp_session *use_session(struct mcp *m, const char *id)
 {
     size_t at = find_session(m, id);
@@ -670,12 +621,6 @@ static void close_exchange(struct mcp_exchange *x, bool gone)
     free(x);
 }
 
-/* What is no message at all, or was refused, is no stream. */
-static int status_of(const struct mcp_exchange *x, bool output)
-{
-    return x->link.status ? x->link.status : output ? 400 : 202;
-}
-
 static const char *session_of(const struct mcp_exchange *x)
 {
     return x->link.begun ? x->link.session : NULL;
@@ -687,29 +632,26 @@ static void begin_stream(struct mcp_exchange *x)
     x->reply->begin(x->context, session_of(x));
 }
 
-/* The message alone, unless only events are taken, or another is still to come. */
-static void send_message(struct mcp_exchange *x, const char *line, size_t len, bool only)
-{
-    int status = status_of(x, true);
-    if (!x->streaming && only && (status != 200 || x->takes_json)) {
-        x->reply->answer(x->context, status, session_of(x), line, len);
-        return;
-    }
-    if (!x->streaming)
-        begin_stream(x);
-    x->reply->event(x->context, line, len);
-}
-
-/* Whether the exchange is over. */
+/* Sends what there is: a message alone as the answer, unless the client takes only events or
+ * another message is still to come. Returns whether the exchange is over. */
 static bool pump(struct mcp_exchange *x)
 {
     struct rpc_peer *peer = x->link.peer;
+    const int said = x->link.status; /* 0: the body was no request */
     bool sent = false;
     size_t len;
     const char *bytes;
     while ((bytes = rpc_peer_output(peer, &len), len > 0)) {
         size_t line = (size_t)((const char *)memchr(bytes, '\n', len) - bytes);
-        send_message(x, bytes, line, line + 1 == len && rpc_peer_calls(peer) == 0);
+        bool only = line + 1 == len && rpc_peer_calls(peer) == 0;
+        int status = said ? said : 400;
+        if (!x->streaming && only && (status != 200 || x->takes_json)) {
+            x->reply->answer(x->context, status, session_of(x), bytes, line);
+        } else {
+            if (!x->streaming)
+                begin_stream(x);
+            x->reply->event(x->context, bytes, line);
+        }
         rpc_peer_wrote(peer, line + 1);
         sent = true;
     }
@@ -718,7 +660,7 @@ static bool pump(struct mcp_exchange *x)
     if (x->streaming)
         x->reply->end(x->context);
     else if (!sent)
-        x->reply->answer(x->context, status_of(x, false), NULL, NULL, 0);
+        x->reply->answer(x->context, said ? said : 202, NULL, NULL, 0);
     return true;
 }
 
@@ -731,25 +673,12 @@ static void on_http_output(void *context)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static void read_body(struct mcp_exchange *x, const char *body, size_t len)
-{
-    struct error e;
-    x->reading = true;
-    (void)rpc_peer_take(x->link.peer, body, len, &e); /* what is wrong is answered */
-    x->reading = false;
-    x->link.headers = NULL;
-}
-
-/* It has no sessions, and passes over their header. */
-static bool is_modern(const struct mcp_headers *h)
-{
-    return h->protocol_version && strcmp(h->protocol_version, mcp_versions[0]) == 0;
-}
-
 static struct mcp_exchange *exchange_new(struct mcp *m, const struct mcp_headers *headers,
                                          const struct mcp_reply *reply, void *context)
 {
     const struct mcp_session *session = headers->session ? use_session(m, headers->session) : NULL;
+    const char *version = headers->protocol_version;
+    bool modern = version && strcmp(version, mcp_versions[0]) == 0; /* which has no sessions */
     struct mcp_exchange *x = mem_alloc(sizeof *x);
     x->reply = reply;
     x->context = context;
@@ -757,7 +686,7 @@ static struct mcp_exchange *exchange_new(struct mcp *m, const struct mcp_headers
     x->link = (struct mcp_link){.agreed = session ? session->version : NULL,
                                 .http = true,
                                 .headers = headers,
-                                .lost = headers->session && !session && !is_modern(headers),
+                                .lost = headers->session && !session && !modern,
                                 .hears = headers->takes_events,
                                 .wrote = on_http_output,
                                 .context = x};
@@ -782,12 +711,16 @@ static bool waits_for_turn(const struct mcp_exchange *x)
 struct mcp_exchange *mcp_post(struct mcp *m, const struct mcp_headers *headers, const char *body,
                               size_t len, const struct mcp_reply *reply, void *context)
 {
+    struct error e;
     if (!headers->takes_events && !headers->takes_json) {
         reply->answer(context, 406, NULL, NULL, 0);
         return NULL;
     }
     struct mcp_exchange *x = exchange_new(m, headers, reply, context);
-    read_body(x, body, len);
+    x->reading = true;
+    (void)rpc_peer_take(x->link.peer, body, len, &e); /* a fault of the body is answered */
+    x->reading = false;
+    x->link.headers = NULL;
     if (x->link.begun)
         memcpy(x->link.session, begin_session(m, x->link.agreed)->id, sizeof x->link.session);
     if (pump(x)) {

@@ -94,22 +94,9 @@ static bool header_says(const char *header, const char *value)
     if (len < before + behind || strncmp(header, prefix, before) != 0 ||
         strcmp(header + len - behind, suffix) != 0)
         return strcmp(header, value) == 0;
-    char *encoded = base64_encode((const unsigned char *)value, strlen(value));
+    auto_free char *encoded = base64_encode((const unsigned char *)value, strlen(value));
     size_t size = len - before - behind;
-    bool same = strlen(encoded) == size && strncmp(header + before, encoded, size) == 0;
-    free(encoded);
-    return same;
-}
-
-/* The member that Mcp-Name repeats; NULL: of this method there is none. */
-static const char *named_member(const char *method)
-{
-    static const char *const members[][2] = {
-        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (strcmp(members[i][0], method) == 0)
-            return members[i][1];
-    return NULL;
+    return strlen(encoded) == size && strncmp(header + before, encoded, size) == 0;
 }
 
 static bool repeats(const char *name, const char *header, const char *value,
@@ -123,10 +110,15 @@ static bool repeats(const char *name, const char *header, const char *value,
                   "Header mismatch: %s is not what the message says; repeat its value", name);
 }
 
+/* Mcp-Method repeats the method, Mcp-Name the member that some methods are about. */
 static bool headers_repeat(const struct mcp_request *r, struct mcp_refusal *refusal)
 {
-    const char *member = named_member(r->method);
-    const char *name = member ? json_get_string(r->params, member) : NULL;
+    static const char *const members[][2] = {
+        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (strcmp(members[i][0], r->method) == 0)
+            name = json_get_string(r->params, members[i][1]);
     return repeats("Mcp-Method", r->headers->method, r->method, refusal) &&
            (!name || repeats("Mcp-Name", r->headers->name, name, refusal));
 }
@@ -194,24 +186,20 @@ static int digit_of(char c)
     return at ? (int)((at - digits) % 16) : -1;
 }
 
-/* NULL: an escape is none, or the text that comes of it is. */
+/* NULL: an escape is malformed, or the result is no text. */
 static char *unescape(const char *text, size_t len)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         int high = text[i] == '%' && i + 1 < len ? digit_of(text[i + 1]) : -1;
         int low = high >= 0 && i + 2 < len ? digit_of(text[i + 2]) : -1;
-        if (text[i] == '%' && low < 0) {
-            buf_release(&out);
+        if (text[i] == '%' && low < 0)
             return NULL;
-        }
         buf_addch(&out, text[i] == '%' ? (char)(high * 16 + low) : text[i]);
         i += text[i] == '%' ? 2 : 0;
     }
-    if (strlen(out.data) == out.len && out.len > 0 && utf8_valid(out.data, out.len))
-        return buf_take(&out);
-    buf_release(&out);
-    return NULL;
+    bool valid = out.len > 0 && strlen(out.data) == out.len && utf8_valid(out.data, out.len);
+    return valid ? buf_take(&out) : NULL;
 }
 
 bool mcp_uri_read(const char *uri, char **reference, enum mcp_form *form)
@@ -231,8 +219,6 @@ bool mcp_uri_read(const char *uri, char **reference, enum mcp_form *form)
 
 char *mcp_uri_of(const char *session_id, enum mcp_form form)
 {
-    char *escaped = url_escape(session_id);
-    char *uri = mem_printf("%s%s%s", scheme, escaped, form == MCP_JSON ? json_ending : "");
-    free(escaped);
-    return uri;
+    auto_free char *escaped = url_escape(session_id);
+    return mem_printf("%s%s%s", scheme, escaped, form == MCP_JSON ? json_ending : "");
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "chat/transcript_text.h"
 #include "serve/mcp_private.h"
@@ -29,28 +30,9 @@ static int newest_id_first(const void *left, const void *right)
     return strcmp((*b)->id, (*a)->id);
 }
 
-static void write_resource(struct json_out *o, const struct session_info *s)
-{
-    char *uri = mcp_uri_of(s->id, MCP_MARKDOWN);
-    char when[25];
-    rfc3339_format(s->updated_ms, when);
-    json_out_open(o, '{');
-    json_out_member(o, "uri", uri);
-    json_out_member(o, "name", s->id);
-    json_out_member(o, "title", s->title);
-    json_out_member(o, "description", s->last_line);
-    json_out_member(o, "mimeType", mime_types[MCP_MARKDOWN]);
-    json_out_name(o, "annotations");
-    json_out_open(o, '{');
-    json_out_member(o, "lastModified", when);
-    json_out_close(o, '}');
-    json_out_close(o, '}');
-    free(uri);
-}
-
 static void write_page(struct json_out *o, const struct session_list *all, const char *cursor)
 {
-    VEC(const struct session_info *) sorted = {0};
+    AUTO(vec_release_local) VEC(const struct session_info *) sorted = {0};
     for (size_t i = 0; i < all->items.len; i++)
         if (!cursor || strcmp(all->items.items[i].id, cursor) < 0)
             vec_push(&sorted, &all->items.items[i]);
@@ -58,12 +40,18 @@ static void write_page(struct json_out *o, const struct session_list *all, const
     size_t count = sorted.len < PAGE ? sorted.len : PAGE;
     json_out_name(o, "resources");
     json_out_open(o, '[');
-    for (size_t i = 0; i < count; i++)
-        write_resource(o, sorted.items[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct session_info *s = sorted.items[i];
+        auto_free char *uri = mcp_uri_of(s->id, MCP_MARKDOWN);
+        char when[25];
+        rfc3339_format(s->updated_ms, when);
+        json_out_pack(
+            o, "{uri:s name:s title:s description:s mimeType:s annotations:{lastModified:s}}", uri,
+            s->id, s->title, s->last_line, mime_types[MCP_MARKDOWN], when);
+    }
     json_out_close(o, ']');
     if (count < sorted.len)
         json_out_member(o, "nextCursor", sorted.items[count - 1]->id);
-    vec_release(&sorted);
 }
 
 static void on_list(struct mcp_call *c, const struct operation_answer *a)
@@ -102,17 +90,6 @@ void mcp_resources_list(struct mcp_call *c, const struct json *params)
 
 /* --- resources/templates/list ----------------------------------------------------------------- */
 
-static void write_template(struct json_out *o, const char *uri, const char *name,
-                           const char *description, enum mcp_form form)
-{
-    json_out_open(o, '{');
-    json_out_member(o, "uriTemplate", uri);
-    json_out_member(o, "name", name);
-    json_out_member(o, "description", description);
-    json_out_member(o, "mimeType", mime_types[form]);
-    json_out_close(o, '}');
-}
-
 void mcp_resources_templates(struct mcp_call *c, const struct json *params)
 {
     struct mcp_result r;
@@ -121,15 +98,14 @@ void mcp_resources_templates(struct mcp_call *c, const struct json *params)
         return;
     }
     mcp_result_begin_kept(c, &r, TEMPLATES_MS);
-    json_out_name(&r.out, "resourceTemplates");
-    json_out_open(&r.out, '[');
-    write_template(&r.out, "tiro://session/{session_id}", "session",
-                   "The transcript of a session: its id, title, a unique part of its id, or "
-                   "\"last\"",
-                   MCP_MARKDOWN);
-    write_template(&r.out, "tiro://session/{session_id}.json", "session events",
-                   "A session with all its events", MCP_JSON);
-    json_out_close(&r.out, ']');
+    json_out_pack(&r.out,
+                  "resourceTemplates:[{uriTemplate:s name:s description:s mimeType:s} "
+                  "{uriTemplate:s name:s description:s mimeType:s}]",
+                  "tiro://session/{session_id}", "session",
+                  "The transcript of a session: its id, title, a unique part of its id, or "
+                  "\"last\"",
+                  mime_types[MCP_MARKDOWN], "tiro://session/{session_id}.json", "session events",
+                  "A session with all its events", mime_types[MCP_JSON]);
     mcp_result_send(c, &r);
 }
 
@@ -176,58 +152,33 @@ static void add_event(struct reading *r, const struct event *ev)
         transcript_text_add(&r->transcript, &r->text, ev);
         return;
     }
-    char *line = event_to_line(ev);
+    auto_free char *line = event_to_line(ev);
     json_out_raw(&r->out, line);
-    free(line);
-}
-
-static void end_text(struct reading *r)
-{
-    if (r->form == MCP_MARKDOWN) {
-        transcript_text_end(&r->transcript, &r->text);
-        return;
-    }
-    json_out_close(&r->out, ']');
-    json_out_close(&r->out, '}');
 }
 
 static void send_text(struct mcp_call *c)
 {
     struct reading *r = c->state;
     struct mcp_result result;
-    struct json_out *o = &result.out;
-    end_text(r);
+    if (r->form == MCP_MARKDOWN) {
+        transcript_text_end(&r->transcript, &r->text);
+    } else {
+        json_out_close(&r->out, ']');
+        json_out_close(&r->out, '}');
+    }
     mcp_result_begin_kept(c, &result, TEXT_MS);
-    json_out_name(o, "contents");
-    json_out_open(o, '[');
-    json_out_open(o, '{');
-    json_out_member(o, "uri", r->uri);
-    json_out_member(o, "mimeType", mime_types[r->form]);
-    json_out_member(o, "text", r->text.data);
-    json_out_close(o, '}');
-    json_out_close(o, ']');
+    json_out_pack(&result.out, "contents:[{uri:s mimeType:s text:s}]", r->uri, mime_types[r->form],
+                  r->text.data);
     mcp_result_send(c, &result);
 }
 
 static void fail_not_found(struct mcp_call *c, const char *uri)
 {
-    struct buf data = BUF_INIT;
+    AUTO(buf_release) struct buf data = BUF_INIT;
     struct json_out o = {.buf = &data};
-    json_out_open(&o, '{');
-    json_out_member(&o, "uri", uri);
-    json_out_close(&o, '}');
+    json_out_pack(&o, "{uri:s}", uri);
     mcp_fail(c, c->modern ? RPC_INVALID_PARAMS : MCP_RESOURCE_NOT_FOUND, "Resource not found",
              data.data);
-    buf_release(&data);
-}
-
-static void fail_reading(struct mcp_call *c, const struct error *e)
-{
-    struct reading *r = c->state;
-    if (e->code == ERR_SESSION_NOT_FOUND)
-        fail_not_found(c, r->uri);
-    else
-        mcp_fail_with(c, e);
 }
 
 static void on_page(struct mcp_call *c, const struct operation_answer *a);
@@ -243,8 +194,12 @@ static void on_page(struct mcp_call *c, const struct operation_answer *a)
 {
     const struct session_history_result *page = a->result;
     struct reading *r = c->state;
+    if (a->error.code == ERR_SESSION_NOT_FOUND) {
+        fail_not_found(c, r->uri);
+        return;
+    }
     if (a->error.code != ERR_OK) {
-        fail_reading(c, &a->error);
+        mcp_fail_with(c, &a->error);
         return;
     }
     if (!r->begun)
@@ -324,29 +279,27 @@ static void write_meta(struct json_out *o, const struct mcp_subscription *s)
 
 static void tell(const struct mcp_subscription *s, const char *method, const char *uri)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '{');
     write_meta(&o, s);
     json_out_member(&o, "uri", uri);
     json_out_close(&o, '}');
     mcp_notify(s->link, method, text.data);
-    buf_release(&text);
 }
 
-/* What is not offered is left out: that tools and prompts change, and what is no session. */
+/* Names what will be told. The changes of tools and prompts, and addresses that are no session, are
+ * left out. */
 static void acknowledge(const struct mcp_subscription *s)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '{');
     write_meta(&o, s);
     json_out_name(&o, "notifications");
     json_out_open(&o, '{');
-    if (s->list) {
-        json_out_name(&o, "resourcesListChanged");
-        json_out_raw(&o, "true");
-    }
+    if (s->list)
+        json_out_pack(&o, "resourcesListChanged:b", true);
     if (s->sessions.len > 0) {
         json_out_name(&o, "resourceSubscriptions");
         json_out_open(&o, '[');
@@ -357,7 +310,6 @@ static void acknowledge(const struct mcp_subscription *s)
     json_out_close(&o, '}');
     json_out_close(&o, '}');
     mcp_notify(s->link, "notifications/subscriptions/acknowledged", text.data);
-    buf_release(&text);
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */
@@ -483,9 +435,7 @@ static void subscription_free(struct mcp_subscription *s)
     for (size_t i = 0; i < s->sessions.len; i++)
         release_followed(&s->sessions.items[i]);
     vec_release(&s->sessions);
-    for (size_t i = m->subscriptions.len; i-- > 0;)
-        if (m->subscriptions.items[i] == s)
-            vec_remove(&m->subscriptions, i, 1);
+    vec_drop(&m->subscriptions, s);
     free(s);
 }
 
@@ -623,18 +573,16 @@ void mcp_listen(struct mcp_call *c, const struct json *params)
     begin_looking(s);
 }
 
-static void stop_listening(struct mcp_call *c)
-{
-    struct mcp_result r;
-    mcp_result_begin_listened(c, &r);
-    mcp_result_send(c, &r);
-}
-
 void mcp_stop_listening(struct mcp_link *l)
 {
     struct mcp *m = l->mcp;
+    struct mcp_result r;
     mcp_unfollow(l);
-    for (size_t i = m->calls.len; i-- > 0;)
-        if (m->calls.items[i]->link == l && m->calls.items[i]->work == &listening)
-            stop_listening(m->calls.items[i]);
+    for (size_t i = m->calls.len; i-- > 0;) {
+        struct mcp_call *c = m->calls.items[i];
+        if (c->link != l || c->work != &listening)
+            continue;
+        mcp_result_begin_listened(c, &r);
+        mcp_result_send(c, &r);
+    }
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "chat/transcript_text.h"
 #include "serve/contract.h"
@@ -143,85 +144,53 @@ static char *words_of(const struct event *ev)
 static void tell_progress(struct mcp_call *c, const char *words)
 {
     struct turn *t = turn_of(c);
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    json_out_open(&o, '{');
-    json_out_name(&o, "progressToken");
-    json_out_raw(&o, t->token);
-    json_out_int(&o, "progress", ++t->progress);
-    json_out_member(&o, "message", words);
-    json_out_close(&o, '}');
+    json_out_pack(&o, "{progressToken:r progress:I message:s}", t->token, ++t->progress, words);
     mcp_notify(c->link, "notifications/progress", text.data);
-    buf_release(&text);
 }
 
 static void tell_event(struct mcp *m, const struct notice *n)
 {
-    char *words = words_of(n->event);
+    auto_free char *words = words_of(n->event);
     for (size_t i = 0; words && i < m->calls.len; i++) {
         struct mcp_call *c = m->calls.items[i];
         if (runs_in(c, n->session) && c->rpc && turn_of(c)->token)
             tell_progress(c, words);
     }
-    free(words);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-static bool runs_here(const struct mcp *m, const char *session)
-{
-    for (size_t i = 0; i < m->calls.len; i++)
-        if (runs_in(m->calls.items[i], session))
-            return true;
-    return false;
-}
-
-/* There is no person to ask: what needs leave runs if it was allowed at start. */
-static void deny(struct mcp *m, const struct notice *n)
-{
-    const struct approval_decide_params no = {
-        .session = n->session, .call = n->text, .decision = ANSWER_DENY};
-    server_ask(m->server, &operation_approval_decide, &no, ignore, NULL);
-}
-
-static void commit(struct mcp *m, const struct notice *n)
-{
-    const struct compaction_decide_params yes = {.session = n->session, .decision = DRAFT_COMMIT};
-    server_ask(m->server, &operation_compaction_decide, &yes, ignore, NULL);
-}
-
+/* There is no person to ask: a tool that needs more than was allowed at start is denied. */
 void mcp_turn_notice(struct mcp *m, const struct notice *n)
 {
-    if (n->type == NOTICE_EVENT)
+    bool runs_here = false;
+    for (size_t i = 0; i < m->calls.len; i++)
+        runs_here = runs_here || runs_in(m->calls.items[i], n->session);
+    if (n->type == NOTICE_EVENT) {
         tell_event(m, n);
-    else if (n->type == NOTICE_APPROVAL && runs_here(m, n->session))
-        deny(m, n);
-    else if (n->type == NOTICE_DRAFT && runs_here(m, n->session))
-        commit(m, n);
+    } else if (n->type == NOTICE_APPROVAL && runs_here) {
+        const struct approval_decide_params no = {
+            .session = n->session, .call = n->text, .decision = ANSWER_DENY};
+        server_ask(m->server, &operation_approval_decide, &no, ignore, NULL);
+    } else if (n->type == NOTICE_DRAFT && runs_here) {
+        const struct compaction_decide_params yes = {.session = n->session,
+                                                     .decision = DRAFT_COMMIT};
+        server_ask(m->server, &operation_compaction_decide, &yes, ignore, NULL);
+    }
 }
 
 /* --- the turn --------------------------------------------------------------------------------- */
 
 static void on_turn(struct mcp_call *c, const struct operation_answer *a)
 {
-    const struct turn_result *result = a->result;
-    if (a->error.code != ERR_OK)
-        mcp_tool_fail(c, &a->error, NULL, NULL);
-    else if (result->fault.code != ERR_OK)
-        mcp_tool_fail(c, &result->fault, operation_turn_start.result, result);
+    const struct error *fault = contract_fault(a);
+    const struct shape *shape = a->error.code == ERR_OK ? a->request->operation->result : NULL;
+    if (fault)
+        mcp_tool_fail(c, fault, shape, a->result);
     else
-        mcp_tool_send(c, operation_turn_start.result, result, NULL);
-}
-
-static void on_compaction(struct mcp_call *c, const struct operation_answer *a)
-{
-    const struct compaction_result *result = a->result;
-    if (a->error.code != ERR_OK)
-        mcp_tool_fail(c, &a->error, NULL, NULL);
-    else if (result->fault.code != ERR_OK)
-        mcp_tool_fail(c, &result->fault, operation_compaction_run.result, result);
-    else
-        mcp_tool_send(c, operation_compaction_run.result, result, NULL);
+        mcp_tool_send(c, shape, a->result, NULL);
 }
 
 static void on_session(struct mcp_call *c, const struct operation_answer *a)
@@ -231,18 +200,15 @@ static void on_session(struct mcp_call *c, const struct operation_answer *a)
         mcp_tool_fail(c, &a->error, NULL, NULL);
         return;
     }
-    const struct session_info *session = a->result;
-    memcpy(t->session, session->id, sizeof t->session);
+    memcpy(t->session, ((const struct session_info *)a->result)->id, sizeof t->session);
+    const struct turn_start_params turn = {
+        .session = t->session, .text = t->prompt, .origin = INPUT_PROGRAM};
+    const struct compaction_run_params compaction = {
+        .session = t->session, .mode = t->mode, .focus = t->focus};
     if (t->prompt)
-        mcp_ask(c, &operation_turn_start,
-                &(struct turn_start_params){
-                    .session = t->session, .text = t->prompt, .origin = INPUT_PROGRAM},
-                on_turn);
+        mcp_ask(c, &operation_turn_start, &turn, on_turn);
     else
-        mcp_ask(c, &operation_compaction_run,
-                &(struct compaction_run_params){
-                    .session = t->session, .mode = t->mode, .focus = t->focus},
-                on_compaction);
+        mcp_ask(c, &operation_compaction_run, &compaction, on_turn);
 }
 
 /* What was put away, or opened to be read, is resumed. */
@@ -350,10 +316,9 @@ static void add_transcript(const struct session_history_result *page, struct buf
 
 static void write_transcript(struct json_out *o, const void *page)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     add_transcript(page, &text);
     json_out_string(o, text.data);
-    buf_release(&text);
 }
 
 static const struct shape_codec transcript = {
@@ -364,24 +329,14 @@ static bool has_events(const void *page)
     return ((const struct session_history_result *)page)->events.items.len > 0;
 }
 
-static int64_t first_of(const struct session_history_result *page)
-{
-    return page->events.items.items[0]->seq;
-}
-
-static int64_t last_of(const struct session_history_result *page)
-{
-    return vec_last(&page->events.items)->seq;
-}
-
 static void write_first(struct json_out *o, const void *page)
 {
-    json_out_number(o, first_of(page));
+    json_out_number(o, ((const struct session_history_result *)page)->events.items.items[0]->seq);
 }
 
 static void write_last(struct json_out *o, const void *page)
 {
-    json_out_number(o, last_of(page));
+    json_out_number(o, vec_last(&((const struct session_history_result *)page)->events.items)->seq);
 }
 
 #define NUMBER(function)                                                                           \
@@ -410,12 +365,13 @@ static const struct shape page_shape = {
 static char *page_text(const void *result)
 {
     const struct session_history_result *page = result;
+    const struct event_list *events = &page->events;
     struct buf text = BUF_INIT;
     transcript_text_head(&text, &page->session, &transcript_words_fixed, false);
     add_transcript(page, &text);
-    if (has_events(page))
-        buf_addf(&text, "\n[events %lld to %lld%s]\n", (long long)first_of(page),
-                 (long long)last_of(page), page->more ? "; there are more" : "");
+    if (events->items.len > 0)
+        buf_addf(&text, "\n[events %lld to %lld%s]\n", (long long)events->items.items[0]->seq,
+                 (long long)vec_last(&events->items)->seq, page->more ? "; there are more" : "");
     return buf_take(&text);
 }
 
@@ -563,32 +519,18 @@ static const struct shape *result_of(const struct mcp_tool *t)
 
 static struct json *schema_of(const struct shape *shape)
 {
-    static const char nothing[] = "{\"type\":\"object\",\"additionalProperties\":false}";
-    return shape ? shape_schema(shape) : json_parse(nothing, strlen(nothing), NULL);
-}
-
-static struct json *annotations_of(const struct mcp_tool *t)
-{
-    struct json *hints = json_new_object();
-    json_set_string(hints, "title", t->title);
-    json_set_bool(hints, "readOnlyHint", !t->leave);
-    json_set_bool(hints, "destructiveHint", t->destroys);
-    json_set_bool(hints, "idempotentHint", t->repeatable || !t->leave);
-    json_set_bool(hints, "openWorldHint", t->reaches_out);
-    return hints;
+    return shape ? shape_schema(shape) : json_pack("{type:'object' additionalProperties:b}", false);
 }
 
 static struct json *describe(const struct mcp_tool *t)
 {
-    struct json *tool = json_new_object();
-    json_set_string(tool, "name", t->name);
-    json_set_string(tool, "title", t->title);
-    json_set_string(tool, "description", t->description);
-    json_set(tool, "inputSchema", schema_of(params_of(t)));
-    if (result_of(t))
-        json_set(tool, "outputSchema", schema_of(result_of(t)));
-    json_set(tool, "annotations", annotations_of(t));
-    return tool;
+    return json_pack(
+        "{name:s title:s description:s inputSchema:o outputSchema:o "
+        "annotations:{title:s readOnlyHint:b destructiveHint:b idempotentHint:b "
+        "openWorldHint:b}}",
+        t->name, t->title, t->description, schema_of(params_of(t)),
+        result_of(t) ? schema_of(result_of(t)) : NULL, t->title, !t->leave, t->destroys,
+        t->repeatable || !t->leave, t->reaches_out);
 }
 
 /* A leave stands for the authority of the rows that its tools call. A tool without one calls what
@@ -600,14 +542,12 @@ static bool may_call(const struct mcp_tool *t, unsigned leave)
 
 char *mcp_tools_json(const struct config *config, unsigned leave)
 {
-    struct json *list = json_new_array();
+    AUTO(json_free_local) struct json *list = json_new_array();
     struct error e;
     for (size_t i = 0; i < TOOLS; i++)
         if (may_call(&tools[i], leave) && operation_offered(tools[i].operation, config, &e))
             json_push(list, describe(&tools[i]));
-    char *text = json_print(list);
-    json_free(list);
-    return text;
+    return json_print(list);
 }
 
 /* How long a client may go by it: which there are is decided at start. */
@@ -628,12 +568,24 @@ void mcp_tools_list(struct mcp_call *c, const struct json *params)
 
 /* --- tools/call ------------------------------------------------------------------------------- */
 
-static const struct mcp_tool *find_tool(const char *name)
+/* False with `e`: the arguments do not fit. */
+static bool read_params(const struct mcp_tool *t, const struct json *given, void **out,
+                        struct error *e)
 {
-    for (size_t i = 0; name && i < TOOLS; i++)
-        if (strcmp(tools[i].name, name) == 0)
-            return &tools[i];
-    return NULL;
+    const struct shape *shape = params_of(t);
+    AUTO(json_free_local) struct json *none = given ? NULL : json_new_object();
+    const struct json *arguments = given ? given : none;
+    *out = NULL;
+    if (!shape)
+        return json_len(arguments) == 0 ||
+               err_set(e, ERR_USAGE, "\"%s\" is not known; this tool takes no arguments",
+                       json_name(json_first(arguments)));
+    auto_free void *read = mem_alloc(shape->size);
+    if (!shape_read(shape, arguments, read, e))
+        return false;
+    *out = read;
+    read = NULL;
+    return true;
 }
 
 static void on_answer(struct mcp_call *c, const struct operation_answer *a)
@@ -643,86 +595,53 @@ static void on_answer(struct mcp_call *c, const struct operation_answer *a)
         mcp_tool_fail(c, &a->error, NULL, NULL);
         return;
     }
-    char *text = t->text ? t->text(a->result) : NULL;
+    auto_free char *text = t->text ? t->text(a->result) : NULL;
     mcp_tool_send(c, result_of(t), a->result, text);
-    free(text);
 }
 
-static void start(struct mcp_call *c, const struct mcp_tool *t, void *params, const char *token)
-{
-    if (t->start) {
-        t->start(c, params, token);
-        return;
-    }
-    c->state = (void *)t;
-    mcp_ask(c, t->operation, params, on_answer);
-    if (params)
-        shape_release(params_of(t), params);
-    free(params);
-}
-
-/* NULL with `e`: they do not fit. Without arguments there is an empty object. */
-static bool read_params(const struct mcp_tool *t, const struct json *given, void **out,
-                        struct error *e)
-{
-    const struct shape *shape = params_of(t);
-    struct json *none = given ? NULL : json_new_object();
-    const struct json *arguments = given ? given : none;
-    bool ok = true;
-    *out = shape ? mem_alloc(shape->size) : NULL;
-    if (shape)
-        ok = shape_read(shape, arguments, *out, e);
-    else if (json_len(arguments) > 0)
-        ok = err_set(e, ERR_USAGE, "\"%s\" is not known; this tool takes no arguments",
-                     json_name(json_first(arguments)));
-    if (!ok) {
-        free(*out);
-        *out = NULL;
-    }
-    json_free(none);
-    return ok;
-}
-
-/* What was not allowed at start is not there, but whoever calls it is told why. NULL: nothing is
- * wrong; else the caller frees. */
-static char *fault_of(const struct mcp_call *c, const struct mcp_tool *t,
-                      const struct json *arguments)
-{
-    if (!t)
-        return mem_strdup("Unknown tool; tools/list names those that there are");
-    if (!may_call(t, c->mcp->leave))
-        return mem_printf(
-            "this tool is not offered; the person who starts tiro serve allows it "
-            "with --allow %s",
-            mcp_leave_word(t->leave));
-    if (arguments && json_type(arguments) != JSON_OBJECT)
-        return mem_strdup("\"arguments\" is no object; give one");
-    return NULL;
-}
-
-static char *token_of(const struct json *params)
-{
-    const struct json *token = json_get(json_get(params, "_meta"), "progressToken");
-    enum json_type type = json_type(token);
-    return token && (type == JSON_STRING || type == JSON_NUMBER) ? json_print(token) : NULL;
-}
-
+/* Calls the tool. A tool that was not allowed at start is not listed, but the caller is told why.
+ */
 void mcp_tools_call(struct mcp_call *c, const struct json *params)
 {
     const struct json *arguments = json_get(params, "arguments");
-    const struct mcp_tool *t = find_tool(json_get_string(params, "name"));
-    char *fault = fault_of(c, t, arguments);
+    const struct json *token = json_get(json_get(params, "_meta"), "progressToken");
+    const char *name = json_get_string(params, "name");
+    const struct mcp_tool *t = NULL;
     struct error e = {0};
     void *taken;
-    if (fault) {
-        mcp_fail(c, RPC_INVALID_PARAMS, fault, NULL);
-    } else if (!operation_offered(t->operation, server_config(c->mcp->server), &e) ||
-               !read_params(t, arguments, &taken, &e)) {
-        mcp_tool_fail(c, &e, NULL, NULL);
-    } else {
-        char *token = token_of(params);
-        start(c, t, taken, token);
-        free(token);
+    for (size_t i = 0; name && i < TOOLS && !t; i++)
+        t = strcmp(tools[i].name, name) == 0 ? &tools[i] : NULL;
+    if (!t) {
+        mcp_fail(c, RPC_INVALID_PARAMS, "Unknown tool; tools/list names those that there are",
+                 NULL);
+        return;
     }
-    free(fault);
+    if (!may_call(t, c->mcp->leave)) {
+        auto_free char *text = mem_printf(
+            "this tool is not offered; the person who starts tiro "
+            "serve allows it with --allow %s",
+            mcp_leave_word(t->leave));
+        mcp_fail(c, RPC_INVALID_PARAMS, text, NULL);
+        return;
+    }
+    if (arguments && json_type(arguments) != JSON_OBJECT) {
+        mcp_fail(c, RPC_INVALID_PARAMS, "\"arguments\" is no object; give one", NULL);
+        return;
+    }
+    if (!operation_offered(t->operation, server_config(c->mcp->server), &e) ||
+        !read_params(t, arguments, &taken, &e)) {
+        mcp_tool_fail(c, &e, NULL, NULL);
+        return;
+    }
+    bool fits = json_type(token) == JSON_STRING || json_type(token) == JSON_NUMBER;
+    auto_free char *progress = fits ? json_print(token) : NULL;
+    if (t->start) {
+        t->start(c, taken, progress);
+        return;
+    }
+    c->state = (void *)(uintptr_t)t;
+    mcp_ask(c, t->operation, taken, on_answer);
+    if (taken)
+        shape_release(params_of(t), taken);
+    free(taken);
 }
