@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "chat/event.h"
 #include "serve/contract.h"
@@ -13,42 +14,27 @@
 #include "serve/notification.h"
 #include "session/session_operations.h"
 
-/* The routes of HTTP as paths of OpenAPI. */
-
-/* Adds them to the object "paths", but those of JSON-RPC; and to the "schemas" of the components
- * what they refer to, besides NAME.params and NAME.result of the operations
- * ("session.list.result"). */
-void http_describe(struct json *paths, struct json *schemas);
-
-static struct json *text_object(const char *name, const char *value)
+static struct json *from_text(const char *text)
 {
-    struct json *v = json_new_object();
-    json_set_string(v, name, value);
-    return v;
-}
-
-static struct json *wrapped(const char *name, struct json *inner)
-{
-    struct json *v = json_new_object();
-    json_set(v, name, inner);
-    return v;
+    return json_parse(text, strlen(text), NULL);
 }
 
 /* "session/list", "result" → a reference to the component session.list.result. */
-static struct json *reference(const char *operation, const char *what)
+static struct json *reference(const char *name, const char *part)
 {
-    char *path = operation ? mem_printf("#/components/schemas/%s.%s", operation, what)
-                           : mem_printf("#/components/schemas/%s", what);
-    if (operation)
-        *strchr(path + strlen("#/components/schemas/"), '/') = '.';
-    struct json *v = text_object("$ref", path);
-    free(path);
-    return v;
+    auto_free char *path = name ? mem_printf("#/components/schemas/%s.%s", name, part)
+                                : mem_printf("#/components/schemas/%s", part);
+    char *slash = name ? strchr(path + strlen("#/components/schemas/"), '/') : NULL;
+    if (slash)
+        *slash = '.';
+    return json_pack("{$ref:s}", path);
 }
 
 static struct json *content(const char *type, struct json *schema)
 {
-    return wrapped(type, wrapped("schema", schema));
+    struct json *v = json_new_object();
+    json_set(v, type, json_pack("{schema:o}", schema));
+    return v;
 }
 
 /* --- parameters ------------------------------------------------------------------------------- */
@@ -56,19 +42,14 @@ static struct json *content(const char *type, struct json *schema)
 static struct json *parameter(const char *name, const char *in, bool required,
                               const struct json *schema)
 {
-    struct json *v = text_object("name", name);
-    json_set_string(v, "in", in);
-    json_set_bool(v, "required", required);
-    json_set(v, "schema", schema ? json_clone(schema) : text_object("type", "string"));
-    return v;
+    return json_pack("{name:s in:s required:b schema:o}", name, in, required,
+                     schema ? json_clone(schema) : json_pack("{type:'string'}"));
 }
 
 static bool is_variable(const struct http_route *r, const char *name)
 {
-    char *pattern = mem_printf("{%s}", name);
-    bool found = strstr(r->path, pattern) != NULL;
-    free(pattern);
-    return found;
+    auto_free char *pattern = mem_printf("{%s}", name);
+    return strstr(r->path, pattern) != NULL;
 }
 
 static bool is_required(const struct json *schema, const char *name)
@@ -123,11 +104,6 @@ static const char *const kind_schemas[] = {
     [HTTP_DESCRIPTION] = "{\"type\":\"object\"}",
 };
 
-static struct json *from_text(const char *text)
-{
-    return json_parse(text, strlen(text), NULL);
-}
-
 /* Of a turn that is not waited for. */
 static const char begun[] =
     "{\"description\":\"It has begun, as was preferred (Prefer: respond-async).\",\"content\":{"
@@ -138,8 +114,8 @@ static const char begun[] =
 static struct json *responses(const struct http_route *r)
 {
     const char *type = r->kind == HTTP_EVENTS ? "text/event-stream" : "application/json";
-    struct json *v = json_new_object(), *good = text_object("description", "It was done.");
-    char *status = mem_printf("%d", r->status);
+    struct json *v = json_new_object(), *good = json_pack("{description:'It was done.'}");
+    auto_free char *status = mem_printf("%d", r->status);
     if (r->status != 204)
         json_set(good, "content",
                  content(type, r->operation ? reference(r->operation, "result")
@@ -147,9 +123,8 @@ static struct json *responses(const struct http_route *r)
     json_set(v, status, good);
     if (r->async)
         json_set(v, "202", from_text(begun));
-    json_set(v, "4XX", text_object("$ref", "#/components/responses/error"));
-    json_set(v, "5XX", text_object("$ref", "#/components/responses/error"));
-    free(status);
+    json_set(v, "4XX", json_pack("{$ref:'#/components/responses/error'}"));
+    json_set(v, "5XX", json_pack("{$ref:'#/components/responses/error'}"));
     return v;
 }
 
@@ -180,46 +155,32 @@ static struct json *body_schema(const struct http_route *r, const struct json *s
     return v;
 }
 
-/* `schema` is taken. */
+/* Takes the schema. */
 static void add_body(struct json *v, struct json *schema)
 {
-    json_set(v, "requestBody", wrapped("content", content("application/json", schema)));
+    json_set(v, "requestBody", json_pack("{content:o}", content("application/json", schema)));
 }
 
 static struct json *openapi_method(const struct http_route *r)
 {
     const struct operation *o = r->operation ? operation_find(r->operation) : NULL;
-    struct json *v = text_object("summary", o ? o->summary : r->summary);
-    struct json *schema = o ? contract_params_schema(o) : NULL;
-    char *name = name_of(r);
-    json_set_string(v, "operationId", name);
-    free(name);
-    if (o)
-        json_set_string(v, "x-authority", authority_name(o->authority));
-    json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters(r) : parameters(r, schema));
-    if (o && strcmp(r->method, "POST") == 0)
+    bool posts = strcmp(r->method, "POST") == 0;
+    AUTO(json_free_local) struct json *schema = o ? contract_params_schema(o) : NULL;
+    auto_free char *name = name_of(r);
+    struct json *v =
+        json_pack("{summary:s operationId:s x-authority:s parameters:o}",
+                  o ? o->summary : r->summary, name, o ? authority_name(o->authority) : NULL,
+                  r->kind == HTTP_EVENTS ? event_parameters(r) : parameters(r, schema));
+    if (o && posts)
         add_body(v, body_schema(r, schema));
-    if (r->kind == HTTP_MCP && strcmp(r->method, "POST") == 0)
-        add_body(v, text_object("type", "object"));
+    if (r->kind == HTTP_MCP && posts)
+        add_body(v, json_pack("{type:'object'}"));
     if (r->kind == HTTP_RPC)
         add_body(v, reference(NULL, "request"));
     if (r->kind == HTTP_EVENTS)
         json_set(v, "security", from_text("[{\"token\":[]},{\"ticket\":[]}]"));
     json_set(v, "responses", responses(r));
-    json_free(schema);
     return v;
-}
-
-static void add_method(struct json *paths, const struct http_route *r)
-{
-    const struct json *had = json_get(paths, r->path);
-    struct json *path = had ? json_clone(had) : json_new_object();
-    char *name = mem_strdup(r->method);
-    for (char *c = name; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    json_set(path, name, openapi_method(r));
-    json_set(paths, r->path, path);
-    free(name);
 }
 
 static const char error_schema[] =
@@ -227,12 +188,21 @@ static const char error_schema[] =
     "\"message\":{\"type\":\"string\"},\"result\":{\"type\":\"object\",\"description\":\"What was "
     "done until then.\"}},\"required\":[\"code\",\"message\"]}";
 
-void http_describe(struct json *paths, struct json *schemas)
+/* Adds the routes to the object "paths", and to the schemas of the components those that they refer
+ * to besides NAME.params and NAME.result of the operations ("session.list.result"). */
+static void add_routes(struct json *paths, struct json *schemas)
 {
     const struct http_route *r;
-    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++)
-        add_method(paths, r);
-    json_set(schemas, "error", json_parse(error_schema, sizeof error_schema - 1, NULL));
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+        const struct json *had = json_get(paths, r->path);
+        struct json *path = had ? json_clone(had) : json_new_object();
+        auto_free char *name = mem_strdup(r->method);
+        for (char *c = name; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        json_set(path, name, openapi_method(r));
+        json_set(paths, r->path, path);
+    }
+    json_set(schemas, "error", from_text(error_schema));
 }
 
 const char describe_formats[] = "openrpc openapi json-schema";
@@ -257,24 +227,19 @@ static void each_method(void (*visit)(struct json *into, const struct method *m)
                                      contract_result_schema(o)});
 }
 
-/* A line of stream-json: what every event has, and the members of its type. */
+/* A line of stream-json: the members of every event, and those of its type. */
 static struct json *event_schema(enum event_type type)
 {
-    static const char envelope[] =
-        "{\"seq\":{\"type\":\"integer\",\"minimum\":1},"
-        "\"session_id\":{\"type\":\"string\",\"format\":\"uuid\"},"
-        "\"at\":{\"type\":\"string\",\"format\":\"date-time\"},"
-        "\"version\":{\"type\":\"integer\"}}";
-    struct json *v = shape_schema(&event_shapes[type]), *members = from_text(envelope);
-    struct json *name = json_new_object(), *required = json_clone(json_get(v, "required"));
-    json_set_string(name, "const", event_name(type));
-    json_set(members, "type", name);
+    struct json *v = shape_schema(&event_shapes[type]);
+    struct json *members = json_pack(
+        "{seq:{type:'integer' minimum:i} session_id:{type:'string' "
+        "format:'uuid'} at:{type:'string' format:'date-time'} "
+        "version:{type:'integer'} type:{const:s}}",
+        1, event_name(type));
+    const struct json *had = json_get(v, "required");
+    struct json *required = json_type(had) == JSON_ARRAY ? json_clone(had) : json_new_array();
     for (const struct json *m = json_first(json_get(v, "properties")); m; m = json_next(m))
         json_set(members, json_name(m), json_clone(m));
-    if (json_type(required) != JSON_ARRAY) {
-        json_free(required);
-        required = json_new_array();
-    }
     for (const char *const *n = (const char *const[]){"type", "seq", "session_id", "at", NULL}; *n;
          n++)
         json_push(required, json_new_string(*n));
@@ -289,26 +254,18 @@ static struct json *notifications(void)
     struct json *all = json_new_array();
     for (int type = 0; type < NOTICE_TYPES; type++) {
         const struct notification *n = notification_of((enum notice_type)type);
-        if (!n->method)
-            continue;
-        struct json *v = json_new_object();
-        json_set_string(v, "name", n->method);
-        json_set_string(v, "summary", n->summary);
-        json_set(v, "params", shape_schema(n->shape));
-        json_push(all, v);
+        if (n->method)
+            json_push(all, json_pack("{name:s summary:s params:o}", n->method, n->summary,
+                                     shape_schema(n->shape)));
     }
     return all;
 }
 
 static struct json *info(void)
 {
-    struct json *v = json_new_object();
-    json_set_string(v, "title", PACKAGE_NAME);
-    json_set_string(v, "version", CONTRACT_VERSION);
-    json_set_string(v, "description", "What can be asked of tiro " PACKAGE_VERSION ".");
-    json_set(v, "license",
-             from_text("{\"name\":\"MIT\",\"url\":\"https://spdx.org/licenses/MIT\"}"));
-    return v;
+    return json_pack("{title:s version:s description:s license:{name:'MIT' url:s}}", PACKAGE_NAME,
+                     CONTRACT_VERSION, "What can be asked of tiro " PACKAGE_VERSION ".",
+                     "https://spdx.org/licenses/MIT");
 }
 
 /* Methods that JSON-RPC has besides only tell. */
@@ -325,33 +282,22 @@ static const enum err_code codes[] = {
 #undef X
 };
 
-static struct json *error_object(enum err_code code)
-{
-    const struct err_info *e = err_info(code);
-    struct json *v = json_new_object(), *data = json_new_object();
-    json_set_int(v, "code", e->rpc);
-    json_set_string(v, "message", e->name);
-    json_set_string(data, "code", e->name);
-    json_set(v, "data", data);
-    return v;
-}
-
 static struct json *error_objects(void)
 {
     struct json *v = json_new_object();
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        const struct err_info *e = err_info(codes[i]);
         if (codes[i] != ERR_OK)
-            json_set(v, err_info(codes[i])->name, error_object(codes[i]));
+            json_set(v, e->name,
+                     json_pack("{code:i message:s data:{code:s}}", e->rpc, e->name, e->name));
+    }
     return v;
 }
 
 static void add_error(struct json *list, enum err_code code)
 {
-    struct json *v = json_new_object();
-    char *to = mem_printf("#/components/errors/%s", err_info(code)->name);
-    json_set_string(v, "$ref", to);
-    json_push(list, v);
-    free(to);
+    auto_free char *to = mem_printf("#/components/errors/%s", err_info(code)->name);
+    json_push(list, json_pack("{$ref:s}", to));
 }
 
 /* What a row may be refused with by its needs; any may also fail with an error of no row. */
@@ -387,69 +333,50 @@ static struct json *errors_of(const struct method *m)
 
 /* --- OpenRPC ---------------------------------------------------------------------------------- */
 
-/* Those that are required first: who gives them by their places needs them there. */
+/* Required parameters first, as a caller by position needs them. */
 static struct json *params_list(const struct json *schema)
 {
     struct json *list = json_new_array();
-    const struct json *members = json_get(schema, "properties");
     for (int required = 1; required >= 0; required--)
-        for (const struct json *m = json_first(members); m; m = json_next(m)) {
-            if (is_required(schema, json_name(m)) != required)
-                continue;
-            struct json *v = json_new_object();
-            json_set_string(v, "name", json_name(m));
-            json_set_string(v, "description", json_get_string(m, "description"));
-            json_set_bool(v, "required", required);
-            json_set(v, "schema", json_clone(m));
-            json_push(list, v);
-        }
+        for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m))
+            if (is_required(schema, json_name(m)) == required)
+                json_push(list,
+                          json_pack("{name:s description:s required:b schema:o}", json_name(m),
+                                    json_get_string(m, "description"), required, json_clone(m)));
     return list;
 }
 
 static void add_openrpc(struct json *methods, const struct method *m)
 {
-    struct json *v = json_new_object(), *result = json_new_object();
-    json_set_string(v, "name", m->name);
-    json_set_string(v, "summary", m->summary);
-    json_set_string(v, "paramStructure", "by-name");
-    json_set_string(v, "x-authority", authority_of(m->operation));
-    json_set(v, "params", params_list(m->params));
-    json_set_string(result, "name", "result");
-    json_set(result, "schema", m->result);
-    json_set(v, "result", result);
-    json_set(v, "errors", errors_of(m));
-    json_push(methods, v);
+    json_push(methods,
+              json_pack("{name:s summary:s paramStructure:'by-name' x-authority:s params:o "
+                        "result:{name:'result' schema:o} errors:o}",
+                        m->name, m->summary, authority_of(m->operation), params_list(m->params),
+                        m->result, errors_of(m)));
     json_free(m->params);
 }
 
 static struct json *openrpc(void)
 {
-    struct json *v = json_new_object(), *methods = json_new_array(), *parts = json_new_object();
+    struct json *methods = json_new_array();
     each_method(add_openrpc, methods);
-    json_set_string(v, "openrpc", "1.3.2");
-    json_set(v, "info", info());
-    json_set(v, "methods", methods);
-    json_set(parts, "errors", error_objects());
-    json_set(v, "components", parts);
-    json_set(v, "x-notifications", notifications());
-    return v;
+    return json_pack("{openrpc:'1.3.2' info:o methods:o components:{errors:o} x-notifications:o}",
+                     info(), methods, error_objects(), notifications());
 }
 
 /* --- JSON Schema ------------------------------------------------------------------------------ */
 
-static void add_definition(struct json *into, const char *name, const char *what,
+static void add_definition(struct json *into, const char *name, const char *part,
                            struct json *schema)
 {
-    char *full = mem_printf("%s.%s", name, what);
+    auto_free char *full = mem_printf("%s.%s", name, part);
     json_set(into, full, schema);
-    free(full);
 }
 
 static void add_schemas(struct json *into, const struct method *m)
 {
-    char *least = mem_printf("Least caller: %s.", authority_of(m->operation));
+    auto_free char *least = mem_printf("Least caller: %s.", authority_of(m->operation));
     json_set_string(m->params, "description", least);
-    free(least);
     add_definition(into, m->name, "params", m->params);
     add_definition(into, m->name, "result", m->result);
 }
@@ -471,31 +398,20 @@ static struct json *definitions(void)
 
 static struct json *json_schema(void)
 {
-    struct json *v = json_new_object();
-    json_set_string(v, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    json_set_string(v, "title", PACKAGE_NAME);
-    json_set_string(v, "description", "Contract " CONTRACT_VERSION " of tiro " PACKAGE_VERSION ".");
-    json_set(v, "$defs", definitions());
-    return v;
+    return json_pack("{$schema:s title:s description:s $defs:o}",
+                     "https://json-schema.org/draft/2020-12/schema", PACKAGE_NAME,
+                     "Contract " CONTRACT_VERSION " of tiro " PACKAGE_VERSION ".", definitions());
 }
 
 /* --- OpenAPI ---------------------------------------------------------------------------------- */
 
-static struct json *with(const char *name, struct json *inner)
-{
-    struct json *v = json_new_object();
-    json_set(v, name, inner);
-    return v;
-}
-
-/* The names of schemas there have no slash. */
-static void add_component(struct json *schemas, const char *of, const char *what,
+/* Adds a schema whose name has a dot in place of the slash. */
+static void add_component(struct json *schemas, const char *of, const char *part,
                           struct json *schema)
 {
-    char *name = mem_printf("%s.%s", of, what);
+    auto_free char *name = mem_printf("%s.%s", of, part);
     *strchr(name, '/') = '.';
     json_set(schemas, name, schema);
-    free(name);
 }
 
 static void add_components(struct json *schemas, const struct method *m)
@@ -510,20 +426,7 @@ static void add_components(struct json *schemas, const struct method *m)
     }
 }
 
-/* Pushes a reference to the component that begins with "NAME.": "session/list" and "params". */
-static void push_reference(struct json *list, const char *name, const char *what)
-{
-    struct json *v = json_new_object();
-    char *to = mem_printf("#/components/schemas/%s.%s", name, what);
-    char *slash = strchr(to + sizeof "#/components/schemas/", '/');
-    if (slash)
-        *slash = '.';
-    json_set_string(v, "$ref", to);
-    json_push(list, v);
-    free(to);
-}
-
-/* Requests of POST /rpc one by one, and what may come of any. */
+/* Adds the requests of POST /rpc one by one, and the answers to any. */
 static void add_envelope(struct json *schemas)
 {
     static const char answer[] =
@@ -535,73 +438,52 @@ static void add_envelope(struct json *schemas)
     const struct operation *o;
     struct json *asked = json_new_array(), *results = json_new_array();
     for (size_t i = 0; (o = operation_at(i)); i++) {
-        char *text = mem_printf(
-            "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":"
-            "["
-            "\"string\",\"integer\"]},\"method\":{\"const\":\"%s\"}},\"required\":[\"jsonrpc\","
-            "\"method\"]}",
-            o->name);
-        struct json *v = from_text(text), *members = json_clone(json_get(v, "properties"));
-        struct json *params = json_new_array();
-        push_reference(params, o->name, "params");
-        json_set(members, "params", json_clone(json_first(params)));
-        json_set(v, "properties", members);
-        json_push(asked, v);
-        push_reference(results, o->name, "result");
-        json_free(params);
-        free(text);
+        json_push(asked, json_pack("{type:'object' properties:{jsonrpc:{const:'2.0'} "
+                                   "id:{type:['string' 'integer']} method:{const:s} params:o} "
+                                   "required:['jsonrpc' 'method']}",
+                                   o->name, reference(o->name, "params")));
+        json_push(results, reference(o->name, "result"));
     }
     struct json *members = from_text(answer);
-    json_set(members, "result", with("anyOf", results));
-    json_set(schemas, "request", with("oneOf", asked));
-    json_set(schemas, "answer", with("properties", members));
+    json_set(members, "result", json_pack("{anyOf:o}", results));
+    json_set(schemas, "request", json_pack("{oneOf:o}", asked));
+    json_set(schemas, "answer", json_pack("{properties:o}", members));
 }
 
-/* What a stream has as the data of its frames: events, by their type, and what has no number. */
+/* Adds the data of the frames of a stream: events, by their type, and notices without a number. */
 static void add_events(struct json *schemas)
 {
-    struct json *events = json_new_array(), *told = json_new_array(), *v = json_new_object();
+    struct json *events = json_new_array(), *told = json_new_array();
     for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
         const char *name = event_name((enum event_type)type);
         add_definition(schemas, "event", name, event_schema((enum event_type)type));
-        push_reference(events, "event", name);
+        json_push(events, reference("event", name));
     }
-    json_set_string(v, "$ref", "#/components/schemas/event");
-    json_push(told, v);
+    json_push(told, reference(NULL, "event"));
     for (int type = 0; type < NOTICE_TYPES; type++) {
         const struct notification *n = notification_of((enum notice_type)type);
         if (!n->method || type == NOTICE_EVENT)
             continue;
-        struct json *notice = shape_schema(n->shape);
-        add_component(schemas, n->method, "notification", notice);
-        push_reference(told, n->method, "notification");
+        add_component(schemas, n->method, "notification", shape_schema(n->shape));
+        json_push(told, reference(n->method, "notification"));
     }
-    json_set(schemas, "event", with("oneOf", events));
-    json_set(schemas, "told", with("anyOf", told));
+    json_set(schemas, "event", json_pack("{oneOf:o}", events));
+    json_set(schemas, "told", json_pack("{anyOf:o}", told));
 }
 
 static struct json *openapi(void)
 {
-    static const char frame[] =
-        "{\"openapi\":\"3.1.0\",\"servers\":[{\"url\":\"http://127.0.0.1:8476\"}],\"security\":[{"
-        "\"token\":[]}]}";
-    static const char components[] =
-        "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},\"ticket\":{"
-        "\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"ticket\"}},\"responses\":{\"error\":{"
-        "\"description\":\"It was not done; the status is the "
-        "error's.\",\"content\":{\"application/"
-        "json\":{\"schema\":{\"$ref\":\"#/components/schemas/error\"}}}}}}";
-    struct json *v = from_text(frame), *paths = json_new_object(), *schemas = json_new_object();
-    struct json *parts = from_text(components);
+    struct json *paths = json_new_object(), *schemas = json_new_object();
     each_method(add_components, schemas);
     add_envelope(schemas);
     add_events(schemas);
-    http_describe(paths, schemas);
-    json_set(v, "info", info());
-    json_set(v, "paths", paths);
-    json_set(parts, "schemas", schemas);
-    json_set(v, "components", parts);
-    return v;
+    add_routes(paths, schemas);
+    return json_pack(
+        "{openapi:'3.1.0' servers:[{url:s}] security:[{token:[]}] info:o paths:o "
+        "components:{securitySchemes:{token:{type:'http' scheme:'bearer'} ticket:{type:'apiKey' "
+        "in:'query' name:'ticket'}} responses:{error:{description:s content:o}} schemas:o}}",
+        "http://127.0.0.1:8476", info(), paths, "It was not done; the status is the error's.",
+        content("application/json", reference(NULL, "error")), schemas);
 }
 
 struct json *describe_contract(const char *format)
