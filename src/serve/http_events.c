@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "serve/notification.h"
@@ -17,15 +18,13 @@
 
 struct http_frame *http_frame_new(int64_t seq, const char *name, const char *data)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     if (seq >= 0)
         buf_addf(&text, "id: %" PRId64 "\n", seq);
     buf_addf(&text, "event: %s\ndata: ", name);
     buf_addstr(&text, data);
     buf_addstr(&text, "\n\n");
-    struct http_frame *f = http_frame_of(seq > 0 ? seq : 0, text.data, text.len);
-    buf_release(&text);
-    return f;
+    return http_frame_of(seq > 0 ? seq : 0, text.data, text.len);
 }
 
 struct http_frame *http_frame_of(int64_t seq, const char *bytes, size_t len)
@@ -103,19 +102,16 @@ struct http_feed *http_feed_find(const struct http_feeds *all, const char *sessi
                : NULL;
 }
 
-static bool is_idle(const struct http_feed *f)
-{
-    return !f->busy && f->readers.len == 0;
-}
-
-/* Once more are idle than there may be, the one that was used longest ago. */
+/* Frees the idle feed that was used longest ago, where more are idle than may be. */
 static void forget_one(struct http_feeds *all)
 {
     size_t idle = 0, oldest = 0;
-    for (size_t i = 0; i < all->list.len; i++)
-        if (is_idle(all->list.items[i]) &&
-            (idle++ == 0 || all->list.items[i]->used < all->list.items[oldest]->used))
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct http_feed *f = all->list.items[i];
+        if (!f->busy && f->readers.len == 0 &&
+            (idle++ == 0 || f->used < all->list.items[oldest]->used))
             oldest = i;
+    }
     if (idle <= HTTP_FEEDS_IDLE)
         return;
     feed_free(all->list.items[oldest]);
@@ -141,22 +137,17 @@ void http_feed_begin(struct http_feed *f, int64_t last)
         f->base = f->last = last;
 }
 
-static void number(struct http_feed *f, int64_t seq)
-{
-    if (seq != f->last + 1) {
-        forget_frames(f, f->frames.len);
-        f->base = seq - 1;
-        f->breaks++;
-    }
-    f->last = seq;
-}
-
 void http_feed_add(struct http_feeds *all, struct http_feed *f, struct http_frame *frame)
 {
     size_t old = 0;
     f->used = ++all->uses;
+    if (frame->seq > 0 && frame->seq != f->last + 1) { /* events between them were not told here */
+        forget_frames(f, f->frames.len);
+        f->base = frame->seq - 1;
+        f->breaks++;
+    }
     if (frame->seq > 0)
-        number(f, frame->seq);
+        f->last = frame->seq;
     vec_push(&f->frames, frame);
     f->bytes += frame->len;
     if (frame->seq > 0 && frame->len > HTTP_FEED_BYTES) {
@@ -245,53 +236,40 @@ struct stream {
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static void say(struct stream *s, const char *name, const char *data)
-{
-    vec_push(&s->own, http_frame_new(-1, name, data));
-}
-
 static void say_done(struct stream *s, const char *reason)
 {
     char data[64];
     snprintf(data, sizeof data, "{\"reason\":\"%s\"}", reason);
     if (!s->ended)
-        say(s, "done", data);
+        vec_push(&s->own, http_frame_new(-1, "done", data));
     s->ended = true;
 }
 
 /* The first frame has the number to come back with, should nothing follow. */
 static void say_loaded(struct stream *s, int64_t seq)
 {
-    struct buf data = BUF_INIT;
+    AUTO(buf_release) struct buf data = BUF_INIT;
     struct json_out out = {.buf = &data};
-    json_out_open(&out, '{');
-    json_out_member(&out, "session_id", s->feed->session);
-    json_out_int(&out, "seq", seq);
-    json_out_close(&out, '}');
+    json_out_pack(&out, "{session_id:s seq:I}", s->feed->session, seq);
     struct http_frame *f = http_frame_new(seq, "session_loaded", data.data);
     f->seq = 0;
     vec_push(&s->own, f);
-    buf_release(&data);
 }
 
 static struct http_frame *event_frame(const struct event *ev, bool numbered)
 {
-    char *line = event_to_line(ev);
-    struct http_frame *f = http_frame_new(numbered ? ev->seq : -1, event_name(ev->type), line);
-    free(line);
-    return f;
+    auto_free char *line = event_to_line(ev);
+    return http_frame_new(numbered ? ev->seq : -1, event_name(ev->type), line);
 }
 
-/* NULL: it is not told. Numbers are of one session. */
+/* NULL: the notice is not told. Numbers are of one session. */
 static struct http_frame *notice_frame(const struct notice *n, bool numbered)
 {
     const char *name = notification_of(n->type)->method;
     if (n->type == NOTICE_EVENT)
         return event_frame(n->event, numbered);
-    char *data = name ? notice_json(n) : NULL;
-    struct http_frame *f = name ? http_frame_new(-1, name, data) : NULL;
-    free(data);
-    return f;
+    auto_free char *data = name ? notice_json(n) : NULL;
+    return name ? http_frame_new(-1, name, data) : NULL;
 }
 
 static void wake(struct stream *s)
@@ -374,23 +352,17 @@ static void take_page(struct stream *s, const struct session_history_result *r)
     s->large = r->large;
 }
 
-/* The stream's number is that of the last event that is whole. */
+/* The number of the stream is that of the last event that was sent whole. */
 static void take_part(struct stream *s, const struct session_event_result *r)
 {
-    struct buf bytes = BUF_INIT;
+    AUTO(buf_release) struct buf bytes = BUF_INIT;
     if (s->from == 0)
         buf_addf(&bytes, "id: %" PRId64 "\nevent: %s\ndata: ", s->large, r->type);
     buf_addf(&bytes, "%s%s", r->text, r->next ? "" : "\n\n");
     vec_push(&s->page, http_frame_of(r->next ? s->seq : s->large, bytes.data, bytes.len));
-    buf_release(&bytes);
     s->from = r->next;
     if (!r->next)
         s->large = 0;
-}
-
-static int64_t last_of(const struct session_history_result *r)
-{
-    return r->events.items.len > 0 ? vec_last(&r->events.items)->seq : 0;
 }
 
 static void join(struct stream *s, const char *session)
@@ -413,24 +385,20 @@ static void start(struct stream *s)
     http_exchange_stream(s->exchange, &source);
 }
 
-/* From now on: behind the last event that was told here, or kept by whom else. What waits for a
- * word has no number, and comes. */
-static void begin_now(struct stream *s, int64_t last)
-{
-    http_feed_begin(s->feed, last);
-    s->seq = s->feed->last;
-    s->place = http_feed_behind(s->feed, s->seq);
-}
-
 static void begin(struct stream *s, const struct session_history_result *r)
 {
+    int64_t last = r->events.items.len > 0 ? vec_last(&r->events.items)->seq : 0;
     join(s, r->session.id);
     if (s->after < 0) {
-        begin_now(s, last_of(r));
+        /* From now on: behind the last event that was told here, or kept by another process. A
+         * question that waits has no number, and is sent. */
+        http_feed_begin(s->feed, last);
+        s->seq = s->feed->last;
+        s->place = http_feed_behind(s->feed, s->seq);
     } else {
         s->seq = s->after;
         s->reading = true;
-        int64_t newest = r->large ? r->large : last_of(r);
+        int64_t newest = r->large ? r->large : last;
         if (s->feed->frames.len == 0 || s->after < s->feed->base || s->feed->last < newest)
             take_page(s, r);
     }
@@ -444,7 +412,7 @@ static void begin_all(struct stream *s)
     join(s, "");
     s->place = s->feed->first + s->feed->frames.len;
     for (size_t i = 0; (q = questions_at(server_questions(s->all->loop), i)); i++)
-        say(s, q->method, q->params);
+        vec_push(&s->own, http_frame_new(-1, q->method, q->params));
     start(s);
 }
 

@@ -201,26 +201,20 @@ static void check_host(const struct http_head *h, const struct http_policy *p,
                "this Host is not served; use the server's address, or name it in [serve] hosts");
 }
 
-/* A proxy that takes TLS off says so; whoever else writes that is no proxy of ours. */
-static const char *scheme_of(const struct http_head *h)
-{
-    const char *said = h->of_machine ? http_head_field(h, "X-Forwarded-Proto") : NULL;
-    return said && strcasecmp(said, "https") == 0 ? "https" : "http";
-}
-
-/* Browsers name the page that asks. */
+/* Browsers name the page that asks. A proxy on this machine that takes TLS off says so. */
 static void check_origin(const struct http_head *h, const struct http_policy *p,
                          struct http_refusal *out)
 {
     const char *origin = http_head_field(h, "Origin");
     const char *host = h->authority ? h->authority : http_head_field(h, "Host");
+    const char *said = h->of_machine ? http_head_field(h, "X-Forwarded-Proto") : NULL;
+    const char *scheme = said && strcasecmp(said, "https") == 0 ? "https" : "http";
     if (!origin)
         return;
-    char *own = mem_printf("%s://%s", scheme_of(h), host);
+    auto_free char *own = mem_printf("%s://%s", scheme, host);
     if (count_field(h, "Origin") > 1 ||
         (strcasecmp(origin, own) != 0 && !is_listed(origin, p->origins)))
         refuse(out, 403, "pages of this origin are not served; name it in [serve] origins");
-    free(own);
 }
 
 /* --- from whom -------------------------------------------------------------------------------- */
@@ -352,10 +346,10 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* NULL with USAGE: an escape is none, or what comes of them is no text. */
+/* NULL with USAGE: an escape is malformed, or the text is no UTF-8. */
 static char *read_escapes(const char *s, size_t len, bool plus_is_blank, struct error *e)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         char c = s[i] == '+' && plus_is_blank ? ' ' : s[i];
         if (c == '%') {
@@ -363,7 +357,6 @@ static char *read_escapes(const char *s, size_t len, bool plus_is_blank, struct 
             int low = i + 2 < len ? hex_digit(s[i + 2]) : -1;
             c = (char)(high * 16 + low);
             if (high < 0 || low < 0 || c == '\0') {
-                buf_release(&text);
                 err_set(e, ERR_USAGE, "the URL has a %% that begins no escape; write it as %%25");
                 return NULL;
             }
@@ -373,69 +366,20 @@ static char *read_escapes(const char *s, size_t len, bool plus_is_blank, struct 
     }
     if (utf8_valid(text.data, text.len))
         return buf_take(&text);
-    buf_release(&text);
     err_set(e, ERR_USAGE, "the URL is no UTF-8; escape its characters as UTF-8");
     return NULL;
-}
-
-/* RFC 3986: what may stand in a path or a query as it is. Others are let through by some servers
- * and changed by others, so that two could read the same request differently. */
-static bool plain(const char *s)
-{
-    for (; *s; s++)
-        if (!isalnum((unsigned char)*s) && !strchr("-._~!$&'()*+,;=:@/?%", *s))
-            return false;
-    return true;
-}
-
-static bool parse_path(const char *path, size_t len, struct http_target *t, struct error *e)
-{
-    for (const char *at = path + 1, *end = path + len; at <= end;) {
-        const char *slash = memchr(at, '/', (size_t)(end - at));
-        size_t part = (size_t)((slash ? slash : end) - at);
-        char *segment = read_escapes(at, part, false, e);
-        if (!segment)
-            return false;
-        vec_push(&t->path, segment);
-        at += part + 1;
-    }
-    return true;
-}
-
-static bool parse_pair(const char *s, size_t len, struct http_target *t, struct error *e)
-{
-    const char *equals = memchr(s, '=', len);
-    size_t name_len = equals ? (size_t)(equals - s) : len;
-    char *name = read_escapes(s, name_len, true, e);
-    char *value = name ? read_escapes(s + name_len + (equals != NULL),
-                                      len - name_len - (equals != NULL), true, e)
-                       : NULL;
-    if (!value) {
-        free(name);
-        return false;
-    }
-    vec_push(&t->query, (struct http_parameter){name, value});
-    return true;
-}
-
-static bool parse_query(const char *query, struct http_target *t, struct error *e)
-{
-    while (*query) {
-        size_t len = strcspn(query, "&");
-        if (len > 0 && !parse_pair(query, len, t, e))
-            return false;
-        query += len + (query[len] == '&');
-    }
-    return true;
 }
 
 bool http_target_parse(const char *raw, struct http_target *t, struct error *e)
 {
     static const char scheme[] = "http://";
     *t = (struct http_target){0};
-    if (!plain(raw))
-        return err_set(e, ERR_USAGE,
-                       "the URL has a character that must be escaped; write it as %%XX");
+    /* RFC 3986: characters of a path or a query. Some servers let others through and some change
+     * them, so that two could read the same request differently. */
+    for (const char *c = raw; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-._~!$&'()*+,;=:@/?%", *c))
+            return err_set(e, ERR_USAGE,
+                           "the URL has a character that must be escaped; write it as %%XX");
     if (strncasecmp(raw, scheme, sizeof scheme - 1) == 0) {
         raw += sizeof scheme - 1;
         size_t len = strcspn(raw, "/?");
@@ -444,8 +388,31 @@ bool http_target_parse(const char *raw, struct http_target *t, struct error *e)
     }
     if (*raw != '/')
         return err_set(e, ERR_USAGE, "the URL has no path; begin it with /");
-    size_t len = strcspn(raw, "?");
-    return parse_path(raw, len, t, e) && (!raw[len] || parse_query(raw + len + 1, t, e));
+    do {
+        size_t part = strcspn(++raw, "/?");
+        char *segment = read_escapes(raw, part, false, e);
+        if (!segment)
+            return false;
+        vec_push(&t->path, segment);
+        raw += part;
+    } while (*raw == '/');
+    while (*raw) { /* behind '?' or '&' */
+        size_t len = strcspn(++raw, "&"), name_len = strcspn(raw, "=&");
+        bool valued = name_len < len;
+        if (len > 0) {
+            char *name = read_escapes(raw, name_len, true, e);
+            char *value =
+                name ? read_escapes(raw + name_len + valued, len - name_len - valued, true, e)
+                     : NULL;
+            if (!value) {
+                free(name);
+                return false;
+            }
+            vec_push(&t->query, (struct http_parameter){name, value});
+        }
+        raw += len;
+    }
+    return true;
 }
 
 void http_target_release(struct http_target *t)
@@ -480,57 +447,39 @@ static const struct shape_field *find_field(const struct shape *s, const char *n
 
 static bool unfit(const struct shape_field *f, struct error *e)
 {
-    struct buf expected = BUF_INIT;
+    AUTO(buf_release) struct buf expected = BUF_INIT;
     shape_add_expected(f, &expected);
-    err_set(e, ERR_USAGE, "\"%s\" does not fit; give %s", f->name, expected.data);
-    buf_release(&expected);
-    return false;
-}
-
-static bool add_number(const struct shape_field *f, const char *value, struct json *params,
-                       struct error *e)
-{
-    char *end;
-    double n = strtod(value, &end);
-    if (*end || end == value || !isfinite(n) || strpbrk(value, "xX \t"))
-        return unfit(f, e);
-    json_set_number(params, f->name, n);
-    return true;
-}
-
-static bool add_boolean(const struct shape_field *f, const char *value, struct json *params,
-                        struct error *e)
-{
-    bool yes = strcmp(value, "true") == 0 || !*value;
-    if (!yes && strcmp(value, "false") != 0)
-        return unfit(f, e);
-    json_set_bool(params, f->name, yes);
-    return true;
-}
-
-/* All that have this name, at the first of them. */
-static void add_list(const struct http_target *t, const struct shape_field *f, struct json *params)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; i < t->query.len; i++)
-        if (strcmp(t->query.items[i].name, f->name) == 0)
-            json_push(list, json_new_string(t->query.items[i].value));
-    json_set(params, f->name, list);
+    return err_set(e, ERR_USAGE, "\"%s\" does not fit; give %s", f->name, expected.data);
 }
 
 static bool add_param(const struct http_target *t, const struct shape_field *f, const char *value,
                       struct json *params, struct error *e)
 {
+    bool yes = strcmp(value, "true") == 0 || !*value;
+    struct json *list;
+    char *end;
+    double n;
     switch (f->type) {
     case SHAPE_INTEGER:
     case SHAPE_COUNT:
     case SHAPE_NUMBER:
-        return add_number(f, value, params, e);
+        n = strtod(value, &end);
+        if (*end || end == value || !isfinite(n) || strpbrk(value, "xX \t"))
+            return unfit(f, e);
+        json_set_number(params, f->name, n);
+        return true;
     case SHAPE_BOOLEAN:
-        return add_boolean(f, value, params, e);
+        if (!yes && strcmp(value, "false") != 0)
+            return unfit(f, e);
+        json_set_bool(params, f->name, yes);
+        return true;
     case SHAPE_WORDS:
-    case SHAPE_STRINGS:
-        add_list(t, f, params);
+    case SHAPE_STRINGS: /* all parameters of this name are one list */
+        list = json_new_array();
+        for (size_t i = 0; i < t->query.len; i++)
+            if (strcmp(t->query.items[i].name, f->name) == 0)
+                json_push(list, json_new_string(t->query.items[i].value));
+        json_set(params, f->name, list);
         return true;
     case SHAPE_OBJECT:
     case SHAPE_LIST:

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 
 /* One that is open. */
@@ -79,20 +80,8 @@ struct http_exchange {
     void (*forget)(void *kept);
 };
 
-/* Nothing else tells the library that connections go on: with a loop of others it has no pipe. */
-void http_server_run_soon(struct http_server *h);
-
-struct http_exchange *http_exchange_new(struct http_server *h, struct MHD_Connection *connection,
-                                        const char *raw_target);
-void http_exchange_free(struct http_exchange *x);
-
-/* The library leaves the connection alone until http_exchange_go_on(). */
-void http_exchange_suspend(struct http_exchange *x);
-void http_exchange_go_on(struct http_exchange *x); /* nothing where it is not suspended */
-
-/* The connection is broken (`surely`), or its other end sends nothing more: a caller that still
- * waits for its answer may have closed that half alone. */
-void http_exchange_hung_up(struct http_exchange *x, bool surely);
+/* The library has no pipe with a loop of others: nothing else tells it that connections go on. */
+static void run_soon(struct http_server *h);
 
 static int socket_of(const struct http_exchange *x)
 {
@@ -100,8 +89,8 @@ static int socket_of(const struct http_exchange *x)
         ->connect_fd;
 }
 
-struct http_exchange *http_exchange_new(struct http_server *h, struct MHD_Connection *connection,
-                                        const char *raw_target)
+static struct http_exchange *exchange_new(struct http_server *h, struct MHD_Connection *connection,
+                                          const char *raw_target)
 {
     struct http_exchange *x = mem_alloc(sizeof *x);
     x->server = h;
@@ -113,7 +102,7 @@ struct http_exchange *http_exchange_new(struct http_server *h, struct MHD_Connec
     return x;
 }
 
-void http_exchange_free(struct http_exchange *x)
+static void exchange_free(struct http_exchange *x)
 {
     struct http_exchange *last = vec_last(&x->server->exchanges);
     if (x->watched)
@@ -164,29 +153,25 @@ void *http_exchange_kept(const struct http_exchange *x)
     return x->kept;
 }
 
-static void watch(struct http_exchange *x)
+/* The library leaves the connection alone until exchange_go_on(). It may be told so by its own
+ * callbacks alone. */
+static void exchange_suspend(struct http_exchange *x)
 {
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = x};
-    x->watched = epoll_ctl(x->server->hangups, EPOLL_CTL_ADD, socket_of(x), &event) == 0;
-}
-
-/* The library may be told so by its own callbacks alone. */
-void http_exchange_suspend(struct http_exchange *x)
-{
     assert(!x->suspended);
     x->suspended = true;
     if (!x->watched)
-        watch(x);
+        x->watched = epoll_ctl(x->server->hangups, EPOLL_CTL_ADD, socket_of(x), &event) == 0;
     x->server->library->suspend_connection(x->connection);
 }
 
-void http_exchange_go_on(struct http_exchange *x)
+static void exchange_go_on(struct http_exchange *x)
 {
     if (!x->suspended)
         return;
     x->suspended = false;
     x->server->library->resume_connection(x->connection);
-    http_server_run_soon(x->server);
+    run_soon(x->server);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -212,7 +197,7 @@ static void answer(struct http_exchange *x, int status, const char *type,
     x->reply = reply;
     x->status = status;
     x->progress = HTTP_ANSWERED;
-    http_exchange_go_on(x);
+    exchange_go_on(x);
 }
 
 static void fail(struct http_exchange *x, int status, const char *code, const char *message);
@@ -239,14 +224,10 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *type, 
 
 static void fail(struct http_exchange *x, int status, const char *code, const char *message)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct json_out out = {.buf = &text};
-    json_out_open(&out, '{');
-    json_out_member(&out, "code", code);
-    json_out_member(&out, "message", message);
-    json_out_close(&out, '}');
+    json_out_pack(&out, "{code:s message:s}", code, message);
     http_exchange_reply(x, status, "application/json", text.data, text.len);
-    buf_release(&text);
 }
 
 void http_exchange_fail(struct http_exchange *x, const struct error *e)
@@ -276,7 +257,7 @@ static ssize_t read_source(void *context, uint64_t position, char *to, size_t si
     }
     long len = x->source.read(x->source.context, to, size);
     if (len == 0)
-        http_exchange_suspend(x);
+        exchange_suspend(x);
     return len < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)len;
 }
 
@@ -292,7 +273,9 @@ void http_exchange_stream(struct http_exchange *x, const struct http_source *sou
                                                              read_source, x, NULL));
 }
 
-void http_exchange_hung_up(struct http_exchange *x, bool surely)
+/* The connection is broken (`surely`), or its other end sends nothing more: a caller that still
+ * waits for its answer may have closed that half alone. */
+static void exchange_hung_up(struct http_exchange *x, bool surely)
 {
     bool streams = x->progress == HTTP_SENDING;
     if (!x->suspended)
@@ -301,14 +284,14 @@ void http_exchange_hung_up(struct http_exchange *x, bool surely)
         x->source.probe(x->source.context);
     } else if (surely || streams) {
         x->gone = true;
-        http_exchange_go_on(x);
+        exchange_go_on(x);
     }
 }
 
 void http_exchange_wake(struct http_exchange *x)
 {
     if (x->progress == HTTP_SENDING)
-        http_exchange_go_on(x);
+        exchange_go_on(x);
 }
 
 /* Of the library for one connection: what a head may take, and a chunk of a stream. */
@@ -336,7 +319,7 @@ static void run_again(void *context)
     run(h);
 }
 
-void http_server_run_soon(struct http_server *h)
+static void run_soon(struct http_server *h)
 {
     if (!h->again && h->loop)
         h->again = server_after(h->loop, 0, run_again, h);
@@ -351,7 +334,7 @@ static void run(struct http_server *h)
         if (h->library->get_timeout(h->daemon, &wait) != MHD_YES || wait > 0)
             return;
     }
-    http_server_run_soon(h);
+    run_soon(h);
 }
 
 static void on_events(void *context, short revents)
@@ -389,7 +372,7 @@ static void on_hangups(void *context, short revents)
     (void)revents;
     int count = epoll_wait(h->hangups, events, HANGUPS_AT_ONCE, 0);
     for (int i = 0; i < count; i++)
-        http_exchange_hung_up(events[i].data.ptr, events[i].events & (EPOLLHUP | EPOLLERR));
+        exchange_hung_up(events[i].data.ptr, events[i].events & (EPOLLHUP | EPOLLERR));
 }
 
 /* What is read must be there in time; a peer that has left its reply lying is the library's to
@@ -440,7 +423,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     /* The library completes no request whose first line it refused, such as a query that does not
      * fit into its memory. */
     if (c->exchange)
-        http_exchange_free(c->exchange);
+        exchange_free(c->exchange);
     vec_last(&h->connections)->index = c->index;
     h->connections.items[c->index] = vec_last(&h->connections);
     h->connections.len--;
@@ -483,7 +466,7 @@ static void on_connect(void *context, short revents)
 
 static void *on_target(void *context, const char *raw, struct MHD_Connection *connection)
 {
-    struct http_exchange *x = http_exchange_new(context, connection, raw);
+    struct http_exchange *x = exchange_new(context, connection, raw);
     connection_of(context, connection)->exchange = x;
     return x;
 }
@@ -494,16 +477,10 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
     return strlen(s);
 }
 
-/* What was read before the field; its value, or the version in the first line. */
-static const char *text_before(const struct http_head *h)
-{
-    return h->fields.len > 0 ? vec_last(&h->fields).value : h->version;
-}
-
 /* The library takes a folded line for more of the name, LF alone for the end of a line, and a NUL
- * for the end of a text, and tells nothing of it (0.9; see looks_for_itself()). But it reads in
- * place: a text lies CR and LF behind the one before, a value behind its name, and behind the last
- * of them is the line's end. */
+ * for the end of a text, and does not tell (0.9; see looks_for_itself()). But it reads in place: a
+ * text lies CR and LF behind the one before, a value behind its name, and behind the last of them
+ * is the line's end. */
 static bool is_in_place(const char *before, const char *name, const char *value)
 {
     size_t len = strlen(value);
@@ -521,8 +498,9 @@ static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const c
                                  const char *value)
 {
     struct http_head *head = context;
+    const char *before = head->fields.len > 0 ? vec_last(&head->fields).value : head->version;
     (void)kind;
-    head->garbled = head->garbled || !value || !is_in_place(text_before(head), name, value);
+    head->garbled = head->garbled || !value || !is_in_place(before, name, value);
     vec_push(&head->fields, (struct http_field){name, value ? value : ""});
     return head->fields.len <= HTTP_FIELDS_MAX ? MHD_YES : MHD_NO;
 }
@@ -575,51 +553,42 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
         h->handler.admit(h->handler.context, x);
 }
 
-static void take_body(struct http_exchange *x, const char *bytes, size_t len)
-{
-    x->too_long = x->too_long || !buf_try_add(&x->body, bytes, len);
-}
-
-static void serve(struct http_exchange *x)
-{
-    struct http_refusal too_long = {.status = 413,
-                                    .error = {.text = "the body is longer than 32 MiB; send less"}};
-    x->progress = HTTP_RUNNING;
-    read_within(connection_of(x->server, x->connection), 0);
-    if (x->too_long)
-        refuse(x, &too_long);
-    else
-        x->server->handler.serve(x->server->handler.context, x);
-}
-
 /* The library calls it with the head, with each piece of the body, at the request's end, and again
  * when it was suspended and goes on. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *bytes,
                                   size_t *len, void **mine)
 {
+    static const struct http_refusal too_long = {
+        .status = 413, .error = {.text = "the body is longer than 32 MiB; send less"}};
     struct http_exchange *x = *mine;
+    struct http_server *h = x->server;
     (void)context, (void)url;
     if (!x->begun) {
         begin(x, method, version);
         if (x->progress == HTTP_READING)
-            read_within(connection_of(x->server, connection), 4 * x->server->head_ms);
+            read_within(connection_of(h, connection), 4 * h->head_ms);
     } else if (*len > 0) {
-        take_body(x, bytes, *len);
+        x->too_long = x->too_long || !buf_try_add(&x->body, bytes, *len);
         *len = 0;
         return MHD_YES;
     } else if (x->progress == HTTP_READING) {
-        serve(x);
+        x->progress = HTTP_RUNNING;
+        read_within(connection_of(h, connection), 0);
+        if (x->too_long)
+            refuse(x, &too_long);
+        else
+            h->handler.serve(h->handler.context, x);
     }
     if (x->gone)
         return MHD_NO;
     if (x->progress == HTTP_RUNNING)
-        http_exchange_suspend(x);
+        exchange_suspend(x);
     if (x->progress != HTTP_ANSWERED)
         return MHD_YES;
     x->progress = HTTP_SENDING;
-    read_within(connection_of(x->server, connection), 0);
-    return x->server->library->queue_response(connection, (unsigned)x->status, x->reply);
+    read_within(connection_of(h, connection), 0);
+    return h->library->queue_response(connection, (unsigned)x->status, x->reply);
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **mine,
@@ -629,7 +598,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     (void)why;
     if (!*mine)
         return;
-    http_exchange_free(*mine);
+    exchange_free(*mine);
     *mine = connection_of(h, connection)->exchange = NULL;
     read_within(connection_of(h, connection), h->head_ms);
 }
@@ -725,7 +694,7 @@ void http_server_free(struct http_server *h)
     h->stopping = true;
     h->loop = NULL;
     for (size_t i = 0; i < h->exchanges.len; i++)
-        http_exchange_go_on(h->exchanges.items[i]);
+        exchange_go_on(h->exchanges.items[i]);
     if (h->daemon)
         h->library->stop_daemon(h->daemon);
     if (h->hangups >= 0)

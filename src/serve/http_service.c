@@ -20,13 +20,6 @@
 #include "serve/mcp.h"
 #include "serve/server.h"
 
-/* POST /mcp and DELETE /mcp: the exchange of HTTP as one of the Model Context Protocol (mcp.h). */
-
-struct mcp;
-
-/* Answers the exchange, now or later. Takes what it keeps. */
-void http_mcp_serve(struct server *loop, struct mcp *m, struct http_exchange *x);
-
 static const struct http_route routes[] = {
     {"POST", "/sessions", HTTP_OPERATION, "session/create", .status = 201},
     {"GET", "/sessions", HTTP_OPERATION, "session/list", .status = 200},
@@ -94,11 +87,9 @@ static bool match(const char *pattern, const struct http_target *t,
 
 static void add_variable(struct json *params, const char *part, size_t len, const char *segment)
 {
-    if (!is_variable(part, len))
-        return;
-    char *name = mem_strndup(part + 1, len - 2);
-    json_set_string(params, name, segment);
-    free(name);
+    auto_free char *name = is_variable(part, len) ? mem_strndup(part + 1, len - 2) : NULL;
+    if (name)
+        json_set_string(params, name, segment);
 }
 
 static bool serves(const struct http_route *r, const char *method)
@@ -159,162 +150,7 @@ bool http_ticket_take(struct http_tickets *t, const char *text, int64_t now_ms)
     return false;
 }
 
-/* Without a word for so long a comment is sent, so that nobody takes the stream for dead, and one
- * whose reader has gone is seen. Of a reader that takes nothing no more is kept than this. */
-enum { HEARTBEAT_MS = 15000, WAITING_MAX = 8 << 20 };
-
 static const char json_type_name[] = "application/json";
-
-/* An exchange until it is answered. */
-struct posted {
-    struct server *loop;
-    struct http_exchange *exchange;
-    struct mcp_exchange *message; /* NULL: it is answered */
-    struct buf out;               /* of a stream, of which `sent` bytes are gone */
-    size_t sent;
-    bool over; /* nothing is added any more */
-    struct timer *heartbeat;
-};
-
-static void forget(void *mine)
-{
-    struct posted *p = mine;
-    server_take_back(p->loop, p->heartbeat);
-    if (p->message)
-        mcp_hang_up(p->message);
-    buf_release(&p->out);
-    free(p);
-}
-
-/* --- the answer ------------------------------------------------------------------------------- */
-
-static void add_session(struct posted *p, const char *session)
-{
-    if (session)
-        http_exchange_add_field(p->exchange, "Mcp-Session-Id", session);
-}
-
-static void on_answer(void *context, int status, const char *session, const char *json, size_t len)
-{
-    struct posted *p = context;
-    p->message = NULL;
-    add_session(p, session);
-    if (status == 405)
-        http_exchange_add_field(p->exchange, "Allow", "POST");
-    http_exchange_reply(p->exchange, status, json_type_name, json ? json : "", len);
-}
-
-/* --- a stream --------------------------------------------------------------------------------- */
-
-static long read_stream(void *context, char *to, size_t size)
-{
-    struct posted *p = context;
-    size_t waits = p->out.len - p->sent, len = waits < size ? waits : size;
-    if (len == 0)
-        return p->over ? -1 : 0;
-    memcpy(to, p->out.data + p->sent, len);
-    p->sent += len;
-    if (p->sent == p->out.len) {
-        buf_clear(&p->out);
-        p->sent = 0;
-    }
-    return (long)len;
-}
-
-static void add(struct posted *p, const char *before, const char *text, size_t len)
-{
-    if (p->over)
-        return;
-    if (p->out.len - p->sent > WAITING_MAX) {
-        p->over = true; /* who reads nothing is hung up on */
-        return;
-    }
-    buf_addstr(&p->out, before);
-    buf_add(&p->out, text, len);
-    buf_addstr(&p->out, "\n\n");
-    http_exchange_wake(p->exchange);
-}
-
-static void on_silence(void *context)
-{
-    struct posted *p = context;
-    if (p->out.len == 0)
-        add(p, ":", "", 0);
-    p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
-}
-
-static void on_begin(void *context, const char *session)
-{
-    struct posted *p = context;
-    const struct http_source source = {.read = read_stream, .context = p};
-    add_session(p, session);
-    http_exchange_stream(p->exchange, &source);
-    p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
-}
-
-static void on_event(void *context, const char *json, size_t len)
-{
-    add(context, "event: message\ndata: ", json, len);
-}
-
-static void on_end(void *context)
-{
-    struct posted *p = context;
-    p->message = NULL;
-    p->over = true;
-    http_exchange_wake(p->exchange);
-}
-
-static const struct mcp_reply reply = {
-    .answer = on_answer, .begin = on_begin, .event = on_event, .end = on_end};
-
-/* --- requests --------------------------------------------------------------------------------- */
-
-/* A field's value without the blanks around it; NULL: it is not there. The caller frees. */
-static char *field(const struct http_head *h, const char *name)
-{
-    const char *value = http_head_field(h, name);
-    if (!value)
-        return NULL;
-    value += strspn(value, " \t");
-    size_t len = strlen(value);
-    while (len > 0 && strchr(" \t", value[len - 1]))
-        len--;
-    return mem_strndup(value, len);
-}
-
-static void take_message(struct mcp *m, struct posted *p)
-{
-    const struct http_head *h = http_exchange_head(p->exchange);
-    const struct buf *body = http_exchange_body(p->exchange);
-    char *version = field(h, "MCP-Protocol-Version"), *method = field(h, "Mcp-Method");
-    char *name = field(h, "Mcp-Name"), *session = field(h, "Mcp-Session-Id");
-    const struct mcp_headers headers = {
-        .takes_json = http_accepts(h, json_type_name),
-        .takes_events = http_accepts(h, "text/event-stream"),
-        .protocol_version = version,
-        .method = method,
-        .name = name,
-        .session = session,
-    };
-    p->message = mcp_post(m, &headers, body->data, body->len, &reply, p);
-    free(version);
-    free(method);
-    free(name);
-    free(session);
-}
-
-void http_mcp_serve(struct server *loop, struct mcp *m, struct http_exchange *x)
-{
-    const struct http_head *h = http_exchange_head(x);
-    struct posted *p = mem_alloc(sizeof *p);
-    *p = (struct posted){.loop = loop, .exchange = x, .out = BUF_INIT};
-    http_exchange_keep(x, p, forget);
-    if (strcmp(h->method, "DELETE") == 0)
-        on_answer(p, mcp_delete(m, http_head_field(h, "Mcp-Session-Id")), NULL, NULL, 0);
-    else
-        take_message(m, p);
-}
 
 struct http_service {
     struct server *loop;
@@ -386,11 +222,11 @@ static void on_done(void *context, const struct operation_answer *a)
     http_exchange_reply(x, status, json_type_name, body, strlen(body));
 }
 
-/* The short name "q" as the member that it means. */
+/* The short name "q" stands for a member of the route's. */
 static bool add_query(struct request *r, const struct operation *o, struct error *e)
 {
     struct http_target t = *http_exchange_target(r->exchange);
-    VEC(struct http_parameter) query = {0};
+    AUTO(vec_release_local) VEC(struct http_parameter) query = {0};
     for (size_t i = 0; i < t.query.len; i++) {
         struct http_parameter p = t.query.items[i];
         if (r->route->q && strcmp(p.name, "q") == 0)
@@ -398,26 +234,19 @@ static bool add_query(struct request *r, const struct operation *o, struct error
         vec_push(&query, p);
     }
     t.query.items = query.items;
-    bool ok = http_target_add_params(&t, o->params, r->params, e);
-    vec_release(&query);
-    return ok;
-}
-
-static bool is_same(const struct json *a, const struct json *b)
-{
-    char *first = json_print(a), *second = json_print(b);
-    bool same = strcmp(first, second) == 0;
-    free(first);
-    free(second);
-    return same;
+    return http_target_add_params(&t, o->params, r->params, e);
 }
 
 static bool add_member(struct json *params, const struct json *m, struct error *e)
 {
     const struct json *had = json_get(params, json_name(m));
-    if (!had)
+    if (!had) {
         json_set(params, json_name(m), json_clone(m));
-    return !had || is_same(had, m) ||
+        return true;
+    }
+    auto_free char *first = json_print(had);
+    auto_free char *second = json_print(m);
+    return strcmp(first, second) == 0 ||
            err_set(e, ERR_USAGE, "\"%.60s\" is said twice, and not alike; leave it out of the body",
                    json_name(m));
 }
@@ -428,55 +257,47 @@ static bool add_body(struct request *r, struct error *e)
     if (body->len == 0)
         return true;
     struct error fault = {0};
-    struct json *v = json_parse_foreign(body->data, body->len, &fault);
-    bool ok = v ? json_type(v) == JSON_OBJECT ||
-                      err_set(e, ERR_USAGE, "the body is no JSON object; give one")
-                : err_set(e, ERR_USAGE, "the body is %s; give a JSON object", fault.text);
-    for (const struct json *m = ok ? json_first(v) : NULL; m && ok; m = json_next(m))
-        ok = add_member(r->params, m, e);
-    json_free(v);
-    return ok;
+    AUTO(json_free_local) struct json *v = json_parse_foreign(body->data, body->len, &fault);
+    if (!v)
+        return err_set(e, ERR_USAGE, "the body is %s; give a JSON object", fault.text);
+    if (json_type(v) != JSON_OBJECT)
+        return err_set(e, ERR_USAGE, "the body is no JSON object; give one");
+    for (const struct json *m = json_first(v); m; m = json_next(m))
+        if (!add_member(r->params, m, e))
+            return false;
+    return true;
 }
 
-static bool has_text(const struct json *params, const char *text)
-{
-    for (const struct json *m = json_first(params); m; m = json_next(m))
-        if (json_string(m) && strcmp(json_string(m), text) == 0)
-            return true;
-    return false;
-}
-
-/* The message is in the log, so the turn is; what comes of it the events tell. */
+/* Answers a request that does not wait for its turn, once the log has its message. */
 static void on_notice(void *context, const struct notice *n)
 {
     struct request *r = context;
     const char *session = http_exchange_target(r->exchange)->path.items[1];
+    bool ours = false;
     if (!r->asked || n->type != NOTICE_EVENT || n->event->type != EVENT_TURN_STARTED ||
-        strcmp(n->session, session) != 0 || !has_text(r->params, n->event->text))
+        strcmp(n->session, session) != 0)
+        return;
+    for (const struct json *m = json_first(r->params); m; m = json_next(m))
+        ours = ours || (json_string(m) && strcmp(json_string(m), n->event->text) == 0);
+    if (!ours)
         return;
     server_withdraw(r->service->loop, r->asked);
     r->asked = 0;
-    char *body = mem_printf("{\"session_id\":\"%s\",\"seq\":%" PRId64 "}", session, n->event->seq);
-    char *path = mem_printf("/sessions/%s/events?after=%" PRId64, session, n->event->seq);
+    auto_free char *body =
+        mem_printf("{\"session_id\":\"%s\",\"seq\":%" PRId64 "}", session, n->event->seq);
+    auto_free char *path = mem_printf("/sessions/%s/events?after=%" PRId64, session, n->event->seq);
     http_exchange_add_field(r->exchange, "Location", path);
     http_exchange_add_field(r->exchange, "Preference-Applied", "respond-async");
     http_exchange_reply(r->exchange, 202, json_type_name, body, strlen(body));
-    free(path);
-    free(body);
-}
-
-static bool prefers_async(const struct http_head *h)
-{
-    static const char wish[] = "respond-async";
-    const char *given = http_head_field(h, "Prefer");
-    return given && strncasecmp(given, wish, sizeof wish - 1) == 0;
 }
 
 static void serve_operation(struct request *r)
 {
+    static const char async[] = "respond-async";
     struct error e = {0};
     const struct operation *o = operation_find(r->route->operation);
-    if (r->route->async && prefers_async(http_exchange_head(r->exchange)))
+    const char *prefers = http_head_field(http_exchange_head(r->exchange), "Prefer");
+    if (r->route->async && prefers && strncasecmp(prefers, async, sizeof async - 1) == 0)
         r->kept = server_listen(r->service->loop, on_notice, r);
     if (!add_query(r, o, &e) || !add_body(r, &e) ||
         !contract_start(r->service->loop, mcp_authority(r->service->mcp), o, r->params, on_done, r,
@@ -507,7 +328,7 @@ static void serve_events(struct request *r)
     struct error e = {0};
     struct http_exchange *x = r->exchange;
     struct http_service *s = r->service;
-    char *session = mem_strdup(json_get_string(r->params, SESSION_MEMBER));
+    auto_free char *session = mem_strdup(json_get_string(r->params, SESSION_MEMBER));
     int64_t after;
     if (!read_after(x, &after, &e) ||
         (!session && after >= 0 &&
@@ -517,7 +338,6 @@ static void serve_events(struct request *r)
         request_free(r);
         http_events_begin(s->events, x, session, after);
     }
-    free(session);
 }
 
 /* --- JSON-RPC --------------------------------------------------------------------------------- */
@@ -577,14 +397,151 @@ static void serve_rpc(struct request *r)
     reply_rpc(r);
 }
 
-/* --- the Model Context Protocol --------------------------------------------------------------- */
+/* --- the Model Context Protocol -----------------------------------------------------------------
+ */
+
+/* After so long without a message a comment is sent, so that nobody takes the stream for dead and a
+ * reader that has gone is noticed. At most WAITING_MAX bytes wait for a slow reader. */
+enum { HEARTBEAT_MS = 15000, WAITING_MAX = 8 << 20 };
+
+/* A message of the Model Context Protocol until it is answered (mcp.h). */
+struct posted {
+    struct server *loop;
+    struct http_exchange *exchange;
+    struct mcp_exchange *message; /* NULL: it is answered */
+    struct buf out;               /* of a stream, of which `sent` bytes are gone */
+    size_t sent;
+    bool over; /* nothing is added any more */
+    struct timer *heartbeat;
+};
+
+static void post_free(void *mine)
+{
+    struct posted *p = mine;
+    server_take_back(p->loop, p->heartbeat);
+    if (p->message)
+        mcp_hang_up(p->message);
+    buf_release(&p->out);
+    free(p);
+}
+
+static void add_session(struct posted *p, const char *session)
+{
+    if (session)
+        http_exchange_add_field(p->exchange, "Mcp-Session-Id", session);
+}
+
+static void on_mcp_answer(void *context, int status, const char *session, const char *json,
+                          size_t len)
+{
+    struct posted *p = context;
+    p->message = NULL;
+    add_session(p, session);
+    if (status == 405)
+        http_exchange_add_field(p->exchange, "Allow", "POST");
+    http_exchange_reply(p->exchange, status, json_type_name, json ? json : "", len);
+}
+
+static long read_stream(void *context, char *to, size_t size)
+{
+    struct posted *p = context;
+    size_t waits = p->out.len - p->sent, len = waits < size ? waits : size;
+    if (len == 0)
+        return p->over ? -1 : 0;
+    memcpy(to, p->out.data + p->sent, len);
+    p->sent += len;
+    if (p->sent == p->out.len) {
+        buf_clear(&p->out);
+        p->sent = 0;
+    }
+    return (long)len;
+}
+
+static void add(struct posted *p, const char *before, const char *text, size_t len)
+{
+    if (p->over)
+        return;
+    p->over = p->out.len - p->sent > WAITING_MAX; /* a client that reads nothing is hung up on */
+    if (p->over)
+        return;
+    buf_addstr(&p->out, before);
+    buf_add(&p->out, text, len);
+    buf_addstr(&p->out, "\n\n");
+    http_exchange_wake(p->exchange);
+}
+
+static void on_silence(void *context)
+{
+    struct posted *p = context;
+    if (p->out.len == 0)
+        add(p, ":", "", 0);
+    p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
+}
+
+static void on_begin(void *context, const char *session)
+{
+    struct posted *p = context;
+    const struct http_source source = {.read = read_stream, .context = p};
+    add_session(p, session);
+    http_exchange_stream(p->exchange, &source);
+    p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
+}
+
+static void on_event(void *context, const char *json, size_t len)
+{
+    add(context, "event: message\ndata: ", json, len);
+}
+
+static void on_end(void *context)
+{
+    struct posted *p = context;
+    p->message = NULL;
+    p->over = true;
+    http_exchange_wake(p->exchange);
+}
+
+/* A field's value without the blanks around it; NULL: it is not there. The caller frees. */
+static char *field(const struct http_head *h, const char *name)
+{
+    const char *value = http_head_field(h, name);
+    if (!value)
+        return NULL;
+    value += strspn(value, " \t");
+    size_t len = strlen(value);
+    while (len > 0 && strchr(" \t", value[len - 1]))
+        len--;
+    return mem_strndup(value, len);
+}
 
 static void serve_mcp(struct request *r)
 {
+    static const struct mcp_reply reply = {
+        .answer = on_mcp_answer, .begin = on_begin, .event = on_event, .end = on_end};
     struct http_exchange *x = r->exchange;
     struct http_service *s = r->service;
+    const struct http_head *h = http_exchange_head(x);
+    const struct buf *body = http_exchange_body(x);
+    struct posted *p = mem_alloc(sizeof *p);
+    *p = (struct posted){.loop = s->loop, .exchange = x, .out = BUF_INIT};
     request_free(r);
-    http_mcp_serve(s->loop, s->mcp, x);
+    http_exchange_keep(x, p, post_free);
+    if (strcmp(h->method, "DELETE") == 0) {
+        on_mcp_answer(p, mcp_delete(s->mcp, http_head_field(h, "Mcp-Session-Id")), NULL, NULL, 0);
+        return;
+    }
+    auto_free char *version = field(h, "MCP-Protocol-Version");
+    auto_free char *method = field(h, "Mcp-Method");
+    auto_free char *name = field(h, "Mcp-Name");
+    auto_free char *session = field(h, "Mcp-Session-Id");
+    const struct mcp_headers headers = {
+        .takes_json = http_accepts(h, json_type_name),
+        .takes_events = http_accepts(h, "text/event-stream"),
+        .protocol_version = version,
+        .method = method,
+        .name = name,
+        .session = session,
+    };
+    p->message = mcp_post(s->mcp, &headers, body->data, body->len, &reply, p);
 }
 
 /* --- what the server itself knows ------------------------------------------------------------- */
@@ -598,21 +555,18 @@ static void serve_health(struct request *r)
 
 static void serve_description(struct request *r)
 {
-    struct json *v = describe_contract("openapi");
-    /* Where it was read, whatever address or proxy that was. */
+    AUTO(json_free_local) struct json *v = describe_contract("openapi");
+    /* the address or proxy that it was read by */
     json_set(v, "servers", json_pack("[{url:'/'}]"));
-    char *text = json_print(v);
+    auto_free char *text = json_print(v);
     http_exchange_reply(r->exchange, r->route->status, json_type_name, text, strlen(text));
-    free(text);
-    json_free(v);
 }
 
 static void serve_ticket(struct request *r)
 {
     const char *ticket = http_ticket_make(&r->service->tickets, clock_mono_ms());
-    char *body = mem_printf("{\"ticket\":\"%s\",\"seconds\":%d}", ticket, HTTP_TICKET_S);
+    auto_free char *body = mem_printf("{\"ticket\":\"%s\",\"seconds\":%d}", ticket, HTTP_TICKET_S);
     http_exchange_reply(r->exchange, r->route->status, json_type_name, body, strlen(body));
-    free(body);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -632,22 +586,6 @@ static void serve(void *context, struct http_exchange *x)
     (void)context;
     struct request *r = http_exchange_kept(x);
     serve_kind[r->route->kind](r);
-}
-
-static void refuse_method(struct http_exchange *x)
-{
-    struct buf allow = BUF_INIT;
-    http_route_allow(http_exchange_target(x), &allow);
-    http_exchange_add_field(x, "Allow", allow.data);
-    http_exchange_refuse(x, 405, "this path has other methods; see Allow");
-    buf_release(&allow);
-}
-
-/* The Model Context Protocol looks for itself. */
-static bool is_taken(const struct http_head *h, const struct http_route *route)
-{
-    return route->kind == HTTP_MCP ||
-           http_accepts(h, route->kind == HTTP_EVENTS ? "text/event-stream" : json_type_name);
 }
 
 /* Where clients look for an authorization server there is nothing, as they are told whoever asks: a
@@ -671,21 +609,28 @@ static void admit(void *context, struct http_exchange *x)
 {
     int status;
     struct json *params = json_new_object();
+    const struct http_head *h = http_exchange_head(x);
     const struct http_route *route =
-        http_route_find(http_exchange_head(x)->method, http_exchange_target(x), params, &status);
-    if (route && is_taken(http_exchange_head(x), route)) {
+        http_route_find(h->method, http_exchange_target(x), params, &status);
+    bool mcp = route && route->kind == HTTP_MCP; /* which looks at Accept itself */
+    bool events = route && route->kind == HTTP_EVENTS;
+    if (route && (mcp || http_accepts(h, events ? "text/event-stream" : json_type_name))) {
         struct request *r = mem_alloc(sizeof *r);
         *r = (struct request){.service = context, .exchange = x, .route = route, .params = params};
         http_exchange_keep(x, r, request_free);
         return;
     }
     json_free(params);
-    if (route)
+    if (route) {
         http_exchange_refuse(x, 406, "Accept leaves out what this path gives; allow its type");
-    else if (status == 405)
-        refuse_method(x);
-    else
+    } else if (status == 405) {
+        AUTO(buf_release) struct buf allow = BUF_INIT;
+        http_route_allow(http_exchange_target(x), &allow);
+        http_exchange_add_field(x, "Allow", allow.data);
+        http_exchange_refuse(x, 405, "this path has other methods; see Allow");
+    } else {
         http_exchange_refuse(x, 404, "there is nothing at this path; see doc/protocols.md");
+    }
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */

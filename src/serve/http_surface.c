@@ -53,11 +53,26 @@ void http_surface_free(struct http_surface *h)
 /* Fewer could be tried out. */
 enum { HTTP_TOKEN_LEAST = 16 };
 
+static void close_local(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
 enum { TOKEN_MOST = 4096, MADE_BYTES = 32, COMMAND_MS = 30000 };
 
-static bool is_private(int fd, const char *path, struct error *e)
+/* Reads the first line of a file that is the user's alone. `flags`: O_NOFOLLOW, or 0 for a file
+ * that the user named, which may be a link to a secret that a service manager mounts. */
+static bool read_file(const char *path, int flags, char **token, struct error *e)
 {
     struct stat st;
+    char text[TOKEN_MOST + 1] = "";
+    AUTO(close_local) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+    if (fd < 0 && errno == ELOOP)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "the token's file %s is a symbolic link; remove the link", path);
+    if (fd < 0)
+        return err_set_errno(e, ERR_CONFIG_ERROR, "the token's file %s cannot be opened", path);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return err_set(e, ERR_CONFIG_ERROR, "the token's file %s is no regular file; name one",
                        path);
@@ -65,35 +80,14 @@ static bool is_private(int fd, const char *path, struct error *e)
         return err_set(e, ERR_CONFIG_ERROR,
                        "the token's file %s belongs to another user; remove it, or name your own",
                        path);
-    return !(st.st_mode & (S_IRWXG | S_IRWXO)) ||
-           err_set(e, ERR_CONFIG_ERROR,
-                   "others may read the token's file %s; make it yours alone: chmod 600", path);
-}
-
-static bool read_line(int fd, const char *path, char **token, struct error *e)
-{
-    char text[TOKEN_MOST + 1] = "";
-    ssize_t len = read(fd, text, TOKEN_MOST);
-    if (len < 0)
+    if (st.st_mode & (S_IRWXG | S_IRWXO))
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "others may read the token's file %s; make it yours alone: chmod 600", path);
+    if (read(fd, text, TOKEN_MOST) < 0)
         return err_set_errno(e, ERR_CONFIG_ERROR, "the token's file %s cannot be read", path);
     *token = mem_strndup(text, strcspn(text, "\r\n"));
     mem_wipe(text, sizeof text);
     return true;
-}
-
-/* `flags`: O_NOFOLLOW, or 0 for a file that the user named, which may be a link to a secret that a
- * service manager mounts. */
-static bool read_file(const char *path, int flags, char **token, struct error *e)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
-    if (fd < 0 && errno == ELOOP)
-        return err_set(e, ERR_CONFIG_ERROR,
-                       "the token's file %s is a symbolic link; remove the link", path);
-    if (fd < 0)
-        return err_set_errno(e, ERR_CONFIG_ERROR, "the token's file %s cannot be opened", path);
-    bool ok = is_private(fd, path, e) && read_line(fd, path, token, e);
-    close(fd);
-    return ok;
 }
 
 /* The file appears whole under its name. Where two servers start at once, the first one's stays. */
@@ -117,11 +111,9 @@ static bool make_file(const char *directory, const char *path, struct error *e)
 
 static bool read_own(char **token, char **path, struct error *e)
 {
-    char *directory = paths_state_dir();
+    auto_free char *directory = paths_state_dir();
     *path = paths_join(directory, "http-token");
-    bool ok = make_file(directory, *path, e) && read_file(*path, O_NOFOLLOW, token, e);
-    free(directory);
-    return ok;
+    return make_file(directory, *path, e) && read_file(*path, O_NOFOLLOW, token, e);
 }
 
 static bool is_token(const char *s)

@@ -219,21 +219,18 @@ static struct subscription *find_subscription(const struct subscriptions *s, con
 
 /* --- what comes ------------------------------------------------------------------------------- */
 
-static bool is_new(struct subscription *one, const struct event *ev)
-{
-    if (one->replays || ev->seq <= one->seen)
-        return false;
-    one->seen = ev->seq;
-    return true;
-}
-
 static void on_notice(void *context, const struct notice *n)
 {
     struct subscriptions *s = context;
     struct subscription *one = find_subscription(s, n->session);
-    bool hears = one || s->every || !*n->session;
-    if (hears && (n->type != NOTICE_EVENT || !one || is_new(one, n->event)))
-        s->sink->tell(s->context, n);
+    if (!one && !s->every && *n->session)
+        return;
+    if (one && n->type == NOTICE_EVENT) {
+        if (one->replays || n->event->seq <= one->seen)
+            return;
+        one->seen = n->event->seq;
+    }
+    s->sink->tell(s->context, n);
 }
 
 /* --- what the log has ------------------------------------------------------------------------- */
@@ -267,30 +264,22 @@ static void stop_reading(struct subscription *one)
 
 static void end_subscription(struct subscription *one)
 {
-    struct subscriptions *s = one->all;
     stop_reading(one);
-    for (size_t i = s->items.len; i-- > 0;)
-        if (s->items.items[i] == one)
-            vec_remove(&s->items, i, 1);
+    vec_drop(&one->all->items, one);
     free(one);
-}
-
-/* False: it is a piece that the tail has, which may be joined in the log. */
-static bool tell_kept(struct subscription *one, struct event *ev, int64_t kept)
-{
-    bool is = kept == 0 || ev->seq <= kept;
-    if (is)
-        tell_event(one, ev);
-    return is;
 }
 
 static void tell_page(struct subscription *one, const struct session_history_result *page)
 {
     int64_t kept = tails_kept(server_tails(one->all->server), one->session), had = one->seen;
     bool more = page->more;
-    for (size_t i = 0; i < page->events.items.len; i++)
-        if (!tell_kept(one, page->events.items.items[i], kept))
+    for (size_t i = 0; i < page->events.items.len; i++) {
+        struct event *ev = page->events.items.items[i];
+        if (kept == 0 || ev->seq <= kept)
+            tell_event(one, ev);
+        else /* a piece that the tail has, which may be joined in the log */
             more = false;
+    }
     one->again = one->seen > had ? 0 : one->again + 1;
     if (more || (kept > one->seen && one->again < AGAIN_MAX))
         ask_page(one);
@@ -426,21 +415,16 @@ const struct question *questions_of(const struct questions *q, const char *sessi
     return NULL;
 }
 
-static void drop_question(struct questions *q, const char *session)
-{
-    const struct question *gone = questions_of(q, session);
-    if (!gone)
-        return;
-    free(gone->params);
-    vec_remove(&q->items, (size_t)(gone - q->items.items), 1);
-}
-
 void questions_note(struct questions *q, const struct notice *n)
 {
     bool begins = question_begins(n);
     if (!begins && !question_ends(n))
         return;
-    drop_question(q, n->session);
+    for (size_t i = q->items.len; i-- > 0;)
+        if (strcmp(q->items.items[i].session, n->session) == 0) {
+            free(q->items.items[i].params);
+            vec_remove(&q->items, i, 1);
+        }
     if (!begins)
         return;
     struct question asked = {.method = notification_of(n->type)->method, .params = notice_json(n)};
@@ -495,23 +479,6 @@ static struct tail *find_tail(const struct tails *t, const char *session)
     return NULL;
 }
 
-static struct tail *add(struct tails *t, const char *session)
-{
-    struct tail tail = {.text = BUF_INIT};
-    memcpy(tail.session, session, sizeof tail.session);
-    vec_push(&t->items, tail);
-    return &vec_last(&t->items);
-}
-
-static void drop(struct tails *t, const char *session)
-{
-    struct tail *gone = find_tail(t, session);
-    if (!gone)
-        return;
-    release(gone);
-    vec_remove(&t->items, (size_t)(gone - t->items.items), 1);
-}
-
 static void begin(struct tail *t, int64_t kept)
 {
     t->kept = kept;
@@ -532,23 +499,24 @@ static void add_piece(struct tail *t, const struct event *ev)
     vec_push(&t->pieces, (struct piece){ev->seq, ev->wall_ms, t->text.len});
 }
 
-static void note_event(struct tails *t, const struct event *ev)
-{
-    struct tail *tail = find_tail(t, ev->session_id);
-    if (!tail)
-        tail = add(t, ev->session_id);
-    if (event_is_delta(ev->type))
-        add_piece(tail, ev);
-    else
-        begin(tail, ev->seq);
-}
-
 void tails_note(struct tails *t, const struct notice *n)
 {
-    if (n->type == NOTICE_EVENT)
-        note_event(t, n->event);
-    else if (n->type == NOTICE_BUSY && !n->flag)
-        drop(t, n->session);
+    struct tail *tail = find_tail(t, n->type == NOTICE_EVENT ? n->event->session_id : n->session);
+    if (n->type == NOTICE_EVENT) {
+        if (!tail) {
+            struct tail made = {.text = BUF_INIT};
+            memcpy(made.session, n->event->session_id, sizeof made.session);
+            vec_push(&t->items, made);
+            tail = &vec_last(&t->items);
+        }
+        if (event_is_delta(n->event->type))
+            add_piece(tail, n->event);
+        else
+            begin(tail, n->event->seq);
+    } else if (n->type == NOTICE_BUSY && !n->flag && tail) {
+        release(tail);
+        vec_remove(&t->items, (size_t)(tail - t->items.items), 1);
+    }
 }
 
 int64_t tails_kept(const struct tails *t, const char *session)

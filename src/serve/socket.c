@@ -25,12 +25,6 @@
 #include "base/vec.h"
 #include "serve/jsonrpc.h"
 
-/* Descriptors that systemd has opened for us (sd_listen_fds(3)): LISTEN_PID, LISTEN_FDS. */
-
-/* The first that listens and was not taken yet: on a path (`unix_path`), or on an address. It is
- * the caller's, and children do not get it. -1: there is none. */
-int activation_take(bool unix_path);
-
 enum { BACKLOG = 128, WAIT_MS = 100 /* where no descriptor is to be had */ };
 
 struct client {
@@ -50,18 +44,46 @@ struct socket_surface {
     VEC(struct client *) clients;
 };
 
-/* --- the path --------------------------------------------------------------------------------- */
+/* --- descriptors that systemd has opened (sd_listen_fds(3)) -------------------------------------
+ */
 
-static bool make_address(const char *path, struct sockaddr_un *out, struct error *e)
+enum { FIRST_FD = 3, FDS_MAX = 64 };
+
+static long number_of(const char *variable)
 {
-    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof out->sun_path)
-        return err_set(e, ERR_FILE_ERROR,
-                       "the path of a socket has at most %zu bytes; use a shorter one",
-                       sizeof out->sun_path - 1);
-    memcpy(out->sun_path, path, strlen(path) + 1);
-    return true;
+    const char *text = getenv(variable);
+    return text ? strtol(text, NULL, 10) : 0;
 }
+
+static bool listens(int fd, bool unix_path)
+{
+    int value = 0;
+    socklen_t len = sizeof value;
+    struct sockaddr_storage address;
+    socklen_t address_len = sizeof address;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &len) == 0 && value &&
+           getsockname(fd, (struct sockaddr *)&address, &address_len) == 0 &&
+           (address.ss_family == AF_UNIX) == unix_path;
+}
+
+/* The first descriptor that listens and was not taken yet: on a path (`unix_path`), or on an
+ * address. It is the caller's, and children do not get it. -1: there is none. */
+static int activation_take(bool unix_path)
+{
+    static bool taken[FDS_MAX];
+    long count = number_of("LISTEN_PID") == (long)getpid() ? number_of("LISTEN_FDS") : 0;
+    for (int i = 0; i < count && i < FDS_MAX; i++) {
+        int fd = FIRST_FD + i;
+        if (taken[i] || !listens(fd, unix_path))
+            continue;
+        taken[i] = true;
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        return fd;
+    }
+    return -1;
+}
+
+/* --- the path --------------------------------------------------------------------------------- */
 
 static int open_socket(void)
 {
@@ -83,7 +105,7 @@ static bool is_answered(const struct sockaddr_un *address)
     return answered;
 }
 
-/* Takes away what an ended server left. */
+/* Removes the socket of a server that has ended. */
 static bool make_room(const char *path, const struct sockaddr_un *address, struct error *e)
 {
     struct stat there;
@@ -97,12 +119,17 @@ static bool make_room(const char *path, const struct sockaddr_un *address, struc
     return unlink(path) == 0 || err_set_errno(e, ERR_FILE_ERROR, "cannot replace %s", path);
 }
 
-/* Nobody can connect before listen(), by when the mode is set. */
+/* Nobody can connect before listen(), and the mode is set by then. */
 static bool listen_at(struct socket_surface *s, const char *path, struct error *e)
 {
-    struct sockaddr_un address;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat made;
-    if (!make_address(path, &address, e) || !make_room(path, &address, e))
+    if (strlen(path) >= sizeof address.sun_path)
+        return err_set(e, ERR_FILE_ERROR,
+                       "the path of a socket has at most %zu bytes; use a shorter one",
+                       sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (!make_room(path, &address, e))
         return false;
     s->fd = open_socket();
     if (s->fd < 0 || fchmod(s->fd, 0600) != 0 ||
@@ -114,14 +141,6 @@ static bool listen_at(struct socket_surface *s, const char *path, struct error *
     s->device = made.st_dev;
     s->inode = made.st_ino;
     return true;
-}
-
-static void remove_path(const struct socket_surface *s)
-{
-    struct stat there;
-    if (s->path && lstat(s->path, &there) == 0 && there.st_dev == s->device &&
-        there.st_ino == s->inode)
-        unlink(s->path);
 }
 
 /* --- clients ---------------------------------------------------------------------------------- */
@@ -143,9 +162,7 @@ static void on_closed(void *context)
 {
     struct client *c = context;
     struct socket_surface *s = c->surface;
-    for (size_t i = s->clients.len; i-- > 0;)
-        if (s->clients.items[i] == c)
-            vec_remove(&s->clients, i, 1);
+    vec_drop(&s->clients, c);
     free_client(c);
     update(s);
 }
@@ -215,16 +232,17 @@ struct socket_surface *socket_open(struct server *server, const char *path, stru
 
 void socket_free(struct socket_surface *s)
 {
+    struct stat there;
     if (!s)
         return;
-    while (s->clients.len > 0) {
-        free_client(vec_last(&s->clients));
-        vec_remove(&s->clients, s->clients.len - 1, 1);
-    }
+    for (size_t i = s->clients.len; i-- > 0;)
+        free_client(s->clients.items[i]);
     vec_release(&s->clients);
     server_unwatch(s->server, s->watch);
     server_take_back(s->server, s->wait);
-    remove_path(s);
+    if (s->path && lstat(s->path, &there) == 0 && there.st_dev == s->device &&
+        there.st_ino == s->inode) /* else another server's */
+        unlink(s->path);
     if (s->fd >= 0)
         close(s->fd);
     free(s->path);
@@ -238,15 +256,7 @@ void listening_take_over(struct listening *l)
         vec_push(&l->sockets, fd);
 }
 
-/* --- our own ---------------------------------------------------------------------------------- */
-
-static void set_port(struct sockaddr_storage *address, int port)
-{
-    if (address->ss_family == AF_INET)
-        ((struct sockaddr_in *)address)->sin_port = htons((uint16_t)port);
-    else
-        ((struct sockaddr_in6 *)address)->sin6_port = htons((uint16_t)port);
-}
+/* --- addresses -------------------------------------------------------------------------------- */
 
 static int port_of(const struct sockaddr_storage *address)
 {
@@ -269,7 +279,7 @@ static bool read_address(const char *host, struct sockaddr_storage *out, socklen
     return out->ss_family == AF_INET || out->ss_family == AF_INET6;
 }
 
-/* -1, with errno. `port` becomes the one that it has. */
+/* -1, with errno. `port` becomes the port that the socket has. */
 static int open_one(const char *host, int *port)
 {
     struct sockaddr_storage address;
@@ -283,9 +293,12 @@ static int open_one(const char *host, int *port)
     if (fd < 0)
         return -1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (address.ss_family == AF_INET6)
+    if (address.ss_family == AF_INET6) {
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
-    set_port(&address, *port);
+        ((struct sockaddr_in6 *)&address)->sin6_port = htons((uint16_t)*port);
+    } else {
+        ((struct sockaddr_in *)&address)->sin_port = htons((uint16_t)*port);
+    }
     if (bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, SOMAXCONN) == 0 &&
         getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
         *port = port_of(&address);
@@ -327,24 +340,18 @@ bool listening_open(struct listening *l, const char *host, int port, struct erro
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static bool address_of(int socket, struct sockaddr_storage *address)
-{
-    socklen_t len = sizeof *address;
-    return getsockname(socket, (struct sockaddr *)address, &len) == 0 &&
-           (address->ss_family == AF_INET || address->ss_family == AF_INET6);
-}
-
 void listening_add_urls(const struct listening *l, struct buf *out)
 {
     for (size_t i = 0; i < l->sockets.len; i++) {
         struct sockaddr_storage a;
+        socklen_t len = sizeof a;
         char text[INET6_ADDRSTRLEN];
-        if (!address_of(l->sockets.items[i], &a))
+        if (getsockname(l->sockets.items[i], (struct sockaddr *)&a, &len) != 0)
             continue;
         bool v6 = a.ss_family == AF_INET6;
         const void *bytes = v6 ? (const void *)&((struct sockaddr_in6 *)&a)->sin6_addr
                                : (const void *)&((struct sockaddr_in *)&a)->sin_addr;
-        if (inet_ntop(a.ss_family, bytes, text, sizeof text))
+        if ((v6 || a.ss_family == AF_INET) && inet_ntop(a.ss_family, bytes, text, sizeof text))
             buf_addf(out, "%shttp://%s%s%s:%d", out->len ? " " : "", v6 ? "[" : "", text,
                      v6 ? "]" : "", port_of(&a));
     }
@@ -355,39 +362,4 @@ void listening_release(struct listening *l)
     for (size_t i = 0; i < l->sockets.len; i++)
         close(l->sockets.items[i]);
     vec_release(&l->sockets);
-}
-
-enum { FIRST_FD = 3, FDS_MAX = 64 };
-
-/* 0: it is none. */
-static long number_of(const char *variable)
-{
-    const char *text = getenv(variable);
-    return text ? strtol(text, NULL, 10) : 0;
-}
-
-static bool listens(int fd, bool unix_path)
-{
-    int value = 0;
-    socklen_t len = sizeof value;
-    struct sockaddr_storage address;
-    socklen_t address_len = sizeof address;
-    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &len) == 0 && value &&
-           getsockname(fd, (struct sockaddr *)&address, &address_len) == 0 &&
-           (address.ss_family == AF_UNIX) == unix_path;
-}
-
-int activation_take(bool unix_path)
-{
-    static bool taken[FDS_MAX];
-    long count = number_of("LISTEN_PID") == (long)getpid() ? number_of("LISTEN_FDS") : 0;
-    for (int i = 0; i < count && i < FDS_MAX; i++) {
-        int fd = FIRST_FD + i;
-        if (taken[i] || !listens(fd, unix_path))
-            continue;
-        taken[i] = true;
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        return fd;
-    }
-    return -1;
 }
