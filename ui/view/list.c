@@ -11,7 +11,7 @@
 #include "ui/text/wrap.h"
 #include "ui/view/hints.h"
 
-#define FILTER_MAX 256
+enum { FILTER_MAX = 256 };
 
 struct list_row {
     char *label, *detail, *value;
@@ -79,9 +79,8 @@ static bool matches(const struct list *l, const struct list_row *row)
     bool ok = true;
     while (ok && *(at += strspn(at, " "))) {
         size_t len = strcspn(at, " ");
-        char *word = mem_strndup(at, len);
+        auto_free char *word = mem_strndup(at, len);
         ok = utf8_contains_folded(row->label, word) || utf8_contains_folded(row->detail, word);
-        free(word);
         at += len;
     }
     return ok;
@@ -162,7 +161,7 @@ static bool move_by_action(struct list *l, enum action action)
     return true;
 }
 
-/* While no filter is typed: the vi letters where something is picked, a page where one reads. */
+/* While no filter is typed: vi's letters in a list to pick from, a page in a text that is read. */
 static bool move_by_letter(struct list *l, const struct key *key)
 {
     long by = 0;
@@ -189,43 +188,26 @@ static void filter_cut(struct list *l, size_t to)
     refilter(l);
 }
 
-static enum list_result filter_char(struct list *l, const struct key *key)
-{
-    if (key->cp < ' ')
-        return LIST_STAYS;
-    if (!l->typing && key->cp == '/') {
-        l->typing = true;
-        return LIST_STAYS;
-    }
-    if (!l->typing && move_by_letter(l, key))
-        return LIST_STAYS;
-    char text[4];
-    l->typing = true;
-    filter_add(l, text, utf8_encode(key->cp, text));
-    return LIST_STAYS;
-}
-
-static void filter_paste(struct list *l, const char *text)
-{
-    struct buf clean = BUF_INIT;
-    utf8_clean(&clean, text, strcspn(text, "\r\n"), UTF8_ONE_LINE);
-    l->typing = true;
-    filter_add(l, clean.data, clean.len);
-    buf_release(&clean);
-}
-
-static enum list_result edit_key(struct list *l, enum action action, const struct key *key)
+static void filter_key(struct list *l, enum action action, const struct key *key)
 {
     size_t len = l->filter.len;
-    if (action == ACTION_BACKSPACE || action == ACTION_KILL_WORD_LEFT)
+    char text[4];
+    if (action == ACTION_BACKSPACE || action == ACTION_KILL_WORD_LEFT) {
         filter_cut(l, len > 0 ? utf8_prev(l->filter.data, len, len) : 0);
-    else if (action == ACTION_KILL_START)
+    } else if (action == ACTION_KILL_START) {
         filter_cut(l, 0);
-    else if (key->code == K_PASTE)
-        filter_paste(l, key->text);
-    else if (key->code == K_CHAR && !key->ctrl && !key->alt)
-        return filter_char(l, key);
-    return LIST_STAYS;
+    } else if (key->code == K_PASTE) {
+        AUTO(buf_release) struct buf clean = BUF_INIT;
+        utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
+        l->typing = true;
+        filter_add(l, clean.data, clean.len);
+    } else if (key->code == K_CHAR && !key->ctrl && !key->alt && key->cp >= ' ' &&
+               (l->typing || (key->cp != '/' && !move_by_letter(l, key)))) {
+        l->typing = true;
+        filter_add(l, text, utf8_encode(key->cp, text));
+    } else if (moves_is_letter(key, '/')) {
+        l->typing = true;
+    }
 }
 
 enum list_result list_key(struct list *l, enum action action, const struct key *key)
@@ -242,7 +224,8 @@ enum list_result list_key(struct list *l, enum action action, const struct key *
     }
     if (action == ACTION_SEND)
         return l->mode == LIST_READ ? LIST_CLOSED : list_value(l) ? LIST_CHOSEN : LIST_STAYS;
-    return edit_key(l, action, key);
+    filter_key(l, action, key);
+    return LIST_STAYS;
 }
 
 bool list_click(struct list *l, int row)
@@ -255,9 +238,9 @@ bool list_click(struct list *l, int row)
     return true;
 }
 
-/* Drawing */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
-/* How many rows there are; of what is read, which of them are in view, and how to find in it. */
+/* The number of rows; of a text that is read, the rows in view and how to filter it. */
 static void add_count(const struct list *l, struct buf *out)
 {
     size_t end = l->top + l->page, all = l->reading.list.len;
@@ -273,7 +256,7 @@ static void add_count(const struct list *l, struct buf *out)
 
 static void draw_title(struct list *l, size_t width)
 {
-    struct buf count = BUF_INIT;
+    AUTO(buf_release) struct buf count = BUF_INIT;
     add_count(l, &count);
     rows_begin(&l->rows);
     rows_addstr(&l->rows, " ", STYLE_OVERLAY_TITLE, 0);
@@ -289,9 +272,9 @@ static void draw_title(struct list *l, size_t width)
         rows_pad(&l->rows, width - used - counter - 1, STYLE_OVERLAY);
         rows_addstr(&l->rows, count.data, STYLE_DIM, 0);
     }
-    buf_release(&count);
 }
 
+/* Columns of the labels in view, of which details stand at the right. */
 static size_t label_columns(const struct list *l, size_t width)
 {
     size_t most = 0, limit = width > 60 ? width / 2 : width * 3 / 5;
@@ -308,8 +291,7 @@ static size_t label_columns(const struct list *l, size_t width)
 static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
 {
     const struct list_row *row = &l->all.items[l->shown.items[index]];
-    bool selected = l->mode != LIST_READ && index == l->selected;
-    bool heading = !row->value && !*row->detail;
+    bool selected = index == l->selected, heading = !row->value && !*row->detail;
     enum style label = selected ? STYLE_SELECTED : heading ? STYLE_HEADING : STYLE_OVERLAY;
     enum style detail = selected ? STYLE_SELECTED : STYLE_DIM;
     rows_begin(&l->rows);
@@ -318,21 +300,21 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
     if (*row->detail && used < width) {
         size_t to = labels + 3 < width ? labels + 3 : width;
         rows_pad(&l->rows, to > used ? to - used : 0, detail);
-        used = (to > used ? to : used);
+        used = to > used ? to : used;
         used += rows_add_cut(&l->rows, row->detail, width - used, detail);
     }
     if (selected && used < width)
         rows_pad(&l->rows, width - used, STYLE_SELECTED);
 }
 
-/* What is read is not cut: a text goes on below itself, and begins below a label that is wide. */
+/* A row that is read is not cut: the text goes on below itself, and begins below a wide label. */
 static void wrap_row(struct list *l, const struct list_row *row, size_t labels, size_t width)
 {
     struct styled first, rest, text;
     enum style style = !row->value && !*row->detail ? STYLE_HEADING : STYLE_OVERLAY;
     size_t columns = utf8_width(row->label, strlen(row->label)), indent = labels + 3;
     bool beside = *row->detail && columns <= labels;
-    struct buf blanks = BUF_INIT;
+    auto_free char *blanks = mem_printf("%*s", (int)indent, "");
     styled_init(&first);
     styled_init(&rest);
     styled_init(&text);
@@ -344,24 +326,22 @@ static void wrap_row(struct list *l, const struct list_row *row, size_t labels, 
         styled_clear(&text);
     }
     size_t used = beside ? 1 + columns : 0;
-    while (blanks.len < indent)
-        buf_addch(&blanks, ' ');
-    styled_add(&first, blanks.data, used < indent ? indent - used : 0, STYLE_DIM, 0);
-    styled_add(&rest, blanks.data, indent, STYLE_DIM, 0);
+    styled_add(&first, blanks, used < indent ? indent - used : 0, STYLE_DIM, 0);
+    styled_add(&rest, blanks, indent, STYLE_DIM, 0);
     styled_addstr(&text, row->detail, STYLE_DIM, 0);
     if (*row->detail)
         wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &rest});
     styled_release(&first);
     styled_release(&rest);
     styled_release(&text);
-    buf_release(&blanks);
 }
 
+/* The labels of all rows count, so that a filter moves nothing sideways. */
 static void lay_out_reading(struct list *l, size_t width)
 {
     size_t labels = 0, most = width < 16 ? 0 : width / 3;
     rows_clear(&l->reading);
-    for (size_t i = 0; i < l->all.len; i++) { /* of all: a filter moves nothing sideways */
+    for (size_t i = 0; i < l->all.len; i++) {
         const struct list_row *row = &l->all.items[i];
         size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
         labels = columns > labels && columns <= most ? columns : labels;
@@ -370,43 +350,30 @@ static void lay_out_reading(struct list *l, size_t width)
         wrap_row(l, &l->all.items[l->shown.items[i]], labels, width);
 }
 
-static void draw_rows(struct list *l, size_t room, size_t columns)
-{
-    size_t labels = l->mode == LIST_READ ? 0 : label_columns(l, columns - 2);
-    size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
-    for (size_t i = l->top; i < count && i < l->top + room; i++)
-        if (l->mode == LIST_READ)
-            rows_copy(&l->rows, &l->reading, i);
-        else
-            draw_row(l, i, labels, columns);
-}
-
-static void keep_in_view(struct list *l)
-{
-    size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
-    size_t at = l->mode == LIST_READ ? l->top : l->selected;
-    l->top = moves_keep_in_view(l->top, at, at, count, l->page);
-}
-
 const struct rows *list_rows(struct list *l, int width, int height)
 {
     size_t columns = width > 2 ? (size_t)width : 2;
-    bool title = l->mode != LIST_POPUP;
+    bool title = l->mode != LIST_POPUP, reads = l->mode == LIST_READ;
     rows_clear(&l->rows);
     size_t room = height > title ? (size_t)(height - title) : 0;
     l->page = room > 0 ? room : 1;
-    if (l->mode == LIST_READ)
+    if (reads)
         lay_out_reading(l, columns);
-    keep_in_view(l);
+    size_t count = reads ? l->reading.list.len : l->shown.len, at = reads ? l->top : l->selected;
+    l->top = moves_keep_in_view(l->top, at, at, count, l->page);
     if (title)
         draw_title(l, columns);
     if (l->shown.len == 0 && title && room > 0) {
-        const char *text = l->all.len > 0 ? _("no matches") : l->empty;
         rows_begin(&l->rows);
         rows_addstr(&l->rows, " ", STYLE_DIM, 0);
-        rows_add_cut(&l->rows, text, columns - 1, STYLE_DIM);
+        rows_add_cut(&l->rows, l->all.len > 0 ? _("no matches") : l->empty, columns - 1, STYLE_DIM);
     }
-    draw_rows(l, room, columns);
+    size_t labels = reads ? 0 : label_columns(l, columns - 2);
+    for (size_t i = l->top; i < count && i < l->top + room; i++)
+        if (reads)
+            rows_copy(&l->rows, &l->reading, i);
+        else
+            draw_row(l, i, labels, columns);
     return &l->rows;
 }
 
@@ -416,6 +383,8 @@ bool list_caret(const struct list *l, int *row, int *col)
     *col = (int)l->caret_col;
     return l->typing && l->mode != LIST_POPUP;
 }
+
+/* --- the list as a view ----------------------------------------------------------------------- */
 
 enum { POPUP_ROWS = 8 };
 
@@ -432,51 +401,38 @@ static struct list_view *of(struct view *view)
     return (struct list_view *)view;
 }
 
-static const struct list_view *of_const(const struct view *view)
+static bool is_popup(const struct view *view)
 {
-    return (const struct list_view *)view;
+    return list_is_popup(((const struct list_view *)view)->list);
 }
 
 static void choose(struct view *view)
 {
-    const struct list_view *v = of(view);
-    const char *chosen = list_value(v->list);
-    char *value = chosen ? mem_strdup(chosen) : NULL;
-    void (*tell)(struct app * app, const char *value) = v->to.chosen;
+    const struct list_view_host to = of(view)->to;
+    auto_free char *value = mem_strdup(list_value(of(view)->list));
     struct app *app = view->host->app;
     view_close(view);
-    if (tell && value)
-        tell(app, value);
-    free(value);
-}
-
-static void leave(struct view *view)
-{
-    void (*tell)(struct app * app) = of(view)->to.left;
-    struct app *app = view->host->app;
-    view_close(view);
-    if (tell)
-        tell(app);
-}
-
-static bool is_popup(const struct view *view)
-{
-    return list_is_popup(of_const(view)->list);
+    if (to.chosen && value)
+        to.chosen(app, value);
 }
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    bool popup = is_popup(view), goes_on = of(view)->to.sends && action == ACTION_SEND;
+    const struct list_view_host to = of(view)->to;
+    struct app *app = view->host->app;
+    bool popup = is_popup(view);
     if (popup && (action == ACTION_COMPLETE || action == ACTION_SEND)) {
         choose(view);
-        return !goes_on;
+        return !(to.sends && action == ACTION_SEND);
     }
     switch (list_key(of(view)->list, action, key)) {
     case LIST_CHOSEN:
         choose(view);
         return true;
     case LIST_CLOSED:
-        leave(view);
+        view_close(view);
+        if (to.left)
+            to.left(app);
         return true;
     case LIST_STAYS:
         return true;
@@ -493,17 +449,12 @@ static void click(struct view *view, int row, int col)
         choose(view);
 }
 
-static bool passes(const struct view *view)
-{
-    return is_popup(view);
-}
-
 static int height(struct view *view, int width, int room)
 {
+    int wanted = (int)list_count(of(view)->list);
     (void)width;
     if (!is_popup(view))
         return room;
-    int wanted = (int)list_count(of_const(view)->list);
     wanted = wanted < POPUP_ROWS ? wanted : POPUP_ROWS;
     return wanted < room - 1 ? wanted : room - 1;
 }
@@ -521,7 +472,7 @@ static const struct rows *rows(struct view *view)
 
 static bool caret(const struct view *view, int *row, int *col)
 {
-    return list_caret(of_const(view)->list, row, col);
+    return list_caret(((const struct list_view *)view)->list, row, col);
 }
 
 static void free_view(struct view *view)
@@ -530,21 +481,20 @@ static void free_view(struct view *view)
     free(view);
 }
 
-static const struct view_ops ops = {
-    .layer = VIEW_LIST,
-    .free = free_view,
-    .key = take_key,
-    .click = click,
-    .passes = passes,
-    .height = height,
-    .resize = resize,
-    .rows = rows,
-    .caret = caret,
-};
-
 struct view *list_view_new(const struct view_host *host, enum list_subject subject,
                            struct list *list, const struct list_view_host *to)
 {
+    static const struct view_ops ops = {
+        .layer = VIEW_LIST,
+        .free = free_view,
+        .key = take_key,
+        .click = click,
+        .passes = is_popup,
+        .height = height,
+        .resize = resize,
+        .rows = rows,
+        .caret = caret,
+    };
     struct list_view *v = mem_alloc(sizeof *v);
     *v = (struct list_view){
         .view = {.ops = &ops, .host = host}, .subject = subject, .list = list, .to = *to};
@@ -553,6 +503,6 @@ struct view *list_view_new(const struct view_host *host, enum list_subject subje
 
 struct list *list_view_find(const struct views *s, enum list_subject subject)
 {
-    const struct view *view = s->at[VIEW_LIST];
-    return view && of_const(view)->subject == subject ? of_const(view)->list : NULL;
+    struct view *view = s->at[VIEW_LIST];
+    return view && of(view)->subject == subject ? of(view)->list : NULL;
 }

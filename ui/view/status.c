@@ -10,12 +10,14 @@
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 
-#define GAUGE_CELLS 10
-#define MARKED_CELLS 12 /* with the mark, which takes the place of one */
-#define MARK_CELL 10    /* where the mark stands at the earliest */
-#define GAUGE_HIGH 90   /* per cent from which the gauge warns */
-#define BUDGET_HIGH 80
-#define SEPARATOR_COLUMNS 3
+enum {
+    GAUGE_CELLS = 10,
+    MARKED_CELLS = 12, /* with the mark, which takes the place of one */
+    MARK_CELL = 10,    /* the earliest cell of the mark */
+    GAUGE_HIGH = 90,   /* per cent from which the gauge warns */
+    BUDGET_HIGH = 80,
+    SEPARATOR_COLUMNS = 3
+};
 
 /* Parts in the order of the line. */
 enum part_kind {
@@ -50,7 +52,7 @@ struct part {
     enum style style;
 };
 
-/* What the context is measured by: where it is compacted, if that is to come, else its end. */
+/* The context is measured by the threshold of compaction, or by the window without one. */
 static int64_t limit(const struct status *s)
 {
     bool compacts = s->threshold > 0 && !s->suspended;
@@ -62,8 +64,8 @@ static int percent(const struct status *s)
     return figure_share(s->context, limit(s), 100, 999);
 }
 
-/* What all cells stand for: the window, but of one far beyond the limit only what lets the mark
- * stand near the end. */
+/* The tokens of all cells: the window, but of a large one only as much that the mark stands near
+ * the end. */
 static int64_t gauge_span(const struct status *s)
 {
     int64_t most = limit(s) * MARKED_CELLS / MARK_CELL;
@@ -89,7 +91,7 @@ static void make_gauge(const struct status *s, struct part *p)
     p->style = percent(s) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
 }
 
-/* The gauge has the label; without it the figures need one, which a narrow line has room for. */
+/* The gauge has the label; without the gauge the figures need one. */
 static void make_context(const struct status *s, bool labelled, struct part *p)
 {
     buf_clear(&p->text);
@@ -147,39 +149,6 @@ static void make_retry(const struct status *s, struct part *p)
     p->style = STYLE_WARNING;
 }
 
-static void make_leave(const struct status *s, struct part *p)
-{
-    if (s->leave_key)
-        buf_addf(&p->text, _("%s again leaves"), s->leave_key);
-    p->style = STYLE_WARNING;
-}
-
-static void make_back(const struct status *s, struct part *p)
-{
-    if (s->back_key)
-        buf_addf(&p->text, _("%s goes back"), s->back_key);
-    p->style = STYLE_NOTE;
-}
-
-static void make_replacing(const struct status *s, struct part *p)
-{
-    if (!s->replacing)
-        return;
-    buf_addstr(&p->text, _("changing your last message"));
-    if (s->stop_key && *s->stop_key)
-        buf_addf(&p->text, _(" (%s stops)"), s->stop_key);
-    p->style = STYLE_NOTE;
-}
-
-static void make_unread(const struct status *s, struct part *p)
-{
-    if (s->unread <= 0)
-        return;
-    buf_addf(&p->text, "%s ", glyph(GLYPH_DOWN));
-    buf_addf(&p->text, _("%d new"), s->unread);
-    p->style = STYLE_NOTE;
-}
-
 static void make_cost(const struct status *s, struct part *p)
 {
     if (s->cost <= 0) /* a free model needs no figure */
@@ -191,51 +160,37 @@ static void make_cost(const struct status *s, struct part *p)
         buf_addch(&p->text, '+');
 }
 
-static void make_budget(const struct status *s, struct part *p)
+/* Sets the text of a part, if it is shown, and its style. */
+static void set_part(struct part *p, bool shown, enum style style, const char *text)
 {
-    if (!s->budget || s->budget_percent < 0)
-        return;
-    buf_addf(&p->text, _("budget %d %%"), s->budget_percent);
-    if (s->budget_percent >= BUDGET_HIGH)
-        p->style = STYLE_GAUGE_HIGH;
-}
-
-static void make_compaction(const struct status *s, struct part parts[PART_COUNT])
-{
-    if (s->truncated)
-        buf_addstr(&parts[PART_TRUNCATED].text, _("the server dropped the beginning!"));
-    parts[PART_TRUNCATED].style = STYLE_ERROR;
-    if (s->compactions > 0)
-        buf_addf(&parts[PART_COMPACTIONS].text, "%s%d", glyph(GLYPH_AGAIN), s->compactions);
-    if (s->suspended)
-        buf_addstr(&parts[PART_SUSPENDED].text, _("compaction stopped"));
-    parts[PART_SUSPENDED].style = STYLE_WARNING;
-}
-
-/* Less than usual is worth more room. */
-static void make_memory(const struct status *s, struct part *less, struct part *usual)
-{
-    if (!s->memory)
-        return;
-    bool writes = strcmp(s->memory, "write") == 0;
-    struct part *p = writes ? usual : less;
-    const char *format = writes                          ? _("memory on")
-                         : strcmp(s->memory, "off") == 0 ? _("memory off")
-                                                         : _("memory read only");
-    buf_addstr(&p->text, format);
-    less->style = STYLE_NOTE;
+    if (shown)
+        buf_addstr(&p->text, text);
+    p->style = style;
 }
 
 static void make_parts(const struct status *s, struct part parts[PART_COUNT])
 {
+    const char *memory = s->memory ? s->memory : "write";
+    bool usual = strcmp(memory, "write") == 0, off = strcmp(memory, "off") == 0;
+    bool stops = s->stop_key && *s->stop_key;
     for (int i = 0; i < PART_COUNT; i++) {
         buf_init(&parts[i].text, 0);
         parts[i].style = STYLE_STATUS;
     }
-    make_leave(s, &parts[PART_LEAVE]);
-    make_back(s, &parts[PART_BACK]);
-    make_replacing(s, &parts[PART_REPLACING]);
-    make_unread(s, &parts[PART_UNREAD]);
+    if (s->leave_key)
+        buf_addf(&parts[PART_LEAVE].text, _("%s again leaves"), s->leave_key);
+    parts[PART_LEAVE].style = STYLE_WARNING;
+    if (s->back_key)
+        buf_addf(&parts[PART_BACK].text, _("%s goes back"), s->back_key);
+    parts[PART_BACK].style = STYLE_NOTE;
+    set_part(&parts[PART_REPLACING], s->replacing, STYLE_NOTE, _("changing your last message"));
+    if (s->replacing && stops)
+        buf_addf(&parts[PART_REPLACING].text, _(" (%s stops)"), s->stop_key);
+    if (s->unread > 0) {
+        buf_addf(&parts[PART_UNREAD].text, "%s ", glyph(GLYPH_DOWN));
+        buf_addf(&parts[PART_UNREAD].text, _("%d new"), s->unread);
+    }
+    parts[PART_UNREAD].style = STYLE_NOTE;
     make_retry(s, &parts[PART_RETRY]);
     make_working(s, &parts[PART_WORKING]);
     make_gauge(s, &parts[PART_GAUGE]);
@@ -243,9 +198,19 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     if (s->rate >= 0)
         buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
     make_cost(s, &parts[PART_COST]);
-    make_compaction(s, parts);
-    make_budget(s, &parts[PART_BUDGET]);
-    make_memory(s, &parts[PART_MEMORY_LESS], &parts[PART_MEMORY]);
+    set_part(&parts[PART_TRUNCATED], s->truncated, STYLE_ERROR,
+             _("the server dropped the beginning!"));
+    if (s->compactions > 0)
+        buf_addf(&parts[PART_COMPACTIONS].text, "%s%d", glyph(GLYPH_AGAIN), s->compactions);
+    set_part(&parts[PART_SUSPENDED], s->suspended, STYLE_WARNING, _("compaction stopped"));
+    if (s->budget && s->budget_percent >= 0)
+        buf_addf(&parts[PART_BUDGET].text, _("budget %d %%"), s->budget_percent);
+    if (s->budget_percent >= BUDGET_HIGH)
+        parts[PART_BUDGET].style = STYLE_GAUGE_HIGH;
+    /* less memory than usual is worth more room */
+    set_part(&parts[PART_MEMORY], s->memory && usual, STYLE_STATUS, _("memory on"));
+    set_part(&parts[PART_MEMORY_LESS], s->memory && !usual, STYLE_NOTE,
+             off ? _("memory off") : _("memory read only"));
 }
 
 /* The gauge and its figures belong together: a blank between them, no mark. */
@@ -268,7 +233,8 @@ static size_t columns(const struct part parts[PART_COUNT])
     return sum;
 }
 
-/* A long reason to try again leaves room for how to stop, if it keeps half of the line. */
+/* Cuts a long reason of a retry so that the key that stops has room, if half of the line is left.
+ */
 static void cut_reason(struct part parts[PART_COUNT], size_t room)
 {
     struct buf *text = &parts[PART_RETRY].text;
@@ -335,37 +301,32 @@ void status_row(const struct status *s, int width, struct rows *out)
         buf_release(&parts[i].text);
 }
 
-static void add_line(struct rows *out, int width, const char *text, enum style style)
-{
-    rows_begin(out);
-    rows_addstr(out, "  ", STYLE_TEXT, 0);
-    size_t room = width > 2 ? (size_t)width - 2 : 0;
-    rows_add_cut(out, text, room, style);
-}
-
-/* "Enter  send the message" for an action that has a key. */
-static void add_key(struct rows *out, int width, const struct keymap *keymap, enum action action,
-                    const char *what)
-{
-    struct buf line = BUF_INIT;
-    keymap_describe_first(keymap, action, &line);
-    if (line.len > 0) {
-        do
-            buf_addch(&line, ' ');
-        while (utf8_width(line.data, line.len) < 10);
-        buf_addstr(&line, what);
-        add_line(out, width, line.data, STYLE_DIM);
-    }
-    buf_release(&line);
-}
-
 void welcome_rows(const struct keymap *keymap, int width, struct rows *out)
 {
+    const struct {
+        enum action action; /* ACTION_NONE: the text alone */
+        const char *text;
+        enum style style;
+    } lines[] = {{ACTION_NONE, _("Chat with a language model."), STYLE_TITLE},
+                 {ACTION_SEND, _("sends the message"), STYLE_DIM},
+                 {ACTION_HELP, _("all keys and commands"), STYLE_DIM},
+                 {ACTION_SESSIONS, _("earlier sessions"), STYLE_DIM},
+                 {ACTION_NONE, _("/         begins a command"), STYLE_DIM}};
     rows_begin(out);
-    add_line(out, width, _("Chat with a language model."), STYLE_TITLE);
-    add_key(out, width, keymap, ACTION_SEND, _("sends the message"));
-    add_key(out, width, keymap, ACTION_HELP, _("all keys and commands"));
-    add_key(out, width, keymap, ACTION_SESSIONS, _("earlier sessions"));
-    add_line(out, width, _("/         begins a command"), STYLE_DIM);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        if (lines[i].action != ACTION_NONE) {
+            keymap_describe_first(keymap, lines[i].action, &line);
+            if (line.len == 0)
+                continue;
+            do
+                buf_addch(&line, ' ');
+            while (utf8_width(line.data, line.len) < 10);
+        }
+        buf_addstr(&line, lines[i].text);
+        rows_begin(out);
+        rows_addstr(out, "  ", STYLE_TEXT, 0);
+        rows_add_cut(out, line.data, width > 2 ? (size_t)width - 2 : 0, lines[i].style);
+    }
     rows_begin(out);
 }

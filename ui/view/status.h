@@ -1,5 +1,5 @@
-/* The status line: how full the context is, the cost, and whatever waits for the person, as one
- * row. Pure. A figure that was not measured is left out, never shown as 0; estimates carry "~";
+/* The status line as one row: how full the context is, the cost, and what waits for the person.
+ * Pure. A figure that was not measured is left out, never shown as 0; estimates carry "~";
  * narrow terminals lose the least important parts first. The context view (F4) has the tokens of
  * requests and answers. */
 #ifndef UI_STATUS_H
@@ -18,15 +18,14 @@ struct status {
     int64_t threshold;  /* from which it is compacted; 0: it is not */
     int compactions;    /* of the session */
     bool suspended;     /* compaction has stopped after failures */
-    const char *memory; /* what the session may do with it: "off", "read", "write"; NULL: there is
-                           none */
+    const char *memory; /* the session's use of it: "off", "read", "write"; NULL: no memory */
     bool truncated;     /* the server left out the beginning of the last request */
 
     double cost; /* of the session, USD; negative: unknown */
     bool cost_estimated;
     bool cost_partial;  /* the cost of other calls is unknown */
     bool budget;        /* one is set */
-    int budget_percent; /* of what is nearest its end, that is used up */
+    int budget_percent; /* used of the budget that is nearest its end */
 
     bool working;
     bool asking;     /* … but waits for an answer of the person */
@@ -40,8 +39,8 @@ struct status {
 
     int unread;            /* rows below the view */
     const char *stop_key;  /* the key that cancels, for the hint */
-    const char *back_key;  /* that goes back to where one was; NULL: none does */
-    bool replacing;        /* what is written takes the last message's place */
+    const char *back_key;  /* that leads the way back; NULL: none does */
+    bool replacing;        /* the text that is written replaces the last message */
     const char *leave_key; /* that leaves when it is pressed now; NULL: none does */
 };
 
