@@ -11,11 +11,12 @@
 #include "ui/view/hints.h"
 
 enum {
-    MARGIN = 3,                 /* columns before the rows of a text */
-    MARKDOWN_BYTES = 256 * 1024 /* more than that is laid out at once nowhere: plain text */
+    MARGIN = 3, /* columns before the rows of a text */
+    MARKDOWN_BYTES =
+        256 * 1024 /* a longer text is shown as plain text: Markdown is laid out at once */
 };
 
-/* An open text. `starts` has the rows that were looked at; Markdown is laid out at once. */
+/* An open text. `starts` has the rows that were looked at; Markdown is laid out whole. */
 struct text {
     struct buf clean;
     size_t next; /* where the row after those begins */
@@ -141,7 +142,7 @@ static bool opens(const struct outline *o, size_t entry)
     return o->host.text(o->host.context, entry).text != NULL;
 }
 
-/* Looks from `hint` on and then before it: entries mostly keep their order. */
+/* Searches from `hint` on and then before it: entries mostly keep their order. */
 static size_t find_key(const struct outline *o, int64_t key, size_t hint)
 {
     size_t count = o->entries.len;
@@ -177,7 +178,7 @@ static size_t row_count(struct outline *o, size_t entry)
     return o->entries.items[entry].open ? 1 + text_rows(o, text_of(o, entry)) : 1;
 }
 
-/* A text may have become shorter. */
+/* The nearest row, as a text may have become shorter. */
 static struct place clamp(struct outline *o, struct place p)
 {
     if (p.row > 0 && !has_row(o, p))
@@ -212,35 +213,20 @@ static bool is_before(struct place a, struct place b)
     return a.entry < b.entry || (a.entry == b.entry && a.row < b.row);
 }
 
-static bool step_down(struct outline *o, struct place *p)
-{
-    struct place inside = {p->entry, p->row + 1}, next = {p->entry + 1, 0};
-    bool stays = has_row(o, inside);
-    if (!stays && !has_row(o, next))
-        return false;
-    *p = stays ? inside : next;
-    return true;
-}
-
-static bool step_up(struct outline *o, struct place *p)
-{
-    if (p->row == 0 && p->entry == 0)
-        return false;
-    if (p->row > 0)
-        p->row--;
-    else
-        *p = (struct place){p->entry - 1, row_count(o, p->entry - 1) - 1};
-    return true;
-}
-
 /* Returns how many rows it moved. */
 static int walk(struct outline *o, struct place *p, int rows)
 {
     int moved = 0;
-    while (moved < rows && step_down(o, p))
-        moved++;
-    while (moved > rows && step_up(o, p))
-        moved--;
+    for (; moved < rows; moved++) {
+        struct place inside = {p->entry, p->row + 1}, next = {p->entry + 1, 0};
+        bool stays = has_row(o, inside);
+        if (!stays && !has_row(o, next))
+            break;
+        *p = stays ? inside : next;
+    }
+    for (; moved > rows && (p->row > 0 || p->entry > 0); moved--)
+        *p = p->row > 0 ? (struct place){p->entry, p->row - 1}
+                        : (struct place){p->entry - 1, row_count(o, p->entry - 1) - 1};
     return moved;
 }
 
@@ -261,34 +247,23 @@ static void bring_into_view(struct outline *o, struct place p)
     }
 }
 
-static void move_chosen(struct outline *o, int by)
-{
-    if (o->entries.len == 0)
-        return;
-    (void)walk(o, &o->chosen, by);
-    bring_into_view(o, o->chosen);
-}
-
-static void to_end(struct outline *o, bool first)
-{
-    size_t last = o->entries.len;
-    if (last == 0)
-        return;
-    o->chosen = first ? (struct place){0} : (struct place){last - 1, row_count(o, last - 1) - 1};
-    bring_into_view(o, o->chosen);
-}
-
 bool outline_key(struct outline *o, enum action action, const struct key *key)
 {
     int page = o->height > 2 ? o->height - 1 : 1;
     long by = moves_by_action(action, page, MOVES_WHEEL);
+    size_t count = o->entries.len;
     if (by == 0)
         by = moves_is_letter(key, ' ') ? page : moves_by_letter(key) + moves_by_control(key);
-    if (by == MOVES_ALL || by == -MOVES_ALL)
-        to_end(o, by < 0);
-    else if (by != 0)
-        move_chosen(o, (int)by);
-    return by != 0;
+    if (by == 0 || count == 0)
+        return by != 0;
+    if (by == -MOVES_ALL)
+        o->chosen = (struct place){0};
+    else if (by == MOVES_ALL)
+        o->chosen = (struct place){count - 1, row_count(o, count - 1) - 1};
+    else
+        (void)walk(o, &o->chosen, (int)by);
+    bring_into_view(o, o->chosen);
+    return true;
 }
 
 void outline_choose(struct outline *o, size_t entry)
@@ -306,30 +281,10 @@ size_t outline_chosen(const struct outline *o)
 
 /* --- opening --- */
 
-static void close_entry(struct outline *o, size_t index)
-{
-    struct entry *e = &o->entries.items[index];
-    e->open = false;
-    text_free(e->text);
-    e->text = NULL;
-    if (o->top.entry == index)
-        o->top.row = 0;
-}
-
 void outline_open(struct outline *o, size_t entry)
 {
     if (entry < o->entries.len)
         o->entries.items[entry].open = opens(o, entry);
-}
-
-/* As much of an opened text as there is room for is shown with its heading. */
-static void show_opened(struct outline *o)
-{
-    struct place last = o->chosen;
-    while (last.row + 1 < (size_t)o->height && has_row(o, (struct place){last.entry, last.row + 1}))
-        last.row++;
-    bring_into_view(o, last);
-    bring_into_view(o, o->chosen);
 }
 
 bool outline_toggle(struct outline *o)
@@ -337,12 +292,21 @@ bool outline_toggle(struct outline *o)
     size_t chosen = outline_chosen(o);
     if (chosen == SIZE_MAX || !opens(o, chosen))
         return false;
+    struct entry *e = &o->entries.items[chosen];
+    e->open = !e->open;
     o->chosen.row = 0;
-    if (o->entries.items[chosen].open)
-        close_entry(o, chosen);
-    else
-        outline_open(o, chosen);
-    show_opened(o);
+    if (!e->open) {
+        text_free(e->text);
+        e->text = NULL;
+        if (o->top.entry == chosen)
+            o->top.row = 0;
+    }
+    /* as much of an opened text as there is room for is shown with its heading */
+    struct place last = o->chosen;
+    while (last.row + 1 < (size_t)o->height && has_row(o, (struct place){chosen, last.row + 1}))
+        last.row++;
+    bring_into_view(o, last);
+    bring_into_view(o, o->chosen);
     return true;
 }
 
@@ -365,7 +329,7 @@ bool outline_click(struct outline *o, int row)
 
 /* --- another size --- */
 
-/* How far into its text a row is: the byte that it begins with, or of Markdown the part. */
+/* The depth of a row in its text: its first byte, or of Markdown the share of the rows. */
 struct depth {
     size_t byte, row, rows;
 };
@@ -395,9 +359,15 @@ static struct place at_depth(struct outline *o, struct place p, struct depth d)
     return clamp(o, (struct place){p.entry, row + 1});
 }
 
-static void forget_rows(struct outline *o)
+void outline_resize(struct outline *o, int width, int height)
 {
-    for (size_t i = 0; i < o->entries.len; i++) {
+    bool rewrap = width != o->width;
+    if (!rewrap && height == o->height)
+        return;
+    struct depth chosen = depth_of(o, o->chosen), top = depth_of(o, o->top);
+    o->width = width < 1 ? 1 : width;
+    o->height = height < 1 ? 1 : height;
+    for (size_t i = 0; rewrap && i < o->entries.len; i++) {
         struct text *t = o->entries.items[i].text;
         if (!t)
             continue;
@@ -407,18 +377,7 @@ static void forget_rows(struct outline *o)
         if (t->markdown)
             lay_out_markdown(o, t);
     }
-}
-
-void outline_resize(struct outline *o, int width, int height)
-{
-    bool rewrap = width != o->width;
-    if (!rewrap && height == o->height)
-        return;
-    struct depth chosen = depth_of(o, o->chosen), top = depth_of(o, o->top);
-    o->width = width < 1 ? 1 : width;
-    o->height = height < 1 ? 1 : height;
     if (rewrap) {
-        forget_rows(o);
         o->chosen = at_depth(o, o->chosen, chosen);
         o->top = at_depth(o, o->top, top);
     }
@@ -426,30 +385,26 @@ void outline_resize(struct outline *o, int width, int height)
 
 /* --- drawing --- */
 
-static void add_plain(struct outline *o, const struct text *t, size_t row, struct rows *scratch)
-{
-    struct styled line;
-    size_t at = t->starts.items[row];
-    struct wrap_piece piece =
-        wrap_next(t->clean.data, t->clean.len, at, text_columns(o), WRAP_WORDS);
-    styled_init(&line);
-    styled_add(&line, t->clean.data + at, piece.end - at, STYLE_TEXT, 0);
-    wrap_text(scratch, &line, &(struct wrap_look){text_columns(o), WRAP_WORDS, NULL, NULL});
-    styled_release(&line);
-}
-
 static void draw_text_row(struct outline *o, struct place p, bool chosen, struct rows *out)
 {
     struct text *t = text_of(o, p.entry);
     struct rows scratch;
-    size_t width = (size_t)o->width, used = 0, index = 0;
+    const struct rows *from = &t->laid;
+    size_t width = (size_t)o->width, index = p.row - 1;
     rows_init(&scratch);
-    if (t->markdown)
-        index = p.row - 1;
-    else
-        add_plain(o, t, p.row - 1, &scratch);
-    const struct rows *from = t->markdown ? &t->laid : &scratch;
-    used += rows_add_cut(out, chosen ? glyph(GLYPH_POINTER) : " ", 1, STYLE_PROMPT);
+    if (!t->markdown) {
+        struct styled line;
+        size_t at = t->starts.items[index];
+        struct wrap_piece piece =
+            wrap_next(t->clean.data, t->clean.len, at, text_columns(o), WRAP_WORDS);
+        styled_init(&line);
+        styled_add(&line, t->clean.data + at, piece.end - at, STYLE_TEXT, 0);
+        wrap_text(&scratch, &line, &(struct wrap_look){text_columns(o), WRAP_WORDS, NULL, NULL});
+        styled_release(&line);
+        from = &scratch;
+        index = 0;
+    }
+    size_t used = rows_add_cut(out, chosen ? glyph(GLYPH_POINTER) : " ", 1, STYLE_PROMPT);
     size_t margin = width > MARGIN + 1 ? MARGIN : used;
     rows_pad(out, margin - used, STYLE_OVERLAY);
     used = margin;
@@ -485,6 +440,6 @@ void outline_rows(struct outline *o, struct rows *out)
             draw_row(o, p, out);
         else
             rows_pad(out, (size_t)o->width, STYLE_OVERLAY);
-        more = more && step_down(o, &p);
+        more = more && walk(o, &p, 1) == 1;
     }
 }

@@ -1,7 +1,7 @@
-/* Entries below one another: a heading each, and for some a text that opens below it. One row is
- * chosen, of a heading or of a text, and the view follows it. Places are an entry and a row in it,
- * and a text is broken into rows only as far as it was looked at: what a frame costs grows with the
- * screen, not with the entries. No curses. */
+/* A list of entries: a heading each, and for some a text that opens below it. One row is chosen, of
+ * a heading or of a text, and the view follows it. A place is an entry and a row in it, and a text
+ * is broken into rows only as far as it was looked at: the cost of a frame grows with the screen,
+ * not with the entries. No curses. */
 #ifndef UI_OUTLINE_H
 #define UI_OUTLINE_H
 
@@ -26,7 +26,7 @@ struct outline_look {
 };
 
 struct outline_host {
-    /* What an entry is known by when the entries are others. */
+    /* Identifies an entry when outline_fill() brings other entries. */
     int64_t (*key)(void *context, size_t entry);
     struct outline_text (*text)(void *context, size_t entry);
     void (*heading)(void *context, size_t entry, const struct outline_look *look, struct rows *out);
@@ -36,7 +36,7 @@ struct outline_host {
 struct outline *outline_new(const struct outline_host *host);
 void outline_free(struct outline *o); /* NULL is fine */
 
-/* The entries are others now: what is open, chosen and in view stays, where it still exists. */
+/* Replaces the entries; those that are open, chosen and in view stay so, if they still exist. */
 void outline_fill(struct outline *o, size_t count);
 
 /* Both at least 1. */
@@ -53,8 +53,8 @@ bool outline_toggle(struct outline *o);
 void outline_open(struct outline *o, size_t entry);
 bool outline_unfolds(const struct outline *o); /* whether the chosen entry has a text */
 
-/* Keys that move: those of lists, with j k g G, Ctrl-N and Ctrl-P, and a blank for a page. False if
- * it is none. */
+/* Moves by the keys of lists, j k g G, Ctrl-N and Ctrl-P, and a blank for a page. False: the key
+ * does not move. */
 bool outline_key(struct outline *o, enum action action, const struct key *key);
 
 /* A click at a row of what was drawn last chooses it, and opens or closes a heading. False if there
