@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "session/backend.h"
-#include "session/capability.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"
 

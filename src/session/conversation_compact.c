@@ -1,12 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "compact/policy.h"
-#include "session/capability.h"
 #include "session/conversation_private.h"
 #include "session/session_operations.h"
 

@@ -390,8 +390,7 @@ const struct operation operation_context_read = {
     CONVERSE(context, NOW, READING),
 };
 
-/* --- models/list, provider/check, doctor/report ------------------------------------------------
- */
+/* --- models/list, provider/check, doctor/report ----------------------------------------------- */
 
 /* Without a session it is about what a new one would talk to. */
 

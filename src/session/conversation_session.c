@@ -53,8 +53,7 @@ static bool choose_and_tell(struct conversation *c, struct error *e)
     return true;
 }
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* What was allowed or warned of for one session is not for the next. */
 static void forget_session(struct conversation *c)
@@ -388,8 +387,7 @@ void conversation_begin(struct conversation *c)
 
 /* Changing what is kept of sessions, the open one or another, and leaving them. */
 
-/* --- changing ----------------------------------------------------------------------------------
- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 static void borrow_catalog(struct conversation *c, struct catalog *catalog)
 {
@@ -580,8 +578,7 @@ bool converse_set_draft(struct conversation *c, const void *params, void *result
     return journal_save_draft(&c->journal, p->text, e);
 }
 
-/* --- leaving -----------------------------------------------------------------------------------
- */
+/* --- leaving ---------------------------------------------------------------------------------- */
 
 /* Failing to take its files away comes after the row went: what is then left must not be written
  * again. */

@@ -17,11 +17,7 @@ static struct corpora *corpora_of(const struct operation_context *c)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
-{
-    (void)params;
-    return !corpora_of(c) || corpora_list(corpora_of(c), result, e);
-}
+OPERATION_RUN(run_list, !corpora_of(c) || corpora_list(corpora_of(c), result, e))
 
 const struct operation operation_corpus_list = {
     OPERATION("corpus/list", CLIENT, CORPORA,
@@ -36,11 +32,8 @@ static bool nothing_there(struct error *e)
     return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no corpus yet; 'tiro corpus add' makes one");
 }
 
-static bool run_documents(struct operation_context *c, const void *params, void *result,
-                          struct error *e)
-{
-    return corpora_of(c) ? corpora_documents(corpora_of(c), params, result, e) : nothing_there(e);
-}
+OPERATION_RUN(run_documents, corpora_of(c) ? corpora_documents(corpora_of(c), params, result, e)
+                                           : nothing_there(e))
 
 const struct operation operation_corpus_documents = {
     OPERATION("corpus/documents", CLIENT, CORPORA,
@@ -51,11 +44,8 @@ const struct operation operation_corpus_documents = {
     .run = run_documents,
 };
 
-static bool run_passages(struct operation_context *c, const void *params, void *result,
-                         struct error *e)
-{
-    return corpora_of(c) ? corpora_passages(corpora_of(c), params, result, e) : nothing_there(e);
-}
+OPERATION_RUN(run_passages,
+              corpora_of(c) ? corpora_passages(corpora_of(c), params, result, e) : nothing_there(e))
 
 const struct operation operation_corpus_passages = {
     OPERATION("corpus/passages", CLIENT, CORPORA,
@@ -100,12 +90,7 @@ const struct operation operation_corpus_search = {
     .run = run_search,
 };
 
-static bool run_stats(struct operation_context *c, const void *params, void *result,
-                      struct error *e)
-{
-    (void)params;
-    return !corpora_of(c) || corpora_stats(corpora_of(c), result, e);
-}
+OPERATION_RUN(run_stats, !corpora_of(c) || corpora_stats(corpora_of(c), result, e))
 
 const struct operation operation_corpus_stats = {
     OPERATION("corpus/stats", CLIENT, CORPORA, "Tells how much there is in all corpora."),
@@ -318,12 +303,8 @@ const struct operation operation_corpus_update = {
     .run = run_update,
 };
 
-static bool run_ingest(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    return corpora_ingest_text(c->corpora, params, c->wakeup, result, e) &&
-           (!c->corpora->alone || purge(c, e));
-}
+OPERATION_RUN(run_ingest, corpora_ingest_text(c->corpora, params, c->wakeup, result, e) &&
+                              (!c->corpora->alone || purge(c, e)))
 
 const struct operation operation_corpus_ingest = {
     OPERATION("corpus/ingest", OWNER, CORPORA,
@@ -336,11 +317,8 @@ const struct operation operation_corpus_ingest = {
 
 /* --- taking out ------------------------------------------------------------------------------- */
 
-static bool run_remove(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    return corpora_remove(c->corpora, params, result, e) && (!c->corpora->alone || purge(c, e));
-}
+OPERATION_RUN(run_remove,
+              corpora_remove(c->corpora, params, result, e) && (!c->corpora->alone || purge(c, e)))
 
 const struct operation operation_corpus_remove = {
     OPERATION("corpus/remove", OWNER, CORPORA,

@@ -50,8 +50,7 @@ static bool start_conversation(struct seat *seat)
     return seat->started;
 }
 
-/* --- an engine with a conversation in front ----------------------------------------------------
- */
+/* --- an engine with a conversation in front --------------------------------------------------- */
 
 /* Makes the request mean in another conversation what it means in the one in front. */
 static void keep_meaning(const struct seat *front, struct operation_request *r)
@@ -106,8 +105,7 @@ static bool ask_front(struct engine *s, struct operation_request *r, struct erro
     return true;
 }
 
-/* --- an engine that serves ---------------------------------------------------------------------
- */
+/* --- an engine that serves -------------------------------------------------------------------- */
 
 static bool needs_session(const struct operation *o)
 {

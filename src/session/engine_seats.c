@@ -23,8 +23,7 @@ static void unlock(pthread_mutex_t **held)
 
 #define HOLD_LOCK(s) AUTO(unlock) pthread_mutex_t *held = lock(s)
 
-/* --- requests ----------------------------------------------------------------------------------
- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 struct seat *engine_find_open(const struct engine *s, const char *session)
 {
@@ -117,8 +116,7 @@ void engine_fail(struct engine *s, struct operation_request *r, const struct err
     engine_answer(s, a, r->session);
 }
 
-/* --- which session a conversation has ----------------------------------------------------------
- */
+/* --- which session a conversation has --------------------------------------------------------- */
 
 /* In an engine that serves a conversation never changes its session: the requests in its mailbox
  * were given to it because they name that one. */
@@ -165,8 +163,7 @@ void engine_spend(struct seat *seat)
     seat->spent = true;
 }
 
-/* --- which conversation is in front ------------------------------------------------------------
- */
+/* --- which conversation is in front ----------------------------------------------------------- */
 
 void engine_tell_front(struct seat *seat, struct notice *n)
 {
@@ -208,8 +205,7 @@ bool engine_hand_over(struct seat *seat, const char *session, struct operation_r
     return true;
 }
 
-/* --- how long a conversation stays that has nothing to do --------------------------------------
- */
+/* --- how long a conversation stays that has nothing to do ------------------------------------- */
 
 static bool is_crowded(const struct engine *s)
 {

@@ -34,11 +34,7 @@ const struct operation operation_graph_list = {
     .run = run_list,
 };
 
-static bool run_search(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    return !graph_of(c) || graph_search(graph_of(c), params, result, e);
-}
+OPERATION_RUN(run_search, !graph_of(c) || graph_search(graph_of(c), params, result, e))
 
 const struct operation operation_graph_search = {
     OPERATION("graph/search", CLIENT, MEMORY,
@@ -49,10 +45,7 @@ const struct operation operation_graph_search = {
     .run = run_search,
 };
 
-static bool run_open(struct operation_context *c, const void *params, void *result, struct error *e)
-{
-    return !graph_of(c) || graph_open(graph_of(c), params, result, e);
-}
+OPERATION_RUN(run_open, !graph_of(c) || graph_open(graph_of(c), params, result, e))
 
 const struct operation operation_graph_open = {
     OPERATION("graph/open", CLIENT, MEMORY,
@@ -63,12 +56,7 @@ const struct operation operation_graph_open = {
     .run = run_open,
 };
 
-static bool run_stats(struct operation_context *c, const void *params, void *result,
-                      struct error *e)
-{
-    (void)params;
-    return !graph_of(c) || graph_stats(graph_of(c), result, e);
-}
+OPERATION_RUN(run_stats, !graph_of(c) || graph_stats(graph_of(c), result, e))
 
 const struct operation operation_graph_stats = {
     OPERATION("graph/stats", CLIENT, MEMORY, "Tells how much there is in the graph."),
@@ -77,12 +65,7 @@ const struct operation operation_graph_stats = {
     .run = run_stats,
 };
 
-static bool run_reindex(struct operation_context *c, const void *params, void *result,
-                        struct error *e)
-{
-    (void)params, (void)result;
-    return !graph_of(c) || graph_reindex(graph_of(c), e);
-}
+OPERATION_RUN(run_reindex, !graph_of(c) || graph_reindex(graph_of(c), e))
 
 const struct operation operation_graph_reindex = {
     OPERATION("graph/reindex", OWNER, MEMORY,
@@ -93,11 +76,7 @@ const struct operation operation_graph_reindex = {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-static bool run_create(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    return graph_create(&c->graphs->graph, params, &a_person, result, e);
-}
+OPERATION_RUN(run_create, graph_create(&c->graphs->graph, params, &a_person, result, e))
 
 const struct operation operation_graph_create = {
     OPERATION("graph/create_entities", OWNER, MEMORY,
@@ -108,11 +87,7 @@ const struct operation operation_graph_create = {
     .run = run_create,
 };
 
-static bool run_observe(struct operation_context *c, const void *params, void *result,
-                        struct error *e)
-{
-    return graph_observe(&c->graphs->graph, params, &a_person, result, e);
-}
+OPERATION_RUN(run_observe, graph_observe(&c->graphs->graph, params, &a_person, result, e))
 
 const struct operation operation_graph_observe = {
     OPERATION("graph/add_observations", OWNER, MEMORY,
@@ -123,11 +98,7 @@ const struct operation operation_graph_observe = {
     .run = run_observe,
 };
 
-static bool run_relate(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    return graph_relate(&c->graphs->graph, params, &a_person, result, e);
-}
+OPERATION_RUN(run_relate, graph_relate(&c->graphs->graph, params, &a_person, result, e))
 
 const struct operation operation_graph_relate = {
     OPERATION("graph/create_relations", OWNER, MEMORY,

@@ -490,13 +490,9 @@ enum lines_result memories_lines_next(struct memories_lines *l, struct error *e)
 
 /* --- graph/export ----------------------------------------------------------------------------- */
 
-static bool run_graph_export(struct operation_context *c, const void *params, void *result,
-                             struct error *e)
-{
-    (void)params;
-    return !c->graphs->graph.store ||
-           graph_export(&c->graphs->graph, c->stream->write, c->stream->context, result, e);
-}
+OPERATION_RUN(run_graph_export,
+              !c->graphs->graph.store ||
+                  graph_export(&c->graphs->graph, c->stream->write, c->stream->context, result, e))
 
 const struct operation operation_graph_export = {
     OPERATION("graph/export", OWNER, MEMORY,

@@ -137,6 +137,15 @@ struct operation {
 #define CONVERSE(function, when, want)                                                             \
     .converse = converse_##function, .in_turn = WHEN_##when, .wants = WANTS_##want
 
+/* Defines the function of a row that is one expression of `c`, `params`, `result` and `e`. */
+#define OPERATION_RUN(name, expression)                                                            \
+    static bool name(struct operation_context *c, const void *params, void *result,                \
+                     struct error *e)                                                              \
+    {                                                                                              \
+        (void)c, (void)params, (void)result, (void)e;                                              \
+        return expression;                                                                         \
+    }
+
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */

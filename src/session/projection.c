@@ -24,7 +24,6 @@
 #include "provider/outgoing.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
-#include "store/store.h"
 
 /* Whether a run is open at a place of a log, found from there backwards. */
 

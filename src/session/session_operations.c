@@ -93,10 +93,8 @@ const struct operation operation_session_search = {
 
 /* --- session/read, session/history ------------------------------------------------------------ */
 
-static bool run_read(struct operation_context *c, const void *params, void *result, struct error *e)
-{
-    return catalog_find(&c->catalog, ((const struct session_params *)params)->session, result, e);
-}
+OPERATION_RUN(run_read, catalog_find(&c->catalog, ((const struct session_params *)params)->session,
+                                     result, e))
 
 const struct operation operation_session_read = {
     OPERATION("session/read", CLIENT, READ,
