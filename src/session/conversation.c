@@ -204,28 +204,6 @@ void conversation_refuse(struct conversation *c, struct operation_request *r, co
     engine_request_over(&c->seat, id, o);
 }
 
-static void begin(struct conversation *c, enum doing doing)
-{
-    c->doing = doing;
-    c->busy_since_ms = clock_mono_ms();
-    c->prepared = false;
-    tell_busy(c, true);
-}
-
-static void end(struct conversation *c)
-{
-    conversation_finish(c);
-    tell_session(c, false);
-    tell_busy(c, false);
-    if (c->prepared) {
-        c->doing = ASIDE;
-        if (!c->quit && backend_ask_window(&c->backend))
-            tell_provider(c);
-        conversation_finish(c);
-    }
-    conversation_note_said(c);
-}
-
 static void drop(struct conversation *c, struct operation_request *r)
 {
     if (r->id != 0)
@@ -237,9 +215,13 @@ static void carry_out(struct conversation *c, struct operation_request *r)
 {
     const struct operation *o = r->operation;
     uint64_t id = r->id;
-    bool is_order = id == 0;
     struct error e = {0};
-    if (!is_order && !engine_begin_request(&c->seat, r)) {
+    if (id == 0) {
+        c->quit = c->quit || o == &order_quit;
+        operation_request_free(r);
+        return;
+    }
+    if (!engine_begin_request(&c->seat, r)) {
         drop(c, r);
         return;
     }
@@ -248,19 +230,30 @@ static void carry_out(struct conversation *c, struct operation_request *r)
         return;
     }
     struct operation_answer *a = operation_answer_new(r);
-    if (o->busy)
-        begin(c, o->busy == BUSY_TURN ? TURN : COMPACTION);
-    if (is_order)
-        c->quit = c->quit || o == &order_quit;
-    else if (!o->converse(c, r->params, a->result, &e))
+    if (o->busy) {
+        c->doing = o->busy == BUSY_TURN ? TURN : COMPACTION;
+        c->busy_since_ms = clock_mono_ms();
+        c->prepared = false;
+        tell_busy(c, true);
+    }
+    if (!o->converse(c, r->params, a->result, &e))
         operation_answer_fail(a, &e);
     give_answer(c, a);
-    if (o->busy)
-        end(c);
+    if (o->busy) {
+        conversation_finish(c);
+        tell_session(c, false);
+        tell_busy(c, false);
+        if (c->prepared) {
+            c->doing = ASIDE;
+            if (!c->quit && backend_ask_window(&c->backend))
+                tell_provider(c);
+            conversation_finish(c);
+        }
+        conversation_note_said(c);
+    }
     if (c->gone)
         conversation_give_way(c);
-    if (!is_order)
-        engine_request_over(&c->seat, id, o);
+    engine_request_over(&c->seat, id, o);
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -352,13 +345,6 @@ static void handle_deferred(struct conversation *c)
     }
 }
 
-/* Nobody asks for it any more: another session may be opened in it. */
-static void close_session(struct conversation *c)
-{
-    journal_close(&c->journal);
-    engine_note_session(&c->seat, "");
-}
-
 static bool ends_a_wait(const void *request)
 {
     const struct operation *o = ((const struct operation_request *)request)->operation;
@@ -431,38 +417,6 @@ static bool (*question_for(const struct conversation *c))(struct backend *b)
     return backend_wants_window(b) ? backend_ask_window : NULL;
 }
 
-/* So that title and gauge are whole before a message is sent. */
-static void ask_server(struct conversation *c, bool (*ask)(struct backend *b))
-{
-    conversation_step_aside(c);
-    bool known = ask(&c->backend);
-    conversation_finish(c);
-    if (!known)
-        return;
-    conversation_note_backend(c);
-    tell_provider(c);
-}
-
-static int least_wait(int a, int b)
-{
-    return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
-static int wait_of(struct conversation *c)
-{
-    int rest_ms = engine_rest_wait(&c->seat, *c->journal.info.id);
-    return least_wait(conversation_idle_wait(c), rest_ms);
-}
-
-/* Nobody needs it: it ends, unless somebody asks meanwhile. */
-static bool retire(struct conversation *c)
-{
-    if (engine_rest_wait(&c->seat, *c->journal.info.id) != 0)
-        return false;
-    journal_close(&c->journal);
-    return engine_retire(&c->seat);
-}
-
 bool conversation_run(struct conversation *c)
 {
     bool tidied = !c->tidies;
@@ -474,13 +428,25 @@ bool conversation_run(struct conversation *c)
         engine_spend(&c->seat);
     while (!c->quit) {
         bool (*ask)(struct backend *) = question_for(c);
+        int wait_ms = REST_MS;
         tidied = tidied || !c->store;
-        int wait_ms = ask || !tidied ? REST_MS : wait_of(c);
+        if (!ask && tidied) {
+            int idle_ms = conversation_idle_wait(c);
+            wait_ms = engine_rest_wait(&c->seat, *c->journal.info.id);
+            if (wait_ms < 0 || (idle_ms >= 0 && idle_ms < wait_ms))
+                wait_ms = idle_ms;
+        }
         struct operation_request *r = mailbox_wait(c->seat.requests, wait_ms);
         if (r) {
             conversation_handle(c, r);
-        } else if (ask) {
-            ask_server(c, ask);
+        } else if (ask) { /* so that title and gauge are whole before a message is sent */
+            conversation_step_aside(c);
+            bool known = ask(&c->backend);
+            conversation_finish(c);
+            if (known) {
+                conversation_note_backend(c);
+                tell_provider(c);
+            }
         } else if (tidied) {
             conversation_note_idle(c);
         } else {
@@ -489,13 +455,18 @@ bool conversation_run(struct conversation *c)
                 conversation_look_back(c);
         }
         handle_deferred(c);
-        /* A server has many of them: pages of the database come back from the system's cache. */
+        /* a server has many conversations: pages of the database come back from the system's cache
+         */
         if (c->engine->options.serves && c->store && mailbox_len(c->seat.requests) == 0)
             store_rest(c->store);
-        if (engine_is_done_with(&c->seat))
-            close_session(c);
-        else if (retire(c))
-            return true;
+        if (engine_is_done_with(&c->seat)) { /* another session may be opened in it */
+            journal_close(&c->journal);
+            engine_note_session(&c->seat, "");
+        } else if (engine_rest_wait(&c->seat, *c->journal.info.id) == 0) {
+            journal_close(&c->journal);
+            if (engine_retire(&c->seat))
+                return true;
+        }
     }
     if (!tidied && c->store)
         remove_left(c);

@@ -50,67 +50,54 @@ static bool ignore(void *context, enum block_type type, const char *text, size_t
     return true;
 }
 
-/* The caller frees. */
-static char *text_of(const struct response *r)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < r->blocks.len; i++)
-        if (r->blocks.items[i].type == BLOCK_TEXT)
-            buf_addstr(&out, r->blocks.items[i].text);
-    return out.len > 0 ? buf_take(&out) : mem_strdup("");
-}
-
-static int64_t output_of(const struct model_facts *facts)
-{
-    int64_t most =
-        facts->max_output > 0 && facts->max_output < MAX_OUTPUT ? facts->max_output : MAX_OUTPUT;
-    return facts->window > 0 && most > facts->window / 4 ? facts->window / 4 + 1 : most;
-}
-
-/* What a call used, also one that failed; NULL where that is not known. */
-static struct event *use_of(const struct backend *b, const struct response *r)
-{
-    const struct price price = models_price(b->config, b->choice.model, &b->facts.price, r->model);
-    if (!usage_known(&r->usage))
-        return NULL;
-    struct event *ev = event_new(EVENT_LEARNED_EXTRACTED);
-    ev->model = mem_strdup(r->model ? r->model : b->choice.model);
-    ev->usage = r->usage;
-    ev->used = usage_cost(&r->usage, &price);
-    return ev;
-}
-
-/* What the model says to the text. NULL with the reason; the caller frees, as *use. */
+/* Gives the text to the model and returns its answer; NULL with the reason. The caller frees it and
+ * *use: what the call used, also one that failed, or NULL where that is not known. */
 static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, struct event **use,
                  struct error *e)
 {
     const char *system = embedded_text("prompts/learned-extract.md");
+    const struct model_facts *facts = &b->facts;
     AUTO(message_release) struct message m = {.role = ROLE_USER};
-    AUTO(response_release) struct response response = {0};
+    AUTO(response_release) struct response r = {0};
     struct failure failure;
     const struct provider_call call = {.http = b->http,
                                        .endpoint = &b->choice.endpoint,
                                        .config = b->config,
                                        .wakeup = wakeup,
                                        .delta = ignore};
+    int64_t output =
+        facts->max_output > 0 && facts->max_output < MAX_OUTPUT ? facts->max_output : MAX_OUTPUT;
     vec_push(&m.blocks, block_text(text));
     const struct request request = {
         .model = b->choice.model,
         .system = system,
         .messages = &m,
         .message_count = 1,
-        .max_output = output_of(&b->facts),
-        .window = b->facts.window,
+        .max_output =
+            facts->window > 0 && output > facts->window / 4 ? facts->window / 4 + 1 : output,
+        .window = facts->window,
         .estimate = (int64_t)(strlen(text) + strlen(system)) / BYTES_A_TOKEN,
     };
-    response_init(&response);
+    response_init(&r);
     failure_clear(&failure);
-    bool ok = b->choice.provider->complete(&call, &request, &response, &failure);
-    char *answer = ok ? text_of(&response) : NULL;
-    if (!ok)
+    bool ok = b->choice.provider->complete(&call, &request, &r, &failure);
+    *use = NULL;
+    if (usage_known(&r.usage)) {
+        const struct price price = models_price(b->config, b->choice.model, &facts->price, r.model);
+        struct event *ev = *use = event_new(EVENT_LEARNED_EXTRACTED);
+        ev->model = mem_strdup(r.model ? r.model : b->choice.model);
+        ev->usage = r.usage;
+        ev->used = usage_cost(&r.usage, &price);
+    }
+    if (!ok) {
         (void)failure_error(&failure, e);
-    *use = use_of(b, &response);
-    return answer;
+        return NULL;
+    }
+    struct buf answer = BUF_INIT;
+    for (size_t i = 0; i < r.blocks.len; i++)
+        if (r.blocks.items[i].type == BLOCK_TEXT)
+            buf_addstr(&answer, r.blocks.items[i].text);
+    return answer.len > 0 ? buf_take(&answer) : mem_strdup("");
 }
 
 /* --- a session -------------------------------------------------------------------------------- */
@@ -133,39 +120,25 @@ static const char *directory_of(const struct work *w)
     return w->info.directory && *w->info.directory ? w->info.directory : w->x->project;
 }
 
-static bool read_known(struct work *w, struct error *e)
+/* Proposes nothing where only the offline provider is there. */
+static bool propose(struct work *w, struct error *e)
 {
+    AUTO(backend_release) struct backend b;
+    backend_init(&b, w->x->config, w->wakeup);
+    if (w->typed.items.len == 0)
+        return true;
     auto_free char *project = project_of(directory_of(w));
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE | 1U << LEARNED_CANDIDATE |
                                                1U << LEARNED_REJECTED,
                                      .project = project,
                                      .limit = EXTRACTION_KNOWN};
-    return learned_list(w->x->desk.store, &f, &w->known, e);
-}
-
-/* Without a model there is nobody to propose anything. */
-static bool propose(struct work *w, struct error *e)
-{
-    struct backend b;
-    if (w->typed.items.len == 0)
+    if (!learned_list(w->x->desk.store, &f, &w->known, e) || !choose(&b, w->x->config, &w->info, e))
+        return false;
+    if (!b.choice.provider->has_network)
         return true;
-    backend_init(&b, w->x->config, w->wakeup);
-    bool chosen = read_known(w, e) && choose(&b, w->x->config, &w->info, e);
-    bool asks = chosen && b.choice.provider->has_network;
-    auto_free char *text = asks ? extraction_request(&w->typed, &w->known) : NULL;
-    auto_free char *answer = asks ? ask(&b, w->wakeup, text, &w->use, e) : NULL;
-    bool ok = asks ? answer && extraction_read(answer, &w->typed, &w->proposals, e) : chosen;
-    backend_release(&b);
-    return ok;
-}
-
-static bool keep(struct work *w, int *kept, struct error *e)
-{
-    struct store *s = w->x->desk.store;
-    const struct graph graph = {s, config_string(w->x->config, CONFIG_MEMORY_LANGUAGE)};
-    bool has_graph = capability_graph() && config_boolean(w->x->config, CONFIG_GRAPH_ENABLED);
-    return learned_extract_keep(s, &w->session, w->last, &w->proposals, has_graph ? &graph : NULL,
-                                kept, e);
+    auto_free char *text = extraction_request(&w->typed, &w->known);
+    auto_free char *answer = ask(&b, w->wakeup, text, &w->use, e);
+    return answer && extraction_read(answer, &w->typed, &w->proposals, e);
 }
 
 /* Where the person sees what a session costs. False: the session is open now. */
@@ -194,67 +167,52 @@ static void note_owed(struct extractor *x)
     x->owed.len = kept;
 }
 
-static void owe(struct work *w, int kept)
-{
-    if (!w->use)
-        return;
-    memcpy(w->use->session_id, w->info.id, sizeof w->use->session_id);
-    w->use->count = kept;
-    vec_push(&w->x->owed, w->use);
-    w->use = NULL;
-}
-
 static bool look_at(struct work *w, int *kept, struct error *e)
 {
+    const struct config *config = w->x->config;
     struct store *s = w->x->desk.store;
+    const struct graph graph = {s, config_string(config, CONFIG_MEMORY_LANGUAGE)};
+    bool has_graph = capability_graph() && config_boolean(config, CONFIG_GRAPH_ENABLED);
     *kept = 0;
     return sessions_get(s, w->session.id, &w->info, e) &&
            learned_extract_read(s, &w->session, &w->typed, &w->last, e) && propose(w, e) &&
-           keep(w, kept, e);
+           learned_extract_keep(s, &w->session, w->last, &w->proposals, has_graph ? &graph : NULL,
+                                kept, e);
 }
 
-static int give_up(struct work *w, const struct error *why)
-{
-    struct error e;
-    if (!w->wakeup->go_on(w->wakeup->context)) /* it begins anew next time */
-        return 0;
-    log_line(LOG_ERROR, "proposals of session %s: %s", w->session.id, why->text);
-    if (!learned_extract_failed(w->x->desk.store, &w->session, &e))
-        log_line(LOG_ERROR, "proposals of session %s: %s", w->session.id, e.text);
-    return AGAIN_MS;
-}
-
-static void tell_proposals(const struct work *w)
-{
-    const struct extractor *x = w->x;
-    const char *directory = x->serves ? directory_of(w) : x->project;
-    if (x->desk.notices)
-        mailbox_push(x->desk.notices, learned_notice(x->desk.store, directory, true));
-}
-
-/* One session. As a chore says when the next is to come; `e` has what failed. */
+/* Looks at one session. Returns what a chore does: when the next is due; `e` has the failure. */
 static int extract(struct extractor *x, const struct wakeup *wakeup, int *kept, struct error *e)
 {
     struct work w = {.x = x, .wakeup = wakeup};
+    struct error unnoted;
     int next = CHORE_DONE;
     *kept = 0;
     if (!learned_extract_next(x->desk.store, &w.session, e)) {
         log_line(LOG_ERROR, "proposals: %s", e->text);
     } else if (w.session.id && look_at(&w, kept, e)) {
-        if (*kept > 0)
-            tell_proposals(&w);
+        const char *directory = x->serves ? directory_of(&w) : x->project;
+        if (*kept > 0 && x->desk.notices)
+            mailbox_push(x->desk.notices, learned_notice(x->desk.store, directory, true));
         next = 0;
+    } else if (w.session.id && !wakeup->go_on(wakeup->context)) {
+        next = 0; /* it begins anew next time */
     } else if (w.session.id) {
-        next = give_up(&w, e);
+        log_line(LOG_ERROR, "proposals of session %s: %s", w.session.id, e->text);
+        if (!learned_extract_failed(x->desk.store, &w.session, &unnoted))
+            log_line(LOG_ERROR, "proposals of session %s: %s", w.session.id, unnoted.text);
+        next = AGAIN_MS;
     }
-    owe(&w, *kept);
+    if (w.use) {
+        memcpy(w.use->session_id, w.info.id, sizeof w.use->session_id);
+        w.use->count = *kept;
+        vec_push(&x->owed, w.use);
+    }
     note_owed(x);
     free(w.session.id);
     session_info_release(&w.info);
     typed_messages_release(&w.typed);
     learned_items_release(&w.known);
     proposals_release(&w.proposals);
-    event_free(w.use);
     return next == CHORE_DONE && x->owed.len > 0 ? AGAIN_MS : next;
 }
 

@@ -499,33 +499,27 @@ static bool read_member(struct form *f, const char *name, struct error *e)
     return read_small(f, name, take_nothing, e);
 }
 
-static bool is_whole(const struct form *f, struct error *e)
-{
-    struct place session = place_of("session");
-    if (f->messages)
-        return true;
-    if (!f->versioned)
-        return import_fault(&whole, e,
-                            "neither a session that tiro exported nor a list of messages");
-    if (!f->has_session)
-        return import_fault(&session, e, "the session is no object");
-    return f->has_events || import_fault(&whole, e, "\"events\" is no array");
-}
-
-static bool read_json(struct form *f, struct error *e)
-{
-    if (import_text_take(f->text, '['))
-        return read_messages(f, e);
-    if (import_text_take(f->text, '{'))
-        return read_object(f, read_member, e) && is_whole(f, e);
-    return import_fault(
-        &whole, e, "neither a session that tiro exported nor a list of messages, which are JSON");
-}
-
 static bool read_whole_json(struct import_text *t, struct imported *out, struct error *e)
 {
     struct form f = {.text = t, .out = out};
-    bool ok = read_json(&f, e) && (import_text_peek(t) < 0 || import_text_fault(t, &whole, e));
+    bool ok;
+    if (import_text_take(t, '['))
+        ok = read_messages(&f, e);
+    else if (!import_text_take(t, '{'))
+        ok = import_fault(
+            &whole, e,
+            "neither a session that tiro exported nor a list of messages, which are JSON");
+    else if (!read_object(&f, read_member, e))
+        ok = false;
+    else if (f.messages)
+        ok = true;
+    else if (!f.versioned)
+        ok = import_fault(&whole, e, "neither a session that tiro exported nor a list of messages");
+    else if (!f.has_session)
+        ok = import_fault(&(struct place){"session"}, e, "the session is no object");
+    else
+        ok = f.has_events || import_fault(&whole, e, "\"events\" is no array");
+    ok = ok && (import_text_peek(t) < 0 || import_text_fault(t, &whole, e));
     import_openai_free(f.messages);
     return ok;
 }

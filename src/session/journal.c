@@ -449,36 +449,9 @@ static bool keep_event(struct journal *j, const struct event *ev, struct error *
 
 /* ---- a compaction ---- */
 
-/* Without summaries, which were indexed as what they stand for, and the system's messages. */
-struct dropped {
-    VEC(const struct message *) messages;
-};
-
-static struct dropped dropped_of(const struct history *h, const struct rebuild *r)
-{
-    struct dropped d = {0};
-    struct index_list gone;
-    rebuild_dropped(r, h->messages.len, &gone);
-    for (size_t i = 0; i < gone.items.len; i++) {
-        const struct message *m = &h->messages.items[gone.items.items[i]];
-        if (!m->summary && m->role != ROLE_SYSTEM)
-            vec_push(&d.messages, m);
-    }
-    vec_release(&gone.items);
-    return d;
-}
-
-static struct event *indexed_event(const struct journal *j, const struct event *completed)
-{
-    struct event *ev = event_new(EVENT_MEMORY_INDEXED);
-    journal_stamp(j, ev);
-    ev->seq = completed->seq + 1;
-    ev->number = completed->seq;
-    ev->count = completed->compaction.entries_indexed;
-    return ev;
-}
-
-/* *indexed: NULL where nobody indexes, or nothing went. False: memory refuses. */
+/* *indexed: the event that tells of it; NULL where nobody indexes, or nothing went. Summaries,
+ * which were indexed as the messages that they stand for, and system messages are left out. False:
+ * memory refuses. */
 static bool index_dropped(struct journal *j, struct event *ev, const struct rebuild *r,
                           struct event **indexed, struct error *e)
 {
@@ -487,40 +460,46 @@ static bool index_dropped(struct journal *j, struct event *ev, const struct rebu
     *indexed = NULL;
     if (!sink || !sink->index)
         return true;
-    struct dropped d = dropped_of(&j->history, r);
+    VEC(const struct message *) messages = {0};
+    struct index_list gone;
+    rebuild_dropped(r, j->history.messages.len, &gone);
+    for (size_t i = 0; i < gone.items.len; i++) {
+        const struct message *m = &j->history.messages.items[gone.items.items[i]];
+        if (!m->summary && m->role != ROLE_SYSTEM)
+            vec_push(&messages, m);
+    }
+    vec_release(&gone.items);
     const struct discard discard = {.session_id = j->info.id,
                                     .completed_seq = ev->seq,
-                                    .messages = d.messages.items,
-                                    .count = d.messages.len};
+                                    .messages = messages.items,
+                                    .count = messages.len};
     bool ok = discard.count == 0 ||
               sink->index(sink->context, j->store, &discard, &ev->compaction.entries_indexed, e);
-    if (ok && discard.count > 0)
-        *indexed = indexed_event(j, ev);
-    vec_release(&d.messages);
+    if (ok && discard.count > 0) {
+        struct event *told = *indexed = event_new(EVENT_MEMORY_INDEXED);
+        journal_stamp(j, told);
+        told->seq = ev->seq + 1;
+        told->number = ev->seq;
+        told->count = ev->compaction.entries_indexed;
+    }
+    vec_release(&messages);
     return ok;
 }
 
-/* The history has been replaced, and takes no notice of `indexed` but for its number. */
-static bool keep_events(struct journal *j, const struct event *ev, const struct event *indexed,
-                        struct error *e)
-{
-    if (!keep_event(j, ev, e))
-        return false;
-    if (indexed)
-        history_apply(&j->history, indexed);
-    return !indexed || keep_event(j, indexed, e);
-}
-
-/* With the transaction open. */
+/* Replaces the history and keeps log, row and snapshot, with the transaction open. The new history
+ * takes no notice of `indexed` but for its number. */
 static bool replace_history(struct journal *j, const struct event *ev, const struct event *indexed,
                             struct error *e)
 {
     struct history_backup backup;
     if (!history_compact(&j->history, ev, &backup, e))
         return false;
-    /* Log, row and snapshot. */
-    bool ok = keep_events(j, ev, indexed, e) &&
-              snapshot_save(j->store, j->info.id, &j->history, e) && store_commit(j->store, e);
+    bool ok = keep_event(j, ev, e);
+    if (ok && indexed) {
+        history_apply(&j->history, indexed);
+        ok = keep_event(j, indexed, e);
+    }
+    ok = ok && snapshot_save(j->store, j->info.id, &j->history, e) && store_commit(j->store, e);
     if (ok)
         history_settle(&backup);
     else
@@ -571,35 +550,20 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
 
 /* ---- and back ---- */
 
-static bool withdraw(struct journal *j, int64_t completed_seq, struct error *e)
-{
-    const struct discard_sink *sink = j->sink;
-    return !sink || !sink->withdraw ||
-           sink->withdraw(sink->context, j->store, j->info.id, completed_seq, e);
-}
-
-/* The history as the log has it, in `before`. */
-static bool read_again(struct journal *j, struct history *before, struct error *e)
-{
-    return snapshot_catch_up(&j->rows, HISTORY_HELD, before, e);
-}
-
-static bool keep_undone(struct journal *j, const struct event *ev, struct history *before,
-                        struct error *e)
-{
-    return withdraw(j, ev->number, e) && keep_event(j, ev, e) && read_again(j, before, e) &&
-           store_commit(j->store, e);
-}
-
+/* Reads the history from the log as it was before the compaction. */
 static bool undo(struct journal *j, struct event *ev, struct error *e)
 {
+    const struct discard_sink *sink = j->sink;
     struct history before;
     struct change change;
     if (!store_begin(j->store, e))
         return false;
     change_begin(j, &change);
     history_init(&before);
-    if (!keep_undone(j, ev, &before, e)) {
+    bool withdrawn = !sink || !sink->withdraw ||
+                     sink->withdraw(sink->context, j->store, j->info.id, ev->number, e);
+    if (!withdrawn || !keep_event(j, ev, e) ||
+        !snapshot_catch_up(&j->rows, HISTORY_HELD, &before, e) || !store_commit(j->store, e)) {
         history_release(&before);
         change_revert(j, &change);
         return false;
@@ -612,18 +576,15 @@ static bool undo(struct journal *j, struct event *ev, struct error *e)
     return true;
 }
 
-static bool can_undo(const struct journal *j, struct error *e)
-{
-    if (j->history.running)
-        return err_set(e, ERR_SESSION_BUSY, "a turn runs; stop it first");
-    return j->history.compaction.in_force.len > 0 ||
-           err_set(e, ERR_NOTHING_TO_UNDO, "there is no compaction to undo; nothing was taken out");
-}
-
 bool journal_uncompact(struct journal *j, struct error *e)
 {
-    if (!(j->loaded || journal_load(j, e)) || !can_undo(j, e))
+    if (!j->loaded && !journal_load(j, e))
         return false;
+    if (j->history.running)
+        return err_set(e, ERR_SESSION_BUSY, "a turn runs; stop it first");
+    if (j->history.compaction.in_force.len == 0)
+        return err_set(e, ERR_NOTHING_TO_UNDO,
+                       "there is no compaction to undo; nothing was taken out");
     struct event *ev = event_new(EVENT_COMPACTION_UNDONE);
     ev->number = vec_last(&j->history.compaction.in_force);
     journal_stamp(j, ev);

@@ -51,35 +51,23 @@ static bool mask_of(const char *word, const struct shape_names *names, const cha
                    names->words[0], names->words[1]);
 }
 
-/* NULL: of all. The caller frees. */
-static char *project_named(const struct memories *m, const char *name)
+/* Tools and history are read from the logs of sessions, which are no rows of learned memory. A NULL
+ * project is the one of the directory, "all" every one. */
+static bool list(struct memories *m, struct learned_filter *f, const char *project,
+                 struct learned_items *out, struct error *e)
 {
-    if (name && strcmp(name, "all") == 0)
-        return NULL;
-    return project_of(name ? name : memories_directory(m));
-}
-
-enum { OF_LOGS = 1U << LEARNED_TOOL | 1U << LEARNED_HISTORY };
-
-/* What the logs of sessions say is no row of its own. */
-static bool list_logged(struct memories *m, const struct learned_filter *f,
-                        struct learned_items *out, struct error *e)
-{
+    bool all = project && strcmp(project, "all") == 0;
+    auto_free char *path = all ? NULL : project_of(project ? project : memories_directory(m));
+    f->project = path;
+    if (!m->store)
+        return true;
+    if (!(f->scopes & (1U << LEARNED_TOOL | 1U << LEARNED_HISTORY)))
+        return learned_list(m->store, f, out, e) && learned_find_messages(m->store, out, e);
     bool ok = f->scopes & 1U << LEARNED_TOOL
                   ? session_digest_tools(m->store, f->project, out, e)
                   : session_digest_sessions(m->store, f->project, NULL, 0, out, e);
     learned_filter_items(out, f);
     return ok;
-}
-
-static bool list(struct memories *m, struct learned_filter *f, const char *project,
-                 struct learned_items *out, struct error *e)
-{
-    auto_free char *path = project_named(m, project);
-    f->project = path;
-    return !m->store || (f->scopes & OF_LOGS ? list_logged(m, f, out, e)
-                                             : learned_list(m->store, f, out, e) &&
-                                                   learned_find_messages(m->store, out, e));
 }
 
 /* What was said in the session, and its project. */
@@ -351,42 +339,29 @@ const struct operation operation_learned_edit = {
 
 /* --- forgetting ------------------------------------------------------------------------------- */
 
-static bool resolve_all(struct memories *m, const struct learned_forget_params *p,
-                        struct text_list *out, struct error *e)
+static bool run_forget(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
 {
+    const struct learned_forget_params *p = params;
+    struct learned_forget_result *out = result;
+    struct memories *m = c->memories;
+    struct learned_items gone = {0};
+    struct text_list ids = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < p->ids.len; i++) {
         char *id;
         ok = resolve(m, p->ids.items[i], &id, e);
         if (ok)
-            vec_push(&out->items, id);
+            vec_push(&ids.items, id);
     }
-    return ok;
-}
-
-static int count_current(const struct learned_items *items)
-{
-    int count = 0;
-    for (size_t i = 0; i < items->items.len; i++)
-        count += !items->items.items[i].replaced_by;
-    return count;
-}
-
-static bool run_forget(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    struct learned_forget_result *out = result;
-    struct memories *m = c->memories;
-    struct learned_items gone = {0};
-    struct text_list ids = {0};
-    bool ok =
-        resolve_all(m, params, &ids, e) &&
-        learned_forget(m->store, (const char *const *)ids.items.items, ids.items.len, &gone, e);
+    ok = ok &&
+         learned_forget(m->store, (const char *const *)ids.items.items, ids.items.len, &gone, e);
     vec_free_each(&ids.items);
     if (!ok)
         return false;
     (void)store_settle(m->store); /* a desk tries again, a command does not */
-    out->deleted = count_current(&gone);
+    for (size_t i = 0; i < gone.items.len; i++)
+        out->deleted += !gone.items.items[i].replaced_by;
     vec_push(&m->unlearned, gone);
     return true;
 }

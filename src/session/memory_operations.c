@@ -232,57 +232,35 @@ const struct operation operation_memory_pin = {
     .run = run_pin,
 };
 
-struct ids {
-    VEC(char *) items;
-};
-
-static void ids_add(struct ids *ids, char *id)
-{
-    bool there = false;
-    for (size_t i = 0; i < ids->items.len && !there; i++)
-        there = strcmp(ids->items.items[i], id) == 0;
-    if (there)
-        free(id);
-    else
-        vec_push(&ids->items, id);
-}
-
-/* All that are named are found, or nothing is done. */
-static bool resolve_all(struct memories *m, const struct memory_forget_params *p, struct ids *out,
-                        struct error *e)
-{
-    for (size_t i = 0; i < p->ids.len; i++) {
-        char *id;
-        if (!memories_resolve(m, p->ids.items[i], &id, e))
-            return false;
-        ids_add(out, id);
-    }
-    return true;
-}
-
-static bool forget(struct memories *m, const struct ids *ids, struct memory_forget_result *out,
-                   struct error *e)
-{
-    struct memory_forgotten gone = {0};
-    if (ids->items.len == 0)
-        return true;
-    if (!memories_ops(m)->forget(m->recall.memory, (const char *const *)ids->items.items,
-                                 ids->items.len, &gone, e))
-        return false;
-    out->deleted = (int)gone.items.len;
-    out->summaries = (int)gone.summaries.len;
-    vec_push(&m->forgotten, gone);
-    return true;
-}
-
 static bool run_forget(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
-    struct ids ids = {0};
-    bool ok = resolve_all(c->memories, params, &ids, e) && forget(c->memories, &ids, result, e);
-    for (size_t i = 0; i < ids.items.len; i++)
-        free(ids.items.items[i]);
-    vec_release(&ids.items);
+    const struct memory_forget_params *p = params;
+    struct memory_forget_result *out = result;
+    struct memories *m = c->memories;
+    struct memory_forgotten gone = {0};
+    struct text_list ids = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->ids.len; i++) {
+        char *id;
+        ok = memories_resolve(m, p->ids.items[i], &id, e);
+        bool known = false; /* an entry may be named twice */
+        for (size_t k = 0; ok && k < ids.items.len; k++)
+            known = known || strcmp(ids.items.items[k], id) == 0;
+        if (ok && !known)
+            vec_push(&ids.items, id);
+        else if (ok)
+            free(id);
+    }
+    if (ok && ids.items.len > 0) {
+        ok = memories_ops(m)->forget(m->recall.memory, (const char *const *)ids.items.items,
+                                     ids.items.len, &gone, e);
+        out->deleted = ok ? (int)gone.items.len : 0;
+        out->summaries = ok ? (int)gone.summaries.len : 0;
+        if (ok)
+            vec_push(&m->forgotten, gone);
+    }
+    vec_free_each(&ids.items);
     return ok;
 }
 
