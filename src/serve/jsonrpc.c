@@ -299,25 +299,17 @@ static bool is_known(const void *client)
     return ((const struct client_info *)client)->name;
 }
 
-static const struct shape_field client_fields[] = {
-    SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct client_info, name), .most = 200,
-                .help = "The client."),
-    SHAPE_FIELD("version", STRING, OPTIONAL, SHAPE_AT_TEXT(struct client_info, version),
-                .most = 200, .help = "Its version."),
-    {0},
-};
-static const struct shape client_shape = {.name = "client_info",
-                                          .size = sizeof(struct client_info),
-                                          .fields = client_fields,
-                                          .known = is_known};
-static const struct shape_field initialize_fields[] = {
-    SHAPE_FIELD("client_info", OBJECT, OPTIONAL,
-                SHAPE_AT(struct client_info, struct initialize_params, client), .of = &client_shape,
-                .help = "Who asks; for the log."),
-    {0},
-};
-static const struct shape initialize_shape = {
-    .name = "parameters", .size = sizeof(struct initialize_params), .fields = initialize_fields};
+static const struct shape client_shape = {
+    .name = "client_info",
+    .size = sizeof(struct client_info),
+    .fields = SHAPE_ROWS(SHAPE_REQ(client_info, name, "The client.", .most = 200),
+                         SHAPE_OPT(client_info, version, "Its version.", .most = 200)),
+    .known = is_known};
+static const struct shape initialize_shape =
+    SHAPE_OF("parameters", struct initialize_params,
+             SHAPE_FIELD("client_info", OBJECT, OPTIONAL,
+                         SHAPE_AT(struct client_info, struct initialize_params, client),
+                         .of = &client_shape, .help = "Who asks; for the log."));
 
 /* Writes the result of a row that needs no engine. */
 static void write_result(struct jsonrpc *j, const struct operation *o, struct json_out *out)
@@ -376,28 +368,16 @@ struct subscribe_params {
 };
 
 #define SUBSCRIBE_SESSION                                                                          \
-    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(struct subscribe_params, session), \
-                .least = 1,                                                                        \
-                .help =                                                                            \
-                    "Id, title, unique part of an id, \"last\" or \"~N\"; absent: "                \
-                    "every session.")
-
-static const struct shape_field subscribe_fields[] = {
-    SUBSCRIBE_SESSION,
-    SHAPE_FIELD("since", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct subscribe_params, since),
-                .absent = SUBSCRIBE_NOW,
-                .help = "Its events behind this number come first; absent: from now on."),
-    {0},
-};
-static const struct shape subscribe_shape = {.name = "parameters",
-                                             .size = sizeof(struct subscribe_params),
-                                             .fields = subscribe_fields,
-                                             .closed = true};
-static const struct shape_field unsubscribe_fields[] = {SUBSCRIBE_SESSION, {0}};
-static const struct shape unsubscribe_shape = {.name = "parameters",
-                                               .size = sizeof(struct subscribe_params),
-                                               .fields = unsubscribe_fields,
-                                               .closed = true};
+    SHAPE_OPT_AS(SESSION_MEMBER, subscribe_params, session,                                        \
+                 "Id, title, unique part of an id, \"last\" or \"~N\"; absent: every session.",    \
+                 .least = 1)
+static const struct shape subscribe_shape =
+    SHAPE_PARAMETERS(struct subscribe_params, SUBSCRIBE_SESSION,
+                     SHAPE_OPT(subscribe_params, since,
+                               "Its events behind this number come first; absent: from now on.",
+                               .absent = SUBSCRIBE_NOW));
+static const struct shape unsubscribe_shape =
+    SHAPE_PARAMETERS(struct subscribe_params, SUBSCRIBE_SESSION);
 
 static struct json *subscribed_schema(void)
 {

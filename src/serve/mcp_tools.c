@@ -24,16 +24,11 @@ struct resume_params {
     struct session_params session;
 };
 
-#define PROMPT(S)                                                                                  \
-    SHAPE_FIELD(PROMPT_MEMBER, STRING, REQUIRED, SHAPE_AT_TEXT(S, prompt), .least = 1,             \
-                .help = "The message.")
-#define CHOICE(member, what)                                                                       \
-    SHAPE_FIELD(#member, STRING, OPTIONAL, SHAPE_AT_TEXT(struct run_params, session.member),       \
-                .help = what)
+#define PROMPT(S) SHAPE_REQ_AS(PROMPT_MEMBER, S, prompt, "The message.", .least = 1)
+#define CHOICE(member, ...) SHAPE_OPT_AS(#member, run_params, session.member, __VA_ARGS__)
 
-static const struct shape_field run_fields[] = {
-    PROMPT(struct run_params),
-    CHOICE(provider, "Absent: the present one."),
+const struct shape mcp_run_shape = SHAPE_PARAMETERS(
+    struct run_params, PROMPT(run_params), CHOICE(provider, "Absent: the present one."),
     CHOICE(model, "Absent: as configured, or the provider's own."),
     CHOICE(directory, "Absolute path of its working directory; absent: the program's."),
     CHOICE(system, "System prompt; absent: the configured one."),
@@ -41,36 +36,20 @@ static const struct shape_field run_fields[] = {
     SHAPE_FIELD("tools", ENUM, OPTIONAL,
                 SHAPE_AT(enum tools_offer, struct run_params, session.tools),
                 .names = &tools_offer_names, .absent = TOOLS_CONFIGURED,
-                .help = "Which tools the model may use; those that would ask are denied."),
-    {0},
-};
-const struct shape mcp_run_shape = {
-    .name = "parameters", .size = sizeof(struct run_params), .fields = run_fields, .closed = true};
+                .help = "Which tools the model may use; those that would ask are denied."));
 
 #define RESUMED                                                                                    \
-    SHAPE_FIELD(SESSION_MEMBER, STRING, REQUIRED,                                                  \
-                SHAPE_AT_TEXT(struct resume_params, session.session), .least = 1,                  \
-                .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
+    SHAPE_REQ_AS(SESSION_MEMBER, resume_params, session.session,                                   \
+                 "Id, title, unique part of an id, \"last\" or \"~N\".", .least = 1)
 
-static const struct shape_field resume_fields[] = {RESUMED, PROMPT(struct resume_params), {0}};
-const struct shape mcp_resume_shape = {.name = "parameters",
-                                       .size = sizeof(struct resume_params),
-                                       .fields = resume_fields,
-                                       .closed = true};
-
-static const struct shape_field compact_fields[] = {
-    RESUMED,
-    SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct resume_params, mode),
-                .help = "handoff, structured, recency_preserving, deterministic or llm_replace; "
-                        "absent: the configured one."),
-    SHAPE_FIELD("focus", STRING, OPTIONAL, SHAPE_AT_TEXT(struct resume_params, focus),
-                .help = "What to keep above all."),
-    {0},
-};
-const struct shape mcp_compact_shape = {.name = "parameters",
-                                        .size = sizeof(struct resume_params),
-                                        .fields = compact_fields,
-                                        .closed = true};
+const struct shape mcp_resume_shape =
+    SHAPE_PARAMETERS(struct resume_params, RESUMED, PROMPT(resume_params));
+const struct shape mcp_compact_shape = SHAPE_PARAMETERS(
+    struct resume_params, RESUMED,
+    SHAPE_OPT(resume_params, mode,
+              "handoff, structured, recency_preserving, deterministic or llm_replace; "
+              "absent: the configured one."),
+    SHAPE_OPT(resume_params, focus, "What to keep above all."));
 
 struct turn {
     char *prompt;       /* NULL: a compaction */
@@ -279,29 +258,17 @@ struct mcp_tool {
 
 enum { RECALL = 5, RECALL_MOST = 20 };
 
-static const struct shape_field recall_fields[] = {
-    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_search, query), .least = 1,
-                .help = "what to recall, in natural language"),
-    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
-                .most = RECALL_MOST, .nearest = true, .absent = RECALL,
-                .help = "how many results; default 5, at most 20"),
-    MEMORY_FILTER(memory_search),
-    {0},
-};
-static const struct shape recall_shape = {.name = "parameters",
-                                          .size = sizeof(struct memory_search),
-                                          .fields = recall_fields,
-                                          .closed = true};
+static const struct shape recall_shape = SHAPE_PARAMETERS(
+    struct memory_search,
+    SHAPE_REQ(memory_search, query, "what to recall, in natural language", .least = 1),
+    SHAPE_OPT(memory_search, limit, "how many results; default 5, at most 20", .least = 1,
+              .most = RECALL_MOST, .nearest = true, .absent = RECALL),
+    MEMORY_FILTER(memory_search));
 
-static const struct shape_field recalled_fields[] = {
-    SHAPE_FIELD("results", LIST, REQUIRED, offsetof(struct memory_found, hits.items),
-                .of = &memory_hit_model_shape, .help = "Best first."),
-    SHAPE_FIELD("total", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_found, total),
-                .help = "Entries that were searched."),
-    {0},
-};
-static const struct shape recalled_shape = {
-    .name = "recalled", .size = sizeof(struct memory_found), .fields = recalled_fields};
+static const struct shape recalled_shape = SHAPE_OF(
+    "recalled", struct memory_found,
+    SHAPE_REQ_LIST("results", memory_found, hits.items, memory_hit_model_shape, "Best first."),
+    SHAPE_REQ(memory_found, total, "Entries that were searched."));
 
 /* --- tiro_session_read ------------------------------------------------------------------------ */
 
@@ -345,22 +312,19 @@ static void write_last(struct json_out *o, const void *page)
     }
 static const struct shape_codec first = NUMBER(write_first), last = NUMBER(write_last);
 
-static const struct shape_field page_fields[] = {
-    SHAPE_FIELD("session", OBJECT, REQUIRED,
-                SHAPE_AT(struct session_info, struct session_history_result, session),
-                .of = &session_info_shape, .help = "The session."),
-    SHAPE_FIELD("transcript", OWN, REQUIRED, 0, .codec = &transcript,
-                .help = "The page, as Markdown."),
-    SHAPE_FIELD("first", OWN, OPTIONAL, 0, .codec = &first, .there = has_events,
-                .help = "Number of its first event: \"before\" of the page before it."),
-    SHAPE_FIELD("last", OWN, OPTIONAL, 0, .codec = &last, .there = has_events,
-                .help = "Number of its last event: \"after\" of the page behind it."),
-    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
-                .help = "There is more behind the page; with \"newest\" before it."),
-    {0},
-};
-static const struct shape page_shape = {
-    .name = "page", .size = sizeof(struct session_history_result), .fields = page_fields};
+static const struct shape page_shape =
+    SHAPE_OF("page", struct session_history_result,
+             SHAPE_FIELD("session", OBJECT, REQUIRED,
+                         SHAPE_AT(struct session_info, struct session_history_result, session),
+                         .of = &session_info_shape, .help = "The session."),
+             SHAPE_FIELD("transcript", OWN, REQUIRED, 0, .codec = &transcript,
+                         .help = "The page, as Markdown."),
+             SHAPE_FIELD("first", OWN, OPTIONAL, 0, .codec = &first, .there = has_events,
+                         .help = "Number of its first event: \"before\" of the page before it."),
+             SHAPE_FIELD("last", OWN, OPTIONAL, 0, .codec = &last, .there = has_events,
+                         .help = "Number of its last event: \"after\" of the page behind it."),
+             SHAPE_REQ(session_history_result, more,
+                       "There is more behind the page; with \"newest\" before it."));
 
 static char *page_text(const void *result)
 {

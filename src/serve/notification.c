@@ -10,26 +10,20 @@
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
 
-#define AT(T, member) SHAPE_AT(T, struct notice, member)
-#define TEXT(name, PRESENCE, member, what)                                                         \
-    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct notice, member), .help = what)
-#define NUMBER(name, member, what)                                                                 \
-    SHAPE_FIELD(name, INTEGER, REQUIRED, AT(int64_t, member), .help = what)
-#define COUNT(name, member, what) SHAPE_FIELD(name, COUNT, REQUIRED, AT(int, member), .help = what)
-#define FLAG(name, PRESENCE, member, what)                                                         \
-    SHAPE_FIELD(name, BOOLEAN, PRESENCE, AT(bool, member), .help = what)
 #define SESSION                                                                                    \
     SHAPE_FIELD("session_id", UUID, OPTIONAL, offsetof(struct notice, session),                    \
                 .help = "The session that it is about.")
+#define OPTIONAL_ROW(name, member, ...) SHAPE_OPT_AS(name, notice, member, __VA_ARGS__)
+#define REQUIRED_ROW(name, member, ...) SHAPE_REQ_AS(name, notice, member, __VA_ARGS__)
 
 static bool has_error(const void *notice)
 {
     return ((const struct notice *)notice)->error.code != ERR_OK;
 }
 
-#define FAULT(what)                                                                                \
-    SHAPE_FIELD("error", OWN, OPTIONAL, AT(struct error, error), .codec = &fault_codec,            \
-                .there = has_error, .help = what)
+#define FAULT(help_text)                                                                           \
+    SHAPE_FIELD("error", OWN, OPTIONAL, SHAPE_AT(struct error, struct notice, error),              \
+                .codec = &fault_codec, .there = has_error, .help = help_text)
 
 static const char *const reason_words[] = {[PROVIDER_BY_OPTION] = "option",
                                            [PROVIDER_BY_CONFIG] = "config",
@@ -38,112 +32,80 @@ static const char *const reason_words[] = {[PROVIDER_BY_OPTION] = "option",
                                            [PROVIDER_FALLBACK] = "fallback"};
 static const struct shape_names reasons = {reason_words, PROVIDER_FALLBACK + 1, -1};
 
-static const struct shape_field error_fields[] = {SESSION, FAULT("What could not be done."), {0}};
+static const struct shape error_shape =
+    SHAPE_OF("engine_error", struct notice, SESSION, FAULT("What could not be done."));
 
-static const struct shape_field session_fields[] = {
-    SESSION,
-    SHAPE_FIELD("session", OBJECT, REQUIRED, AT(struct session_info, info),
+static const struct shape session_shape = SHAPE_OF(
+    "session_changed", struct notice, SESSION,
+    SHAPE_FIELD("session", OBJECT, REQUIRED, SHAPE_AT(struct session_info, struct notice, info),
                 .of = &session_info_shape, .help = "What is known of it now."),
-    FLAG("opened", OPTIONAL, flag, "It was opened just now."),
-    FLAG("read_only", OPTIONAL, read_only, "It can be read alone."),
-    {0},
-};
+    OPTIONAL_ROW("opened", flag, "It was opened just now."),
+    OPTIONAL_ROW("read_only", read_only, "It can be read alone."));
 
-static const struct shape_field provider_fields[] = {
-    SESSION,
-    TEXT("provider", OPTIONAL, provider, "What the session talks to."),
-    TEXT("model", OPTIONAL, model, "Absent: it is not known yet."),
-    SHAPE_FIELD("reason", ENUM, REQUIRED, AT(enum provider_reason, reason), .names = &reasons,
-                .help = "Why this one."),
-    TEXT("detail", OPTIONAL, detail, "What the reason rests on."),
-    {0},
-};
+static const struct shape provider_shape = SHAPE_OF(
+    "session_provider", struct notice, SESSION,
+    OPTIONAL_ROW("provider", provider, "What the session talks to."),
+    OPTIONAL_ROW("model", model, "Absent: it is not known yet."),
+    SHAPE_FIELD("reason", ENUM, REQUIRED, SHAPE_AT(enum provider_reason, struct notice, reason),
+                .names = &reasons, .help = "Why this one."),
+    OPTIONAL_ROW("detail", detail, "What the reason rests on."));
 
-static const struct shape_field busy_fields[] = {
-    SESSION,
-    FLAG("running", REQUIRED, flag, "A turn or a compaction by hand runs; else it has ended."),
-    NUMBER("ms", number, "Since it began."),
-    {0},
-};
+static const struct shape busy_shape = SHAPE_OF(
+    "session_running", struct notice, SESSION,
+    REQUIRED_ROW("running", flag, "A turn or a compaction by hand runs; else it has ended."),
+    REQUIRED_ROW("ms", number, "Since it began."));
 
-static const struct shape_field event_fields[] = {
-    SESSION,
-    SHAPE_FIELD("event", OWN, REQUIRED, AT(struct event *, event), .codec = &event_codec,
-                .help = "As a line of stream-json."),
-    {0},
-};
+static const struct shape event_shape =
+    SHAPE_OF("session_event", struct notice, SESSION,
+             SHAPE_FIELD("event", OWN, REQUIRED, SHAPE_AT(struct event *, struct notice, event),
+                         .codec = &event_codec, .help = "As a line of stream-json."));
 
-static const struct shape_field approval_fields[] = {
-    SESSION,
-    TEXT("call", OPTIONAL, text, "Id of the call, for approval/decide."),
-    TEXT("tool", OPTIONAL, name, "Its name."),
-    TEXT("class", OPTIONAL, detail, "Its class."),
+static const struct shape approval_shape = SHAPE_OF(
+    "approval", struct notice, SESSION,
+    OPTIONAL_ROW("call", text, "Id of the call, for approval/decide."),
+    OPTIONAL_ROW("tool", name, "Its name."), OPTIONAL_ROW("class", detail, "Its class."),
     SHAPE_FIELD("args", JSON, OPTIONAL, SHAPE_AT_TEXT(struct notice, args),
                 .help = "Its arguments."),
-    TEXT("preview", OPTIONAL, preview, "The difference or the command in full."),
-    TEXT("guarded", OPTIONAL, guarded,
-         "The place of keys or of the program's own files that it leads to."),
-    TEXT("grant", OPTIONAL, grant,
-         "The calls that the answer \"session\" allows; absent: none but this one."),
-    {0},
-};
+    OPTIONAL_ROW("preview", preview, "The difference or the command in full."),
+    OPTIONAL_ROW("guarded", guarded,
+                 "The place of keys or of the program's own files that it leads to."),
+    OPTIONAL_ROW("grant", grant,
+                 "The calls that the answer \"session\" allows; absent: none but this one."));
 
-static const struct shape_field draft_fields[] = {
-    SESSION,
-    TEXT("text", OPTIONAL, text, "The summary, for compaction/decide."),
-    TEXT("mode", OPTIONAL, name, "The mode that made it."),
-    TEXT("model", OPTIONAL, detail, "Provider and model that wrote it."),
-    NUMBER("tokens_before", draft.tokens_before, "Of the history."),
-    NUMBER("tokens_after", draft.tokens_after, "Of the history then."),
-    COUNT("messages_before", draft.messages_before, "Of the history."),
-    COUNT("messages_after", draft.messages_after, "Of the history then."),
-    {0},
-};
+static const struct shape draft_shape =
+    SHAPE_OF("draft", struct notice, SESSION,
+             OPTIONAL_ROW("text", text, "The summary, for compaction/decide."),
+             OPTIONAL_ROW("mode", name, "The mode that made it."),
+             OPTIONAL_ROW("model", detail, "Provider and model that wrote it."),
+             REQUIRED_ROW("tokens_before", draft.tokens_before, "Of the history."),
+             REQUIRED_ROW("tokens_after", draft.tokens_after, "Of the history then."),
+             REQUIRED_ROW("messages_before", draft.messages_before, "Of the history."),
+             REQUIRED_ROW("messages_after", draft.messages_after, "Of the history then."));
 
-static const struct shape_field memory_fields[] = {
-    SHAPE_FIELD("stats", OBJECT, REQUIRED, AT(struct memory_stats, stats),
-                .of = &memory_stats_shape, .help = "As of memory/stats."),
-    {0},
-};
+static const struct shape memory_shape = SHAPE_OF(
+    "memory_state", struct notice,
+    SHAPE_FIELD("stats", OBJECT, REQUIRED, SHAPE_AT(struct memory_stats, struct notice, stats),
+                .of = &memory_stats_shape, .help = "As of memory/stats."));
 
-static const struct shape_field learned_fields[] = {
-    TEXT("project", OPTIONAL, text, "Directory of the project that it was counted in."),
-    NUMBER("waiting", number, "Items of the project and the user that wait for the person's word."),
-    FLAG("proposed", OPTIONAL, flag, "A model proposed some of them just now."),
-    {0},
-};
+static const struct shape learned_shape =
+    SHAPE_OF("learned", struct notice,
+             OPTIONAL_ROW("project", text, "Directory of the project that it was counted in."),
+             REQUIRED_ROW("waiting", number,
+                          "Items of the project and the user that wait for the person's word."),
+             OPTIONAL_ROW("proposed", flag, "A model proposed some of them just now."));
 
-static const struct shape_field offer_fields[] = {
-    NUMBER("sessions", number,
-           "From before that are not in memory; memory/index has them come in."),
-    {0},
-};
+static const struct shape offer_shape =
+    SHAPE_OF("memory_offer", struct notice,
+             REQUIRED_ROW("sessions", number,
+                          "From before that are not in memory; memory/index has them come in."));
 
-static const struct shape_field chore_fields[] = {
-    SHAPE_FIELD("ingest", OBJECT, REQUIRED, AT(struct corpus_progress, progress),
+static const struct shape chore_shape = SHAPE_OF(
+    "chore", struct notice,
+    SHAPE_FIELD("ingest", OBJECT, REQUIRED,
+                SHAPE_AT(struct corpus_progress, struct notice, progress),
                 .of = &corpus_progress_shape, .help = "How far it is."),
-    FLAG("embedding", OPTIONAL, flag, "Vectors of passages are made."),
-    NUMBER("missing", number, "Vectors that lack."),
-    FAULT("Why it failed or waits."),
-    {0},
-};
-
-#define SHAPE(title, rows)                                                                         \
-    {                                                                                              \
-        .name = title, .size = sizeof(struct notice), .fields = rows                               \
-    }
-
-static const struct shape error_shape = SHAPE("engine_error", error_fields),
-                          session_shape = SHAPE("session_changed", session_fields),
-                          provider_shape = SHAPE("session_provider", provider_fields),
-                          busy_shape = SHAPE("session_running", busy_fields),
-                          event_shape = SHAPE("session_event", event_fields),
-                          approval_shape = SHAPE("approval", approval_fields),
-                          draft_shape = SHAPE("draft", draft_fields),
-                          memory_shape = SHAPE("memory_state", memory_fields),
-                          learned_shape = SHAPE("learned", learned_fields),
-                          offer_shape = SHAPE("memory_offer", offer_fields),
-                          chore_shape = SHAPE("chore", chore_fields);
+    OPTIONAL_ROW("embedding", flag, "Vectors of passages are made."),
+    REQUIRED_ROW("missing", number, "Vectors that lack."), FAULT("Why it failed or waits."));
 
 const struct notification *notification_of(enum notice_type type)
 {
