@@ -1,5 +1,5 @@
-/* The closed vocabularies of the Agent Client Protocol (version 1) and ours, as tables. Texts are
- * static. */
+/* Shared by the files of the agent: vocabularies, options, prompts, answers of the client,
+ * sessions. */
 #ifndef SERVE_ACP_PRIVATE_H
 #define SERVE_ACP_PRIVATE_H
 
@@ -19,7 +19,10 @@
 #include "session/conversation_operations.h"
 #include "session/operation.h"
 
-/* Of the protocol's schema; the other numbers there are JSON-RPC's own (rpc/peer.h). */
+/* --- vocabularies of the protocol (version 1): static tables -------------------------------------
+ */
+
+/* Errors of the protocol's schema; the other numbers there are JSON-RPC's own (rpc/peer.h). */
 enum { ACP_AUTH_REQUIRED = -32000, ACP_NOT_FOUND = -32002, ACP_CANCELLED = -32800 };
 
 /* The number of an error: base/err.h has others that mean something else to a client of this
@@ -29,7 +32,7 @@ int acp_error_code(enum err_code code);
 /* "end_turn", "max_tokens", "refusal" or "cancelled". */
 const char *acp_stop_reason(enum stop_reason reason);
 
-/* What a person is offered when a tool asks, or a draft summary waits. */
+/* An answer that a person may give when a tool asks, or a draft summary waits. */
 struct acp_choice {
     const char *id;   /* of the option */
     const char *kind; /* "allow_once", "allow_always" or "reject_once" */
@@ -41,18 +44,20 @@ struct acp_choices {
     size_t len;
 };
 
-/* Without a grant (notice.h) nothing allows it for the session. */
+/* Without a grant (notice.h) no choice allows the call for the whole session. */
 struct acp_choices acp_approval_choices(bool granting);
 struct acp_choices acp_draft_choices(void);
 
-/* The answer whose option was selected; NULL, or an id that was not offered: the refusal. */
+/* The answer of the selected option; of NULL and of an id that was not offered, the refusal. */
 int acp_choice_answer(struct acp_choices choices, const char *id);
 
-/* What a client of the Agent Client Protocol can choose for a session: model, compaction mode and
- * tools, as the protocol's configuration options; the tools also as session modes, for clients that
- * know those alone. Pure. */
+/* --- options of a session: model, compaction mode and tools
+ * ---------------------------------------
+ *
+ * The protocol's configuration options; the tools are also session modes, for clients that know
+ * only those. Pure. */
 
-/* As a session has them now. Texts are owned. */
+/* The present values of a session. Texts are owned. */
 struct acp_options {
     char *provider, *model; /* NULL: not known yet */
     VEC(char *) models;     /* of the provider; none: not known, or it lists none */
@@ -66,23 +71,23 @@ void acp_options_release(struct acp_options *o);
 void acp_options_write(const struct acp_options *options, struct json_out *o);
 void acp_options_write_modes(const struct acp_options *options, struct json_out *o);
 
-/* The one with this id; none: ACP_OPTION_UNKNOWN. */
+/* ACP_OPTION_UNKNOWN: no option has this id. */
 enum acp_option { ACP_OPTION_MODEL, ACP_OPTION_COMPACTION, ACP_OPTION_TOOLS, ACP_OPTION_UNKNOWN };
 enum acp_option acp_option_find(const char *id);
 
-/* The value is what the session has now; of the model as acp_options_split_model(). */
+/* Sets the present value; for the model, as split by acp_options_split_model(). */
 void acp_options_choose(struct acp_options *options, enum acp_option option, const char *value);
 
-/* Whether the value is one that was offered. Any model may be named, listed or not. */
+/* Whether the option has the value. Any model may be named, listed or not. */
 bool acp_option_takes(enum acp_option option, const char *value);
 
-/* "provider/model", "provider", or a model of the present provider, in its two parts; NULL: not
- * named. The caller frees both. */
+/* Splits "provider/model", "provider", or a model of the present provider; a part that is not named
+ * is NULL. The caller frees both. */
 void acp_options_split_model(const struct acp_options *options, const char *value, char **provider,
                              char **model);
 
-/* What a client sends as a prompt: a list of content blocks, which becomes the text of a turn and
- * the images that go with it. Pure. */
+/* --- prompts: a list of content blocks becomes the text of a turn and its images. Pure -----------
+ */
 
 struct acp_image {
     const char *data;       /* base64, borrowed of the blocks */
@@ -98,15 +103,18 @@ struct acp_prompt {
 bool acp_prompt_read(const struct json *blocks, struct acp_prompt *out, struct error *e);
 void acp_prompt_release(struct acp_prompt *p);
 
-/* What a file:// address names, the part behind "#" with it; any other, and one of a name that is
- * no UTF-8, as it is. The caller frees. */
+/* The path of a file:// address, with the part behind "#"; another address, and one that is no
+ * UTF-8, is copied. The caller frees. */
 char *acp_uri_to_path(const char *uri);
 
-/* The way back; the caller frees. */
+/* The file:// address of a path; the caller frees. */
 char *acp_path_to_uri(const char *path);
 
-/* What a client answers when a tool wants something of it, which is foreign: as the engine is told
- * it. Pure; texts are borrowed of the JSON but where it says otherwise. */
+/* --- answers of the client to requests for tools
+ * --------------------------------------------------
+ *
+ * They are foreign, and become what the engine is told. Pure; texts are borrowed of the JSON unless
+ * the function says otherwise. */
 
 /* To fs/read_text_file. False: it does not fit. */
 bool acp_answer_text(const struct json *result, struct surface_answer_params *out);
@@ -114,17 +122,19 @@ bool acp_answer_text(const struct json *result, struct surface_answer_params *ou
 /* To terminal/create: the id. NULL: it does not fit. */
 const char *acp_answer_terminal(const struct json *result);
 
-/* To terminal/wait_for_exit, and the member exitStatus of the next: what of it fits takes the place
- * of what is known. `signal` is owned. */
+/* To terminal/wait_for_exit, and the member exitStatus of terminal/output: members that fit replace
+ * the known values. `signal` is owned. */
 void acp_answer_exit(const struct json *exit, int64_t *status, char **signal);
 
 /* To terminal/output: text and truncated. False: it does not fit. */
 bool acp_answer_output(const struct json *result, struct surface_answer_params *out);
 
-/* Why it was not done, for the model. `fault` NULL: the answer did not fit. The caller frees. */
+/* The reason of a failure, for the model. `fault` NULL: the answer did not fit. The caller frees.
+ */
 char *acp_answer_refusal(const struct rpc_fault *fault, const char *method);
 
-/* What the parts of the agent share. */
+/* --- the connection and its sessions
+ * -------------------------------------------------------------- */
 
 struct acp_editor_request;
 struct acp_session;
@@ -149,17 +159,18 @@ struct acp {
 struct acp_ask;
 typedef void acp_done(struct acp_ask *ask, const struct operation_answer *answer);
 
-/* What the engine was asked, for a request of the client or to tell it something. */
+/* A call to the engine, for a request of the client or for a session. */
 struct acp_ask {
     struct acp *acp;
     struct rpc_call *call;       /* that waits for it; NULL: none does */
     struct acp_session *session; /* that it is about; NULL: none, or it is gone */
     acp_done *done;
     uint64_t id;
-    int64_t number;              /* what `done` wants to know */
-    char *text, *servers;        /* likewise, owned */
-    bool answers_options;        /* … */
-    struct acp_sending *sending; /* …, owned */
+    /* For `done`; texts and `sending` are owned. */
+    int64_t number;
+    char *text, *servers;
+    bool answers_options;
+    struct acp_sending *sending;
 };
 
 /* A person is asked by way of the client: about a tool call or a draft summary. */
@@ -171,7 +182,7 @@ struct acp_question {
     int64_t id; /* of the request to the client; 0: answered */
 };
 
-/* A session whose log is told before it can be used. What happens meanwhile is in the log, too. */
+/* The log of a session that is being loaded. Events that happen meanwhile are read from the log. */
 struct acp_loading {
     struct rpc_call *call; /* to be answered then; NULL: nothing is loaded */
     char *servers;         /* of MCP, that the client names; NULL: none */
@@ -197,8 +208,8 @@ struct acp_session {
 /* --- acp.c -------------------------------------------------------------------------------------
  */
 
-/* Asks the engine for an operation; `done` is told once. Nothing of it is called any more when the
- * session is gone, but a call is failed. The ask is freed after `done`. */
+/* Calls the engine. `done` is called once, with a session of NULL if it is gone by then. The ask is
+ * freed after `done`. */
 struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session *s,
                         const struct operation *o, const void *params, acp_done *done);
 
@@ -225,7 +236,7 @@ struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
 /* The client is told what can be chosen, and what is. */
 void acp_tell_options(struct acp_session *s);
 
-/* The reader may have caught up. */
+/* Goes on with a loading session, once the client has read enough. */
 void acp_load_more(struct acp_session *s);
 
 /* `value` as acp_options_split_model(). */

@@ -84,7 +84,7 @@ void acp_tell_notice(struct acp_telling *t, const char *severity, const char *te
 
 /* Tool calls as a client of the Agent Client Protocol shows them. Pure. */
 
-/* What is known of a call. Borrowed. */
+/* A tool call. Texts are borrowed. */
 struct acp_tool_call {
     const char *id; /* unique in the session */
     const char *tool;

@@ -1,4 +1,4 @@
-/* What requests mean: routes (http_routes.h) become operations, answers become replies. */
+/* The routes of HTTP: requests become calls of operations, answers become replies. */
 #ifndef SERVE_HTTP_SERVICE_H
 #define SERVE_HTTP_SERVICE_H
 
@@ -26,7 +26,8 @@ void http_service_stop(struct http_service *s);
 /* After that server. NULL is fine. */
 void http_service_free(struct http_service *s);
 
-/* The table of what HTTP serves: methods, paths, and the operations that they are. Pure. */
+/* --- the table of routes: methods, paths and their operations. Pure
+ * ------------------------------- */
 
 enum http_route_kind {
     HTTP_OPERATION, /* a row of the table of operations */
@@ -62,8 +63,10 @@ const struct http_route *http_route_find(const char *method, const struct http_t
 /* The methods of that path, as Allow has them: "GET, POST". */
 void http_route_allow(const struct http_target *t, struct buf *out);
 
-/* Tickets in place of the token: a browser's EventSource can give no header, and a token in a URL
- * would stay in histories and logs. Each opens one stream, and soon or never. Pure. */
+/* --- tickets: each opens one stream, soon or never. Pure -----------------------------------------
+ *
+ * They stand in for the token: a browser's EventSource can give no header, and a token in a URL
+ * would stay in histories and logs. */
 
 /* At once; a further one takes the place of the oldest. */
 enum { HTTP_TICKETS = 64, HTTP_TICKET_LEN = 32, HTTP_TICKET_S = 30 };

@@ -58,7 +58,8 @@ bool mcp_uri_read(const char *uri, char **reference, enum mcp_form *form);
 /* The caller frees. */
 char *mcp_uri_of(const char *session_id, enum mcp_form form);
 
-/* What the parts of the MCP server share. */
+/* --- shared by the files of the MCP server -------------------------------------------------------
+ */
 
 struct mcp {
     struct server *server;
@@ -121,7 +122,7 @@ struct mcp_work {
     void (*free)(struct mcp_call *c);
 };
 
-/* --- calls (mcp_call.c) ------------------------------------------------------------------------
+/* --- calls (mcp.c) ------------------------------------------------------------------------
  */
 
 struct mcp_call *mcp_call_new(struct mcp_link *l, struct rpc_call *rpc, bool modern);
@@ -178,16 +179,16 @@ void mcp_link_close(struct mcp_link *l, bool gone);
 typedef void mcp_method(struct mcp_call *c, const struct json *params);
 mcp_method mcp_tools_list, mcp_tools_call;                                  /* mcp_tools.c */
 mcp_method mcp_resources_list, mcp_resources_templates, mcp_resources_read; /* mcp_resources.c */
-mcp_method mcp_subscribe, mcp_unsubscribe, mcp_listen; /* mcp_subscriptions.c */
+mcp_method mcp_subscribe, mcp_unsubscribe, mcp_listen;                      /* mcp_resources.c */
 
 /* The array of tools that are offered; the caller frees. */
 char *mcp_tools_json(const struct config *config, unsigned leave);
 
-/* mcp_subscriptions.c: what the link has followed is over; so is subscriptions/listen, answered. */
+/* Ends the subscriptions of the link; answers its subscriptions/listen. */
 void mcp_unfollow(struct mcp_link *l);
 void mcp_stop_listening(struct mcp_link *l);
 
-/* --- turns (mcp_turn.c) ------------------------------------------------------------------------
+/* --- turns (mcp_tools.c) ------------------------------------------------------------------------
  */
 
 struct mcp_tool;

@@ -1,4 +1,4 @@
-/* What the engine tells, as notifications of a protocol: a name and an object each. */
+/* The notices of the engine as notifications of a protocol, and the clients that follow them. */
 #ifndef SERVE_NOTIFICATION_H
 #define SERVE_NOTIFICATION_H
 
@@ -17,14 +17,14 @@ const struct notification *notification_of(enum notice_type type);
 /* Its parameters, in one line; the caller frees. Only where it has a method. */
 char *notice_json(const struct notice *n);
 
-/* Which sessions a client hears of, and from which event on: what its log has first, then what
- * comes, nothing twice and nothing missed. */
+/* --- subscriptions of a client: the log of a session first, then its notices, each event once ----
+ */
 
-/* Of a session that was heard of by chance, from now on. */
+/* In place of the number of an event: from now on. */
 enum { SUBSCRIBE_NOW = -1 };
 
 struct subscription_sink {
-    /* What the client is to hear, borrowed: notices of its sessions, and those of none. */
+    /* A notice of a subscribed session, or of none; borrowed. */
     void (*tell)(void *context, const struct notice *n);
     /* Whether the client takes more of a log now; asked again after some time. */
     bool (*takes_more)(void *context);
@@ -45,8 +45,9 @@ bool subscriptions_remove(struct subscriptions *s, const char *session); /* whet
 /* Every session there is, from now on. */
 void subscriptions_all(struct subscriptions *s, bool all);
 
-/* What sessions ask and nobody has answered yet (approval/requested, draft/requested), for clients
- * that come later: who asked may have gone. Pure. */
+/* --- questions that wait for an answer (approval/requested, draft/requested) ---------------------
+ *
+ * A client that comes later is asked again, as the one that was asked may have gone. Pure. */
 
 struct question {
     char session[UUID_LEN + 1];
@@ -71,9 +72,10 @@ const struct question *questions_of(const struct questions *q, const char *sessi
 bool question_begins(const struct notice *n);
 bool question_ends(const struct notice *n);
 
-/* What streamed of each session and is not in its log yet: the log has the pieces of an answer
- * joined, and up to a second late. With it, who begins to follow a session misses no piece and gets
- * none twice. Pure. */
+/* --- tails: pieces of an answer that are not in the log yet --------------------------------------
+ *
+ * The log has the pieces joined, and up to a second late. With the tail a client that begins to
+ * follow a session gets each piece once. Pure. */
 
 struct tails;
 struct tails *tails_new(void);
@@ -82,12 +84,11 @@ void tails_free(struct tails *t);
 /* To be called with every notice, in order. */
 void tails_note(struct tails *t, const struct notice *n);
 
-/* The newest event of the session's running turn that is surely in its log; 0: none runs, and all
- * is. */
+/* The newest event of the running turn that is surely in the log; 0: none runs, and all are. */
 int64_t tails_kept(const struct tails *t, const char *session);
 
-/* What streamed behind that and behind `after`, as one delta with the number of its last piece.
- * NULL: nothing. The caller frees. */
+/* The pieces behind that event and behind `after`, joined to one delta with the number of the last.
+ * NULL: none. The caller frees. */
 struct event *tails_after(const struct tails *t, const char *session, int64_t after);
 
 #endif

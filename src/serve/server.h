@@ -22,11 +22,11 @@ enum { SERVER_DESCRIPTORS = 8192 };
 /* The engine's options are copied but for what engine_new() borrows. */
 struct server *server_new(const struct engine_options *options);
 
-/* False: what is said could not be kept, though it is to be. Before the surfaces begin. */
+/* False: sessions cannot be kept, though they should be. Before the surfaces begin. */
 bool server_open_store(struct server *s, struct error *e);
 
-/* Ends the engine. What was asked and is not answered is not answered any more; watches, listeners
- * and timers that are left are gone. After the surfaces. NULL is fine. */
+/* Ends the engine, after the surfaces. Calls are not answered any more; watches, listeners and
+ * timers that are left are freed. NULL is fine. */
 void server_free(struct server *s);
 
 const struct config *server_config(const struct server *s);
@@ -50,7 +50,7 @@ struct surface_end *server_at_end(struct server *s, void (*stop)(void *context),
                                   bool (*is_written)(void *context), void *context);
 void server_take_end(struct server *s, struct surface_end *end); /* NULL is fine */
 
-/* What keeps the loop alive: a surface, a client. The last that lets go stops it. */
+/* Surfaces and clients keep the loop alive; the last one to let go stops it. */
 void server_hold(struct server *s);
 void server_let_go(struct server *s);
 

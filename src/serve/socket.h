@@ -21,14 +21,14 @@ struct socket_surface *socket_open(struct server *s, const char *path, struct er
 /* Hangs up, and takes the path away that it made. NULL is fine. */
 void socket_free(struct socket_surface *s);
 
-/* Sockets of addresses to listen on: those that the service manager has opened and hands over, or
+/* Sockets that listen on addresses: those that the service manager has opened and hands over, or
  * our own. All are closed on exec. */
 
 struct listening {
     VEC(int) sockets;
 };
 
-/* Adds those that were handed over (activation.h). None is not an error. */
+/* Adds the sockets that systemd hands over. None is not an error. */
 void listening_take_over(struct listening *l);
 
 /* Binds the address (numeric; NULL or "localhost": that of this machine alone, in both families as
