@@ -85,7 +85,7 @@ enum {
     BUF_DOUBLED_CAP = 1 << 20, /* a buffer above this grows by an eighth: little of it is spare */
 };
 
-/* Shared by all that are empty, so nothing ever writes to it. */
+/* Shared by all empty buffers; never written to. */
 char buf_empty[1];
 
 void buf_init(struct buf *b, size_t max)

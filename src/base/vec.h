@@ -3,8 +3,8 @@
  *     vec_push(&rows, row);
  *     for (size_t i = 0; i < rows.len; i++) use(&rows.items[i]);
  *     vec_release(&rows);
- * Elements are moved with memmove(); what they own is the caller's to release, but for
- * vec_free_each() where they are pointers. */
+ * Elements are moved with memmove(). The caller releases what they own; vec_free_each() frees
+ * elements that are pointers. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
@@ -58,7 +58,7 @@ static inline void vec_release_local(void *vec)
             }                                                                                      \
     } while (0)
 
-/* An empty one has no items, which qsort() must not get. */
+/* An empty array has NULL items, which qsort() must not get. */
 #define vec_sort(v, order)                                                                         \
     do {                                                                                           \
         if ((v)->len > 1)                                                                          \

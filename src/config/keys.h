@@ -1,18 +1,17 @@
-/* The one table of configuration keys. It makes the parser's checks, the defaults, `tiro config
- * show`, the environment's names and the documentation check of data/tiro.ini.
+/* The table of configuration keys. The parser's checks, the defaults, `tiro config show`, the names
+ * of environment variables and the documentation check of data/tiro.ini are made from it.
  *
  * X(id, section, name, type, default, min, max, choices, help)
  *   type     STRING, SECRET (masked when shown; accepted only from a file of mode 0600), COMMAND,
  *            INTEGER, REAL, BOOLEAN, CHOICE; TERMINAL_STRING and TERMINAL_CHOICE are keys that name
- *            addresses, permissions, files or folders, or what a later run is told: like SECRET and
+ *            addresses, permissions, files or folders, or a text for a later run: like SECRET and
  *            COMMAND, no other program may set them (config/set)
  *   default  text; "" means unset
  *   min max  bounds of numbers, inclusive; 0 0 is unbounded
  *   choices  space-separated, CHOICE only
- * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]), a key with
- * a
- * "*" any name in its place ([corpus] handbook.paths); such keys have no default. [keys] is open:
- * the terminal's key table knows its names. */
+ * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]), a key with a
+ * "*" any name in its place ([corpus] handbook.paths); such keys have no default. The names in
+ * [keys] are those of the terminal's table of actions. */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
 
@@ -246,12 +245,12 @@
     X(MODEL_PRICE_CACHED, "model *", "cached_price", REAL, "", 0, 100000, "",                      \
       "USD per million input tokens read from the cache")
 
-/* The names of the compaction modes and what they are to the user: the completion of /compact, the
- * lists of the screen. The choices of [compaction] mode and the engine's table (compact/mode.h)
- * have the same names in the same order; a test compares.
+/* The compaction modes with help for the user: for the completion of /compact and lists on the
+ * screen. The choices of [compaction] mode and the engine's table (compact/mode.h) have the same
+ * names in the same order; a test compares.
  *
- * X(ID, "name", keeps_ends, help): whether beginning and end stay as protect_head, protect_tail_min
- * and tail_budget_ratio say, which may be all there is; and in one line what stays. */
+ * X(ID, "name", keeps_ends, help): keeps_ends: beginning and end stay as protect_head,
+ * protect_tail_min and tail_budget_ratio say, which may be everything. */
 
 #define COMPACTION_MODES(X)                                                                        \
     X(HANDOFF, "handoff", false, N_("newest turns stay word for word; a summary of the rest"))     \
