@@ -123,7 +123,7 @@ TEST(an_older_answers_citation_is_clicked)
     ask(s, "train", "The second leaves at nine [1].");
     click_at(s, "[1].");
     see(s, "[1] 京都.md:1");
-    act(s, "<f2>", "!京都.md:1");
+    act(s, "<f2>", "!京都.md:1", "at nine [1].", IDLE);
     act(s, "<alt-c><enter>", "[1] train.txt:1");
 }
 
