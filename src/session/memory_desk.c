@@ -15,9 +15,6 @@
 #include "session/memory_sink.h"
 #include "session/operation.h"
 
-/* What the desk of memory is made of: its thread and face (memory_desk.c), and what it does while
- * nobody asks (memory_work.c). */
-
 /* By priority: texts that were forgotten leave the index and the journal; what was deferred comes
  * in; a session that was left is followed; when the next one will have been idle for long enough is
  * waited for; what keeps the index quick; vectors that entries lack, and the graph. */
@@ -61,210 +58,24 @@ struct memory_desk {
     struct memory_work work;
 };
 
-extern const struct chore memory_chores[MEMORY_CHORES];
+static const struct chore memory_chores[MEMORY_CHORES];
 
-/* What it does on its store waits for other processes that write, as long as may be. */
-void memory_desk_be_patient(struct memory_desk *d);
+/* Between two steps other connections must find the database free; they look every few ms. */
+enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
 
-/* The chore is due. */
-void memory_desk_want(struct memory_desk *d, enum memory_chore chore);
-
-/* Adds what there is to do. */
-void memory_work_add(struct memory_desk *d, struct memory_stats *s);
-
-enum { PATIENCE_MS = 5000 };
-
-void memory_desk_be_patient(struct memory_desk *d)
+/* Waits as long as allowed for other processes that write the store. */
+static void be_patient(struct memory_desk *d)
 {
     store_set_patience(d->desk.store, d->patience_ms, worker_ends, d->desk.worker);
 }
 
-/* It is followed once. */
-static bool has_left(void *desk, const char *session_id)
-{
-    struct memory_desk *d = desk;
-    bool found = false;
-    pthread_mutex_lock(&d->lock);
-    for (size_t i = d->left.items.len; i > 0; i--)
-        if (strcmp(d->left.items.items[i - 1], session_id) == 0) {
-            free(d->left.items.items[i - 1]);
-            vec_remove(&d->left.items, i - 1, 1);
-            found = true;
-        }
-    pthread_mutex_unlock(&d->lock);
-    return found;
-}
-
-static void begin(struct desk *desk)
-{
-    struct memory_desk *d = (struct memory_desk *)desk;
-    memory_desk_be_patient(d);
-    d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
-    d->memories->recall.alone = place_reads(desk->place);
-    d->memories->recall.memory->lazy = true;
-    d->graphs = graphs_new(d->config, desk->store);
-    d->graphs->lazy = true;
-    d->context = (struct operation_context){.config = d->config,
-                                            .project = d->project,
-                                            .met = NEED_STORE | NEED_MEMORY | NEED_LEARNED |
-                                                   NEED_GRAPH | NEED_WRITE,
-                                            .memories = d->memories,
-                                            .graphs = d->graphs};
-    memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
-    d->follow = (struct memory_follow){.sink = &d->sink,
-                                       .store = desk->store,
-                                       .directory = place_directory(desk->place),
-                                       .has_left = has_left,
-                                       .context = d};
-    memory_desk_want(d, CHORE_PURGE); /* the program may have been killed last time */
-    memory_desk_want(d, CHORE_INDEX);
-}
-
-static void end(struct desk *desk)
-{
-    struct memory_desk *d = (struct memory_desk *)desk;
-    memories_free(d->memories);
-    graphs_free(d->graphs);
-}
-
-static bool call(struct desk *desk, const struct operation_request *r, void *result,
-                 struct error *e)
-{
-    struct memory_desk *d = (struct memory_desk *)desk;
-    d->memories->session = *r->session ? r->session : NULL;
-    d->memories->wakeup = desk->wakeup;
-    (void)memories_work_in(d->memories, NULL, e);
-    if (!operation_call(&d->context, r->operation, r->params, result, e))
-        return false;
-    if ((r->operation->needs & NEED_WRITE) && (r->operation->needs & NEED_MEMORY))
-        memory_desk_work(d);
-    else if (r->operation->needs & NEED_WRITE)
-        memory_desk_want(d, CHORE_PURGE);
-    if ((r->operation->needs & NEED_WRITE) && strncmp(r->operation->name, "learned/", 8) == 0)
-        mailbox_push(desk->notices,
-                     learned_notice(desk->store, memories_directory(d->memories), false));
-    if (r->operation == &operation_memory_stats)
-        memory_work_add(d, result);
-    return true;
-}
-
-static const struct desk_role role = {.mode = STORE_READ_WRITE,
-                                      .call = call,
-                                      .opened = begin,
-                                      .closes = end,
-                                      .chores = memory_chores,
-                                      .chore_count = MEMORY_CHORES};
-
-struct memory_desk *memory_desk_new(const struct config *config, struct place *place,
-                                    const char *project, struct mailbox *notices)
-{
-    struct memory_desk *d = mem_alloc(sizeof *d);
-    *d = (struct memory_desk){.config = config,
-                              .project = mem_strdup(project),
-                              .patience_ms = PATIENCE_MS,
-                              .began_ms = clock_wall_ms()};
-    pthread_mutex_init(&d->lock, NULL);
-    desk_init(&d->desk, &role, place, notices);
-    return d;
-}
-
-void memory_desk_set_patience(struct memory_desk *d, int ms)
-{
-    d->patience_ms = ms;
-}
-
-void memory_desk_free(struct memory_desk *d)
-{
-    if (!d)
-        return;
-    desk_release(&d->desk);
-    pthread_mutex_destroy(&d->lock);
-    vec_free_each(&d->left.items);
-    free(d->project);
-    free(d);
-}
-
-/* What cannot be begun now is done at the next occasion. */
-void memory_desk_want(struct memory_desk *d, enum memory_chore chore)
+/* A chore that cannot be begun now is done at the next occasion. */
+static void want(struct memory_desk *d, enum memory_chore chore)
 {
     struct error e;
     if (!place_reads(d->desk.place) && !worker_want(d->desk.worker, chore, &e))
         log_line(LOG_ERROR, "%s of memory: %s", memory_chores[chore].name, e.text);
 }
-
-void memory_desk_work(struct memory_desk *d)
-{
-    memory_desk_want(d, CHORE_PURGE);
-    memory_desk_want(d, CHORE_INDEX);
-    memory_desk_follow(d);
-    memory_desk_want(d, CHORE_EMBED);
-}
-
-/* What the model deleted, on its way to the desk's thread. */
-struct gone_job {
-    struct job job;
-    struct graph_part gone;
-};
-
-static void run_gone(struct job *job, void *desk, const struct wakeup *wakeup)
-{
-    struct memory_desk *d = desk;
-    (void)wakeup;
-    if (d->graphs)
-        graphs_keep_gone(d->graphs, &((struct gone_job *)job)->gone);
-}
-
-static void release_gone(struct job *job)
-{
-    struct gone_job *j = (struct gone_job *)job;
-    graph_part_release(&j->gone);
-    free(j);
-}
-
-void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone)
-{
-    struct gone_job *j = mem_alloc(sizeof *j);
-    struct error e;
-    *j = (struct gone_job){.job = {.run = run_gone, .release = release_gone}, .gone = *gone};
-    *gone = (struct graph_part){0};
-    if (!worker_submit(d->desk.worker, &j->job, &e)) {
-        log_line(LOG_ERROR, "what was deleted of the graph cannot be undone: %s", e.text);
-        release_gone(&j->job);
-    }
-    memory_desk_purge(d);
-}
-
-void memory_desk_purge(struct memory_desk *d)
-{
-    memory_desk_want(d, CHORE_PURGE);
-}
-
-void memory_desk_follow(struct memory_desk *d)
-{
-    if (memory_follow_is_on(d->config))
-        memory_desk_want(d, CHORE_FOLLOW);
-}
-
-void memory_desk_left(struct memory_desk *d, const char *session_id)
-{
-    pthread_mutex_lock(&d->lock);
-    vec_push(&d->left.items, mem_strdup(session_id));
-    pthread_mutex_unlock(&d->lock);
-    memory_desk_follow(d);
-}
-
-void memory_desk_start(struct memory_desk *d, struct operation_request *r)
-{
-    desk_start(&d->desk, r);
-}
-
-void memory_desk_withdraw(struct memory_desk *d, uint64_t id)
-{
-    desk_withdraw(&d->desk, id);
-}
-
-/* Between two steps other connections must find the database free, who look every few ms. */
-enum { TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
 
 /* --- the state -------------------------------------------------------------------------------- */
 
@@ -273,11 +84,6 @@ static void add_work(const struct memory_work *w, bool works, struct memory_stat
     s->embedding = works;
     s->pending = !works ? 0 : w->left > 0 ? w->left : s->missing;
     s->waits_for = w->why.code != ERR_OK ? mem_strdup(w->why.text) : NULL;
-}
-
-void memory_work_add(struct memory_desk *d, struct memory_stats *s)
-{
-    add_work(&d->work, worker_wants(d->desk.worker, CHORE_EMBED), s);
 }
 
 /* A state that cannot be read is not told; who asks for it is told why. */
@@ -340,7 +146,7 @@ static bool take_step(struct memory_desk *d, desk_step *step, const char *name, 
         return false;
     store_set_patience(d->desk.store, 0, NULL, NULL);
     bool ok = step(d, more, &e);
-    memory_desk_be_patient(d);
+    be_patient(d);
     if (!ok && name)
         log_line(LOG_ERROR, "%s: %s", name, e.text);
     *next = AGAIN_MS;
@@ -377,7 +183,7 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
         return 0;
     next = desk_settle(&d->desk);
     if (next == CHORE_DONE)
-        memory_desk_want(d, CHORE_TIDY);
+        want(d, CHORE_TIDY);
     return next;
 }
 
@@ -394,8 +200,8 @@ static int index_some(void *desk, const struct wakeup *wakeup)
         return worker_ends(d->desk.worker) ? 0 : REST_MS;
     if (came)
         tell_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED));
-    memory_desk_want(d, CHORE_TIDY);
-    memory_desk_want(d, CHORE_EMBED);
+    want(d, CHORE_TIDY);
+    want(d, CHORE_EMBED);
     return CHORE_DONE;
 }
 
@@ -445,9 +251,9 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
         tell_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED));
     d->work.backlog_told = works;
     if (more)
-        memory_desk_want(d, CHORE_INDEX);
+        want(d, CHORE_INDEX);
     else if (d->work.idle_in_ms >= 0)
-        memory_desk_want(d, CHORE_AWAIT);
+        want(d, CHORE_AWAIT);
     return more ? REST_MS : CHORE_DONE;
 }
 
@@ -464,7 +270,7 @@ static int await_idle(void *desk, const struct wakeup *wakeup)
     if (!memory_follow_wait(&d->follow, &due, &wait_ms, &e))
         return AGAIN_MS;
     if (due)
-        memory_desk_want(d, CHORE_FOLLOW);
+        want(d, CHORE_FOLLOW);
     return due || wait_ms < 0 ? CHORE_DONE : (int)wait_ms;
 }
 
@@ -483,7 +289,7 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     return CHORE_DONE;
 }
 
-const struct chore memory_chores[MEMORY_CHORES] = {
+static const struct chore memory_chores[MEMORY_CHORES] = {
     [CHORE_PURGE] = {"purging", purge_some, true},
     [CHORE_INDEX] = {"indexing", index_some, true},
     [CHORE_FOLLOW] = {"following", follow_some, true},
@@ -491,3 +297,181 @@ const struct chore memory_chores[MEMORY_CHORES] = {
     [CHORE_TIDY] = {"tidying", tidy_some, false},
     [CHORE_EMBED] = {"embedding", embed_some, false},
 };
+
+/* --- the desk --------------------------------------------------------------------------------- */
+
+/* It is followed once. */
+static bool has_left(void *desk, const char *session_id)
+{
+    struct memory_desk *d = desk;
+    bool found = false;
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = d->left.items.len; i > 0; i--)
+        if (strcmp(d->left.items.items[i - 1], session_id) == 0) {
+            free(d->left.items.items[i - 1]);
+            vec_remove(&d->left.items, i - 1, 1);
+            found = true;
+        }
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
+static void begin(struct desk *desk)
+{
+    struct memory_desk *d = (struct memory_desk *)desk;
+    be_patient(d);
+    d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
+    d->memories->recall.alone = place_reads(desk->place);
+    d->memories->recall.memory->lazy = true;
+    d->graphs = graphs_new(d->config, desk->store);
+    d->graphs->lazy = true;
+    d->context = (struct operation_context){.config = d->config,
+                                            .project = d->project,
+                                            .met = NEED_STORE | NEED_MEMORY | NEED_LEARNED |
+                                                   NEED_GRAPH | NEED_WRITE,
+                                            .memories = d->memories,
+                                            .graphs = d->graphs};
+    memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
+    d->follow = (struct memory_follow){.sink = &d->sink,
+                                       .store = desk->store,
+                                       .directory = place_directory(desk->place),
+                                       .has_left = has_left,
+                                       .context = d};
+    want(d, CHORE_PURGE); /* the program may have been killed last time */
+    want(d, CHORE_INDEX);
+}
+
+static void end(struct desk *desk)
+{
+    struct memory_desk *d = (struct memory_desk *)desk;
+    memories_free(d->memories);
+    graphs_free(d->graphs);
+}
+
+static bool call(struct desk *desk, const struct operation_request *r, void *result,
+                 struct error *e)
+{
+    struct memory_desk *d = (struct memory_desk *)desk;
+    d->memories->session = *r->session ? r->session : NULL;
+    d->memories->wakeup = desk->wakeup;
+    (void)memories_work_in(d->memories, NULL, e);
+    if (!operation_call(&d->context, r->operation, r->params, result, e))
+        return false;
+    if ((r->operation->needs & NEED_WRITE) && (r->operation->needs & NEED_MEMORY))
+        memory_desk_work(d);
+    else if (r->operation->needs & NEED_WRITE)
+        want(d, CHORE_PURGE);
+    if ((r->operation->needs & NEED_WRITE) && strncmp(r->operation->name, "learned/", 8) == 0)
+        mailbox_push(desk->notices,
+                     learned_notice(desk->store, memories_directory(d->memories), false));
+    if (r->operation == &operation_memory_stats)
+        add_work(&d->work, worker_wants(d->desk.worker, CHORE_EMBED), result);
+    return true;
+}
+
+static const struct desk_role role = {.mode = STORE_READ_WRITE,
+                                      .call = call,
+                                      .opened = begin,
+                                      .closes = end,
+                                      .chores = memory_chores,
+                                      .chore_count = MEMORY_CHORES};
+
+struct memory_desk *memory_desk_new(const struct config *config, struct place *place,
+                                    const char *project, struct mailbox *notices)
+{
+    struct memory_desk *d = mem_alloc(sizeof *d);
+    *d = (struct memory_desk){.config = config,
+                              .project = mem_strdup(project),
+                              .patience_ms = PATIENCE_MS,
+                              .began_ms = clock_wall_ms()};
+    pthread_mutex_init(&d->lock, NULL);
+    desk_init(&d->desk, &role, place, notices);
+    return d;
+}
+
+void memory_desk_set_patience(struct memory_desk *d, int ms)
+{
+    d->patience_ms = ms;
+}
+
+void memory_desk_free(struct memory_desk *d)
+{
+    if (!d)
+        return;
+    desk_release(&d->desk);
+    pthread_mutex_destroy(&d->lock);
+    vec_free_each(&d->left.items);
+    free(d->project);
+    free(d);
+}
+
+void memory_desk_work(struct memory_desk *d)
+{
+    want(d, CHORE_PURGE);
+    want(d, CHORE_INDEX);
+    memory_desk_follow(d);
+    want(d, CHORE_EMBED);
+}
+
+/* What the model deleted, on its way to the desk's thread. */
+struct gone_job {
+    struct job job;
+    struct graph_part gone;
+};
+
+static void run_gone(struct job *job, void *desk, const struct wakeup *wakeup)
+{
+    struct memory_desk *d = desk;
+    (void)wakeup;
+    if (d->graphs)
+        graphs_keep_gone(d->graphs, &((struct gone_job *)job)->gone);
+}
+
+static void release_gone(struct job *job)
+{
+    struct gone_job *j = (struct gone_job *)job;
+    graph_part_release(&j->gone);
+    free(j);
+}
+
+void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone)
+{
+    struct gone_job *j = mem_alloc(sizeof *j);
+    struct error e;
+    *j = (struct gone_job){.job = {.run = run_gone, .release = release_gone}, .gone = *gone};
+    *gone = (struct graph_part){0};
+    if (!worker_submit(d->desk.worker, &j->job, &e)) {
+        log_line(LOG_ERROR, "what was deleted of the graph cannot be undone: %s", e.text);
+        release_gone(&j->job);
+    }
+    memory_desk_purge(d);
+}
+
+void memory_desk_purge(struct memory_desk *d)
+{
+    want(d, CHORE_PURGE);
+}
+
+void memory_desk_follow(struct memory_desk *d)
+{
+    if (memory_follow_is_on(d->config))
+        want(d, CHORE_FOLLOW);
+}
+
+void memory_desk_left(struct memory_desk *d, const char *session_id)
+{
+    pthread_mutex_lock(&d->lock);
+    vec_push(&d->left.items, mem_strdup(session_id));
+    pthread_mutex_unlock(&d->lock);
+    memory_desk_follow(d);
+}
+
+void memory_desk_start(struct memory_desk *d, struct operation_request *r)
+{
+    desk_start(&d->desk, r);
+}
+
+void memory_desk_withdraw(struct memory_desk *d, uint64_t id)
+{
+    desk_withdraw(&d->desk, id);
+}
