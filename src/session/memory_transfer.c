@@ -137,10 +137,9 @@ static void step_sort(struct step *s, int (*compare)(const void *, const void *)
 
 /* --- keeping it ------------------------------------------------------------------------------- */
 
-static bool fault_at(const struct import *in, int64_t line, const struct error *cause,
-                     struct error *e)
+static bool fault_at(const char *name, int64_t line, const struct error *cause, struct error *e)
 {
-    return err_set(e, cause->code, "%s:%lld: %s", in->name, (long long)line, cause->text);
+    return err_set(e, cause->code, "%s:%lld: %s", name, (long long)line, cause->text);
 }
 
 static bool index_entries(const struct import *in, size_t first, size_t count, int64_t *stored,
@@ -183,52 +182,37 @@ static bool index_each(struct import *in, int64_t *stored, struct error *refused
             continue;
         if (cause.code != ERR_USAGE)
             return err_set(e, cause.code, "%s", cause.text);
-        fault_at(in, in->step.lines.items[i], &cause, refused);
+        fault_at(in->name, in->step.lines.items[i], &cause, refused);
         return true;
     }
     return true;
 }
 
-static bool end_step(struct import *in, int64_t stored, struct error *e)
-{
-    if (!store_commit(in->m->store, e))
-        return false;
-    in->stored += stored;
-    return true;
-}
-
-static bool keep_up_to_refused(struct import *in, struct error *e)
-{
-    int64_t stored = 0;
-    struct error refused = {0};
-    if (!store_begin(in->m->store, e))
-        return false;
-    if (!index_each(in, &stored, &refused, e)) {
-        store_rollback(in->m->store);
-        return false;
-    }
-    return end_step(in, stored, e) &&
-           (refused.code == ERR_OK || err_set(e, refused.code, "%s", refused.text));
-}
-
+/* Keeps what was read in one transaction; where an entry is refused, in another one up to that. */
 static bool keep_step(struct import *in, struct error *e)
 {
     int64_t stored = 0;
-    struct error cause = {0};
+    struct error cause = {0}, refused = {0};
     if (in->step.entries.len == 0)
         return true;
     if (!store_begin(in->m->store, e))
         return false;
     bool ok = index_sessions(in, &stored, &cause);
-    if (ok) {
-        ok = end_step(in, stored, e);
-    } else {
+    if (!ok)
         store_rollback(in->m->store);
-        ok = cause.code == ERR_USAGE ? keep_up_to_refused(in, e)
-                                     : err_set(e, cause.code, "%s", cause.text);
+    if (!ok && cause.code == ERR_USAGE) {
+        stored = 0;
+        bool began = store_begin(in->m->store, &cause);
+        ok = began && index_each(in, &stored, &refused, &cause);
+        if (began && !ok)
+            store_rollback(in->m->store);
     }
+    if (!ok)
+        err_set(e, cause.code, "%s", cause.text);
+    else if ((ok = store_commit(in->m->store, e)))
+        in->stored += stored;
     step_clear(&in->step);
-    return ok;
+    return ok && (refused.code == ERR_OK || err_set(e, refused.code, "%s", refused.text));
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -240,7 +224,7 @@ static bool read_entry(const struct import *in, struct memory_entry *out, struct
     bool ok = v && memory_entry_read(v, out, &cause);
     json_free(v);
     cause.code = ERR_USAGE;
-    return ok || fault_at(in, in->lines.number, &cause, e);
+    return ok || fault_at(in->name, in->lines.number, &cause, e);
 }
 
 /* Reads until a step is full. *more: there may be further lines. */
@@ -262,7 +246,7 @@ static bool read_step(struct import *in, bool *more, struct error *e)
             *more = false;
             return true;
         case LINES_BAD:
-            return fault_at(in, in->lines.number, &cause, e);
+            return fault_at(in->name, in->lines.number, &cause, e);
         case LINES_FAILED:
             return err_set(e, cause.code, "%s: %s", in->name, cause.text);
         }
@@ -510,17 +494,6 @@ const struct operation operation_graph_export = {
 
 enum { LINES_BETWEEN_TELLING = 200 };
 
-static bool tell_graph(const struct operation_stream *s, int64_t done, int64_t of)
-{
-    return !s->tell || s->tell(s->context, "entries", done, of);
-}
-
-static bool graph_fault_at(const struct operation_stream *s, int64_t line,
-                           const struct error *cause, struct error *e)
-{
-    return err_set(e, cause->code, "%s:%lld: %s", s->name, (long long)line, cause->text);
-}
-
 static bool take_lines(struct graph_import *in, struct memories_lines *lines,
                        const struct operation_stream *s, struct error *e)
 {
@@ -532,20 +505,20 @@ static bool take_lines(struct graph_import *in, struct memories_lines *lines,
         case LINES_END:
             return true;
         case LINES_BAD:
-            return graph_fault_at(s, lines->number, &cause, e);
+            return fault_at(s->name, lines->number, &cause, e);
         case LINES_FAILED:
             return err_set(e, cause.code, "%s: %s", s->name, cause.text);
         }
         if (!graph_import_line(in, lines->number, lines->line.data, lines->line.len, &cause))
-            return graph_fault_at(s, lines->number, &cause, e);
-        if (lines->number % LINES_BETWEEN_TELLING == 0 && !tell_graph(s, lines->number, 0))
+            return fault_at(s->name, lines->number, &cause, e);
+        if (lines->number % LINES_BETWEEN_TELLING == 0 && !tell(s, "entries", lines->number, 0))
             return err_set(e, ERR_INTERRUPTED, "stopped; nothing was imported");
     }
 }
 
 static bool go_on(void *stream, int64_t done, int64_t of)
 {
-    return tell_graph(stream, done, of);
+    return tell(stream, "entries", done, of);
 }
 
 /* What was written before a fault is said: it stays. */
@@ -563,7 +536,7 @@ static bool end_import(struct graph_import *in, const struct operation_stream *s
                 "text adds the rest",
                 (long long)added.entities, (long long)added.observations,
                 (long long)added.relations, cause.text);
-    return line > 0 ? graph_fault_at(s, line, &told, e)
+    return line > 0 ? fault_at(s->name, line, &told, e)
                     : err_set(e, told.code, "%s: %s", s->name, told.text);
 }
 

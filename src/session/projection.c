@@ -25,23 +25,130 @@
 #include "store/event_log.h"
 #include "store/sessions.h"
 
-/* Whether a run is open at a place of a log, found from there backwards. */
+/* --- the run that is open at a place of the log, and summary.txt: the newest summary in force ---
+ */
 
-/* The run_started of the run that is open behind event `seq`; 0 when none is. Where that event is
- * the end of a run no other is read, else about as many as the run has. */
-bool open_run_find(struct store *s, const char *session_id, int64_t seq, int64_t *begin,
-                   struct error *e);
+enum { GROWTH = 8 };
 
-/* sessions/ID/summary.txt: the newest summary of a compaction that holds, in a session's directory
- * of derived files. Whole or not at all; not there where no compaction has one. */
+enum border { BORDER_NONE, BORDER_BEGIN, BORDER_END };
 
-/* Writes it where it is not so already; NULL takes it away. False with errno. */
-bool summary_file_put(int directory, const char *summary);
+/* The last one in the list, and where. */
+static enum border last_border(const struct event_list *l, int64_t *seq)
+{
+    static const enum border borders[EVENT_TYPE_COUNT] = {
+        [EVENT_TURN_STARTED] = BORDER_BEGIN,
+        [EVENT_TURN_COMPLETED] = BORDER_END,
+        [EVENT_TURN_FAILED] = BORDER_END,
+        [EVENT_INTERRUPTED] = BORDER_END,
+    };
+    for (size_t i = l->items.len; i-- > 0;) {
+        const struct event *ev = l->items.items[i];
+        *seq = ev->seq;
+        if (event_between_turns(ev))
+            return BORDER_END;
+        if (borders[ev->type] != BORDER_NONE)
+            return borders[ev->type];
+    }
+    return BORDER_NONE;
+}
 
-bool summary_file_remove(int directory);
+/* Finds the run_started of the run that is open behind event `seq`, from there backwards; 0 when
+ * none is. Where that event is the end of a run no other is read, else about as many as the run
+ * has. */
+static bool open_run_find(struct store *s, const char *session_id, int64_t seq, int64_t *begin,
+                          struct error *e)
+{
+    enum border border = BORDER_NONE;
+    bool more = true;
+    int limit = 1;
+    while (border == BORDER_NONE && more) {
+        struct event_list tail;
+        if (!event_log_tail(s, session_id, seq + 1, limit, 0, &tail, &more, e))
+            return false;
+        more = more && limit <= INT_MAX / GROWTH;
+        limit = more ? limit * GROWTH : limit;
+        border = last_border(&tail, begin);
+        event_list_release(&tail);
+    }
+    if (border != BORDER_BEGIN)
+        *begin = 0;
+    return true;
+}
 
-/* Whether that is its name, or the one that it has while it is written. */
-bool summary_file_is(const char *file, bool unfinished);
+static const char summary_name[] = "summary.txt";
+static const char new_name[] = "summary.txt.new";
+
+static bool holds(int fd, const struct buf *text)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != (off_t)text->len)
+        return false;
+    auto_free char *found = mem_alloc(text->len);
+    return read(fd, found, text->len) == (ssize_t)text->len &&
+           memcmp(found, text->data, text->len) == 0;
+}
+
+static bool is_there(int directory, const struct buf *text)
+{
+    int fd = openat(directory, summary_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool there = fd >= 0 && holds(fd, text);
+    if (fd >= 0)
+        close(fd);
+    return there;
+}
+
+static bool write_new(int directory, const struct buf *text)
+{
+    int fd =
+        openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    bool ok = paths_write_all(fd, text->data, text->len);
+    int cause = errno;
+    ok = close(fd) == 0 && ok;
+    if (ok && renameat(directory, new_name, directory, summary_name) == 0)
+        return true;
+    cause = ok ? errno : cause;
+    unlinkat(directory, new_name, 0);
+    errno = cause;
+    return false;
+}
+
+static bool file_is_gone(int result)
+{
+    return result == 0 || errno == ENOENT;
+}
+
+static bool summary_file_remove(int directory)
+{
+    bool ok = file_is_gone(unlinkat(directory, summary_name, 0));
+    return file_is_gone(unlinkat(directory, new_name, 0)) && ok;
+}
+
+/* Writes summary.txt, whole or not at all, if it differs; NULL removes it. False with errno. */
+static bool summary_file_put(int directory, const char *summary)
+{
+    struct buf text = BUF_INIT;
+    if (!summary)
+        return summary_file_remove(directory);
+    unlinkat(directory, new_name, 0); /* what a crash left */
+    utf8_clean(&text, summary, strlen(summary), UTF8_MULTILINE);
+    buf_addch(&text, '\n');
+    bool ok = is_there(directory, &text) || write_new(directory, &text);
+    int cause = errno;
+    buf_release(&text);
+    errno = cause;
+    return ok;
+}
+
+static bool summary_file_is(const char *file, bool unfinished)
+{
+    return strcmp(file, unfinished ? new_name : summary_name) == 0;
+}
+
+static const char prefix[] = "image-";
+
+/* --- derived files --- */
 
 #define PIECE_BYTES ((size_t)64 * 1024)
 #define FOLDER "sessions"
@@ -458,121 +565,7 @@ bool projection_remove(struct catalog *c, const char *id, struct error *e)
     return ok;
 }
 
-enum { GROWTH = 8 };
-
-enum border { BORDER_NONE, BORDER_BEGIN, BORDER_END };
-
-/* The last one in the list, and where. */
-static enum border last_border(const struct event_list *l, int64_t *seq)
-{
-    static const enum border borders[EVENT_TYPE_COUNT] = {
-        [EVENT_TURN_STARTED] = BORDER_BEGIN,
-        [EVENT_TURN_COMPLETED] = BORDER_END,
-        [EVENT_TURN_FAILED] = BORDER_END,
-        [EVENT_INTERRUPTED] = BORDER_END,
-    };
-    for (size_t i = l->items.len; i-- > 0;) {
-        const struct event *ev = l->items.items[i];
-        *seq = ev->seq;
-        if (event_between_turns(ev))
-            return BORDER_END;
-        if (borders[ev->type] != BORDER_NONE)
-            return borders[ev->type];
-    }
-    return BORDER_NONE;
-}
-
-bool open_run_find(struct store *s, const char *session_id, int64_t seq, int64_t *begin,
-                   struct error *e)
-{
-    enum border border = BORDER_NONE;
-    bool more = true;
-    int limit = 1;
-    while (border == BORDER_NONE && more) {
-        struct event_list tail;
-        if (!event_log_tail(s, session_id, seq + 1, limit, 0, &tail, &more, e))
-            return false;
-        more = more && limit <= INT_MAX / GROWTH;
-        limit = more ? limit * GROWTH : limit;
-        border = last_border(&tail, begin);
-        event_list_release(&tail);
-    }
-    if (border != BORDER_BEGIN)
-        *begin = 0;
-    return true;
-}
-
-static const char name[] = "summary.txt";
-static const char new_name[] = "summary.txt.new";
-
-static bool holds(int fd, const struct buf *text)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != (off_t)text->len)
-        return false;
-    auto_free char *found = mem_alloc(text->len);
-    return read(fd, found, text->len) == (ssize_t)text->len &&
-           memcmp(found, text->data, text->len) == 0;
-}
-
-static bool is_there(int directory, const struct buf *text)
-{
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool there = fd >= 0 && holds(fd, text);
-    if (fd >= 0)
-        close(fd);
-    return there;
-}
-
-static bool write_new(int directory, const struct buf *text)
-{
-    int fd =
-        openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    bool ok = paths_write_all(fd, text->data, text->len);
-    int cause = errno;
-    ok = close(fd) == 0 && ok;
-    if (ok && renameat(directory, new_name, directory, name) == 0)
-        return true;
-    cause = ok ? errno : cause;
-    unlinkat(directory, new_name, 0);
-    errno = cause;
-    return false;
-}
-
-bool summary_file_put(int directory, const char *summary)
-{
-    struct buf text = BUF_INIT;
-    if (!summary)
-        return summary_file_remove(directory);
-    unlinkat(directory, new_name, 0); /* what a crash left */
-    utf8_clean(&text, summary, strlen(summary), UTF8_MULTILINE);
-    buf_addch(&text, '\n');
-    bool ok = is_there(directory, &text) || write_new(directory, &text);
-    int cause = errno;
-    buf_release(&text);
-    errno = cause;
-    return ok;
-}
-
-static bool file_is_gone(int result)
-{
-    return result == 0 || errno == ENOENT;
-}
-
-bool summary_file_remove(int directory)
-{
-    bool ok = file_is_gone(unlinkat(directory, name, 0));
-    return file_is_gone(unlinkat(directory, new_name, 0)) && ok;
-}
-
-bool summary_file_is(const char *file, bool unfinished)
-{
-    return strcmp(file, unfinished ? new_name : name) == 0;
-}
-
-static const char prefix[] = "image-";
+/* --- images of messages --- */
 
 static bool decode(const char *data, struct buf *bytes, const char **media_type, struct error *e)
 {
