@@ -141,11 +141,6 @@ static bool summary_file_put(int directory, const char *summary)
     return ok;
 }
 
-static bool summary_file_is(const char *file, bool unfinished)
-{
-    return strcmp(file, unfinished ? new_name : summary_name) == 0;
-}
-
 static const char prefix[] = "image-";
 
 /* --- derived files --- */
@@ -189,7 +184,8 @@ char *projection_directory(const struct catalog *c, const char *id)
 
 bool projection_has(const char *name, bool unfinished)
 {
-    bool has = summary_file_is(name, unfinished) || image_file_is(name, unfinished);
+    bool has = (strcmp(name, unfinished ? new_name : summary_name) == 0) ||
+               image_file_is(name, unfinished);
     for (int i = 0; i < FILE_COUNT; i++)
         has = has || strcmp(name, (unfinished ? new_names : names)[i]) == 0;
     return has;
@@ -461,17 +457,12 @@ static bool put_summary(struct projection *p, struct error *e)
     return ok;
 }
 
-static bool is_gone(int result)
-{
-    return result == 0 || errno == ENOENT;
-}
-
 static bool remove_files(struct projection *p)
 {
     bool ok = summary_file_remove(p->dir) && image_file_remove_all(p->dir);
     for (int i = 0; i < FILE_COUNT; i++) {
-        ok = is_gone(unlinkat(p->dir, names[i], 0)) && ok;
-        ok = is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
+        ok = file_is_gone(unlinkat(p->dir, names[i], 0)) && ok;
+        ok = file_is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
     }
     return ok;
 }
@@ -480,7 +471,7 @@ static bool remove_files(struct projection *p)
 static bool remove_directory(struct projection *p)
 {
     int folder = open_folder(p->catalog, false);
-    bool ok = folder >= 0 && is_gone(unlinkat(folder, p->id, AT_REMOVEDIR));
+    bool ok = folder >= 0 && file_is_gone(unlinkat(folder, p->id, AT_REMOVEDIR));
     int cause = errno;
     if (ok)
         fsync(folder);
