@@ -278,19 +278,6 @@ void server_take_back(struct server *s, struct timer *t)
         t->due = NULL;
 }
 
-static void call_due(struct server *s)
-{
-    int64_t now = clock_mono_ms();
-    for (size_t i = 0; i < s->timers.len; i++) {
-        struct timer *t = s->timers.items[i];
-        void (*due)(void *context) = t->due;
-        if (!due || t->due_ms > now)
-            continue;
-        t->due = NULL;
-        due(t->context);
-    }
-}
-
 /* Frees what was given up, by a condition on the item's members. */
 #define SWEEP(v, is_gone)                                                                          \
     do {                                                                                           \
@@ -302,14 +289,6 @@ static void call_due(struct server *s)
                 (v)->items[kept++] = (v)->items[i];                                                \
         (v)->len = kept;                                                                           \
     } while (0)
-
-static void sweep(struct server *s)
-{
-    SWEEP(&s->ends, stop == NULL);
-    SWEEP(&s->watches, fd < 0);
-    SWEEP(&s->timers, due == NULL);
-    SWEEP(&s->listeners, notice == NULL);
-}
 
 /* --- the engine ------------------------------------------------------------------------------- */
 
@@ -428,18 +407,6 @@ static void hand_out(struct server *s, const struct notice *n)
             s->listeners.items[i]->notice(s->listeners.items[i]->context, n);
 }
 
-static void hand_out_notices(struct server *s)
-{
-    struct notice *n;
-    int64_t until = clock_mono_ms() + NOTICES_MS;
-    for (int i = 0; i < NOTICES_AT_ONCE && (n = mailbox_pop(s->notices)); i++) {
-        hand_out(s, n);
-        notice_free(n);
-        if (clock_mono_ms() >= until)
-            return;
-    }
-}
-
 /* --- the loop --------------------------------------------------------------------------------- */
 
 void server_hold(struct server *s)
@@ -506,7 +473,7 @@ static bool goes_on(const struct server *s)
     return !done && clock_mono_ms() < s->stop_by_ms;
 }
 
-/* -1: nothing is due. */
+/* Milliseconds until the next timer, or the end of a stop; -1: nothing is due. */
 static int next_due(const struct server *s)
 {
     int64_t due = s->stops ? s->stop_by_ms : INT64_MAX;
@@ -519,35 +486,43 @@ static int next_due(const struct server *s)
     return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-static bool sleep_until_something(struct server *s)
-{
-    vec_clear(&s->polled);
-    vec_push(&s->polled, (struct pollfd){.fd = mailbox_fd(s->notices), .events = POLLIN});
-    for (size_t i = 0; i < s->watches.len; i++)
-        vec_push(&s->polled, (struct pollfd){.fd = s->watches.items[i]->fd,
-                                             .events = s->watches.items[i]->events});
-    return poll(s->polled.items, (nfds_t)s->polled.len, next_due(s)) >= 0;
-}
-
-static void call_ready(struct server *s)
-{
-    for (size_t i = 1; i < s->polled.len; i++) {
-        struct watch *w = s->watches.items[i - 1];
-        if (s->polled.items[i].revents && w->fd >= 0)
-            w->ready(w->context, s->polled.items[i].revents);
-    }
-}
-
 int server_run(struct server *s)
 {
     while (goes_on(s)) {
-        if (sleep_until_something(s))
-            call_ready(s);
-        else if (errno != EINTR && errno != EAGAIN && errno != ENOMEM)
+        vec_clear(&s->polled);
+        vec_push(&s->polled, (struct pollfd){.fd = mailbox_fd(s->notices), .events = POLLIN});
+        for (size_t i = 0; i < s->watches.len; i++)
+            vec_push(&s->polled, (struct pollfd){.fd = s->watches.items[i]->fd,
+                                                 .events = s->watches.items[i]->events});
+        int ready = poll(s->polled.items, (nfds_t)s->polled.len, next_due(s));
+        if (ready < 0 && errno != EINTR && errno != EAGAIN && errno != ENOMEM)
             return 1;
-        call_due(s);
-        hand_out_notices(s);
-        sweep(s);
+        for (size_t i = 1; ready > 0 && i < s->polled.len; i++) {
+            struct watch *w = s->watches.items[i - 1];
+            if (s->polled.items[i].revents && w->fd >= 0)
+                w->ready(w->context, s->polled.items[i].revents);
+        }
+        int64_t now = clock_mono_ms();
+        for (size_t i = 0; i < s->timers.len; i++) {
+            struct timer *t = s->timers.items[i];
+            void (*due)(void *context) = t->due;
+            if (!due || t->due_ms > now)
+                continue;
+            t->due = NULL;
+            due(t->context);
+        }
+        struct notice *n;
+        int64_t until = clock_mono_ms() + NOTICES_MS;
+        for (int i = 0; i < NOTICES_AT_ONCE && (n = mailbox_pop(s->notices)); i++) {
+            hand_out(s, n);
+            notice_free(n);
+            if (clock_mono_ms() >= until)
+                break;
+        }
+        SWEEP(&s->ends, stop == NULL);
+        SWEEP(&s->watches, fd < 0);
+        SWEEP(&s->timers, due == NULL);
+        SWEEP(&s->listeners, notice == NULL);
     }
     return 0;
 }
