@@ -158,7 +158,7 @@ static void on_notification(void *context, const char *method, const struct json
         acp_cancel_prompt(s);
 }
 
-/* Of a prompt it is a session/cancel; anything else is soon answered anyway. */
+/* A cancelled prompt is a session/cancel; other requests are answered soon anyway. */
 static void on_cancelled(void *context, struct rpc_call *call)
 {
     struct acp *a = context;

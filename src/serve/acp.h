@@ -14,7 +14,7 @@ struct acp;
 struct acp *acp_new(struct server *s, int in, int out, void (*closed)(void *context),
                     void *context);
 
-/* What runs goes on; nobody is told of it. NULL is fine. */
+/* Turns go on; the client is not told of them. NULL is fine. */
 void acp_free(struct acp *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a person types in an editor as a command of ours: "/compact handoff", "/memory deploy". */
+/* Commands that a person types in an editor: "/compact handoff", "/memory deploy". */
 #include <stdlib.h>
 #include <string.h>
 

@@ -257,7 +257,7 @@ void acp_sending_free(struct acp_sending *w);
 void acp_cancel_prompt(struct acp_session *s);
 void acp_forget_questions(struct acp_session *s); /* nobody is to answer them */
 
-/* What the engine tells of an open session. */
+/* A notice of the engine about an open session. */
 void acp_session_notice(struct acp_session *s, const struct notice *n);
 
 /* The turn of the prompt has ended: the client is answered. */

@@ -252,7 +252,7 @@ void acp_end_prompt(struct acp_session *s, const char *stop_reason)
     rpc_answer(call, result);
 }
 
-/* What was called off has not failed, whatever became of it. */
+/* A cancelled prompt has not failed, whatever its turn ended with. */
 void acp_fail_prompt(struct acp_session *s, const struct error *e)
 {
     struct rpc_call *call = s->prompt;
@@ -372,7 +372,7 @@ void acp_session_prompt(struct acp *a, struct rpc_call *call, const struct json 
         keep_next_image(s, w);
 }
 
-/* What runs tells by its end that it was called off. */
+/* The end of the turn answers the prompt. */
 void acp_cancel_prompt(struct acp_session *s)
 {
     const struct session_params params = {.session = s->id};

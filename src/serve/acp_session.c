@@ -625,7 +625,7 @@ static void done_without_result(struct acp_ask *ask, const struct operation_answ
         rpc_answer(ask->call, "{}");
 }
 
-/* Its prompt is answered; what runs is ended by the operation that follows. */
+/* Answers the prompt; the operation that follows ends the turn. */
 static void put_away(struct acp_session *s)
 {
     s->cancelled = true;

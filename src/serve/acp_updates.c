@@ -85,8 +85,7 @@ static void tell_part(struct acp_telling *t, const char *kind, const char *text)
 
 static const char answering[] = "agent_message_chunk", thinking[] = "agent_thought_chunk";
 
-/* What streamed is the beginning of what the complete events have, each kind for itself: they come
- * when the whole answer is there. */
+/* Tells the part of a complete event that did not stream before it. */
 static void tell_rest(struct acp_telling *t, const char *kind, const char *text, size_t *streamed)
 {
     size_t len = text ? strlen(text) : 0;

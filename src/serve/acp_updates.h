@@ -12,11 +12,11 @@
 #include "chat/session_info.h"
 #include "session/notice.h"
 
-/* What the client can be told (its clientCapabilities). */
+/* The capabilities of the client. */
 struct acp_client {
     bool compaction; /* session.compaction: compaction_update and compaction_summary_chunk */
     bool notices;    /* session.notices */
-    /* What it does for tools: fs.readTextFile, fs.writeTextFile, terminal. */
+    /* It does for tools: fs.readTextFile, fs.writeTextFile, terminal. */
     bool reads, writes, terminals;
 };
 
@@ -52,13 +52,13 @@ struct acp_telling {
 };
 void acp_telling_release(struct acp_telling *t);
 
-/* What the event is to the client, which may be nothing. */
+/* Tells the client an event, unless the protocol has nothing for it. */
 void acp_tell_event(struct acp_telling *t, const struct event *ev);
 
 /* The open call of this id, which is the engine's; NULL: there is none. */
 struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id);
 
-/* What an open call would do; that it goes on, as a person allowed it. */
+/* Tell the preview of an open call; that the call runs, as a person allowed it. */
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
 void acp_tell_running(struct acp_telling *t, const char *id);
 

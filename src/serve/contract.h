@@ -35,8 +35,8 @@ void contract_answer(struct rpc_call *call, const struct operation_answer *a);
 struct json *contract_params_schema(const struct operation *o);
 struct json *contract_result_schema(const struct operation *o);
 
-/* What callers of a protocol may ask for. Every protocol that lets its caller name a row asks here
- * first. */
+/* --- authority: every protocol that lets its caller name a row asks here first -------------------
+ */
 
 /* False with FORBIDDEN: the row is for a caller with more. */
 bool authority_calls(enum authority caller, const struct operation *o, struct error *e);

@@ -60,7 +60,7 @@ static bool is_required(const struct json *schema, const char *name)
     return false;
 }
 
-/* What a POST says in its body, the others say in the query. */
+/* A POST has its parameters in the body, another method in the query. */
 static struct json *parameters(const struct http_route *r, const struct json *schema)
 {
     struct json *list = json_new_array();
@@ -89,7 +89,7 @@ static struct json *event_parameters(const struct http_route *r)
 
 /* --- methods ---------------------------------------------------------------------------------- */
 
-/* What has no operation to say it. */
+/* Results of routes that are no operations. */
 static const char *const kind_schemas[] = {
     [HTTP_EVENTS] = "{\"$ref\":\"#/components/schemas/told\"}",
     [HTTP_RPC] = "{\"$ref\":\"#/components/schemas/answer\"}",
@@ -104,7 +104,7 @@ static const char *const kind_schemas[] = {
     [HTTP_DESCRIPTION] = "{\"type\":\"object\"}",
 };
 
-/* Of a turn that is not waited for. */
+/* The response where the caller does not wait for the turn. */
 static const char begun[] =
     "{\"description\":\"It has begun, as was preferred (Prefer: respond-async).\",\"content\":{"
     "\"application/"
@@ -300,7 +300,7 @@ static void add_error(struct json *list, enum err_code code)
     json_push(list, json_pack("{$ref:s}", to));
 }
 
-/* What a row may be refused with by its needs; any may also fail with an error of no row. */
+/* The errors by which a row's needs may refuse it. Any row may also fail with others. */
 static struct json *errors_of(const struct method *m)
 {
     static const struct {

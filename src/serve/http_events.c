@@ -51,7 +51,7 @@ void http_frame_drop(struct http_frame *f)
 
 /* --- feeds ------------------------------------------------------------------------------------ */
 
-/* Those from the first on. */
+/* Forgets the oldest frames. */
 static void forget_frames(struct http_feed *f, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -405,7 +405,8 @@ static void begin(struct stream *s, const struct session_history_result *r)
     start(s);
 }
 
-/* Of all sessions: no log has what was told before, but for what still waits for a word. */
+/* A stream of all sessions begins with the questions that wait; earlier events are in no one log.
+ */
 static void begin_all(struct stream *s)
 {
     const struct question *q;

@@ -35,15 +35,17 @@ void http_events_free(struct http_events *all);
 void http_events_begin(struct http_events *all, struct http_exchange *x, const char *session,
                        int64_t after);
 
-/* What was told of sessions lately, as frames of an event stream, once for all who read them: so a
- * reader is a place in it, a slow one takes no memory, and one that comes back soon reads on as if
- * it had never been away. What is older is in the log. Pure. */
+/* --- feeds: recent events of a session as frames, once for all their readers
+ * ----------------------
+ *
+ * A reader is a place in the feed: a slow reader takes no memory, and one that comes back soon
+ * reads on. Older events are in the log. Pure. */
 
-/* Of a session at most so many bytes, but its newest frame whatever its length if it has no number;
- * of as many sessions in which nothing runs and nobody reads. */
+/* Most bytes of a feed, whose newest frame stays whatever its length if it has no number; most
+ * feeds without a turn and a reader. */
 enum { HTTP_FEED_BYTES = 256 * 1024, HTTP_FEEDS_IDLE = 64 };
 
-/* As they go over the wire. */
+/* A frame as it is sent. */
 struct http_frame {
     int refs;
     int64_t seq; /* 0: it has no number, and is not in the log */

@@ -1,5 +1,5 @@
-/* What a request must be before it is looked at: from whom, for whom, and so framed that nobody
- * could read it differently. Pure. */
+/* Checks of a request before it is served: its framing, which nobody may be able to read
+ * differently, its Host, Origin and token; its target and parameters. Pure. */
 #ifndef SERVE_HTTP_REQUEST_H
 #define SERVE_HTTP_REQUEST_H
 
@@ -28,7 +28,7 @@ struct http_head {
     bool garbled;    /* a line of it is folded, has a NUL, or does not end with CR and LF */
 };
 
-/* What the server wants of them. */
+/* The demands of the server on requests. */
 struct http_policy {
     const char
         *hosts; /* names parted by blanks that Host may have besides addresses and localhost */

@@ -261,7 +261,7 @@ static ssize_t read_source(void *context, uint64_t position, char *to, size_t si
     return len < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)len;
 }
 
-/* What a reply for HTTP/1.0, which has no chunks, is gathered in. */
+/* Block in which a reply for HTTP/1.0, which has no chunks, is gathered. */
 enum { STREAM_BLOCK = 4096 };
 
 void http_exchange_stream(struct http_exchange *x, const struct http_source *source)
@@ -294,11 +294,11 @@ void http_exchange_wake(struct http_exchange *x)
         exchange_go_on(x);
 }
 
-/* Of the library for one connection: what a head may take, and a chunk of a stream. */
+/* Memory of the library for one connection: for a head, or a chunk of a stream. */
 #define CONNECTION_BYTES ((size_t)32 * 1024)
 /* Descriptors that are not connections': databases, locks, what tools open. */
 enum { OTHER_DESCRIPTORS = 256 };
-/* What the system keeps of a reply for a reader who is slow: without it, megabytes. */
+/* Bytes that the system may keep for a slow reader; its default is megabytes. */
 enum { SEND_BYTES = 256 * 1024 };
 enum { TICK_MS = 1000, ROUNDS_AT_ONCE = 64, ACCEPTED_AT_ONCE = 64 };
 
@@ -605,7 +605,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-/* As many as there are descriptors for. */
+/* The descriptors limit the connections. */
 static size_t most_connections(void)
 {
     size_t limit = descriptors_limit();

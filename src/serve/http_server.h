@@ -28,7 +28,7 @@ const struct http_head *http_exchange_head(const struct http_exchange *x);
 const struct http_target *http_exchange_target(const struct http_exchange *x);
 const struct buf *http_exchange_body(const struct http_exchange *x);
 
-/* What the one who answers notes of it. `forget` (or NULL) is called with it when the exchange
+/* The caller's note of the exchange. `forget` (or NULL) is called with it when the exchange
  * ends, answered or not; no function may be called with the exchange from then on. */
 void http_exchange_keep(struct http_exchange *x, void *mine, void (*forget)(void *mine));
 void *http_exchange_kept(const struct http_exchange *x);
@@ -64,11 +64,11 @@ void http_exchange_wake(struct http_exchange *x);
  */
 
 struct http_handler {
-    /* Of one without the token: whether it is admitted all the same. */
+    /* Whether a request without the token is admitted nevertheless. */
     bool (*open)(void *context, struct http_exchange *x);
-    /* Of a request whose head is there: may answer at once, and spare its body. */
+    /* The head of a request is there: may answer at once, so that the body is not read. */
     void (*admit)(void *context, struct http_exchange *x);
-    /* Of one that is there in whole. */
+    /* The whole request is there. */
     void (*serve)(void *context, struct http_exchange *x);
     void *context;
 };

@@ -174,7 +174,7 @@ static struct request *add_request(struct jsonrpc *j, struct rpc_call *call,
     return r;
 }
 
-/* Once its call was answered, or is gone. */
+/* The call has been answered, or is gone. */
 static void drop_request(struct request *r)
 {
     vec_drop(&r->client->requests, r);

@@ -98,7 +98,7 @@ void mcp_result_begin_listened(const struct mcp_call *c, struct mcp_result *r)
     begin(c, r, "io.modelcontextprotocol/subscriptionId", c->id);
 }
 
-/* What it tells is one person's, so that nobody else may be given a copy. */
+/* The result is one person's: no cache may give a copy to another one. */
 void mcp_result_begin_kept(const struct mcp_call *c, struct mcp_result *r, int ttl_ms)
 {
     begin(c, r, NULL, NULL);
@@ -127,8 +127,8 @@ void mcp_result_send(struct mcp_call *c, struct mcp_result *r)
     end(c);
 }
 
-/* Who calls has tools and no shell, so advice to run a command becomes another; the caller frees.
- */
+/* The text of an error without advice to run a command: the caller has tools and no shell. The
+ * caller frees. */
 static char *without_commands(const struct error *e)
 {
     static const char *const commands[] = {"'tiro ", "run it in a shell"};
@@ -456,7 +456,7 @@ static void on_notice(void *context, const struct notice *n)
     mcp_turn_notice(context, n);
 }
 
-/* Who only listens is told that it is over. */
+/* Ends the requests that only listen. */
 static void on_stop(void *context)
 {
     struct mcp *m = context;
@@ -512,7 +512,7 @@ static void on_line_output(void *context)
     wire_update(c->wire);
 }
 
-/* What was asked is answered; but what only listens would never end. */
+/* Requests are answered still; those that only listen would never end. */
 static void on_end_of_input(void *context)
 {
     struct mcp_connection *c = context;
@@ -696,7 +696,7 @@ static struct mcp_exchange *exchange_new(struct mcp *m, const struct mcp_headers
     return x;
 }
 
-/* That a client has gone shows on a stream alone, and matters where a model works. */
+/* Only on a stream does it show that the client has gone, which matters where a model works. */
 static bool waits_for_turn(const struct mcp_exchange *x)
 {
     const struct mcp *m = x->link.mcp;

@@ -16,7 +16,7 @@
 struct mcp;
 struct server;
 
-/* What no client may do unless it was said at start: X(LEAVE, bit, "word"). */
+/* Rights of clients that are given at start: X(LEAVE, bit, "word"). */
 #define MCP_LEAVES(X)                                                                              \
     X(RUN, 1, "run") /* tiro_run, tiro_resume: a model works, with the tools that it may use */    \
     X(CORPORA, 2, "corpora") /* texts come into corpora */                                         \
@@ -37,7 +37,7 @@ const char *mcp_leave_word(enum mcp_leave leave);
 
 struct mcp *mcp_new(struct server *server, unsigned leave);
 
-/* That of its clients and of HTTP's: CLIENT, with the leave OWNER that. */
+/* The authority of its clients and of HTTP's: CLIENT, or OWNER with that leave. */
 enum authority mcp_authority(const struct mcp *m);
 
 /* After its connections and exchanges. NULL is fine. */
@@ -62,7 +62,7 @@ void mcp_disconnect(struct mcp_connection *c);
  * Host, Origin, tokens, sizes and the keeping alive of streams are the HTTP server's. GET is 405.
  */
 
-/* What the request's headers say; NULL: there is none. */
+/* Headers of the request; NULL: it has none of that name. */
 struct mcp_headers {
     bool takes_json, takes_events; /* Accept: application/json, text/event-stream */
     const char *protocol_version;  /* MCP-Protocol-Version */

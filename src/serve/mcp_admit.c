@@ -17,7 +17,7 @@
 const char *const mcp_versions[] = {"2026-07-28", "2025-11-25", "2025-06-18",
                                     "2025-03-26", "2024-11-05", NULL};
 
-/* Of who does not say it (HTTP); and the first that has no arrays of messages. */
+/* The version of a client of HTTP that names none; and the first version without batches. */
 static const char assumed[] = "2025-03-26", without_batches[] = "2025-06-18";
 
 static const char *find_version(const char *name)
@@ -178,7 +178,7 @@ bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *re
 
 static const char scheme[] = "tiro://session/", json_ending[] = ".json";
 
-/* Of a hexadecimal digit; negative: it is none. */
+/* The value of a hexadecimal digit; negative: it is none. */
 static int digit_of(char c)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";

@@ -113,7 +113,7 @@ struct mcp_call {
     void *state;
 };
 
-/* What a call does that takes more than one question. */
+/* The work of a call that makes more than one call to the engine. */
 struct mcp_work {
     bool lasts; /* it goes on where the client has just gone */
     /* Nobody waits any more: what can be ended is ended, and the call in the end. NULL: it is
@@ -149,7 +149,7 @@ void mcp_result_send(struct mcp_call *c, struct mcp_result *r);
 /* An error of the protocol; ends the call. `data_json` may be NULL. */
 void mcp_fail(struct mcp_call *c, int code, const char *message, const char *data_json);
 
-/* What the engine could not do, where it is not the result of a tool: never by tiro's numbers. */
+/* An error of the engine, except as the result of a tool; it never has tiro's numbers. */
 void mcp_fail_with(struct mcp_call *c, const struct error *e);
 
 /* The result of a tool: a struct of the shape, and a text (NULL: its JSON). One that failed may
@@ -196,7 +196,7 @@ extern const struct shape mcp_run_shape, mcp_resume_shape, mcp_compact_shape;
 /* `params` is a struct of the shape, which is taken; `token` (JSON, NULL) is the caller's. */
 void mcp_turn_run(struct mcp_call *c, void *params, const char *token);
 void mcp_turn_resume(struct mcp_call *c, void *params, const char *token);
-/* Of a session whose turn somebody waits for: its progress is told, its questions are answered. */
+/* Tells the progress of a turn that a call waits for, and answers the questions of its session. */
 void mcp_turn_notice(struct mcp *m, const struct notice *n);
 
 #endif

@@ -239,8 +239,11 @@ void mcp_resources_read(struct mcp_call *c, const struct json *params)
     ask_page(c, reference, 0);
 }
 
-/* Who wants to hear of changes: of the list of sessions, and of single ones. Other processes change
- * them, too, so that they are looked at again and again while somebody listens. */
+/* --- subscriptions to the list of sessions and to single ones
+ * -------------------------------------
+ *
+ * Other processes change sessions, too, so they are looked at again and again while a client
+ * listens. */
 
 enum { LOOK_MS = 1000, FOLLOWED_MOST = 1000, LISTED_MOST = 1000 };
 
@@ -332,7 +335,7 @@ static uint64_t sum_of(const struct session_list_result *listed)
 
 static void look_on(struct mcp_subscription *s);
 
-/* What changes from here on is told: everything was looked at. */
+/* Everything was looked at: changes are told from here on. */
 static void end_look(struct mcp_subscription *s)
 {
     s->next = 0;

@@ -81,7 +81,7 @@ static void ignore(void *context, const struct operation_answer *a)
     (void)a;
 }
 
-/* Its answer ends the call; what came until then is kept in the session. */
+/* The answer of the turn ends the call; the session keeps the part that was done. */
 static void interrupt(struct mcp_call *c)
 {
     const struct session_params session = {.session = turn_of(c)->session};
@@ -93,7 +93,7 @@ static void interrupt(struct mcp_call *c)
 
 static const struct mcp_work work = {.lasts = true, .cancel = interrupt, .free = free_turn};
 
-/* Its turn, or what is to become one, is of this session. */
+/* Whether the call has a turn or a compaction in this session. */
 static bool runs_in(const struct mcp_call *c, const char *session)
 {
     return c->work == &work && strcmp(turn_of(c)->session, session) == 0;
@@ -101,7 +101,7 @@ static bool runs_in(const struct mcp_call *c, const char *session)
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-/* What happened, in a few words; NULL: it is not worth telling. The caller frees. */
+/* An event in a few words; NULL: it is not told. The caller frees. */
 static char *words_of(const struct event *ev)
 {
     switch (ev->type) {
@@ -190,7 +190,7 @@ static void on_session(struct mcp_call *c, const struct operation_answer *a)
         mcp_ask(c, &operation_compaction_run, &compaction, on_turn);
 }
 
-/* What was put away, or opened to be read, is resumed. */
+/* Opens the session for writing: it may have been closed, or opened for reading. */
 static void on_found(struct mcp_call *c, const struct operation_answer *a)
 {
     if (a->error.code != ERR_OK) {

@@ -14,7 +14,7 @@ struct notification {
 
 const struct notification *notification_of(enum notice_type type);
 
-/* Its parameters, in one line; the caller frees. Only where it has a method. */
+/* The parameters of a notice that has a method, in one line; the caller frees. */
 char *notice_json(const struct notice *n);
 
 /* --- subscriptions of a client: the log of a session first, then its notices, each event once ----
