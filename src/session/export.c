@@ -45,21 +45,11 @@ static void markdown_end(struct sink *s)
     transcript_text_end(&s->text, &s->pending);
 }
 
-/* Without its brackets, to be continued. */
+/* The members without their brackets. */
 static void add_members(struct buf *out, const struct session_info *info)
 {
-    struct json *v = shape_to_json(&session_info_shape, info);
-    char *text = json_print(v);
-    buf_add(out, text + 1, strlen(text) - 2);
-    free(text);
-    json_free(v);
-}
-
-static void add_line(struct buf *out, const struct event *ev)
-{
-    char *line = event_to_line(ev);
-    buf_addstr(out, line);
-    free(line);
+    struct json_out o = {.buf = out};
+    shape_write_members(&session_info_shape, info, &o);
 }
 
 static void json_head(struct sink *s, const struct session_info *info)
@@ -71,8 +61,8 @@ static void json_head(struct sink *s, const struct session_info *info)
 
 static void json_event(struct sink *s, const struct event *ev)
 {
-    buf_addstr(&s->pending, s->any ? ",\n" : "\n");
-    add_line(&s->pending, ev);
+    auto_free char *line = event_to_line(ev);
+    buf_addf(&s->pending, "%s%s", s->any ? ",\n" : "\n", line);
 }
 
 static void json_end(struct sink *s)
@@ -89,8 +79,8 @@ static void jsonl_head(struct sink *s, const struct session_info *info)
 
 static void jsonl_event(struct sink *s, const struct event *ev)
 {
-    add_line(&s->pending, ev);
-    buf_addch(&s->pending, '\n');
+    auto_free char *line = event_to_line(ev);
+    buf_addf(&s->pending, "%s\n", line);
 }
 
 static void jsonl_end(struct sink *s)

@@ -218,17 +218,16 @@ static size_t title_base(const char *title)
 /* The first of "X (fork)", "X (fork 2)" … that no session has. */
 static bool name_fork(struct catalog *c, const char *parent, char **out, struct error *e)
 {
-    char *base = mem_strndup(parent, title_base(parent));
+    auto_free char *base = mem_strndup(parent, title_base(parent));
     bool taken = true, ok = true;
     *out = NULL;
     for (int64_t n = 1; ok && taken; n++) {
-        char *suffix = n > 1 ? mem_printf(" (fork %lld)", (long long)n) : mem_strdup(" (fork)");
+        auto_free char *suffix =
+            n > 1 ? mem_printf(" (fork %lld)", (long long)n) : mem_strdup(" (fork)");
         free(*out);
         *out = session_title_with(base, suffix);
         ok = sessions_has_title(c->store, *out, &taken, e);
-        free(suffix);
     }
-    free(base);
     return ok;
 }
 
@@ -256,17 +255,6 @@ static struct session_info make_row(const struct session_info *parent, const str
     return row;
 }
 
-static struct event *make_end(const struct session_info *row)
-{
-    struct event *ev = event_new(EVENT_TURN_COMPLETED);
-    ev->seq = row->parent_seq + 1;
-    ev->wall_ms = row->created_ms;
-    memcpy(ev->session_id, row->id, sizeof ev->session_id);
-    ev->text = mem_strdup("");
-    ev->stop_reason = STOP_OTHER;
-    return ev;
-}
-
 /* The parent may have been deleted since it was read. */
 static bool copy_log(struct catalog *c, const struct session_info *row, struct error *e)
 {
@@ -281,50 +269,40 @@ static bool copy_log(struct catalog *c, const struct session_info *row, struct e
            learned_access_copy(c->store, row->parent, row->parent_seq, row->id, e);
 }
 
-static bool write_fork(struct catalog *c, const struct session_info *row, const struct event *end,
-                       struct error *e)
-{
-    if (!store_begin(c->store, e))
-        return false;
-    if (sessions_put(c->store, row, e) && copy_log(c, row, e) &&
-        session_settings_copy(c->store, row->parent, row->id, e) &&
-        (!end || transcripts_append(c->store, end, e)) && store_commit(c->store, e))
-        return true;
-    store_rollback(c->store);
-    return false;
-}
-
-/* What takes nothing along is named by what will be sent. */
-static bool title_fork(struct catalog *c, const struct session_info *parent,
-                       const struct fork_point *p, struct session_info *row, struct error *e)
-{
-    bool named = *parent->title && (p->last > 0 || parent->title_set);
-    free(row->title);
-    row->title = NULL;
-    row->title_set = named;
-    if (named)
-        return name_fork(c, parent->title, &row->title, e);
-    row->title = mem_strdup("");
-    return true;
-}
-
+/* A fork of nothing is named by its first message. */
 static bool fork_at(struct catalog *c, const struct session_info *parent, struct fork_point *p,
                     struct session_info *out, struct error *e)
 {
+    struct event *end = NULL;
+    bool ok = true;
     if (!find_point(c, parent, p, e))
         return false;
     *out = make_row(parent, p);
-    if (!title_fork(c, parent, p, out, e)) {
-        session_info_release(out);
-        return false;
-    }
-    struct event *end = p->open ? make_end(out) : NULL;
-    if (end)
+    free(out->title);
+    out->title = NULL;
+    out->title_set = *parent->title && (p->last > 0 || parent->title_set);
+    if (out->title_set)
+        ok = name_fork(c, parent->title, &out->title, e);
+    else
+        out->title = mem_strdup("");
+    if (p->open) {
+        end = event_new(EVENT_TURN_COMPLETED);
+        end->seq = out->parent_seq + 1;
+        end->wall_ms = out->created_ms;
+        memcpy(end->session_id, out->id, sizeof end->session_id);
+        end->text = mem_strdup("");
+        end->stop_reason = STOP_OTHER;
         session_tally(out, end);
-    bool ok = write_fork(c, out, end, e);
-    event_free(end);
+    }
+    bool began = ok && store_begin(c->store, e);
+    ok = began && sessions_put(c->store, out, e) && copy_log(c, out, e) &&
+         session_settings_copy(c->store, out->parent, out->id, e) &&
+         (!end || transcripts_append(c->store, end, e)) && store_commit(c->store, e);
+    if (began && !ok)
+        store_rollback(c->store);
     if (!ok)
         session_info_release(out);
+    event_free(end);
     return ok;
 }
 

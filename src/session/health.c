@@ -41,52 +41,26 @@ void health_report_release(struct health_report *r)
     *r = (struct health_report){0};
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t len = strlen(name);
-    return len > strlen(end) && strcmp(name + len - strlen(end), end) == 0;
-}
-
-/* What listings show of the id that a lock file is named after. */
-static const char *id_end(const char *name)
-{
-    size_t len = strlen(name) - strlen(".lock");
-    return name + (len > 8 ? len - 8 : 0);
-}
-
-static bool none_is_held(DIR *locks, struct error *e)
-{
-    const struct dirent *entry;
-    while ((entry = readdir(locks))) {
-        if (!ends_with(entry->d_name, ".lock"))
-            continue;
-        if (lock_is_held(dirfd(locks), entry->d_name))
-            return err_set(e, ERR_SESSION_BUSY,
-                           "session %.8s is open in a tiro; quit every tiro and try again",
-                           id_end(entry->d_name));
-    }
-    return true;
-}
-
 /* No process has a session of this store open. */
 static bool nobody_talks(const char *path, struct error *e)
 {
+    static const char end[] = ".lock";
     const char *slash = strrchr(path, '/');
-    char *locks = mem_printf("%.*slocks", slash ? (int)(slash + 1 - path) : 0, path);
+    auto_free char *locks = mem_printf("%.*slocks", slash ? (int)(slash + 1 - path) : 0, path);
     DIR *dir = opendir(locks);
-    bool ok = !dir || none_is_held(dir, e);
+    const struct dirent *entry;
+    bool ok = true;
+    while (dir && ok && (entry = readdir(dir))) {
+        const char *name = entry->d_name;
+        size_t len = strlen(name), id = len > strlen(end) ? len - strlen(end) : 0;
+        if (id > 0 && strcmp(name + id, end) == 0 && lock_is_held(dirfd(dir), name))
+            ok = err_set(e, ERR_SESSION_BUSY,
+                         "session %.8s is open in a tiro; quit every tiro and try again",
+                         name + (id > 8 ? id - 8 : 0)); /* the part that listings show */
+    }
     if (dir)
         closedir(dir);
-    free(locks);
     return ok;
-}
-
-static bool something_was_saved(const char *path, const struct recovery *r, struct error *e)
-{
-    return r->sessions > 0 || r->entries > 0 || r->facts > 0 ||
-           err_set(e, ERR_SESSION_NOT_FOUND,
-                   "no session can be read of %s; it stays as it is: move it away to begin anew",
-                   path);
 }
 
 struct rescue {
@@ -132,14 +106,18 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
                                        .extensions = health_extensions};
     auto_free char *file = path ? mem_strdup(path) : store_default_path();
     *out = (struct recovery){0};
-    bool ok = nobody_talks(file, e) && health_recover(file, out, &help, e);
-    if (ok && !(something_was_saved(file, out, e) && nobody_talks(file, e) &&
-                health_replace(file, out, e))) {
-        recovery_discard(out);
-        recovery_release(out);
-        ok = false;
-    }
-    return ok;
+    if (!nobody_talks(file, e) || !health_recover(file, out, &help, e))
+        return false;
+    bool saved = out->sessions > 0 || out->entries > 0 || out->facts > 0 ||
+                 err_set(e, ERR_SESSION_NOT_FOUND,
+                         "no session can be read of %s; it stays as it is: move it away to begin "
+                         "anew",
+                         file);
+    if (saved && nobody_talks(file, e) && health_replace(file, out, e))
+        return true;
+    recovery_discard(out);
+    recovery_release(out);
+    return false;
 }
 
 void health_rescue_release(struct recovery *r)
@@ -191,21 +169,16 @@ static bool add_session(void *known, const char *id)
     return true;
 }
 
-static bool read_removals(struct known *k, struct store *s, struct error *e)
-{
-    AUTO(removals_release) struct removals due = {0};
-    bool ok = removals_some(s, INT_MAX, &due, e);
-    for (size_t i = 0; i < due.items.len; i++)
-        vec_push(&k->removals.items, mem_strdup(due.items.items[i].id));
-    return ok;
-}
-
 static bool read_known(void *known, struct store *s)
 {
     struct known *k = known;
     struct error e;
-    return sessions_each(s, add_session, k, &e) && read_removals(k, s, &e) &&
-           memory_files_read(s, &k->models, &e) && corpora_files_read(s, &k->corpora_models, &e);
+    AUTO(removals_release) struct removals due = {0};
+    if (!sessions_each(s, add_session, k, &e) || !removals_some(s, INT_MAX, &due, &e))
+        return false;
+    for (size_t i = 0; i < due.items.len; i++)
+        vec_push(&k->removals.items, mem_strdup(due.items.items[i].id));
+    return memory_files_read(s, &k->models, &e) && corpora_files_read(s, &k->corpora_models, &e);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
