@@ -10,10 +10,11 @@
 #include "ui/text/wrap.h"
 #include "ui/transcript/messages.h"
 
+/* Global, as a view's keys are known only where its rows are drawn. */
 static struct {
     hint_taker *take;
     void *context;
-} collector; /* whoever draws has no other way to a view's rows of keys */
+} collector;
 
 void hints_collect(hint_taker *take, void *context)
 {
@@ -21,43 +22,32 @@ void hints_collect(hint_taker *take, void *context)
     collector.context = context;
 }
 
-static void collect(const char *keys, size_t len, const char *text)
-{
-    auto_free char *name = mem_strndup(keys, len);
-    const char *sentence = strchr(text, '|');
-    collector.take(collector.context, name, sentence ? sentence + 1 : text);
-}
-
-/* Returns the bytes of the keys' names; 0: nothing to show. */
-static size_t write_hint(const struct keymap *keymap, const struct hint *h, struct buf *out)
-{
-    buf_clear(out);
-    if (h->keys)
-        buf_addstr(out, h->keys);
-    else
-        keymap_describe_first(keymap, h->action, out);
-    size_t keys = out->len;
-    const char *word = _(h->text);
-    if (keys > 0)
-        buf_addf(out, " %.*s", (int)strcspn(word, "|"), word);
-    return keys;
-}
-
 size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hint *hints,
                   size_t count, size_t width, bool last)
 {
     size_t used = 0, next = 0;
-    struct buf text = BUF_INIT;
     if (out)
         rows_begin(out);
     for (; next < count; next++) {
-        size_t keys = write_hint(keymap, &hints[next], &text), gap = used > 0 ? 2 : 1;
+        const struct hint *h = &hints[next];
+        const char *word = _(h->text), *sentence = strchr(word, '|');
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        if (h->keys)
+            buf_addstr(&text, h->keys);
+        else
+            keymap_describe_first(keymap, h->action, &text);
+        size_t keys = text.len, gap = used > 0 ? 2 : 1;
+        if (keys == 0)
+            continue;
+        buf_addf(&text, " %.*s", (int)strcspn(word, "|"), word);
         size_t columns = gap + utf8_width(text.data, text.len);
-        bool fits = keys > 0 && used + columns <= width;
-        if (keys > 0 && !fits && !last && used > 0)
+        bool fits = used + columns <= width;
+        if (!fits && !last && used > 0)
             break;
-        if (out && keys > 0 && collector.take)
-            collect(text.data, keys, _(hints[next].text));
+        if (out && collector.take) {
+            auto_free char *name = mem_strndup(text.data, keys);
+            collector.take(collector.context, name, sentence ? sentence + 1 : word);
+        }
         used += fits ? columns : 0;
         if (!fits || !out)
             continue;
@@ -67,7 +57,6 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
     }
     if (out)
         rows_pad(out, width - used, STYLE_OVERLAY);
-    buf_release(&text);
     return next;
 }
 
@@ -117,12 +106,10 @@ void remark_release(struct remark *r)
 void remark_set(struct remark *r, enum style style, const char *text)
 {
     struct buf clean = BUF_INIT;
+    if (text)
+        utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
     remark_release(r);
-    r->style = style;
-    if (!text)
-        return;
-    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
-    r->text = buf_take(&clean);
+    *r = (struct remark){text ? buf_take(&clean) : NULL, style};
 }
 
 void remark_row(struct rows *out, const char *text, enum style style, size_t columns)
@@ -175,13 +162,10 @@ struct remark_end remark_rows(struct rows *out, const char *text, enum style sty
 
 char *remark_name(const char *text)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     utf8_reveal(&out, text, strlen(text), UTF8_ONE_LINE);
-    size_t len = out.len, cut = utf8_cut_width(out.data ? out.data : "", len, NAME_COLUMNS);
-    char *name = mem_printf("%.*s%s", (int)cut, out.data ? out.data : "",
-                            cut < len ? glyph(GLYPH_ELLIPSIS) : "");
-    buf_release(&out);
-    return name;
+    size_t cut = utf8_cut_width(out.data, out.len, NAME_COLUMNS);
+    return mem_printf("%.*s%s", (int)cut, out.data, cut < out.len ? glyph(GLYPH_ELLIPSIS) : "");
 }
 
 long moves_by_action(enum action action, long page, long wheel)

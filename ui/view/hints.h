@@ -1,4 +1,5 @@
-/* Keys and what they do here, as one row: "Enter open  Esc close". */
+/* The foot of a view: keys with their effects ("Enter open  Esc close"), or a message in their
+ * place; and the keys that move in a list or a text. */
 #ifndef UI_HINTS_H
 #define UI_HINTS_H
 
@@ -22,40 +23,40 @@ struct hint_table {
 };
 #define HINTS(array) ((struct hint_table){(array), sizeof(array) / sizeof *(array)})
 
-/* Adds so many rows of exactly `width` columns. The most important come first: what has no room is
- * left out. */
+/* Adds so many rows of exactly `width` columns. The most important hints come first: those without
+ * room are left out. */
 void hints_rows(struct rows *out, const struct keymap *keymap, struct hint_table table,
                 size_t width, int rows);
 
-/* One of several such rows (NULL: it is only measured): what has no room waits for the next one,
- * but in the last. Returns how many of the hints are done with. */
+/* One of several such rows (NULL: it is only measured): hints without room go to the next row; in
+ * the last they are left out. Returns the number of hints that are done. */
 size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hint *hints,
                   size_t count, size_t width, bool last);
 
-/* Of a pane beside the message that has the keyboard. */
+/* The keys of a pane beside the message, while the message has the keyboard. */
 void hints_elsewhere(struct rows *out, const struct keymap *keymap, size_t width, int rows);
 
 /* From now on `take` gets each hint of the rows that are made, also those without room: its keys,
- * and its sentence or word. NULL: no more. */
+ * and its sentence or word. NULL: no longer. */
 typedef void hint_taker(void *context, const char *keys, const char *text);
 void hints_collect(hint_taker *take, void *context);
 
 /* Whether the key is the letter that a catalogue has for yes, or for no. */
 bool hint_is_letter(const struct key *key, const char *word);
 
-/* What a key says to a question of yes or no; what closes things is no. */
+/* A key as the answer to a question of yes or no; a key that closes means no. */
 enum hint_answer { HINT_NO_ANSWER, HINT_YES, HINT_NO };
 enum hint_answer hint_answer(enum action action, const struct key *key);
 
-/* What a screen says in the row of its hints, in place of them, or in place of a list. */
+/* A message in place of the keys, or of a list. */
 
 struct remark {
-    char *text; /* clean; NULL: nothing is said */
+    char *text; /* clean; NULL: none */
     enum style style;
 };
 void remark_release(struct remark *r);
 
-/* The text is copied and cleaned; NULL: nothing is said any more. */
+/* The text is copied and cleaned; NULL: no message. */
 void remark_set(struct remark *r, enum style style, const char *text);
 
 /* Appends a row of exactly `columns`. */
@@ -77,18 +78,18 @@ struct remark_end {
 struct remark_end remark_rows(struct rows *out, const char *text, enum style style, size_t columns,
                               int rows);
 
-/* A foreign text within a question of yes or no: on one line, and not so long that the question is
- * not seen. The caller frees. */
+/* A foreign text within a question of yes or no: on one line, and so short that the question is
+ * seen. The caller frees. */
 char *remark_name(const char *text);
 
-/* What moves in a list or in a text: the keys, the same in all of them, and where they lead. */
+/* The keys that move, the same in all lists and texts. */
 
 enum {
     MOVES_ALL = 1 << 30, /* more rows than there are: to the end */
     MOVES_WHEEL = 3
 };
 
-/* Rows down, negative: up; 0: it does not move. `page` and `wheel`: what one of them is. */
+/* Rows down, negative: up; 0: the action does not move. `page` and `wheel`: their rows. */
 long moves_by_action(enum action action, long page, long wheel);
 
 /* The same of vi's letters, j k g G, and of Emacs' keys, Ctrl-N and Ctrl-P. */

@@ -8,46 +8,32 @@
 
 enum {
     BYTES_A_COLUMN = 8, /* looked at: characters of several bytes, and those without a width */
-    BEFORE_MARK = 3     /* of so many columns one is for what stands before the first mark */
+    BEFORE_MARK = 3     /* a line has this part of its columns before the first mark */
 };
-
-static bool is_middle(char c)
-{
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
-/* --- where the line begins --- */
-
-static size_t forward_to_character(const char *text, size_t at, size_t end)
-{
-    while (at < end && is_middle(text[at]))
-        at++;
-    return at;
-}
-
-/* Behind the first blank from `at` on; `at` itself where there is none before `end`. */
-static size_t after_blank(const char *text, size_t at, size_t end)
-{
-    for (size_t i = at; i < end; i++)
-        if (strchr(" \t\n", text[i]))
-            return i + strspn(text + i, " \t\n");
-    return forward_to_character(text, at, end);
-}
 
 struct range {
     size_t from, to;
 };
 
+static size_t forward_to_character(const char *text, size_t at, size_t end)
+{
+    while (at < end && ((unsigned char)text[at] & 0xC0) == 0x80)
+        at++;
+    return at;
+}
+
+/* The best passage, without blanks before it; the whole text if it is out of range. */
 static struct range passage_of(const struct memory_hit *h)
 {
+    const char *text = h->entry.content;
     struct range r = {h->passage.start, h->passage.start + h->passage.len};
-    size_t len = strnlen(h->entry.content, r.to > r.from ? r.to : SIZE_MAX);
+    size_t len = strnlen(text, r.to > r.from ? r.to : SIZE_MAX);
     if (r.to > len || r.to < r.from)
         r.to = len;
     if (r.from >= r.to)
         r = (struct range){0, len};
-    r.from = forward_to_character(h->entry.content, r.from, r.to);
-    while (r.from < r.to && strchr(" \t\r\n", h->entry.content[r.from]))
+    r.from = forward_to_character(text, r.from, r.to);
+    while (r.from < r.to && strchr(" \t\r\n", text[r.from]))
         r.from++;
     return r;
 }
@@ -57,13 +43,8 @@ static bool is_within(struct memory_span mark, struct range r)
     return mark.start >= r.from && mark.start < r.to && mark.len <= r.to - mark.start;
 }
 
-/* Whether the text up to there is seen in a line that begins with it. */
-static bool fits(const char *text, size_t len, size_t columns)
-{
-    return len <= columns || (len <= columns * BYTES_A_COLUMN && utf8_width(text, len) <= columns);
-}
-
-/* At the first mark, if it would not be seen from the passage's beginning on. */
+/* A line begins with the passage, or behind a blank before its first mark if that would not be
+ * seen. */
 static size_t begin_of_line(const struct memory_hit *h, struct range r, size_t columns)
 {
     const char *text = h->entry.content;
@@ -72,37 +53,30 @@ static size_t begin_of_line(const struct memory_hit *h, struct range r, size_t c
         i++;
     if (i == h->marks.len)
         return r.from;
-    struct memory_span first = h->marks.items[i];
-    if (fits(text + r.from, first.start + first.len - r.from, columns))
+    size_t mark = h->marks.items[i].start, len = mark + h->marks.items[i].len - r.from;
+    if (len <= columns ||
+        (len <= columns * BYTES_A_COLUMN && utf8_width(text + r.from, len) <= columns))
         return r.from;
-    size_t back = first.start - r.from < before ? first.start - r.from : before;
-    return after_blank(text, first.start - back, first.start);
+    size_t at = mark - (mark - r.from < before ? mark - r.from : before);
+    for (size_t k = at; k < mark; k++)
+        if (strchr(" \t\n", text[k]))
+            return k + strspn(text + k, " \t\n");
+    return forward_to_character(text, at, mark);
 }
 
-/* --- pieces --- */
-
-/* A line has no room for blanks in a row. */
-static void squeeze(struct buf *text)
-{
-    size_t to = 0;
-    for (size_t i = 0; i < text->len; i++)
-        if (text->data[i] != ' ' || to == 0 || text->data[to - 1] != ' ')
-            text->data[to++] = text->data[i];
-    buf_splice(text, to, text->len - to, "", 0);
-}
-
+/* Tabs become blanks; in one line several blanks become one. */
 static void add_piece(struct styled *out, const char *text, size_t len, enum utf8_clean_mode mode,
                       enum style style, unsigned attrs)
 {
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    size_t to = 0;
     utf8_clean(&clean, text, len, mode);
-    for (size_t i = 0; i < clean.len; i++)
-        if (clean.data[i] == '\t')
-            clean.data[i] = ' ';
-    if (mode == UTF8_ONE_LINE)
-        squeeze(&clean);
-    styled_add(out, clean.data, clean.len, style, attrs);
-    buf_release(&clean);
+    for (size_t i = 0; i < clean.len; i++) {
+        char c = clean.data[i] == '\t' ? ' ' : clean.data[i];
+        if (c != ' ' || mode != UTF8_ONE_LINE || to == 0 || clean.data[to - 1] != ' ')
+            clean.data[to++] = c;
+    }
+    styled_add(out, clean.data, to, style, attrs);
 }
 
 static void add_range(struct styled *out, const char *text, struct range r,
