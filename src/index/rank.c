@@ -83,7 +83,9 @@ static void merge(const struct posting *from, size_t begin, size_t middle, size_
 
 void postings_merge(struct postings *p, const size_t *begins, size_t count)
 {
-    auto_free size_t *left = mem_alloc((count + 1) * sizeof *left);
+    if (count < 2)
+        return;
+    auto_free size_t *left = mem_alloc(count * sizeof *left);
     struct posting *other = mem_alloc((p->items.len + 1) * sizeof *other);
     memcpy(left, begins, count * sizeof *left);
     while (count > 1) {
