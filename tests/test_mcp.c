@@ -52,7 +52,7 @@ static void on_closed(void *context)
     (void)context;
     mcp_disconnect(t.connection);
     t.connection = NULL;
-    server_let_go(t.server);
+    server_unhold(t.server);
     server_stop(t.server); /* that of HTTP holds it, too */
 }
 
@@ -69,7 +69,7 @@ static void forget_messages(void)
     vec_release(&t.messages);
 }
 
-static void start_with(unsigned leave, bool persist, bool http)
+static void start_with(unsigned rights, bool persist, bool http)
 {
     struct error e;
     struct engine_options options = surface_options(NULL, persist);
@@ -82,7 +82,7 @@ static void start_with(unsigned leave, bool persist, bool http)
     options.tools = "full";
     t = (struct side){.fd = fds[0], .served = fds[1], .in = BUF_INIT};
     t.server = server_new(&options);
-    t.mcp = mcp_new(t.server, leave);
+    t.mcp = mcp_new(t.server, rights);
     server_hold(t.server);
     t.connection = mcp_connect(t.mcp, t.served, t.served, on_closed, NULL);
     if (http)
@@ -92,9 +92,9 @@ static void start_with(unsigned leave, bool persist, bool http)
     assert_int_equal(pthread_create(&t.loop, NULL, run_loop, &t.status), 0);
 }
 
-static void start(unsigned leave, bool persist)
+static void start(unsigned rights, bool persist)
 {
-    start_with(leave, persist, false);
+    start_with(rights, persist, false);
 }
 
 static void say(const char *bytes)
@@ -427,7 +427,7 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
                                           "tiro_memory_search_nodes", "tiro_memory_open_nodes"};
     static const struct {
         const char *name;
-        enum mcp_leave leave;
+        enum mcp_right right;
         bool destroys;
     } writing[] = {{"tiro_run", MCP_RUN, true},
                    {"tiro_resume", MCP_RUN, true},
@@ -435,8 +435,8 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
                    {"tiro_rag_ingest", MCP_CORPORA, true},
                    {"tiro_memory_create_entities", MCP_GRAPH, false},
                    {"tiro_memory_delete_relations", MCP_GRAPH, true}};
-    for (unsigned leave = 0; leave <= EVERYTHING; leave++) {
-        start(leave, true);
+    for (unsigned rights = 0; rights <= EVERYTHING; rights++) {
+        start(rights, true);
         begin_legacy();
         for (size_t i = 0; i < sizeof reading / sizeof *reading; i++) {
             const struct json *hints = json_get(listed(reading[i]), "annotations");
@@ -444,7 +444,7 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
             assert_false(json_get_bool(hints, "openWorldHint", true));
         }
         for (size_t i = 0; i < sizeof writing / sizeof *writing; i++) {
-            bool allowed = writing[i].leave & leave;
+            bool allowed = writing[i].right & rights;
             const struct json *tool = listed(writing[i].name);
             assert_int_equal(tool != NULL, allowed);
             int id = send_call(writing[i].name, "{}");
@@ -452,7 +452,7 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
                 const struct json *refused = await(answers, &id);
                 assert_int_equal(code_of(refused), -32602);
                 assert_non_null(strstr(json_get_string(json_get(refused, "error"), "message"),
-                                       mcp_leave_word(writing[i].leave)));
+                                       mcp_right_word(writing[i].right)));
                 continue;
             }
             const struct json *hints = json_get(tool, "annotations");
@@ -467,11 +467,11 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
 TEST(words_say_what_is_allowed)
 {
     struct buf words = BUF_INIT;
-    assert_int_equal(mcp_take_leave(&words), 0);
+    assert_int_equal(mcp_take_rights(&words), 0);
     buf_addstr(&words, "run_command,run, graph read runs");
-    assert_int_equal(mcp_take_leave(&words), MCP_RUN | MCP_GRAPH);
+    assert_int_equal(mcp_take_rights(&words), MCP_RUN | MCP_GRAPH);
     assert_string_equal(words.data, "run_command,,  read runs");
-    assert_int_equal(mcp_take_leave(&words), 0);
+    assert_int_equal(mcp_take_rights(&words), 0);
     buf_release(&words);
 }
 

@@ -45,7 +45,7 @@ static void run(struct heard *h)
 {
     struct timer *t = server_after(h->server, SURFACE_MS, late, NULL);
     assert_int_equal(server_run(h->server), 0);
-    server_take_back(h->server, t);
+    server_cancel_timer(h->server, t);
 }
 
 static void on_answer(void *context, const struct operation_answer *a)
@@ -53,7 +53,7 @@ static void on_answer(void *context, const struct operation_answer *a)
     struct heard *h = context;
     h->answers++;
     h->failed = a->error.code;
-    server_let_go(h->server);
+    server_unhold(h->server);
 }
 
 static void on_unwanted(void *context, const struct operation_answer *a)
@@ -85,7 +85,7 @@ static void on_bytes(void *context, short revents)
     if (++h->bytes < 3)
         return;
     server_unwatch(h->server, h->watch);
-    server_let_go(h->server);
+    server_unhold(h->server);
 }
 
 static void on_time(void *context)
@@ -102,7 +102,7 @@ TEST(descriptors_and_times_are_waited_for)
     h.watch = server_watch(h.server, h.fds[0], 0, on_bytes, &h);
     watch_events(h.watch, POLLIN);
     (void)server_after(h.server, 1, on_time, &h);
-    server_take_back(h.server, server_after(h.server, 0, late, NULL));
+    server_cancel_timer(h.server, server_after(h.server, 0, late, NULL));
     run(&h);
     assert_int_equal(h.bytes, 3);
     assert_int_equal(h.times, 1);
@@ -117,7 +117,7 @@ static void on_first(void *context, const struct notice *n)
     struct heard *h = context;
     assert_int_not_equal(n->type, NOTICE_ANSWER);
     h->notices++;
-    server_deafen(h->server, h->listener);
+    server_unlisten(h->server, h->listener);
 }
 
 static void on_turn(void *context, const struct operation_answer *a)
@@ -189,7 +189,7 @@ TEST(a_stop_waits_until_what_is_written_was_taken)
         continue;
     h.watch = server_watch(h.server, h.fds[1], POLLOUT, on_full, &h);
     (void)server_after(h.server, 20, drain, &h);
-    server_let_go(h.server);
+    server_unhold(h.server);
     run(&h);
     assert_int_equal(h.bytes, 1);
     close(h.fds[0]);

@@ -22,7 +22,7 @@
 struct serve_options {
     struct session_options session;
     bool stdio, mcp, acp;
-    unsigned leave;     /* of clients of the Model Context Protocol */
+    unsigned rights;    /* of clients of the Model Context Protocol */
     const char *socket; /* NULL: none */
     const char *http;   /* address; "": the configured one; NULL: none */
     const char *describe;
@@ -55,7 +55,7 @@ static bool take_standard_files(struct serving *s, struct error *e)
 static void client_gone(void *context)
 {
     struct serving *s = context;
-    server_let_go(s->server);
+    server_unhold(s->server);
 }
 
 static bool open_stdio(struct serving *s, struct error *e)
@@ -208,7 +208,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     set_switches(&o->session, setup->config);
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
-    options.nobody_allows = !o->stdio && !o->acp && !o->socket && !(o->leave & MCP_OWNER);
+    options.nobody_allows = !o->stdio && !o->acp && !o->socket && !(o->rights & MCP_OWNER);
     options.shows_changes = options.helps_tools = o->acp;
     options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
@@ -217,7 +217,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     descriptors_raise(SERVER_DESCRIPTORS);
     s.server = server_new(&options);
     if (o->mcp || o->http)
-        s.mcp = mcp_new(s.server, o->leave);
+        s.mcp = mcp_new(s.server, o->rights);
     struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
     status = open_store(&s, &e) && open_surfaces(&s, &e) ? server_run(s.server) : cli_fail(&e);
     for (int i = 0; i < SURFACES; i++)
@@ -256,11 +256,11 @@ static bool check_options(const struct serve_options *o, struct error *e)
 /* Words that nobody knows would else be of no effect without a word. */
 static bool check_allow(const struct serve_options *o, const struct config *config, struct error *e)
 {
-#define X(leave, bit, word) " " word
-    static const char *const words = MCP_LEAVES(X);
+#define X(right, bit, word) " " word
+    static const char *const words = MCP_RIGHTS(X);
 #undef X
     struct error fault;
-    if (o->leave && !o->mcp && !o->http)
+    if (o->rights && !o->mcp && !o->http)
         return err_set(e, ERR_USAGE, _("of --allow these words are for --mcp and --http:%s"),
                        words);
     if (!config_check_tools(config, NULL, e))
@@ -321,7 +321,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct serve_options o = {.session = SESSION_OPTIONS_INIT};
     int status;
     if (cli_parse(self, argc, argv, &o, &status)) {
-        o.leave = mcp_take_leave(&o.session.allow);
+        o.rights = mcp_take_rights(&o.session.allow);
         status = run_options(&o);
     }
     session_options_release(&o.session);

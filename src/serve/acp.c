@@ -242,7 +242,7 @@ void acp_free(struct acp *a)
 {
     if (!a)
         return;
-    server_deafen(a->server, a->listener);
+    server_unlisten(a->server, a->listener);
     acp_editor_leave(a);
     while (a->sessions.len > 0)
         acp_session_free(a->sessions.items[0]);

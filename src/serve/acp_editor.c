@@ -115,7 +115,7 @@ static void request_free(struct acp_editor_request *r)
     struct acp *a = r->acp;
     vec_drop(&a->editor_requests, r);
     rpc_withdraw(a->peer, r->asked);
-    server_take_back(a->server, r->patience);
+    server_cancel_timer(a->server, r->patience);
     free(r->terminal);
     free(r->signal);
     free(r);

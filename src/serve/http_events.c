@@ -710,8 +710,8 @@ void http_events_free(struct http_events *all)
 {
     if (!all)
         return;
-    server_deafen(all->loop, all->listener);
-    server_take_back(all->loop, all->beat);
+    server_unlisten(all->loop, all->listener);
+    server_cancel_timer(all->loop, all->beat);
     http_feeds_release(&all->feeds);
     vec_release(&all->streams);
     free(all);

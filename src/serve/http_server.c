@@ -689,8 +689,8 @@ void http_server_free(struct http_server *h)
     stop_listening(h);
     server_unwatch(h->loop, h->events);
     server_unwatch(h->loop, h->hung_up);
-    server_take_back(h->loop, h->tick);
-    server_take_back(h->loop, h->again);
+    server_cancel_timer(h->loop, h->tick);
+    server_cancel_timer(h->loop, h->again);
     h->stopping = true;
     h->loop = NULL;
     for (size_t i = 0; i < h->exchanges.len; i++)

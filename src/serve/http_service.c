@@ -182,7 +182,7 @@ struct rpc_running {
 static void request_free(void *mine)
 {
     struct request *r = mine;
-    server_deafen(r->service->loop, r->kept);
+    server_unlisten(r->service->loop, r->kept);
     if (r->asked)
         server_withdraw(r->service->loop, r->asked);
     for (size_t i = 0; i < r->running.len; i++)
@@ -418,7 +418,7 @@ struct posted {
 static void post_free(void *mine)
 {
     struct posted *p = mine;
-    server_take_back(p->loop, p->heartbeat);
+    server_cancel_timer(p->loop, p->heartbeat);
     if (p->message)
         mcp_hang_up(p->message);
     buf_release(&p->out);

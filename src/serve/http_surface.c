@@ -172,7 +172,7 @@ struct http_surface {
     char *token_path; /* NULL: a command gave the token */
     struct http_service *service;
     struct http_server *server;
-    struct surface_end *end;
+    struct stop_handler *end;
 };
 
 static bool open_sockets(const char *address, struct listening *sockets, struct error *e)
@@ -234,7 +234,7 @@ struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, cons
               open_sockets(address, &sockets, e) && start(h, &sockets, e);
     listening_release(&sockets);
     if (ok) {
-        h->end = server_at_end(loop, on_stop, is_written, h);
+        h->end = server_on_stop(loop, on_stop, is_written, h);
         return h;
     }
     http_surface_free(h);
@@ -255,12 +255,12 @@ void http_surface_free(struct http_surface *h)
 {
     if (!h)
         return;
-    server_take_end(h->loop, h->end);
+    server_remove_stop(h->loop, h->end);
     http_server_free(h->server);
     http_service_free(h->service);
     key_command_free(h->token);
     free(h->token_path);
-    server_let_go(h->loop);
+    server_unhold(h->loop);
     free(h->urls);
     free(h);
 }

@@ -233,38 +233,38 @@ static const char instructions[] =
     "words in whole transcripts; tiro_session_read and the resources tiro://session/ID give the "
     "text around a hit.";
 
-/* --- what leave is for ------------------------------------------------------------------------ */
+/* --- rights of clients ------------------------------------------------------------------------ */
 
 static const struct {
     const char *word;
-    enum mcp_leave leave;
-} leaves[] = {
-#define X(leave, bit, word) {word, MCP_##leave},
-    MCP_LEAVES(X)
+    enum mcp_right right;
+} right_words[] = {
+#define X(right, bit, word) {word, MCP_##right},
+    MCP_RIGHTS(X)
 #undef X
 };
-enum { LEAVES = sizeof leaves / sizeof *leaves };
+enum { RIGHTS_COUNT = sizeof right_words / sizeof *right_words };
 
-const char *mcp_leave_word(enum mcp_leave leave)
+const char *mcp_right_word(enum mcp_right right)
 {
     size_t i = 0;
-    while (leaves[i].leave != leave)
+    while (right_words[i].right != right)
         i++;
-    return leaves[i].word;
+    return right_words[i].word;
 }
 
-unsigned mcp_take_leave(struct buf *words)
+unsigned mcp_take_rights(struct buf *words)
 {
     unsigned given = 0;
     for (size_t at = 0; at < words->len;) {
         const char *word = words->data + at;
         size_t len = strcspn(word, ", ");
-        unsigned leave = 0;
-        for (size_t i = 0; i < LEAVES; i++)
-            if (strlen(leaves[i].word) == len && strncmp(leaves[i].word, word, len) == 0)
-                leave = leaves[i].leave;
-        given |= leave;
-        if (leave)
+        unsigned right = 0;
+        for (size_t i = 0; i < RIGHTS_COUNT; i++)
+            if (strlen(right_words[i].word) == len && strncmp(right_words[i].word, word, len) == 0)
+                right = right_words[i].right;
+        given |= right;
+        if (right)
             buf_splice(words, at, len, "", 0);
         else
             at += len + 1;
@@ -274,7 +274,7 @@ unsigned mcp_take_leave(struct buf *words)
 
 enum authority mcp_authority(const struct mcp *m)
 {
-    return m->leave & MCP_OWNER ? AUTHORITY_OWNER : AUTHORITY_CLIENT;
+    return m->rights & MCP_OWNER ? AUTHORITY_OWNER : AUTHORITY_CLIENT;
 }
 
 /* --- beginnings ------------------------------------------------------------------------------- */
@@ -470,13 +470,13 @@ static bool is_written(void *context)
     return true;
 }
 
-struct mcp *mcp_new(struct server *server, unsigned leave)
+struct mcp *mcp_new(struct server *server, unsigned rights)
 {
     struct mcp *m = mem_alloc(sizeof *m);
-    *m = (struct mcp){.server = server, .leave = leave};
+    *m = (struct mcp){.server = server, .rights = rights};
     m->listener = server_listen(server, on_notice, m);
-    m->end = server_at_end(server, on_stop, is_written, m);
-    m->tools = mcp_tools_json(server_config(server), leave);
+    m->end = server_on_stop(server, on_stop, is_written, m);
+    m->tools = mcp_tools_json(server_config(server), rights);
     return m;
 }
 
@@ -486,9 +486,9 @@ void mcp_free(struct mcp *m)
         return;
     while (m->calls.len > 0)
         mcp_call_free(vec_last(&m->calls));
-    server_deafen(m->server, m->listener);
-    server_take_end(m->server, m->end);
-    server_take_back(m->server, m->watching);
+    server_unlisten(m->server, m->listener);
+    server_remove_stop(m->server, m->end);
+    server_cancel_timer(m->server, m->watching);
     vec_free_each(&m->sessions);
     vec_release(&m->subscriptions);
     vec_release(&m->calls);

@@ -17,27 +17,27 @@ struct mcp;
 struct server;
 
 /* Rights of clients that are given at start: X(LEAVE, bit, "word"). */
-#define MCP_LEAVES(X)                                                                              \
+#define MCP_RIGHTS(X)                                                                              \
     X(RUN, 1, "run") /* tiro_run, tiro_resume: a model works, with the tools that it may use */    \
     X(CORPORA, 2, "corpora") /* texts come into corpora */                                         \
     X(GRAPH, 4, "graph")     /* the graph of facts is changed */                                   \
     X(OWNER, 8, "owner")     /* all of that, and all that HTTP's callers ask for as an owner */
 
-enum mcp_leave {
-#define X(leave, bit, word) MCP_##leave = bit,
-    MCP_LEAVES(X)
+enum mcp_right {
+#define X(right, bit, word) MCP_##right = bit,
+    MCP_RIGHTS(X)
 #undef X
 };
 
 /* Takes these words out of a list parted by blanks or commas; what is left are not ours. */
-unsigned mcp_take_leave(struct buf *words);
+unsigned mcp_take_rights(struct buf *words);
 
 /* The word of one of them. */
-const char *mcp_leave_word(enum mcp_leave leave);
+const char *mcp_right_word(enum mcp_right right);
 
-struct mcp *mcp_new(struct server *server, unsigned leave);
+struct mcp *mcp_new(struct server *server, unsigned rights);
 
-/* The authority of its clients and of HTTP's: CLIENT, or OWNER with that leave. */
+/* The authority of its clients and of HTTP's: CLIENT, or OWNER with that right. */
 enum authority mcp_authority(const struct mcp *m);
 
 /* After its connections and exchanges. NULL is fine. */

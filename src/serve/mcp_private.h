@@ -63,9 +63,9 @@ char *mcp_uri_of(const char *session_id, enum mcp_form form);
 
 struct mcp {
     struct server *server;
-    unsigned leave; /* of enum mcp_leave */
+    unsigned rights; /* of enum mcp_right */
     struct listener *listener;
-    struct surface_end *end;
+    struct stop_handler *end;
     struct timer *watching; /* of the subscriptions; NULL: there are none */
     VEC(struct mcp_subscription *) subscriptions;
     VEC(struct mcp_link *) links;
@@ -182,7 +182,7 @@ mcp_method mcp_resources_list, mcp_resources_templates, mcp_resources_read; /* m
 mcp_method mcp_subscribe, mcp_unsubscribe, mcp_listen;                      /* mcp_resources.c */
 
 /* The array of tools that are offered; the caller frees. */
-char *mcp_tools_json(const struct config *config, unsigned leave);
+char *mcp_tools_json(const struct config *config, unsigned rights);
 
 /* Ends the subscriptions of the link; answers its subscriptions/listen. */
 void mcp_unfollow(struct mcp_link *l);

@@ -248,7 +248,7 @@ struct mcp_tool {
     const struct shape *result; /* of the operation's struct; NULL: as the operation has it */
     char *(*text)(const void *result); /* what models read; NULL: JSON. The caller frees */
     void (*start)(struct mcp_call *c, void *params, const char *token); /* NULL: asks for the row */
-    enum mcp_leave leave; /* that it needs; 0: it only reads */
+    enum mcp_right right; /* that it needs; 0: it only reads */
     bool destroys;        /* what was there */
     bool repeatable;      /* … without more coming of it */
     bool reaches_out;     /* beyond what tiro keeps */
@@ -395,7 +395,7 @@ static const struct mcp_tool tools[] = {
      .operation = &operation_turn_start,
      .params = &mcp_run_shape,
      .start = mcp_turn_run,
-     .leave = MCP_RUN,
+     .right = MCP_RUN,
      .destroys = true,
      .reaches_out = true},
     {.name = "tiro_resume",
@@ -404,7 +404,7 @@ static const struct mcp_tool tools[] = {
      .operation = &operation_turn_start,
      .params = &mcp_resume_shape,
      .start = mcp_turn_resume,
-     .leave = MCP_RUN,
+     .right = MCP_RUN,
      .destroys = true,
      .reaches_out = true},
     {.name = "tiro_compact",
@@ -415,14 +415,14 @@ static const struct mcp_tool tools[] = {
      .operation = &operation_compaction_run,
      .params = &mcp_compact_shape,
      .start = mcp_turn_resume,
-     .leave = MCP_RUN,
+     .right = MCP_RUN,
      .destroys = true,
      .reaches_out = true},
     {.name = "tiro_rag_ingest",
      .title = "Add a document",
      .description = "Add a text to a corpus, in the place of one of that name.",
      .operation = &operation_corpus_ingest,
-     .leave = MCP_CORPORA,
+     .right = MCP_CORPORA,
      .destroys = true,
      .repeatable = true},
     {.name = "tiro_memory_create_entities",
@@ -430,41 +430,41 @@ static const struct mcp_tool tools[] = {
      .description = "Create entities in the knowledge graph, which lasts across sessions. Gives "
                     "those that are new; one that exists stays as it is.",
      .operation = &operation_graph_create,
-     .leave = MCP_GRAPH,
+     .right = MCP_GRAPH,
      .repeatable = true},
     {.name = "tiro_memory_add_observations",
      .title = "Add observations",
      .description = "Add observations to entities of the knowledge graph that exist. Gives those "
                     "that are new, for each entity.",
      .operation = &operation_graph_observe,
-     .leave = MCP_GRAPH,
+     .right = MCP_GRAPH,
      .repeatable = true},
     {.name = "tiro_memory_create_relations",
      .title = "Create relations",
      .description = "Create relations between entities of the knowledge graph that exist; in the "
                     "active voice (\"works at\"). Gives those that are new.",
      .operation = &operation_graph_relate,
-     .leave = MCP_GRAPH,
+     .right = MCP_GRAPH,
      .repeatable = true},
     {.name = "tiro_memory_delete_entities",
      .title = "Delete entities",
      .description = "Delete entities of the knowledge graph with their observations and "
                     "relations: all that are named, or none.",
      .operation = &operation_graph_delete,
-     .leave = MCP_GRAPH,
+     .right = MCP_GRAPH,
      .destroys = true},
     {.name = "tiro_memory_delete_observations",
      .title = "Delete observations",
      .description = "Delete observations of entities of the knowledge graph, given exactly as "
                     "they are.",
      .operation = &operation_graph_unobserve,
-     .leave = MCP_GRAPH,
+     .right = MCP_GRAPH,
      .destroys = true},
     {.name = "tiro_memory_delete_relations",
      .title = "Delete relations",
      .description = "Delete relations of the knowledge graph.",
      .operation = &operation_graph_unrelate,
-     .leave = MCP_GRAPH,
+     .right = MCP_GRAPH,
      .destroys = true},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
@@ -493,23 +493,23 @@ static struct json *describe(const struct mcp_tool *t)
         "annotations:{title:s readOnlyHint:b destructiveHint:b idempotentHint:b "
         "openWorldHint:b}}",
         t->name, t->title, t->description, schema_of(params_of(t)),
-        result_of(t) ? schema_of(result_of(t)) : NULL, t->title, !t->leave, t->destroys,
-        t->repeatable || !t->leave, t->reaches_out);
+        result_of(t) ? schema_of(result_of(t)) : NULL, t->title, !t->right, t->destroys,
+        t->repeatable || !t->right, t->reaches_out);
 }
 
-/* A leave stands for the authority of the rows that its tools call. A tool without one calls what
+/* A right stands for the authority of the rows that its tools call. A tool without one calls what
  * every client may. */
-static bool may_call(const struct mcp_tool *t, unsigned leave)
+static bool may_call(const struct mcp_tool *t, unsigned rights)
 {
-    return t->leave ? leave & (t->leave | MCP_OWNER) : t->operation->authority == AUTHORITY_CLIENT;
+    return t->right ? rights & (t->right | MCP_OWNER) : t->operation->authority == AUTHORITY_CLIENT;
 }
 
-char *mcp_tools_json(const struct config *config, unsigned leave)
+char *mcp_tools_json(const struct config *config, unsigned rights)
 {
     AUTO(json_free_local) struct json *list = json_new_array();
     struct error e;
     for (size_t i = 0; i < TOOLS; i++)
-        if (may_call(&tools[i], leave) && operation_offered(tools[i].operation, config, &e))
+        if (may_call(&tools[i], rights) && operation_offered(tools[i].operation, config, &e))
             json_push(list, describe(&tools[i]));
     return json_print(list);
 }
@@ -580,11 +580,11 @@ void mcp_tools_call(struct mcp_call *c, const struct json *params)
                  NULL);
         return;
     }
-    if (!may_call(t, c->mcp->leave)) {
+    if (!may_call(t, c->mcp->rights)) {
         auto_free char *text = mem_printf(
             "this tool is not offered; the person who starts tiro "
             "serve allows it with --allow %s",
-            mcp_leave_word(t->leave));
+            mcp_right_word(t->right));
         mcp_fail(c, RPC_INVALID_PARAMS, text, NULL);
         return;
     }

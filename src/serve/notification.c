@@ -219,7 +219,7 @@ static void ask_page(void *subscription);
 static void stop_reading(struct subscription *one)
 {
     server_withdraw(one->all->server, one->page);
-    server_take_back(one->all->server, one->wait);
+    server_cancel_timer(one->all->server, one->wait);
     one->page = 0;
     one->wait = NULL;
 }
@@ -295,7 +295,7 @@ void subscriptions_free(struct subscriptions *s)
     while (s->items.len > 0)
         end_subscription(vec_last(&s->items));
     vec_release(&s->items);
-    server_deafen(s->server, s->listener);
+    server_unlisten(s->server, s->listener);
     free(s);
 }
 

@@ -35,7 +35,7 @@ struct listener {
     void *context;
 };
 
-struct surface_end {
+struct stop_handler {
     void (*stop)(void *context); /* NULL: taken back */
     bool (*is_written)(void *context);
     void *context;
@@ -68,7 +68,7 @@ struct server {
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
     VEC(struct listener *) listeners;
-    VEC(struct surface_end *) ends;
+    VEC(struct stop_handler *) ends;
     VEC(struct ask) asks;
     VEC(struct busy) busy; /* sessions in which a turn or a compaction runs */
     int holds;
@@ -271,7 +271,7 @@ struct timer *server_after(struct server *s, int ms, void (*due)(void *context),
     return t;
 }
 
-void server_take_back(struct server *s, struct timer *t)
+void server_cancel_timer(struct server *s, struct timer *t)
 {
     (void)s;
     if (t)
@@ -365,7 +365,7 @@ struct listener *server_listen(struct server *s,
     return l;
 }
 
-void server_deafen(struct server *s, struct listener *l)
+void server_unlisten(struct server *s, struct listener *l)
 {
     (void)s;
     if (l)
@@ -414,22 +414,22 @@ void server_hold(struct server *s)
     s->holds++;
 }
 
-void server_let_go(struct server *s)
+void server_unhold(struct server *s)
 {
     if (--s->holds == 0)
         server_stop(s);
 }
 
-struct surface_end *server_at_end(struct server *s, void (*stop)(void *context),
-                                  bool (*is_written)(void *context), void *context)
+struct stop_handler *server_on_stop(struct server *s, void (*stop)(void *context),
+                                    bool (*is_written)(void *context), void *context)
 {
-    struct surface_end *end = mem_alloc(sizeof *end);
-    *end = (struct surface_end){stop, is_written, context};
+    struct stop_handler *end = mem_alloc(sizeof *end);
+    *end = (struct stop_handler){stop, is_written, context};
     vec_push(&s->ends, end);
     return end;
 }
 
-void server_take_end(struct server *s, struct surface_end *end)
+void server_remove_stop(struct server *s, struct stop_handler *end)
 {
     (void)s;
     if (end)

@@ -44,15 +44,15 @@ void server_stop(struct server *s);
 bool server_stopping(const struct server *s);
 
 /* A surface that is to hear when the end begins, and has more to write then than its watches show.
- * Gone with server_take_end(). */
-struct surface_end;
-struct surface_end *server_at_end(struct server *s, void (*stop)(void *context),
-                                  bool (*is_written)(void *context), void *context);
-void server_take_end(struct server *s, struct surface_end *end); /* NULL is fine */
+ * Gone with server_remove_stop(). */
+struct stop_handler;
+struct stop_handler *server_on_stop(struct server *s, void (*stop)(void *context),
+                                    bool (*is_written)(void *context), void *context);
+void server_remove_stop(struct server *s, struct stop_handler *end); /* NULL is fine */
 
 /* Surfaces and clients keep the loop alive; the last one to let go stops it. */
 void server_hold(struct server *s);
-void server_let_go(struct server *s);
+void server_unhold(struct server *s);
 
 /* --- descriptors and times ---------------------------------------------------------------------
  */
@@ -68,7 +68,7 @@ void server_unwatch(struct server *s, struct watch *w); /* NULL is fine */
 /* Calls `due` once, `ms` from now. The timer is gone then, or when it is taken back. */
 struct timer;
 struct timer *server_after(struct server *s, int ms, void (*due)(void *context), void *context);
-void server_take_back(struct server *s, struct timer *t); /* NULL is fine */
+void server_cancel_timer(struct server *s, struct timer *t); /* NULL is fine */
 
 /* --- the engine --------------------------------------------------------------------------------
  */
@@ -100,6 +100,6 @@ struct listener;
 struct listener *server_listen(struct server *s,
                                void (*notice)(void *context, const struct notice *n),
                                void *context);
-void server_deafen(struct server *s, struct listener *l); /* NULL is fine */
+void server_unlisten(struct server *s, struct listener *l); /* NULL is fine */
 
 #endif

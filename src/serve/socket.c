@@ -239,14 +239,14 @@ void socket_free(struct socket_surface *s)
         free_client(s->clients.items[i]);
     vec_release(&s->clients);
     server_unwatch(s->server, s->watch);
-    server_take_back(s->server, s->wait);
+    server_cancel_timer(s->server, s->wait);
     if (s->path && lstat(s->path, &there) == 0 && there.st_dev == s->device &&
         there.st_ino == s->inode) /* else another server's */
         unlink(s->path);
     if (s->fd >= 0)
         close(s->fd);
     free(s->path);
-    server_let_go(s->server);
+    server_unhold(s->server);
     free(s);
 }
 

@@ -122,6 +122,6 @@ void wire_free(struct wire *w)
         return;
     server_unwatch(w->server, w->in_watch);
     server_unwatch(w->server, w->out_watch);
-    server_take_back(w->server, w->closing);
+    server_cancel_timer(w->server, w->closing);
     free(w);
 }
