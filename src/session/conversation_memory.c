@@ -24,17 +24,6 @@
 /* More hits than are asked for at once, where the request holds the best ones. */
 enum { SEARCH_AT_MOST = 320 };
 
-static bool is_in_history(const struct history *h, const struct memory_entry *entry)
-{
-    for (size_t i = 0; i < h->messages.len; i++) {
-        const struct message *m = &h->messages.items[i];
-        if (m->seq == entry->seq && !m->summary)
-            /* results of tools may have been shortened */
-            return m->role != ROLE_TOOL || h->compaction.in_force.len == 0;
-    }
-    return false;
-}
-
 static bool is_inherited(const struct session_line *line, const struct memory_entry *entry)
 {
     for (size_t i = 0; i < line->items.len; i++)
@@ -49,8 +38,15 @@ static bool is_held(const struct conversation *c, const struct session_line *lin
 {
     bool own = strcmp(entry->session_id, c->journal.info.id) == 0;
     bool inherited = !own && is_inherited(line, entry);
-    return entry->origin != MEMORY_IMPORTED && !entry->edited && entry->seq > 0 &&
-           (own || inherited) && is_in_history(&c->journal.history, entry);
+    if (entry->origin == MEMORY_IMPORTED || entry->edited || entry->seq <= 0 || !(own || inherited))
+        return false;
+    for (size_t i = 0; i < c->journal.history.messages.len; i++) {
+        const struct message *m = &c->journal.history.messages.items[i];
+        if (m->seq == entry->seq && !m->summary)
+            /* results of tools may have been shortened */
+            return m->role != ROLE_TOOL || c->journal.history.compaction.in_force.len == 0;
+    }
+    return false;
 }
 
 static bool search_besides(struct conversation *c, struct recall *recall,

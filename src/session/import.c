@@ -304,21 +304,17 @@ static bool is_session(const struct json *line)
     return type && strcmp(type, "session") == 0;
 }
 
-static bool add_line(const struct json *line, const struct place *p, bool first,
-                     struct imported *out, struct error *e)
-{
-    if (!is_session(line))
-        return import_own_event(line, p, out, e);
-    if (!first)
-        return import_fault(p, e, "a second session; import each by itself");
-    return import_own_version(json_get(line, "tiro"), p, e) && import_info(line, p, out, e);
-}
-
 static bool read_line(struct import_text *t, bool first, struct imported *out, struct error *e)
 {
     struct place p = place_of("line %lld", (long long)t->element_line);
     AUTO(json_free_local) struct json *line = import_text_parse(t, &p, e);
-    return line && add_line(line, &p, first, out, e);
+    if (!line)
+        return false;
+    if (!is_session(line))
+        return import_own_event(line, &p, out, e);
+    if (!first)
+        return import_fault(&p, e, "a second session; import each by itself");
+    return import_own_version(json_get(line, "tiro"), &p, e) && import_info(line, &p, out, e);
 }
 
 bool import_own_lines(struct import_text *t, struct imported *out, struct error *e)
