@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "chat/history.h"
 #include "chat/session_info.h"
-#include "session/fork.h"
+#include "session/catalog.h"
 #include "store/event_log.h"
 #include "tests/record.h"
 #include "tests/suite.h"

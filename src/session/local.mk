@@ -20,7 +20,6 @@ libtiro_a_SOURCES += \
 	src/session/export.c src/session/export.h \
 	src/session/extractor.c src/session/extractor.h \
 	src/session/folders.c src/session/folders.h \
-	src/session/fork.c src/session/fork.h \
 	src/session/graph_operations.c src/session/graph_operations.h \
 	src/session/health.c src/session/health.h \
 	src/session/import.c src/session/import.h \
@@ -30,12 +29,12 @@ libtiro_a_SOURCES += \
 	src/session/journal.c src/session/journal.h \
 	src/session/learned_operations.c src/session/learned_operations.h \
 	src/session/lock.c src/session/lock.h \
-	src/session/memories.c src/session/memories.h \
+	src/session/memories.h \
 	src/session/memory_desk.c src/session/memory_desk.h \
 	src/session/memory_operations.c src/session/memory_operations.h \
 	src/session/memory_sink.c src/session/memory_sink.h \
 	src/session/memory_transfer.c \
-	src/session/notice.c src/session/notice.h \
+	src/session/notice.h \
 	src/session/operation.c src/session/operation.h \
 	src/session/projection.c src/session/projection.h \
 	src/session/session_operations.c src/session/session_operations.h

@@ -14,6 +14,7 @@
 #include "session/learned_operations.h"
 #include "session/memories.h"
 #include "session/memory_operations.h"
+#include "session/notice.h"
 #include "session/session_operations.h"
 
 /* Of sessions that were deleted by a process that did not come to the end. */
@@ -330,4 +331,43 @@ void operation_answer_fail(struct operation_answer *a, const struct error *e)
 bool operation_answers(const struct operation_answer *a, const struct operation *o)
 {
     return a->request->operation == o;
+}
+
+struct notice *notice_new(enum notice_type type)
+{
+    struct notice *n = mem_alloc(sizeof *n);
+    n->type = type;
+    n->meters.total = USAGE_UNKNOWN;
+    n->meters.cost = -1;
+    return n;
+}
+
+void notice_free(struct notice *n)
+{
+    if (!n)
+        return;
+    operation_answer_free(n->answer);
+    event_free(n->event);
+    session_info_release(&n->info);
+    for (size_t i = 0; i < n->events.len; i++)
+        event_free(n->events.items[i]);
+    vec_release(&n->events);
+    memory_stats_release(&n->stats);
+    shape_release(&corpus_progress_shape, &n->progress);
+    free(n->provider);
+    free(n->model);
+    free(n->detail);
+    free(n->text);
+    free(n->name);
+    free(n->args);
+    free(n->preview);
+    free(n->guarded);
+    free(n->grant);
+    free(n);
+}
+
+void notice_name_session(struct notice *n, const char *id)
+{
+    size_t len = id ? strlen(id) : 0;
+    memcpy(n->session, id ? id : "", len < UUID_LEN ? len : UUID_LEN);
 }
