@@ -115,6 +115,14 @@ char *url_escape(const char *text)
     return buf_take(&out);
 }
 
+int url_escaped_byte(const char *text, size_t len)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *high = len > 2 && text[0] == '%' && text[1] ? strchr(digits, text[1]) : NULL;
+    const char *low = high && text[2] ? strchr(digits, text[2]) : NULL;
+    return low ? (int)((high - digits) % 16 * 16 + (low - digits) % 16) : -1;
+}
+
 /* --- the environment of a child --------------------------------------------------------------- */
 
 #define BETWEEN_NAMES " \t\r\n,"

@@ -70,6 +70,9 @@ void url_add_masked(struct buf *out, const char *text);
  * frees. */
 char *url_escape(const char *text);
 
+/* The byte of an escape "%XX" at the beginning of the text of `len` bytes; -1: there is none. */
+int url_escaped_byte(const char *text, size_t len);
+
 /* ---- a key from a command, such as a password manager's ---- */
 
 /* Runs the command with /bin/sh, without a terminal and without its error output; `key` is its

@@ -1,5 +1,4 @@
 /* Where there is no row: the number of base/err.h. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,23 +91,14 @@ int acp_choice_answer(struct acp_choices choices, const char *id)
 
 static const char file_scheme[] = "file://";
 
-static int hex_value(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = strchr(digits, tolower((unsigned char)c));
-    return c && at ? (int)(at - digits) : -1;
-}
-
 /* Escapes of control characters, and what is no escape, stay as they are. */
 static char *unescape(const char *text)
 {
     struct buf out = BUF_INIT;
     for (; *text; text++) {
-        int high = *text == '%' ? hex_value(text[1]) : -1;
-        int low = high >= 0 ? hex_value(text[2]) : -1;
-        bool escaped = low >= 0 && high * 16 + low >= ' ';
-        buf_addch(&out, escaped ? (char)(high * 16 + low) : *text);
-        text += escaped ? 2 : 0;
+        int byte = url_escaped_byte(text, strnlen(text, 3));
+        buf_addch(&out, byte >= ' ' ? (char)byte : *text);
+        text += byte >= ' ' ? 2 : 0;
     }
     return buf_take(&out);
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -338,14 +339,6 @@ bool http_parse_address(const char *text, char **host, int *port, struct error *
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* NULL with USAGE: an escape is malformed, or the text is no UTF-8. */
 static char *read_escapes(const char *s, size_t len, bool plus_is_blank, struct error *e)
 {
@@ -353,10 +346,9 @@ static char *read_escapes(const char *s, size_t len, bool plus_is_blank, struct 
     for (size_t i = 0; i < len; i++) {
         char c = s[i] == '+' && plus_is_blank ? ' ' : s[i];
         if (c == '%') {
-            int high = i + 2 < len ? hex_digit(s[i + 1]) : -1;
-            int low = i + 2 < len ? hex_digit(s[i + 2]) : -1;
-            c = (char)(high * 16 + low);
-            if (high < 0 || low < 0 || c == '\0') {
+            int byte = url_escaped_byte(s + i, len - i);
+            c = (char)byte;
+            if (byte <= 0) {
                 err_set(e, ERR_USAGE, "the URL has a %% that begins no escape; write it as %%25");
                 return NULL;
             }

@@ -178,25 +178,16 @@ bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *re
 
 static const char scheme[] = "tiro://session/", json_ending[] = ".json";
 
-/* The value of a hexadecimal digit; negative: it is none. */
-static int digit_of(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)((at - digits) % 16) : -1;
-}
-
 /* NULL: an escape is malformed, or the result is no text. */
 static char *unescape(const char *text, size_t len)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
-        int high = text[i] == '%' && i + 1 < len ? digit_of(text[i + 1]) : -1;
-        int low = high >= 0 && i + 2 < len ? digit_of(text[i + 2]) : -1;
-        if (text[i] == '%' && low < 0)
+        int byte = url_escaped_byte(text + i, len - i);
+        if (text[i] == '%' && byte < 0)
             return NULL;
-        buf_addch(&out, text[i] == '%' ? (char)(high * 16 + low) : text[i]);
-        i += text[i] == '%' ? 2 : 0;
+        buf_addch(&out, byte < 0 ? text[i] : (char)byte);
+        i += byte < 0 ? 0 : 2;
     }
     bool valid = out.len > 0 && strlen(out.data) == out.len && utf8_valid(out.data, out.len);
     return valid ? buf_take(&out) : NULL;
