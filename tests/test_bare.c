@@ -3,7 +3,7 @@
 
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/app/bare.h"
+#include "ui/app/clipboard.h"
 
 static struct bare bare;
 

@@ -7,8 +7,7 @@
 #include "tests/still_app.h"
 #include "tests/suite.h"
 #include "ui/app/dispatch.h"
-#include "ui/app/message.h"
-#include "ui/app/way_back.h"
+#include "ui/app/turns.h"
 
 /* In place of the engine's. */
 static VEC(struct operation_request *) asked;

@@ -3,7 +3,7 @@
 
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/app/ui.h"
+#include "ui/app/run.h"
 #include "ui/term/keymap.h"
 
 static struct keymap map;

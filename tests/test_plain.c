@@ -11,8 +11,7 @@
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/app/plain_reader.h"
-#include "ui/app/plain_writer.h"
+#include "ui/app/plain_io.h"
 
 static void say(const char *text)
 {
@@ -182,7 +181,7 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     type_line(&c, "/corpus\n", "There is no corpus.");
     type_line(&c, "/corpus add trip\n", "/corpus add NAME PATH");
     type_line(&c, support_text("/corpus add trip %s\n", support_path("docs")),
-         "Corpus trip is read: 2 files, 1 new, 1 unreadable; ");
+              "Corpus trip is read: 2 files, 1 new, 1 unreadable; ");
     type_line(&c, "/corpus\n", "trip: documents 1, passages 1, unreadable 1");
     type_line(&c, "/corpus ryokan\n", "kyoto.md:1 (Sleeping)\n# Sleeping");
     type_line(&c, "where? @corpus:trip\n", "By the river [1].");

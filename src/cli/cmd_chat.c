@@ -4,8 +4,7 @@
 #include "base/vec.h"
 #include "cli/session_options.h"
 #include "cli/setup.h"
-#include "ui/app/plain.h"
-#include "ui/app/ui.h"
+#include "ui/app/run.h"
 #include "ui/term/term.h"
 
 struct chat_options {

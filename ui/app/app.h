@@ -7,10 +7,9 @@
 #include <stdint.h>
 
 #include "session/engine.h"
-#include "ui/app/asked.h"
 #include "ui/app/background.h"
-#include "ui/app/errand.h"
-#include "ui/app/options.h"
+#include "ui/app/requests.h"
+#include "ui/app/run.h"
 #include "ui/term/keymap.h"
 #include "ui/term/probe.h"
 #include "ui/term/theme.h"
@@ -103,20 +102,20 @@ struct app {
 
     struct session_info session;
     char left[UUID_LEN + 1]; /* the conversation that was here before it; "": none was */
-    bool read_only;    /* it is open for reading alone */
-    bool fresh;        /* nothing was said in it yet */
-    bool offline_said; /* that there is no model, in this session */
+    bool read_only;          /* it is open for reading alone */
+    bool fresh;              /* nothing was said in it yet */
+    bool offline_said;       /* that there is no model, in this session */
     char *provider, *model, *detail;
     enum provider_reason reason;
     struct meters meters;
-    bool truncated;    /* the server left out the beginning of a request */
-    bool answered;     /* … and answered one since, as far as is known in full */
-    char *last_sent;   /* newest message of the person's in this session */
-    bool replacing;    /* what is being written takes its place (message.h) */
+    bool truncated;  /* the server left out the beginning of a request */
+    bool answered;   /* … and answered one since, as far as is known in full */
+    char *last_sent; /* newest message of the person's in this session */
+    bool replacing;  /* what is being written takes its place (message.h) */
 
     struct activity activity;
     struct background background; /* it may have the shown one while another was asked for */
-    char *waiting;      /* the message that is sent when the turn ends; NULL: none */
+    char *waiting;                /* the message that is sent when the turn ends; NULL: none */
     bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
     bool retry_after;   /* /retry was: sent when the engine is free */
 
@@ -138,7 +137,7 @@ struct app {
     bool sessions_known, models_known, inputs_asked;
     uint64_t older_asked;   /* request for older events; 0: none is under way */
     app_answer *take_older; /* who takes them; notices_init() */
-    bool stop_asked; /* by /stop, which tells when nothing runs */
+    bool stop_asked;        /* by /stop, which tells when nothing runs */
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc, or a command that was refused, closed the popup */
@@ -163,7 +162,7 @@ struct app {
     int64_t leave_until; /* monotonic; ACTION_CLEAR again before that leaves; 0: nobody asked */
     bool leaving;
     size_t others_told; /* conversations in the background that leaving was said to stop */
-    int signal_number; /* that ended it; 0: none */
+    int signal_number;  /* that ended it; 0: none */
 };
 
 /* As [ui] reasoning says. */

@@ -1,4 +1,4 @@
-#include "ui/app/commands.h"
+#include "ui/app/slash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,11 @@
 #include "ui/app/app.h"
 #include "ui/app/cards.h"
 #include "ui/app/clipboard.h"
-#include "ui/app/compact.h"
 #include "ui/app/corpora.h"
 #include "ui/app/find.h"
-#include "ui/app/fork.h"
-#include "ui/app/message.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
-#include "ui/app/pin.h"
+#include "ui/app/turns.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
 

@@ -1,18 +1,60 @@
 #include "ui/app/completion.h"
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/corpus_operations.h"
 #include "session/session_operations.h"
-#include "ui/app/compact.h"
-#include "ui/app/fork.h"
-#include "ui/app/path_lister.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
+
+enum { PATH_ENTRIES_MAX = 2000 }; /* of one directory; the rest is left out */
+
+/* Reads a directory on a worker, so that a slow disk never blocks the keyboard. */
+struct path_listing {
+    struct errand errand;
+    char *directory;   /* as it was asked for; "": the working directory */
+    VEC(char *) names; /* sorted; directories end in "/". None where it cannot be read */
+};
+
+static void release_listing(struct errand *e)
+{
+    struct path_listing *l = (struct path_listing *)e;
+    vec_free_each(&l->names);
+    free(l->directory);
+    free(l);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void read_directory(struct errand *e)
+{
+    struct path_listing *l = (struct path_listing *)e;
+    DIR *dir = opendir(*l->directory ? l->directory : ".");
+    if (!dir)
+        return;
+    for (struct dirent *entry; l->names.len < PATH_ENTRIES_MAX && (entry = readdir(dir));) {
+        const char *name = entry->d_name;
+        struct stat status;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        auto_free char *path = mem_printf("%s%s", l->directory, name);
+        bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+        vec_push(&l->names, mem_printf("%s%s", name, directory ? "/" : ""));
+    }
+    closedir(dir);
+    if (l->names.len > 0)
+        qsort(l->names.items, l->names.len, sizeof *l->names.items, by_name);
+}
 
 /* What begins the name of a corpus in the message, behind the "@". */
 #define CORPUS_MARK "corpus:"
@@ -341,9 +383,11 @@ void completion_start(struct app *app)
     } else if (t.place == PLACE_CORPUS) {
         offer_corpora(app, &t, wanted);
     } else if (t.place == PLACE_PATH) {
-        char *directory = directory_of(t.word);
-        path_lister_ask(app->errands, directory, offer_paths);
-        free(directory);
+        struct path_listing *l = mem_alloc(sizeof *l);
+        l->errand =
+            (struct errand){.run = read_directory, .done = offer_paths, .release = release_listing};
+        l->directory = directory_of(t.word);
+        errand_start(app->errands, &l->errand);
     }
     release(&t);
 }

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
-#include "ui/app/compact.h"
 #include "ui/app/panes.h"
-#include "ui/app/way_back.h"
+#include "ui/app/slash.h"
+#include "ui/app/turns.h"
 
 /* What was asked for, where that says more than the code. */
 static const char *sentence_of(const struct operation *o)

@@ -191,7 +191,8 @@ void find_init(struct app *app)
     views_open(&app->views, &app->find.view);
 }
 
-/* "2 of 7", or while one types "7"; "2 of 7+" where older pages are not there that may have more. */
+/* "2 of 7", or while one types "7"; "2 of 7+" where older pages are not there that may have more.
+ */
 static bool add_count(struct app *app, struct buf *out)
 {
     struct transcript_matches m = transcript_matches(app->transcript, COUNTED_A_FRAME);

@@ -13,13 +13,10 @@
 #include "ui/app/completion.h"
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
-#include "ui/app/jump.h"
-#include "ui/app/message.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
-#include "ui/app/way_back.h"
 #include "ui/term/term.h"
 
 static void replace_string(char **old, char **new)

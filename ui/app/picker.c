@@ -10,16 +10,93 @@
 #include "config/edit.h"
 #include "session/session_operations.h"
 #include "ui/app/faults.h"
-#include "ui/app/help.h"
 #include "ui/app/slash.h"
 #include "ui/term/rows.h"
+#include "ui/view/hints.h"
 
 #define INPUTS_MAX 1000
 
+/* Help: a heading has no value and no detail (list.h). */
+
+static void heading(struct list *list, const char *text)
+{
+    list_add(list, "", NULL, "");
+    list_add(list, text, NULL, NULL);
+}
+
+static void take_hint(void *context, const char *keys, const char *text)
+{
+    struct list *list = context;
+    if (list_count(list) == 0)
+        list_add(list, _("Here"), NULL, NULL);
+    list_add(list, keys, text, "");
+}
+
+static void add_commands(struct list *list, bool kept, bool to_choose)
+{
+    for (const struct slash_command *c = slash_commands; c->name; c++) {
+        auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);
+        list_add(list, label, slash_help(c, kept), to_choose ? c->name : "");
+    }
+}
+
+static void add_keys(struct list *list, const struct keymap *keymap)
+{
+    for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
+        AUTO(buf_release) struct buf keys = BUF_INIT;
+        keymap_describe(keymap, (enum action)a, &keys);
+        if (keys.len > 0)
+            list_add(list, keys.data, _(action_info((enum action)a)->help), "");
+    }
+}
+
+static const struct {
+    const char *keys, *help;
+} in_lists[] = {
+    {"j k g G", N_("in F2, F4, a compaction and the themes: down, up, to the first, to the last")},
+    {"n N", N_("in memory: the next entry and the one before; in the context: what a "
+               "compaction would drop")},
+    {"/", N_("where letters are keys: begin a search or a filter")},
+    {N_("letters"), N_("in all other lists, and behind \"/\": filter as you type")},
+    {"Enter", N_("choose")},
+    {"Esc", N_("close")}};
+
+static const struct {
+    enum glyph mark;
+    const char *help;
+} status_marks[] = {{GLYPH_GAUGE_FULL, N_("what the next request contains")},
+                    {GLYPH_BAR, N_("where automatic compaction begins")},
+                    {GLYPH_AGAIN, N_("number of compactions")}};
+
+/* The keys of the view that has the keyboard come first. */
 void picker_help(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Help"));
-    help_fill(list, &app->keymap, views_holder(&app->views), app->options->engine->persist);
+    struct view *focus = views_holder(&app->views);
+    if (focus && focus->ops->rows) {
+        hints_collect(take_hint, list);
+        (void)focus->ops->rows(focus);
+        hints_collect(NULL, NULL);
+    }
+    if (list_count(list) > 0)
+        list_add(list, "", NULL, "");
+    list_add(list, _("Write a message and send it; the answer streams in above."), NULL, "");
+    list_add(list, _("A text that begins with \"//\" is sent with one slash."), NULL, "");
+    heading(list, _("Commands"));
+    add_commands(list, app->options->engine->persist, false);
+    heading(list, _("Keys ([keys] in tiro.ini changes them)"));
+    add_keys(list, &app->keymap);
+    heading(list, _("In lists"));
+    for (size_t i = 0; i < sizeof in_lists / sizeof *in_lists; i++)
+        list_add(list, _(in_lists[i].keys), _(in_lists[i].help), "");
+    heading(list, _("Status line"));
+    for (size_t i = 0; i < sizeof status_marks / sizeof *status_marks; i++)
+        list_add(list, glyph(status_marks[i].mark), _(status_marks[i].help), "");
+    list_add(list, "~", _("an estimate"), "");
+    heading(list, _("Mouse"));
+    list_add(list, _("wheel"), _("scrolls; with Shift held, text can be selected"), "");
+    list_add(list, _("click"), _("opens and folds a tool call or reasoning, opens a compaction"),
+             "");
     app_open_list(app, LIST_HELP, list, NULL);
 }
 
@@ -45,12 +122,7 @@ static void chose_command(struct app *app, const char *value)
 void picker_palette(struct app *app)
 {
     struct list *list = list_new(LIST_TYPE, _("Commands"));
-    for (const struct slash_command *c = slash_commands; c->name; c++) {
-        struct buf label = BUF_INIT;
-        buf_addf(&label, "/%s %s", c->name, c->arguments);
-        list_add(list, label.data, slash_help(c, app->options->engine->persist), c->name);
-        buf_release(&label);
-    }
+    add_commands(list, app->options->engine->persist, true);
     app_open_list(app, LIST_PALETTE, list, chose_command);
 }
 

@@ -11,7 +11,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/app.h"
-#include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
 #include "ui/term/rows.h"
 #include "ui/term/tty.h"

@@ -1,12 +1,119 @@
-/* The surface for terminals that show one line after the other, and for screen readers: what the
- * screen shows is written as lines, what its keys do is typed as words. It asks the engine for the
- * same as the screen does. Input and output may be a pipe. */
-#ifndef UI_PLAIN_H
-#define UI_PLAIN_H
+/* State and functions that plain*.c share: the line surface (plain_run() in run.h). */
+#ifndef UI_APP_PLAIN_H
+#define UI_APP_PLAIN_H
 
-#include "ui/app/options.h"
+#include "ui/app/plain_io.h"
+#include "ui/app/turns.h"
+#include "ui/transcript/transcript.h"
+#include "ui/view/approval.h"
 
-/* Returns as ui_run(). The input's end leaves, when what runs has ended. */
-int plain_run(const struct ui_options *options, struct error *e);
+struct plain;
+
+/* Gets the answer to what was asked, if it was done. */
+typedef void plain_taker(struct plain *p, struct operation_answer *a);
+
+/* What is to be answered before the next line counts. */
+struct plain_asked {
+    bool open;
+    uint64_t id; /* of the request; 0: the session is being opened */
+    plain_taker *take;
+};
+
+struct plain {
+    const struct ui_options *options;
+    const struct config *config;
+    struct engine *engine;
+    struct plain_reader in;
+    struct plain_writer out;
+    enum reasoning_view reasoning;
+
+    struct session_info session;
+    bool read_only;
+    char *provider;
+    struct transcript *transcript;
+    size_t item;     /* of the transcript: those before it are written */
+    size_t written;  /* bytes of its text that are, or that its beginning is */
+    int64_t writing; /* number of the event that began it */
+    bool history;    /* what is written now was said before */
+    bool echo;       /* the next message was not typed just now: it is written, too */
+
+    struct plain_asked asked;
+    bool busy;    /* a turn or a compaction runs, or was asked for */
+    bool running; /* the engine has said so */
+    bool compacting;
+    bool failed; /* the last turn */
+    int64_t began_ms;
+    char *waiting; /* the message that is sent when the turn ends; NULL: none */
+    char *unsent;  /* the one that /retry sends: a draft, or what could not be sent; NULL: none */
+    char *files;   /* of -f: stands before the next message; NULL: none */
+
+    struct approval approval; /* tools that ask; its first question was written */
+    bool reviewing;           /* a draft summary waits for an answer */
+    int cited;                /* number of the citation that was asked for */
+    VEC(char *) found;        /* ids of the entries of memory that were listed last */
+
+    size_t turn; /* that is looked for in older pages; 0: none */
+    void (*turn_found)(struct plain *p, const struct turn_found *found);
+
+    int64_t leave_until_ms; /* another Ctrl-C before that leaves */
+    bool leaving;
+    int signal_number;
+};
+
+/* plain.c */
+
+/* Asks the engine; the next line waits for the answer. */
+void plain_ask(struct plain *p, const struct operation *o, const void *params, plain_taker *take);
+/* The same, and no line waits; only of a failure is told. */
+void plain_send(struct plain *p, const struct operation *o, const void *params);
+void plain_say(struct plain *p, const char *text); /* sends a message, or lets it wait */
+void plain_retry(struct plain *p);
+void plain_forget_found(struct plain *p); /* the entries that were listed */
+void plain_began(struct plain *p);        /* a turn or a compaction was asked for */
+
+/* Takes the lines that a person has typed by now: what comes next was not seen by them. */
+void plain_drain(struct plain *p);
+
+/* Tells of a text that /retry sends. */
+void plain_say_unsent(struct plain *p, const char *text);
+
+/* Keeps the text, behind what is kept already, for /retry and as the session's draft; NULL: keeps
+ * nothing any more. Takes it. */
+void plain_keep(struct plain *p, char *text);
+
+/* plain_notices.c. Frees the notice. */
+void plain_take(struct plain *p, struct notice *n);
+
+void plain_take_models(struct plain *p, struct operation_answer *a);
+void plain_take_report(struct plain *p, struct operation_answer *a);
+void plain_take_context(struct plain *p, struct operation_answer *a);
+void plain_take_memory(struct plain *p, struct operation_answer *a);
+
+/* Writes what of the transcript is new and settled. */
+void plain_write_transcript(struct plain *p);
+
+/* plain_questions.c */
+bool plain_is_asked(const struct plain *p);
+const char *plain_question(const struct plain *p);    /* one line, in front of the answer */
+void plain_show_question(struct plain *p);            /* in full, when it has become the first */
+bool plain_answer(struct plain *p, const char *text); /* false: it is no answer */
+void plain_deny(struct plain *p);                     /* nobody answers any more */
+void plain_review(struct plain *p, const struct notice *n);
+void plain_forget_questions(struct plain *p);
+
+/* plain_corpora.c */
+void plain_corpus(struct plain *p, const char *arguments);
+void plain_cite(struct plain *p, const char *arguments);
+void plain_take_corpora_state(struct plain *p, struct notice *n);
+
+/* plain_learned.c */
+void plain_remember(struct plain *p, const char *arguments);
+void plain_learned(struct plain *p, const char *arguments);
+void plain_find_learned(struct plain *p,
+                        const char *query);               /* says nothing where nothing is found */
+bool plain_set_access(struct plain *p, const char *word); /* false: it is no such word */
+
+/* plain_commands.c */
+void plain_command(struct plain *p, const char *text);
 
 #endif

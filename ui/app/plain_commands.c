@@ -1,5 +1,7 @@
-/* Slash commands in lines. Names, arguments and help are those of ui/app/commands.h; here is what
- * each asks of the engine. */
+/* The slash commands of the line surface. Names, arguments and help come from slash.h; here are the
+ * requests that each makes of the engine and the lines that its answer becomes. */
+#include "ui/app/plain.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,24 +9,244 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/corpus_operations.h"
 #include "session/graph_operations.h"
+#include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
-#include "ui/app/compact.h"
+#include "ui/app/cards.h"
+#include "ui/app/corpora.h"
 #include "ui/app/picker.h"
-#include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
 #include "ui/text/format.h"
 #include "ui/transcript/messages.h"
 #include "ui/view/sessions.h"
 
-enum { LISTED = 20, PAGE_EVENTS = 200 };
+enum { LISTED = 20, LEARNED_LISTED = 30, PAGE_EVENTS = 200 };
 
 static void say_done(struct plain *p, struct operation_answer *a)
 {
     (void)a;
     plain_write(&p->out, _("Done."));
 }
+
+/* Corpora: /corpus and /cite */
+
+static void write_corpus(struct plain *p, const struct corpus_info *n)
+{
+    plain_writef(&p->out, _("%s: documents %lld, passages %lld, unreadable %lld%s"), n->name,
+                 (long long)n->documents, (long long)n->passages, (long long)n->failed,
+                 n->pending ? _(" (being read)") : "");
+}
+
+static void take_corpora(struct plain *p, struct operation_answer *a)
+{
+    const struct corpus_list *list = a->result;
+    int64_t failed = 0;
+    for (size_t i = 0; i < list->items.len; i++) {
+        write_corpus(p, &list->items.items[i]);
+        failed += list->items.items[i].failed;
+    }
+    if (failed > 0)
+        plain_write(&p->out,
+                    _("'tiro corpus show --failed NAME' says what could not be read and why."));
+    if (list->items.len == 0)
+        plain_write(&p->out, _("There is no corpus. /corpus add NAME PATH makes one."));
+    else
+        plain_write(
+            &p->out,
+            _("@corpus:NAME in a message lets the model search it; /corpus QUERY does so here."));
+}
+
+/* "[2] /d/kyoto.md:12 (Travel > Sleeping)", then the text. */
+static void write_passage(struct plain *p, const struct corpus_passage *n, int number)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "[%d] %s", number, n->file);
+    if (n->page > 0)
+        buf_addf(&text, _(" p. %lld"), (long long)n->page);
+    else if (n->line > 0)
+        buf_addf(&text, ":%lld", (long long)n->line);
+    if (n->heading && *n->heading)
+        buf_addf(&text, " (%s)", n->heading);
+    buf_addf(&text, "\n%s", n->content);
+    plain_write(&p->out, text.data);
+    buf_release(&text);
+}
+
+static void take_passages(struct plain *p, struct operation_answer *a)
+{
+    const struct corpus_found *found = a->result;
+    for (size_t i = 0; i < found->items.len; i++)
+        write_passage(p, &found->items.items[i], (int)i + 1);
+    if (found->badge)
+        plain_write(&p->out, found->badge);
+    plain_writef(
+        &p->out,
+        ngettext("%lld passage searched", "%lld passages searched", (unsigned long)found->searched),
+        (long long)found->searched);
+}
+
+static void take_cited(struct plain *p, struct operation_answer *a)
+{
+    const struct corpus_passages *given = a->result;
+    for (size_t i = 0; i < given->items.len; i++)
+        if (given->items.items[i].number == p->cited) {
+            write_passage(p, &given->items.items[i], p->cited);
+            return;
+        }
+    plain_write(&p->out, _("The model was given no passage with this number."));
+}
+
+void plain_cite(struct plain *p, const char *arguments)
+{
+    p->cited = corpora_citation_number(arguments);
+    if (p->cited > 0)
+        plain_ask(p, &operation_corpus_cited, &(struct corpus_cited){p->session.id, 0}, take_cited);
+    else
+        plain_write(&p->out, corpora_citation_complaint());
+}
+
+static void take_begun(struct plain *p, struct operation_answer *a)
+{
+    char *text = corpora_begun_text(a->result);
+    plain_write(&p->out, text);
+    free(text);
+}
+
+void plain_take_corpora_state(struct plain *p, struct notice *n)
+{
+    char *text = corpora_state_text(n, _("'tiro corpus show --failed NAME' says why"));
+    if (text)
+        plain_write(&p->out, text);
+    free(text);
+}
+
+void plain_corpus(struct plain *p, const char *arguments)
+{
+    struct corpora_order o;
+    corpora_order_read(arguments, &o);
+    const char *paths[] = {o.path};
+    const struct corpus_add change = {
+        .name = o.name, .paths = {paths, o.path != NULL, 1}, .consent = o.consent};
+    const struct corpus_search search = {.query = o.query, .hybrid_weight = -1};
+    if (o.kind == CORPORA_INCOMPLETE)
+        plain_write(&p->out, corpora_order_complaint());
+    else if (o.kind == CORPORA_ADD)
+        plain_ask(p, &operation_corpus_add, &change, take_begun);
+    else if (o.kind == CORPORA_UPDATE)
+        plain_ask(p, &operation_corpus_update, &change, take_begun);
+    else if (*o.query)
+        plain_ask(p, &operation_corpus_search, &search, take_passages);
+    else
+        plain_ask(p, &operation_corpus_list, NULL, take_corpora);
+    corpora_order_release(&o);
+}
+
+/* Learned memory: /remember, /learned, and /memory off, read or write */
+
+static void write_item(struct plain *p, const struct learned_item *item)
+{
+    plain_writef(&p->out, "%s  %s  %s", item->id, learned_state_word(item->state), item->text);
+}
+
+static void take_items(struct plain *p, struct operation_answer *a)
+{
+    const struct learned_items *items = a->result;
+    for (size_t i = 0; i < items->items.len; i++)
+        write_item(p, &items->items.items[i]);
+    if (items->items.len == 0)
+        plain_write(&p->out, _("Nothing was learned of this project yet. /remember TEXT keeps "
+                               "something."));
+    else
+        plain_write(&p->out,
+                    _("/learned accept, reject or forget and an id changes one of these."));
+}
+
+static void take_forgettable_items(struct plain *p, struct operation_answer *a)
+{
+    const struct learned_items *items = a->result;
+    for (size_t i = 0; i < items->items.len; i++)
+        write_item(p, &items->items.items[i]);
+    if (items->items.len > 0)
+        plain_write(&p->out, _("/learned forget ID deletes one of these."));
+}
+
+void plain_find_learned(struct plain *p, const char *query)
+{
+    const struct learned_search_params params = {.query = query, .limit = LEARNED_LISTED};
+    plain_ask(p, &operation_learned_search, &params, take_forgettable_items);
+}
+
+static void take_item(struct plain *p, struct operation_answer *a)
+{
+    write_item(p, a->result);
+}
+
+static void take_added(struct plain *p, struct operation_answer *a)
+{
+    write_item(p, &((const struct learned_add_result *)a->result)->item);
+}
+
+void plain_remember(struct plain *p, const char *arguments)
+{
+    const struct learned_add_params params = {.text = arguments};
+    plain_ask(p, &operation_learned_add, &params, take_added);
+}
+
+static void accept(struct plain *p, const char *id)
+{
+    plain_ask(p, &operation_learned_accept, &(struct learned_id_params){id}, take_item);
+}
+
+static void reject(struct plain *p, const char *id)
+{
+    plain_ask(p, &operation_learned_reject, &(struct learned_id_params){id}, take_item);
+}
+
+static void forget(struct plain *p, const char *id)
+{
+    const struct learned_forget_params params = {.ids = {.items = &id, .len = 1}};
+    plain_ask(p, &operation_learned_forget, &params, say_done);
+}
+
+static void restore(struct plain *p, const char *nothing)
+{
+    (void)nothing;
+    plain_ask(p, &operation_learned_restore, NULL, take_item);
+}
+
+void plain_learned(struct plain *p, const char *arguments)
+{
+    static const struct {
+        const char *word;
+        void (*run)(struct plain *p, const char *id);
+    } verbs[] = {{"accept", accept}, {"reject", reject}, {"forget", forget}, {"restore", restore}};
+    const struct learned_list_params all = {.limit = LEARNED_LISTED};
+    const struct learned_search_params search = {.query = arguments, .limit = LEARNED_LISTED};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        size_t len = strlen(verbs[i].word);
+        if (strncmp(arguments, verbs[i].word, len) == 0 && strchr(" ", arguments[len])) {
+            verbs[i].run(p, arguments + len + strspn(arguments + len, " "));
+            return;
+        }
+    }
+    if (*arguments)
+        plain_ask(p, &operation_learned_search, &search, take_items);
+    else
+        plain_ask(p, &operation_learned_list, &all, take_items);
+}
+
+bool plain_set_access(struct plain *p, const char *word)
+{
+    struct session_memory_params params = {.access = MEMORY_ACCESS_WRITE};
+    bool is = cards_access_of(word, &params.access);
+    if (is)
+        plain_ask(p, &operation_session_set_memory, &params, say_done);
+    return is;
+}
+
+/* Sessions */
 
 static void run_new(struct plain *p, const char *arguments)
 {
@@ -468,35 +690,16 @@ static const struct {
     const char *name;
     void (*run)(struct plain *p, const char *arguments);
 } commands[] = {
-    {"help", run_help},
-    {"new", run_new},
-    {"resume", run_resume},
-    {"sessions", run_sessions},
-    {"rename", run_rename},
-    {"label", run_label},
-    {"fork", run_fork},
-    {"archive", run_archive},
-    {"export", run_export},
-    {"stop", run_stop},
-    {"compact", run_compact},
-    {"uncompact", run_uncompact},
-    {"pin", run_pin},
-    {"unpin", run_unpin},
-    {"context", run_context},
-    {"memory", run_memory},
-    {"index", run_index},
-    {"remember", plain_remember},
-    {"learned", plain_learned},
-    {"graph", run_graph},
-    {"corpus", plain_corpus},
-    {"cite", plain_cite},
-    {"forget", run_forget},
-    {"model", run_model},
-    {"system", run_system},
-    {"retry", run_retry},
-    {"config", run_config},
-    {"doctor", run_doctor},
-    {"quit", run_quit},
+    {"help", run_help},         {"new", run_new},         {"resume", run_resume},
+    {"sessions", run_sessions}, {"rename", run_rename},   {"label", run_label},
+    {"fork", run_fork},         {"archive", run_archive}, {"export", run_export},
+    {"stop", run_stop},         {"compact", run_compact}, {"uncompact", run_uncompact},
+    {"pin", run_pin},           {"unpin", run_unpin},     {"context", run_context},
+    {"memory", run_memory},     {"index", run_index},     {"remember", plain_remember},
+    {"learned", plain_learned}, {"graph", run_graph},     {"corpus", plain_corpus},
+    {"cite", plain_cite},       {"forget", run_forget},   {"model", run_model},
+    {"system", run_system},     {"retry", run_retry},     {"config", run_config},
+    {"doctor", run_doctor},     {"quit", run_quit},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

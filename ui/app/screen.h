@@ -1,10 +1,43 @@
 /* Draws what of the screen is out of date: a title row, the transcript or a list over it, the
  * status line, the message that waits, the editor. */
-#ifndef UI_SCREEN_H
-#define UI_SCREEN_H
+#ifndef UI_APP_SCREEN_H
+#define UI_APP_SCREEN_H
+
+#include <stdbool.h>
 
 #include "ui/app/app.h"
-#include "ui/app/layout.h"
+
+#define SCREEN_MIN_ROWS 10
+#define SCREEN_MIN_COLS 40
+
+struct layout {
+    int rows, cols;
+    int body_top, body_rows;
+    int body_cols; /* of the transcript */
+    int pane_cols; /* of the memory pane right of it, behind a rule; 0: it is not there */
+    int status_row;
+    int waiting_row; /* -1: none */
+    int editor_top, editor_rows;
+    bool too_small;
+};
+struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting);
+
+/* The same while a summary is reviewed in the place of the editor: it gets up to two thirds. */
+struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
+
+/* Columns that the memory pane takes of so many, without the rule before it; 0: it stands over the
+ * transcript. */
+enum { PANE_BESIDE = 100 /* columns, from which on there is room */ };
+int layout_pane_columns(int cols);
+
+/* Gives a pane of so many columns its place beside the transcript; 0: there is none. */
+void layout_add_pane(struct layout *l, int columns);
+
+/* Whether all places are the same. */
+bool layout_equal(const struct layout *a, const struct layout *b);
+
+/* Nothing but a word about it fits. */
+bool layout_is_too_small(int rows, int cols);
 
 /* A frame is drawn now: the summary that waits is announced, or opened if its time has come. */
 void screen_advance_draft(struct app *app, int64_t now_ms);

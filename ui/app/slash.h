@@ -1,12 +1,12 @@
-/* The commands that begin with "/": what they are, and what a line of the editor says of them. The
- * table is in commands.c. */
-#ifndef UI_SLASH_H
-#define UI_SLASH_H
+/* The commands that begin with "/": their table (in commands.c), how a line of the editor is
+ * parsed, and the arguments of /compact. */
+#ifndef UI_APP_SLASH_H
+#define UI_APP_SLASH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct app;
+#include "ui/app/app.h"
 
 enum argument_kind {
     ARGUMENT_OTHER,
@@ -74,5 +74,33 @@ void slash_choice_release(struct slash_choice *choice);
 /* The file that /export writes: the one that is named, else one named by the title. The caller
  * frees. */
 char *slash_export_path(const char *arguments, const char *title);
+
+/* Pure. A word that begins with "--" and is no option ends it: `unknown`. What follows mode and
+ * options, from its first word on, is the focus. */
+struct compact_words {
+    const char *mode; /* static; NULL: none */
+    bool preview;
+    const char *focus;   /* in the text; "" */
+    const char *unknown; /* in the text; NULL */
+};
+struct compact_words compact_parse(const char *arguments);
+
+/* What it asks of the engine (texts in `arguments`), NULL; or what is wrong, in words of the
+ * user's, which the caller frees. */
+char *compact_read(const char *arguments, struct compaction_run_params *out);
+
+void compact_send(struct app *app, const char *arguments);
+
+/* Why the mode that was asked for (NULL: the configured one) shortens nothing: by its settings, or
+ * for want of messages. The caller frees. */
+char *compact_all_stays(const struct config *config, const char *asked);
+
+/* Adds the modes and options that may stand there and begin with `word`. `before`: what stands
+ * between the command and the word. */
+void compact_list(struct list *list, const char *before, const char *word);
+
+/* Runs the command (commands.c). False, with a note, if there is no such command, if an argument is
+ * missing or if it takes none: the text stays in the editor. */
+bool slash_run(struct app *app, const char *text);
 
 #endif

@@ -3,6 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "session/session_operations.h"
+#include "ui/view/memory_view.h"
+
+/* Turns by number */
+
 bool turns_number(const char *text, size_t *number)
 {
     char *end;
@@ -88,4 +96,379 @@ bool turns_page_came(struct app *app)
 void turns_forget(struct app *app)
 {
     app->turns = (struct turn_search){0};
+}
+
+/* Jumps to a message */
+
+static void go_on(struct app *app)
+{
+    bool shown = transcript_show_place(app->transcript, &app->jump);
+    bool over = shown || app_want_older(app) == 0;
+    if (over)
+        jump_forget(app);
+    if (over && !shown)
+        memory_view_missed(app->memory);
+    app_want_page(app);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+void jump_to_place(struct app *app, const struct transcript_place *place)
+{
+    app->jump = *place;
+    go_on(app);
+}
+
+void jump_to(struct app *app, int64_t seq)
+{
+    jump_to_place(app, &(struct transcript_place){.seq = seq});
+}
+
+void jump_page_came(struct app *app)
+{
+    if (app->jump.seq > 0)
+        go_on(app);
+}
+
+void jump_forget(struct app *app)
+{
+    app->jump = (struct transcript_place){0};
+}
+
+/* The way back from a jump */
+
+static void copy_id(char out[UUID_LEN + 1], const char *id)
+{
+    memset(out, 0, UUID_LEN + 1);
+    memcpy(out, id, strnlen(id, UUID_LEN));
+}
+
+static struct place_left here(const struct app *app)
+{
+    struct place_left p = {
+        .read_only = app->read_only,
+        .blank = app->fresh && editor_len(app->editor) == 0,
+        .view = transcript_place(app->transcript),
+        .caret = editor_caret(app->editor),
+        .memory = memory_view_is_open(app->memory),
+        .memory_focused = memory_view_focused(app->memory),
+    };
+    copy_id(p.session, app->session.id);
+    return p;
+}
+
+void way_back_mark(struct app *app)
+{
+    vec_push(&app->way_back.places, here(app));
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+void way_back_leave(struct app *app, const char *id)
+{
+    struct way_back *w = &app->way_back;
+    w->moving = WAY_OUT;
+    w->left = here(app);
+    copy_id(w->to, id);
+}
+
+bool way_back_known(const struct app *app)
+{
+    return app->way_back.places.len > 0;
+}
+
+static void show_again(struct app *app, const struct place_left *p)
+{
+    jump_to_place(app, &p->view);
+    if (p->memory)
+        memory_view_return(app->memory, p->memory_focused);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+/* A draft that came with what was only read is not to be taken along. */
+static void leave_draft(struct app *app)
+{
+    const char *draft = app->session.draft;
+    if (app->read_only && draft && strcmp(draft, editor_text(app->editor)) == 0)
+        editor_set(app->editor, "");
+}
+
+static void open_again(struct app *app, const struct place_left *p)
+{
+    leave_draft(app);
+    if (p->blank)
+        app_begin_session(app);
+    else
+        app_open_session(app, p->session, p->read_only);
+}
+
+bool way_back_go(struct app *app)
+{
+    struct way_back *w = &app->way_back;
+    if (w->moving == WAY_HOME)
+        return true;
+    if (w->places.len == 0)
+        return false;
+    struct place_left p = vec_last(&w->places);
+    w->places.len--;
+    if (strcmp(p.session, app->session.id) == 0 && p.read_only == app->read_only) {
+        show_again(app, &p);
+        return true;
+    }
+    w->moving = WAY_HOME;
+    w->left = p;
+    open_again(app, &p);
+    return true;
+}
+
+void way_back_forget(struct app *app)
+{
+    app->way_back.places.len = 0;
+    app->way_back.moving = WAY_STAYS;
+    app_touch(app, DIRTY_STATUS);
+}
+
+void way_back_session(struct app *app, const char *id)
+{
+    struct way_back *w = &app->way_back;
+    bool out = w->moving == WAY_OUT && strcmp(id, w->to) == 0;
+    bool home = w->moving == WAY_HOME && (w->left.blank || strcmp(id, w->left.session) == 0);
+    if (out)
+        vec_push(&w->places, w->left);
+    if (out || (home && w->left.blank))
+        w->moving = WAY_STAYS;
+    else if (!home)
+        way_back_forget(app);
+    if (home && w->left.blank)
+        show_again(app, &w->left);
+}
+
+void way_back_draft(struct app *app)
+{
+    if (app->way_back.moving == WAY_HOME)
+        editor_set_caret(app->editor, app->way_back.left.caret);
+}
+
+void way_back_page(struct app *app)
+{
+    struct way_back *w = &app->way_back;
+    if (w->moving != WAY_HOME)
+        return;
+    w->moving = WAY_STAYS;
+    show_again(app, &w->left);
+}
+
+void way_back_refused(struct app *app)
+{
+    app->way_back.moving = WAY_STAYS;
+}
+
+/* Sending */
+
+static void keep_waiting(struct app *app, const char *text)
+{
+    char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
+    free(app->waiting);
+    app->waiting = joined;
+    app->waiting_after = app->activity.over;
+}
+
+static void begin_turn(struct app *app)
+{
+    app->activity.busy = true;
+    app->activity.over = false;
+    app->activity.started_ms = clock_mono_ms();
+    way_back_forget(app);
+    transcript_scroll_to_end(app->transcript);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void message_send(struct app *app, const char *text)
+{
+    if (app_is_blank(text))
+        return;
+    editor_history_add(app->editor, text);
+    if (app->activity.busy) {
+        keep_waiting(app, text);
+        app_touch_now(app, DIRTY_ALL);
+    } else {
+        (void)app_ask(app, &operation_turn_start,
+                      &(struct turn_start_params){.text = text, .origin = INPUT_TYPED}, NULL);
+        begin_turn(app);
+    }
+}
+
+/* In other words; NULL: the same. */
+static void retry(struct app *app, const char *text)
+{
+    (void)app_ask(app, &operation_turn_retry,
+                  &(struct turn_retry_params){.text = text, .origin = INPUT_TYPED}, NULL);
+    begin_turn(app);
+}
+
+void message_retry(struct app *app)
+{
+    if (app->activity.over) {
+        app->retry_after = true;
+        return;
+    }
+    if (app->activity.busy) {
+        app_note_briefly(app, STYLE_NOTE, "%s",
+                         _("A turn is running; use /retry when it has ended."));
+        return;
+    }
+    if (app->fresh) {
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
+        return;
+    }
+    retry(app, NULL);
+}
+
+static void send_instead(struct app *app, const char *text)
+{
+    editor_history_add(app->editor, text);
+    retry(app, text);
+}
+
+/* --- in place of the last one --- */
+
+static bool wait_for_turn(struct app *app)
+{
+    if (app->activity.busy)
+        app_note_briefly(app, STYLE_NOTE, "%s",
+                         _("A turn is running; edit its message when it has ended."));
+    return app->activity.busy;
+}
+
+void message_edit(struct app *app)
+{
+    if (wait_for_turn(app))
+        return;
+    if (!app->last_sent) {
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
+        return;
+    }
+    app->replacing = true;
+    app_give_back(app, app->last_sent);
+    app_touch_now(app, DIRTY_EDITOR | DIRTY_STATUS);
+}
+
+void message_keep(struct app *app)
+{
+    if (!app->replacing)
+        return;
+    app->replacing = false;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+void message_replace(struct app *app, const char *text)
+{
+    if (wait_for_turn(app)) {
+        app_give_back(app, text);
+        return;
+    }
+    message_keep(app);
+    send_instead(app, text);
+}
+
+/* /fork */
+
+static const char before_compaction[] = "~before-compaction";
+enum { ALL = 0 }; /* in place of an event's number */
+
+static void fork_after(struct app *app, int64_t event, bool before)
+{
+    const struct session_fork_params params = {app->session.id, event, before};
+    app_leave_session(app);
+    (void)app_ask(app, &operation_session_fork, &params, NULL);
+}
+
+static void fork_after_turn(struct app *app, const struct turn_found *turn)
+{
+    if (turn->seq == 0)
+        app_note(app, STYLE_WARNING,
+                 ngettext("You have sent %zu message in this session; /fork N copies all up to "
+                          "the N-th and its answer.",
+                          "You have sent %zu messages in this session; /fork N copies all up to "
+                          "the N-th and its answer.",
+                          turn->count),
+                 turn->count);
+    else
+        fork_after(app, turn->number == turn->count ? ALL : turn->last, false);
+}
+
+void fork_run(struct app *app, const char *arguments)
+{
+    size_t number;
+    if (!*arguments)
+        fork_after(app, ALL, false);
+    else if (strcmp(arguments, before_compaction) == 0)
+        fork_after(app, ALL, true);
+    else if (turns_number(arguments, &number))
+        turns_find(app, number, fork_after_turn);
+    else
+        app_note(app, STYLE_WARNING, "%s",
+                 _("/fork takes the number of one of your messages, counted from 1, or "
+                   "~before-compaction; Tab lists them."));
+}
+
+void fork_list(struct app *app, struct list *list, const char *prefix)
+{
+    turns_list(app, list, prefix);
+    if (strncmp(before_compaction, prefix, strlen(prefix)) == 0 && app->meters.compactions > 0)
+        list_add(list, before_compaction, _("the state before the last compaction"),
+                 before_compaction);
+}
+
+/* /pin and /unpin */
+
+enum { NEWEST = 0 }; /* in place of a message's number */
+
+static void send_pin(struct app *app, int64_t message, bool pin)
+{
+    (void)app_ask(app, pin ? &operation_compaction_pin : &operation_compaction_unpin,
+                  &(struct compaction_pin_params){.seq = message}, NULL);
+}
+
+static void pin_turn(struct app *app, const struct turn_found *turn, bool pin)
+{
+    if (turn->seq == 0)
+        app_note(app, STYLE_WARNING,
+                 ngettext("You have sent %zu message in this session.",
+                          "You have sent %zu messages in this session.", turn->count),
+                 turn->count);
+    else
+        send_pin(app, turn->seq, pin);
+}
+
+static void pin_found(struct app *app, const struct turn_found *turn)
+{
+    pin_turn(app, turn, true);
+}
+
+static void unpin_found(struct app *app, const struct turn_found *turn)
+{
+    pin_turn(app, turn, false);
+}
+
+static void run(struct app *app, const char *arguments, bool pin)
+{
+    size_t number;
+    app_follow(app);
+    if (!*arguments)
+        send_pin(app, NEWEST, pin);
+    else if (turns_number(arguments, &number))
+        turns_find(app, number, pin ? pin_found : unpin_found);
+    else
+        app_note(app, STYLE_WARNING, "%s",
+                 _("/pin and /unpin take the number of one of your messages, counted from 1; Tab "
+                   "lists them."));
+}
+
+void pin_run(struct app *app, const char *arguments)
+{
+    run(app, arguments, true);
+}
+
+void unpin_run(struct app *app, const char *arguments)
+{
+    run(app, arguments, false);
 }

@@ -1,4 +1,4 @@
-#include "ui/app/ui.h"
+#include "ui/app/run.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,11 +1,14 @@
-/* What was asked of the engine and is not answered yet, and who gets the answer. */
-#ifndef UI_ASKED_H
-#define UI_ASKED_H
+/* Work that the surface waits for without blocking the keyboard: requests to the engine with the
+ * function that takes each answer, and errands, which run on a worker thread (base/worker.h)
+ * because they may wait for a disk or another program. */
+#ifndef UI_APP_REQUESTS_H
+#define UI_APP_REQUESTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "base/worker.h"
 #include "session/engine.h"
 #include "ui/view/view.h"
 
@@ -44,5 +47,30 @@ bool asked_give(struct app *app, const struct asked_request *r, struct operation
 
 /* Who gets that answer, and is not there any more. False: it was withdrawn. */
 bool asked_find(struct asked *s, uint64_t id, struct asked_request *out);
+
+struct errands;
+
+/* The first member of what an errand carries, which is the errand's alone between start and done.
+ */
+struct errand {
+    void (*run)(struct errand *e); /* on its thread; knows nothing of the screen */
+    void (*done)(struct app *app, struct errand *e); /* on the screen's */
+    void (*release)(struct errand *e);               /* frees all of it */
+    bool refused;                                    /* no thread was to be had: it was not run */
+    struct errands *errands;                         /* errand_start() sets it */
+};
+
+/* Starts nothing yet. */
+struct errands *errands_new(void);
+
+/* Never waits: a thread that hangs in a dead file system is left to the end of the process. */
+void errands_free(struct errands *s);
+
+/* Takes the errand. */
+void errand_start(struct errands *s, struct errand *e);
+
+/* Those that came back, to poll and pop; errand_finish() says what it was for, and frees it. */
+struct mailbox *errands_back(struct errands *s);
+void errand_finish(struct app *app, struct errand *e);
 
 #endif

@@ -1,13 +1,36 @@
-/* Lines on standard output for a terminal that shows one after the other: no sequences, nothing is
- * written over. Texts are cleaned, in the locale's character set, and at a terminal broken between
- * words. */
-#ifndef UI_PLAIN_WRITER_H
-#define UI_PLAIN_WRITER_H
+/* Input and output of the line surface. */
+#ifndef UI_APP_PLAIN_IO_H
+#define UI_APP_PLAIN_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
+
+enum { PLAIN_LINE_MAX = 16 * 1024 * 1024 }; /* bytes of a text; a longer one ends the input */
+
+struct plain_reader {
+    int fd;
+    bool terminal;
+    bool ended;       /* there will be no more */
+    bool too_long;    /* … because a text was longer than PLAIN_LINE_MAX */
+    struct buf bytes; /* that were read and not given out */
+    struct buf text;  /* lines that are to go on */
+};
+
+void plain_reader_init(struct plain_reader *r, int fd);
+void plain_reader_release(struct plain_reader *r);
+
+/* Whether a text may be had without waiting for the descriptor. */
+bool plain_reader_holds(const struct plain_reader *r);
+
+/* Reads what is there, without waiting but for the rest of what is being pasted (20 ms). Call when
+ * the descriptor is readable. */
+void plain_reader_fill(struct plain_reader *r);
+
+/* The next text, UTF-8 and clean, which the caller frees; NULL: none yet, or at the end none any
+ * more. */
+char *plain_reader_next(struct plain_reader *r);
 
 struct plain_writer {
     size_t column; /* where the open line has come to */
