@@ -138,20 +138,15 @@ static bool settle_model(const struct backend *b, struct choice *choice, const c
 }
 
 /* Without a provider the present one is meant; offline has no models that could be. */
-static const char *provider_meant(const struct backend *b, const char *provider)
-{
-    bool present = b->chosen && b->choice.provider->has_network;
-    return provider || !present ? provider : b->choice.provider->name;
-}
-
 bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e)
 {
     struct choice choice;
-    const char *asked = model && *model ? model : NULL;
-    if (!find_choice(b, provider_meant(b, provider), model, &choice, e))
+    if (!provider && b->chosen && b->choice.provider->has_network)
+        provider = b->choice.provider->name;
+    if (!find_choice(b, provider, model, &choice, e))
         return false;
     if (!choose_key(b->config, environment_get, b->wakeup, &choice, e) ||
-        !settle_model(b, &choice, asked, e)) {
+        !settle_model(b, &choice, model && *model ? model : NULL, e)) {
         choice_release(&choice);
         return false;
     }

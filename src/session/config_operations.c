@@ -177,29 +177,22 @@ static bool adds_no_problem(const struct change *c, const char *before, const ch
     return ok;
 }
 
-static bool is_known(const struct change *c, struct error *e)
-{
-    auto_free char *alone = mem_printf("[%s]\n%s =\n", c->section, c->name);
-    return config_edit_check(c->section, c->name, "", e) && adds_no_problem(c, "", alone, e);
-}
-
-static bool may_remove(const struct change *c, struct error *e)
-{
-    auto_free char *old = config_edit_value(c->file.text.data, c->section, c->name);
-    return old || is_known(c, e);
-}
-
+/* A key that is unknown can only be removed if the file has it. */
 static bool prepare(struct change *c, struct error *e)
 {
     struct config_file *f = &c->file;
     if (!config_file_read(f, e))
         return false;
-    if (!c->value)
-        return may_remove(c, e) &&
-               config_edit_unset(f->text.data, c->section, c->name, &f->changed, e);
-    return config_edit_check(c->section, c->name, c->value, e) &&
-           config_edit_set(f->text.data, c->section, c->name, c->value, &f->changed, e) &&
-           adds_no_problem(c, f->text.data, f->changed.data, e);
+    if (c->value)
+        return config_edit_check(c->section, c->name, c->value, e) &&
+               config_edit_set(f->text.data, c->section, c->name, c->value, &f->changed, e) &&
+               adds_no_problem(c, f->text.data, f->changed.data, e);
+    auto_free char *old = config_edit_value(f->text.data, c->section, c->name);
+    auto_free char *alone = mem_printf("[%s]\n%s =\n", c->section, c->name);
+    if (!old &&
+        (!config_edit_check(c->section, c->name, "", e) || !adds_no_problem(c, "", alone, e)))
+        return false;
+    return config_edit_unset(f->text.data, c->section, c->name, &f->changed, e);
 }
 
 /* The file may have changed until it was locked. */

@@ -280,34 +280,22 @@ bool converse_undo(struct conversation *c, const void *params, void *result, str
     return true;
 }
 
-/* 0: there is none. */
-static int64_t newest_message(const struct history *h)
-{
-    for (size_t i = h->messages.len; i > 0; i--) {
-        const struct message *m = &h->messages.items[i - 1];
-        if (m->role == ROLE_USER && !m->summary)
-            return m->seq;
-    }
-    return 0;
-}
-
-static bool has_pin(const struct history *h, int64_t seq, bool pinned)
-{
-    for (size_t i = 0; i < h->messages.len; i++)
-        if (h->messages.items[i].seq == seq)
-            return h->messages.items[i].pinned == pinned;
-    return false;
-}
-
 static bool set_pin(struct conversation *c, const struct compaction_pin_params *p, bool wanted,
                     struct error *e)
 {
+    int64_t seq = p->seq;
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e))
         return false;
-    int64_t seq = p->seq > 0 ? p->seq : newest_message(&c->journal.history);
-    if (seq == 0)
+    const struct history *h = &c->journal.history;
+    for (size_t i = h->messages.len; i > 0 && seq <= 0; i--)
+        if (h->messages.items[i - 1].role == ROLE_USER && !h->messages.items[i - 1].summary)
+            seq = h->messages.items[i - 1].seq;
+    if (seq <= 0)
         return err_set(e, ERR_USAGE, "there is no message to pin yet; send one first");
-    if (has_pin(&c->journal.history, seq, wanted))
+    size_t at = 0;
+    while (at < h->messages.len && h->messages.items[at].seq != seq)
+        at++;
+    if (at < h->messages.len && h->messages.items[at].pinned == wanted)
         return err_set(e, ERR_USAGE,
                        wanted ? "that message is pinned already" : "that message is not pinned");
     if (!journal_pin(&c->journal, seq, wanted, e))

@@ -432,50 +432,45 @@ bool converse_set_memory(struct conversation *c, const void *params, void *resul
 
 /* --- what is typed ---------------------------------------------------------------------------- */
 
-static bool tell_noted(struct conversation *c, const struct learned_item *item, struct error *e)
-{
-    struct event *ev = event_new(EVENT_LEARNED_NOTED);
-    ev->id = mem_strdup(item->id);
-    ev->name = mem_strdup(learned_kind_word(item->kind));
-    ev->text = mem_strdup(item->text);
-    ev->flag = item->state == LEARNED_ACTIVE;
-    return journal_emit(&c->journal, ev, e);
-}
-
-static bool tell_shown(struct conversation *c, const char *text, struct error *e)
-{
-    struct event *ev = event_new(EVENT_WARNING);
-    ev->name = mem_strdup("learned_shown");
-    ev->text = mem_printf(
-        "not noted, since this session showed it before: \"%s\"; /remember "
-        "keeps it",
-        text);
-    return journal_emit(&c->journal, ev, e);
-}
-
+/* Keeps what a directive says, and tells of it. A text that the session showed before is the
+ * model's as much as the user's. */
 static bool note(struct conversation *c, const struct directive *d, int64_t seq, struct error *e)
 {
     bool at_once = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "auto") == 0;
-    struct learned_item kept, item = {.kind = d->kind,
-                                      .scope = learned_scope_of(d->kind),
-                                      .state = at_once ? LEARNED_ACTIVE : LEARNED_CANDIDATE,
-                                      .origin = LEARNED_TYPED,
-                                      .text = d->text,
-                                      .session_id = c->journal.info.id,
-                                      .seq = seq};
+    AUTO(learned_item_release) struct learned_item kept = {0};
+    struct learned_item item = {.kind = d->kind,
+                                .scope = learned_scope_of(d->kind),
+                                .state = at_once ? LEARNED_ACTIVE : LEARNED_CANDIDATE,
+                                .origin = LEARNED_TYPED,
+                                .text = d->text,
+                                .session_id = c->journal.info.id,
+                                .seq = seq};
     enum learned_added how;
+    struct event *ev;
     bool own;
     if (item.scope == LEARNED_PROJECT)
         item.project = c->project;
     if (!own_words(c->store, c->journal.info.id, seq, d->text, &own, e))
         return false;
-    if (!own)
-        return tell_shown(c, d->text, e);
+    if (!own) {
+        ev = event_new(EVENT_WARNING);
+        ev->name = mem_strdup("learned_shown");
+        ev->text = mem_printf(
+            "not noted, since this session showed it before: \"%s\"; /remember "
+            "keeps it",
+            d->text);
+        return journal_emit(&c->journal, ev, e);
+    }
     if (!learned_add(c->store, &item, &kept, &how, e))
         return false;
-    bool ok = how != LEARNED_IS_NEW || tell_noted(c, &kept, e);
-    learned_item_release(&kept);
-    return ok;
+    if (how != LEARNED_IS_NEW)
+        return true;
+    ev = event_new(EVENT_LEARNED_NOTED);
+    ev->id = mem_strdup(kept.id);
+    ev->name = mem_strdup(learned_kind_word(kept.kind));
+    ev->text = mem_strdup(kept.text);
+    ev->flag = kept.state == LEARNED_ACTIVE;
+    return journal_emit(&c->journal, ev, e);
 }
 
 /* That it cannot be kept is no reason to end the turn. */

@@ -379,25 +379,22 @@ static bool write_batch(struct writing *w, struct error *e)
     return ok;
 }
 
-static size_t length(const char *text)
-{
-    return text ? strlen(text) : 0;
-}
-
-static size_t weight(const struct event *ev)
-{
-    return length(ev->text) + length(ev->attachments) + length(ev->hits) + length(ev->signature) +
-           length(ev->id) + length(ev->name) + length(ev->compaction.history) +
-           length(ev->compaction.dropped);
-}
-
 static void keep_event(void *writing, struct event *ev)
 {
     struct writing *w = writing;
+    const char *texts[] = {ev->text,
+                           ev->attachments,
+                           ev->hits,
+                           ev->signature,
+                           ev->id,
+                           ev->name,
+                           ev->compaction.history,
+                           ev->compaction.dropped};
     memcpy(ev->session_id, w->info->id, sizeof ev->session_id);
     session_tally(w->info, ev);
     vec_push(&w->batch, ev);
-    w->bytes += weight(ev);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        w->bytes += texts[i] ? strlen(texts[i]) : 0;
 }
 
 static bool write_full_batch(void *writing, struct error *e)
@@ -425,18 +422,20 @@ static bool write_events(struct writing *w, struct import_text *t, const struct 
     return ok;
 }
 
-/* Everything that a listing counts is counted anew: a text may say anything. */
-static bool write_all(struct catalog *c, struct import_text *t, struct imported *seen,
-                      struct error *e)
+/* Writes row and events in one transaction. Everything that a listing counts is counted anew: a
+ * text may say anything. */
+static bool write_session(struct catalog *c, struct import_text *t, struct imported *seen,
+                          struct error *e)
 {
     struct session_info *info = &seen->info;
     struct writing w = {.store = c->store, .info = info};
+    if (!store_begin(c->store, e))
+        return false;
     char *draft = info->draft;
     info->draft = NULL;
     session_tally_reset(info);
     bool ok =
         choose_id(c, info, e) && sessions_put(c->store, info, e) && write_events(&w, t, seen, e);
-    /* The events that were read have been counted. */
     free(info->draft);
     info->draft = draft;
     if (nearly_same(info->cost, seen->cost))
@@ -445,18 +444,10 @@ static bool write_all(struct catalog *c, struct import_text *t, struct imported 
         info->updated_ms = seen->updated_ms;
     else if (info->updated_ms == 0)
         info->updated_ms = info->created_ms;
-    return ok && sessions_put(c->store, info, e);
-}
-
-static bool write_session(struct catalog *c, struct import_text *t, struct imported *seen,
-                          struct error *e)
-{
-    if (!store_begin(c->store, e))
-        return false;
-    if (write_all(c, t, seen, e) && store_commit(c->store, e))
-        return true;
-    store_rollback(c->store);
-    return false;
+    ok = ok && sessions_put(c->store, info, e) && store_commit(c->store, e);
+    if (!ok)
+        store_rollback(c->store);
+    return ok;
 }
 
 /* --- how far it is ---------------------------------------------------------------------------- */
