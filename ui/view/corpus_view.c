@@ -254,28 +254,6 @@ static void take(const struct shape *shape, void *to, struct operation_answer *a
     memset(a->result, 0, shape->size);
 }
 
-static bool take_corpora(struct view *view, struct operation_answer *a, const char *words)
-{
-    struct corpus_view *v = (struct corpus_view *)view;
-    if (!browser_came(&v->b, words))
-        return true;
-    take(&corpus_list_shape, &v->corpora, a);
-    list_rows(v);
-    return true;
-}
-
-static bool take_found(struct view *view, struct operation_answer *a, const char *words)
-{
-    struct corpus_view *v = (struct corpus_view *)view;
-    if (!browser_came(&v->b, words))
-        return true;
-    take(&corpus_found_shape, &v->found, a);
-    if (v->found.badge)
-        browser_say(&v->b, STYLE_NOTE, v->found.badge);
-    list_rows(v);
-    return true;
-}
-
 /* Chooses and unfolds a passage. */
 static void show_passage(struct corpus_view *v, size_t index)
 {
@@ -305,25 +283,26 @@ static bool take_cited(struct view *view, struct operation_answer *a, const char
     return true;
 }
 
-static bool take_documents(struct view *view, struct operation_answer *a, const char *words)
+/* The entries of the level, or of one that was left meanwhile. */
+static bool take_entries(struct view *view, struct operation_answer *a, const char *words)
 {
     struct corpus_view *v = (struct corpus_view *)view;
+    const struct operation *o = a->request->operation;
     const struct corpus_documents_query *asked = a->request->params;
     if (!browser_came(&v->b, words))
         return true;
-    take(&corpus_documents_shape, asked->failed ? &v->failed : &v->documents, a);
+    if (o == &operation_corpus_list)
+        take(&corpus_list_shape, &v->corpora, a);
+    else if (o == &operation_corpus_search)
+        take(&corpus_found_shape, &v->found, a);
+    else if (o == &operation_corpus_documents)
+        take(&corpus_documents_shape, asked->failed ? &v->failed : &v->documents, a);
+    else
+        take(&corpus_passages_shape, &v->passages, a);
+    if (o == &operation_corpus_search && v->found.badge)
+        browser_say(&v->b, STYLE_NOTE, v->found.badge);
     list_rows(v);
-    return true;
-}
-
-static bool take_passages(struct view *view, struct operation_answer *a, const char *words)
-{
-    struct corpus_view *v = (struct corpus_view *)view;
-    if (!browser_came(&v->b, words))
-        return true;
-    take(&corpus_passages_shape, &v->passages, a);
-    list_rows(v);
-    for (size_t i = 0; i < v->passages.items.len; i++)
+    for (size_t i = 0; o == &operation_corpus_passages && i < v->passages.items.len; i++)
         if (v->passages.items.items[i].chunk == v->chunk)
             show_passage(v, i);
     return true;
@@ -350,12 +329,12 @@ static void refresh(struct browser *b)
         .limit = LISTED};
     switch (v->level) {
     case LEVEL_DOCUMENTS:
-        (void)view_ask(&b->view, &operation_corpus_documents, &documents, take_documents);
+        (void)view_ask(&b->view, &operation_corpus_documents, &documents, take_entries);
         documents.failed = false;
-        b->asked = view_ask(&b->view, &operation_corpus_documents, &documents, take_documents);
+        b->asked = view_ask(&b->view, &operation_corpus_documents, &documents, take_entries);
         break;
     case LEVEL_PASSAGES:
-        b->asked = view_ask(&b->view, &operation_corpus_passages, &passages, take_passages);
+        b->asked = view_ask(&b->view, &operation_corpus_passages, &passages, take_entries);
         break;
     case LEVEL_CITED:
         ask_cited(v);
@@ -364,12 +343,12 @@ static void refresh(struct browser *b)
     case LEVEL_FOUND:
         view_withdraw(&b->view, b->asked);
         if (utf8_is_blank(text)) {
-            b->asked = view_ask(&b->view, &operation_corpus_list, NULL, take_corpora);
+            b->asked = view_ask(&b->view, &operation_corpus_list, NULL, take_entries);
             ask_cited(v);
         } else {
             const struct corpus_search search = {
                 .query = text, .top_k = CORPUS_TOP_K_MOST, .hybrid_weight = -1};
-            b->asked = view_ask(&b->view, &operation_corpus_search, &search, take_found);
+            b->asked = view_ask(&b->view, &operation_corpus_search, &search, take_entries);
         }
         break;
     }
@@ -387,18 +366,6 @@ static void search(struct browser *b)
 }
 
 /* --- walking ---------------------------------------------------------------------------------- */
-
-static void open_corpus(struct corpus_view *v, const char *name)
-{
-    char *copy = mem_strdup(name);
-    free(v->corpus);
-    v->corpus = copy;
-    shape_release(&corpus_documents_shape, &v->documents);
-    shape_release(&corpus_documents_shape, &v->failed);
-    v->b.known = false;
-    open_level(v, LEVEL_DOCUMENTS);
-    refresh(&v->b);
-}
 
 static void open_document(struct corpus_view *v, int64_t document, const char *file, int64_t chunk)
 {
@@ -422,12 +389,19 @@ static void choose(struct view *view)
         return;
     if (r->kind == ROW_CITED)
         open_level(v, LEVEL_CITED);
-    else if (r->kind == ROW_CORPUS)
-        open_corpus(v, v->corpora.items.items[r->index].name);
     else if (r->kind == ROW_DOCUMENT)
         open_document(v, document_of(v, r)->id, document_of(v, r)->file, -1);
-    else
+    else if (r->kind != ROW_CORPUS)
         browser_unfold(view);
+    else {
+        free(v->corpus);
+        v->corpus = mem_strdup(v->corpora.items.items[r->index].name);
+        shape_release(&corpus_documents_shape, &v->documents);
+        shape_release(&corpus_documents_shape, &v->failed);
+        v->b.known = false;
+        open_level(v, LEVEL_DOCUMENTS);
+        refresh(&v->b);
+    }
 }
 
 /* Shows the passage within its document. */

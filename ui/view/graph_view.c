@@ -334,17 +334,14 @@ static void open_source(struct view *view)
                         _("Not from a conversation: yours or imported."));
 }
 
-static bool deleted(struct view *view, struct operation_answer *a, const char *words)
+static bool take_change(struct view *view, struct operation_answer *a, const char *words)
 {
-    if (!words && a->request->operation == &operation_graph_delete)
+    const struct operation *o = a->request->operation;
+    if (!words && o == &operation_graph_delete)
         walk_back((struct graph_view *)view);
-    return browser_done(browser_of(view), _("Deleted; u undoes it."), words);
-}
-
-static bool restored(struct view *view, struct operation_answer *a, const char *words)
-{
-    (void)a;
-    return browser_done(browser_of(view), _("Restored."), words);
+    return browser_done(browser_of(view),
+                        o == &operation_graph_restore ? _("Restored.") : _("Deleted; u undoes it."),
+                        words);
 }
 
 static void delete_chosen(struct browser *b)
@@ -358,16 +355,16 @@ static void delete_chosen(struct browser *b)
         const char *content = n->observations.items[r->index].content;
         struct graph_new_observations which = {n->name, {&content, 1, 1}};
         (void)view_ask(&b->view, &operation_graph_unobserve,
-                       &(struct graph_unobserve){.deletions = {&which, 1, 1}}, deleted);
+                       &(struct graph_unobserve){.deletions = {&which, 1, 1}}, take_change);
     } else if (r && r->kind != ROW_ENTITY) {
         const struct graph_relation *relation = &v->open.relations.items[r->index];
         struct graph_new_relation which = {relation->from, relation->to, relation->type};
         (void)view_ask(&b->view, &operation_graph_unrelate,
-                       &(struct graph_relate){.relations = {&which, 1, 1}}, deleted);
+                       &(struct graph_relate){.relations = {&which, 1, 1}}, take_change);
     } else {
         const char *name = n->name;
         (void)view_ask(&b->view, &operation_graph_delete,
-                       &(struct graph_names){.names = {&name, 1, 1}}, deleted);
+                       &(struct graph_names){.names = {&name, 1, 1}}, take_change);
     }
 }
 
@@ -381,7 +378,7 @@ static void ask_delete(struct view *view)
 
 static void restore(struct view *view)
 {
-    (void)view_ask(view, &operation_graph_restore, NULL, restored);
+    (void)view_ask(view, &operation_graph_restore, NULL, take_change);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */

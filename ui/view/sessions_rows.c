@@ -101,16 +101,15 @@ static void write_field(const struct sessions *s, const struct session_info *inf
 /* Of a found place: the speaker, its age, the session, whether that is archived. */
 static void write_hit_field(const struct search_hit *hit, size_t field, struct buf *out)
 {
-    if (field == 0)
-        buf_addstr(out, hit->role == ROLE_USER        ? _("you")
-                        : hit->role == ROLE_ASSISTANT ? _("tiro")
-                                                      : _("tool"));
-    else if (field == 1)
+    const char *const texts[] = {hit->role == ROLE_USER        ? _("you")
+                                 : hit->role == ROLE_ASSISTANT ? _("tiro")
+                                                               : _("tool"),
+                                 NULL, hit->title && *hit->title ? hit->title : _("(untitled)"),
+                                 hit->archived ? _("archived") : NULL};
+    if (field == 1)
         format_age(out, hit->at_ms, clock_wall_ms());
-    else if (field == 2)
-        buf_addstr(out, hit->title && *hit->title ? hit->title : _("(untitled)"));
-    else if (field == 3 && hit->archived)
-        buf_addstr(out, _("archived"));
+    else if (field < sizeof texts / sizeof *texts && texts[field])
+        buf_addstr(out, texts[field]);
 }
 
 /* Clean; the caller frees. */
