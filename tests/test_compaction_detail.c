@@ -11,7 +11,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/told.h"
-#include "ui/view/compaction_detail.h"
+#include "ui/view/context_view.h"
 
 enum { SEQ = 900 };
 

@@ -9,7 +9,7 @@
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/view/tabs.h"
+#include "ui/view/memory_view.h"
 
 static void open_file(struct app *app, const char *path, int64_t line, const char *text)
 {
@@ -128,7 +128,8 @@ TEST(one_walks_to_documents_and_passages_and_back)
 }
 
 #define DOCUMENT(id, file)                                                                         \
-    "{'id':" #id ",'corpus_id':'notes','file':'" file "','state':'ready','passages':2,'bytes':9,"  \
+    "{'id':" #id ",'corpus_id':'notes','file':'" file                                              \
+    "','state':'ready','passages':2,'bytes':9,"                                                    \
     "'ingested_at':'2026-03-09T12:00:00Z'}"
 
 TEST(equal_names_are_told_apart_by_their_paths)
@@ -142,8 +143,8 @@ TEST(equal_names_are_told_apart_by_their_paths)
     answer(&operation_corpus_documents,
            "{'documents':[" DOCUMENT(4, "/d/a/x/notes.md") "," DOCUMENT(5, "/d/b/x/notes.md") ","
            DOCUMENT(6, "/d/b/my notes.md") "," DOCUMENT(7, "/notes.md") "],'total':4}");
-    see("\u203ac/notes.md: it has no text", " a/x/notes.md", " b/x/notes.md", " my notes.md", " /notes.md",
-        "!b/my", "!d/");
+    see("\u203ac/notes.md: it has no text", " a/x/notes.md", " b/x/notes.md", " my notes.md",
+        " /notes.md", "!b/my", "!d/");
 }
 
 TEST(a_page_is_opened_as_text)

@@ -9,7 +9,7 @@
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/view/tabs.h"
+#include "ui/view/memory_view.h"
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"
 

@@ -20,7 +20,7 @@
 #include "ui/term/term.h"
 #include "ui/term/tty.h"
 #include "ui/text/editor.h"
-#include "ui/view/compaction_detail.h"
+#include "ui/view/context_view.h"
 #include "ui/view/memory_view.h"
 
 #define EXTERNAL_MAX (16u * 1024 * 1024)

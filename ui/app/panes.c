@@ -19,7 +19,6 @@
 #include "ui/view/draft_review.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
-#include "ui/view/tabs.h"
 
 enum { TITLES_LISTED = 200 };
 

@@ -1,4 +1,4 @@
-#include "ui/view/compaction_detail.h"
+#include "ui/view/context_view.h"
 
 #include <stdlib.h>
 #include <string.h>

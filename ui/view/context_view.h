@@ -1,6 +1,8 @@
-/* The context screen (F4): what the next request would carry, part by part, with what each takes;
- * what a compaction now would drop; and what can be done about it. What is chosen, open and in view
- * stays when another answer comes. */
+/* The context screen (F4) and the detail of a compaction. The first shows the parts of the next
+ * request with their tokens, and the messages that a compaction now would drop; the chosen, open
+ * and visible parts stay so when another answer comes. The second shows an opened card of a
+ * compaction: its outcome, the whole summary, the messages that were shortened, and those that were
+ * dropped, page by page as the end of the listed ones comes near. */
 #ifndef UI_CONTEXT_VIEW_H
 #define UI_CONTEXT_VIEW_H
 
@@ -10,8 +12,11 @@
 /* In the person's language. */
 const char *context_kind_name(enum context_kind kind);
 
-/* Asks at once, and again at the end of a turn; otherwise when what it shows is out of date, at
- * most once a second. */
+/* Asks at once, and again at the end of a turn; otherwise when the context has changed, at most
+ * once a second. */
 struct view *context_view_new(const struct view_host *host, const char *none);
+
+/* `seq`: of the compaction_completed, which is asked for at once. */
+struct view *compaction_detail_new(const struct view_host *host, int64_t seq);
 
 #endif

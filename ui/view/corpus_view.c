@@ -9,7 +9,7 @@
 #include "chat/knowledge.h"
 #include "session/corpus_operations.h"
 #include "ui/view/browser.h"
-#include "ui/view/tabs.h"
+#include "ui/view/memory_view.h"
 
 enum {
     LISTED = 500,     /* rows of a level */

@@ -11,7 +11,7 @@
 #include "session/graph_operations.h"
 #include "ui/text/format.h"
 #include "ui/view/browser.h"
-#include "ui/view/tabs.h"
+#include "ui/view/memory_view.h"
 
 enum { LISTED = 100 /* entities that are asked for at first */ };
 

@@ -10,7 +10,7 @@
 #include "session/learned_operations.h"
 #include "ui/text/format.h"
 #include "ui/view/browser.h"
-#include "ui/view/tabs.h"
+#include "ui/view/memory_view.h"
 
 struct learned_view {
     struct browser b;

@@ -1,7 +1,7 @@
 libtui_a_SOURCES += \
 	ui/view/approval.c ui/view/approval.h \
 	ui/view/browser.c ui/view/browser.h \
-	ui/view/compaction_detail.c ui/view/compaction_detail.h \
+	ui/view/compaction_detail.c \
 	ui/view/context_view.c ui/view/context_view.h \
 	ui/view/corpus_view.c \
 	ui/view/draft_review.c ui/view/draft_review.h \
@@ -20,5 +20,4 @@ libtui_a_SOURCES += \
 	ui/view/sessions_private.h \
 	ui/view/sessions_rows.c \
 	ui/view/status.c ui/view/status.h \
-	ui/view/tabs.h \
 	ui/view/view.c ui/view/view.h

@@ -67,4 +67,14 @@ void memory_view_say(struct view *view, const char *text);
 /* A message is not there that was to be shown. */
 void memory_view_missed(struct view *view);
 
+/* The other tabs, to be made and shown as struct view_tab has it: learned items, the graph of
+ * facts, and corpora. The query "[2]" shows the passage that the model cites by that number for the
+ * newest message for which it was given any; "[2]@417" the one before event 417. */
+struct view *learned_view_new(const struct view_host *host);
+void learned_view_show(struct view *view, const char *query);
+struct view *graph_view_new(const struct view_host *host);
+void graph_view_show(struct view *view, const char *query);
+struct view *corpus_view_new(const struct view_host *host);
+void corpus_view_show(struct view *view, const char *query);
+
 #endif
