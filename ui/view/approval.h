@@ -9,9 +9,6 @@
 #ifndef UI_APPROVAL_H
 #define UI_APPROVAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ui/view/view.h"
 

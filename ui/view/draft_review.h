@@ -8,9 +8,6 @@
 #ifndef UI_DRAFT_REVIEW_H
 #define UI_DRAFT_REVIEW_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ui/text/editor.h"
 #include "ui/view/view.h"
 

@@ -148,14 +148,6 @@ static const struct browser_columns columns = {entry_id, entry, entry_text};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static bool has_item(const struct learned_items *list, const char *id)
-{
-    for (size_t i = 0; i < list->items.len; i++)
-        if (strcmp(list->items.items[i].id, id) == 0)
-            return true;
-    return false;
-}
-
 static bool take_list(struct view *view, struct operation_answer *a, const char *words)
 {
     static const enum learned_state order[] = {LEARNED_CANDIDATE, LEARNED_ACTIVE, LEARNED_REJECTED};
@@ -177,7 +169,10 @@ static bool take_list(struct view *view, struct operation_answer *a, const char 
      * is from. */
     for (size_t i = 0; i < v->list.items.len; i++) {
         const struct learned_item *item = &v->list.items.items[i];
-        if (item->state == LEARNED_CANDIDATE && item->said && !has_item(&before, item->id))
+        size_t k = 0;
+        while (k < before.items.len && strcmp(before.items.items[k].id, item->id) != 0)
+            k++;
+        if (item->state == LEARNED_CANDIDATE && item->said && k == before.items.len)
             outline_open(v->b.main.outline, i);
     }
     learned_items_release(&before);

@@ -9,7 +9,7 @@
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
-#include "ui/view/hints.h"
+#include "ui/view/browser.h"
 
 enum { FILTER_MAX = 256 };
 
@@ -95,17 +95,12 @@ static void refilter(struct list *l)
     l->selected = l->top = 0;
 }
 
-static char *cleaned(const char *text)
-{
-    struct buf out = BUF_INIT;
-    if (text)
-        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
-    return buf_take(&out);
-}
-
 void list_add(struct list *l, const char *label, const char *detail, const char *value)
 {
-    struct list_row row = {cleaned(label), cleaned(detail), mem_strdup(value)};
+    struct buf name = BUF_INIT, more = BUF_INIT;
+    browser_clean(&name, label ? label : "");
+    browser_clean(&more, detail ? detail : "");
+    struct list_row row = {buf_take(&name), buf_take(&more), mem_strdup(value)};
     vec_push(&l->all, row);
     if (matches(l, &row))
         vec_push(&l->shown, l->all.len - 1);
@@ -176,6 +171,7 @@ static bool move_by_letter(struct list *l, const struct key *key)
 
 static void filter_add(struct list *l, const char *text, size_t len)
 {
+    l->typing = true;
     if (buf_try_add(&l->filter, text, len))
         refilter(l);
 }
@@ -199,11 +195,9 @@ static void filter_key(struct list *l, enum action action, const struct key *key
     } else if (key->code == K_PASTE) {
         AUTO(buf_release) struct buf clean = BUF_INIT;
         utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
-        l->typing = true;
         filter_add(l, clean.data, clean.len);
     } else if (key->code == K_CHAR && !key->ctrl && !key->alt && key->cp >= ' ' &&
                (l->typing || (key->cp != '/' && !move_by_letter(l, key)))) {
-        l->typing = true;
         filter_add(l, text, utf8_encode(key->cp, text));
     } else if (moves_is_letter(key, '/')) {
         l->typing = true;

@@ -1,13 +1,8 @@
-/* A list over the transcript: rows that typing filters, one of them selected. Used for help,
- * sessions, commands, models, earlier messages and completion. No curses. */
+/* A list over the transcript, whose rows are filtered by typing. Used for help, commands, models,
+ * earlier messages and completion. No curses. */
 #ifndef UI_LIST_H
 #define UI_LIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "ui/term/keymap.h"
-#include "ui/term/rows.h"
 #include "ui/view/view.h"
 
 /* PICK: j k g G n N move until a filter is begun (by "/" or another letter).
@@ -24,18 +19,18 @@ void list_free(struct list *l); /* NULL is fine */
 /* Empties the rows; filter and mode stay. */
 void list_clear(struct list *l);
 
-/* Texts are copied and cleaned but for `value`, which is what the choice stands for. `detail` and
- * `value` may be NULL. A row without a value cannot be chosen (a heading). */
+/* Label and detail are copied and cleaned, `value` is copied: the choice returns it. `detail` and
+ * `value` may be NULL; a row without a value is a heading, which cannot be chosen. */
 void list_add(struct list *l, const char *label, const char *detail, const char *value);
 
-/* What to show when there are no rows ("loading"). */
+/* The text in place of rows ("loading"). */
 void list_set_empty(struct list *l, const char *text);
 
 void list_filter(struct list *l, const char *text);
 size_t list_count(const struct list *l); /* rows that pass the filter */
 bool list_is_popup(const struct list *l);
 
-/* The selected row's value / place among all rows; NULL if there is none. */
+/* The value of the selected row; NULL: there is none. */
 const char *list_value(const struct list *l);
 
 enum list_result { LIST_STAYS, LIST_CHOSEN, LIST_CLOSED, LIST_NOT_MINE };
@@ -51,10 +46,8 @@ const struct rows *list_rows(struct list *l, int width, int height);
 /* Where the filter's caret is in those rows; false while nothing can be typed. */
 bool list_caret(const struct list *l, int *row, int *col);
 
-/* A list over the transcript as a view: one row is chosen, or it is left. A popup (LIST_POPUP)
- * leaves to the message what is not its own. */
-
-/* What stands in it, for who fills it later. */
+/* The list as a view: a row is chosen, or the list is left. A popup (LIST_POPUP) leaves other keys
+ * to the message. The subject finds the list again, to fill it later. */
 enum list_subject {
     LIST_HELP,
     LIST_PALETTE,
@@ -69,7 +62,7 @@ enum list_subject {
 struct list_view_host {
     /* Gets the value of the chosen row, once the list is closed. NULL: nothing can be chosen. */
     void (*chosen)(struct app *app, const char *value);
-    void (*left)(struct app *app); /* it was closed without; NULL: never mind */
+    void (*left)(struct app *app); /* it was closed without a choice */
     bool sends;                    /* a popup's row that Enter chooses is sent at once */
 };
 
