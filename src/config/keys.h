@@ -9,241 +9,263 @@
  *   default  text; "" means unset
  *   min max  bounds of numbers, inclusive; 0 0 is unbounded
  *   choices  space-separated, CHOICE only
- * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]), a key with a
- * "*" any name in its place ([corpus] handbook.paths); such keys have no default. The names in
- * [keys] are those of the terminal's table of actions. */
+ * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]); a key with
+ * "*" takes any name in place of the "*" ([corpus] handbook.paths). Such keys have no default. The
+ * names in [keys] are those of the terminal's table of actions. */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
 
 #define CONFIG_KEYS(X)                                                                             \
     X(PROVIDER_NAME, "provider", "name", CHOICE, "", 0, 0, "anthropic openai ollama offline",      \
-      "which provider; unset: the first for which a key or a server is found")                     \
+      "provider of the model; unset: the first for which tiro finds a key or a server")            \
     X(PROVIDER_MODEL, "provider", "model", STRING, "", 0, 0, "",                                   \
-      "which model; unset: the "                                                                   \
-      "provider's own default")                                                                    \
+      "name of the model; unset: the provider's default model")                                    \
     X(PROVIDER_MAX_OUTPUT, "provider", "max_output_tokens", INTEGER, "0", 0, 1000000, "",          \
-      "token limit of one answer; 0: the model's own limit, at most 8192")                         \
+      "most tokens in one answer; 0: the model's own limit, but at most 8192")                     \
     X(PROVIDER_TEMPERATURE, "provider", "temperature", REAL, "", 0, 2, "",                         \
       "sampling temperature; unset: not sent (newer models reject it)")                            \
     X(PROVIDER_STALL_TIMEOUT, "provider", "stall_timeout", INTEGER, "300", 1, 86400, "",           \
-      "seconds without data after which a request is given up")                                    \
+      "give a request up after this many seconds without data")                                    \
     X(PROVIDER_CONNECT_TIMEOUT, "provider", "connect_timeout", INTEGER, "5", 1, 600, "",           \
       "seconds to wait for a connection to the server")                                            \
     X(PROVIDER_MAX_RETRIES, "provider", "max_retries", INTEGER, "3", 0, 10, "",                    \
-      "how often a failed request is repeated, if no content has arrived yet")                     \
+      "how often to repeat a request that failed before any content arrived")                      \
     X(PROVIDER_CA_FILE, "provider", "ca_file", TERMINAL_STRING, "", 0, 0, "",                      \
       "file of certificates to trust instead of the system's")                                     \
     X(ANTHROPIC_BASE_URL, "anthropic", "base_url", TERMINAL_STRING, "https://api.anthropic.com",   \
-      0, 0, "", "ANTHROPIC_BASE_URL overrides it")                                                 \
+      0, 0, "", "address of the API; ANTHROPIC_BASE_URL overrides it")                             \
     X(ANTHROPIC_MODEL, "anthropic", "model", STRING, "claude-sonnet-5-5", 0, 0, "",                \
-      "model when [provider] model is unset")                                                      \
+      "model if [provider] model is unset")                                                        \
     X(ANTHROPIC_API_KEY, "anthropic", "api_key", SECRET, "", 0, 0, "",                             \
-      "better: ANTHROPIC_API_KEY or api_key_command")                                              \
+      "API key; safer: ANTHROPIC_API_KEY or api_key_command")                                      \
     X(ANTHROPIC_API_KEY_COMMAND, "anthropic", "api_key_command", COMMAND, "", 0, 0, "",            \
-      "command; the first line of its output is the key")                                          \
+      "command whose first line of output is the API key")                                         \
     X(OPENAI_BASE_URL, "openai", "base_url", TERMINAL_STRING, "https://api.openai.com/v1", 0, 0,   \
-      "", "address, including /v1; OPENAI_BASE_URL overrides it")                                  \
+      "", "address of the API, including /v1; OPENAI_BASE_URL overrides it")                       \
     X(OPENAI_MODEL, "openai", "model", STRING, "", 0, 0, "",                                       \
-      "model when [provider] model is unset; unset: one that the server lists, else gpt-4.1")      \
+      "model if [provider] model is unset; both unset: a model that the server lists, else "       \
+      "gpt-4.1")                                                                                   \
     X(OPENAI_API_KEY, "openai", "api_key", SECRET, "", 0, 0, "",                                   \
-      "better: OPENAI_API_KEY or api_key_command")                                                 \
+      "API key; safer: OPENAI_API_KEY or api_key_command")                                         \
     X(OPENAI_API_KEY_COMMAND, "openai", "api_key_command", COMMAND, "", 0, 0, "",                  \
-      "command; the first line of its output is the key")                                          \
+      "command whose first line of output is the API key")                                         \
     X(OLLAMA_HOST, "ollama", "host", TERMINAL_STRING, "http://127.0.0.1:11434", 0, 0, "",          \
-      "scheme and port may be omitted; OLLAMA_HOST overrides it")                                  \
+      "address of the server; scheme and port may be omitted; OLLAMA_HOST overrides it")           \
     X(OLLAMA_MODEL, "ollama", "model", STRING, "", 0, 0, "",                                       \
-      "model when [provider] model is unset; unset: the first that the server lists, else "        \
-      "llama3.2")                                                                                  \
+      "model if [provider] model is unset; both unset: the first model that the server lists, "    \
+      "else llama3.2")                                                                             \
     X(OLLAMA_NUM_CTX, "ollama", "num_ctx", INTEGER, "0", 0, 10000000, "",                          \
-      "context window to request; 0: the one that Ollama has allocated, else 8192 or the "         \
-      "model's, if smaller")                                                                       \
+      "context window to request, in tokens; 0: the window that Ollama has allocated, else 8192 "  \
+      "or the model's window if that is smaller")                                                  \
     X(CHAT_SYSTEM, "chat", "system", TERMINAL_STRING, "", 0, 0, "",                                \
       "system prompt; unset: the built-in one")                                                    \
     X(CHAT_TOOLS, "chat", "tools", TERMINAL_CHOICE, "read", 0, 0, "none read full",                \
-      "which tools the model may use")                                                             \
-    X(TOOLS_TIMEOUT, "tools", "timeout", INTEGER, "30", 1, 3600, "", "seconds a tool may take")    \
+      "tools that the model may use: none, those that only read, or all (full)")                   \
+    X(TOOLS_TIMEOUT, "tools", "timeout", INTEGER, "30", 1, 3600, "",                               \
+      "time limit of a tool call, in seconds")                                                     \
     X(TOOLS_MAX_OUTPUT, "tools", "max_output_bytes", INTEGER, "65536", 1024, 4194304, "",          \
-      "longer results are cut and marked")                                                         \
+      "longest result of a tool call, in bytes; a longer one is cut and marked")                   \
     X(TOOLS_COMMAND_TIMEOUT, "tools", "command_timeout", INTEGER, "120", 1, 86400, "",             \
-      "seconds a command of run_command may take")                                                 \
+      "time limit of a command of run_command, in seconds")                                        \
     X(TOOLS_ALLOW, "tools", "allow", TERMINAL_STRING, "read", 0, 0, "",                            \
       "tools or classes (read write execute network) that run without asking")                     \
     X(TOOLS_ASK, "tools", "ask", TERMINAL_STRING, "write execute network", 0, 0, "",               \
-      "tools or classes that ask before they run; wins over allow")                                \
+      "tools or classes that ask before they run; overrides allow")                                \
     X(TOOLS_DENY, "tools", "deny", TERMINAL_STRING, "", 0, 0, "",                                  \
-      "tools or classes that never run; wins over both")                                           \
+      "tools or classes that never run; overrides allow and ask")                                  \
     X(TOOLS_MAX_TOKENS, "tools", "max_tokens", INTEGER, "20000", 0, 10000000, "",                  \
-      "tokens of a request that tools may take before a warning; 0: any number")                   \
+      "warn when tool definitions take more than this many tokens of a request; 0: never")         \
     X(TOOLS_ENVIRONMENT, "tools", "environment", TERMINAL_STRING, "", 0, 0, "",                    \
-      "further variables that commands of run_command get, as NAME or NAME_*")                     \
+      "more environment variables for commands of run_command, as NAME or NAME_*")                 \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
-      "input and output tokens of a session; 0: no limit")                                         \
+      "most input and output tokens of a session; 0: no limit")                                    \
     X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",               \
-      "seconds that the turns of a session may take together; 0: no limit")                        \
+      "time limit of all turns of a session together, in seconds; 0: no limit")                    \
     X(BUDGET_TURN_DURATION, "budget", "max_turn_duration", INTEGER, "0", 0, 1000000000000, "",     \
-      "seconds of one turn; 0: no limit")                                                          \
+      "time limit of one turn, in seconds; 0: no limit")                                           \
     X(BUDGET_TOOL_CALLS, "budget", "max_tool_calls", INTEGER, "0", 0, 1000000000000, "",           \
-      "tool calls of a session; 0: no limit")                                                      \
+      "most tool calls of a session; 0: no limit")                                                 \
     X(BUDGET_COST, "budget", "max_cost", REAL, "0", 0, 1000000, "",                                \
-      "USD of a session, where prices are known; 0: no limit")                                     \
+      "most USD that a session may cost, where prices are known; 0: no limit")                     \
     X(COMPACTION_ENABLED, "compaction", "enabled", BOOLEAN, "true", 0, 0, "",                      \
-      "shorten conversations that outgrow the model's window")                                     \
+      "shorten conversations that outgrow the model's context window")                             \
     X(COMPACTION_MODE, "compaction", "mode", CHOICE, "handoff", 0, 0,                              \
       "handoff structured recency_preserving deterministic llm_replace",                           \
-      "how to compact; /compact lists the modes")                                                  \
+      "compaction mode; /compact lists the modes")                                                 \
     X(COMPACTION_AUTO_THRESHOLD, "compaction", "auto_compact_threshold", INTEGER, "100000", 1,     \
-      1000000000, "", "tokens from which compaction is automatic")                                 \
+      1000000000, "", "compact automatically from this many tokens on")                            \
     X(COMPACTION_PERCENT, "compaction", "threshold_percent", REAL, "0.95", 0, 100, "",             \
-      "the same limit as a share of the model's window, 0.10 to 0.95; the lower limit applies")    \
+      "the same limit as a share of the model's context window, 0.10 to 0.95; the lower limit "    \
+      "applies")                                                                                   \
     X(COMPACTION_REQUEST_BYTES, "compaction", "max_request_bytes", INTEGER, "0", 0, 1073741824,    \
-      "", "bytes of a request that the server takes; 0: unknown, at most 32 MiB are sent")         \
+      "",                                                                                          \
+      "largest request that the server accepts, in bytes; 0: unknown, at most 32 MiB are sent")    \
     X(COMPACTION_RECENT_TURNS, "compaction", "recent_turn_budget", INTEGER, "4", 0, 10000, "",     \
-      "complete turns that handoff keeps word for word")                                           \
+      "newest complete turns that handoff keeps word for word")                                    \
     X(COMPACTION_SUMMARY_TOKENS, "compaction", "max_summary_tokens", INTEGER, "4096", 64, 1000000, \
-      "", "token limit of a summary")                                                              \
+      "", "most tokens in a summary")                                                              \
     X(COMPACTION_MIN_TURNS, "compaction", "min_turns_between_compactions", INTEGER, "3", 0, 10000, \
-      "", "model calls between a compaction and the next automatic one")                           \
+      "", "fewest model calls between a compaction and the next automatic one")                    \
     X(COMPACTION_TARGET, "compaction", "compact_target_percent", REAL, "0.50", 0, 1, "",           \
-      "share of the window at which shortening tool results is enough")                            \
+      "stop shortening tool results below this share of the context window, 0 to 1")               \
     X(COMPACTION_MICRO_BYTES, "compaction", "micro_tool_result_bytes", INTEGER, "10000", 1200,     \
-      1000000000, "", "longer tool results of earlier turns are shortened first")                  \
+      1000000000, "",                                                                              \
+      "first shorten tool results of earlier turns that are longer than this many bytes")          \
     X(COMPACTION_PROTECT_HEAD, "compaction", "protect_head", INTEGER, "3", 0, 10000, "",           \
-      "first messages that recency_preserving and structured keep")                                \
+      "number of first messages that recency_preserving and structured keep")                      \
     X(COMPACTION_PROTECT_TAIL, "compaction", "protect_tail_min", INTEGER, "20", 0, 10000, "",      \
-      "last messages that both keep at least")                                                     \
+      "fewest last messages that recency_preserving and structured keep")                          \
     X(COMPACTION_TAIL_RATIO, "compaction", "tail_budget_ratio", REAL, "0.20", 0, 100, "",          \
-      "share of the threshold for the last messages of both, 0.05 to 0.80")                        \
+      "share of the threshold that recency_preserving and structured leave to the last messages, " \
+      "0.05 to 0.80")                                                                              \
     X(COMPACTION_PRUNE_CHARS, "compaction", "tool_prune_char_threshold", INTEGER, "200", 0,        \
-      1000000000, "", "older tool results longer than this become a placeholder in both")          \
+      1000000000, "",                                                                              \
+      "recency_preserving and structured replace older tool results longer than this many "        \
+      "characters with a placeholder")                                                             \
     X(COMPACTION_PROVIDER, "compaction", "summary_provider", CHOICE, "", 0, 0,                     \
-      "anthropic openai ollama offline", "who writes summaries; unset: the session's provider")    \
+      "anthropic openai ollama offline",                                                           \
+      "provider of the model that writes summaries; unset: the session's provider")                \
     X(COMPACTION_MODEL, "compaction", "summary_model", STRING, "", 0, 0, "",                       \
-      "a cheaper model for summaries; unset: the session's")                                       \
+      "model that writes summaries, such as a cheaper one; unset: the session's model")            \
     X(COMPACTION_SUMMARY_TIMEOUT, "compaction", "summary_timeout", INTEGER, "60", 1, 86400, "",    \
-      "seconds that a turn waits for a summary in all; by hand: no limit")                         \
+      "seconds that a turn waits for its summary, all attempts together; a compaction by hand "    \
+      "has no limit")                                                                              \
     X(COMPACTION_MAX_FAILURES, "compaction", "max_consecutive_failures", INTEGER, "3", 1, 1000,    \
-      "", "failures in a row after which automatic compaction stops")                              \
+      "", "stop automatic compaction after this many failures in a row")                           \
     X(COMPACTION_PREVIEW, "compaction", "preview", BOOLEAN, "false", 0, 0, "",                     \
       "show each summary in the editor first, to edit, accept or reject it")                       \
     X(COMPACTION_HINT, "compaction", "show_settings_hint", BOOLEAN, "true", 0, 0, "",              \
-      "say below a compaction how to choose another mode")                                         \
+      "tell below each compaction how to choose another mode")                                     \
     X(MEMORY_ENABLED, "memory", "enabled", BOOLEAN, "true", 0, 0, "",                              \
       "keep a memory of conversations, and let the model search it")                               \
     X(MEMORY_INDEX, "memory", "index", CHOICE, "sessions", 0, 0, "sessions dropped off",           \
-      "sessions: what compactions drop, and each session when it is left, archived or idle for "   \
-      "an "                                                                                        \
-      "hour; dropped: what compactions drop; off: nothing new")                                    \
+      "sessions: index what compactions drop, and each session when it is left, archived or idle " \
+      "for an hour; dropped: index only what compactions drop; off: index nothing new")            \
     X(MEMORY_SCOPE, "memory", "scope", CHOICE, "all", 0, 0, "all project session",                 \
-      "what the model searches: all sessions, those started in this directory, this session")      \
+      "sessions that the model searches. all: all sessions; project: those started in this "       \
+      "directory; session: this one")                                                              \
     X(MEMORY_RANKING, "memory", "ranking", CHOICE, "auto", 0, 0, "auto words vectors both",        \
-      "auto: both with an embedding endpoint, else words")                                         \
+      "rank by words, by vectors or by both; auto: both if an embedding endpoint is configured, "  \
+      "else words")                                                                                \
     X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "",                                \
-      "matches with a lower score are left out")                                                   \
+      "leave out matches with a score below this one")                                             \
     X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "english", 0, 0,                              \
       "english german french spanish none",                                                        \
-      "language of the word index (stems, stop words); after a change run tiro memory reindex")    \
+      "language of the word index (stems, stop words); after a change, run tiro memory reindex")   \
     X(MEMORY_TOOL_RESULTS, "memory", "index_tool_results", BOOLEAN, "false", 0, 0, "",             \
-      "store results of tools, too")                                                               \
+      "also store the results of tools")                                                           \
     X(MEMORY_K1, "memory", "k1", REAL, "1.2", 0, 10, "", "BM25: weight of repeated words")         \
-    X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: how much long texts count less")     \
+    X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: penalty for long texts")             \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
-      "number of vectors from which a graph is searched instead of all vectors")                   \
+      "from this many vectors on, search a graph of them (HNSW) instead of comparing all")         \
     X(PROJECT_INSTRUCTIONS, "project", "instructions", BOOLEAN, "true", 0, 0, "",                  \
-      "tell the model what AGENTS.md says, yours and those from the project's top down")           \
+      "send AGENTS.md files to the model: your own, and those from the project's top directory "   \
+      "down")                                                                                      \
     X(PROJECT_MAX_PROMPT_TOKENS, "project", "max_prompt_tokens", INTEGER, "8192", 1, 1000000, "",  \
-      "most tokens that each of these files takes of a request; what is more is cut")              \
+      "most tokens of each AGENTS.md file in a request; the rest is cut")                          \
     X(LEARNED_ENABLED, "learned", "enabled", BOOLEAN, "true", 0, 0, "",                            \
-      "keep what you asked to be remembered, and tell it to the model")                            \
+      "keep what you ask tiro to remember, and tell it to the model")                              \
     X(LEARNED_CAPTURE, "learned", "capture", TERMINAL_CHOICE, "ask", 0, 0, "ask auto off",         \
-      "what is to be remembered: ask first, keep it and say so, or never")                         \
+      "lasting instructions in your messages. ask: ask before keeping one; auto: keep it and say " \
+      "so; off: keep none")                                                                        \
     X(LEARNED_PROMPT, "learned", "prompt", CHOICE, "full", 0, 0, "full catalog",                   \
-      "what the model is told: whole texts, or their beginnings and a tool that gives the rest")   \
+      "full: send the model whole items; catalog: send their beginnings, and a tool that returns " \
+      "the rest")                                                                                  \
     X(LEARNED_MAX_PROMPT_TOKENS, "learned", "max_prompt_tokens", INTEGER, "1500", 0, 100000, "",   \
-      "most tokens that learned memory takes of a request; 0: the model is told nothing of it")    \
+      "most tokens of learned memory in a request; 0: send none")                                  \
     X(LEARNED_HISTORY, "learned", "history", BOOLEAN, "true", 0, 0, "",                            \
-      "tell the model of the last three sessions of the project, and of how its tools fared")      \
+      "tell the model about the last three sessions of the project, and how well its tools "       \
+      "worked")                                                                                    \
     X(LEARNED_EXTRACT, "learned", "extract", CHOICE, "off", 0, 0, "off on_archive",                \
-      "when a session is archived, have a model propose what to remember of your messages")        \
+      "on_archive: when a session is archived, let a model propose what to remember from your "    \
+      "messages")                                                                                  \
     X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
       "keep a graph of facts, and let the model use it")                                           \
     X(GRAPH_MAX_PROMPT_TOKENS, "graph", "max_prompt_tokens", INTEGER, "200", 0, 100000, "",        \
-      "most tokens that names of the graph take of a request; 0: the model is told none")          \
+      "most tokens of entity names in a request; 0: send none")                                    \
     X(CORPUS_ENABLED, "corpus", "enabled", BOOLEAN, "true", 0, 0, "",                              \
-      "keep corpora of documents, and let the model search those that you name")                   \
+      "keep corpora of documents, and let the model search those that you name in a message")      \
     X(CORPUS_RANKING, "corpus", "ranking", CHOICE, "auto", 0, 0, "auto words both",                \
-      "what passages are found by; auto: words, and vectors where an embedding endpoint is set")   \
+      "rank passages by words or by both words and vectors; auto: both if an embedding endpoint "  \
+      "is configured")                                                                             \
     X(CORPUS_WEIGHT, "corpus", "hybrid_weight", REAL, "0.3", 0, 1, "",                             \
-      "share of words in a score; what is left is that of vectors")                                \
-    X(CORPUS_TOP_K, "corpus", "top_k", INTEGER, "5", 1, 20, "", "passages that a search gives")    \
+      "weight of words in a score, 0 to 1; vectors get the rest")                                  \
+    X(CORPUS_TOP_K, "corpus", "top_k", INTEGER, "5", 1, 20, "",                                    \
+      "number of passages that a search returns")                                                  \
     X(CORPUS_RERANKER_URL, "corpus", "reranker_url", TERMINAL_STRING, "", 0, 0, "",                \
-      "whole address of a server that orders what was found; unset: none")                         \
+      "full address of a server that reranks the passages found; unset: no reranking")             \
     X(CORPUS_RERANKER_MODEL, "corpus", "reranker_model", STRING, "", 0, 0, "",                     \
-      "its model, where it wants one")                                                             \
+      "model name for the reranking server, if it needs one")                                      \
     X(CORPUS_RERANKER_KEY, "corpus", "reranker_api_key", SECRET, "", 0, 0, "",                     \
-      "its key, where it wants one")                                                               \
+      "API key for the reranking server, if it needs one")                                         \
     X(CORPUS_RERANKER_KEY_COMMAND, "corpus", "reranker_api_key_command", COMMAND, "", 0, 0, "",    \
-      "command; the first line of its output is the reranker's key")                               \
+      "command whose first line of output is the API key for the reranking server")                \
     X(CORPUS_PATHS, "corpus", "*.paths", TERMINAL_STRING, "", 0, 0, "",                            \
-      "files and folders of the corpus NAME, parted by \":\"")                                     \
+      "files and folders of the corpus NAME, separated by \":\"")                                  \
     X(CORPUS_LOADER, "corpus", "loader.*", COMMAND, "", 0, 0, "",                                  \
-      "command that writes the text of files that end in .EXT; $1 is the file")                    \
+      "command that prints the text of a file that ends in .EXT; $1 is the file")                  \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \
       "builtin hashed openai ollama",                                                              \
-      "who computes vectors; unset: nobody, only words are searched")                              \
+      "provider that computes vectors; unset: none, only words are searched")                      \
     X(EMBEDDING_MODEL, "embedding", "model", STRING, "", 0, 0, "",                                 \
-      "unset: text-embedding-3-small, nomic-embed-text")                                           \
+      "embedding model; unset: text-embedding-3-small (openai) or nomic-embed-text (ollama)")      \
     X(EMBEDDING_BASE_URL, "embedding", "base_url", TERMINAL_STRING, "", 0, 0, "",                  \
-      "unset: that of [openai] or [ollama]")                                                       \
+      "address of the API; unset: the address in [openai] or [ollama]")                            \
     X(EMBEDDING_API_KEY, "embedding", "api_key", SECRET, "", 0, 0, "",                             \
-      "unset: the key of [openai]")                                                                \
+      "API key; unset: the key of [openai]")                                                       \
     X(EMBEDDING_API_KEY_COMMAND, "embedding", "api_key_command", COMMAND, "", 0, 0, "",            \
-      "command; the first line of its output is the key")                                          \
+      "command whose first line of output is the API key")                                         \
     X(EMBEDDING_DIMENSIONS, "embedding", "dimensions", INTEGER, "0", 0, 65536, "",                 \
-      "dimensions to request; 0: the model's own")                                                 \
+      "dimensions of a vector to request; 0: the model's own")                                     \
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "save conversations in the database")                                                        \
     X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "32", 1, 1000, "",                   \
-      "sessions that tiro serve keeps open at once; beyond that those that rest are closed")       \
+      "most sessions that tiro serve keeps open; beyond that it closes idle ones")                 \
     X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \
-      "minutes after which tiro serve closes a session that rests; the next request opens it")     \
+      "tiro serve closes a session that was idle for this many minutes; the next request opens "   \
+      "it again")                                                                                  \
     X(SERVE_ADDRESS, "serve", "address", TERMINAL_STRING, "localhost:8476", 0, 0, "",              \
-      "where tiro serve --http listens, as ADDRESS:PORT")                                          \
+      "address at which tiro serve --http listens, as ADDRESS:PORT")                               \
     X(SERVE_HOSTS, "serve", "hosts", TERMINAL_STRING, "", 0, 0, "",                                \
-      "names by which it may be asked for, besides addresses and localhost")                       \
+      "host names that tiro serve --http accepts in requests, besides addresses and localhost")    \
     X(SERVE_ORIGINS, "serve", "origins", TERMINAL_STRING, "", 0, 0, "",                            \
-      "origins of pages that may ask besides its own, as https://tiro.example")                    \
+      "origins of other web pages that may send requests, such as https://tiro.example")           \
     X(SERVE_TOKEN_FILE, "serve", "token_file", TERMINAL_STRING, "", 0, 0, "",                      \
-      "file of mode 0600 whose first line callers give as bearer token")                           \
+      "file of mode 0600 whose first line is the bearer token that clients send")                  \
     X(SERVE_TOKEN_COMMAND, "serve", "token_command", COMMAND, "", 0, 0, "",                        \
-      "command; the first line of its output is that token")                                       \
+      "command whose first line of output is the bearer token that clients send")                  \
     X(SERVE_FOLDERS, "serve", "folders", TERMINAL_STRING, "", 0, 0, "",                            \
-      "folders besides its working directory that other programs may name, parted by \":\"")       \
+      "folders whose files other programs may name, besides the server's working directory, "      \
+      "separated by \":\"")                                                                        \
     X(SERVE_TIMEOUT, "serve", "timeout", INTEGER, "30", 1, 3600, "",                               \
-      "seconds within which the head of a request must be there, its body in four times as many")  \
+      "seconds within which the head of a request must arrive; its body may take four times as "   \
+      "long")                                                                                      \
     X(SERVE_HEARTBEAT, "serve", "heartbeat", INTEGER, "15", 1, 3600, "",                           \
-      "seconds after which an event stream without events says that it is there")                  \
+      "send a sign of life on an event stream after this many seconds without events")             \
     X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
-      "auto (dark or light as the terminal is), dark, light, mono, high-contrast, solarized, "     \
-      "solarized-light, or a file of the config directory's themes/")                              \
+      "auto (dark or light, like the terminal), dark, light, mono, high-contrast, solarized, "     \
+      "solarized-light, or the name of a file in themes/ of the configuration directory")          \
     X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "use the mouse wheel and clicks")        \
     X(UI_REASONING, "ui", "reasoning", CHOICE, "folded", 0, 0, "folded open hidden",               \
-      "how the model's reasoning is shown")                                                        \
+      "how to show the model's reasoning")                                                         \
     X(UI_NOTIFY, "ui", "notify", CHOICE, "auto", 0, 0, "auto bell osc9 osc777 osc99 off",          \
-      "how to tell while the window has not the keyboard that a turn ended or a tool asks")        \
+      "how to notify you that a turn ended or a tool asks while another window has the keyboard")  \
     X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
-      "only after a turn of at least so many seconds; 0: never, also for questions")               \
+      "notify only after a turn of at least this many seconds; 0: never, not even when a tool "    \
+      "asks")                                                                                      \
     X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
-      "diagnostic log in the state directory; contains no texts and no API keys")                  \
+      "diagnostic log in the state directory; it contains no conversation texts and no API keys")  \
     X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "",                          \
       "context window in tokens, input and output together")                                       \
     X(MODEL_OUTPUT, "model *", "max_output", INTEGER, "", 1, 10000000, "",                         \
-      "token limit of one answer")                                                                 \
-    X(MODEL_PRICE_IN, "model *", "input_price", REAL, "", 0, 100000, "", "USD per million tokens") \
+      "most tokens in one answer")                                                                 \
+    X(MODEL_PRICE_IN, "model *", "input_price", REAL, "", 0, 100000, "",                           \
+      "price in USD per million input tokens")                                                     \
     X(MODEL_PRICE_OUT, "model *", "output_price", REAL, "", 0, 100000, "",                         \
-      "USD per million tokens")                                                                    \
+      "price in USD per million output tokens")                                                    \
     X(MODEL_PRICE_CACHED, "model *", "cached_price", REAL, "", 0, 100000, "",                      \
-      "USD per million input tokens read from the cache")
+      "price in USD per million input tokens read from the cache")
 
 /* The compaction modes with help for the user: for the completion of /compact and lists on the
  * screen. The choices of [compaction] mode and the engine's table (compact/mode.h) have the same
