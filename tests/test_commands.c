@@ -49,7 +49,7 @@ TEST(test_table_is_sound)
 {
     size_t count = 0;
     for (const struct slash_command *c = slash_commands; c->name; c++, count++) {
-        assert_non_null(c->run);
+        assert_true(c->run || c->act);
         assert_true(*c->help);
         assert_ptr_equal(slash_find(c->name, strlen(c->name)), c);
         for (const char *p = c->name; *p; p++)

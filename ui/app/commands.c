@@ -18,26 +18,13 @@
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
 
-static void run_help(struct app *app, const char *arguments)
-{
-    (void)arguments;
-    picker_help(app);
-}
-
-static void run_new(struct app *app, const char *arguments)
-{
-    (void)arguments;
-    app_begin_session(app);
-}
-
-/* What is open for reading goes on itself. */
+/* Without a name a session that is open for reading is itself resumed. */
 static void run_resume(struct app *app, const char *arguments)
 {
-    if (!*arguments && !app->read_only) {
+    if (!*arguments && !app->read_only)
         (void)panes_open(app, ACTION_SESSIONS, "");
-        return;
-    }
-    app_open_session(app, *arguments ? arguments : app->session.id, false);
+    else
+        app_open_session(app, *arguments ? arguments : app->session.id, false);
 }
 
 static void run_sessions(struct app *app, const char *arguments)
@@ -51,9 +38,8 @@ static void run_rename(struct app *app, const char *arguments)
     (void)app_ask(app, &operation_session_rename, &params, NULL);
 }
 
-static void run_archive(struct app *app, const char *arguments)
+static void run_archive(struct app *app)
 {
-    (void)arguments;
     const struct session_params params = {app->session.id};
     app_leave_session(app);
     (void)app_ask(app, &operation_session_archive, &params, NULL);
@@ -84,30 +70,26 @@ static bool take_export(struct app *app, struct operation_answer *a, const char 
 
 static void run_export(struct app *app, const char *arguments)
 {
-    char *path = slash_export_path(arguments, app->session.title);
+    auto_free char *path = slash_export_path(arguments, app->session.title);
     const struct session_export_params params = {
         .session = app->session.id, .path = path, .format = export_format_of_path(path)};
     (void)app_ask(app, &operation_session_export, &params, take_export);
-    free(path);
 }
 
-static void run_stop(struct app *app, const char *arguments)
+static void run_stop(struct app *app)
 {
-    (void)arguments;
     app->stop_asked = true;
     app_interrupt(app);
 }
 
-static void run_uncompact(struct app *app, const char *arguments)
+static void run_uncompact(struct app *app)
 {
-    (void)arguments;
     app_follow(app);
     (void)app_ask(app, &operation_compaction_undo, NULL, NULL);
 }
 
-static void run_context(struct app *app, const char *arguments)
+static void run_context(struct app *app)
 {
-    (void)arguments;
     (void)panes_open(app, ACTION_CONTEXT, "");
 }
 
@@ -124,10 +106,10 @@ static void run_graph(struct app *app, const char *arguments)
                  _("The graph is off. \"enabled = true\" in [graph] of tiro.ini turns it on."));
 }
 
-/* The query is written already: the keys are for what it finds. */
+/* With a query the keyboard goes to its hits. */
 static void run_forget(struct app *app, const char *arguments)
 {
-    if (*arguments) /* for who goes there */
+    if (*arguments) /* so that the tab of learned items shows the same query */
         (void)memory_view_open_tab(app->memory, "learned", arguments);
     memory_view_open(app->memory, arguments);
     if (!*arguments)
@@ -174,61 +156,39 @@ static void run_model(struct app *app, const char *arguments)
         return;
     }
     struct session_model_params params;
-    char *provider = picker_read_model(arguments, &params);
+    auto_free char *provider = picker_read_model(arguments, &params);
     picker_choose_model(app, &params);
-    free(provider);
 }
 
 static void run_system(struct app *app, const char *arguments)
 {
-    if (!*arguments) {
-        if (app->session.system)
-            app_note(app, STYLE_NOTE, _("System prompt of this session:\n%s"), app->session.system);
-        else
-            app_note(app, STYLE_NOTE, "%s",
-                     _("This session uses the configured system prompt. /system TEXT replaces it; "
-                       "/system default restores it."));
-        return;
-    }
     bool configured = strcmp(arguments, "default") == 0;
-    (void)app_ask(app, &operation_session_set_system,
-                  &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
-    app_note(app, STYLE_NOTE, "%s",
-             configured ? _("The configured system prompt applies from the next message on.")
-                        : _("The new system prompt applies from the next message on."));
-}
-
-static void run_retry(struct app *app, const char *arguments)
-{
-    (void)arguments;
-    message_retry(app);
-}
-
-static void run_edit(struct app *app, const char *arguments)
-{
-    (void)arguments;
-    message_edit(app);
+    if (*arguments) {
+        (void)app_ask(app, &operation_session_set_system,
+                      &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
+        app_note(app, STYLE_NOTE, "%s",
+                 configured ? _("The configured system prompt applies from the next message on.")
+                            : _("The new system prompt applies from the next message on."));
+    } else if (app->session.system) {
+        app_note(app, STYLE_NOTE, _("System prompt of this session:\n%s"), app->session.system);
+    } else {
+        app_note(app, STYLE_NOTE, "%s",
+                 _("This session uses the configured system prompt. /system TEXT replaces it; "
+                   "/system default restores it."));
+    }
 }
 
 static void run_copy(struct app *app, const char *arguments)
 {
     if (!*arguments) {
         clipboard_copy(app, transcript_last_answer(app->transcript));
-        return;
-    }
-    if (strcmp(arguments, "code") != 0) {
+    } else if (strcmp(arguments, "code") == 0) {
+        auto_free char *code = transcript_last_code(app->transcript);
+        clipboard_copy(app, code);
+    } else {
         app_note_briefly(app, STYLE_WARNING, "%s",
                          _("/copy copies the newest answer, /copy code its newest code block."));
-        return;
     }
-    char *code = transcript_last_code(app->transcript);
-    clipboard_copy(app, code);
-    free(code);
-}
-
-static void run_find(struct app *app, const char *arguments)
-{
-    find_open(app, arguments);
 }
 
 static void run_theme(struct app *app, const char *arguments)
@@ -246,86 +206,88 @@ static void run_config(struct app *app, const char *arguments)
         list_filter(list_view_find(&app->views, LIST_CONFIG), arguments);
 }
 
-static void run_doctor(struct app *app, const char *arguments)
-{
-    (void)arguments;
-    picker_report(app);
-}
-
-static void run_quit(struct app *app, const char *arguments)
-{
-    (void)arguments;
-    app_leave(app);
-}
-
 const struct slash_command slash_commands[] = {
-    {"help", "", ARGUMENT_OTHER, N_("keys and commands"), run_help},
-    {"new", "", ARGUMENT_OTHER, N_("start a new session"), run_new},
+    {"help", "", ARGUMENT_OTHER, N_("keys and commands"), .act = picker_help},
+    {"new", "", ARGUMENT_OTHER, N_("start a new session"), .act = app_begin_session},
     {"resume", "[SESSION]", ARGUMENT_SESSION,
      N_("open a session: its title or a part of it, the start or end of its id, last or ~2"),
-     run_resume},
-    {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("list earlier sessions"), run_sessions},
-    {"rename", "TITLE", ARGUMENT_OTHER, N_("change the title of this session"), run_rename},
+     .run = run_resume},
+    {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("list earlier sessions"), .run = run_sessions},
+    {"rename", "TITLE", ARGUMENT_OTHER, N_("change the title of this session"), .run = run_rename},
     {"label", "[+NAME -NAME]", ARGUMENT_OTHER, N_("show this session's labels, add or remove some"),
-     run_label},
+     .run = run_label},
     {"fork", "[N]", ARGUMENT_FORK,
      N_("continue in a copy of this session, up to your N-th message and its answer, or "
         "~before-compaction (default: all)"),
-     fork_run},
-    {"archive", "", ARGUMENT_OTHER, N_("archive this session and start a new one"), run_archive},
+     .run = fork_run},
+    {"archive", "", ARGUMENT_OTHER, N_("archive this session and start a new one"),
+     .act = run_archive},
     {"export", "[FILE]", ARGUMENT_OTHER, N_("export this session to a file: .md, .json or .jsonl"),
-     run_export},
-    {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), run_stop},
+     .run = run_export},
+    {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), .act = run_stop},
     {"compact", "[MODE] [--preview] [FOCUS]", ARGUMENT_COMPACT,
-     N_("shorten what is sent to the model; FOCUS: what to keep above all"), compact_send},
-    {"uncompact", "", ARGUMENT_OTHER, N_("undo the last compaction"), run_uncompact},
+     N_("shorten what is sent to the model; FOCUS: what to keep above all"), .run = compact_send},
+    {"uncompact", "", ARGUMENT_OTHER, N_("undo the last compaction"), .act = run_uncompact},
     {"pin", "[N]", ARGUMENT_TURN,
-     N_("keep your N-th message word for word in every compaction (default: the newest)"), pin_run},
-    {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"), unpin_run},
-    {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"), run_context},
+     N_("keep your N-th message word for word in every compaction (default: the newest)"),
+     .run = pin_run},
+    {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"),
+     .run = unpin_run},
+    {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"),
+     .act = run_context},
     {"memory", "[QUERY|off|read|write]", ARGUMENT_OTHER,
-     N_("search earlier conversations; or say what this session may do with memory"), run_memory},
+     N_("search earlier conversations; or say what this session may do with memory"),
+     .run = run_memory},
     {"index", "[none]", ARGUMENT_OTHER, N_("index conversations that are not in memory yet"),
-     run_index},
-    {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"), run_graph},
+     .run = run_index},
+    {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"),
+     .run = run_graph},
     {"remember", "TEXT", ARGUMENT_OTHER, N_("tell a text to the model in later sessions"),
-     run_remember},
+     .run = run_remember},
     {"learned", "[WORDS]", ARGUMENT_OTHER,
      N_("what was learned, and what waits for you; accept, reject or forget ID, restore"),
-     cards_show},
+     .run = cards_show},
     {"forget", "QUERY", ARGUMENT_OTHER,
-     N_("search memory and what was learned, and forget entries with d"), run_forget},
+     N_("search memory and what was learned, and forget entries with d"), .run = run_forget},
     {"corpus", "[QUERY | add NAME PATH | update [NAME]]", ARGUMENT_OTHER,
-     N_("search documents, or read a file or folder into a corpus"), corpora_run},
-    {"cite", "N", ARGUMENT_OTHER, N_("open the passage that the model cites as [N]"), corpora_cite},
+     N_("search documents, or read a file or folder into a corpus"), .run = corpora_run},
+    {"cite", "N", ARGUMENT_OTHER, N_("open the passage that the model cites as [N]"),
+     .run = corpora_cite},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model and save the choice: NAME, PROVIDER/NAME or PROVIDER (default: a list)"),
-     run_model},
+     .run = run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,
      N_("show or set this session's system prompt; \"default\" restores the configured one"),
-     run_system},
-    {"retry", "", ARGUMENT_OTHER, N_("send the last message again"), run_retry},
-    {"edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"), run_edit},
+     .run = run_system},
+    {"retry", "", ARGUMENT_OTHER, N_("send the last message again"), .act = message_retry},
+    {"edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"),
+     .act = message_edit},
     {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
-     run_copy},
-    {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), run_find},
+     .run = run_copy},
+    {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), .run = find_open},
     {"theme", "[NAME]", ARGUMENT_THEME,
-     N_("change the colours and save the choice (default: a "
-        "list)"),
-     run_theme},
+     N_("change the colours and save the choice (default: a list)"), .run = run_theme},
     {"config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),
-     run_config},
+     .run = run_config},
     {"doctor", "", ARGUMENT_OTHER, N_("show which provider and store are used, and why"),
-     run_doctor},
-    {"quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), run_quit},
+     .act = picker_report},
+    {"quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), .act = app_leave},
     {0}};
+
+void slash_do(struct app *app, const struct slash_command *c, const char *arguments)
+{
+    if (c->act)
+        c->act(app);
+    else
+        c->run(app, arguments);
+}
 
 bool slash_run(struct app *app, const char *text)
 {
     struct slash_choice choice = slash_choose(text);
     bool fits = !choice.complaint;
     if (fits) {
-        choice.command->run(app, choice.arguments);
+        slash_do(app, choice.command, choice.arguments);
     } else {
         app_follow(app);
         app_note_briefly(app, STYLE_WARNING, "%s", choice.complaint);

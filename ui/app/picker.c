@@ -106,17 +106,15 @@ static void chose_command(struct app *app, const char *value)
 {
     const struct slash_command *c = slash_find(value, strlen(value));
     if (*editor_text(app->editor) == '\0' && slash_needs_argument(c)) {
-        struct buf line = BUF_INIT;
-        buf_addf(&line, "/%s ", value);
-        editor_set(app->editor, line.data);
-        buf_release(&line);
+        auto_free char *line = mem_printf("/%s ", value);
+        editor_set(app->editor, line);
         app_edited(app);
         return;
     }
     if (slash_needs_argument(c))
         app_note(app, STYLE_NOTE, "/%s %s: %s", c->name, c->arguments, _(c->help));
     else
-        c->run(app, "");
+        slash_do(app, c, "");
 }
 
 void picker_palette(struct app *app)
@@ -174,7 +172,7 @@ void picker_history(struct app *app)
     fill_history(app);
 }
 
-/* What is kept for the next start */
+/* Choices that are saved in tiro.ini for the next start */
 
 struct saving {
     struct errand errand;
@@ -197,7 +195,7 @@ static void save(struct errand *e)
     }
 }
 
-/* The variable that comes before a key of the file; the caller frees. NULL: there is none. */
+/* The environment variable that overrides a saved key; the caller frees. NULL: there is none. */
 static char *overriding(const struct app *app, const struct saving *s)
 {
     for (size_t i = 0; i < 2 && s->kept[i].value; i++)
@@ -277,7 +275,7 @@ char *picker_read_model(const char *text, struct session_model_params *out)
     return provider;
 }
 
-/* Offline is what there is without a model: it is taken again only where nothing else is found. */
+/* Offline is never saved: it is the provider of last resort, not a choice. */
 static bool took_model(struct app *app, struct operation_answer *a, const char *words)
 {
     (void)a;
@@ -308,15 +306,14 @@ static bool is_same(const char *name, const char *present)
 static void add_model(const struct app *app, struct list *list, const char *name)
 {
     bool present = is_same(name, app->model);
-    char *value = mem_printf("m%s", name);
-    char *detail =
+    auto_free char *value = mem_printf("m%s", name);
+    auto_free char *detail =
         mem_printf(present ? "%s, %s" : "%s", app->provider ? app->provider : "", _("in use"));
     list_add(list, name, detail, value);
-    free(detail);
-    free(value);
 }
 
-/* The variable of the key that the provider lacks; NULL: none, as far as is known. */
+/* The variable with the API key that the provider lacks; NULL: it lacks none, or that is unknown.
+ */
 static const char *wanted_key(const struct app *app, const char *provider)
 {
     for (size_t i = 0; i < app->models.providers.len; i++)
@@ -328,13 +325,12 @@ static const char *wanted_key(const struct app *app, const char *provider)
 static void add_provider(const struct app *app, struct list *list, const char *name)
 {
     const char *key = wanted_key(app, name);
-    char *value = mem_printf("p%s", name);
-    char *detail = key                            ? mem_printf(_("no key: set %s"), key)
-                   : is_same(name, app->provider) ? mem_strdup(_("in use"))
-                                                  : mem_strdup(_("switch to this provider"));
+    auto_free char *value = mem_printf("p%s", name);
+    auto_free char *detail = key ? mem_printf(_("no key: set %s"), key)
+                             : is_same(name, app->provider)
+                                 ? mem_strdup(_("in use"))
+                                 : mem_strdup(_("switch to this provider"));
     list_add(list, name, detail, value);
-    free(detail);
-    free(value);
 }
 
 void picker_fill_models(struct app *app)
@@ -354,9 +350,7 @@ void picker_fill_models(struct app *app)
 
 void picker_forget_models(struct app *app)
 {
-    for (size_t i = 0; i < app->models.models.len; i++)
-        free(app->models.models.items[i]);
-    vec_clear(&app->models.models);
+    vec_free_each(&app->models.models);
     app->models_known = false;
 }
 
@@ -420,33 +414,30 @@ static void add_key(struct list *list, const struct config *config, enum config_
     const struct config_key_info *info = config_key_info(key);
     if (config_key_is_free(info))
         return;
-    struct buf label = BUF_INIT, detail = BUF_INIT;
+    AUTO(buf_release) struct buf detail = BUF_INIT;
+    auto_free char *label = mem_printf("[%s] %s", info->section, info->name);
     bool set = config_is_set(config, key);
     bool secret = info->type == CONFIG_SECRET;
-    buf_addf(&label, "[%s] %s", info->section, info->name);
     buf_addf(&detail, "%s (%s) %s %s",
              !set     ? _("not set")
              : secret ? "********"
                       : config_string(config, key),
              origin_name(config_origin(config, key)), glyph(GLYPH_DASH), info->help);
-    list_add(list, label.data, detail.data, "");
-    buf_release(&label);
-    buf_release(&detail);
+    list_add(list, label, detail.data, "");
 }
 
 void picker_config(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Configuration"));
-    char *path = paths_config_file();
+    auto_free char *path = paths_config_file();
     list_add(list, path, NULL, "");
     list_add(list, _("Changes apply from the next start on."), NULL, "");
-    free(path);
     for (int key = 0; key < CONFIG_KEY_COUNT; key++)
         add_key(list, app->config, (enum config_key)key);
     app_open_list(app, LIST_CONFIG, list, NULL);
 }
 
-/* What the engine says of itself */
+/* The report of /doctor */
 
 static bool take_report(struct app *app, struct operation_answer *a, const char *words)
 {
@@ -456,30 +447,27 @@ static bool take_report(struct app *app, struct operation_answer *a, const char 
         return false;
     list_clear(list);
     for (size_t i = 0; i < r->facts.len; i++) {
-        char *line = mem_printf("%s: %s", r->facts.items[i].name, r->facts.items[i].value);
+        auto_free char *line =
+            mem_printf("%s: %s", r->facts.items[i].name, r->facts.items[i].value);
         list_add(list, line, NULL, "");
-        free(line);
     }
     return true;
-}
-
-static void add_check(struct list *list, const struct provider_check_result *r)
-{
-    char *line = r->fault.code != ERR_OK ? mem_printf(_("server: %s"), r->fault.text)
-                 : r->url ? mem_printf(_("server: answers after %lld ms; models that it lists: %d"),
-                                       (long long)r->ms, r->models)
-                          : NULL;
-    if (line)
-        list_add(list, line, NULL, "");
-    free(line);
 }
 
 static bool take_check(struct app *app, struct operation_answer *a, const char *words)
 {
     struct list *list = list_view_find(&app->views, LIST_REPORT);
-    if (!words && list)
-        add_check(list, a->result);
-    return true; /* the report says why nobody can be asked */
+    const struct provider_check_result *r = a->result;
+    if (words || !list)
+        return true; /* the report tells why no provider can be asked */
+    auto_free char *line =
+        r->fault.code != ERR_OK ? mem_printf(_("server: %s"), r->fault.text)
+        : r->url ? mem_printf(_("server: answers after %lld ms; models that it lists: %d"),
+                              (long long)r->ms, r->models)
+                 : NULL;
+    if (line)
+        list_add(list, line, NULL, "");
+    return true;
 }
 
 void picker_report(struct app *app)

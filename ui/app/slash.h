@@ -25,6 +25,7 @@ struct slash_command {
     enum argument_kind kind;
     const char *help; /* for gettext */
     void (*run)(struct app *app, const char *arguments);
+    void (*act)(struct app *app); /* in place of run where no argument is taken */
 };
 
 extern const struct slash_command slash_commands[]; /* ends with a NULL name */
@@ -99,8 +100,10 @@ char *compact_all_stays(const struct config *config, const char *asked);
  * between the command and the word. */
 void compact_list(struct list *list, const char *before, const char *word);
 
-/* Runs the command (commands.c). False, with a note, if there is no such command, if an argument is
- * missing or if it takes none: the text stays in the editor. */
+void slash_do(struct app *app, const struct slash_command *c, const char *arguments);
+
+/* Runs the command of that line (commands.c). False, with a note, if there is no such command, if
+ * an argument is missing or if it takes none: the text stays in the editor. */
 bool slash_run(struct app *app, const char *text);
 
 #endif

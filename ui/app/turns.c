@@ -9,98 +9,12 @@
 #include "session/session_operations.h"
 #include "ui/view/memory_view.h"
 
-/* Turns by number */
+static const char before_compaction[] = "~before-compaction";
+enum { ALL_EVENTS = 0, NEWEST_MESSAGE = 0 }; /* in place of an event's number */
 
-bool turns_number(const char *text, size_t *number)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    *number = n > 0 ? (size_t)n : 0;
-    return *text && !*end && n >= 1;
-}
+/* Jumps */
 
-static void look_at(void *context, const struct transcript_turn *turn)
-{
-    struct turn_found *found = context;
-    found->count = turn->number;
-    if (turn->number != found->number)
-        return;
-    found->seq = turn->seq;
-    found->last = turn->last;
-}
-
-struct turn_found turns_held(const struct transcript *t, size_t number)
-{
-    struct turn_found found = {.number = number};
-    transcript_each_turn(t, look_at, &found);
-    return found;
-}
-
-static bool all_is_here(struct app *app)
-{
-    return app_want_older(app) == 0;
-}
-
-void turns_find(struct app *app, size_t number,
-                void (*take)(struct app *app, const struct turn_found *found))
-{
-    if (!all_is_here(app)) {
-        app->turns.number = number;
-        app->turns.take = take;
-        return;
-    }
-    struct turn_found found = turns_held(app->transcript, number);
-    take(app, &found);
-}
-
-/* Turns come oldest first and are listed newest first, so they are kept for a moment. */
-struct turns {
-    VEC(struct transcript_turn) items;
-};
-
-static void keep(void *context, const struct transcript_turn *turn)
-{
-    struct turns *turns = context;
-    vec_push(&turns->items, *turn);
-}
-
-void turns_list(struct app *app, struct list *list, const char *prefix)
-{
-    struct turns turns = {0};
-    if (!all_is_here(app)) {
-        app->turns.listed = app->completion_wanted = true;
-        return;
-    }
-    transcript_each_turn(app->transcript, keep, &turns);
-    for (size_t i = turns.items.len; i-- > 0;) {
-        struct buf number = BUF_INIT;
-        buf_addf(&number, "%zu", turns.items.items[i].number);
-        if (strncmp(number.data, prefix, strlen(prefix)) == 0)
-            list_add(list, number.data, turns.items.items[i].text, number.data);
-        buf_release(&number);
-    }
-    vec_release(&turns.items);
-}
-
-bool turns_page_came(struct app *app)
-{
-    struct turn_search wanted = app->turns;
-    if ((wanted.number == 0 && !wanted.listed) || !all_is_here(app))
-        return false;
-    turns_forget(app);
-    if (wanted.number > 0)
-        turns_find(app, wanted.number, wanted.take);
-    return wanted.listed;
-}
-
-void turns_forget(struct app *app)
-{
-    app->turns = (struct turn_search){0};
-}
-
-/* Jumps to a message */
-
-static void go_on(struct app *app)
+static void show_jump(struct app *app)
 {
     bool shown = transcript_show_place(app->transcript, &app->jump);
     bool over = shown || app_want_older(app) == 0;
@@ -112,29 +26,22 @@ static void go_on(struct app *app)
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-void jump_to_place(struct app *app, const struct transcript_place *place)
-{
-    app->jump = *place;
-    go_on(app);
-}
-
 void jump_to(struct app *app, int64_t seq)
 {
-    jump_to_place(app, &(struct transcript_place){.seq = seq});
+    app->jump = (struct transcript_place){.seq = seq};
+    show_jump(app);
 }
 
 void jump_page_came(struct app *app)
 {
     if (app->jump.seq > 0)
-        go_on(app);
+        show_jump(app);
 }
 
 void jump_forget(struct app *app)
 {
     app->jump = (struct transcript_place){0};
 }
-
-/* The way back from a jump */
 
 static void copy_id(char out[UUID_LEN + 1], const char *id)
 {
@@ -164,10 +71,9 @@ void way_back_mark(struct app *app)
 
 void way_back_leave(struct app *app, const char *id)
 {
-    struct way_back *w = &app->way_back;
-    w->moving = WAY_OUT;
-    w->left = here(app);
-    copy_id(w->to, id);
+    app->way_back.moving = WAY_OUT;
+    app->way_back.left = here(app);
+    copy_id(app->way_back.to, id);
 }
 
 bool way_back_known(const struct app *app)
@@ -177,27 +83,11 @@ bool way_back_known(const struct app *app)
 
 static void show_again(struct app *app, const struct place_left *p)
 {
-    jump_to_place(app, &p->view);
+    app->jump = p->view;
+    show_jump(app);
     if (p->memory)
         memory_view_return(app->memory, p->memory_focused);
     app_touch_now(app, DIRTY_ALL);
-}
-
-/* A draft that came with what was only read is not to be taken along. */
-static void leave_draft(struct app *app)
-{
-    const char *draft = app->session.draft;
-    if (app->read_only && draft && strcmp(draft, editor_text(app->editor)) == 0)
-        editor_set(app->editor, "");
-}
-
-static void open_again(struct app *app, const struct place_left *p)
-{
-    leave_draft(app);
-    if (p->blank)
-        app_begin_session(app);
-    else
-        app_open_session(app, p->session, p->read_only);
 }
 
 bool way_back_go(struct app *app)
@@ -215,11 +105,18 @@ bool way_back_go(struct app *app)
     }
     w->moving = WAY_HOME;
     w->left = p;
-    open_again(app, &p);
+    /* A draft of a session that was only read stays there. */
+    const char *draft = app->session.draft;
+    if (app->read_only && draft && strcmp(draft, editor_text(app->editor)) == 0)
+        editor_set(app->editor, "");
+    if (p.blank)
+        app_begin_session(app);
+    else
+        app_open_session(app, p.session, p.read_only);
     return true;
 }
 
-void way_back_forget(struct app *app)
+static void forget_way_back(struct app *app)
 {
     app->way_back.places.len = 0;
     app->way_back.moving = WAY_STAYS;
@@ -236,7 +133,7 @@ void way_back_session(struct app *app, const char *id)
     if (out || (home && w->left.blank))
         w->moving = WAY_STAYS;
     else if (!home)
-        way_back_forget(app);
+        forget_way_back(app);
     if (home && w->left.blank)
         show_again(app, &w->left);
 }
@@ -249,11 +146,10 @@ void way_back_draft(struct app *app)
 
 void way_back_page(struct app *app)
 {
-    struct way_back *w = &app->way_back;
-    if (w->moving != WAY_HOME)
+    if (app->way_back.moving != WAY_HOME)
         return;
-    w->moving = WAY_STAYS;
-    show_again(app, &w->left);
+    app->way_back.moving = WAY_STAYS;
+    show_again(app, &app->way_back.left);
 }
 
 void way_back_refused(struct app *app)
@@ -263,20 +159,12 @@ void way_back_refused(struct app *app)
 
 /* Sending */
 
-static void keep_waiting(struct app *app, const char *text)
-{
-    char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
-    free(app->waiting);
-    app->waiting = joined;
-    app->waiting_after = app->activity.over;
-}
-
 static void begin_turn(struct app *app)
 {
     app->activity.busy = true;
     app->activity.over = false;
     app->activity.started_ms = clock_mono_ms();
-    way_back_forget(app);
+    forget_way_back(app);
     transcript_scroll_to_end(app->transcript);
     app_touch_now(app, DIRTY_ALL);
 }
@@ -286,17 +174,20 @@ void message_send(struct app *app, const char *text)
     if (app_is_blank(text))
         return;
     editor_history_add(app->editor, text);
-    if (app->activity.busy) {
-        keep_waiting(app, text);
-        app_touch_now(app, DIRTY_ALL);
-    } else {
+    if (!app->activity.busy) {
         (void)app_ask(app, &operation_turn_start,
                       &(struct turn_start_params){.text = text, .origin = INPUT_TYPED}, NULL);
         begin_turn(app);
+        return;
     }
+    char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
+    free(app->waiting);
+    app->waiting = joined;
+    app->waiting_after = app->activity.over;
+    app_touch_now(app, DIRTY_ALL);
 }
 
-/* In other words; NULL: the same. */
+/* `text` replaces the message; NULL: it is sent as it was. */
 static void retry(struct app *app, const char *text)
 {
     (void)app_ask(app, &operation_turn_retry,
@@ -306,31 +197,18 @@ static void retry(struct app *app, const char *text)
 
 void message_retry(struct app *app)
 {
-    if (app->activity.over) {
+    if (app->activity.over)
         app->retry_after = true;
-        return;
-    }
-    if (app->activity.busy) {
+    else if (app->activity.busy)
         app_note_briefly(app, STYLE_NOTE, "%s",
                          _("A turn is running; use /retry when it has ended."));
-        return;
-    }
-    if (app->fresh) {
+    else if (app->fresh)
         app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
-        return;
-    }
-    retry(app, NULL);
+    else
+        retry(app, NULL);
 }
 
-static void send_instead(struct app *app, const char *text)
-{
-    editor_history_add(app->editor, text);
-    retry(app, text);
-}
-
-/* --- in place of the last one --- */
-
-static bool wait_for_turn(struct app *app)
+static bool must_wait_for_turn(struct app *app)
 {
     if (app->activity.busy)
         app_note_briefly(app, STYLE_NOTE, "%s",
@@ -340,7 +218,7 @@ static bool wait_for_turn(struct app *app)
 
 void message_edit(struct app *app)
 {
-    if (wait_for_turn(app))
+    if (must_wait_for_turn(app))
         return;
     if (!app->last_sent) {
         app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
@@ -361,18 +239,99 @@ void message_keep(struct app *app)
 
 void message_replace(struct app *app, const char *text)
 {
-    if (wait_for_turn(app)) {
+    if (must_wait_for_turn(app)) {
         app_give_back(app, text);
         return;
     }
     message_keep(app);
-    send_instead(app, text);
+    editor_history_add(app->editor, text);
+    retry(app, text);
+}
+
+/* Turns by their number */
+
+bool turns_number(const char *text, size_t *number)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    *number = n > 0 ? (size_t)n : 0;
+    return *text && !*end && n >= 1;
+}
+
+static void look_at(void *context, const struct transcript_turn *turn)
+{
+    struct turn_found *found = context;
+    found->count = turn->number;
+    if (turn->number != found->number)
+        return;
+    found->seq = turn->seq;
+    found->last = turn->last;
+}
+
+struct turn_found turns_held(const struct transcript *t, size_t number)
+{
+    struct turn_found found = {.number = number};
+    transcript_each_turn(t, look_at, &found);
+    return found;
+}
+
+/* Calls `take` now, or when all older events have come. */
+static void find_turn(struct app *app, size_t number,
+                      void (*take)(struct app *app, const struct turn_found *found))
+{
+    if (app_want_older(app) != 0) {
+        app->turns.number = number;
+        app->turns.take = take;
+        return;
+    }
+    struct turn_found found = turns_held(app->transcript, number);
+    take(app, &found);
+}
+
+/* Turns are visited oldest first and listed newest first. */
+struct turns {
+    VEC(struct transcript_turn) items;
+};
+
+static void keep_turn(void *context, const struct transcript_turn *turn)
+{
+    struct turns *turns = context;
+    vec_push(&turns->items, *turn);
+}
+
+void turns_list(struct app *app, struct list *list, const char *prefix)
+{
+    struct turns turns = {0};
+    if (app_want_older(app) != 0) {
+        app->turns.listed = app->completion_wanted = true;
+        return;
+    }
+    transcript_each_turn(app->transcript, keep_turn, &turns);
+    for (size_t i = turns.items.len; i-- > 0;) {
+        auto_free char *number = mem_printf("%zu", turns.items.items[i].number);
+        if (strncmp(number, prefix, strlen(prefix)) == 0)
+            list_add(list, number, turns.items.items[i].text, number);
+    }
+    vec_release(&turns.items);
+}
+
+bool turns_page_came(struct app *app)
+{
+    struct turn_search wanted = app->turns;
+    if ((wanted.number == 0 && !wanted.listed) || app_want_older(app) != 0)
+        return false;
+    turns_forget(app);
+    if (wanted.number > 0)
+        find_turn(app, wanted.number, wanted.take);
+    return wanted.listed;
+}
+
+void turns_forget(struct app *app)
+{
+    app->turns = (struct turn_search){0};
 }
 
 /* /fork */
-
-static const char before_compaction[] = "~before-compaction";
-enum { ALL = 0 }; /* in place of an event's number */
 
 static void fork_after(struct app *app, int64_t event, bool before)
 {
@@ -392,18 +351,18 @@ static void fork_after_turn(struct app *app, const struct turn_found *turn)
                           turn->count),
                  turn->count);
     else
-        fork_after(app, turn->number == turn->count ? ALL : turn->last, false);
+        fork_after(app, turn->number == turn->count ? ALL_EVENTS : turn->last, false);
 }
 
 void fork_run(struct app *app, const char *arguments)
 {
     size_t number;
     if (!*arguments)
-        fork_after(app, ALL, false);
+        fork_after(app, ALL_EVENTS, false);
     else if (strcmp(arguments, before_compaction) == 0)
-        fork_after(app, ALL, true);
+        fork_after(app, ALL_EVENTS, true);
     else if (turns_number(arguments, &number))
-        turns_find(app, number, fork_after_turn);
+        find_turn(app, number, fork_after_turn);
     else
         app_note(app, STYLE_WARNING, "%s",
                  _("/fork takes the number of one of your messages, counted from 1, or "
@@ -420,15 +379,12 @@ void fork_list(struct app *app, struct list *list, const char *prefix)
 
 /* /pin and /unpin */
 
-enum { NEWEST = 0 }; /* in place of a message's number */
-
-static void send_pin(struct app *app, int64_t message, bool pin)
+static void send_pin(struct app *app, const struct operation *o, int64_t message)
 {
-    (void)app_ask(app, pin ? &operation_compaction_pin : &operation_compaction_unpin,
-                  &(struct compaction_pin_params){.seq = message}, NULL);
+    (void)app_ask(app, o, &(struct compaction_pin_params){.seq = message}, NULL);
 }
 
-static void pin_turn(struct app *app, const struct turn_found *turn, bool pin)
+static void pin_turn(struct app *app, const struct turn_found *turn, const struct operation *o)
 {
     if (turn->seq == 0)
         app_note(app, STYLE_WARNING,
@@ -436,27 +392,28 @@ static void pin_turn(struct app *app, const struct turn_found *turn, bool pin)
                           "You have sent %zu messages in this session.", turn->count),
                  turn->count);
     else
-        send_pin(app, turn->seq, pin);
+        send_pin(app, o, turn->seq);
 }
 
 static void pin_found(struct app *app, const struct turn_found *turn)
 {
-    pin_turn(app, turn, true);
+    pin_turn(app, turn, &operation_compaction_pin);
 }
 
 static void unpin_found(struct app *app, const struct turn_found *turn)
 {
-    pin_turn(app, turn, false);
+    pin_turn(app, turn, &operation_compaction_unpin);
 }
 
-static void run(struct app *app, const char *arguments, bool pin)
+static void run_pin(struct app *app, const char *arguments, const struct operation *o,
+                    void (*found)(struct app *app, const struct turn_found *turn))
 {
     size_t number;
     app_follow(app);
     if (!*arguments)
-        send_pin(app, NEWEST, pin);
+        send_pin(app, o, NEWEST_MESSAGE);
     else if (turns_number(arguments, &number))
-        turns_find(app, number, pin ? pin_found : unpin_found);
+        find_turn(app, number, found);
     else
         app_note(app, STYLE_WARNING, "%s",
                  _("/pin and /unpin take the number of one of your messages, counted from 1; Tab "
@@ -465,10 +422,10 @@ static void run(struct app *app, const char *arguments, bool pin)
 
 void pin_run(struct app *app, const char *arguments)
 {
-    run(app, arguments, true);
+    run_pin(app, arguments, &operation_compaction_pin, pin_found);
 }
 
 void unpin_run(struct app *app, const char *arguments)
 {
-    run(app, arguments, false);
+    run_pin(app, arguments, &operation_compaction_unpin, unpin_found);
 }

@@ -5,76 +5,76 @@
 
 #include "ui/app/app.h"
 
-struct turn_found {
-    size_t number, count; /* the one that was asked for; how many there are */
-    int64_t seq;          /* of its message; 0: there is no such turn */
-    int64_t last;         /* of its last event */
-};
+/* --- sending --- */
 
-/* False: the text is no number from 1 on. */
-bool turns_number(const char *text, size_t *number);
-
-/* The turn among those that the transcript holds; it has all of them from the first on. */
-struct turn_found turns_held(const struct transcript *t, size_t number);
-
-/* Calls back now or when all is here. */
-void turns_find(struct app *app, size_t number,
-                void (*take)(struct app *app, const struct turn_found *found));
-
-/* Adds the turns whose number begins so, newest first. */
-void turns_list(struct app *app, struct list *list, const char *prefix);
-
-/* Older events have come. True if a list waits for them, and all are here. */
-bool turns_page_came(struct app *app);
-
-/* They will not come, or are of no use any more. */
-void turns_forget(struct app *app);
-
-/* Older pages are asked for until the message's event is among them. */
-void jump_to(struct app *app, int64_t seq);
-void jump_to_place(struct app *app, const struct transcript_place *place);
-void jump_page_came(struct app *app);
-void jump_forget(struct app *app);
-
-/* Before a jump within the open session; before another one is asked for, by its id. */
-void way_back_mark(struct app *app);
-void way_back_leave(struct app *app, const char *id);
-
-bool way_back_known(const struct app *app);
-
-/* False: there is no way back. */
-bool way_back_go(struct app *app);
-
-void way_back_forget(struct app *app);
-
-/* A session is about to be shown; its message stands in the editor; its newest page has come; it
- * cannot be opened. */
-void way_back_session(struct app *app, const char *id);
-void way_back_draft(struct app *app);
-void way_back_page(struct app *app);
-void way_back_refused(struct app *app);
-
-/* Sends the text, or keeps it waiting while a turn runs. */
+/* Sends the text, or queues it while a turn runs. */
 void message_send(struct app *app, const char *text);
 
-/* Sends the last one again. */
+/* Sends the last message again. */
 void message_retry(struct app *app);
 
-/* /edit: the last one comes into the editor. Says so if there is none, or not now. */
+/* /edit: puts the last message into the editor. A note says so if there is none or a turn runs. */
 void message_edit(struct app *app);
 
-/* The last message stays as it is, and what is written is a new one. */
+/* Ends /edit: the last message stays, and the text in the editor is a new one. */
 void message_keep(struct app *app);
 
-/* Sends the text in its place. While a turn runs the text comes back into the editor. */
+/* Sends the text in place of the last message, which is removed with all that followed it. While a
+ * turn runs the text returns to the editor. */
 void message_replace(struct app *app, const char *text);
+
+/* --- turns by their number, which counts a person's messages from the first on --- */
+
+struct turn_found {
+    size_t number, count; /* the number that was asked for; how many turns there are */
+    int64_t seq;          /* of the turn's message; 0: there is no such turn */
+    int64_t last;         /* of the turn's last event */
+};
+
+/* False: the text is not a number from 1 on. */
+bool turns_number(const char *text, size_t *number);
+
+/* Finds the turn in a transcript that holds all events. */
+struct turn_found turns_held(const struct transcript *t, size_t number);
+
+/* Adds the turns whose number begins with the prefix, newest first. Nothing is added while older
+ * events are fetched; the completion then starts again. */
+void turns_list(struct app *app, struct list *list, const char *prefix);
+
+/* Older events have come. True if a list waited for them and all are here. */
+bool turns_page_came(struct app *app);
+
+/* The search for a turn is given up. */
+void turns_forget(struct app *app);
 
 void fork_run(struct app *app, const char *arguments);
 
-/* Adds what may stand behind /fork and begins so. */
+/* Adds the arguments of /fork that begin with the prefix. */
 void fork_list(struct app *app, struct list *list, const char *prefix);
 
 void pin_run(struct app *app, const char *arguments);
 void unpin_run(struct app *app, const char *arguments);
+
+/* --- jumps --- */
+
+/* Shows the message of that event; older pages are fetched until it is there. */
+void jump_to(struct app *app, int64_t seq);
+void jump_page_came(struct app *app);
+void jump_forget(struct app *app);
+
+/* Esc goes back to the place before a jump, the last jump first. Sending a message, or opening a
+ * session in any other way, forgets these places. Call mark before a jump within the open session,
+ * leave before another session is opened by its id. */
+void way_back_mark(struct app *app);
+void way_back_leave(struct app *app, const char *id);
+bool way_back_known(const struct app *app);
+bool way_back_go(struct app *app); /* false: there is no place to go back to */
+
+/* Events of opening a session, in their order: it is about to be shown; its draft is in the editor;
+ * its newest page has come. Refused: it cannot be opened. */
+void way_back_session(struct app *app, const char *id);
+void way_back_draft(struct app *app);
+void way_back_page(struct app *app);
+void way_back_refused(struct app *app);
 
 #endif
