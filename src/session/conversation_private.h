@@ -1,10 +1,9 @@
-/* What the parts of the agent thread share: conversation.c (the loop and what may happen when),
- * conversation_session.c (opening sessions), conversation_change.c (changing and leaving them),
- * conversation_settings.c and conversation_place.c (what a session is set to, where it works),
- * conversation_turn.c (turns and their questions), conversation_compact.c (compaction and what it
- * asks), conversation_context.c (the next request by parts), conversation_serve.c (what a server
- * adds), conversation_memory.c (semantic memory), conversation_learned.c (learned memory),
- * conversation_prompt.c (files of instructions, the graph), conversation_tell.c (notices). */
+/* What the files of the agent thread share: conversation.c is its loop and decides when a request
+ * is done; conversation_session.c opens, changes and leaves sessions; conversation_place.c has
+ * their directory, settings and what a server needs to open them; conversation_turn.c turns,
+ * notices and what the surface does for tools; conversation_compact.c compaction and the next
+ * request by parts; conversation_memory.c memory, learned items, the graph, corpora and files of
+ * instructions. */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
 
@@ -141,40 +140,38 @@ void conversation_refuse(struct conversation *c, struct operation_request *r,
 /* As its row says; session/open with `read_only` wants to read. */
 enum operation_want conversation_wants(const struct operation_request *r);
 
-/* conversation_place.c: tools reach what is in the directory (resolved; NULL and "": the engine's).
- * / Not any more. / The directory that somebody named, resolved, which the caller frees; NULL:
- * nobody did. */
+/* conversation_place.c */
+/* Makes the tools work in the directory (resolved; NULL and "": the engine's), or in none. */
 void conversation_work_in(struct conversation *c, const char *directory);
 void conversation_leave_directory(struct conversation *c);
+/* Resolves a directory that a request names (NULL stays NULL); the caller frees. */
 bool conversation_find_directory(const char *given, char **resolved, struct error *e);
 /* Images of a message (JSON, NULL: none), their paths below the directory; the caller frees. */
 bool conversation_place_images(const struct conversation *c, const char *given, char **out,
                                struct error *e);
 
-/* conversation_settings.c: of another session that is open; its level of tools, as [chat] tools. */
+/* The settings of the session that was opened; the level of its tools, as [chat] tools. */
 void conversation_read_settings(struct conversation *c);
 const char *conversation_offer(const struct conversation *c);
 bool conversation_set_tools(struct conversation *c, enum tools_offer level, struct error *e);
 
-/* conversation_serve.c: the session that the request names is this conversation's from now on.
- * False: it was given to another, or answered. */
+/* In an engine that serves: claims the session that the request names. False: the request was given
+ * to another conversation, or answered. */
 bool conversation_takes_up(struct conversation *c, struct operation_request *r);
-/* Whether it must be opened first; and that. */
+/* Whether the session must be opened first; opens it. */
 bool conversation_must_open(const struct conversation *c, const struct operation_request *r);
 bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
                             struct error *e);
 
-/* The request of a turn that was put off, which the caller takes; NULL if there is none. */
+/* Takes the request of a turn that was deferred; NULL: there is none. */
 struct operation_request *conversation_take_waiting_turn(struct conversation *c);
 
-/* conversation_tell.c */
 void tell(struct conversation *c, struct notice *n);
 void tell_fault(struct conversation *c, const struct error *e); /* of what nobody asked for */
 void tell_session(struct conversation *c, bool opened);
 void tell_provider(struct conversation *c);
 void tell_busy(struct conversation *c, bool busy);
-/* Session, last screens, provider, what runs and what waits for an answer, for a surface that shows
- * another one. */
+/* Everything that a surface shows of the session: for one that showed another session. */
 void tell_all(struct conversation *c);
 void tell_page(struct conversation *c, struct event_list *tail, bool more); /* takes the events */
 
@@ -188,14 +185,13 @@ bool conversation_open_session(struct conversation *c, const char *reference,
 void conversation_note_backend(struct conversation *c);
 /* The reference names the open session; NULL and "" do. */
 bool conversation_means_current(struct conversation *c, const char *reference);
-/* Gives the request to the conversation that has the session open which it opens; false: there is
- * none but this one. */
+/* Gives a session/open to another conversation that has the session open; false: none has. */
 bool conversation_hands_over(struct conversation *c, struct operation_request *r);
 /* A session that was put away is followed by a new one, if it was in front. */
 void conversation_give_way(struct conversation *c);
 
 /* conversation_turn.c */
-/* What a request is made with; conversation_agent_release() frees what it owns. */
+/* What the agent needs for a request. */
 struct agent conversation_agent(struct conversation *c);
 void conversation_agent_release(struct agent *a);
 /* False: the session is open for reading only. */
@@ -204,12 +200,11 @@ bool conversation_need_history(struct conversation *c, struct error *e);
 void conversation_project(struct conversation *c); /* derived files, after the history changed */
 void tell_question(struct conversation *c);
 
-/* conversation_surface.c */
 void conversation_know_surface(struct conversation *c);
 void conversation_forget_surface(struct conversation *c);
 
 /* conversation_compact.c */
-/* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */
+/* Adds what compaction needs; nothing where it is off. */
 void conversation_equip(struct conversation *c, struct agent *a);
 void conversation_read_compaction(struct conversation *c);
 void conversation_forget_summariser(struct conversation *c);
@@ -221,8 +216,7 @@ void tell_draft(struct conversation *c);
 /* conversation_memory.c */
 void conversation_open_memory(struct conversation *c); /* the store is open */
 void conversation_close_memory(struct conversation *c);
-void conversation_know_graph(struct conversation *c); /* all of it but the store */
-/* conversation_corpora.c */
+void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_open_corpora(struct conversation *c); /* the store is open */
 void conversation_close_corpora(struct conversation *c);
 
@@ -235,23 +229,20 @@ void conversation_note_idle(struct conversation *c);      /* … when it is */
  * before and wait for the person's word. */
 void conversation_look_back(struct conversation *c);
 
-/* conversation_learned.c */
 void conversation_open_learned(struct conversation *c); /* another session is open */
 void conversation_close_learned(struct conversation *c);
-/* conversation_prompt.c: what else stands before the conversation, as it is now. */
+/* Reads the files of instructions and what the graph has for the prompt. */
 void conversation_read_prompt(struct conversation *c);
 void conversation_forget_prompt(struct conversation *c);
 
-/* What the model is told, as it is now; where a turn begins that is a use of it. */
+/* Reads what the model is told of learned memory; the second also counts it as used by a turn. */
 void conversation_read_learned(struct conversation *c);
 void conversation_use_learned(struct conversation *c);
-/* Lasting instructions in what the user typed, and what becomes of them once it is kept. */
+/* Finds lasting instructions in a typed message; keeps them after the message was kept. */
 void conversation_find_directives(const struct conversation *c, const struct event *ev,
                                   struct directives *out);
 void conversation_learn(struct conversation *c, const struct directives *found);
 void conversation_digest(struct conversation *c); /* a turn has ended */
 void conversation_report_learned(const struct conversation *c, struct report_result *out);
-
-/* conversation_context.c */
 
 #endif

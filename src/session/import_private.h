@@ -1,7 +1,6 @@
-/* What the parts of an import share: import.c (looking, then writing), import_form.c (what a text
- * is), import_text.c (its elements), import_own.c (what export_session() wrote), import_info.c (a
- * session's row), import_openai.c (lists of messages), import_spool.c (what can be read only once).
- */
+/* What the files of an import share: import.c looks at the text, then writes the session, and reads
+ * what export_session() wrote; import_form.c finds out what a text is and reads lists of messages;
+ * import_text.c reads the elements of a text. */
 #ifndef SESSION_IMPORT_PRIVATE_H
 #define SESSION_IMPORT_PRIVATE_H
 
