@@ -779,7 +779,7 @@ TEST(test_a_small_stack_is_told)
 {
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
     expect(run_in_shell("ulimit -s 64; \"$1\" run hello"), 1,
-           "tiro: AGENT_ERROR: the stack may have only 64 KiB, and has to have 256; ");
+           "tiro: AGENT_ERROR: the stack limit is 64 KiB, but tiro needs 256 KiB; ");
 #ifndef WITH_SANITIZERS
     expect(run_in_shell("ulimit -s 256; \"$1\" run hello"), 0, "");
 #endif

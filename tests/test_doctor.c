@@ -315,7 +315,7 @@ TEST(test_locales)
         const char *locale, *says;
     } cases[] = {{"C.UTF-8", "locale: UTF-8\n"},
                  {"C", "set LC_ALL to a UTF-8 locale"},
-                 {"xx_XX.UTF-8", "locale: UTF-8 (the one that is set is not installed"}};
+                 {"xx_XX.UTF-8", "locale: UTF-8 (the configured locale is not installed"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("LC_ALL", cases[i].locale, 1);
         struct result r = RUN("doctor");

@@ -75,7 +75,7 @@ TEST(archiving_has_a_model_asked_at_once)
     run_ok(RUN("run", "-r", "last", "Thanks."));
     run_ok(RUN("run", "-r", "last", "Bye."));
     model_server_queue(s, &(struct reply){.status = 401});
-    expect(RUN("sessions", "archive", "last"), 0, "no model was asked");
+    expect(RUN("sessions", "archive", "last"), 0, "no model could propose");
     model_server_queue(s,
                        &(struct reply){.text = support_json("{'items':[{'message':1,'kind':'fact',"
                                                             "'text':'deploys are on Fridays'}]}")});

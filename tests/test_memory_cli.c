@@ -458,7 +458,7 @@ TEST(test_export)
     run_ok(MEMORY("export", "--force", "-o", path));
     expect(MEMORY("export", "-o", path), 1, "overwrite it with --force");
     assert_string_equal(program_output(MEMORY("export", "-o", "-")), support_read(path));
-    expect(MEMORY("export", "-o", path, path), 64, "give FILE once");
+    expect(MEMORY("export", "-o", path, path), 64, "FILE is given twice");
     assert_true(strlen(support_read(path)) < strlen(written));
 }
 

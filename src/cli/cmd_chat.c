@@ -18,7 +18,7 @@ static const struct option options[] = {
         "(default: last)"),
      SESSION_AT(resume), .take = session_options_take_last, .offer = {.what = OFFER_SESSIONS}},
     {"read-only", 0, OPTION_FLAG, NULL,
-     N_("with --resume or --continue: look at the session, change nothing"), SESSION_AT(read_only)},
+     N_("with --resume or --continue: read the session, change nothing"), SESSION_AT(read_only)},
     {"plain", 0, OPTION_FLAG, NULL,
      N_("line by line, for screen readers and terminals that cannot move their cursor"),
      .at = offsetof(struct chat_options, plain)},

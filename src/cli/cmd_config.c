@@ -285,8 +285,7 @@ static const struct cli_command config_change = {
     .help = N_("change a key in the configuration file"),
     .details =
         N_("Examples: ui.theme light, keys.send ctrl-s, \"model NAME.window\" 32768. - reads the "
-           "value\n"
-           "from standard input, the only way for an api_key. The rest of the file is kept."),
+           "value\nfrom standard input, which an api_key requires. The rest of the file is kept."),
     .options = change_options,
     .most = CLI_MANY,
     .words = {OFFER_CHOICES, .choices = all_keys, .first = true},

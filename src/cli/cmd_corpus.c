@@ -52,7 +52,7 @@ static void print_list(const struct corpus_list *listed)
             buf_addf(&state, _("%lld unreadable"), (long long)n->failed);
         if (n->pending)
             buf_addf(&state, "%s%s", state.len > 0 ? ", " : "",
-                     _("not all read; tiro corpus update goes on"));
+                     _("not all files are read; tiro corpus update continues"));
         grid_add(&g, state.data);
         buf_release(&state);
     }
@@ -67,7 +67,7 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
     if (o->json)
         verb_print_json(&operation_corpus_list, "corpora", &listed);
     else if (listed.items.len == 0)
-        fprintf(stderr, "%s\n", _("there is no corpus; tiro corpus add NAME PATH makes one"));
+        fprintf(stderr, "%s\n", _("there is no corpus; tiro corpus add NAME PATH creates one"));
     else
         print_list(&listed);
     shape_release(&corpus_list_shape, &listed);
@@ -112,7 +112,8 @@ static bool show_documents(struct operation_context *c, const struct verb_option
         verb_print_json(&operation_corpus_documents, NULL, &listed);
     else if (ok && listed.items.len == 0)
         fprintf(stderr, "%s\n",
-                o->failed ? _("all of its files could be read") : _("the corpus has no documents"));
+                o->failed ? _("all files of the corpus could be read")
+                          : _("the corpus has no documents"));
     else if (ok)
         print_documents(&listed);
     shown = (int64_t)listed.items.len;
@@ -253,12 +254,12 @@ static bool take_weight(const struct option *self, void *at, const char *value, 
 }
 
 static const struct option search_options[] = {
-    {"in", 0, OPTION_VALUE, "NAME", N_("in this corpus alone"), VERB_AT(in)},
+    {"in", 0, OPTION_VALUE, "NAME", N_("search only this corpus"), VERB_AT(in)},
     VERB_LIMIT('n', N_("at most N passages (default 5, at most 20)")),
-    {"weight", 0, OPTION_VALUE, "W", N_("share of words in the score, 0 to 1 (default 0.3)"),
+    {"weight", 0, OPTION_VALUE, "W", N_("weight of words in the score, 0 to 1 (default 0.3)"),
      VERB_AT(weight), .take = take_weight},
-    {"filter", 0, OPTION_VALUE, "FILES", N_("files whose path has this in it, or fits it"),
-     VERB_AT(filter)},
+    {"filter", 0, OPTION_VALUE, "FILES",
+     N_("only files whose path contains FILES, or matches it as a glob"), VERB_AT(filter)},
     VERB_JSON,
     {0}};
 
@@ -284,7 +285,7 @@ static void print_stats(const struct corpus_stats *s)
                 {_("bytes of text"), s->bytes},
                 {_("bytes of the index"), s->index},
                 {_("passages with a vector"), s->embedded},
-                {_("passages without one"), s->missing}};
+                {_("passages without a vector"), s->missing}};
     static const struct grid_column two[] = {{.shrink = NAME_LEAST}, {.right = true}};
     size_t count = sizeof rows / sizeof *rows - (s->model ? 0 : 2);
     struct grid g = GRID(two);
@@ -390,8 +391,8 @@ static bool may_embed(bool yes, struct error *e)
         return err_set(e, ERR_USAGE,
                        _("more than 1,000 files or 100 MB would be sent to the embedding endpoint; "
                          "--yes does so without asking"));
-    return confirm(_("More than 1,000 files or 100 MB would be sent to the embedding endpoint. Do "
-                     "so? [y/N] ")) ||
+    return confirm(_("More than 1,000 files or 100 MB would be sent to the embedding endpoint. "
+                     "Send them? [y/N] ")) ||
            err_set(e, ERR_INTERRUPTED, _("not confirmed, so nothing was done"));
 }
 
@@ -429,9 +430,9 @@ static const struct option ingest_options[] = {VERB_YES, VERB_JSON, {0}};
 static const struct verb verb_corpus_add =
     VERB(operation_corpus_add, run_add, .name = "add",
          .synopsis = "corpus add [-y] [--json] NAME PATH...",
-         .help = N_("add files and folders to a corpus, which is made where there is none"),
-         .details = N_("Left out are what .gitignore says, names that begin with a dot and "
-                       "symbolic links in folders."),
+         .help = N_("add files and folders to a corpus; creates the corpus if needed"),
+         .details = N_("In folders, it skips files that .gitignore names, names that begin with a "
+                       "dot, and symbolic links."),
          .options = ingest_options, VERB_WORDS(2, CORPUS_PATHS + 1, OFFER_FILES));
 
 static bool run_update(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -440,11 +441,11 @@ static bool run_update(struct operation_context *c, const struct verb_options *o
     return run_ingest(c, &operation_corpus_update, o, &params, e);
 }
 
-static const struct verb verb_corpus_update =
-    VERB(operation_corpus_update, run_update, .name = "update",
-         .synopsis = "corpus update [-y] [--json] [NAME]",
-         .help = N_("read what has changed of a corpus, or of all, and take out what is gone"),
-         .options = ingest_options, VERB_WORDS(0, 1, OFFER_NOTHING));
+static const struct verb verb_corpus_update = VERB(
+    operation_corpus_update, run_update, .name = "update",
+    .synopsis = "corpus update [-y] [--json] [NAME]",
+    .help = N_("read new and changed files of a corpus or of all corpora, and drop deleted ones"),
+    .options = ingest_options, VERB_WORDS(0, 1, OFFER_NOTHING));
 
 /* --- remove ----------------------------------------------------------------------------------- */
 
@@ -503,7 +504,7 @@ static const struct cli_command *const verbs[] = {
 const struct cli_command cmd_corpus = {
     .name = "corpus",
     .synopsis = "corpus [COMMAND] [OPTION]... [NAME]",
-    .help = N_("ingest, search and list documents"),
+    .help = N_("add, search and list documents"),
     .details = N_("The default command is list. For details: tiro corpus COMMAND --help."),
     .verbs = verbs,
     .run = cli_run_verb,

@@ -175,7 +175,8 @@ static bool diagnosis_well(const struct diagnosis *d)
 
 enum { ORPHANS_SHOWN = 20 };
 
-#define SAVE_IT N_("'tiro doctor --recover' saves what can be read, and keeps the file as a copy")
+#define SAVE_IT                                                                                    \
+    N_("'tiro doctor --recover' saves the readable parts, and keeps the damaged file as a copy")
 
 /* What each state is called, and what to do. */
 static const struct {
@@ -185,8 +186,8 @@ static const struct {
     [HEALTH_MISSING] = {N_("nothing has been saved yet"), NULL},
     [HEALTH_EMPTY] = {N_("an empty file, which the next conversation fills"), NULL},
     [HEALTH_NEWER] = {N_("written by another version of tiro"),
-                      N_("with that version, 'tiro sessions export' saves the sessions; this one "
-                         "does not change the file")},
+                      N_("export the sessions with that version ('tiro sessions export'); this "
+                         "version does not change the file")},
     [HEALTH_FOREIGN] = {N_("belongs to another program"),
                         N_("move it away, or set XDG_DATA_HOME to another directory")},
     [HEALTH_LOCKED] = {N_("in use by another process"),
@@ -358,7 +359,8 @@ static const char *const orphans[] = {
     [ORPHAN_SESSION] = N_("belongs to a session that is not in the database; look at it, then "
                           "delete it"),
     [ORPHAN_LOCK] = N_("belongs to a session that is not in the database; delete it"),
-    [ORPHAN_TEMPORARY] = N_("left by a tiro that was killed; delete it when no tiro is running"),
+    [ORPHAN_TEMPORARY] =
+        N_("left by a tiro process that was killed; delete it when no tiro is running"),
     [ORPHAN_GRAPH] = N_("belongs to a model that has no vectors here; delete it"),
     [ORPHAN_COPY] = N_("a damaged file that was set aside; delete it when nothing is missing"),
     [ORPHAN_UNKNOWN] = N_("not created by tiro; check what it is"),
@@ -403,12 +405,12 @@ static void add_terminal(const struct diagnosis *d, struct buf *out)
     buf_addstr(out, _("terminal: "));
     add_clean(out, d->term ? d->term : _("TERM is not set"));
     buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is not a terminal)"));
-    buf_addf(out, _("locale: %s%s\n"), d->codeset,
-             charset() == CHARSET_ASSUMED
-                 ? _(" (the one that is set is not installed; \"locale -a\" "
-                     "lists those that are)")
-             : d->utf8 ? ""
-                       : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
+    buf_addf(
+        out, _("locale: %s%s\n"), d->codeset,
+        charset() == CHARSET_ASSUMED
+            ? _(" (the configured locale is not installed; \"locale -a\" lists the installed ones)")
+        : d->utf8 ? ""
+                  : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
 }
 
 static void diagnosis_print(const struct diagnosis *d)
@@ -551,7 +553,7 @@ struct wishes {
 static const struct option options[] = {
     WISH(json, N_("print JSON")),
     WISH(thorough, N_("read the whole database and check every event")),
-    WISH(recover, N_("replace a damaged database with what can be read of it")),
+    WISH(recover, N_("replace a damaged database with its readable parts")),
     WISH(yes, N_("recover without asking")),
     {0},
 };
@@ -594,8 +596,9 @@ static bool agreed(const struct diagnosis *d)
     struct buf question = BUF_INIT;
     diagnosis_store_text(d, &question);
     buf_addch(&question, '\n');
-    buf_addstr(&question,
-               _("Replace the file with what can be read of it, and keep it as a copy? [y/N] "));
+    buf_addstr(
+        &question,
+        _("Replace the file with its readable parts, and keep the damaged file as a copy? [y/N] "));
     bool yes = confirm(question.data);
     buf_release(&question);
     return yes;
@@ -663,10 +666,9 @@ const struct cli_command cmd_doctor = {
     .name = "doctor",
     .synopsis = "doctor [--json] [--thorough] [--recover [--yes]]",
     .help = N_("show which provider and store are used and why, and check for problems"),
-    .details = N_("Changes nothing unless --recover is given: then a new database with what can "
-                  "be read\n"
-                  "replaces a damaged one, and the damaged file is kept beside it.\n"
-                  "Exit status: 0 if no problem is found, else 1."),
+    .details = N_("Changes nothing unless --recover is given: then a new database with the "
+                  "readable parts\nreplaces a damaged one, and the damaged file is kept beside "
+                  "it.\nExit status: 0 if no problem is found, else 1."),
     .options = options,
     .run = run,
 };

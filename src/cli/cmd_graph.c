@@ -58,7 +58,8 @@ static void print_list(const struct graph_part *part, const struct verb_options 
         verb_print_json(&operation_graph_list, "entities", part);
     } else if (count == 0) {
         fprintf(stderr, "%s\n",
-                _("the graph is empty: the model's tools, tiro graph add and import fill it"));
+                _("the graph is empty; the model's tools, tiro graph add and tiro graph import add "
+                  "to it"));
     } else {
         print_rows(part, more ? PAGE : count);
         fflush(stdout);
@@ -402,8 +403,7 @@ static bool run_forget(struct operation_context *c, const struct verb_options *o
 {
     struct graph_counts gone = {0};
     if (!o->relation != !o->to || (o->relation && o->words.len > 1))
-        return err_set(e, ERR_USAGE,
-                       _("a relation is named by --relation TYPE and --to NAME, and no more"));
+        return err_set(e, ERR_USAGE, _("a relation needs exactly --relation TYPE and --to NAME"));
     if (!may_forget(o, e) || !(o->relation        ? forget_relation
                                : o->words.len > 1 ? forget_observations
                                                   : forget_entity)(c, o, &gone, e))
@@ -416,7 +416,7 @@ static bool run_forget(struct operation_context *c, const struct verb_options *o
 static const struct option forget_options[] = {
     {"relation", 0, OPTION_VALUE, "TYPE", N_("delete the relation of this type"),
      VERB_AT(relation)},
-    {"to", 0, OPTION_VALUE, "NAME", N_("… that leads to this entity"), VERB_AT(to)},
+    {"to", 0, OPTION_VALUE, "NAME", N_("… and that leads to this entity"), VERB_AT(to)},
     VERB_YES,
     {0}};
 
@@ -443,7 +443,7 @@ static const struct option export_options[] = {VERB_FORCE, {0}};
 static const struct verb verb_graph_export =
     VERB(operation_graph_export, run_export, .name = "export",
          .synopsis = "graph export [--force] [FILE]",
-         .help = N_("export the graph, one JSON object per line, as server-memory has it"),
+         .help = N_("export the graph in the format of server-memory, one JSON object per line"),
          .options = export_options, VERB_WORDS(0, 1, OFFER_FILES, .first = true));
 
 static bool tell(void *context, const char *what, int64_t done, int64_t of)
@@ -463,7 +463,8 @@ static bool import_stream(struct operation_context *c, FILE *in, const char *nam
     printf(_("added: entities %lld, observations %lld, relations %lld\n"),
            (long long)added.entities, (long long)added.observations, (long long)added.relations);
     if (added.skipped > 0)
-        printf(_("left out: relations %lld, of entities that are neither in it nor in the graph\n"),
+        printf(_("left out: relations %lld, whose entities are neither in the file nor in the "
+                 "graph\n"),
                (long long)added.skipped);
     return true;
 }
@@ -478,15 +479,14 @@ static bool run_import(struct operation_context *c, const struct verb_options *o
     return ok;
 }
 
-static const struct verb verb_graph_import =
-    VERB(operation_graph_import, run_import, .name = "import", .synopsis = "graph import FILE|-",
-         .help = N_("import a graph, one JSON object per line"),
-         .details = N_("A line is {\"type\":\"entity\", \"name\", \"entityType\", "
-                       "\"observations\"} or\n"
-                       "{\"type\":\"relation\", \"from\", \"to\", \"relationType\"}. What exists "
-                       "stays, and is added to;\n"
-                       "if a line is wrong, nothing is imported. - is standard input."),
-         VERB_WORDS(1, 1, OFFER_FILES, .first = true));
+static const struct verb verb_graph_import = VERB(
+    operation_graph_import, run_import, .name = "import", .synopsis = "graph import FILE|-",
+    .help = N_("import a graph, one JSON object per line"),
+    .details = N_(
+        "A line is {\"type\":\"entity\", \"name\", \"entityType\", \"observations\"} "
+        "or\n{\"type\":\"relation\", \"from\", \"to\", \"relationType\"}. Existing entities stay "
+        "and\nget what is new; if a line is wrong, nothing is imported. - is standard input."),
+    VERB_WORDS(1, 1, OFFER_FILES, .first = true));
 
 /* --- the command --- */
 

@@ -102,7 +102,7 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
                                                .unused = o->unused,
                                                .limit = o->limit};
     return print_result(c, o, &operation_learned_list, &params,
-                        _("nothing was learned of this project; tiro learned add TEXT adds "
+                        _("nothing was learned about this project; tiro learned add TEXT adds "
                           "something, --project all shows other projects"),
                         e);
 }
@@ -110,15 +110,15 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
 /* clang-format off */
 static const struct option list_options[] = {
     {"scope", 0, OPTION_VALUE, "SCOPE",
-     N_("only project or user; or tool, history: what the logs of sessions say"), VERB_AT(scope)},
+     N_("only project or user; or tool, history: facts from the logs of sessions"), VERB_AT(scope)},
     LEARNED_KIND,
     LEARNED_TAG,
     {"state", 0, OPTION_VALUE, "STATE", N_("only candidate, active, superseded or rejected"),
      VERB_AT(state)},
     {"project", 0, OPTION_VALUE, "DIRECTORY",
-     N_("of the project there, or all (default: the working directory's)"), VERB_AT(project)},
+     N_("only items of the project in DIRECTORY, or all (default: the working directory's project)"), VERB_AT(project)},
     LEARNED_SESSION,
-    {"unused", 0, OPTION_FLAG, NULL, N_("only what counts and no session was told of"),
+    {"unused", 0, OPTION_FLAG, NULL, N_("only active items that no session was told of yet"),
      VERB_AT(unused)},
     VERB_LIMIT('n', N_("at most N items (default: all)")),
     VERB_JSON,
@@ -128,7 +128,7 @@ static const struct option list_options[] = {
 
 static const struct verb verb_learned_list = VERB(
     operation_learned_list, run_list, .name = "list", .synopsis = "learned list [OPTION]...",
-    .help = N_("list what was learned, what changed last first"),
+    .help = N_("list what was learned, latest change first"),
     .details = N_("A candidate waits until you accept or reject it."), .options = list_options);
 
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -141,7 +141,7 @@ static bool run_search(struct operation_context *c, const struct verb_options *o
                                                  .session = o->session,
                                                  .limit = o->limit > 0 ? o->limit : 20};
     bool ok = print_result(c, o, &operation_learned_search, &params,
-                           _("nothing that was learned has one of these words"), e);
+                           _("no learned item has one of these words"), e);
     free(query);
     return ok;
 }
@@ -159,7 +159,7 @@ static const struct option search_options[] = {
 static const struct verb verb_learned_search =
     VERB(operation_learned_search, run_search, .name = "search",
          .synopsis = "learned search [OPTION]... QUERY...",
-         .help = N_("search what models are told of this project and of you"),
+         .help = N_("search what models are told about this project and about you"),
          .options = search_options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));
 
 static bool run_history(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -173,8 +173,8 @@ static const struct option history_options[] = {VERB_JSON, {0}};
 static const struct verb verb_learned_history =
     VERB(operation_learned_history, run_history, .name = "history",
          .synopsis = "learned history [--json] ID",
-         .help = N_("show an item and what it took the place of"), .details = NAMES_AN_ITEM,
-         .options = history_options, VERB_WORDS(1, 1, OFFER_NOTHING));
+         .help = N_("show an item and the earlier versions that it replaced"),
+         .details = NAMES_AN_ITEM, .options = history_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 /* --- learned change --------------------------------------------------------------------------- */
 
@@ -226,14 +226,14 @@ static bool run_add(struct operation_context *c, const struct verb_options *o, s
 
 static const struct option add_options[] = {
     {"scope", 0, OPTION_VALUE, "SCOPE",
-     N_("project or user (default: user for how answers are to be, else project)"), VERB_AT(scope)},
+     N_("project or user (default: user for the style of answers, else project)"), VERB_AT(scope)},
     VERB_JSON,
     {0},
 };
 
 static const struct verb verb_learned_add = VERB(
     operation_learned_add, run_add, .name = "add", .synopsis = "learned add [OPTION]... TEXT...",
-    .help = N_("have a text told to the model in later sessions"), .options = add_options,
+    .help = N_("add a text that the model is told in later sessions"), .options = add_options,
     VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));
 
 static bool run_edit(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -261,14 +261,15 @@ static bool run_decide(struct operation_context *c, const struct verb_options *o
 
 static const struct verb verb_learned_accept =
     VERB(operation_learned_accept, run_decide, .name = "accept",
-         .synopsis = "learned accept [--json] ID", .help = N_("have a candidate count"),
-         .details = NAMES_AN_ITEM, .options = json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
+         .synopsis = "learned accept [--json] ID",
+         .help = N_("accept a candidate: the model is told of it"), .details = NAMES_AN_ITEM,
+         .options = json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
-static const struct verb verb_learned_reject =
-    VERB(operation_learned_reject, run_decide, .name = "reject",
-         .synopsis = "learned reject [--json] ID",
-         .help = N_("have an item count no more; it is not asked for again"),
-         .details = NAMES_AN_ITEM, .options = json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
+static const struct verb verb_learned_reject = VERB(
+    operation_learned_reject, run_decide, .name = "reject",
+    .synopsis = "learned reject [--json] ID",
+    .help = N_("reject an item: the model is no longer told of it, and you are not asked again"),
+    .details = NAMES_AN_ITEM, .options = json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 /* --- forget ----------------------------------------------------------------------------------- */
 
@@ -336,7 +337,7 @@ static const struct cli_command *const verbs[] = {
 const struct cli_command cmd_learned = {
     .name = "learned",
     .synopsis = "learned [COMMAND] [OPTION]... [ID]",
-    .help = N_("list and change what was learned of your messages for later sessions"),
+    .help = N_("list and change what tiro learned from your messages for later sessions"),
     .details = N_("The default command is list. For details: tiro learned COMMAND --help."),
     .verbs = verbs,
     .run = cli_run_verb,

@@ -123,10 +123,11 @@ static void say_nothing_there(const struct verb_options *o)
                 _("memory has no entries of this session; tiro memory list shows all"));
     else if (o->origin)
         fprintf(stderr, "%s\n",
-                _("memory has no entries that came so; tiro memory list shows all"));
+                _("memory has no entries of this origin; tiro memory list shows all"));
     else
-        fprintf(stderr, "%s\n",
-                _("memory is empty: conversations that you leave and tiro memory import fill it"));
+        fprintf(
+            stderr, "%s\n",
+            _("memory is empty; conversations that you leave and tiro memory import add to it"));
 }
 
 /* A terminal gets one page, a pipe or a file everything. */
@@ -454,11 +455,10 @@ static bool run_pin(struct operation_context *c, const struct verb_options *o, s
     return operation_call(c, &operation_memory_pin, &params, NULL, e);
 }
 
-static const struct verb verb_memory_pin =
-    VERB(operation_memory_pin, run_pin, .name = "pin", .synopsis = "memory pin ID",
-         .help = N_("rank an entry above equal matches, and keep later copies from "
-                    "replacing it"),
-         .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
+static const struct verb verb_memory_pin = VERB(
+    operation_memory_pin, run_pin, .name = "pin", .synopsis = "memory pin ID",
+    .help = N_("pin an entry: it ranks above equal matches, and later copies do not replace it"),
+    .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 static const struct verb verb_memory_unpin =
     VERB(operation_memory_pin, run_pin, .name = "unpin", .synopsis = "memory unpin ID",
@@ -657,10 +657,10 @@ static void print_stats(const struct memory_stats *s)
     add_count(&g, _("pinned"), s->pinned, NULL);
     if (s->deferred > 0)
         add_count(&g, _("messages to be indexed"), s->deferred,
-                  _("a conversation indexes them in the background"));
+                  _("they are indexed in the background while a conversation is open"));
     if (s->backlog > s->backlog_done)
         add_count(&g, _("conversations to be indexed"), s->backlog - s->backlog_done,
-                  _("a conversation indexes them in the background"));
+                  _("they are indexed in the background while a conversation is open"));
     if (s->unasked > 0)
         add_count(&g, _("conversations that are not in memory"), s->unasked,
                   _("tiro memory index indexes them"));
@@ -783,9 +783,9 @@ static bool run_index(struct operation_context *c, const struct verb_options *o,
 
 static const struct verb verb_memory_index =
     VERB(operation_memory_index, run_index, .name = "index", .synopsis = "memory index [all|none]",
-         .help = N_("index the conversations that memory does not have yet"),
-         .details = N_("Conversations are indexed when they are left. Those that were left before "
-                       "tiro did so wait\nfor this command; none leaves them out of memory."),
+         .help = N_("index the conversations that are not in memory yet"),
+         .details = N_("Conversations are indexed when they are left. Conversations from "
+                       "before\ntiro did so wait for this command; none keeps them out of memory."),
          VERB_WORDS(0, 1, OFFER_NOTHING));
 
 /* --- memory transfer -------------------------------------------------------------------------- */
@@ -794,7 +794,8 @@ static bool run_export(struct operation_context *c, const struct verb_options *o
 {
     const char *path = o->output ? o->output : o->words.len > 0 ? o->words.items[0] : "-";
     if (o->output && o->words.len > 0)
-        return err_set(e, ERR_USAGE, _("give FILE once: with -o or without"));
+        return err_set(e, ERR_USAGE,
+                       _("FILE is given twice; give it with -o or without, not both"));
     struct memory_export_result exported;
     return strcmp(path, "-") == 0
                ? verb_write_output(c, &operation_memory_export, NULL, &exported, e)

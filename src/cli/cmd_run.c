@@ -258,7 +258,7 @@ static void note_signal(struct turn *t)
 {
     if (t->signal && t->error.code == ERR_OK)
         err_set(&t->error, ERR_INTERRUPTED,
-                _("signal %d stopped the turn; send it again, or go on"), t->signal);
+                _("signal %d stopped the turn; send the message again, or another one"), t->signal);
 }
 
 /* The user asked for the interrupt, so nothing is printed. */
@@ -330,12 +330,11 @@ static int run(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_run = {
     .name = "run",
     .synopsis = "run [OPTION]... PROMPT|-",
-    .help = N_("one turn without a screen"),
-    .details =
-        N_("What comes on standard input joins the prompt; - is standard input alone.\n"
-           "Nothing is asked: a tool that may not run without a question does not run.\n"
-           "Exit status: 0 answered, 1 failed, 2 a limit of [budget] is reached, 3 answered, "
-           "but a\ntool was refused, 64 bad usage, 128 + the signal that interrupted."),
+    .help = N_("run one turn without a screen"),
+    .details = N_("Standard input is added to the prompt; with -, it is the whole prompt.\ntiro "
+                  "run asks nothing: a tool that would have to ask does not run.\nExit status: 0 "
+                  "answered, 1 failed, 2 a limit of [budget] is reached, 3 answered, but a\ntool "
+                  "was refused, 64 bad usage, 128 + the signal that interrupted."),
     .options = options,
     .most = CLI_MANY,
     .word = take_word,

@@ -176,7 +176,7 @@ static bool open_store(struct serving *s, struct error *e)
 {
     struct error cause;
     return server_open_store(s->server, &cause) ||
-           err_set(e, cause.code, _("%s; with --no-persist tiro serves and keeps nothing"),
+           err_set(e, cause.code, _("%s; with --no-persist tiro serves, but saves nothing"),
                    cause.text);
 }
 
@@ -245,12 +245,11 @@ static bool check_options(const struct serve_options *o, struct error *e)
 {
     if (o->stdio + o->mcp + o->acp > 1)
         return err_set(e, ERR_USAGE,
-                       _("standard input and output are one protocol's; give one of "
-                         "--stdio, --mcp and --acp"));
+                       _("standard input and output carry only one protocol; give one of --stdio, "
+                         "--mcp and --acp"));
     return o->describe || o->stdio || o->mcp || o->acp || o->socket || o->http ||
            err_set(e, ERR_USAGE,
-                   _("nothing says how to serve; give --stdio, --mcp, --acp, --socket PATH or "
-                     "--http"));
+                   _("no protocol is given; give --stdio, --mcp, --acp, --socket PATH or --http"));
 }
 
 /* Words that nobody knows would else be of no effect without a word. */
@@ -261,12 +260,11 @@ static bool check_allow(const struct serve_options *o, const struct config *conf
 #undef X
     struct error fault;
     if (o->rights && !o->mcp && !o->http)
-        return err_set(e, ERR_USAGE, _("of --allow these words are for --mcp and --http:%s"),
-                       words);
+        return err_set(e, ERR_USAGE, _("these words of --allow need --mcp or --http:%s"), words);
     if (!config_check_tools(config, NULL, e))
         return false;
     return config_check_tools(config, o->session.allow.data, &fault) ||
-           err_set(e, fault.code, _("%s (and of what other agents may do:%s)"), fault.text, words);
+           err_set(e, fault.code, _("%s (words for other agents:%s)"), fault.text, words);
 }
 
 static int run_options(const struct serve_options *o)
@@ -302,17 +300,17 @@ static const struct option options[] = {
     {"mcp", 0, OPTION_FLAG, NULL,
      N_("tools and resources for another agent, by the Model Context Protocol"),
      .at = offsetof(struct serve_options, mcp)},
-    {"acp", 0, OPTION_FLAG, NULL, N_("an agent of the Agent Client Protocol, for an editor"),
+    {"acp", 0, OPTION_FLAG, NULL, N_("agent of the Agent Client Protocol, for an editor"),
      .at = offsetof(struct serve_options, acp)},
     {"socket", 0, OPTION_VALUE, "PATH", N_("JSON-RPC on a Unix socket, for many clients"),
      .at = offsetof(struct serve_options, socket), .offer = {.what = OFFER_FILES}},
     {"http", 0, OPTION_MAYBE, "ADDRESS:PORT",
-     N_("HTTP; without an address at [serve] address, for this machine alone"),
+     N_("HTTP at ADDRESS:PORT (default: [serve] address, for this machine only)"),
      .at = offsetof(struct serve_options, http), .take = take_http},
     {"describe", 0, OPTION_VALUE, "FORMAT",
-     N_("print what can be asked, as openrpc, openapi or json-schema, and end"),
+     N_("print a description of all operations (openrpc, openapi or json-schema) and exit"),
      .at = offsetof(struct serve_options, describe), .offer = {OFFER_CHOICES, .choices = formats}},
-    SESSION_SETTINGS(N_("words parted by commas, see above; may be repeated")),
+    SESSION_SETTINGS(N_("words above, separated by commas; may be repeated")),
     {0},
 };
 
@@ -331,22 +329,26 @@ static int run(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_serve = {
     .name = "serve",
     .synopsis = "serve --stdio|--mcp|--acp|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
-    .help = N_("conversations for other programs"),
-    .details = N_(
-        "Other programs ask for all that tiro can do, in many conversations at once, as "
-        "doc/protocols.md\nsays. With --stdio, --mcp and --acp it ends when its input has "
-        "ended and all that was asked is answered.\nSIGTERM ends it: what a running turn "
-        "has given is kept, and its turn is marked as interrupted.\n\nWords of --allow:\n"
-        "  NAME of a tool, or read, write, execute, network (classes of tools): a model may "
-        "use them without asking\n"
-        "  run      other agents (--mcp, --http) may begin and continue sessions: tiro_run, "
-        "tiro_resume\n"
-        "  corpora  they may add documents: tiro_rag_ingest\n"
-        "  graph    they may change the graph of facts: tiro_memory_create_entities and the "
-        "like\n"
-        "  owner    clients of --mcp and --http may do what those of --stdio may: delete, export, "
-        "change\n"
-        "           settings, and allow tools that ask"),
+    .help = N_("serve conversations to other programs"),
+    .details = N_("Other programs use all functions of tiro, in many conversations at once; "
+                  "doc/protocols.md\n"
+                  "describes the protocols. With --stdio, --mcp and --acp, tiro serve ends when "
+                  "its input has ended\n"
+                  "and every request is answered. SIGTERM ends it, too: a running turn is marked "
+                  "as interrupted and\n"
+                  "keeps the text that has arrived.\n"
+                  "\n"
+                  "Words of --allow:\n"
+                  "  NAME of a tool, or read, write, execute, network (classes of tools): the "
+                  "model may use these tools without asking\n"
+                  "  run      other agents (--mcp, --http) may begin and continue sessions: "
+                  "tiro_run, tiro_resume\n"
+                  "  corpora  other agents may add documents: tiro_rag_ingest\n"
+                  "  graph    other agents may change the graph of facts: "
+                  "tiro_memory_create_entities and the like\n"
+                  "  owner    clients of --mcp and --http may do all that clients of --stdio may: "
+                  "delete, export,\n"
+                  "           change settings, and allow tools that ask"),
     .options = options,
     .run = run,
 };

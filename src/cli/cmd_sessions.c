@@ -497,7 +497,7 @@ static bool run_archive(struct operation_context *c, const struct verb_options *
     bool ok = change_each(c, o, e);
     if (!extractor_run(c, &proposed, &fault))
         fprintf(stderr,
-                _("tiro: no model was asked what to remember; the next try is at the next "
+                _("tiro: no model could propose what to remember; tiro tries again at the next "
                   "start: %s\n"),
                 fault.text);
     if (proposed > 0)

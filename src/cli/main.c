@@ -72,7 +72,7 @@ static bool has_stack(struct error *e)
         stack.rlim_cur >= STACK_LEAST_KB * 1024)
         return true;
     return err_set(e, ERR_AGENT_ERROR,
-                   _("the stack may have only %lld KiB, and has to have %d; raise the limit, as "
+                   _("the stack limit is %lld KiB, but tiro needs %d KiB; raise it, for example "
                      "with ulimit -s 8192"),
                    (long long)(stack.rlim_cur / 1024), STACK_LEAST_KB);
 }

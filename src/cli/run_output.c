@@ -295,7 +295,7 @@ static void tell_compacted(struct run_output *o, const struct event *ev)
          micro ? c->stage : COMPACTION_MODE_LABEL(c->effective_mode), (long long)before,
          (long long)after, c->messages_before, c->messages_after);
     if (ev->name)
-        tell(o, _("warning: without the model's summary: %s"), ev->name);
+        tell(o, _("warning: compacted without the model's summary: %s"), ev->name);
     if (has_hint(o, ev))
         tell(o, _("another mode: [compaction] mode in tiro.ini"));
 }
@@ -316,8 +316,8 @@ static void text_event(struct run_output *o, const struct event *ev)
         tell(o, _("warning: %s"), ev->text ? ev->text : ev->name);
     else if (ev->type == EVENT_LEARNED_NOTED && !o->quiet)
         tell(o,
-             ev->flag ? _("remembered: %s (tiro learned reject undoes it)")
-                      : _("to be remembered? %s (tiro learned accept does it)"),
+             ev->flag ? _("remembered: %s (tiro learned reject undoes this)")
+                      : _("to be remembered? %s (tiro learned accept keeps it)"),
              ev->text);
     else if (ev->type == EVENT_COMPACTION_COMPLETED && !o->quiet)
         tell_compacted(o, ev);

@@ -40,7 +40,7 @@ struct session_options {
      .offer = {OFFER_CHOICES, .choices = session_options_providers}},                              \
     {"model", 'm', OPTION_VALUE, "MODEL", N_("the model's name"), SESSION_AT(model)},              \
     {"system", 's', OPTION_VALUE, "TEXT", N_("system prompt"), SESSION_AT(system)},                \
-    {"tools", 0, OPTION_VALUE, "none|read|full", N_("which tools the model may use"),              \
+    {"tools", 0, OPTION_VALUE, "none|read|full", N_("tools that the model may use"),              \
      SESSION_AT(tools), .take = session_options_take_choice,                                        \
      .offer = {OFFER_CHOICES, .choices = session_options_tools}},                                  \
     {"allow", 0, OPTION_VALUE, "LIST", allow_help,                                                 \
