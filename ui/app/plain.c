@@ -31,7 +31,7 @@ void plain_ask(struct plain *p, const struct operation *o, const void *params, p
 
 static void save_draft(struct plain *p)
 {
-    struct buf both = BUF_INIT;
+    AUTO(buf_release) struct buf both = BUF_INIT;
     const char *texts[] = {p->unsent, p->waiting};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i])
@@ -39,7 +39,6 @@ static void save_draft(struct plain *p)
     if (!p->read_only)
         plain_send(p, &operation_session_set_draft,
                    &(struct session_text_params){.text = both.data});
-    buf_release(&both);
 }
 
 void plain_keep(struct plain *p, char *text)
@@ -58,9 +57,7 @@ void plain_say_unsent(struct plain *p, const char *text)
 
 void plain_forget_found(struct plain *p)
 {
-    for (size_t i = 0; i < p->found.len; i++)
-        free(p->found.items[i]);
-    vec_clear(&p->found);
+    vec_free_each(&p->found);
 }
 
 void plain_began(struct plain *p)
@@ -71,14 +68,13 @@ void plain_began(struct plain *p)
 
 static void start_turn(struct plain *p, const char *text)
 {
-    char *whole = p->files ? mem_printf("%s\n\n%s", p->files, text) : mem_strdup(text);
+    auto_free char *whole = p->files ? mem_printf("%s\n\n%s", p->files, text) : mem_strdup(text);
     free(p->files);
     p->files = NULL;
     plain_began(p);
     plain_send(p, &operation_turn_start,
                &(struct turn_start_params){.text = whole,
                                            .origin = p->in.terminal ? INPUT_TYPED : INPUT_PIPED});
-    free(whole);
     if (p->unsent) /* sending uses up the draft of the session */
         save_draft(p);
 }
@@ -98,7 +94,7 @@ void plain_say(struct plain *p, const char *text)
 
 void plain_retry(struct plain *p)
 {
-    char *text = p->unsent;
+    auto_free char *text = p->unsent;
     if (!text) {
         plain_began(p);
         plain_send(p, &operation_turn_retry, NULL);
@@ -107,37 +103,22 @@ void plain_retry(struct plain *p)
     p->unsent = NULL;
     plain_say(p, text);
     save_draft(p);
-    free(text);
 }
 
 static void send_waiting(struct plain *p)
 {
-    char *text = p->waiting;
-    if (!text || p->busy || p->asked.open)
+    if (!p->waiting || p->busy || p->asked.open)
         return;
+    auto_free char *text = p->waiting;
     p->waiting = NULL;
     p->echo = true;
     start_turn(p, text);
     save_draft(p);
-    free(text);
 }
 
 /* Lines */
 
-static void take_text(struct plain *p, const char *text)
-{
-    const struct slash_line line = slash_parse(text);
-    bool blank = text[strspn(text, " \t\n")] == '\0';
-    p->leave_until_ms = 0;
-    if (line.kind == SLASH_COMMAND)
-        plain_command(p, text);
-    else if (plain_is_asked(p) && plain_answer(p, text))
-        ;
-    else if (!blank)
-        plain_say(p, text + (line.kind == SLASH_LITERAL));
-}
-
-/* A pipe is read when there is something to do with a line, a terminal always. */
+/* A terminal is always read, a pipe only when its next line can be acted on. */
 static bool wants_text(const struct plain *p)
 {
     return p->in.terminal || plain_is_asked(p) || (!p->busy && !p->asked.open);
@@ -150,11 +131,19 @@ static bool is_free(const struct plain *p)
 
 static void take_texts(struct plain *p)
 {
-    char *text;
-    while (!p->leaving && wants_text(p) && (text = plain_reader_next(&p->in))) {
+    while (!p->leaving && wants_text(p)) {
+        auto_free char *text = plain_reader_next(&p->in);
+        if (!text)
+            return;
+        const struct slash_line line = slash_parse(text);
+        p->leave_until_ms = 0;
         plain_typed(&p->out);
-        take_text(p, text);
-        free(text);
+        if (line.kind == SLASH_COMMAND)
+            plain_command(p, text);
+        else if (plain_is_asked(p) && plain_answer(p, text))
+            ;
+        else if (text[strspn(text, " \t\n")])
+            plain_say(p, text + (line.kind == SLASH_LITERAL));
     }
 }
 
@@ -165,19 +154,6 @@ void plain_drain(struct plain *p)
         return;
     plain_reader_fill(&p->in);
     take_texts(p);
-}
-
-/* Nobody answers any more, and nothing is begun. */
-static void end_input(struct plain *p)
-{
-    if (p->in.too_long)
-        plain_writef(&p->out, _("A text longer than %d MiB is not read; the input ends here."),
-                     PLAIN_LINE_MAX >> 20);
-    p->in.too_long = false;
-    if (plain_is_asked(p))
-        plain_deny(p);
-    else if (is_free(p))
-        p->leaving = true;
 }
 
 /* Signals */
@@ -227,6 +203,19 @@ static void take_signal(struct plain *p, int number)
 }
 
 /* The loop */
+
+/* The input has ended: questions are refused, and when nothing runs the program leaves. */
+static void end_input(struct plain *p)
+{
+    if (p->in.too_long)
+        plain_writef(&p->out, _("A text longer than %d MiB is not read; the input ends here."),
+                     PLAIN_LINE_MAX >> 20);
+    p->in.too_long = false;
+    if (plain_is_asked(p))
+        plain_deny(p);
+    else if (is_free(p))
+        p->leaving = true;
+}
 
 static void show_prompt(struct plain *p)
 {
@@ -289,7 +278,6 @@ static void release(struct plain *p)
     session_info_release(&p->session);
     transcript_free(p->transcript);
     plain_forget_found(p);
-    vec_release(&p->found);
     free(p->provider);
     free(p->waiting);
     free(p->unsent);
@@ -298,7 +286,7 @@ static void release(struct plain *p)
 
 static void greet(struct plain *p)
 {
-    char *charset_note = glyph_note();
+    auto_free char *charset_note = glyph_note();
     for (char *const *w = p->options->warnings; w && *w; w++)
         plain_write(&p->out, *w);
     if (charset_note)
@@ -307,15 +295,14 @@ static void greet(struct plain *p)
                            "backslash continues on the next line."));
     if (p->files)
         plain_write(&p->out, _("The files are attached to your first message."));
-    free(charset_note);
 }
 
-/* A dying program has changed nothing of the terminal. */
+/* The line surface changes no mode of the terminal, so a crash leaves nothing to restore. */
 static void nothing_to_rescue(void)
 {
 }
 
-/* A reader that went away is no fault worth words. */
+/* A closed pipe is reported by the status alone, like SIGPIPE. */
 static int status_of(const struct plain *p, bool ok, struct error *e)
 {
     if (p->signal_number != 0)
@@ -332,7 +319,7 @@ int plain_run(const struct ui_options *options, struct error *e)
 {
     struct plain p;
     glyph_set_up();
-    glyph_set_ascii(true); /* to be read aloud, and by whatever prints */
+    glyph_set_ascii(true); /* screen readers and printers know ASCII best */
     if (!signals_init(nothing_to_rescue, e))
         return 1;
     init(&p, options);

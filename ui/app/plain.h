@@ -9,10 +9,10 @@
 
 struct plain;
 
-/* Gets the answer to what was asked, if it was done. */
+/* Takes the answer to a request that succeeded. */
 typedef void plain_taker(struct plain *p, struct operation_answer *a);
 
-/* What is to be answered before the next line counts. */
+/* A request whose answer is needed before the next line of input is read. */
 struct plain_asked {
     bool open;
     uint64_t id; /* of the request; 0: the session is being opened */
@@ -87,31 +87,13 @@ void plain_take(struct plain *p, struct notice *n);
 void plain_take_models(struct plain *p, struct operation_answer *a);
 void plain_take_report(struct plain *p, struct operation_answer *a);
 void plain_take_context(struct plain *p, struct operation_answer *a);
-void plain_take_memory(struct plain *p, struct operation_answer *a);
 
-/* Writes what of the transcript is new and settled. */
-void plain_write_transcript(struct plain *p);
-
-/* plain_questions.c */
+/* The question that waits for an answer: a tool before it runs, the draft of a summary. */
 bool plain_is_asked(const struct plain *p);
-const char *plain_question(const struct plain *p);    /* one line, in front of the answer */
-void plain_show_question(struct plain *p);            /* in full, when it has become the first */
-bool plain_answer(struct plain *p, const char *text); /* false: it is no answer */
-void plain_deny(struct plain *p);                     /* nobody answers any more */
-void plain_review(struct plain *p, const struct notice *n);
+const char *plain_question(const struct plain *p);    /* one line, the prompt of the answer */
+bool plain_answer(struct plain *p, const char *text); /* false: the text is no answer */
+void plain_deny(struct plain *p);                     /* refuses all: the input has ended */
 void plain_forget_questions(struct plain *p);
-
-/* plain_corpora.c */
-void plain_corpus(struct plain *p, const char *arguments);
-void plain_cite(struct plain *p, const char *arguments);
-void plain_take_corpora_state(struct plain *p, struct notice *n);
-
-/* plain_learned.c */
-void plain_remember(struct plain *p, const char *arguments);
-void plain_learned(struct plain *p, const char *arguments);
-void plain_find_learned(struct plain *p,
-                        const char *query);               /* says nothing where nothing is found */
-bool plain_set_access(struct plain *p, const char *word); /* false: it is no such word */
 
 /* plain_commands.c */
 void plain_command(struct plain *p, const char *text);

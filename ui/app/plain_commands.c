@@ -32,20 +32,16 @@ static void say_done(struct plain *p, struct operation_answer *a)
 
 /* Corpora: /corpus and /cite */
 
-static void write_corpus(struct plain *p, const struct corpus_info *n)
-{
-    plain_writef(&p->out, _("%s: documents %lld, passages %lld, unreadable %lld%s"), n->name,
-                 (long long)n->documents, (long long)n->passages, (long long)n->failed,
-                 n->pending ? _(" (being read)") : "");
-}
-
 static void take_corpora(struct plain *p, struct operation_answer *a)
 {
     const struct corpus_list *list = a->result;
     int64_t failed = 0;
     for (size_t i = 0; i < list->items.len; i++) {
-        write_corpus(p, &list->items.items[i]);
-        failed += list->items.items[i].failed;
+        const struct corpus_info *n = &list->items.items[i];
+        plain_writef(&p->out, _("%s: documents %lld, passages %lld, unreadable %lld%s"), n->name,
+                     (long long)n->documents, (long long)n->passages, (long long)n->failed,
+                     n->pending ? _(" (being read)") : "");
+        failed += n->failed;
     }
     if (failed > 0)
         plain_write(&p->out,
@@ -61,7 +57,7 @@ static void take_corpora(struct plain *p, struct operation_answer *a)
 /* "[2] /d/kyoto.md:12 (Travel > Sleeping)", then the text. */
 static void write_passage(struct plain *p, const struct corpus_passage *n, int number)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addf(&text, "[%d] %s", number, n->file);
     if (n->page > 0)
         buf_addf(&text, _(" p. %lld"), (long long)n->page);
@@ -71,7 +67,6 @@ static void write_passage(struct plain *p, const struct corpus_passage *n, int n
         buf_addf(&text, " (%s)", n->heading);
     buf_addf(&text, "\n%s", n->content);
     plain_write(&p->out, text.data);
-    buf_release(&text);
 }
 
 static void take_passages(struct plain *p, struct operation_answer *a)
@@ -87,44 +82,15 @@ static void take_passages(struct plain *p, struct operation_answer *a)
         (long long)found->searched);
 }
 
-static void take_cited(struct plain *p, struct operation_answer *a)
-{
-    const struct corpus_passages *given = a->result;
-    for (size_t i = 0; i < given->items.len; i++)
-        if (given->items.items[i].number == p->cited) {
-            write_passage(p, &given->items.items[i], p->cited);
-            return;
-        }
-    plain_write(&p->out, _("The model was given no passage with this number."));
-}
-
-void plain_cite(struct plain *p, const char *arguments)
-{
-    p->cited = corpora_citation_number(arguments);
-    if (p->cited > 0)
-        plain_ask(p, &operation_corpus_cited, &(struct corpus_cited){p->session.id, 0}, take_cited);
-    else
-        plain_write(&p->out, corpora_citation_complaint());
-}
-
 static void take_begun(struct plain *p, struct operation_answer *a)
 {
-    char *text = corpora_begun_text(a->result);
+    auto_free char *text = corpora_begun_text(a->result);
     plain_write(&p->out, text);
-    free(text);
 }
 
-void plain_take_corpora_state(struct plain *p, struct notice *n)
+static void run_corpus(struct plain *p, const char *arguments)
 {
-    char *text = corpora_state_text(n, _("'tiro corpus show --failed NAME' says why"));
-    if (text)
-        plain_write(&p->out, text);
-    free(text);
-}
-
-void plain_corpus(struct plain *p, const char *arguments)
-{
-    struct corpora_order o;
+    AUTO(corpora_order_release) struct corpora_order o = {0};
     corpora_order_read(arguments, &o);
     const char *paths[] = {o.path};
     const struct corpus_add change = {
@@ -140,7 +106,26 @@ void plain_corpus(struct plain *p, const char *arguments)
         plain_ask(p, &operation_corpus_search, &search, take_passages);
     else
         plain_ask(p, &operation_corpus_list, NULL, take_corpora);
-    corpora_order_release(&o);
+}
+
+static void take_cited(struct plain *p, struct operation_answer *a)
+{
+    const struct corpus_passages *given = a->result;
+    for (size_t i = 0; i < given->items.len; i++)
+        if (given->items.items[i].number == p->cited) {
+            write_passage(p, &given->items.items[i], p->cited);
+            return;
+        }
+    plain_write(&p->out, _("The model was given no passage with this number."));
+}
+
+static void run_cite(struct plain *p, const char *arguments)
+{
+    p->cited = corpora_citation_number(arguments);
+    if (p->cited > 0)
+        plain_ask(p, &operation_corpus_cited, &(struct corpus_cited){p->session.id, 0}, take_cited);
+    else
+        plain_write(&p->out, corpora_citation_complaint());
 }
 
 /* Learned memory: /remember, /learned, and /memory off, read or write */
@@ -163,6 +148,7 @@ static void take_items(struct plain *p, struct operation_answer *a)
                     _("/learned accept, reject or forget and an id changes one of these."));
 }
 
+/* The items that a query of /forget finds, beside the entries of memory. */
 static void take_forgettable_items(struct plain *p, struct operation_answer *a)
 {
     const struct learned_items *items = a->result;
@@ -170,12 +156,6 @@ static void take_forgettable_items(struct plain *p, struct operation_answer *a)
         write_item(p, &items->items.items[i]);
     if (items->items.len > 0)
         plain_write(&p->out, _("/learned forget ID deletes one of these."));
-}
-
-void plain_find_learned(struct plain *p, const char *query)
-{
-    const struct learned_search_params params = {.query = query, .limit = LEARNED_LISTED};
-    plain_ask(p, &operation_learned_search, &params, take_forgettable_items);
 }
 
 static void take_item(struct plain *p, struct operation_answer *a)
@@ -188,62 +168,38 @@ static void take_added(struct plain *p, struct operation_answer *a)
     write_item(p, &((const struct learned_add_result *)a->result)->item);
 }
 
-void plain_remember(struct plain *p, const char *arguments)
+static void run_remember(struct plain *p, const char *arguments)
 {
     const struct learned_add_params params = {.text = arguments};
     plain_ask(p, &operation_learned_add, &params, take_added);
 }
 
-static void accept(struct plain *p, const char *id)
+static void run_learned(struct plain *p, const char *arguments)
 {
-    plain_ask(p, &operation_learned_accept, &(struct learned_id_params){id}, take_item);
-}
-
-static void reject(struct plain *p, const char *id)
-{
-    plain_ask(p, &operation_learned_reject, &(struct learned_id_params){id}, take_item);
-}
-
-static void forget(struct plain *p, const char *id)
-{
-    const struct learned_forget_params params = {.ids = {.items = &id, .len = 1}};
-    plain_ask(p, &operation_learned_forget, &params, say_done);
-}
-
-static void restore(struct plain *p, const char *nothing)
-{
-    (void)nothing;
-    plain_ask(p, &operation_learned_restore, NULL, take_item);
-}
-
-void plain_learned(struct plain *p, const char *arguments)
-{
-    static const struct {
-        const char *word;
-        void (*run)(struct plain *p, const char *id);
-    } verbs[] = {{"accept", accept}, {"reject", reject}, {"forget", forget}, {"restore", restore}};
+    size_t len = strcspn(arguments, " ");
+    const char *id = arguments + len + strspn(arguments + len, " ");
+    const struct learned_id_params one = {id};
+    const struct learned_forget_params forgotten = {.ids = {.items = &id, .len = 1}};
     const struct learned_list_params all = {.limit = LEARNED_LISTED};
     const struct learned_search_params search = {.query = arguments, .limit = LEARNED_LISTED};
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        size_t len = strlen(verbs[i].word);
-        if (strncmp(arguments, verbs[i].word, len) == 0 && strchr(" ", arguments[len])) {
-            verbs[i].run(p, arguments + len + strspn(arguments + len, " "));
+    const struct {
+        const char *word;
+        const struct operation *operation;
+        const void *params;
+        plain_taker *take;
+    } verbs[] = {{"accept", &operation_learned_accept, &one, take_item},
+                 {"reject", &operation_learned_reject, &one, take_item},
+                 {"forget", &operation_learned_forget, &forgotten, say_done},
+                 {"restore", &operation_learned_restore, NULL, take_item}};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strlen(verbs[i].word) == len && strncmp(arguments, verbs[i].word, len) == 0) {
+            plain_ask(p, verbs[i].operation, verbs[i].params, verbs[i].take);
             return;
         }
-    }
     if (*arguments)
         plain_ask(p, &operation_learned_search, &search, take_items);
     else
         plain_ask(p, &operation_learned_list, &all, take_items);
-}
-
-bool plain_set_access(struct plain *p, const char *word)
-{
-    struct session_memory_params params = {.access = MEMORY_ACCESS_WRITE};
-    bool is = cards_access_of(word, &params.access);
-    if (is)
-        plain_ask(p, &operation_session_set_memory, &params, say_done);
-    return is;
 }
 
 /* Sessions */
@@ -254,25 +210,21 @@ static void run_new(struct plain *p, const char *arguments)
     plain_ask(p, &operation_session_create, NULL, NULL);
 }
 
-static void write_session(struct plain *p, const struct session_info *s, int64_t now_ms)
-{
-    struct buf age = BUF_INIT;
-    size_t len = strlen(s->id), shown = len < 8 ? len : 8;
-    format_age(&age, s->updated_ms, now_ms);
-    char *title = sessions_title(s);
-    plain_writef(&p->out,
-                 ngettext("%s  %s, %d turn: %s", "%s  %s, %d turns: %s", (unsigned long)s->turns),
-                 s->id + len - shown, age.data, s->turns, title);
-    free(title);
-    buf_release(&age);
-}
-
 static void take_sessions(struct plain *p, struct operation_answer *a)
 {
     const struct session_list *found = &((struct session_list_result *)a->result)->sessions;
     int64_t now_ms = clock_wall_ms();
-    for (size_t i = 0; i < found->items.len; i++)
-        write_session(p, &found->items.items[i], now_ms);
+    for (size_t i = 0; i < found->items.len; i++) {
+        const struct session_info *s = &found->items.items[i];
+        AUTO(buf_release) struct buf age = BUF_INIT;
+        auto_free char *title = sessions_title(s);
+        size_t len = strlen(s->id);
+        format_age(&age, s->updated_ms, now_ms);
+        plain_writef(
+            &p->out,
+            ngettext("%s  %s, %d turn: %s", "%s  %s, %d turns: %s", (unsigned long)s->turns),
+            len > 8 ? s->id + len - 8 : s->id, age.data, s->turns, title);
+    }
     if (found->items.len == 0)
         plain_write(&p->out, _("The session was not found."));
     else
@@ -318,10 +270,9 @@ static void run_label(struct plain *p, const char *arguments)
 static void say_archived(struct plain *p, struct operation_answer *a)
 {
     const char *title = p->session.title;
-    char *text = slash_parting(title ? title : "", p->options->engine->persist);
+    auto_free char *text = slash_parting(title ? title : "", p->options->engine->persist);
     (void)a;
     plain_write(&p->out, text);
-    free(text);
 }
 
 static void run_archive(struct plain *p, const char *arguments)
@@ -338,11 +289,10 @@ static void take_export(struct plain *p, struct operation_answer *a)
 
 static void run_export(struct plain *p, const char *arguments)
 {
-    char *path = slash_export_path(arguments, p->session.title);
+    auto_free char *path = slash_export_path(arguments, p->session.title);
     const struct session_export_params params = {
         .session = p->session.id, .path = path, .format = export_format_of_path(path)};
     plain_ask(p, &operation_session_export, &params, take_export);
-    free(path);
 }
 
 static void run_stop(struct plain *p, const char *arguments)
@@ -357,10 +307,9 @@ static void run_stop(struct plain *p, const char *arguments)
 static void run_compact(struct plain *p, const char *arguments)
 {
     struct compaction_run_params params;
-    char *complaint = compact_read(arguments, &params);
+    auto_free char *complaint = compact_read(arguments, &params);
     if (complaint) {
         plain_write(&p->out, complaint);
-        free(complaint);
         return;
     }
     if (!p->busy)
@@ -386,12 +335,11 @@ static void take_found(struct plain *p, struct operation_answer *a)
     plain_forget_found(p);
     for (size_t i = 0; i < hits->items.len; i++) {
         const struct memory_hit *h = &hits->items.items[i];
-        char *passage = memory_hit_passage(h);
+        auto_free char *passage = memory_hit_passage(h);
         vec_push(&p->found, mem_strdup(h->entry.id));
         plain_writef(&p->out, "%zu. %.2f %s: %s%s%s%s", i + 1, h->score,
                      message_row_speaker(&h->entry), h->question ? "> " : "",
                      h->question ? h->question : "", h->question ? "\n" : "", passage);
-        free(passage);
     }
     if (hits->badge)
         plain_write(&p->out, hits->badge);
@@ -404,11 +352,14 @@ static void take_found(struct plain *p, struct operation_answer *a)
 static void run_memory(struct plain *p, const char *arguments)
 {
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
-    if (!plain_set_access(p, arguments))
+    struct session_memory_params params = {.access = MEMORY_ACCESS_WRITE};
+    if (cards_access_of(arguments, &params.access))
+        plain_ask(p, &operation_session_set_memory, &params, say_done);
+    else
         plain_ask(p, &operation_memory_search, &search, take_found);
 }
 
-/* Its further lines stand below its first, so that none looks like another fact. */
+/* Further lines of an observation are indented, so that none looks like another fact. */
 static void add_observation(struct buf *out, const char *text)
 {
     buf_addstr(out, "\n- ");
@@ -419,24 +370,20 @@ static void add_observation(struct buf *out, const char *text)
     }
 }
 
-static void write_entity(struct plain *p, const struct graph_entity *n, bool whole)
-{
-    struct buf text = BUF_INIT;
-    buf_addf(&text, "%s (%s)", n->name, n->type);
-    for (size_t i = 0; i < n->observations.len; i++)
-        add_observation(&text, n->observations.items[i].content);
-    if (!whole)
-        buf_addf(&text,
-                 ngettext(": %d observation", ": %d observations", (unsigned long)n->observed),
-                 n->observed);
-    plain_write(&p->out, text.data);
-    buf_release(&text);
-}
-
 static void write_graph(struct plain *p, const struct graph_part *part, bool whole)
 {
-    for (size_t i = 0; i < part->entities.len; i++)
-        write_entity(p, &part->entities.items[i], whole);
+    for (size_t i = 0; i < part->entities.len; i++) {
+        const struct graph_entity *n = &part->entities.items[i];
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        buf_addf(&text, "%s (%s)", n->name, n->type);
+        for (size_t k = 0; k < n->observations.len; k++)
+            add_observation(&text, n->observations.items[k].content);
+        if (!whole)
+            buf_addf(&text,
+                     ngettext(": %d observation", ": %d observations", (unsigned long)n->observed),
+                     n->observed);
+        plain_write(&p->out, text.data);
+    }
     for (size_t i = 0; i < part->relations.len; i++) {
         const struct graph_relation *r = &part->relations.items[i];
         plain_writef(&p->out, "%s -- %s -> %s", r->from, r->type, r->to);
@@ -475,8 +422,11 @@ static void run_graph(struct plain *p, const char *arguments)
 
 static void take_forgettable(struct plain *p, struct operation_answer *a)
 {
+    const struct learned_search_params params = {
+        .query = ((const struct memory_search *)a->request->params)->query,
+        .limit = LEARNED_LISTED};
     take_found(p, a);
-    plain_find_learned(p, ((const struct memory_search *)a->request->params)->query);
+    plain_ask(p, &operation_learned_search, &params, take_forgettable_items);
 }
 
 static void take_indexed(struct plain *p, struct operation_answer *a)
@@ -520,9 +470,8 @@ static void run_model(struct plain *p, const char *arguments)
         return;
     }
     struct session_model_params params;
-    char *provider = picker_read_model(arguments, &params);
+    auto_free char *provider = picker_read_model(arguments, &params);
     plain_ask(p, &operation_session_set_model, &params, NULL);
-    free(provider);
 }
 
 static void run_system(struct plain *p, const char *arguments)
@@ -550,11 +499,10 @@ static void run_retry(struct plain *p, const char *arguments)
 
 static void run_config(struct plain *p, const char *arguments)
 {
-    char *path = paths_config_file();
+    auto_free char *path = paths_config_file();
     (void)arguments;
     plain_writef(&p->out, _("The configuration is in %s; \"tiro config show\" lists all settings."),
                  path);
-    free(path);
 }
 
 static void run_doctor(struct plain *p, const char *arguments)
@@ -603,13 +551,11 @@ static void look_for_turn(struct plain *p)
                      found.count);
 }
 
-/* The command for the newest, or for the message that the number names. */
-static void with_turn(struct plain *p, const char *arguments, void (*newest)(struct plain *p),
+/* Calls `found` for the message of that number. */
+static void with_turn(struct plain *p, const char *arguments,
                       void (*found)(struct plain *p, const struct turn_found *found))
 {
-    if (!*arguments) {
-        newest(p);
-    } else if (turns_number(arguments, &p->turn)) {
+    if (turns_number(arguments, &p->turn)) {
         p->turn_found = found;
         look_for_turn(p);
     } else {
@@ -623,15 +569,11 @@ static void say_forked(struct plain *p, struct operation_answer *a)
     plain_write(&p->out, _("This is a copy; the original session is unchanged."));
 }
 
-static void fork_after(struct plain *p, int64_t event, bool before)
+/* `event` 0: all events. */
+static void fork_after(struct plain *p, int64_t event, bool before_compaction)
 {
-    const struct session_fork_params params = {p->session.id, event, before};
+    const struct session_fork_params params = {p->session.id, event, before_compaction};
     plain_ask(p, &operation_session_fork, &params, say_forked);
-}
-
-static void fork_all(struct plain *p)
-{
-    fork_after(p, 0, false);
 }
 
 static void fork_found(struct plain *p, const struct turn_found *found)
@@ -641,20 +583,17 @@ static void fork_found(struct plain *p, const struct turn_found *found)
 
 static void run_fork(struct plain *p, const char *arguments)
 {
-    if (strcmp(arguments, "~before-compaction") == 0)
-        fork_after(p, 0, true);
+    bool before_compaction = strcmp(arguments, "~before-compaction") == 0;
+    if (before_compaction || !*arguments)
+        fork_after(p, 0, before_compaction);
     else
-        with_turn(p, arguments, fork_all, fork_found);
+        with_turn(p, arguments, fork_found);
 }
 
+/* `message` 0: the newest. */
 static void pin(struct plain *p, const struct operation *o, int64_t message)
 {
     plain_ask(p, o, &(struct compaction_pin_params){.seq = message}, NULL);
-}
-
-static void pin_newest(struct plain *p)
-{
-    pin(p, &operation_compaction_pin, 0);
 }
 
 static void pin_found(struct plain *p, const struct turn_found *found)
@@ -662,9 +601,12 @@ static void pin_found(struct plain *p, const struct turn_found *found)
     pin(p, &operation_compaction_pin, found->seq);
 }
 
-static void unpin_newest(struct plain *p)
+static void run_pin(struct plain *p, const char *arguments)
 {
-    pin(p, &operation_compaction_unpin, 0);
+    if (*arguments)
+        with_turn(p, arguments, pin_found);
+    else
+        pin(p, &operation_compaction_pin, 0);
 }
 
 static void unpin_found(struct plain *p, const struct turn_found *found)
@@ -672,14 +614,12 @@ static void unpin_found(struct plain *p, const struct turn_found *found)
     pin(p, &operation_compaction_unpin, found->seq);
 }
 
-static void run_pin(struct plain *p, const char *arguments)
-{
-    with_turn(p, arguments, pin_newest, pin_found);
-}
-
 static void run_unpin(struct plain *p, const char *arguments)
 {
-    with_turn(p, arguments, unpin_newest, unpin_found);
+    if (*arguments)
+        with_turn(p, arguments, unpin_found);
+    else
+        pin(p, &operation_compaction_unpin, 0);
 }
 
 /* The table */
@@ -695,9 +635,9 @@ static const struct {
     {"fork", run_fork},         {"archive", run_archive}, {"export", run_export},
     {"stop", run_stop},         {"compact", run_compact}, {"uncompact", run_uncompact},
     {"pin", run_pin},           {"unpin", run_unpin},     {"context", run_context},
-    {"memory", run_memory},     {"index", run_index},     {"remember", plain_remember},
-    {"learned", plain_learned}, {"graph", run_graph},     {"corpus", plain_corpus},
-    {"cite", plain_cite},       {"forget", run_forget},   {"model", run_model},
+    {"memory", run_memory},     {"index", run_index},     {"remember", run_remember},
+    {"learned", run_learned},   {"graph", run_graph},     {"corpus", run_corpus},
+    {"cite", run_cite},         {"forget", run_forget},   {"model", run_model},
     {"system", run_system},     {"retry", run_retry},     {"config", run_config},
     {"doctor", run_doctor},     {"quit", run_quit},
 };

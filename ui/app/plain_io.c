@@ -7,12 +7,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/tty.h"
 
-/* Input */
-
 enum { PASTE_MS = 20 };
+enum { LINE_LONG = 40, LINE_VERY_LONG = 400 }; /* bytes */
+enum { COLUMNS_LEAST = 20 };
+
+/* Input */
 
 void plain_reader_init(struct plain_reader *r, int fd)
 {
@@ -51,74 +54,50 @@ void plain_reader_fill(struct plain_reader *r)
         ;
 }
 
-/* Behind the first newline, or the last; 0: there is none. */
-static size_t behind_newline(const struct buf *b, bool last)
-{
-    size_t behind = 0;
-    for (size_t i = 0; i < b->len && (last || behind == 0); i++)
-        if (b->data[i] == '\n')
-            behind = i + 1;
-    return behind;
-}
-
-/* Bytes of the next lines with their newline; 0: there are none. */
+/* Bytes of the next line, or at a terminal of all lines, with the newline; 0: there is none. */
 static size_t lines_len(const struct plain_reader *r)
 {
-    size_t len = behind_newline(&r->bytes, r->terminal);
-    return len == 0 && r->ended ? r->bytes.len : len;
-}
-
-/* A backslash at the end says that the text goes on. */
-static bool goes_on(struct buf *text)
-{
-    if (text->len == 0 || text->data[text->len - 1] != '\\')
-        return false;
-    buf_splice(text, text->len - 1, 1, "\n", 1);
-    return true;
+    const struct buf *b = &r->bytes;
+    size_t len = 0;
+    for (size_t i = 0; i < b->len && (r->terminal || len == 0); i++)
+        if (b->data[i] == '\n')
+            len = i + 1;
+    return len == 0 && r->ended ? b->len : len;
 }
 
 static char *take_text(struct plain_reader *r)
 {
-    struct buf utf8 = BUF_INIT, clean = BUF_INIT;
+    AUTO(buf_release) struct buf utf8 = BUF_INIT;
+    struct buf clean = BUF_INIT;
     charset_decode(&utf8, r->text.data, r->text.len);
     utf8_clean(&clean, utf8.data, utf8.len, UTF8_MULTILINE);
     buf_clear(&r->text);
-    buf_release(&utf8);
     return buf_take(&clean);
 }
 
 char *plain_reader_next(struct plain_reader *r)
 {
+    struct buf *text = &r->text;
     for (size_t len; (len = lines_len(r)) > 0;) {
         bool newline = r->bytes.data[len - 1] == '\n';
-        if (!buf_try_add(&r->text, r->bytes.data, len - newline))
+        if (!buf_try_add(text, r->bytes.data, len - newline))
             r->ended = r->too_long = true;
         buf_consume(&r->bytes, len);
         bool last = r->ended && r->bytes.len == 0;
-        if (last || !goes_on(&r->text))
+        if (last || text->len == 0 || text->data[text->len - 1] != '\\')
             return take_text(r);
+        buf_splice(text, text->len - 1, 1, "\n", 1); /* a backslash continues the text */
     }
-    return r->ended && r->text.len > 0 ? take_text(r) : NULL;
+    return r->ended && text->len > 0 ? take_text(r) : NULL;
 }
 
 /* Output */
-
-enum { LINE_LONG = 40, LINE_VERY_LONG = 400 }; /* bytes */
-enum { COLUMNS_LEAST = 20 };
 
 static void put_bytes(struct plain_writer *w, const char *bytes, size_t len)
 {
     errno = 0;
     if (w->failed == 0 && !tty_write(bytes, len))
         w->failed = errno != 0 ? errno : EIO;
-}
-
-/* Of the terminal; 0: there is none, and lines are as long as they are. */
-static size_t terminal_columns(void)
-{
-    struct winsize size;
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= COLUMNS_LEAST;
-    return known ? size.ws_col : 0;
 }
 
 static void add_blanks(struct plain_writer *w, struct buf *out)
@@ -156,14 +135,13 @@ void plain_wrap(struct plain_writer *w, struct buf *out, const char *text, size_
 
 static void put(struct plain_writer *w, const char *text, size_t len)
 {
-    struct buf clean = BUF_INIT, lines = BUF_INIT, shown = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT, lines = BUF_INIT, shown = BUF_INIT;
+    struct winsize size;
+    bool wraps = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= COLUMNS_LEAST;
     utf8_clean(&clean, text, len, UTF8_MULTILINE);
-    plain_wrap(w, &lines, clean.data, clean.len, terminal_columns());
+    plain_wrap(w, &lines, clean.data, clean.len, wraps ? size.ws_col : 0);
     charset_encode(&shown, lines.data, lines.len);
     put_bytes(w, shown.data, shown.len);
-    buf_release(&shown);
-    buf_release(&lines);
-    buf_release(&clean);
 }
 
 static void leave_prompt(struct plain_writer *w)
@@ -193,13 +171,12 @@ void plain_write(struct plain_writer *w, const char *text)
 
 void plain_writef(struct plain_writer *w, const char *format, ...)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     va_list args;
     va_start(args, format);
     buf_vaddf(&text, format, args);
     va_end(args);
     plain_write(w, text.data);
-    buf_release(&text);
 }
 
 void plain_write_piece(struct plain_writer *w, const char *text, size_t len)
@@ -213,12 +190,11 @@ void plain_write_piece(struct plain_writer *w, const char *text, size_t len)
 
 void plain_prompt(struct plain_writer *w, const char *text)
 {
+    AUTO(buf_release) struct buf blanks = BUF_INIT;
     plain_end_line(w);
-    struct buf blanks = BUF_INIT;
     put(w, text, strlen(text));
     add_blanks(w, &blanks);
     put_bytes(w, blanks.data, blanks.len);
-    buf_release(&blanks);
     w->prompted = true;
 }
 
@@ -233,17 +209,12 @@ void plain_bell(struct plain_writer *w)
     put_bytes(w, "\a", 1);
 }
 
-static bool ends_sentence(const char *text, size_t at)
-{
-    return strchr(".!?:;", text[at - 1]) != NULL;
-}
-
-/* The last blank before `len`, behind a sentence if that is wanted; the bytes up to it and with it;
- * 0 if there is none. */
+/* The bytes up to the last blank and with it, where `sentence` behind a sentence; 0: there is none.
+ */
 static size_t last_blank(const char *text, size_t from, size_t len, bool sentence)
 {
     for (size_t i = len; i-- > from + 1;)
-        if (text[i] == ' ' && (!sentence || ends_sentence(text, i)))
+        if (text[i] == ' ' && (!sentence || strchr(".!?:;", text[i - 1])))
             return i + 1;
     return 0;
 }

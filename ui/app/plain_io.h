@@ -1,4 +1,11 @@
-/* Input and output of the line surface. */
+/* Input and output of the line surface.
+ *
+ * Input is messages, commands and answers. At a terminal, lines that arrive together are one text,
+ * because they were pasted. A line that ends with a backslash continues on the next. In a pipe each
+ * line is a text.
+ *
+ * Output is lines without control sequences; nothing is overwritten. Texts are cleaned, encoded in
+ * the locale's character set, and at a terminal broken between words. */
 #ifndef UI_APP_PLAIN_IO_H
 #define UI_APP_PLAIN_IO_H
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
+#include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/notices.h"
 #include "ui/app/slash.h"
@@ -26,26 +27,21 @@ bool plain_is_asked(const struct plain *p)
     return approval_open(&p->approval) || p->reviewing;
 }
 
-static const char *grant(const struct plain *p)
-{
-    return p->approval.questions.items[0].grant;
-}
-
 const char *plain_question(const struct plain *p)
 {
     if (!approval_open(&p->approval))
         return _("Use this summary? yes, no, or again: ");
-    return grant(p) ? _("Allow it? yes, no, or session: ") : _("Allow it? yes or no: ");
+    return p->approval.questions.items[0].grant ? _("Allow it? yes, no, or session: ")
+                                                : _("Allow it? yes or no: ");
 }
 
-void plain_show_question(struct plain *p)
+static void show_question(struct plain *p)
 {
     if (!approval_open(&p->approval))
         return;
     const struct question *q = &p->approval.questions.items[0];
-    char *title = approval_title(q);
+    auto_free char *title = approval_title(q);
     plain_writef(&p->out, "%s:", title);
-    free(title);
     if (q->guarded)
         plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
     plain_write(&p->out, q->text);
@@ -71,12 +67,11 @@ static bool is_word(const char *text, const char *english, const char *local)
 
 static void answer_tool(struct plain *p, enum approval_answer answer)
 {
-    char *id = mem_strdup(approval_id(&p->approval));
+    auto_free char *id = mem_strdup(approval_id(&p->approval));
     approval_over(&p->approval, id);
     plain_send(p, &operation_approval_decide,
                &(struct approval_decide_params){.call = id, .decision = answer});
-    free(id);
-    plain_show_question(p);
+    show_question(p);
 }
 
 static void answer_review(struct plain *p, enum draft_answer answer)
@@ -90,8 +85,9 @@ bool plain_answer(struct plain *p, const char *text)
 {
     bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
     bool tool = approval_open(&p->approval);
-    bool third = tool ? grant(p) && is_word(text, "session", _("session"))
-                      : is_word(text, "again", _("again"));
+    bool third =
+        tool ? p->approval.questions.items[0].grant && is_word(text, "session", _("session"))
+             : is_word(text, "again", _("again"));
     if (!*text || !(yes || no || third))
         return !*text;
     if (tool)
@@ -109,17 +105,6 @@ void plain_deny(struct plain *p)
         answer_review(p, DRAFT_REFUSE);
 }
 
-void plain_review(struct plain *p, const struct notice *n)
-{
-    p->reviewing = true;
-    plain_write(&p->out, _("Draft of the summary:"));
-    plain_write(&p->out, n->text ? n->text : "");
-    plain_writef(&p->out, _("With it the next request has about %lld tokens, instead of %lld."),
-                 (long long)n->draft.tokens_after, (long long)n->draft.tokens_before);
-    if (!p->in.terminal)
-        plain_write(&p->out, plain_question(p));
-}
-
 void plain_forget_questions(struct plain *p)
 {
     approval_forget(&p->approval);
@@ -130,7 +115,7 @@ enum { WIDTH = 160, HISTORY_TURNS = 2 };
 
 /* The transcript */
 
-/* As a wide screen shows it, `count` rows at most, without the label of who says it. */
+/* Writes at most `count` rows as a wide screen shows them, without the label of the speaker. */
 static void write_rows(struct plain *p, struct item *item, size_t count)
 {
     size_t room = SIZE_MAX, first = (size_t)item->lead + item->label;
@@ -189,15 +174,7 @@ static void write_answer(struct plain *p, struct item *item)
         plain_write(&p->out, _("interrupted"));
 }
 
-/* Why an answer ends where it does is known only with the end of the run. */
-static void say_interrupted(struct plain *p)
-{
-    size_t count = transcript_item_count(p->transcript);
-    if (count > 0 && transcript_item(p->transcript, count - 1)->partial)
-        plain_write(&p->out, _("interrupted"));
-}
-
-/* What takes its time is told twice: when it begins and when it is over. */
+/* Writes a long-running item twice: its first row when it begins, all rows when it ends. */
 static void write_item(struct plain *p, struct item *item)
 {
     bool settled = is_settled(item);
@@ -213,7 +190,7 @@ static void write_item(struct plain *p, struct item *item)
         p->written = 1;
 }
 
-/* An answer that is begun anew, or events that a retry takes back. */
+/* The item being written may be gone: an answer is begun anew, or a retry removes events. */
 static void pass_over_removed(struct plain *p)
 {
     size_t count = transcript_item_count(p->transcript);
@@ -226,7 +203,7 @@ static void pass_over_removed(struct plain *p)
         p->item = count;
 }
 
-void plain_write_transcript(struct plain *p)
+static void write_transcript(struct plain *p)
 {
     pass_over_removed(p);
     while (p->item < transcript_item_count(p->transcript)) {
@@ -242,34 +219,26 @@ void plain_write_transcript(struct plain *p)
 
 /* Events */
 
-static void say_retry(struct plain *p, const struct event *ev)
-{
-    plain_writef(&p->out, _("retry %d of %d in %.1f s: %s"), ev->count, ev->limit,
-                 (double)ev->number / 1000, ev->text ? ev->text : "");
-}
-
-/* Where the budget ended it, it would end again. */
-static void say_failure(struct plain *p, const struct event *ev)
-{
-    if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
-        plain_write(&p->out, _("/retry sends the message again."));
-}
-
 static void take_event(struct plain *p, struct notice *n)
 {
     const struct event *ev = n->event;
     bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_DELTA;
     p->compacting = compacts || (p->compacting && ev->type == EVENT_RETRYING);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&p->approval, ev->id))
-        plain_show_question(p);
+        show_question(p);
     transcript_apply(p->transcript, ev);
-    plain_write_transcript(p);
+    write_transcript(p);
+    size_t items = transcript_item_count(p->transcript);
     if (ev->type == EVENT_RETRYING)
-        say_retry(p, ev);
-    if (ev->type == EVENT_TURN_FAILED)
-        say_failure(p, ev);
-    if (ev->type == EVENT_INTERRUPTED)
-        say_interrupted(p);
+        plain_writef(&p->out, _("retry %d of %d in %.1f s: %s"), ev->count, ev->limit,
+                     (double)ev->number / 1000, ev->text ? ev->text : "");
+    /* After the budget has ended a turn it would end the next one, too. */
+    if (ev->type == EVENT_TURN_FAILED &&
+        (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED))
+        plain_write(&p->out, _("/retry sends the message again."));
+    if (ev->type == EVENT_INTERRUPTED && items > 0 &&
+        transcript_item(p->transcript, items - 1)->partial)
+        plain_write(&p->out, _("interrupted"));
     p->failed = ev->type == EVENT_TURN_FAILED || (p->failed && ev->type != EVENT_TURN_STARTED);
 }
 
@@ -306,30 +275,25 @@ static void take_session(struct plain *p, struct notice *n)
     session_info_init(&n->info);
 }
 
-/* The last turns, for whoever goes on. */
-static void write_history(struct plain *p, bool more)
+/* Writes the last turns of a session that is opened. */
+static void take_page(struct plain *p, struct notice *n)
 {
+    transcript_prepend(p->transcript, n->events.items, n->events.len, n->flag);
     size_t item = transcript_item_count(p->transcript), turns = 0;
     while (item > 0 && turns < HISTORY_TURNS)
         turns += transcript_item(p->transcript, --item)->kind == ITEM_USER;
-    if (more || item > 0)
+    if (n->flag || item > 0)
         plain_write(&p->out, _("These are the last turns; /export writes the whole session to a "
                                "file."));
     p->item = item;
     p->history = true;
-    plain_write_transcript(p);
+    write_transcript(p);
     p->history = false;
-}
-
-static void take_page(struct plain *p, struct notice *n)
-{
-    transcript_prepend(p->transcript, n->events.items, n->events.len, n->flag);
-    write_history(p, n->flag);
 }
 
 /* Lists */
 
-/* The session of the start is there, or will not be. */
+/* The session of the start is open or has failed to open: lines may be taken. */
 static void opened(struct plain *p)
 {
     p->asked.open = p->asked.open && p->asked.id != 0;
@@ -385,24 +349,6 @@ void plain_take_context(struct plain *p, struct operation_answer *a)
 
 /* Turns */
 
-static void ring(struct plain *p)
-{
-    int64_t took_ms = clock_mono_ms() - p->began_ms;
-    if (p->in.terminal && notification_is_due(p->config, FOCUS_UNKNOWN, took_ms))
-        plain_bell(&p->out);
-}
-
-/* What waited would follow a message that got no answer. */
-static void give_back_waiting(struct plain *p)
-{
-    char *text = p->waiting;
-    if (!p->failed || !text)
-        return;
-    p->waiting = NULL;
-    plain_say_unsent(p, text);
-    plain_keep(p, text);
-}
-
 static void take_busy(struct plain *p, struct notice *n)
 {
     p->busy = p->running = n->flag;
@@ -411,8 +357,15 @@ static void take_busy(struct plain *p, struct notice *n)
     p->compacting = false;
     plain_forget_questions(p);
     plain_end_line(&p->out);
-    give_back_waiting(p);
-    ring(p);
+    char *text = p->waiting;
+    if (p->failed && text) { /* it would follow a message that got no answer */
+        p->waiting = NULL;
+        plain_say_unsent(p, text);
+        plain_keep(p, text);
+    }
+    int64_t took_ms = clock_mono_ms() - p->began_ms;
+    if (p->in.terminal && notification_is_due(p->config, FOCUS_UNKNOWN, took_ms))
+        plain_bell(&p->out);
 }
 
 static void take_approval(struct plain *p, struct notice *n)
@@ -422,24 +375,29 @@ static void take_approval(struct plain *p, struct notice *n)
         plain_drain(p);
     approval_ask(&p->approval, n);
     if (first)
-        plain_show_question(p);
+        show_question(p);
 }
 
 static void take_draft(struct plain *p, struct notice *n)
 {
     plain_drain(p);
-    plain_review(p, n);
+    p->reviewing = true;
+    plain_write(&p->out, _("Draft of the summary:"));
+    plain_write(&p->out, n->text ? n->text : "");
+    plain_writef(&p->out, _("With it the next request has about %lld tokens, instead of %lld."),
+                 (long long)n->draft.tokens_after, (long long)n->draft.tokens_before);
+    if (!p->in.terminal)
+        plain_write(&p->out, plain_question(p));
 }
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* Answers */
 
 static void say_fault(struct plain *p, const struct fault *f, bool turn)
 {
     bool whole;
     struct doing doing = {p->busy && !turn, p->compacting, p->config};
-    char *words = faults_words(f, &doing, &whole);
+    auto_free char *words = faults_words(f, &doing, &whole);
     plain_write(&p->out, words);
-    free(words);
 }
 
 void plain_take_models(struct plain *p, struct operation_answer *a)
@@ -451,32 +409,24 @@ void plain_take_models(struct plain *p, struct operation_answer *a)
         say_fault(p, &(struct fault){.error = &m->fault}, false);
 }
 
-static bool is_silent(const struct operation_answer *a)
-{
-    return a->error.code == ERR_SESSION_NOT_RUNNING ||
-           operation_answers(a, &operation_session_set_draft) ||
-           (a->error.code == ERR_INTERRUPTED && operation_answers(a, &operation_compaction_run));
-}
-
-static void take_back(struct plain *p, const struct turn_start_params *params)
-{
-    if (!params->text || !*params->text)
-        return;
-    plain_say_unsent(p, params->text);
-    plain_keep(p, mem_strdup(params->text));
-}
-
 static void refused(struct plain *p, const struct operation_answer *a)
 {
     bool starts = operation_answers(a, &operation_turn_start);
     bool turn = starts || operation_answers(a, &operation_turn_retry);
+    bool compaction = operation_answers(a, &operation_compaction_run);
+    bool silent = a->error.code == ERR_SESSION_NOT_RUNNING ||
+                  operation_answers(a, &operation_session_set_draft) ||
+                  (a->error.code == ERR_INTERRUPTED && compaction);
     struct fault fault = faults_of_answer(a);
-    if (!is_silent(a))
+    if (!silent)
         say_fault(p, &fault, turn);
-    if (turn || operation_answers(a, &operation_compaction_run))
+    if (turn || compaction)
         p->busy = p->running;
-    if (starts)
-        take_back(p, a->request->params);
+    const struct turn_start_params *params = starts ? a->request->params : NULL;
+    if (params && params->text && *params->text) {
+        plain_say_unsent(p, params->text);
+        plain_keep(p, mem_strdup(params->text));
+    }
 }
 
 static void take_answer(struct plain *p, struct notice *n)
@@ -511,6 +461,13 @@ static void take_offer(struct plain *p, struct notice *n)
                  sessions);
 }
 
+static void take_corpora_state(struct plain *p, struct notice *n)
+{
+    auto_free char *text = corpora_state_text(n, _("'tiro corpus show --failed NAME' says why"));
+    if (text)
+        plain_write(&p->out, text);
+}
+
 static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,
     [NOTICE_EVENT] = take_event,
@@ -522,7 +479,7 @@ static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_DRAFT] = take_draft,
     [NOTICE_ERROR] = take_error,
     [NOTICE_MEMORY_OFFER] = take_offer,
-    [NOTICE_CORPORA_STATE] = plain_take_corpora_state,
+    [NOTICE_CORPORA_STATE] = take_corpora_state,
 };
 
 void plain_take(struct plain *p, struct notice *n)
