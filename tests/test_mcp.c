@@ -1137,7 +1137,7 @@ TEST(words_that_allow_nothing_are_refused)
         {{"serve", "--mcp", "--allow", "bogus"}, 1, "\"bogus\""},
         {{"serve", "--mcp", "--allow", "run,graphs"}, 1, "run corpora graph"},
         {{"serve", "--acp", "--allow", "writ_file"}, 1, "write_file"},
-        {{"serve", "--stdio", "--allow", "read,run"}, 64, "--mcp and --http: run corpora graph"},
+        {{"serve", "--stdio", "--allow", "read,run"}, 64, "--mcp or --http: run corpora graph"},
         {{"serve", "--mcp", "--allow", "run graph,read", "--allow=run_command"}, 0, ""},
         {{"serve", "--stdio", "--allow", "execute"}, 0, ""},
     };

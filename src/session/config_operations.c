@@ -54,14 +54,15 @@ const char *config_origin_name(enum config_origin origin)
     return origin_words[origin];
 }
 
-static const struct shape row_shape =
-    SHAPE_OF("key", struct config_row, SHAPE_REQ(config_row, section, "Its section."),
-             SHAPE_REQ(config_row, name, "Its name."),
-             SHAPE_FIELD("value", OWN, REQUIRED, 0, .codec = &value, .help = "As it is written."),
-             SHAPE_REQ_WORD(config_row, origin, origins, "Where the value is from."),
-             SHAPE_OPT(config_row, help, "What it means."),
-             SHAPE_OPT(config_row, source, "The file of a free key."),
-             SHAPE_OPT(config_row, line, "Its line."));
+static const struct shape row_shape = SHAPE_OF(
+    "key", struct config_row, SHAPE_REQ(config_row, section, "Section of the key."),
+    SHAPE_REQ(config_row, name, "Name of the key."),
+    SHAPE_FIELD("value", OWN, REQUIRED, 0, .codec = &value,
+                .help = "Its value, as it is written in a file."),
+    SHAPE_REQ_WORD(config_row, origin, origins, "Where the value was set."),
+    SHAPE_OPT(config_row, help, "Help text of the key."),
+    SHAPE_OPT(config_row, source, "File that sets the key; only for keys with free names."),
+    SHAPE_OPT(config_row, line, "Line in that file."));
 
 static bool is_secret(enum config_key key)
 {
@@ -124,7 +125,7 @@ static bool run_config(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_config_get = {
     OPERATION("config/get", OWNER, CALLER,
-              "Lists every key of the configuration, its value and where that is from."),
+              "Lists every key of the configuration, its value and where it was set."),
     .result = RESULT(
         "configuration", config_rows,
         SHAPE_REQ_LIST("keys", config_rows, items, row_shape, "In the order of the manual.")),
@@ -247,18 +248,22 @@ static bool run_set(struct operation_context *context, const void *params, void 
 const struct operation operation_config_set = {
     OPERATION("config/set", OWNER, CALLER,
               "Changes a key in the configuration file, or removes it."),
-    .params = PARAMETERS(config_set_params, SHAPE_REQ(config_set_params, key, "SECTION.KEY."),
-                         SHAPE_OPT(config_set_params, value,
-                                   "As it is written in the file; without it the key is removed.")),
+    .params = PARAMETERS(
+        config_set_params, SHAPE_REQ(config_set_params, key, "SECTION.KEY."),
+        SHAPE_OPT(config_set_params, value,
+                  "The new value, as it is written in the file; absent: remove the key.")),
     .result = RESULT(
         "changed key", config_set_result,
         SHAPE_REQ(config_set_result, path, "The configuration file."),
-        SHAPE_OPT(config_set_result, value, "What it has now; without what must not be shown."),
-        SHAPE_OPT_AS("default", config_set_result, fallback, "What counts where it has none."),
+        SHAPE_OPT(config_set_result, value,
+                  "The value in the file now; secrets are masked; absent: none."),
+        SHAPE_OPT_AS("default", config_set_result, fallback,
+                     "The value that applies while the key is unset."),
         SHAPE_REQ(config_set_result, changed, "The file was written."),
-        SHAPE_REQ(config_set_result, overridden, "An environment variable counts instead."),
+        SHAPE_REQ(config_set_result, overridden, "An environment variable overrides the file."),
         SHAPE_REQ(config_set_result, applied,
-                  "The running program goes by it; false: programs that start from now on do.")),
+                  "True: the running program uses the new value; false: only programs that start "
+                  "from now on do.")),
     .run = run_set,
 };
 
@@ -296,12 +301,13 @@ static bool run_capabilities(struct operation_context *c, const void *params, vo
 }
 
 const struct operation operation_capabilities_get = {
-    OPERATION("capabilities/get", CLIENT, CALLER, "Tells what build and configuration allow."),
+    OPERATION("capabilities/get", CLIENT, CALLER,
+              "Tells what the build and the configuration allow."),
     .result =
-        RESULT("capabilities", capabilities, SHAPE_REQ(capabilities, store, "Sessions are kept."),
+        RESULT("capabilities", capabilities, SHAPE_REQ(capabilities, store, "Sessions are saved."),
                SHAPE_REQ(capabilities, compaction, "Histories are shortened."),
-               SHAPE_REQ(capabilities, memory, "What goes is indexed, and can be searched."),
-               SHAPE_REQ(capabilities, built_store, "The program can keep sessions."),
+               SHAPE_REQ(capabilities, memory, "Messages are indexed and can be searched."),
+               SHAPE_REQ(capabilities, built_store, "The program can save sessions."),
                SHAPE_REQ(capabilities, built_compaction, "The program can shorten histories."),
                SHAPE_REQ(capabilities, built_memory, "The program has a memory.")),
     .run = run_capabilities,

@@ -53,20 +53,22 @@ const struct shape_codec fault_codec = {
                 .codec = &fault_codec, .there = S##_failed, .help = what)
 
 #define CHOICE(S)                                                                                  \
-    SHAPE_OPT(S, provider, "Absent: the present one."),                                            \
-        SHAPE_OPT(S, model, "Absent: as configured, or the provider's own.")
+    SHAPE_OPT(S, provider, "Name of the provider; absent: the session's present provider."),       \
+        SHAPE_OPT(S, model,                                                                        \
+                  "Name of the model; absent: the configured model, else the provider's default.")
 #define TOOLS_FIELD(S)                                                                             \
     SHAPE_OPT_WORD(S, tools, tools_offer_names,                                                    \
-                   "Which tools the model may use; absent: as configured.",                        \
+                   "Tools that the model may use; absent: as configured.",                         \
                    .absent = TOOLS_CONFIGURED)
 #define ORIGIN_FIELD(S)                                                                            \
     SHAPE_OPT_WORD(S, origin, input_origin_names,                                                  \
-                   "Where the text comes from: \"typed\" where a person typed it. Memory learns "  \
-                   "of typed text alone, and only an owner may say so.")
+                   "Origin of the text: \"typed\" if a person typed it. Memory learns only from "  \
+                   "typed text, and only an owner may set \"typed\".")
 /* Without a session it is about what a new one would talk to. */
 #define ANY_SESSION_FIELD(S)                                                                       \
     SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
-                 "As it is for this session; absent: as it would be for a new one.", .least = 1)
+                 "The session whose values are used; absent: the values of a new session.",        \
+                 .least = 1)
 
 /* --- session/… -------------------------------------------------------------------------------- */
 
@@ -82,7 +84,7 @@ const struct operation operation_session_create = {
                   "Absolute path of its working directory; absent: the program's.", .least = 1,
                   .place = SHAPE_WORKS),
         SHAPE_OPT(session_create_params, system, "System prompt; absent: the configured one."),
-        SHAPE_OPT(session_create_params, labels, "Words parted by blanks."),
+        SHAPE_OPT(session_create_params, labels, "Labels, separated by blanks."),
         TOOLS_FIELD(session_create_params)),
     .result = &session_info_shape,
     CONVERSE(create, REFUSED, NOTHING),
@@ -90,15 +92,16 @@ const struct operation operation_session_create = {
 };
 
 const struct operation operation_session_open = {
-    OPERATION("session/open", CLIENT, CONVERSATION, "Opens a session that is kept."),
+    OPERATION("session/open", CLIENT, CONVERSATION, "Opens a saved session."),
     .params = PARAMETERS(
         session_open_params, SESSION_FIELD(session_open_params),
+        SHAPE_OPT(session_open_params, read_only,
+                  "Open the session read-only: turns are refused until the session is opened again "
+                  "without this, or closed."),
         SHAPE_OPT(
-            session_open_params, read_only,
-            "To be looked at alone: a turn is refused until it is opened otherwise, or closed."),
-        SHAPE_OPT(session_open_params, directory,
-                  "Absolute path of its working directory from now on; absent: as it was.",
-                  .least = 1, .place = SHAPE_WORKS)),
+            session_open_params, directory,
+            "Absolute path of the new working directory; absent: the session keeps its directory.",
+            .least = 1, .place = SHAPE_WORKS)),
     .result = &session_info_shape,
     CONVERSE(open, REFUSED, WRITING),
     .opens = true,
@@ -106,17 +109,19 @@ const struct operation operation_session_open = {
 
 const struct operation operation_session_close = {
     OPERATION("session/close", CLIENT, CONVERSATION,
-              "Ends what runs in a session and gives its memory back; it stays as it is."),
-    .params = PARAMETERS(session_close_params, SESSION_FIELD(session_close_params),
-                         SHAPE_OPT(session_close_params, discard_unused,
-                                   "Also deletes the session if it was created, and then nothing "
-                                   "was said or written in it before it is closed.")),
+              "Closes a session: ends its turn or compaction and frees its memory. The saved "
+              "session stays as it is."),
+    .params = PARAMETERS(
+        session_close_params, SESSION_FIELD(session_close_params),
+        SHAPE_OPT(
+            session_close_params, discard_unused,
+            "Also delete a session that was created and has had no message and no draft since.")),
     CONVERSE(close, ENDS, SESSION),
 };
 
 const struct operation operation_session_set_model = {
     OPERATION("session/set_model", OWNER, CONVERSATION,
-              "Chooses the provider and model that a session talks to."),
+              "Sets the provider and model of a session."),
     .params = PARAMETERS(session_model_params, SESSION_FIELD(session_model_params),
                          CHOICE(session_model_params)),
     CONVERSE(set_model, REFUSED, WRITING),
@@ -132,23 +137,23 @@ const struct operation operation_session_set_system = {
 };
 
 const struct operation operation_session_set_draft = {
-    OPERATION("session/set_draft", CLIENT, CONVERSATION, "Keeps what is written and not sent yet."),
+    OPERATION("session/set_draft", CLIENT, CONVERSATION,
+              "Saves the draft: a text that is not sent yet."),
     .params = PARAMETERS(session_text_params, SESSION_FIELD(session_text_params),
-                         SHAPE_OPT(session_text_params, text, "What is written; absent: nothing.")),
+                         SHAPE_OPT(session_text_params, text, "The draft; absent: none.")),
     CONVERSE(set_draft, NOW, WRITING),
 };
 
 const struct operation operation_session_set_memory = {
-    OPERATION("session/set_memory", OWNER, CONVERSATION,
-              "Says what the session may do with memory."),
+    OPERATION("session/set_memory", OWNER, CONVERSATION, "Sets how the session may use memory."),
     .params = PARAMETERS(session_memory_params, SESSION_FIELD(session_memory_params),
                          SHAPE_REQ_WORD(session_memory_params, access, memory_access_names,
-                                        "Of the session to memory of all kinds.")),
+                                        "Access of the session to all kinds of memory.")),
     CONVERSE(set_memory, NOW, WRITING),
 };
 
 const struct operation operation_session_set_tools = {
-    OPERATION("session/set_tools", OWNER, CONVERSATION, "Says which tools the model may use."),
+    OPERATION("session/set_tools", OWNER, CONVERSATION, "Sets the tools that the model may use."),
     .params = PARAMETERS(session_tools_params, SESSION_FIELD(session_tools_params),
                          TOOLS_FIELD(session_tools_params)),
     CONVERSE(set_tools, REFUSED, WRITING),
@@ -156,38 +161,41 @@ const struct operation operation_session_set_tools = {
 
 const struct operation operation_session_set_compaction = {
     OPERATION("session/set_compaction", OWNER, CONVERSATION,
-              "Chooses the mode of the session's compactions."),
+              "Sets the mode of the session's compactions."),
     .params = PARAMETERS(session_compaction_params, SESSION_FIELD(session_compaction_params),
-                         SHAPE_OPT(session_compaction_params, mode, "Absent: the configured one.")),
+                         SHAPE_OPT(session_compaction_params, mode,
+                                   "Compaction mode; absent: the configured mode.")),
     .needs = NEED_COMPACTION,
     CONVERSE(set_compaction, REFUSED, WRITING),
 };
 
 const struct operation operation_session_settings = {
-    OPERATION("session/settings", CLIENT, CONVERSATION, "Tells what a session is set to."),
+    OPERATION("session/settings", CLIENT, CONVERSATION, "Gives the settings of a session."),
     .params = &session_params_shape,
-    .result = RESULT(
-        "settings", session_settings,
-        SHAPE_OPT(session_settings, directory, "Its working directory."),
-        SHAPE_OPT(session_settings, provider, "The provider that it talks to."),
-        SHAPE_OPT(session_settings, model, "The model that it talks to."),
-        SHAPE_OPT(session_settings, system, "System prompt; absent: the configured one."),
-        TOOLS_FIELD(session_settings),
-        SHAPE_OPT(session_settings, compaction, "Mode of its compactions; absent: there are none."),
-        SHAPE_REQ_WORD(session_settings, memory, memory_access_names,
-                       "What it may do with memory of all kinds.")),
+    .result =
+        RESULT("settings", session_settings,
+               SHAPE_OPT(session_settings, directory, "Working directory of the session."),
+               SHAPE_OPT(session_settings, provider, "Provider of the session."),
+               SHAPE_OPT(session_settings, model, "Model of the session."),
+               SHAPE_OPT(session_settings, system, "System prompt; absent: the configured one."),
+               TOOLS_FIELD(session_settings),
+               SHAPE_OPT(session_settings, compaction,
+                         "Compaction mode of the session; absent: compaction is off."),
+               SHAPE_REQ_WORD(session_settings, memory, memory_access_names,
+                              "Access of the session to all kinds of memory.")),
     CONVERSE(settings, NOW, READING),
 };
 
 const struct operation operation_session_add_image = {
     OPERATION("session/add_image", CLIENT, CONVERSATION,
-              "Keeps an image with a session, for a message that is to come."),
+              "Saves an image with a session, for a later message."),
     .params = PARAMETERS(
         session_image_params, SESSION_FIELD(session_image_params),
         SHAPE_REQ(session_image_params, data, "PNG, JPEG, GIF or WebP, in base64.", .least = 4)),
     .result = RESULT("image", session_image,
-                     SHAPE_REQ(session_image, path, "Of the file; text of an image block."),
-                     SHAPE_REQ(session_image, media_type, "What it is.")),
+                     SHAPE_REQ(session_image, path,
+                               "Path of the saved file; use it as the text of an image block."),
+                     SHAPE_REQ(session_image, media_type, "Media type of the image.")),
     CONVERSE(add_image, NOW, WRITING),
 };
 
@@ -197,17 +205,17 @@ FAULT(turn_result)
 
 static const struct shape turn_shape = SHAPE_OF(
     "turn", struct turn_result, SHAPE_REQ(turn_result, session_id, "The session."),
-    SHAPE_OPT(turn_result, text, "The answer, or what came of it."),
+    SHAPE_OPT(turn_result, text, "The answer, or the part of it that arrived."),
     SHAPE_REQ(turn_result, turns, "Number of the turn in the conversation."),
-    SHAPE_REQ(turn_result, tool_calls, "Of this turn."),
-    SHAPE_REQ_WORD(turn_result, stop_reason, stop_reason_names, "Why it ended."),
+    SHAPE_REQ(turn_result, tool_calls, "Number of tool calls of this turn."),
+    SHAPE_REQ_WORD(turn_result, stop_reason, stop_reason_names, "Why the turn ended."),
     SHAPE_FIELD("usage", OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct turn_result, usage),
                 .of = &usage_shape, .help = "Tokens of this turn."),
-    FAULT_FIELD(turn_result, "What ended it, if it failed."));
+    FAULT_FIELD(turn_result, "The error that ended the turn, if it failed."));
 
 const struct operation operation_turn_start = {
     OPERATION("turn/start", CLIENT, CONVERSATION,
-              "Sends a message, and answers when the turn has ended."),
+              "Sends a message, and returns when the turn has ended."),
     .params = PARAMETERS(
         turn_start_params, SESSION_FIELD(turn_start_params),
         SHAPE_REQ_AS(PROMPT_MEMBER, turn_start_params, text, "The message."),
@@ -223,11 +231,12 @@ const struct operation operation_turn_start = {
 
 const struct operation operation_turn_retry = {
     OPERATION("turn/retry", CLIENT, CONVERSATION,
-              "Sends the last message again in place of its turn."),
-    .params = PARAMETERS(
-        turn_retry_params, SESSION_FIELD(turn_retry_params),
-        SHAPE_OPT_AS(PROMPT_MEMBER, turn_retry_params, text, "In other words; absent: the same."),
-        ORIGIN_FIELD(turn_retry_params)),
+              "Sends the last message again; the new turn replaces the old one."),
+    .params =
+        PARAMETERS(turn_retry_params, SESSION_FIELD(turn_retry_params),
+                   SHAPE_OPT_AS(PROMPT_MEMBER, turn_retry_params, text,
+                                "A new text in place of the last message; absent: the same text."),
+                   ORIGIN_FIELD(turn_retry_params)),
     .result = &turn_shape,
     CONVERSE(retry, REFUSED, WRITING),
     .busy = BUSY_TURN,
@@ -235,7 +244,8 @@ const struct operation operation_turn_retry = {
 
 const struct operation operation_turn_interrupt = {
     OPERATION("turn/interrupt", CLIENT, CONVERSATION,
-              "Stops the turn or compaction that runs in a session; what arrived is kept."),
+              "Stops the running turn or compaction of a session; the part of the answer that "
+              "arrived is kept."),
     .params = &session_params_shape,
     CONVERSE(interrupt, NOW, SESSION),
 };
@@ -245,11 +255,12 @@ static const char *const answer_words[] = {
 static const struct shape_names answers = {answer_words, 3, -1};
 
 const struct operation operation_approval_decide = {
-    OPERATION("approval/decide", OWNER, CONVERSATION, "Answers a tool that asks before it runs."),
-    .params = PARAMETERS(
-        approval_decide_params, SESSION_FIELD(approval_decide_params),
-        SHAPE_REQ(approval_decide_params, call, "Id of the call that asks."),
-        SHAPE_REQ_WORD(approval_decide_params, decision, answers, "Whether it may run.")),
+    OPERATION("approval/decide", OWNER, CONVERSATION,
+              "Answers a tool call that asks before it runs."),
+    .params = PARAMETERS(approval_decide_params, SESSION_FIELD(approval_decide_params),
+                         SHAPE_REQ(approval_decide_params, call, "Id of the tool call."),
+                         SHAPE_REQ_WORD(approval_decide_params, decision, answers,
+                                        "Whether the tool call may run.")),
     CONVERSE(decide_approval, NOW, SESSION),
 };
 
@@ -259,17 +270,19 @@ static const struct shape_names outcomes = {outcome_words, SURFACE_FAILED + 1, -
 
 const struct shape surface_answer_shape = SHAPE_PARAMETERS(
     struct surface_answer_params, SESSION_FIELD(surface_answer_params),
-    SHAPE_REQ(surface_answer_params, number, "Of what is wanted."),
-    SHAPE_REQ_WORD(surface_answer_params, outcome, outcomes, "Passed: the tool does it itself."),
+    SHAPE_REQ(surface_answer_params, number, "Number of the tool's request."),
+    SHAPE_REQ_WORD(surface_answer_params, outcome, outcomes,
+                   "Result; \"passed\": the tool shall do it itself."),
     SHAPE_OPT(surface_answer_params, text,
-              "Of the file, or what the command printed, or why it failed."),
-    SHAPE_OPT(surface_answer_params, truncated, "The beginning of what it printed was left out."),
-    SHAPE_OPT(surface_answer_params, exit_status, "Of the command; absent: unknown.", .absent = -1),
-    SHAPE_OPT(surface_answer_params, signal, "That ended the command."));
+              "Text of the file, output of the command, or reason of the failure."),
+    SHAPE_OPT(surface_answer_params, truncated, "The beginning of the output was left out."),
+    SHAPE_OPT(surface_answer_params, exit_status, "Exit status of the command; absent: unknown.",
+              .absent = -1),
+    SHAPE_OPT(surface_answer_params, signal, "Signal that ended the command."));
 
 const struct operation operation_tool_answer = {
     OPERATION("tool/answer", OWNER, CONVERSATION,
-              "Answers a tool that wants a file read or written or a command run."),
+              "Answers a tool that asks the client to read or write a file or to run a command."),
     .params = &surface_answer_shape,
     CONVERSE(answer_tool, NOW, SESSION),
 };
@@ -285,19 +298,21 @@ static bool was_compacted(const void *result)
 
 const struct operation operation_compaction_run = {
     OPERATION("compaction/run", CLIENT, CONVERSATION, "Shortens the history of a session now."),
-    .params =
-        PARAMETERS(compaction_run_params, SESSION_FIELD(compaction_run_params),
-                   SHAPE_OPT(compaction_run_params, mode, "Absent: the configured one."),
-                   SHAPE_OPT(compaction_run_params, focus, "What to keep above all."),
-                   SHAPE_OPT(compaction_run_params, preview,
-                             "The draft waits for compaction/decide, whatever is configured.")),
-    .result = RESULT("compaction", compaction_result,
-                     SHAPE_FIELD("completed", OWN, OPTIONAL,
-                                 SHAPE_AT(struct event *, struct compaction_result, completed),
-                                 .codec = &event_codec, .there = was_compacted,
-                                 .help = "What was done, as a line of stream-json; \"why\" is "
-                                         "there if a fallback was used."),
-                     FAULT_FIELD(compaction_result, "Why it failed; absent: it was done.")),
+    .params = PARAMETERS(
+        compaction_run_params, SESSION_FIELD(compaction_run_params),
+        SHAPE_OPT(compaction_run_params, mode, "Compaction mode; absent: the configured mode."),
+        SHAPE_OPT(compaction_run_params, focus, "What the summary should keep above all."),
+        SHAPE_OPT(compaction_run_params, preview,
+                  "The summary waits as a draft for compaction/decide, whatever is configured.")),
+    .result = RESULT(
+        "compaction", compaction_result,
+        SHAPE_FIELD(
+            "completed", OWN, OPTIONAL,
+            SHAPE_AT(struct event *, struct compaction_result, completed), .codec = &event_codec,
+            .there = was_compacted,
+            .help =
+                "The compaction, as a line of stream-json; it has \"why\" if a fallback was used."),
+        FAULT_FIELD(compaction_result, "Why the compaction failed; absent: it succeeded.")),
     .needs = NEED_COMPACTION,
     CONVERSE(compact, REFUSED, WRITING),
     .busy = BUSY_COMPACTION,
@@ -308,18 +323,19 @@ static const char *const draft_words[] = {
 static const struct shape_names drafts = {draft_words, 3, -1};
 
 const struct operation operation_compaction_decide = {
-    OPERATION("compaction/decide", CLIENT, CONVERSATION, "Answers a draft summary that waits."),
-    .params = PARAMETERS(
-        compaction_decide_params, SESSION_FIELD(compaction_decide_params),
-        SHAPE_REQ_WORD(compaction_decide_params, decision, drafts, "What becomes of the draft."),
-        SHAPE_OPT(compaction_decide_params, text,
-                  "The changed summary; with \"again\" what to focus on.")),
+    OPERATION("compaction/decide", CLIENT, CONVERSATION,
+              "Answers a draft summary that waits for a decision."),
+    .params =
+        PARAMETERS(compaction_decide_params, SESSION_FIELD(compaction_decide_params),
+                   SHAPE_REQ_WORD(compaction_decide_params, decision, drafts,
+                                  "Use the draft, refuse it, or ask for a new one."),
+                   SHAPE_OPT(compaction_decide_params, text,
+                             "The edited summary; with \"again\": the focus of the new summary.")),
     CONVERSE(decide_draft, NOW, SESSION),
 };
 
 const struct operation operation_compaction_undo = {
-    OPERATION("compaction/undo", CLIENT, CONVERSATION,
-              "Takes the last compaction of a session back."),
+    OPERATION("compaction/undo", CLIENT, CONVERSATION, "Undoes the last compaction of a session."),
     .params = &session_params_shape,
     .needs = NEED_COMPACTION,
     CONVERSE(undo, REFUSED, WRITING),
@@ -328,7 +344,7 @@ const struct operation operation_compaction_undo = {
 static const struct shape pin_shape = SHAPE_PARAMETERS(
     struct compaction_pin_params, SESSION_FIELD(compaction_pin_params),
     SHAPE_OPT(compaction_pin_params, seq,
-              "Number of the message's event; absent or 0: the newest of the user's."));
+              "Number of the message's event; absent or 0: the newest message of the user."));
 
 const struct operation operation_compaction_pin = {
     OPERATION("compaction/pin", CLIENT, CONVERSATION,
@@ -339,7 +355,8 @@ const struct operation operation_compaction_pin = {
 };
 
 const struct operation operation_compaction_unpin = {
-    OPERATION("compaction/unpin", CLIENT, CONVERSATION, "Lets compactions have a message again."),
+    OPERATION("compaction/unpin", CLIENT, CONVERSATION,
+              "Unpins a message: compactions may summarise or drop it again."),
     .params = &pin_shape,
     .needs = NEED_COMPACTION,
     CONVERSE(unpin, REFUSED, WRITING),
@@ -359,34 +376,39 @@ static bool has_role(const void *part)
 }
 
 static const struct shape part_shape = SHAPE_OF(
-    "part", struct context_part, SHAPE_REQ_WORD(context_part, kind, kinds, "What it is."),
-    SHAPE_OPT_WORD(context_part, role, role_names, "Who says the message.", .there = has_role),
-    SHAPE_OPT(context_part, source, "Where tools, a skill or instructions come from."),
+    "part", struct context_part,
+    SHAPE_REQ_WORD(context_part, kind, kinds, "Kind of the part."),
+    SHAPE_OPT_WORD(context_part, role, role_names, "Role of the message.", .there = has_role),
+    SHAPE_OPT(context_part, source, "Source of the tools, skill or instructions."),
     SHAPE_OPT(context_part, seq, "Number of the message."),
     SHAPE_OPT(context_part, turn, "Turn of the message."),
-    SHAPE_REQ(context_part, tokens, "Its share of the request."),
-    SHAPE_OPT(context_part, cap, "Tokens that it may have."),
-    SHAPE_OPT(context_part, whole, "Tokens before the cap cut it."),
-    SHAPE_OPT(context_part, text, "The whole of it."),
-    SHAPE_OPT(context_part, pinned, "Compactions keep it."),
-    SHAPE_OPT(context_part, goes, "A compaction now would drop it."));
+    SHAPE_REQ(context_part, tokens, "Tokens of this part."),
+    SHAPE_OPT(context_part, cap, "Token limit of this part."),
+    SHAPE_OPT(context_part, whole, "Tokens of the part before the limit cut it."),
+    SHAPE_OPT(context_part, text, "Full text of the part."),
+    SHAPE_OPT(context_part, pinned, "The message is pinned: compactions keep it."),
+    SHAPE_OPT(context_part, goes, "A compaction now would drop this part."));
 
 const struct operation operation_context_read = {
-    OPERATION("context/read", CLIENT, CONVERSATION,
-              "Tells what the next request would carry, part by part."),
+    OPERATION("context/read", CLIENT, CONVERSATION, "Lists the parts of the next request."),
     .params = &session_params_shape,
     .result = RESULT(
-        "context", context, SHAPE_REQ_LIST("parts", context, parts, part_shape, "In their order."),
-        SHAPE_REQ(context, tokens, "Of all parts."),
-        SHAPE_OPT(context, estimated, "No provider has counted them."),
-        SHAPE_OPT(context, last_input, "As the provider counted the last request.", .absent = -1),
-        SHAPE_OPT(context, cached, "Of those from the provider's cache.", .absent = -1),
+        "context", context,
+        SHAPE_REQ_LIST("parts", context, parts, part_shape, "In the order of the request."),
+        SHAPE_REQ(context, tokens, "Tokens of all parts."),
+        SHAPE_OPT(context, estimated, "The tokens are estimated: no provider has counted them."),
+        SHAPE_OPT(context, last_input, "Tokens of the last request, as the provider counted them.",
+                  .absent = -1),
+        SHAPE_OPT(context, cached,
+                  "Tokens of the last request that came from the provider's cache.", .absent = -1),
         SHAPE_OPT(context, sent, "Tokens of all requests of the session.", .absent = -1),
         SHAPE_OPT(context, received, "Tokens of all answers of the session.", .absent = -1),
-        SHAPE_OPT(context, window, "Of the model."),
-        SHAPE_OPT(context, threshold, "Tokens from which on the history is shortened."),
-        SHAPE_OPT(context, mode, "Of a compaction now."),
-        SHAPE_OPT(context, tokens_after, "Of all parts that would stay then.", .absent = -1)),
+        SHAPE_OPT(context, window, "Context window of the model, in tokens."),
+        SHAPE_OPT(context, threshold,
+                  "Tokens from which on the history is shortened automatically."),
+        SHAPE_OPT(context, mode, "Mode that a compaction now would use."),
+        SHAPE_OPT(context, tokens_after,
+                  "Tokens of all parts that would stay after that compaction.", .absent = -1)),
     CONVERSE(context, NOW, READING),
 };
 
@@ -397,9 +419,9 @@ const struct operation operation_context_read = {
 static const struct shape any_session_shape =
     SHAPE_PARAMETERS(struct session_params, ANY_SESSION_FIELD(session_params));
 
-static const struct shape offer_shape =
-    SHAPE_OF("provider", struct provider_offer, SHAPE_REQ(provider_offer, name, "Of the provider."),
-             SHAPE_OPT(provider_offer, wants, "The variable of the key that it lacks."));
+static const struct shape offer_shape = SHAPE_OF(
+    "provider", struct provider_offer, SHAPE_REQ(provider_offer, name, "Name of the provider."),
+    SHAPE_OPT(provider_offer, wants, "Environment variable of the missing key."));
 
 FAULT(models_result)
 
@@ -408,9 +430,9 @@ const struct operation operation_models_list = {
               "Lists the models of the present provider, and the providers."),
     .params = &any_session_shape,
     .result = RESULT("models", models_result,
-                     SHAPE_REQ_TEXTS(models_result, models, "Of the present provider."),
+                     SHAPE_REQ_TEXTS(models_result, models, "Models of the present provider."),
                      SHAPE_REQ_LIST("providers", models_result, providers, offer_shape,
-                                    "That can be chosen, or lack their key."),
+                                    "Providers that can be chosen or lack their key."),
                      FAULT_FIELD(models_result, "Why the server lists no models.")),
     CONVERSE(models, LATER, READING),
 };
@@ -420,16 +442,18 @@ FAULT(provider_check_result)
 const struct operation operation_provider_check = {
     OPERATION("provider/check", CLIENT, CONVERSATION,
               "Asks the server of a provider whether it answers."),
-    .params = PARAMETERS(
-        provider_check_params, ANY_SESSION_FIELD(provider_check_params),
-        SHAPE_OPT(provider_check_params, provider, "Its name; without it the present one."),
-        SHAPE_OPT(provider_check_params, model,
-                  "That is to be listed; without it the present or the usual one.")),
+    .params =
+        PARAMETERS(provider_check_params, ANY_SESSION_FIELD(provider_check_params),
+                   SHAPE_OPT(provider_check_params, provider,
+                             "Name of the provider; absent: the present provider."),
+                   SHAPE_OPT(provider_check_params, model,
+                             "Model to look for; absent: the present model or the default one.")),
     .result = RESULT("provider state", provider_check_result,
-                     SHAPE_REQ(provider_check_result, provider, "Who was asked."),
+                     SHAPE_REQ(provider_check_result, provider, "Provider that was asked."),
                      SHAPE_REQ(provider_check_result, model,
                                "The model; empty: the first that the server lists."),
-                     SHAPE_OPT(provider_check_result, url, "Where; none: it has no server."),
+                     SHAPE_OPT(provider_check_result, url,
+                               "Address of the server; absent: the provider has no server."),
                      SHAPE_REQ(provider_check_result, models, "How many models the server lists."),
                      SHAPE_REQ(provider_check_result, listed, "Whether the model is among them."),
                      SHAPE_REQ(provider_check_result, ms, "Milliseconds until the answer."),
@@ -438,17 +462,18 @@ const struct operation operation_provider_check = {
 };
 
 static const struct shape fact_shape =
-    SHAPE_OF("fact", struct report_fact, SHAPE_REQ(report_fact, name, "What of."),
-             SHAPE_REQ(report_fact, value, "What there is."));
+    SHAPE_OF("fact", struct report_fact, SHAPE_REQ(report_fact, name, "Subject of the fact."),
+             SHAPE_REQ(report_fact, value, "The fact."));
 
 FAULT(report_result)
 
 const struct operation operation_doctor_report = {
-    OPERATION("doctor/report", OWNER, CONVERSATION, "Tells what the engine uses, and why."),
+    OPERATION("doctor/report", OWNER, CONVERSATION,
+              "Tells which provider, store and memory the engine uses, and why."),
     .params = &any_session_shape,
     .result = RESULT("report", report_result,
                      SHAPE_REQ_LIST("facts", report_result, facts, fact_shape,
                                     "Provider, store and memory, and why."),
-                     FAULT_FIELD(report_result, "The fault among them.")),
+                     FAULT_FIELD(report_result, "The problem that was found.")),
     CONVERSE(report, LATER, READING),
 };

@@ -20,8 +20,7 @@ static struct corpora *corpora_of(const struct operation_context *c)
 OPERATION_RUN(run_list, !corpora_of(c) || corpora_list(corpora_of(c), result, e))
 
 const struct operation operation_corpus_list = {
-    OPERATION("corpus/list", CLIENT, CORPORA,
-              "Lists the corpora: what they are made of, and how much they have."),
+    OPERATION("corpus/list", CLIENT, CORPORA, "Lists the corpora with their paths and sizes."),
     .result = &corpus_list_shape,
     .needs = READS,
     .run = run_list,
@@ -48,8 +47,7 @@ OPERATION_RUN(run_passages,
               corpora_of(c) ? corpora_passages(corpora_of(c), params, result, e) : nothing_there(e))
 
 const struct operation operation_corpus_passages = {
-    OPERATION("corpus/passages", CLIENT, CORPORA,
-              "Gives passages of a document, as they stand in it."),
+    OPERATION("corpus/passages", CLIENT, CORPORA, "Gives passages of a document, in their order."),
     .params = &corpus_passages_query_shape,
     .result = &corpus_passages_shape,
     .needs = READS,
@@ -65,8 +63,8 @@ static bool run_cited(struct operation_context *c, const void *params, void *res
 
 const struct operation operation_corpus_cited = {
     OPERATION("corpus/cited", CLIENT, CORPORA,
-              "Gives the passages that the model was last given in a session, or before an event "
-              "of it, by their numbers."),
+              "Gives, by number, the passages that the model last received in a session, or last "
+              "before an event of the session."),
     .params = &corpus_cited_shape,
     .result = &corpus_passages_shape,
     .needs = READS,
@@ -83,7 +81,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_corpus_search = {
-    OPERATION("corpus/search", CLIENT, CORPORA, "Searches a corpus, or all: passages, best first."),
+    OPERATION("corpus/search", CLIENT, CORPORA,
+              "Searches one corpus or all; gives passages, best match first."),
     .params = &corpus_search_shape,
     .result = &corpus_found_shape,
     .needs = READS,
@@ -93,7 +92,7 @@ const struct operation operation_corpus_search = {
 OPERATION_RUN(run_stats, !corpora_of(c) || corpora_stats(corpora_of(c), result, e))
 
 const struct operation operation_corpus_stats = {
-    OPERATION("corpus/stats", CLIENT, CORPORA, "Tells how much there is in all corpora."),
+    OPERATION("corpus/stats", CLIENT, CORPORA, "Counts the contents of all corpora."),
     .result = &corpus_stats_shape,
     .needs = READS,
     .run = run_stats,
@@ -103,7 +102,7 @@ const struct operation operation_corpus_stats = {
 
 static bool stopped(struct error *e)
 {
-    return err_set(e, ERR_INTERRUPTED, "stopped; 'tiro corpus update' goes on with it");
+    return err_set(e, ERR_INTERRUPTED, "stopped; 'tiro corpus update' continues");
 }
 
 static bool tell(const struct operation_context *c, const char *what, int64_t done, int64_t of,
@@ -247,7 +246,7 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 
 const struct operation operation_corpus_add = {
     OPERATION("corpus/add", OWNER, CORPORA,
-              "Adds files and folders to a corpus, which is made where there is none."),
+              "Adds files and folders to a corpus; creates the corpus if needed."),
     .params = &corpus_add_shape,
     .result = &corpus_progress_shape,
     .needs = WRITES,
@@ -296,7 +295,7 @@ static bool run_update(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_corpus_update = {
     OPERATION("corpus/update", OWNER, CORPORA,
-              "Reads what has changed of a corpus's files, and takes out what is gone."),
+              "Reads new and changed files of a corpus, and drops deleted ones."),
     .params = &corpus_add_shape,
     .result = &corpus_progress_shape,
     .needs = WRITES,
@@ -308,7 +307,7 @@ OPERATION_RUN(run_ingest, corpora_ingest_text(c->corpora, params, c->wakeup, res
 
 const struct operation operation_corpus_ingest = {
     OPERATION("corpus/ingest", OWNER, CORPORA,
-              "Adds a text to a corpus, in the place of one of that name."),
+              "Adds a text to a corpus; it replaces a text of the same name."),
     .params = &corpus_ingest_shape,
     .result = &corpus_ingested_shape,
     .needs = WRITES,
@@ -322,7 +321,7 @@ OPERATION_RUN(run_remove,
 
 const struct operation operation_corpus_remove = {
     OPERATION("corpus/remove", OWNER, CORPORA,
-              "Removes a corpus, or a document or folder of it; files stay."),
+              "Removes a corpus, or a document or folder of a corpus; the files stay."),
     .params = &corpus_remove_shape,
     .result = &corpus_removed_shape,
     .needs = WRITES,

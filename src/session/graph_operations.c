@@ -27,8 +27,8 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 const struct operation operation_graph_list = {
     OPERATION("graph/list", CLIENT, MEMORY, "Lists the entities of the graph by name."),
     .params = PARAMETERS(graph_list_params,
-                         SHAPE_OPT(graph_list_params, after, "From behind this name on."),
-                         SHAPE_OPT(graph_list_params, limit, "At most so many; 0: all.")),
+                         SHAPE_OPT(graph_list_params, after, "Only entities after this name."),
+                         SHAPE_OPT(graph_list_params, limit, "Most entities to give; 0: all.")),
     .result = &graph_part_shape,
     .needs = READS,
     .run = run_list,
@@ -38,7 +38,7 @@ OPERATION_RUN(run_search, !graph_of(c) || graph_search(graph_of(c), params, resu
 
 const struct operation operation_graph_search = {
     OPERATION("graph/search", CLIENT, MEMORY,
-              "Searches the graph: entities, best first, with their relations."),
+              "Searches the graph; gives entities, best match first, with their relations."),
     .params = &graph_search_shape,
     .result = &graph_part_shape,
     .needs = READS,
@@ -49,7 +49,7 @@ OPERATION_RUN(run_open, !graph_of(c) || graph_open(graph_of(c), params, result, 
 
 const struct operation operation_graph_open = {
     OPERATION("graph/open", CLIENT, MEMORY,
-              "Gives entities by their names, whole, with their relations."),
+              "Gives entities by name, with all observations and relations."),
     .params = &graph_names_shape,
     .result = &graph_part_shape,
     .needs = READS,
@@ -59,7 +59,7 @@ const struct operation operation_graph_open = {
 OPERATION_RUN(run_stats, !graph_of(c) || graph_stats(graph_of(c), result, e))
 
 const struct operation operation_graph_stats = {
-    OPERATION("graph/stats", CLIENT, MEMORY, "Tells how much there is in the graph."),
+    OPERATION("graph/stats", CLIENT, MEMORY, "Counts the contents of the graph."),
     .result = &graph_stats_shape,
     .needs = READS,
     .run = run_stats,
@@ -69,7 +69,7 @@ OPERATION_RUN(run_reindex, !graph_of(c) || graph_reindex(graph_of(c), e))
 
 const struct operation operation_graph_reindex = {
     OPERATION("graph/reindex", OWNER, MEMORY,
-              "Makes the graph's index of words anew, in the configured language."),
+              "Rebuilds the graph's word index in the configured language."),
     .needs = WRITES,
     .run = run_reindex,
 };
@@ -79,8 +79,7 @@ const struct operation operation_graph_reindex = {
 OPERATION_RUN(run_create, graph_create(&c->graphs->graph, params, &a_person, result, e))
 
 const struct operation operation_graph_create = {
-    OPERATION("graph/create_entities", OWNER, MEMORY,
-              "Creates entities; gives those that are new."),
+    OPERATION("graph/create_entities", OWNER, MEMORY, "Creates entities; gives the new ones."),
     .params = &graph_create_shape,
     .result = &graph_part_shape,
     .needs = WRITES,
@@ -91,7 +90,7 @@ OPERATION_RUN(run_observe, graph_observe(&c->graphs->graph, params, &a_person, r
 
 const struct operation operation_graph_observe = {
     OPERATION("graph/add_observations", OWNER, MEMORY,
-              "Adds observations to entities; gives those that are new."),
+              "Adds observations to entities; gives the new ones."),
     .params = &graph_observe_shape,
     .result = &graph_added_shape,
     .needs = WRITES,
@@ -102,7 +101,7 @@ OPERATION_RUN(run_relate, graph_relate(&c->graphs->graph, params, &a_person, res
 
 const struct operation operation_graph_relate = {
     OPERATION("graph/create_relations", OWNER, MEMORY,
-              "Relates entities; gives the relations that are new."),
+              "Creates relations between entities; gives the new ones."),
     .params = &graph_relate_shape,
     .result = &graph_part_shape,
     .needs = WRITES,
@@ -134,9 +133,9 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_graph_delete = {
-    OPERATION(
-        "graph/delete_entities", OWNER, MEMORY,
-        "Deletes entities with their observations and relations: all that are named, or none."),
+    OPERATION("graph/delete_entities", OWNER, MEMORY,
+              "Deletes entities with their observations and relations; if one name is unknown, "
+              "none is deleted."),
     .params = &graph_entity_names_shape,
     .result = &graph_counts_shape,
     .needs = WRITES,
@@ -157,7 +156,7 @@ static bool run_unobserve(struct operation_context *c, const void *params, void 
 
 const struct operation operation_graph_unobserve = {
     OPERATION("graph/delete_observations", OWNER, MEMORY,
-              "Deletes observations: all that are named, or none."),
+              "Deletes observations; if one is unknown, none is deleted."),
     .params = &graph_unobserve_shape,
     .result = &graph_counts_shape,
     .needs = WRITES,
@@ -174,7 +173,7 @@ static bool run_unrelate(struct operation_context *c, const void *params, void *
 
 const struct operation operation_graph_unrelate = {
     OPERATION("graph/delete_relations", OWNER, MEMORY,
-              "Deletes relations: all that are named, or none."),
+              "Deletes relations; if one is unknown, none is deleted."),
     .params = &graph_relate_shape,
     .result = &graph_counts_shape,
     .needs = WRITES,
@@ -199,7 +198,7 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 
 const struct operation operation_graph_restore = {
     OPERATION("graph/restore", OWNER, MEMORY,
-              "Puts back what was last deleted here, or by the model."),
+              "Restores what was last deleted in this process, by a client or by the model."),
     .result = &graph_counts_shape,
     .needs = WRITES,
     .run = run_restore,

@@ -17,18 +17,19 @@
 enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
 
 #define ID(S)                                                                                      \
-    SHAPE_REQ(S, id, "An item: its id or the beginning of it.", .least = 1,                        \
+    SHAPE_REQ(S, id, "Id of an item, or the beginning of the id.", .least = 1,                     \
               .most = LEARNED_ID_BYTES)
 #define SCOPE(S) SHAPE_OPT(S, scope, "\"project\" or \"user\"; absent: both.")
 #define KIND(S) SHAPE_OPT(S, kind, "\"fact\", \"rule\", \"language\", …; absent: any.")
-#define TAG(S) SHAPE_OPT(S, tag, "Only texts that have this word with \"#\" in front.")
+#define TAG(S) SHAPE_OPT(S, tag, "Only items whose text has #TAG.")
 #define SESSION(S) SHAPE_OPT_AS(SESSION_MEMBER, S, session, "Only what was said in this session.")
 #define PROJECT(S)                                                                                 \
     SHAPE_OPT(S, project,                                                                          \
-              "\"all\" or a directory of one; absent: the session's, else the program's.")
+              "\"all\" or a directory of the project; absent: the session's directory, else the "  \
+              "program's.")
 #define WORKED_IN(S)                                                                               \
     SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
-                 "The session whose project is meant; absent: the program's directory.",           \
+                 "Session whose project is used; absent: the project of the program's directory.", \
                  .least = 1)
 #define READS (NEED_MEMORY | NEED_LEARNED | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
@@ -93,19 +94,21 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_learned_list = {
-    OPERATION("learned/list", CLIENT, MEMORY, "Lists what was learned, what changed last first."),
+    OPERATION("learned/list", CLIENT, MEMORY, "Lists learned items, latest change first."),
     .params = PARAMETERS(
         learned_list_params,
-        SHAPE_OPT(learned_list_params, query,
-                  "Words, of which a text has one, most of them first; absent: any text."),
+        SHAPE_OPT(
+            learned_list_params, query,
+            "Words: gives texts with at least one of them, most words first; absent: all texts."),
         SHAPE_OPT(learned_list_params, scope,
                   "\"project\", \"user\", \"tool\" or \"history\"; absent: the first two."),
         KIND(learned_list_params), TAG(learned_list_params),
         SHAPE_OPT(learned_list_params, state,
                   "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
         PROJECT(learned_list_params), SESSION(learned_list_params),
-        SHAPE_OPT(learned_list_params, unused, "Only what counts and no session was told of."),
-        SHAPE_OPT(learned_list_params, limit, "At most so many items.")),
+        SHAPE_OPT(learned_list_params, unused,
+                  "Only active items that no session was told of yet."),
+        SHAPE_OPT(learned_list_params, limit, "Most items to give.")),
     .result = &items_shape,
     .needs = READS,
     .run = run_list,
@@ -124,14 +127,14 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_learned_search = {
-    OPERATION("learned/search", CLIENT, MEMORY, "Searches what was learned and counts."),
+    OPERATION("learned/search", CLIENT, MEMORY, "Searches the active learned items."),
     .params = PARAMETERS(learned_search_params,
                          SHAPE_REQ(learned_search_params, query, "Words; blank: the newest items."),
                          SCOPE(learned_search_params), KIND(learned_search_params),
                          TAG(learned_search_params), PROJECT(learned_search_params),
                          SESSION(learned_search_params),
-                         SHAPE_OPT(learned_search_params, limit, "At most so many items.",
-                                   .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT)),
+                         SHAPE_OPT(learned_search_params, limit, "Most items to give.", .least = 1,
+                                   .most = SEARCH_MOST, .absent = SEARCH_LIMIT)),
     .result = &items_shape,
     .needs = READS,
     .run = run_search,
@@ -158,7 +161,7 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_learned_read = {
-    OPERATION("learned/read", CLIENT, MEMORY, "Gives an item of what was learned."),
+    OPERATION("learned/read", CLIENT, MEMORY, "Gives a learned item."),
     .params = &id_shape,
     .result = &learned_item_shape,
     .needs = READS,
@@ -175,7 +178,8 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_learned_history = {
-    OPERATION("learned/history", CLIENT, MEMORY, "Gives an item and what it took the place of."),
+    OPERATION("learned/history", CLIENT, MEMORY,
+              "Gives an item and the earlier versions that it replaced."),
     .params = &id_shape,
     .result = &items_shape,
     .needs = READS,
@@ -226,8 +230,9 @@ static bool run_accept(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_learned_accept = {
-    OPERATION("learned/accept", OWNER, MEMORY,
-              "Makes a candidate count; an entity moves into the graph."),
+    OPERATION(
+        "learned/accept", OWNER, MEMORY,
+        "Accepts a candidate: models are told of it; a proposed entity moves into the graph."),
     .params = &id_shape,
     .result = &learned_item_shape,
     .needs = WRITES,
@@ -243,7 +248,8 @@ static bool run_reject(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_learned_reject = {
     OPERATION("learned/reject", OWNER, MEMORY,
-              "Makes an item count no more; what it took the place of does again."),
+              "Rejects an item: models are no longer told of it; the item that it replaced is "
+              "active again."),
     .params = &id_shape,
     .result = &learned_item_shape,
     .needs = WRITES,
@@ -307,13 +313,13 @@ const struct operation operation_learned_add = {
     .params =
         PARAMETERS(learned_add_params, SHAPE_REQ(learned_add_params, text, "What to remember."),
                    SHAPE_OPT(learned_add_params, scope,
-                             "\"project\" or \"user\"; absent: what the text says."),
+                             "\"project\" or \"user\"; absent: derived from the text."),
                    WORKED_IN(learned_add_params)),
-    .result =
-        RESULT("added item", learned_add_result,
-               SHAPE_FIELD("item", OBJECT, REQUIRED, offsetof(struct learned_add_result, item),
-                           .of = &learned_item_shape, .help = "What is remembered."),
-               SHAPE_REQ(learned_add_result, known, "It was there already.")),
+    .result = RESULT(
+        "added item", learned_add_result,
+        SHAPE_FIELD("item", OBJECT, REQUIRED, offsetof(struct learned_add_result, item),
+                    .of = &learned_item_shape, .help = "The item that was added, or that existed."),
+        SHAPE_REQ(learned_add_result, known, "The item existed already.")),
     .needs = WRITES,
     .run = run_add,
 };
@@ -368,11 +374,10 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_learned_forget = {
     OPERATION("learned/forget", OWNER, MEMORY,
-              "Deletes items for good, with their history: all that are named, or none."),
-    .params =
-        PARAMETERS(learned_forget_params,
-                   SHAPE_REQ_TEXTS(learned_forget_params, ids,
-                                   "Items: their ids or the beginnings of them.", .least = 1)),
+              "Deletes items and their history for good; if one id is unknown, none is deleted."),
+    .params = PARAMETERS(learned_forget_params,
+                         SHAPE_REQ_TEXTS(learned_forget_params, ids,
+                                         "Ids of items, or beginnings of ids.", .least = 1)),
     .result = RESULT("forgotten items", learned_forget_result,
                      SHAPE_REQ(learned_forget_result, deleted, "Items.")),
     .needs = WRITES,
@@ -396,7 +401,8 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_learned_restore = {
-    OPERATION("learned/restore", OWNER, MEMORY, "Puts back what was last forgotten here."),
+    OPERATION("learned/restore", OWNER, MEMORY,
+              "Restores the items that were last forgotten in this process."),
     .result = &learned_item_shape,
     .needs = WRITES,
     .run = run_restore,
@@ -436,11 +442,12 @@ struct notice *learned_notice(struct store *s, const char *directory, bool propo
 
 const struct operation operation_learned_stats = {
     OPERATION("learned/stats", CLIENT, MEMORY,
-              "Counts what was learned of a project and of the user."),
+              "Counts the learned items of a project and of the user."),
     .params = PARAMETERS(learned_stats_params, WORKED_IN(learned_stats_params)),
     .result = RESULT("figures", learned_stats,
                      SHAPE_REQ(learned_stats, active, "Items that models are told of."),
-                     SHAPE_REQ(learned_stats, candidates, "Items that wait for the user's word."),
+                     SHAPE_REQ(learned_stats, candidates,
+                               "Items that wait until the user accepts or rejects them."),
                      SHAPE_REQ(learned_stats, superseded, "Items that were replaced."),
                      SHAPE_REQ(learned_stats, rejected, "Items that are not asked for again.")),
     .needs = READS,

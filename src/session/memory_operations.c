@@ -257,14 +257,14 @@ static const char *const origin_words[] = {"any", [1 + MEMORY_IMPORTED] = "impor
 const struct shape_names memory_filter_origins = {origin_words, 1 + MEMORY_ORIGINS, -1};
 
 #define ID(S)                                                                                      \
-    SHAPE_REQ(S, id, "An entry: its id or the beginning of it.", .least = 1,                       \
+    SHAPE_REQ(S, id, "Id of an entry, or the beginning of the id.", .least = 1,                    \
               .most = MEMORY_ID_BYTES)
 #define SCOPE(S)                                                                                   \
     SHAPE_OPT(S, scope,                                                                            \
               "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
 #define SESSION(S)                                                                                 \
     SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
-                 "The session whose scopes \"project\" and \"session\" are meant.", .least = 1)
+                 "Session to which the scopes \"project\" and \"session\" refer.", .least = 1)
 
 /* --- memory/search ---------------------------------------------------------------------------- */
 
@@ -344,18 +344,19 @@ const struct operation operation_memory_search = {
     OPERATION("memory/search", CLIENT, MEMORY, "Searches semantic memory."),
     .params = PARAMETERS(
         memory_search,
-        SHAPE_REQ(memory_search, query, "What to recall; blank: the newest entries."),
+        SHAPE_REQ(memory_search, query, "Text to search for; blank: the newest entries."),
         SCOPE(memory_search), SESSION(memory_search), MEMORY_FILTER(memory_search),
         SHAPE_OPT(memory_search, limit, "Hits.", .least = 1, .most = SEARCH_MOST,
                   .absent = SEARCH_LIMIT),
-        SHAPE_OPT_WORD(memory_search, order, orders, "Of the hits.", .absent = MEMORY_BY_SCORE),
-        SHAPE_OPT(memory_search, typing, "The last word may be the beginning of one.")),
+        SHAPE_OPT_WORD(memory_search, order, orders, "Order of the hits.",
+                       .absent = MEMORY_BY_SCORE),
+        SHAPE_OPT(memory_search, typing, "The last word may be incomplete.")),
     .result =
         RESULT("hits", memory_found,
                SHAPE_REQ_LIST("hits", memory_found, hits.items, memory_hit_shape, "Best first."),
                SHAPE_FIELD("badge", OWN, OPTIONAL, 0, .codec = &badge, .there = has_badge,
-                           .help = "Why it was not searched as configured, English."),
-               SHAPE_REQ(memory_found, total, "Entries of the scope.")),
+                           .help = "Why memory could not be searched as configured, in English."),
+               SHAPE_REQ(memory_found, total, "Number of entries in the scope.")),
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_search,
 };
@@ -380,7 +381,7 @@ const struct operation operation_memory_list = {
     OPERATION("memory/list", CLIENT, MEMORY, "Lists the entries of memory, newest first."),
     .params = PARAMETERS(memory_list_params, SCOPE(memory_list_params), SESSION(memory_list_params),
                          MEMORY_FILTER(memory_list_params),
-                         SHAPE_OPT(memory_list_params, limit, "At most so many; 0: all.")),
+                         SHAPE_OPT(memory_list_params, limit, "Most entries to give; 0: all.")),
     .result = RESULT(
         "entries", memory_entries,
         SHAPE_REQ_LIST("entries", memory_entries, items, memory_entry_shape, "Newest first.")),
@@ -427,7 +428,7 @@ static bool run_around(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_memory_around = {
     OPERATION("memory/around", CLIENT, MEMORY,
-              "Gives an entry of memory with those before and after it in its conversation."),
+              "Gives an entry of memory with the entries before and after it in its conversation."),
     .params = &memory_place_shape,
     .result = &memory_excerpt_shape,
     .needs = NEED_MEMORY | NEED_STORE,
@@ -467,9 +468,11 @@ static bool run_pin(struct operation_context *c, const void *params, void *resul
 
 const struct operation operation_memory_pin = {
     OPERATION("memory/pin", OWNER, MEMORY,
-              "Pins an entry: it wins ties, and no copy replaces it; or unpins it."),
-    .params = PARAMETERS(memory_pin_params, ID(memory_pin_params),
-                         SHAPE_REQ(memory_pin_params, pinned, "False: no more.")),
+              "Pins or unpins an entry. A pinned entry ranks above equal matches, and later copies "
+              "do not replace it."),
+    .params =
+        PARAMETERS(memory_pin_params, ID(memory_pin_params),
+                   SHAPE_REQ(memory_pin_params, pinned, "True: pin the entry; false: unpin it.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_pin,
 };
@@ -508,15 +511,15 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_memory_forget = {
     OPERATION("memory/forget", OWNER, MEMORY,
-              "Deletes entries for good: all that are named, or none."),
-    .params =
-        PARAMETERS(memory_forget_params,
-                   SHAPE_REQ_TEXTS(memory_forget_params, ids,
-                                   "Entries: their ids or the beginnings of them.", .least = 1)),
-    .result = RESULT("forgotten entries", memory_forget_result,
-                     SHAPE_REQ(memory_forget_result, deleted, "Entries."),
-                     SHAPE_REQ(memory_forget_result, summaries,
-                               "Summaries that quote what went, and are flagged.")),
+              "Deletes entries for good; if one id is unknown, none is deleted."),
+    .params = PARAMETERS(memory_forget_params,
+                         SHAPE_REQ_TEXTS(memory_forget_params, ids,
+                                         "Ids of entries, or beginnings of ids.", .least = 1)),
+    .result =
+        RESULT("forgotten entries", memory_forget_result,
+               SHAPE_REQ(memory_forget_result, deleted, "Entries."),
+               SHAPE_REQ(memory_forget_result, summaries,
+                         "Number of summaries that quote a deleted entry; they are flagged.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_forget,
 };
@@ -540,11 +543,12 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_memory_restore = {
-    OPERATION("memory/restore", OWNER, MEMORY, "Puts back what was last forgotten here."),
-    .result = RESULT(
-        "restored", memory_restore_result,
-        SHAPE_REQ(memory_restore_result, id, "The first entry that was put back."),
-        SHAPE_REQ(memory_restore_result, summaries, "Summaries that quote it, and were flagged.")),
+    OPERATION("memory/restore", OWNER, MEMORY,
+              "Restores the entries that were last forgotten in this process."),
+    .result = RESULT("restored", memory_restore_result,
+                     SHAPE_REQ(memory_restore_result, id, "Id of the first restored entry."),
+                     SHAPE_REQ(memory_restore_result, summaries,
+                               "Number of flagged summaries that quote the restored entries.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_restore,
 };
@@ -560,7 +564,7 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_memory_stats = {
-    OPERATION("memory/stats", CLIENT, MEMORY, "Tells how much there is in memory."),
+    OPERATION("memory/stats", CLIENT, MEMORY, "Counts the contents of memory."),
     .result = &memory_stats_shape,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_stats,

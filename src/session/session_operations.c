@@ -30,7 +30,7 @@ enum { INPUTS_LIMIT = 100, INPUTS_MOST = 10000 };
 
 static const struct shape changed_shape =
     SHAPE_OF("changed session", struct session_changed,
-             SHAPE_REQ(session_changed, id, "The session that was meant."));
+             SHAPE_REQ(session_changed, id, "Id of the session."));
 
 const struct shape session_params_shape =
     SHAPE_PARAMETERS(struct session_params, SESSION_FIELD(session_params));
@@ -52,15 +52,17 @@ const struct operation operation_session_list = {
     .params = PARAMETERS(
         session_filter,
         SHAPE_OPT(session_filter, text,
-                  "In title, directory, model, labels or last line, case folded."),
-        SHAPE_OPT(session_filter, label, "Has this label."),
-        SHAPE_OPT(session_filter, directory, "Was begun there."),
-        SHAPE_OPT_WORD(session_filter, state, states, "Which ones.", .absent = SESSION_ANY),
-        SHAPE_OPT(session_filter, limit, "At most so many; 0: all.")),
-    .result = RESULT("sessions", session_list_result,
-                     SHAPE_REQ_LIST("sessions", session_list_result, sessions, session_info_shape,
-                                    "Newest first."),
-                     SHAPE_REQ(session_list_result, total, "How many match without the limit.")),
+                  "Text in the title, directory, model, labels or last line; case is ignored."),
+        SHAPE_OPT(session_filter, label, "Only sessions with this label."),
+        SHAPE_OPT(session_filter, directory, "Only sessions that were begun in this directory."),
+        SHAPE_OPT_WORD(session_filter, state, states, "Archived sessions, others, or any.",
+                       .absent = SESSION_ANY),
+        SHAPE_OPT(session_filter, limit, "Most sessions to give; 0: all.")),
+    .result = RESULT(
+        "sessions", session_list_result,
+        SHAPE_REQ_LIST("sessions", session_list_result, sessions, session_info_shape,
+                       "Newest first."),
+        SHAPE_REQ(session_list_result, total, "Number of matching sessions, without the limit.")),
     .run = run_list,
 };
 
@@ -80,14 +82,14 @@ const struct operation operation_session_search = {
               "Searches the transcripts of all sessions, or of one."),
     .params = PARAMETERS(
         session_search_params,
-        SHAPE_REQ(session_search_params, query, "Words to find in what was said."),
-        SHAPE_OPT_AS(SESSION_MEMBER, session_search_params, session, "In this session alone."),
+        SHAPE_REQ(session_search_params, query, "Words to find in messages and answers."),
+        SHAPE_OPT_AS(SESSION_MEMBER, session_search_params, session, "Search only this session."),
         SHAPE_OPT(session_search_params, limit, "Matches.", .least = 1, .most = SEARCH_MOST,
                   .absent = SEARCH_LIMIT)),
     .result = RESULT(
         "matches", session_search_result,
         SHAPE_REQ_LIST("matches", session_search_result, matches, search_hit_shape, "Best first."),
-        SHAPE_REQ(session_search_result, more, "There are more than the limit.")),
+        SHAPE_REQ(session_search_result, more, "There are more matches than the limit.")),
     .run = run_search,
 };
 
@@ -98,25 +100,26 @@ OPERATION_RUN(run_read, catalog_find(&c->catalog, ((const struct session_params 
 
 const struct operation operation_session_read = {
     OPERATION("session/read", CLIENT, READ,
-              "Tells what is known of a session without its transcript."),
+              "Gives the properties of a session, without its transcript."),
     .params = &session_params_shape,
     .result = &session_info_shape,
     .run = run_read,
 };
 
-static const struct shape history_result_shape = SHAPE_OF(
-    "history", struct session_history_result,
-    SHAPE_FIELD("session", OBJECT, REQUIRED,
-                SHAPE_AT(struct session_info, struct session_history_result, session),
-                .of = &session_info_shape, .help = "The session."),
-    SHAPE_FIELD("events", OWN, REQUIRED,
-                SHAPE_AT(struct event_list, struct session_history_result, events),
-                .codec = &event_list_codec, .help = "Ascending, as lines of stream-json."),
-    SHAPE_REQ(session_history_result, more,
-              "There are events behind the page; with \"newest\" before it."),
-    SHAPE_OPT(
-        session_history_result, large,
-        "The next event, which alone has more than \"bytes\"; session/event gives it in parts."));
+static const struct shape history_result_shape =
+    SHAPE_OF("history", struct session_history_result,
+             SHAPE_FIELD("session", OBJECT, REQUIRED,
+                         SHAPE_AT(struct session_info, struct session_history_result, session),
+                         .of = &session_info_shape, .help = "The session."),
+             SHAPE_FIELD("events", OWN, REQUIRED,
+                         SHAPE_AT(struct event_list, struct session_history_result, events),
+                         .codec = &event_list_codec,
+                         .help = "Events in ascending order, as lines of stream-json."),
+             SHAPE_REQ(session_history_result, more,
+                       "There are more events after this page; with \"newest\": before this page."),
+             SHAPE_OPT(session_history_result, large,
+                       "Number of the next event, which is larger than \"bytes\"; session/event "
+                       "gives it in parts."));
 
 static bool read_forward(struct catalog *c, const struct session_history_params *p,
                          struct session_history_result *out, struct error *e)
@@ -153,19 +156,20 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 
 const struct operation operation_session_history = {
     OPERATION("session/history", CLIENT, READ, "Gives a page of a session's events."),
-    .params =
-        PARAMETERS(session_history_params, SESSION_FIELD(session_history_params),
-                   SHAPE_OPT(session_history_params, after,
-                             "Events behind this number, and of a delta that is joined the pieces "
-                             "behind it; 0: from the first."),
-                   SHAPE_OPT(session_history_params, newest,
-                             "The last events before \"before\", in place of \"after\"."),
-                   SHAPE_OPT(session_history_params, before, "Number of an event; 0: the end."),
-                   SHAPE_OPT(session_history_params, limit, "Events.", .least = 1,
-                             .most = HISTORY_MOST, .absent = HISTORY_LIMIT),
-                   SHAPE_OPT(session_history_params, bytes,
-                             "Of the events; absent: 4 MiB, but one event whatever its size.",
-                             .least = BYTES_LEAST, .most = BYTES_MOST)),
+    .params = PARAMETERS(
+        session_history_params, SESSION_FIELD(session_history_params),
+        SHAPE_OPT(session_history_params, after,
+                  "Only events after this number, and of a joined delta only the pieces after it; "
+                  "0: from the first event."),
+        SHAPE_OPT(session_history_params, newest,
+                  "Give the last events before \"before\" instead of the events after \"after\"."),
+        SHAPE_OPT(session_history_params, before,
+                  "Only events before this number; 0: up to the end."),
+        SHAPE_OPT(session_history_params, limit, "Most events to give.", .least = 1,
+                  .most = HISTORY_MOST, .absent = HISTORY_LIMIT),
+        SHAPE_OPT(session_history_params, bytes,
+                  "Most bytes of events; absent: 4 MiB, or one event of any size.",
+                  .least = BYTES_LEAST, .most = BYTES_MOST)),
     .result = &history_result_shape,
     .run = run_history,
 };
@@ -203,20 +207,22 @@ static bool run_event(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_session_event = {
-    OPERATION("session/event", CLIENT, READ, "Gives a part of an event, which may be of any size."),
+    OPERATION("session/event", CLIENT, READ, "Gives a part of an event; events may have any size."),
     .params = PARAMETERS(
         session_event_params, SESSION_FIELD(session_event_params),
         SHAPE_REQ(session_event_params, seq, "Number of the event.", .least = 1, .most = INT32_MAX),
-        SHAPE_OPT(session_event_params, from, "\"next\" of the part before; 0: from the beginning.",
+        SHAPE_OPT(session_event_params, from,
+                  "Position in the event: \"next\" of the previous part; 0: the beginning.",
                   .most = INT32_MAX),
-        SHAPE_OPT(session_event_params, bytes, "At most about so many.", .least = BYTES_LEAST,
-                  .most = BYTES_MOST, .absent = EVENT_BYTES)),
-    .result = RESULT("part of an event", session_event_result,
-                     SHAPE_REQ(session_event_result, type, "What happened."),
-                     SHAPE_REQ(session_event_result, text,
-                               "All parts together are the event's line of stream-json."),
-                     SHAPE_OPT(session_event_result, next,
-                               "Where the next part begins; absent: this was the last.")),
+        SHAPE_OPT(session_event_params, bytes, "About the most bytes to give.",
+                  .least = BYTES_LEAST, .most = BYTES_MOST, .absent = EVENT_BYTES)),
+    .result = RESULT(
+        "part of an event", session_event_result,
+        SHAPE_REQ(session_event_result, type, "Type of the event."),
+        SHAPE_REQ(session_event_result, text,
+                  "Text of this part; all parts together are the event's line of stream-json."),
+        SHAPE_OPT(session_event_result, next,
+                  "Position of the next part; absent: this was the last part.")),
     .run = run_event,
 };
 
@@ -238,20 +244,22 @@ static bool run_inputs(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_inputs = {
     OPERATION("session/inputs", CLIENT, READ,
-              "Gives the messages that were sent last, in any session."),
+              "Gives the latest messages of the user, from all sessions."),
     .params = PARAMETERS(session_inputs_params,
                          SHAPE_OPT(session_inputs_params, limit, "Messages.", .least = 1,
                                    .most = INPUTS_MOST, .absent = INPUTS_LIMIT)),
     .result = RESULT("messages", session_inputs_result,
-                     SHAPE_REQ_TEXTS(session_inputs_result, texts, "Newest first, each once.")),
+                     SHAPE_REQ_TEXTS(session_inputs_result, texts,
+                                     "Messages, newest first, without repetitions.")),
     .run = run_inputs,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static const struct shape rename_shape = SHAPE_PARAMETERS(
-    struct session_rename_params, SESSION_FIELD(session_rename_params),
-    SHAPE_REQ(session_rename_params, title, "Empty: the beginning of the first message again."));
+static const struct shape rename_shape =
+    SHAPE_PARAMETERS(struct session_rename_params, SESSION_FIELD(session_rename_params),
+                     SHAPE_REQ(session_rename_params, title,
+                               "New title; empty: the beginning of the first message."));
 
 static bool run_rename(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -262,7 +270,7 @@ static bool run_rename(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_rename = {
-    OPERATION("session/rename", CLIENT, CONVERSATION, "Gives a session a title."),
+    OPERATION("session/rename", CLIENT, CONVERSATION, "Changes the title of a session."),
     .params = &rename_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -331,7 +339,7 @@ static bool run_unarchive(struct operation_context *c, const void *params, void 
 }
 
 const struct operation operation_session_unarchive = {
-    OPERATION("session/unarchive", CLIENT, CONVERSATION, "Takes a session out of the archive."),
+    OPERATION("session/unarchive", CLIENT, CONVERSATION, "Moves a session out of the archive."),
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -348,7 +356,7 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_delete = {
     OPERATION("session/delete", OWNER, CONVERSATION,
-              "Deletes a session with its transcript, its files and what memory has of it."),
+              "Deletes a session with its transcript, its files and its entries of memory."),
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -371,7 +379,7 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
 
 const struct operation operation_session_rebuild = {
     OPERATION("session/rebuild", OWNER, READ,
-              "Writes the files that are derived from a session anew."),
+              "Rewrites the files that are derived from a session."),
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -383,9 +391,9 @@ const struct operation operation_session_rebuild = {
 static const struct shape fork_shape = SHAPE_PARAMETERS(
     struct session_fork_params, SESSION_FIELD(session_fork_params),
     SHAPE_OPT(session_fork_params, at,
-              "Number of an event of the last message to take along; 0: all."),
+              "Number of an event of the last message to copy; 0: copy all messages."),
     SHAPE_OPT(session_fork_params, before_compaction,
-              "As the session was before its last compaction, in place of \"at\"."));
+              "Copy the session as it was before its last compaction; replaces \"at\"."));
 
 static bool run_fork(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -399,7 +407,7 @@ static bool run_fork(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_session_fork = {
     OPERATION("session/fork", CLIENT, CONVERSATION,
-              "Begins a session with the messages of another."),
+              "Begins a session with the messages of another session."),
     .params = &fork_shape,
     .result = &session_info_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -430,11 +438,12 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_import = {
     OPERATION("session/import", OWNER, READ,
-              "Makes a session out of an export or of a list of messages in OpenAI's form."),
+              "Creates a session from an export or from a list of messages in OpenAI's format."),
     .params = PARAMETERS(
-        session_import_params, SHAPE_OPT(session_import_params, title, "For a text that has none."),
-        SHAPE_OPT(session_import_params, directory,
-                  "Where it was begun, for a text that does not say.", .place = SHAPE_WORKS)),
+        session_import_params,
+        SHAPE_OPT(session_import_params, title, "Title for a text without a title."),
+        SHAPE_OPT(session_import_params, directory, "Working directory for a text that names none.",
+                  .place = SHAPE_WORKS)),
     .result = &session_info_shape,
     .needs = NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_import,
@@ -464,14 +473,14 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_export = {
-    OPERATION("session/export", OWNER, READ, "Writes a session as a text to take away."),
-    .params =
-        PARAMETERS(session_export_params, SESSION_FIELD(session_export_params),
-                   SHAPE_OPT(session_export_params, path, "The file; absent: the stream.",
-                             .place = SHAPE_WRITES),
-                   SHAPE_OPT_WORD(session_export_params, format, formats, "How it is written.",
-                                  .absent = EXPORT_MARKDOWN),
-                   SHAPE_OPT(session_export_params, replace, "A file that exists is replaced.")),
+    OPERATION("session/export", OWNER, READ, "Exports a session as text."),
+    .params = PARAMETERS(session_export_params, SESSION_FIELD(session_export_params),
+                         SHAPE_OPT(session_export_params, path,
+                                   "Path of the file; absent: the text goes to the stream.",
+                                   .place = SHAPE_WRITES),
+                         SHAPE_OPT_WORD(session_export_params, format, formats,
+                                        "Format of the export.", .absent = EXPORT_MARKDOWN),
+                         SHAPE_OPT(session_export_params, replace, "Replace an existing file.")),
     .lasting = true,
     .run = run_export,
     .content = CONTENT_OUT,
@@ -623,10 +632,10 @@ static const struct shape ledger_result_shape = SHAPE_OF(
                 .codec = &event_codec, .help = "The compaction, as a line of stream-json."),
     SHAPE_FIELD("events", OWN, REQUIRED,
                 SHAPE_AT(struct event_list, struct compaction_ledger, events),
-                .codec = &event_list_codec, .help = "What the dropped messages were made of."),
-    SHAPE_REQ(compaction_ledger, more, "There are events behind the page."),
+                .codec = &event_list_codec, .help = "Events of the dropped messages."),
+    SHAPE_REQ(compaction_ledger, more, "There are more events after this page."),
     SHAPE_REQ(compaction_ledger, quotes_forgotten,
-              "The summary quotes what memory was told to forget."));
+              "The summary quotes forgotten entries of memory."));
 
 static bool read_ledger(struct store *s, const char *session,
                         const struct compaction_ledger_params *p, struct compaction_ledger *out,
@@ -653,14 +662,15 @@ static bool run_ledger(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_compaction_ledger = {
     OPERATION("compaction/ledger", CLIENT, READ,
-              "Gives a page of what the messages that a compaction dropped were made of."),
-    .params = PARAMETERS(
-        compaction_ledger_params, SESSION_FIELD(compaction_ledger_params),
-        SHAPE_REQ(compaction_ledger_params, seq, "Number of its compaction_completed.", .least = 1,
-                  .most = FIGURE_MAX),
-        SHAPE_OPT(compaction_ledger_params, place, "Events to pass over, those of earlier pages."),
-        SHAPE_OPT(compaction_ledger_params, limit, "Events.", .least = 1, .most = EVENTS_MOST,
-                  .absent = EVENTS_LIMIT)),
+              "Gives a page of the events of the messages that a compaction dropped."),
+    .params = PARAMETERS(compaction_ledger_params, SESSION_FIELD(compaction_ledger_params),
+                         SHAPE_REQ(compaction_ledger_params, seq,
+                                   "Number of the compaction's event compaction_completed.",
+                                   .least = 1, .most = FIGURE_MAX),
+                         SHAPE_OPT(compaction_ledger_params, place,
+                                   "Number of events to skip: those of earlier pages."),
+                         SHAPE_OPT(compaction_ledger_params, limit, "Most events to give.",
+                                   .least = 1, .most = EVENTS_MOST, .absent = EVENTS_LIMIT)),
     .result = &ledger_result_shape,
     .run = run_ledger,
 };
