@@ -40,13 +40,11 @@ enum reasoning_view app_reasoning(const struct config *config)
 
 static void set_hints(struct app *app)
 {
-    struct buf cancel = BUF_INIT, open = BUF_INIT;
+    AUTO(buf_release) struct buf cancel = BUF_INIT, open = BUF_INIT;
     keymap_describe_first(&app->keymap, ACTION_CANCEL, &cancel);
     keymap_describe_first(&app->keymap, ACTION_SEND, &open);
     transcript_set_hints(app->transcript, cancel.data, open.data,
                          config_boolean(app->config, CONFIG_COMPACTION_HINT));
-    buf_release(&cancel);
-    buf_release(&open);
 }
 
 void app_init(struct app *app, const struct ui_options *options)
@@ -134,13 +132,11 @@ __attribute__((format(printf, 4, 0))) static void
 add_note(struct app *app, void (*add)(struct transcript *t, enum style style, const char *text),
          enum style style, const char *format, va_list args)
 {
-    struct buf text = BUF_INIT, clean = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT, clean = BUF_INIT;
     buf_vaddf(&text, format, args);
     utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
     add(app->transcript, style, clean.data);
     app_touch_now(app, DIRTY_BODY);
-    buf_release(&text);
-    buf_release(&clean);
 }
 
 void app_note(struct app *app, enum style style, const char *format, ...)
@@ -183,9 +179,9 @@ void app_give_back(struct app *app, const char *text)
     const char *written = editor_text(app->editor);
     if (app_is_blank(text) || strcmp(text, written) == 0)
         return;
-    char *both = app_is_blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
+    auto_free char *both =
+        app_is_blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
     editor_set(app->editor, both);
-    free(both);
     app_edited(app);
 }
 
@@ -214,34 +210,23 @@ void app_save_draft(struct app *app)
     if (app->read_only)
         return;
     const char *text = editor_text(app->editor);
-    struct buf both = BUF_INIT; /* what waits is not sent yet, so it is a draft as well */
-    if (app->waiting)
+    AUTO(buf_release) struct buf both = BUF_INIT;
+    if (app->waiting) /* it is not sent yet, so it belongs to the draft */
         buf_addf(&both, "%s%s", app->waiting, app_is_blank(text) ? "" : "\n\n");
     buf_addstr(&both, text);
     (void)app_ask(app, &operation_session_set_draft,
                   &(struct session_text_params){.text = both.data}, NULL);
-    buf_release(&both);
 }
 
 bool app_take_waiting(struct app *app)
 {
     if (!app->waiting)
         return false;
-    char *text = app->waiting;
+    auto_free char *text = app->waiting;
     app->waiting = NULL;
     app_give_back(app, text);
     app_touch_now(app, DIRTY_ALL);
-    free(text);
     return true;
-}
-
-static void leave_turn(struct app *app)
-{
-    if (!app->activity.busy)
-        return;
-    background_put(&app->background, app->session.id, app->session.title)->waits =
-        approval_open(&app->approval) || draft_review_open(&app->draft);
-    app->activity.busy = app->activity.over = app->retry_after = false;
 }
 
 void app_stay_in_session(struct app *app)
@@ -276,9 +261,8 @@ void app_next_session(struct app *app)
         app_note_briefly(app, STYLE_NOTE, "%s", _("No other conversation is working."));
         return;
     }
-    char *id = mem_strdup(next ? next->id : app->left);
+    auto_free char *id = mem_strdup(next ? next->id : app->left);
     app_open_session(app, id, false);
-    free(id);
 }
 
 bool app_knows_others(struct app *app)
@@ -306,10 +290,14 @@ void app_leave_session(struct app *app)
 {
     app_take_waiting(app);
     app_save_draft(app);
-    leave_turn(app);
+    if (app->activity.busy) { /* the turn goes on in the background */
+        background_put(&app->background, app->session.id, app->session.title)->waits =
+            approval_open(&app->approval) || draft_review_open(&app->draft);
+        app->activity.busy = app->activity.over = app->retry_after = false;
+    }
     free(app->draft_when_left);
     app->draft_when_left = NULL;
-    bool kept = app->options->engine->persist && !app->read_only; /* else it comes along */
+    bool kept = app->options->engine->persist && !app->read_only; /* else the text comes along */
     if (kept)
         app->draft_when_left = mem_strdup(editor_text(app->editor));
 }
@@ -393,11 +381,6 @@ void app_close_list(struct app *app)
 
 /* Timers */
 
-static bool counts(const struct app *app)
-{
-    return app->activity.busy;
-}
-
 static int64_t earliest(int64_t a, int64_t b)
 {
     return a == 0 || (b != 0 && b < a) ? b : a;
@@ -410,7 +393,7 @@ static int64_t next_frame(const struct app *app)
 
 int app_timeout(const struct app *app, int64_t now_ms)
 {
-    int64_t due = earliest(app->draft_at, counts(app) ? app->tick_at : 0);
+    int64_t due = earliest(app->draft_at, app->activity.busy ? app->tick_at : 0);
     if (app->status_dirty && !(app->dirty & DIRTY_STATUS)) /* else it comes with the frame */
         due = earliest(due, app->status_ms + STATUS_MS);
     if (app->dirty)
@@ -428,7 +411,7 @@ void app_timers(struct app *app, int64_t now_ms)
     int64_t compacting = app->activity.compacting_ms;
     if (app->draft_at && now_ms >= app->draft_at)
         app_save_draft(app);
-    if (counts(app) && now_ms >= app->tick_at) {
+    if (app->activity.busy && now_ms >= app->tick_at) {
         if (app->tick_at)
             app->status_dirty = true;
         if (compacting && transcript_tick(app->transcript, now_ms - compacting))

@@ -107,10 +107,9 @@ static bool take_decided(struct app *app, struct operation_answer *a, const char
     const struct learned_items *found = a->result;
     for (size_t i = 0; !words && i < found->items.len; i++) {
         const struct learned_item *item = &found->items.items[i];
-        char *text = shown(item->text);
+        auto_free char *text = shown(item->text);
         if (item->state != LEARNED_CANDIDATE)
             transcript_decided(app->transcript, item->id, item->state != LEARNED_REJECTED, text);
-        free(text);
     }
     return true;
 }
@@ -170,9 +169,8 @@ static void say_next(struct app *app)
     const struct learned_card *card = waiting_card(app);
     if (!card)
         return;
-    char *text = shown(card->text);
+    auto_free char *text = shown(card->text);
     app_note(app, STYLE_NOTE, _("Remember this? %s"), text);
-    free(text);
     say_keys(app, false);
 }
 
@@ -183,13 +181,12 @@ static bool take_accepted(struct app *app, struct operation_answer *a, const cha
     if (words)
         return false;
     const struct learned_item *item = a->result;
-    char *text = shown(item->text);
+    auto_free char *text = shown(item->text);
     add_card(app, item->id, item->text, true);
     transcript_decided(app->transcript, item->id, true, text);
     app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
     say_keys(app, true);
     say_next(app);
-    free(text);
     return true;
 }
 
@@ -198,12 +195,11 @@ static bool take_rejected(struct app *app, struct operation_answer *a, const cha
     if (words)
         return false;
     const struct learned_item *item = a->result;
-    char *text = shown(item->text);
+    auto_free char *text = shown(item->text);
     remove_card(app, item->id);
     transcript_decided(app->transcript, item->id, false, text);
     app_note(app, STYLE_NOTE, _("Not remembered: %s"), text);
     say_next(app);
-    free(text);
     return true;
 }
 
@@ -246,9 +242,8 @@ void cards_edit(struct app *app)
     }
     free(app->reworded);
     app->reworded = mem_strdup(card->id);
-    char *line = mem_printf("/remember %s", card->text);
+    auto_free char *line = mem_printf("/remember %s", card->text);
     editor_paste(app->editor, line, strlen(line));
-    free(line);
     app_edited(app);
 }
 
@@ -265,11 +260,10 @@ static bool take_added(struct app *app, struct operation_answer *a, const char *
     if (words)
         return false;
     const struct learned_add_result *added = a->result;
-    char *text = shown(added->item.text);
+    auto_free char *text = shown(added->item.text);
     add_card(app, added->item.id, added->item.text, true);
     app_note(app, STYLE_NOTE, added->known ? _("Known already: %s") : _("Remembered: %s"), text);
     say_keys(app, true);
-    free(text);
     return true;
 }
 
@@ -295,7 +289,7 @@ static bool take_found(struct app *app, struct operation_answer *a, const char *
         return false;
     const struct learned_items *items = a->result;
     int count = (int)items->items.len;
-    struct buf key = BUF_INIT, text = BUF_INIT;
+    AUTO(buf_release) struct buf key = BUF_INIT, text = BUF_INIT;
     keymap_describe_first(&app->keymap, ACTION_PANE_NEXT, &key);
     buf_addf(&text,
              ngettext("%d learned item has these words, too; %s shows it.",
@@ -304,8 +298,6 @@ static bool take_found(struct app *app, struct operation_answer *a, const char *
              count, key.data ? key.data : "");
     if (count > 0)
         memory_view_say(app->memory, text.data);
-    buf_release(&text);
-    buf_release(&key);
     return true;
 }
 
@@ -330,9 +322,8 @@ static bool take_restored(struct app *app, struct operation_answer *a, const cha
 {
     if (words)
         return false;
-    char *text = shown(((const struct learned_item *)a->result)->text);
+    auto_free char *text = shown(((const struct learned_item *)a->result)->text);
     app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
-    free(text);
     return true;
 }
 

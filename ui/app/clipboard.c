@@ -14,26 +14,24 @@
 #include "ui/text/format.h"
 #include "ui/view/hints.h"
 
-/* Copying */
-
 enum { PROGRAM_MS = 3000, NOT_FOUND = 127 /* as the shell says it */ };
 
-/* --- the terminal --- */
+/* Copying: the terminal */
 
-/* `value` "": whatever it is; else it begins so. */
+/* A variable whose value begins with `value`. */
 struct sign {
     const char *variable, *value;
 };
 
-/* What stands between us and the terminal, or is known not to take it: the VTE library (GNOME's and
- * other terminals), Apple's, and xterm as it is set up at first. */
+/* Multiplexers, and terminals that ignore OSC 52: the VTE library (GNOME's and other terminals),
+ * Apple's, and xterm with its default settings. */
 static const struct sign against[] = {{"TMUX", ""},
                                       {"STY", ""},
                                       {"VTE_VERSION", ""},
                                       {"XTERM_VERSION", ""},
                                       {"TERM_PROGRAM", "Apple_Terminal"}};
 
-/* Those that take it, though their entries in terminfo do not say so. */
+/* Terminals that take OSC 52 although their terminfo entries do not say so. */
 static const struct sign in_favour[] = {
     {"TERM", "xterm-kitty"},       {"TERM", "alacritty"},       {"TERM", "foot"},
     {"TERM", "wezterm"},           {"TERM", "xterm-ghostty"},   {"TERM", "contour"},
@@ -61,7 +59,7 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-/* --- programs --- */
+/* Copying: programs */
 
 static const struct program {
     const char *const *argv;
@@ -125,13 +123,13 @@ static bool run_program(struct copying *c, const struct program *p)
 
 static void write_file(struct copying *c)
 {
-    char *dir = paths_state_dir(), *path = paths_join(dir, "copied.txt");
+    auto_free char *dir = paths_state_dir();
+    auto_free char *path = paths_join(dir, "copied.txt");
     if (paths_make_dir(dir, &c->fault) &&
-        paths_write_file(path, c->text, strlen(c->text), &c->fault))
+        paths_write_file(path, c->text, strlen(c->text), &c->fault)) {
         c->path = path;
-    else
-        free(path);
-    free(dir);
+        path = NULL;
+    }
 }
 
 static void run(struct errand *e)
@@ -155,42 +153,33 @@ static void release(struct errand *e)
     free(c);
 }
 
-/* --- what is said --- */
-
 static void add_size(struct buf *out, const char *text)
 {
     size_t len = strlen(text);
-    struct buf number = BUF_INIT;
+    AUTO(buf_release) struct buf number = BUF_INIT;
     format_exact(&number, (int64_t)len);
     buf_addf(out, ngettext("%s byte", "%s bytes", len), number.data);
-    buf_release(&number);
-}
-
-static void say_file(struct app *app, const struct copying *c, const char *size)
-{
-    if (c->failed.len > 0)
-        app_note(app, STYLE_WARNING, _("Copying failed (%s). Wrote %s to %s."), c->failed.data,
-                 size, c->path);
-    else
-        app_note(app, STYLE_NOTE, _("No clipboard is available. Wrote %s to %s."), size, c->path);
 }
 
 static void say(struct app *app, struct errand *e)
 {
     const struct copying *c = (const struct copying *)e;
-    struct buf size = BUF_INIT;
+    AUTO(buf_release) struct buf size = BUF_INIT;
     add_size(&size, c->text);
     if (c->took)
         app_note_briefly(app, STYLE_NOTE, _("Copied %s: %s."), size.data, _(c->took->where));
+    else if (c->path && c->failed.len > 0)
+        app_note(app, STYLE_WARNING, _("Copying failed (%s). Wrote %s to %s."), c->failed.data,
+                 size.data, c->path);
     else if (c->path)
-        say_file(app, c, size.data);
+        app_note(app, STYLE_NOTE, _("No clipboard is available. Wrote %s to %s."), size.data,
+                 c->path);
     else
         app_note(app, STYLE_ERROR,
                  _("Not copied: no clipboard is available, and no file could be "
                    "written.\n"
                    "%s"),
                  c->fault.text);
-    buf_release(&size);
 }
 
 static void start(struct app *app, const char *text)
@@ -214,17 +203,14 @@ void clipboard_copy(struct app *app, const char *text)
         start(app, text);
         return;
     }
-    struct buf size = BUF_INIT;
+    AUTO(buf_release) struct buf size = BUF_INIT;
     add_size(&size, text);
     app_note_briefly(app, STYLE_NOTE, _("Sent %s to the terminal's clipboard."), size.data);
-    buf_release(&size);
 }
 
 /* Bare text */
 
 enum { TERMINAL_TAB = 8, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
-
-/* --- rows --- */
 
 /* Returns how many columns came. Terminals take a tab for a move, not for text that fills a row. */
 static size_t add_character(struct buf *out, const char *bytes, size_t len, uint32_t cp,
@@ -341,8 +327,6 @@ const char *bare_view(const struct bare *b, size_t *len)
     return b->text.data + from;
 }
 
-/* --- on the screen --- */
-
 static struct bare *of(struct view *view)
 {
     return (struct bare *)view;
@@ -370,17 +354,15 @@ static const struct view_ops ops = {.layer = VIEW_BARE, .free = free_view, .key 
 
 void bare_open(struct app *app)
 {
-    struct buf source = BUF_INIT;
+    AUTO(buf_release) struct buf source = BUF_INIT;
     size_t at = transcript_source(app->transcript, SOURCE_BYTES, &source);
     if (source.len == 0) {
         app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to select yet."));
-        buf_release(&source);
         return;
     }
     struct bare *b = mem_alloc(sizeof *b);
     bare_init(b, &source, at);
     b->view = (struct view){.ops = &ops, .host = &app->host};
-    buf_release(&source);
     views_open(&app->views, &b->view);
     app_touch_now(app, DIRTY_ALL);
 }

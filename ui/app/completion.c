@@ -119,9 +119,8 @@ static bool begins(const char *text, const char *prefix)
 
 static void replace(struct app *app, const struct target *t, const char *text, bool done)
 {
-    char *whole = mem_printf("%s%s", text, done ? " " : "");
+    auto_free char *whole = mem_printf("%s%s", text, done ? " " : "");
     editor_replace(app->editor, t->from, editor_caret(app->editor), whole);
-    free(whole);
     app_edited(app);
 }
 
@@ -163,11 +162,10 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
 {
     size_t count = list_count(list);
     if (count == 1 && asked) {
-        char *only = mem_strdup(list_value(list));
+        auto_free char *only = mem_strdup(list_value(list));
         list_free(list);
         close_popup(app);
         replace(app, t, only, is_whole(t, only));
-        free(only);
     } else if (count > 0) {
         open_popup(app, t->place, list);
     } else {
@@ -182,17 +180,15 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
     for (const struct slash_command *c = slash_commands; c->name; c++) {
         if (!begins(c->name, t->word))
             continue;
-        struct buf label = BUF_INIT;
+        AUTO(buf_release) struct buf label = BUF_INIT;
         buf_addf(&label, "/%s %s", c->name, c->arguments);
         list_add(list, label.data, slash_help(c, app->options->engine->persist), c->name);
-        buf_release(&label);
     }
     for (const struct slash_alias *a = slash_aliases; a->alias; a++)
         if (*t->word && begins(a->alias, t->word)) {
-            char *label = mem_printf("/%s → /%s", a->alias, a->name);
+            auto_free char *label = mem_printf("/%s → /%s", a->alias, a->name);
             const struct slash_command *c = slash_find(a->name, strlen(a->name));
             list_add(list, label, slash_help(c, app->options->engine->persist), a->name);
-            free(label);
         }
     offer(app, t, list, asked);
 }
@@ -325,7 +321,7 @@ static void offer_paths(struct app *app, struct errand *e)
 {
     const struct path_listing *listing = (const struct path_listing *)e;
     struct target t = find_target(app);
-    char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
+    auto_free char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
     if (directory && strcmp(directory, listing->directory) == 0) {
         const char *prefix = t.word + strlen(directory);
         struct list *list = list_new(LIST_POPUP, NULL);
@@ -333,15 +329,13 @@ static void offer_paths(struct app *app, struct errand *e)
             const char *name = listing->names.items[i];
             if (!begins(name, prefix) || (*name == '.' && *prefix != '.'))
                 continue;
-            char *path = mem_printf("%s%s", directory, name);
+            auto_free char *path = mem_printf("%s%s", directory, name);
             list_add(list, name, NULL, path);
-            free(path);
         }
         if (!*directory && *t.word && begins(CORPUS_MARK, t.word))
             list_add(list, CORPUS_MARK, _("a corpus"), CORPUS_MARK);
         offer(app, &t, list, true);
     }
-    free(directory);
     release(&t);
 }
 

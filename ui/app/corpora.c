@@ -12,8 +12,6 @@
 #include "ui/transcript/transcript.h"
 #include "ui/view/memory_view.h"
 
-/* --- what is asked for ------------------------------------------------------------------------ */
-
 /* The first word; *rest: what follows it. The caller frees. */
 static char *first_word(const char *text, const char **rest)
 {
@@ -22,52 +20,36 @@ static char *first_word(const char *text, const char **rest)
     return mem_strndup(text, len);
 }
 
-static char *with_home(const char *path)
-{
-    const char *home = strncmp(path, "~/", 2) == 0 ? environment_get("HOME") : NULL;
-    return home ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
-}
-
-/* "NAME PATH": the path is all that follows, so that it may have blanks. */
-static void read_add(const char *words, struct corpora_order *out)
-{
-    const char *rest;
-    out->name = first_word(words, &rest);
-    out->path = with_home(rest);
-    if (!*out->name || !*out->path)
-        out->kind = CORPORA_INCOMPLETE;
-}
-
-static void read_update(const char *words, struct corpora_order *out)
-{
-    const char *rest;
-    char *name = first_word(words, &rest);
-    out->name = *name ? name : NULL;
-    if (!out->name)
-        free(name);
-}
-
 void corpora_order_read(const char *arguments, struct corpora_order *out)
 {
     static const struct {
         const char *word;
         enum corpora_order_kind kind;
-        void (*read)(const char *words, struct corpora_order *out);
         bool consent;
-    } rows[] = {{"add", CORPORA_ADD, read_add, false},
-                {"add!", CORPORA_ADD, read_add, true},
-                {"update", CORPORA_UPDATE, read_update, false},
-                {"update!", CORPORA_UPDATE, read_update, true}};
-    const char *rest;
-    char *word = first_word(arguments, &rest);
+    } rows[] = {{"add", CORPORA_ADD, false},
+                {"add!", CORPORA_ADD, true},
+                {"update", CORPORA_UPDATE, false},
+                {"update!", CORPORA_UPDATE, true}};
+    const char *rest, *path = "";
+    auto_free char *word = first_word(arguments, &rest);
     *out = (struct corpora_order){.kind = CORPORA_SHOW, .query = arguments};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(word, rows[i].word) == 0) {
             out->kind = rows[i].kind;
             out->consent = rows[i].consent;
-            rows[i].read(rest, out);
+            out->name = first_word(rest, &path);
         }
-    free(word);
+    if (out->kind == CORPORA_UPDATE && !*out->name) {
+        free(out->name);
+        out->name = NULL; /* all corpora */
+    }
+    if (out->kind != CORPORA_ADD)
+        return;
+    /* "NAME PATH": the path is the rest of the line, so it may have blanks. */
+    const char *home = strncmp(path, "~/", 2) == 0 ? environment_get("HOME") : NULL;
+    out->path = home ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
+    if (!*out->name || !*out->path)
+        out->kind = CORPORA_INCOMPLETE;
 }
 
 void corpora_order_release(struct corpora_order *o)
@@ -92,7 +74,7 @@ const char *corpora_citation_complaint(void)
     return _("A citation is a number: /cite 2 opens [2].");
 }
 
-/* --- what is said of it ----------------------------------------------------------------------- */
+/* Messages about an ingest */
 
 char *corpora_begun_text(const struct corpus_progress *p)
 {
@@ -135,7 +117,7 @@ char *corpora_state_text(const struct notice *n, const char *why)
 {
     const struct corpus_progress *p = &n->progress;
     if (n->flag)
-        return NULL; /* vectors, which come by and by */
+        return NULL; /* progress of the vectors, which is not announced */
     if (n->error.code != ERR_OK)
         return mem_printf(_("The corpus %s could not be read: %s"), p->corpus ? p->corpus : "",
                           n->error.text);
@@ -144,13 +126,12 @@ char *corpora_state_text(const struct notice *n, const char *why)
 
 void corpora_take(struct app *app, struct notice *n)
 {
-    char *text = corpora_state_text(n, _("/corpus shows which and why"));
+    auto_free char *text = corpora_state_text(n, _("/corpus shows which and why"));
     if (text)
         app_note_briefly(app, n->error.code != ERR_OK ? STYLE_WARNING : STYLE_NOTE, "%s", text);
-    free(text);
 }
 
-/* --- commands --------------------------------------------------------------------------------- */
+/* Commands */
 
 static void show(struct app *app, const char *query)
 {
@@ -159,7 +140,7 @@ static void show(struct app *app, const char *query)
                  _("Corpora are off. \"enabled = true\" in [corpus] of tiro.ini turns them on."));
 }
 
-/* Who writes a message goes on with it: a letter would act upon the passage. */
+/* The keyboard stays with the message: a letter would act on the passage. */
 static void show_passage(struct app *app, const char *query)
 {
     show(app, query);
@@ -175,16 +156,14 @@ void corpora_cite(struct app *app, const char *arguments)
                              : _("The model was given no passage with this number."));
         return;
     }
-    char *query = mem_printf("[%d]", number);
+    auto_free char *query = mem_printf("[%d]", number);
     show_passage(app, query);
-    free(query);
 }
 
 void corpora_open_citation(struct app *app, const struct transcript_citation *citation)
 {
-    char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
+    auto_free char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
     show_passage(app, query);
-    free(query);
 }
 
 static bool begun(struct app *app, struct operation_answer *a, const char *words)
@@ -192,15 +171,14 @@ static bool begun(struct app *app, struct operation_answer *a, const char *words
     const struct corpus_progress *p = a->result;
     if (words)
         return false;
-    char *text = corpora_begun_text(p);
+    auto_free char *text = corpora_begun_text(p);
     app_note_briefly(app, p->asks ? STYLE_WARNING : STYLE_NOTE, "%s", text);
-    free(text);
     return true;
 }
 
 void corpora_run(struct app *app, const char *arguments)
 {
-    struct corpora_order o;
+    AUTO(corpora_order_release) struct corpora_order o = {0};
     corpora_order_read(arguments, &o);
     const char *paths[] = {o.path};
     const struct corpus_add params = {
@@ -212,5 +190,4 @@ void corpora_run(struct app *app, const char *arguments)
     else
         (void)app_ask(app, o.kind == CORPORA_ADD ? &operation_corpus_add : &operation_corpus_update,
                       &params, begun);
-    corpora_order_release(&o);
 }

@@ -60,7 +60,7 @@ static void send(struct app *app)
 {
     if (open_chosen_citation(app))
         return;
-    char *text = mem_strdup(editor_text(app->editor));
+    auto_free char *text = mem_strdup(editor_text(app->editor));
     struct slash_line line = slash_parse(text);
     app_close_list(app);
     if (!*text) {
@@ -78,7 +78,6 @@ static void send(struct app *app)
         (app->replacing ? message_replace : message_send)(app, text + (line.kind == SLASH_LITERAL));
         app_save_draft(app);
     }
-    free(text);
 }
 
 /* Cancelling */

@@ -266,10 +266,9 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
     take_back(app, n);
     struct doing doing = what_is_done(app);
     struct fault fault = faults_of_answer(a);
-    char *words = faults_words(&fault, &doing, &whole);
+    auto_free char *words = faults_words(&fault, &doing, &whole);
     if (!asked_give(app, by, a, words) && !is_silent(app, a))
         say(app, n, words, whole);
-    free(words);
 }
 
 void faults_say(struct app *app, const struct error *e)
@@ -277,9 +276,8 @@ void faults_say(struct app *app, const struct error *e)
     bool whole;
     struct doing doing = what_is_done(app);
     struct fault fault = {.error = e};
-    char *words = faults_words(&fault, &doing, &whole);
+    auto_free char *words = faults_words(&fault, &doing, &whole);
     app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
-    free(words);
 }
 
 void faults_take(struct app *app, struct notice *n)

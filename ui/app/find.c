@@ -19,7 +19,7 @@ static bool is_empty(const struct app *app)
     return editor_len(app->find.line) == 0;
 }
 
-/* Beyond what is held, older events may match: the end is not the end before all are there. */
+/* Older events that are not loaded may match, so the search wraps only when all are loaded. */
 static bool look_round(struct app *app, bool older)
 {
     if (app_want_older(app) == 0)
@@ -51,14 +51,6 @@ static void step(struct app *app, bool older)
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-static void keep_former(struct find *f)
-{
-    if (editor_len(f->line) == 0)
-        return;
-    free(f->former);
-    f->former = mem_strdup(editor_text(f->line));
-}
-
 void find_open(struct app *app, const char *text)
 {
     struct find *f = &app->find;
@@ -67,7 +59,10 @@ void find_open(struct app *app, const char *text)
     f->active = true;
     f->pages = 0;
     f->failed = f->waiting = f->stepped = false;
-    keep_former(f);
+    if (editor_len(f->line) > 0) {
+        free(f->former);
+        f->former = mem_strdup(editor_text(f->line));
+    }
     editor_set(f->line, text);
     step(app, true);
     app_touch_now(app, DIRTY_ALL);
@@ -81,7 +76,7 @@ static void close_line(struct view *view)
     view_touch(view);
 }
 
-/* Goes on in the older events that have come. */
+/* Continues the search in the older events that have come. */
 static void page_came(struct app *app)
 {
     struct find *f = &app->find;
@@ -96,27 +91,15 @@ static void page_came(struct app *app)
 static void edit(struct app *app, enum action action, const struct key *key)
 {
     if (key->code == K_PASTE) {
-        struct buf clean = BUF_INIT;
+        AUTO(buf_release) struct buf clean = BUF_INIT;
         utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
         editor_paste(app->find.line, clean.data, clean.len);
-        buf_release(&clean);
     } else {
         editor_take_key(app->find.line, action, key);
     }
     app->find.failed = app->find.stepped = app->find.waiting = false;
     transcript_look_for(app->transcript, editor_text(app->find.line));
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-}
-
-/* In an empty line, what was looked for before. */
-static void up_or_older(struct app *app)
-{
-    if (!is_empty(app) || !app->find.former) {
-        step(app, true);
-        return;
-    }
-    editor_set(app->find.line, app->find.former);
-    app_touch_now(app, DIRTY_STATUS);
 }
 
 static void older(struct view *view)
@@ -129,9 +112,16 @@ static void newer(struct view *view)
     step(view->host->app, false);
 }
 
+/* In an empty line, Up brings the former text back. */
 static void up(struct view *view)
 {
-    up_or_older(view->host->app);
+    struct app *app = view->host->app;
+    if (!is_empty(app) || !app->find.former) {
+        step(app, true);
+        return;
+    }
+    editor_set(app->find.line, app->find.former);
+    app_touch_now(app, DIRTY_STATUS);
 }
 
 static const struct view_key keys[] = {
@@ -139,17 +129,11 @@ static const struct view_key keys[] = {
     {ACTION_SEND, older},        {ACTION_FIND, older},       {ACTION_FIND_NEWER, newer},
     {ACTION_NEWLINE, newer},     {ACTION_DOWN, newer},       {ACTION_NONE, NULL}};
 
-/* The transcript is moved meanwhile. */
-static bool moves_transcript(enum action action)
-{
-    return action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN || action == ACTION_SCROLL_UP ||
-           action == ACTION_SCROLL_DOWN;
-}
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    if (moves_transcript(action))
-        return false;
+    if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN || action == ACTION_SCROLL_UP ||
+        action == ACTION_SCROLL_DOWN)
+        return false; /* they scroll the transcript */
     if (!view_run_action(view, keys, action))
         edit(view->host->app, action, key);
     return true;
@@ -191,7 +175,7 @@ void find_init(struct app *app)
     views_open(&app->views, &app->find.view);
 }
 
-/* "2 of 7", or while one types "7"; "2 of 7+" where older pages are not there that may have more.
+/* "2 of 7", or "7 matches" while a person types; "2 of 7+" if pages that are not loaded may match.
  */
 static bool add_count(struct app *app, struct buf *out)
 {

@@ -237,12 +237,11 @@ static void take_event(struct app *app, struct notice *n)
 
 static void show_title(const struct session_info *info)
 {
-    struct buf title = BUF_INIT;
+    AUTO(buf_release) struct buf title = BUF_INIT;
     if (info->title && *info->title)
         utf8_clean(&title, info->title, strlen(info->title), UTF8_ONE_LINE);
     buf_addstr(&title, title.len > 0 ? " - tiro" : "tiro");
     term_title(title.data);
-    buf_release(&title);
 }
 
 /* What was being written in the session that was left stayed with it; anything else comes along. */
@@ -307,7 +306,7 @@ static void say_labels(struct app *app, const char *labels)
 /* The engine has chosen it: nothing of it was sent. */
 static void say_unsent(struct app *app, const struct session_info *info)
 {
-    struct buf send = BUF_INIT, clear = BUF_INIT;
+    AUTO(buf_release) struct buf send = BUF_INIT, clear = BUF_INIT;
     bool offered = app->options->engine->offer_draft && !app->options->engine->resume;
     if (!offered || !info->draft || info->last_seq > 0)
         return;
@@ -316,8 +315,6 @@ static void say_unsent(struct app *app, const struct session_info *info)
     app_note(app, STYLE_NOTE,
              _("You wrote this here, but did not send it. %s sends it, %s clears it."), send.data,
              clear.data);
-    buf_release(&send);
-    buf_release(&clear);
 }
 
 static void take_session(struct app *app, struct notice *n)
@@ -458,7 +455,7 @@ static void send_waiting(struct app *app)
 {
     if (!app->waiting)
         return;
-    char *text = app->waiting;
+    auto_free char *text = app->waiting;
     app->waiting = NULL;
     if (app->activity.failed && !app->waiting_after) {
         app_give_back(app, text);
@@ -466,7 +463,6 @@ static void send_waiting(struct app *app)
         message_send(app, text);
         app_save_draft(app);
     }
-    free(text);
 }
 
 static void send_next(struct app *app)
@@ -483,14 +479,13 @@ static void send_next(struct app *app)
 static void notify(struct app *app, const char *what)
 {
     const char *title = app->session.title;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     if (title && *title) {
         utf8_clean(&text, title, strlen(title), UTF8_ONE_LINE);
         buf_addstr(&text, ": ");
     }
     utf8_clean(&text, what, strlen(what), UTF8_ONE_LINE);
     term_notify(notification_by_word(config_string(app->config, CONFIG_UI_NOTIFY)), text.data);
-    buf_release(&text);
 }
 
 static void notify_of_end(struct app *app)
@@ -533,9 +528,8 @@ static void take_approval(struct app *app, struct notice *n)
 {
     if (strcmp(n->detail, "write") == 0)
         take_change(app, n);
-    char *question = mem_printf(_("may %s run?"), n->name);
+    auto_free char *question = mem_printf(_("may %s run?"), n->name);
     notify_of_question(app, question);
-    free(question);
     app_touch_now(app, DIRTY_ALL);
 }
 
@@ -653,12 +647,11 @@ static const char *title_of(const struct background_session *b)
 
 static void say_asks(struct app *app, const struct background_session *b)
 {
-    struct buf key = BUF_INIT;
+    AUTO(buf_release) struct buf key = BUF_INIT;
     keymap_describe_first(&app->keymap, ACTION_NEXT_SESSION, &key);
     app_note_briefly(app, STYLE_NOTE, _("\"%s\" waits for your answer; %s goes there."),
                      title_of(b), key.data);
     notify_of_question(app, _("another conversation waits for your answer"));
-    buf_release(&key);
 }
 
 static void say_ended(struct app *app, const struct background_session *b)

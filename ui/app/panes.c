@@ -181,10 +181,9 @@ void panes_page_came(struct app *app)
 {
     if (!app->find_next || strcmp(app->find_session, app->session.id) != 0)
         return;
-    char *text = app->find_next;
+    auto_free char *text = app->find_next;
     app->find_next = NULL;
     find_open(app, text);
-    free(text);
 }
 
 static bool works(struct app *app, const char *session_id, bool *waits)
@@ -283,9 +282,8 @@ static void insert(struct app *app, const char *lines)
     const char *written = editor_text(app->editor);
     size_t caret = editor_caret(app->editor);
     bool within = caret > 0 && written[caret - 1] != '\n';
-    char *text = mem_printf("%s%s\n", within ? "\n\n" : "", lines);
+    auto_free char *text = mem_printf("%s%s\n", within ? "\n\n" : "", lines);
     editor_paste(app->editor, text, strlen(text));
-    free(text);
     app_edited(app);
 }
 

@@ -173,10 +173,9 @@ static char *backend_text(const struct app *app)
     bool model = app->model && *app->model;
     if (model && shown.cols < 80) /* the model tells more */
         return cleaned(app->model);
-    char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
-                            model ? app->model : "");
+    auto_free char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
+                                      model ? app->model : "");
     char *clean = cleaned(text);
-    free(text);
     return clean;
 }
 
@@ -200,9 +199,9 @@ static int backend_room(int cols, int badge_cols)
 
 static void draw_title(const struct app *app)
 {
-    struct buf badge_text = BUF_INIT;
-    char *title = cleaned(app->session.title);
-    char *backend = backend_text(app);
+    AUTO(buf_release) struct buf badge_text = BUF_INIT;
+    auto_free char *title = cleaned(app->session.title);
+    auto_free char *backend = backend_text(app);
     enum style badge_style = title_badge(app, &badge_text);
     const char *badge = badge_text.data;
     int parted = *badge && *title ? 2 : 0; /* a rule between them */
@@ -231,9 +230,6 @@ static void draw_title(const struct app *app)
     bool offline = app->provider && strcmp(app->provider, "offline") == 0;
     used = right + put_cut(0, right, backend_cols, backend, offline ? STYLE_WARNING : STYLE_DIM);
     term_fill(0, used, cols - used, STYLE_TEXT);
-    free(title);
-    free(backend);
-    buf_release(&badge_text);
 }
 
 /* The transcript and the lists over it */
@@ -366,7 +362,7 @@ static void draw_body(struct app *app)
 /* How the search stands, and as far as there is room for it what keys do; returns its columns. */
 static int draw_find_state(struct app *app, int room)
 {
-    struct buf state = BUF_INIT;
+    AUTO(buf_release) struct buf state = BUF_INIT;
     const char *keys = _("Enter older, Shift-Tab newer, Esc closes");
     count_is_behind = !find_state(app, &state);
     enum style style = app->find.failed ? STYLE_WARNING : STYLE_NOTE;
@@ -381,7 +377,6 @@ static int draw_find_state(struct app *app, int room)
         put(shown.status_row, col, state_cols, state.data, style);
     if (keys_cols > 0)
         put(shown.status_row, col + state_cols + gap, keys_cols, keys, STYLE_DIM);
-    buf_release(&state);
     return all;
 }
 
@@ -423,7 +418,7 @@ static void draw_status(struct app *app)
 {
     const struct activity *a = &app->activity;
     int64_t now_ms = clock_mono_ms();
-    struct buf stop = BUF_INIT, leave = BUF_INIT;
+    AUTO(buf_release) struct buf stop = BUF_INIT, leave = BUF_INIT;
     struct rows rows;
     struct status s = STATUS_UNKNOWN;
     keymap_describe_first(&app->keymap, ACTION_CANCEL, &stop);
@@ -467,8 +462,6 @@ static void draw_status(struct app *app)
     while (used < shown.cols) /* the editor's upper edge */
         used += put(shown.status_row, used, 1, glyph(GLYPH_LINE), STYLE_RULE);
     rows_release(&rows);
-    buf_release(&stop);
-    buf_release(&leave);
 }
 
 /* The editor and what waits above it */
@@ -478,14 +471,13 @@ static void draw_waiting(const struct app *app)
     if (shown.waiting_row < 0)
         return;
     int row = shown.waiting_row, cols = shown.cols;
-    char *text = cleaned(app->waiting);
+    auto_free char *text = cleaned(app->waiting);
     const char *hint = _("Esc edits");
     int hint_cols = (int)utf8_width(hint, strlen(hint));
     int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);
     used += put_cut(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
     term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
     put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
-    free(text);
 }
 
 static void draw_review(struct app *app)
@@ -552,13 +544,12 @@ static void put_centred(int row, const char *text, enum style style)
 
 static void draw_too_small(void)
 {
-    char *text = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
+    auto_free char *text = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
     term_erase();
     put_centred((shown.rows - 1) / 2, text, STYLE_WARNING);
     if (shown.rows > 1)
         put_centred((shown.rows - 1) / 2 + 1, _("columns x rows"), STYLE_DIM);
     term_cursor_hide();
-    free(text);
 }
 
 /* True if the caret is a view's affair. A question stands over what stands over the transcript. */

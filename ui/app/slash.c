@@ -55,12 +55,10 @@ static const struct slash_command *find_abbreviated(const char *name, size_t len
 
 const char *slash_nearest(const char *name)
 {
-    VEC(const char *) words = {0};
+    AUTO(vec_release_local) VEC(const char *) words = {0};
     for (const struct slash_command *c = slash_commands; c->name; c++)
         vec_push(&words, c->name);
-    const char *nearest = config_nearest(name, words.items, words.len);
-    vec_release(&words);
-    return nearest;
+    return config_nearest(name, words.items, words.len);
 }
 
 bool slash_needs_argument(const struct slash_command *c)
@@ -80,42 +78,22 @@ struct slash_line slash_parse(const char *text)
     return (struct slash_line){SLASH_COMMAND, name_len, arguments};
 }
 
-/* "/resume, /rename, /retry" for a beginning that several share; nothing for any other. */
-static void list_abbreviated(const char *name, struct buf *out)
-{
-    for (const struct slash_command *c = slash_commands; *name && c->name; c++)
-        if (strncmp(c->name, name, strlen(name)) == 0)
-            buf_addf(out, "%s/%s", out->len > 0 ? ", " : "", c->name);
-}
-
 static char *unknown(const char *name)
 {
-    struct buf several = BUF_INIT;
+    AUTO(buf_release) struct buf several = BUF_INIT; /* "/resume, /rename, /retry" */
     const char *near = slash_nearest(name);
-    char *text;
-    list_abbreviated(name, &several);
+    for (const struct slash_command *c = slash_commands; *name && c->name; c++)
+        if (strncmp(c->name, name, strlen(name)) == 0)
+            buf_addf(&several, "%s/%s", several.len > 0 ? ", " : "", c->name);
     if (several.len > 0)
-        text = mem_printf(_("/%s is the beginning of several commands: %s."), name, several.data);
-    else if (near)
-        text = mem_printf(_("There is no command /%s. Did you mean /%s? To send it as a message, "
+        return mem_printf(_("/%s is the beginning of several commands: %s."), name, several.data);
+    if (near)
+        return mem_printf(_("There is no command /%s. Did you mean /%s? To send it as a message, "
                             "begin it with \"//\"."),
                           name, near);
-    else
-        text = mem_printf(_("There is no command /%s; /help lists the commands. To send it as a "
-                            "message, begin it with \"//\"."),
-                          name);
-    buf_release(&several);
-    return text;
-}
-
-/* What is wrong with what the command gets; NULL: nothing. */
-static char *misfit(const struct slash_command *c, const char *arguments)
-{
-    if (!*arguments && slash_needs_argument(c))
-        return mem_printf("/%s %s: %s", c->name, c->arguments, _(c->help));
-    if (*arguments && !*c->arguments)
-        return mem_printf(_("/%s takes no arguments."), c->name);
-    return NULL;
+    return mem_printf(_("There is no command /%s; /help lists the commands. To send it as a "
+                        "message, begin it with \"//\"."),
+                      name);
 }
 
 struct slash_choice slash_choose(const char *text)
@@ -128,12 +106,14 @@ struct slash_choice slash_choose(const char *text)
     while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
         len--;
     choice.arguments = mem_strndup(text + line.arguments, len);
-    if (choice.command) {
-        choice.complaint = misfit(choice.command, choice.arguments);
-    } else {
-        char *name = mem_strndup(text + 1, line.name_len);
+    const struct slash_command *c = choice.command;
+    if (!c) {
+        auto_free char *name = mem_strndup(text + 1, line.name_len);
         choice.complaint = unknown(name);
-        free(name);
+    } else if (!*choice.arguments && slash_needs_argument(c)) {
+        choice.complaint = mem_printf("/%s %s: %s", c->name, c->arguments, _(c->help));
+    } else if (*choice.arguments && !*c->arguments) {
+        choice.complaint = mem_printf(_("/%s takes no arguments."), c->name);
     }
     return choice;
 }
@@ -144,16 +124,14 @@ void slash_choice_release(struct slash_choice *choice)
     free(choice->complaint);
 }
 
-static char *in_home(const char *path)
-{
-    const char *home = getenv("HOME");
-    bool there = home && *home && strncmp(path, "~/", 2) == 0;
-    return there ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
-}
-
 char *slash_export_path(const char *arguments, const char *title)
 {
-    return *arguments ? in_home(arguments) : sessions_file_name(title);
+    const char *home = getenv("HOME");
+    if (!*arguments)
+        return sessions_file_name(title);
+    return home && *home && strncmp(arguments, "~/", 2) == 0
+               ? mem_printf("%s%s", home, arguments + 1)
+               : mem_strdup(arguments);
 }
 
 /* /compact */
@@ -186,16 +164,6 @@ static const char *find_mode(const char *text, size_t len)
     return NULL;
 }
 
-/* The mode that a lone word was perhaps to be; NULL: it is a focus like any other. */
-static const char *slip_of(const struct compact_words *words)
-{
-    const char *names[MODES];
-    bool alone = !words->mode && words->focus[strcspn(words->focus, blanks)] == '\0';
-    for (size_t i = 0; i < MODES; i++)
-        names[i] = modes[i].name;
-    return alone ? config_nearest(words->focus, names, MODES) : NULL;
-}
-
 struct compact_words compact_parse(const char *arguments)
 {
     struct compact_words words = {.focus = ""};
@@ -221,12 +189,17 @@ struct compact_words compact_parse(const char *arguments)
 char *compact_read(const char *arguments, struct compaction_run_params *out)
 {
     struct compact_words words = compact_parse(arguments);
-    const char *slip = slip_of(&words);
-    if (slip)
+    const char *names[MODES];
+    for (size_t i = 0; i < MODES; i++)
+        names[i] = modes[i].name;
+    /* A single word may be a misspelt mode. */
+    bool alone = !words.mode && words.focus[strcspn(words.focus, blanks)] == '\0';
+    const char *near = alone ? config_nearest(words.focus, names, MODES) : NULL;
+    if (near)
         return mem_printf(
             _("There is no mode %s. Did you mean %s? To use it as the focus, write more than one "
               "word."),
-            words.focus, slip);
+            words.focus, near);
     if (words.unknown)
         return mem_printf(_("/compact has no option %.*s; %s shows the draft first."),
                           (int)strcspn(words.unknown, blanks), words.unknown, preview);
@@ -238,63 +211,45 @@ char *compact_read(const char *arguments, struct compaction_run_params *out)
 void compact_send(struct app *app, const char *arguments)
 {
     struct compaction_run_params params;
-    char *complaint = compact_read(arguments, &params);
+    auto_free char *complaint = compact_read(arguments, &params);
     app_follow(app);
     if (complaint)
         app_note(app, STYLE_WARNING, "%s", complaint);
     else
         (void)app_ask(app, &operation_compaction_run, &params, NULL);
-    free(complaint);
+}
+
+char *compact_all_stays(const struct config *config, const char *asked)
+{
+    static const enum config_key keys[] = {CONFIG_COMPACTION_PROTECT_HEAD,
+                                           CONFIG_COMPACTION_PROTECT_TAIL,
+                                           CONFIG_COMPACTION_TAIL_RATIO};
+    const char *mode = asked && *asked ? asked : config_string(config, CONFIG_COMPACTION_MODE);
+    const char *keeps_less = "";
+    bool keeps_ends = false;
+    for (size_t i = MODES; i-- > 0;) {
+        if (strcmp(modes[i].name, mode) == 0)
+            keeps_ends = modes[i].keeps_ends;
+        if (!modes[i].keeps_ends)
+            keeps_less = modes[i].name;
+    }
+    if (!keeps_ends)
+        return mem_printf(_("Nothing to compact: only summaries and pinned messages are left, "
+                            "which %s does not shorten."),
+                          mode);
+    AUTO(buf_release) struct buf set = BUF_INIT;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        buf_addf(&set, "%s%s = %s", i > 0 ? ", " : "", config_key_info(keys[i])->name,
+                 config_string(config, keys[i]));
+    return mem_printf(_("Nothing to compact: %s keeps everything, because of [compaction] %s. "
+                        "Lower these settings, or use a mode that keeps less: /compact %s."),
+                      mode, set.data, keeps_less);
 }
 
 static void offer(struct list *list, const char *name, const char *help, const char *word)
 {
     if (strncmp(name, word, strlen(word)) == 0)
         list_add(list, name, help, name);
-}
-
-static const char *mode_that_keeps_less(void)
-{
-    for (size_t i = 0; i < MODES; i++)
-        if (!modes[i].keeps_ends)
-            return modes[i].name;
-    return "";
-}
-
-static bool keeps_ends(const char *mode)
-{
-    for (size_t i = 0; i < MODES; i++)
-        if (strcmp(modes[i].name, mode) == 0)
-            return modes[i].keeps_ends;
-    return false;
-}
-
-static char *keys_of_ends(const struct config *config)
-{
-    static const enum config_key keys[] = {CONFIG_COMPACTION_PROTECT_HEAD,
-                                           CONFIG_COMPACTION_PROTECT_TAIL,
-                                           CONFIG_COMPACTION_TAIL_RATIO};
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        buf_addf(&out, "%s%s = %s", i > 0 ? ", " : "", config_key_info(keys[i])->name,
-                 config_string(config, keys[i]));
-    return buf_take(&out);
-}
-
-char *compact_all_stays(const struct config *config, const char *asked)
-{
-    const char *mode = asked && *asked ? asked : config_string(config, CONFIG_COMPACTION_MODE);
-    if (!keeps_ends(mode))
-        return mem_printf(_("Nothing to compact: only summaries and pinned messages are left, "
-                            "which %s does not shorten."),
-                          mode);
-    char *keys = keys_of_ends(config);
-    char *words =
-        mem_printf(_("Nothing to compact: %s keeps everything, because of [compaction] %s. "
-                     "Lower these settings, or use a mode that keeps less: /compact %s."),
-                   mode, keys, mode_that_keeps_less());
-    free(keys);
-    return words;
 }
 
 void compact_list(struct list *list, const char *before, const char *word)

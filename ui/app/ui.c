@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "ui/app/app.h"
 #include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
@@ -19,7 +20,7 @@
 #include "ui/term/term.h"
 #include "ui/term/tty.h"
 
-/* So much of one kind is handled before the others get their turn. */
+/* Handled of one kind before the other kinds get their turn. */
 #define NOTICES_MAX 256
 #define KEYS_MAX 1024
 
@@ -28,7 +29,7 @@ static void handle_signal(struct app *app, int number)
     switch (number) {
     case SIGWINCH:
         term_resized();
-        term_redraw(); /* what the terminal made of its text meanwhile, nobody knows */
+        term_redraw(); /* the terminal may have rewrapped its text */
         approval_hidden(&app->approval);
         draft_review_hidden(&app->draft);
         app_touch_now(app, DIRTY_ALL);
@@ -47,52 +48,22 @@ static void handle_signal(struct app *app, int number)
     }
 }
 
-static void handle_signals(struct app *app)
-{
-    int number;
-    while ((number = signals_next()))
-        handle_signal(app, number);
-}
-
-/* What the terminal tells of itself is no key. */
-static bool take_news(struct app *app, const struct key *key)
-{
-    if (key->code == K_GROUND)
-        app_set_ground(app, key->cp == 1);
-    else if (!notification_saw(&app->focus, key))
-        return false;
-    return true;
-}
-
-/* Returns whether keys were left for the next time. */
+/* Returns whether keys are left for the next round. */
 static bool handle_keys(struct app *app)
 {
     struct key key;
     int count = 0;
-    while (count < KEYS_MAX && !app->leaving && term_read(&key)) {
-        if (!take_news(app, &key))
+    for (; count < KEYS_MAX && !app->leaving && term_read(&key); count++) {
+        if (key.code == K_GROUND) /* the terminal reports its background */
+            app_set_ground(app, key.cp == 1);
+        else if (!notification_saw(&app->focus, &key))
             dispatch_key(app, &key);
-        count++;
     }
     if (term_hung_up()) {
         app->signal_number = SIGHUP;
         app->leaving = true;
     }
     return count == KEYS_MAX;
-}
-
-static void handle_notices(struct app *app)
-{
-    struct notice *n;
-    for (int i = 0; i < NOTICES_MAX && (n = mailbox_pop(engine_notices(app->engine))); i++)
-        notices_take(app, n);
-}
-
-static void handle_errands(struct app *app)
-{
-    struct errand *e;
-    while ((e = mailbox_pop(errands_back(app->errands))))
-        errand_finish(app, e);
 }
 
 /* Until the user leaves, or a signal says so. */
@@ -104,19 +75,24 @@ static bool run_loop(struct app *app, struct error *e)
                            {.fd = signals_fd(), .events = POLLIN},
                            {.fd = mailbox_fd(errands_back(app->errands)), .events = POLLIN}};
     bool keys_left = false, dozed = false;
+    struct notice *n;
+    struct errand *errand;
     while (!app->leaving) {
         int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
         if (ready < 0 && errno != EINTR)
             return err_set_errno(e, ERR_AGENT_ERROR, "cannot wait for keys");
         /* A key may be readable before the signal that came first has been written. */
         if (ready > 0 && (fds[2].revents || fds[0].revents))
-            handle_signals(app);
+            for (int number; (number = signals_next());)
+                handle_signal(app, number);
         if (keys_left || (ready > 0 && fds[0].revents))
             keys_left = handle_keys(app);
         if (dozed || (ready > 0 && fds[1].revents))
-            handle_notices(app);
+            for (int i = 0; i < NOTICES_MAX && (n = mailbox_pop(notices)); i++)
+                notices_take(app, n);
         if (ready > 0 && fds[3].revents)
-            handle_errands(app);
+            while ((errand = mailbox_pop(errands_back(app->errands))))
+                errand_finish(app, errand);
         int64_t now_ms = clock_mono_ms();
         app_timers(app, now_ms);
         if (!app->leaving && app_frame_due(app, now_ms))
@@ -145,14 +121,6 @@ static void say_assumed(struct app *app)
                  term_assumed());
 }
 
-static void say_charset(struct app *app)
-{
-    char *note = glyph_note();
-    if (note)
-        app_note(app, STYLE_WARNING, "%s", note);
-    free(note);
-}
-
 static int run_app(const struct ui_options *options, struct error *e)
 {
     struct app app;
@@ -163,7 +131,9 @@ static int run_app(const struct ui_options *options, struct error *e)
     notices_init(&app);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
     say_assumed(&app);
-    say_charset(&app);
+    auto_free char *note = glyph_note();
+    if (note)
+        app_note(&app, STYLE_WARNING, "%s", note);
     screen_draw(&app);
     struct engine_options engine = *options->engine;
     engine.many = engine.shows_changes = true;
