@@ -11,7 +11,7 @@
 
 enum { SHOWN_BYTES = 120, LISTED = 1000 };
 
-/* --- cards ------------------------------------------------------------------------------------ */
+/* Cards */
 
 static void remove_card(struct app *app, const char *id)
 {
@@ -32,10 +32,10 @@ static void add_card(struct app *app, const char *id, const char *text, bool act
 
 static char *shown(const char *text)
 {
-    struct buf cut = BUF_INIT, out = BUF_INIT;
+    AUTO(buf_release) struct buf cut = BUF_INIT;
+    struct buf out = BUF_INIT;
     utf8_add_cut(&cut, text, strlen(text), SHOWN_BYTES);
     utf8_clean(&out, cut.data, cut.len, UTF8_ONE_LINE);
-    buf_release(&cut);
     return buf_take(&out);
 }
 
@@ -46,22 +46,18 @@ static char *keys_of(const struct app *app, enum action action)
     return out.len > 0 ? buf_take(&out) : mem_strdup("-");
 }
 
-static size_t count_waiting(const struct app *app)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < app->cards.len; i++)
-        count += !app->cards.items[i].active;
-    return count;
-}
-
 /* The keys of the newest card. */
 static void say_keys(struct app *app, bool active)
 {
-    char *accept = keys_of(app, ACTION_LEARNED_ACCEPT), *edit = keys_of(app, ACTION_LEARNED_EDIT),
-         *reject = keys_of(app, ACTION_LEARNED_REJECT);
+    auto_free char *accept = keys_of(app, ACTION_LEARNED_ACCEPT);
+    auto_free char *edit = keys_of(app, ACTION_LEARNED_EDIT);
+    auto_free char *reject = keys_of(app, ACTION_LEARNED_REJECT);
+    size_t waiting = 0;
+    for (size_t i = 0; i < app->cards.len; i++)
+        waiting += !app->cards.items[i].active;
     if (active)
         app_note_briefly(app, STYLE_NOTE, _("%s undoes it · %s changes it"), reject, edit);
-    else if (count_waiting(app) > 1)
+    else if (waiting > 1)
         app_note_briefly(
             app, STYLE_NOTE,
             _("the newest: %s keeps it · %s changes it · %s rejects it · or later: /learned"),
@@ -70,9 +66,6 @@ static void say_keys(struct app *app, bool active)
         app_note_briefly(app, STYLE_NOTE,
                          _("%s keeps it · %s changes it · %s rejects it · or later: /learned"),
                          accept, edit, reject);
-    free(accept);
-    free(edit);
-    free(reject);
 }
 
 void cards_noted(struct app *app, const struct event *ev)
@@ -101,7 +94,7 @@ void cards_take_proposals(struct app *app, struct notice *n)
              (int)n->number);
 }
 
-/* The log does not say what became of them. */
+/* Marks the noted items of a page: the log does not contain the decisions. */
 static bool take_decided(struct app *app, struct operation_answer *a, const char *words)
 {
     const struct learned_items *found = a->result;
@@ -163,7 +156,7 @@ static void say_nothing_waits(struct app *app)
                      _("No proposal waits for your answer; /learned lists what was learned."));
 }
 
-/* After a decision: the next one. */
+/* After a decision the next card is shown. */
 static void say_next(struct app *app)
 {
     const struct learned_card *card = waiting_card(app);
@@ -174,7 +167,7 @@ static void say_next(struct app *app)
     say_keys(app, false);
 }
 
-/* --- what is done with them ------------------------------------------------------------------- */
+/* Decisions */
 
 static bool take_accepted(struct app *app, struct operation_answer *a, const char *words)
 {
@@ -228,7 +221,7 @@ void cards_reject(struct app *app)
         say_nothing_waits(app);
 }
 
-/* It is sent again as /remember, which then changes it. */
+/* Puts the text into the editor as /remember, which then changes the item. */
 void cards_edit(struct app *app)
 {
     const struct learned_card *card = newest_card(app);
@@ -269,7 +262,7 @@ static bool take_added(struct app *app, struct operation_answer *a, const char *
 
 void cards_remember(struct app *app, const char *text)
 {
-    char *id = app->reworded;
+    auto_free char *id = app->reworded;
     app->reworded = NULL;
     if (id) {
         const struct learned_edit_params params = {.id = id, .text = text};
@@ -278,10 +271,9 @@ void cards_remember(struct app *app, const char *text)
         const struct learned_add_params params = {.text = text};
         (void)app_ask(app, &operation_learned_add, &params, take_added);
     }
-    free(id);
 }
 
-/* --- /learned, /forget ------------------------------------------------------------------------ */
+/* /learned and /forget */
 
 static bool take_found(struct app *app, struct operation_answer *a, const char *words)
 {
@@ -367,7 +359,7 @@ void cards_show(struct app *app, const char *arguments)
         memory_view_open(app->memory, ""); /* says why there is none */
 }
 
-/* --- access ----------------------------------------------------------------------------------- */
+/* Access to memory */
 
 static bool take_access(struct app *app, struct operation_answer *a, const char *words)
 {

@@ -12,7 +12,7 @@
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
-/* What was asked for, where that says more than the code. */
+/* A sentence about the operation, where it says more than the code of the error. */
 static const char *sentence_of(const struct operation *o)
 {
     static const struct {
@@ -65,17 +65,7 @@ static const char *sentence(const struct fault *f, const struct doing *doing)
     return _("An error occurred.");
 }
 
-/* A mode that keeps everything; NULL: any other fault. The caller frees. */
-static char *what_keeps_all(const struct fault *f, const struct doing *doing)
-{
-    const struct compaction_run_params *p =
-        f->operation == &operation_compaction_run ? f->params : NULL;
-    return f->error->code == ERR_TOO_SMALL_TO_COMPACT
-               ? compact_all_stays(doing->config, p ? p->mode : NULL)
-               : NULL;
-}
-
-/* What says all there is to say; NULL: the engine knows more. */
+/* A sentence that says all; NULL: the text of the error says more. */
 static const char *whole_sentence(const struct fault *f, const struct doing *doing)
 {
     const struct error *e = f->error;
@@ -127,11 +117,13 @@ static char *as_sentences(const char *text)
 
 char *faults_words(const struct fault *f, const struct doing *doing, bool *whole)
 {
-    char *kept = what_keeps_all(f, doing);
-    const char *words = kept ? NULL : whole_sentence(f, doing);
-    *whole = kept || words;
-    if (kept)
-        return kept;
+    bool nothing = f->error->code == ERR_TOO_SMALL_TO_COMPACT; /* the mode keeps everything */
+    const struct compaction_run_params *p =
+        f->operation == &operation_compaction_run ? f->params : NULL;
+    const char *words = nothing ? NULL : whole_sentence(f, doing);
+    *whole = nothing || words;
+    if (nothing)
+        return compact_all_stays(doing->config, p ? p->mode : NULL);
     if (f->error->code == ERR_CONFIG_ERROR && !sentence_of(f->operation))
         return as_sentences(f->error->text);
     return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(f, doing), f->error->text);
@@ -142,9 +134,9 @@ struct fault faults_of_answer(const struct operation_answer *a)
     return (struct fault){&a->error, a->request->operation, a->request->params};
 }
 
-/* --- what was asked for will not come --------------------------------------------------------- */
+/* Restoring the state before a refused request */
 
-/* Another conversation's turn could not go on: it says nothing of the one that is shown. */
+/* The fault is of another conversation than the one that is shown. */
 static bool is_elsewhere(const struct app *app, const struct notice *n)
 {
     return *n->session && strcmp(n->session, app->session.id) != 0;
@@ -207,38 +199,23 @@ static void take_back(struct app *app, const struct notice *n)
             rows[i].refused(app, n);
 }
 
-/* --- what is said of it ----------------------------------------------------------------------- */
-
-/* Every key would bring the same complaint. */
-static bool said_before(struct app *app)
-{
-    bool before = app->draft_complained;
-    app->draft_complained = true;
-    return before;
-}
-
-/* Esc after the end of a turn needs no complaint, /stop does. */
-static bool stop_asked(struct app *app)
-{
-    bool asked = app->stop_asked;
-    app->stop_asked = false;
-    return asked;
-}
+/* Reporting */
 
 static bool is_silent(struct app *app, const struct operation_answer *a)
 {
-    if (operation_answers(a, &operation_session_set_draft))
-        return said_before(app);
-    if (a->error.code == ERR_SESSION_NOT_RUNNING)
-        return !operation_answers(a, &operation_turn_interrupt) || !stop_asked(app);
+    if (operation_answers(a, &operation_session_set_draft)) { /* told once, not at every key */
+        bool told = app->draft_complained;
+        app->draft_complained = true;
+        return told;
+    }
+    if (a->error.code == ERR_SESSION_NOT_RUNNING) { /* told to /stop, not to Esc */
+        bool told = operation_answers(a, &operation_turn_interrupt) && app->stop_asked;
+        if (operation_answers(a, &operation_turn_interrupt))
+            app->stop_asked = false;
+        return !told;
+    }
     return a->error.code == ERR_INTERRUPTED &&
            operation_answers(a, &operation_compaction_run); /* its card says it */
-}
-
-static bool is_turn(const struct operation_answer *a)
-{
-    return operation_answers(a, &operation_turn_start) ||
-           operation_answers(a, &operation_turn_retry);
 }
 
 static void say(struct app *app, const struct notice *n, const char *words, bool whole)
@@ -246,15 +223,16 @@ static void say(struct app *app, const struct notice *n, const char *words, bool
     const struct operation_answer *a = n->answer;
     if (a->error.code == ERR_INTERRUPTED)
         app_note(app, STYLE_NOTE, "%s", _("Cancelled before anything was sent."));
-    else if (is_turn(a) && !is_elsewhere(app, n) && app->read_only &&
-             a->error.code == ERR_SESSION_NOT_FOUND)
+    else if ((operation_answers(a, &operation_turn_start) ||
+              operation_answers(a, &operation_turn_retry)) &&
+             !is_elsewhere(app, n) && app->read_only && a->error.code == ERR_SESSION_NOT_FOUND)
         app_note(app, STYLE_WARNING, "%s",
                  _("This session is read-only. /resume continues it; /fork continues in a copy."));
     else
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
 }
 
-static struct doing what_is_done(const struct app *app)
+static struct doing present_work(const struct app *app)
 {
     return (struct doing){app->activity.busy, app->activity.compacting_ms != 0, app->config};
 }
@@ -264,7 +242,7 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
     bool whole;
     struct operation_answer *a = n->answer;
     take_back(app, n);
-    struct doing doing = what_is_done(app);
+    struct doing doing = present_work(app);
     struct fault fault = faults_of_answer(a);
     auto_free char *words = faults_words(&fault, &doing, &whole);
     if (!asked_give(app, by, a, words) && !is_silent(app, a))
@@ -274,7 +252,7 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
 void faults_say(struct app *app, const struct error *e)
 {
     bool whole;
-    struct doing doing = what_is_done(app);
+    struct doing doing = present_work(app);
     struct fault fault = {.error = e};
     auto_free char *words = faults_words(&fault, &doing, &whole);
     app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);

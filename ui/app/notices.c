@@ -28,21 +28,15 @@ static void replace_string(char **old, char **new)
 
 /* Events */
 
-/* What the next request holds, as of now. */
+/* The size of the next request is known. */
 static void saw_request(struct app *app, struct request_size size)
 {
     app->meters.request = size;
     app->activity.unmeasured = 0;
 }
 
-/* The engine tells it at the end of the turn; until then the answer is not sent again. */
-static void saw_answered(struct app *app, const struct usage *u)
-{
-    const struct request_measure m = request_measured(u, 0);
-    if (m.tokens >= 0)
-        saw_request(app, (struct request_size){m.tokens, m.estimated});
-}
-
+/* A live text is part of the next request, which the engine measures only at the end of the turn.
+ */
 static void saw_sent(struct app *app, const struct event *ev, bool live)
 {
     if (live && ev->text)
@@ -77,47 +71,13 @@ static void saw_retry(struct app *app, struct event *ev)
     a->retry_reason = mem_strdup(ev->text);
 }
 
-/* Where the budget ended it, it would end again. */
-static void saw_failure(struct app *app, const struct event *ev)
-{
-    if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
-        app_note(app, STYLE_NOTE, "%s", _("/retry sends the message again."));
-}
-
-/* The warning about an answer follows it, so that only what comes then tells that there is none. */
-static void saw_answer(struct app *app)
-{
-    app->answered = true;
-}
-
-static void saw_next(struct app *app)
-{
-    app->truncated = app->truncated && !app->answered;
-}
-
-/* Only Ollama does so. */
-static void say_truncated(struct app *app)
-{
-    app_note(app, STYLE_NOTE, "%s",
-             _("/compact shortens what is sent; num_ctx in [ollama] of tiro.ini asks for a larger "
-               "window."));
-}
-
-static void saw_warning(struct app *app, const struct event *ev)
-{
-    if (!ev->name || strcmp(ev->name, "prompt_truncated") != 0)
-        return;
-    app->truncated = true;
-    app->answered = false;
-}
-
 static void compaction_over(struct app *app)
 {
     stop_counting(app);
     app->activity.compacting_ms = 0;
 }
 
-/* The same for what shortens the history. */
+/* note_event() for compactions. */
 static void note_compaction(struct app *app, struct event *ev, bool live)
 {
     switch (ev->type) {
@@ -148,7 +108,8 @@ static void note_compaction(struct app *app, struct event *ev, bool live)
     }
 }
 
-/* Beside the transcript: what the meters and /edit know. `live`: it happens now. */
+/* Updates the state beside the transcript: meters and the text of /edit. `live`: the event happens
+ * now, and is not history. */
 static void note_event(struct app *app, struct event *ev, bool live)
 {
     switch (ev->type) {
@@ -163,13 +124,16 @@ static void note_event(struct app *app, struct event *ev, bool live)
         break;
     case EVENT_CALL_STARTED:
         cards_say_keys(app);
-        saw_next(app);
+        app->truncated = app->truncated && !app->answered;
         break;
-    case EVENT_TURN_COMPLETED:
-        saw_next(app);
+    case EVENT_TURN_COMPLETED: /* a warning about an answer comes after the answer */
+        app->truncated = app->truncated && !app->answered;
         break;
     case EVENT_WARNING:
-        saw_warning(app, ev);
+        if (ev->name && strcmp(ev->name, "prompt_truncated") == 0) {
+            app->truncated = true;
+            app->answered = false;
+        }
         break;
     case EVENT_LEARNED_NOTED:
         if (live)
@@ -181,9 +145,12 @@ static void note_event(struct app *app, struct event *ev, bool live)
             saw_delta(app, ev);
         break;
     case EVENT_CALL_COMPLETED:
-        if (live)
-            saw_answered(app, &ev->usage);
-        saw_answer(app);
+        if (live) {
+            const struct request_measure m = request_measured(&ev->usage, 0);
+            if (m.tokens >= 0)
+                saw_request(app, (struct request_size){m.tokens, m.estimated});
+        }
+        app->answered = true;
         stop_counting(app);
         app_touch(app, DIRTY_STATUS);
         break;
@@ -201,36 +168,29 @@ static void note_event(struct app *app, struct event *ev, bool live)
     }
 }
 
-static bool is_delta(enum event_type type)
-{
-    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
-           type == EVENT_COMPACTION_DELTA;
-}
-
-static bool ends_run(enum event_type type)
-{
-    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
-}
-
 static void take_event(struct app *app, struct notice *n)
 {
     struct event *ev = n->event;
-    bool alarmed = app->truncated;
+    bool truncated = app->truncated, failed = ev->type == EVENT_TURN_FAILED;
     note_event(app, ev, true);
-    if (ends_run(ev->type)) {
+    if (failed || ev->type == EVENT_TURN_COMPLETED || ev->type == EVENT_INTERRUPTED) {
         app->activity.over = app->activity.busy;
-        app->activity.failed = ev->type == EVENT_TURN_FAILED;
+        app->activity.failed = failed;
     }
     if (transcript_apply(app->transcript, ev))
         app_touch(app, DIRTY_BODY);
     else if (transcript_unread(app->transcript) > 0)
         app->status_dirty = true;
-    if (!is_delta(ev->type))
+    if (ev->type != EVENT_TEXT_DELTA && ev->type != EVENT_REASONING_DELTA &&
+        ev->type != EVENT_COMPACTION_DELTA)
         app_touch_now(app, DIRTY_STATUS);
-    if (ev->type == EVENT_TURN_FAILED)
-        saw_failure(app, ev);
-    if (app->truncated && !alarmed)
-        say_truncated(app);
+    /* After the budget has ended a turn it would end the next one, too. */
+    if (failed && (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED))
+        app_note(app, STYLE_NOTE, "%s", _("/retry sends the message again."));
+    if (app->truncated && !truncated) /* only Ollama does so */
+        app_note(app, STYLE_NOTE, "%s",
+                 _("/compact shortens what is sent; num_ctx in [ollama] of tiro.ini asks for a "
+                   "larger window."));
 }
 
 /* Sessions */
@@ -244,7 +204,7 @@ static void show_title(const struct session_info *info)
     term_title(title.data);
 }
 
-/* What was being written in the session that was left stayed with it; anything else comes along. */
+/* A text that was saved as the draft of the former session stays there; any other comes along. */
 static void change_draft(struct app *app, const char *draft)
 {
     if (app->draft_when_left && strcmp(app->draft_when_left, editor_text(app->editor)) == 0)
@@ -255,15 +215,7 @@ static void change_draft(struct app *app, const char *draft)
         app_give_back(app, draft);
     completion_follow(app);
     if (strcmp(editor_text(app->editor), draft ? draft : "") == 0)
-        app->draft_at = 0; /* else something was typed before the session was there */
-}
-
-static void say_parting(struct app *app)
-{
-    if (app->parting)
-        app_note(app, STYLE_NOTE, "%s", app->parting);
-    free(app->parting);
-    app->parting = NULL;
+        app->draft_at = 0; /* nothing was typed while the session opened */
 }
 
 static void open_session(struct app *app, const struct session_info *info)
@@ -275,7 +227,10 @@ static void open_session(struct app *app, const struct session_info *info)
     jump_forget(app);
     way_back_session(app, info->id);
     views_close_session(&app->views);
-    say_parting(app);
+    if (app->parting)
+        app_note(app, STYLE_NOTE, "%s", app->parting);
+    free(app->parting);
+    app->parting = NULL;
     app->fresh = true;
     app_forget_cards(app);
     app->offline_said = false;
@@ -290,20 +245,7 @@ static void open_session(struct app *app, const struct session_info *info)
     way_back_draft(app);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-static void say_labels(struct app *app, const char *labels)
-{
-    if (labels)
-        app_note(app, STYLE_NOTE, _("Labels: %s"), labels);
-    else
-        app_note(app, STYLE_NOTE, "%s", _("This session has no labels any more."));
-}
-
-/* The engine has chosen it: nothing of it was sent. */
+/* The engine offers a draft of which nothing was sent. */
 static void say_unsent(struct app *app, const struct session_info *info)
 {
     AUTO(buf_release) struct buf send = BUF_INIT, clear = BUF_INIT;
@@ -331,8 +273,13 @@ static void take_session(struct app *app, struct notice *n)
             open_session(app, &n->info);
         }
     }
-    if (!n->flag && !same_text(app->session.labels, n->info.labels))
-        say_labels(app, n->info.labels);
+    const char *labels = n->info.labels, *former = app->session.labels;
+    if (!n->flag && strcmp(former ? former : "", labels ? labels : "") != 0) {
+        if (labels)
+            app_note(app, STYLE_NOTE, _("Labels: %s"), labels);
+        else
+            app_note(app, STYLE_NOTE, "%s", _("This session has no labels any more."));
+    }
     app->read_only = n->read_only;
     session_info_release(&app->session);
     app->session = n->info;
@@ -348,15 +295,7 @@ static void take_session(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* The last screens of a session whose turn goes on: nothing is cut off at their end. */
-static void show_running(struct app *app, const struct notice *n)
-{
-    transcript_prepend(app->transcript, NULL, 0, n->flag);
-    for (size_t i = 0; i < n->events.len; i++)
-        transcript_apply(app->transcript, n->events.items[i]);
-}
-
-/* Whoever waits for older events goes on. */
+/* Older events have come: completion and jumps that wait for them go on. */
 static void older_came(struct app *app)
 {
     if (turns_page_came(app))
@@ -368,25 +307,19 @@ static void take_page(struct app *app, struct notice *n)
 {
     for (size_t i = 0; i < n->events.len; i++)
         note_event(app, n->events.items[i], false);
-    if (app->activity.busy)
-        show_running(app, n);
-    else
+    if (app->activity.busy) { /* applied one by one, the last item stays open */
+        transcript_prepend(app->transcript, NULL, 0, n->flag);
+        for (size_t i = 0; i < n->events.len; i++)
+            transcript_apply(app->transcript, n->events.items[i]);
+    } else {
         transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
+    }
     cards_page_came(app, n);
     older_came(app);
     panes_page_came(app);
     way_back_page(app);
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-}
-
-/* Views hear of it as they do of the first page. */
-static void tell_views(struct app *app, const struct event_list *events, int64_t before, bool more)
-{
-    struct notice n = {.type = NOTICE_PAGE, .number = before, .flag = more};
-    n.events.items = events->items.items;
-    n.events.len = events->items.len;
-    views_notice(&app->views, &n);
 }
 
 static bool take_older(struct app *app, struct operation_answer *a, const char *words)
@@ -403,7 +336,10 @@ static bool take_older(struct app *app, struct operation_answer *a, const char *
     transcript_prepend(app->transcript, page->events.items.items, page->events.items.len,
                        page->more);
     older_came(app);
-    tell_views(app, &page->events, asked->before, page->more);
+    struct notice n = {.type = NOTICE_PAGE, .number = asked->before, .flag = page->more};
+    n.events.items = page->events.items.items;
+    n.events.len = page->events.items.len;
+    views_notice(&app->views, &n); /* as of the first page */
     app_want_page(app);
     return true;
 }
@@ -423,16 +359,11 @@ const char *notices_offline(void)
         "start tiro again; /model chooses another, /doctor shows what was tried.");
 }
 
-static void say_offline(struct app *app)
-{
-    app_note(app, STYLE_WARNING, "%s", notices_offline());
-}
-
 static void take_provider(struct app *app, struct notice *n)
 {
     bool offline = n->provider && strcmp(n->provider, "offline") == 0;
     if (offline && app->fresh && !app->offline_said)
-        say_offline(app);
+        app_note(app, STYLE_WARNING, "%s", notices_offline());
     app->offline_said = offline;
     if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
         picker_forget_models(app);
@@ -449,10 +380,15 @@ static void take_provider(struct app *app, struct notice *n)
 
 /* Turns */
 
-/* What waited is sent now, unless the turn failed: then it would follow a message that got no
- * answer, and comes back into the editor. */
-static void send_waiting(struct app *app)
+/* Sends the message that waited, or repeats the last one for /retry. After a failed turn the
+ * waiting message returns to the editor: it would follow a message that got no answer. */
+static void send_next(struct app *app)
 {
+    if (app->retry_after) {
+        app->retry_after = false;
+        message_retry(app);
+        return;
+    }
     if (!app->waiting)
         return;
     auto_free char *text = app->waiting;
@@ -465,17 +401,7 @@ static void send_waiting(struct app *app)
     }
 }
 
-static void send_next(struct app *app)
-{
-    bool retry = app->retry_after;
-    app->retry_after = false;
-    if (retry)
-        message_retry(app);
-    else
-        send_waiting(app);
-}
-
-/* In which conversation, and what. */
+/* Notifies with the title of the conversation and the event. */
 static void notify(struct app *app, const char *what)
 {
     const char *title = app->session.title;
@@ -488,13 +414,7 @@ static void notify(struct app *app, const char *what)
     term_notify(notification_by_word(config_string(app->config, CONFIG_UI_NOTIFY)), text.data);
 }
 
-static void notify_of_end(struct app *app)
-{
-    if (notification_is_due(app->config, app->focus, clock_mono_ms() - app->activity.started_ms))
-        notify(app, app->activity.failed ? _("the turn failed") : _("the answer is complete"));
-}
-
-/* However short the turn was. */
+/* A question is notified however short the turn was. */
 static void notify_of_question(struct app *app, const char *what)
 {
     if (notification_is_due(app->config, app->focus, INT64_MAX))
@@ -513,7 +433,9 @@ static void take_busy(struct app *app, struct notice *n)
         app->activity.busy = app->activity.over = app->stop_asked = false;
         background_remove(&app->background, app->session.id);
         compaction_over(app);
-        notify_of_end(app);
+        if (notification_is_due(app->config, app->focus,
+                                clock_mono_ms() - app->activity.started_ms))
+            notify(app, app->activity.failed ? _("the turn failed") : _("the answer is complete"));
         send_next(app);
     }
     app_touch_now(app, DIRTY_ALL);
@@ -543,7 +465,7 @@ static void take_draft(struct app *app, struct notice *n)
 
 /* Answers */
 
-/* It is said in the session that takes its place. */
+/* The note about the closed session is shown in the one that replaces it. */
 static void part_with(struct app *app, const char *id, bool kept)
 {
     const char *title = app->session.title;
@@ -581,7 +503,7 @@ static void measured(struct app *app, const struct notice *n)
         saw_request(app, (struct request_size){c->tokens, c->estimated});
 }
 
-/* What the surface itself has of an answer, whoever asked. */
+/* Updates the surface from an answer, no matter what asked for it. */
 static void note_answer(struct app *app, const struct notice *n)
 {
     static const struct {
@@ -614,7 +536,7 @@ static void take_answer(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* The editor keeps its keys: who is writing is not stopped. */
+/* A note and not a question: the editor keeps the keyboard. */
 static void take_offer(struct app *app, struct notice *n)
 {
     unsigned long sessions = (unsigned long)n->number;
@@ -628,7 +550,7 @@ static void take_offer(struct app *app, struct notice *n)
              sessions);
 }
 
-/* What is not here views alone have asked for. */
+/* Notices without a row concern views alone. */
 static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,      [NOTICE_EVENT] = take_event,
     [NOTICE_SESSION] = take_session,    [NOTICE_PAGE] = take_page,
@@ -677,22 +599,19 @@ static void take_of_another(struct app *app, const struct notice *n)
         app_touch_now(app, DIRTY_TITLE | (views_holder(&app->views) ? DIRTY_BODY : 0U));
 }
 
-static void take_of_shown(struct app *app, struct notice *n)
-{
-    if (takers[n->type])
-        takers[n->type](app, n);
-    if (n->type == NOTICE_ANSWER)
-        return;
-    views_notice(&app->views, n);
-    if (n->type != NOTICE_EVENT && views_holder(&app->views))
-        app_touch_now(app, DIRTY_BODY);
-}
-
 void notices_take(struct app *app, struct notice *n)
 {
-    if (n->type != NOTICE_ANSWER && background_means(n, app->session.id))
+    bool answer = n->type == NOTICE_ANSWER;
+    if (!answer && background_means(n, app->session.id)) {
         take_of_another(app, n);
-    else
-        take_of_shown(app, n);
+        notice_free(n);
+        return;
+    }
+    if (takers[n->type])
+        takers[n->type](app, n);
+    if (!answer)
+        views_notice(&app->views, n);
+    if (!answer && n->type != NOTICE_EVENT && views_holder(&app->views))
+        app_touch_now(app, DIRTY_BODY);
     notice_free(n);
 }

@@ -27,7 +27,7 @@ static const struct {
     struct view *(*make)(const struct view_host *host, const char *query);
 } panes[] = {{ACTION_CONTEXT, context_view_new}, {ACTION_SESSIONS, sessions_new}};
 
-/* Of the pane of memory, beside its own. */
+/* Tabs of the memory pane, beside its first. */
 static const struct view_tab tabs[] = {
     {N_("learned"), &operation_learned_list, learned_view_new, learned_view_show},
     {N_("graph"), &operation_graph_list, graph_view_new, graph_view_show},
@@ -51,10 +51,10 @@ bool panes_open(struct app *app, enum action action, const char *query)
     return false;
 }
 
-/* --- what a view asks for --- */
+/* Requests of views */
 
-/* The open session gives way, so that what is being written must be kept with it. What is deleted
- * keeps nothing: the text comes along. */
+/* Before the open session is replaced, its draft is saved with it. A session that is deleted keeps
+ * none: the text comes along. */
 static void leave_for(struct app *app, const void *params)
 {
     (void)params;
@@ -87,8 +87,8 @@ static void redraft(struct app *app, const void *params)
         transcript_redraft(app->transcript);
 }
 
-/* What the surface does before a view asks for it. */
-static void prepare(struct app *app, const struct operation *o, const void *params)
+static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
+                    view_answer *take)
 {
     static const struct {
         const struct operation *operation;
@@ -101,12 +101,6 @@ static void prepare(struct app *app, const struct operation *o, const void *para
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].operation == o)
             rows[i].prepare(app, params);
-}
-
-static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
-                    view_answer *take)
-{
-    prepare(app, o, params);
     return asked_start(&app->asked, app->engine, o, params,
                        (struct asked_request){.view = v, .take_view = take});
 }
@@ -135,11 +129,6 @@ static void touch(struct app *app)
 static bool drafting(struct app *app)
 {
     return *editor_text(app->editor) || views_holder(&app->views);
-}
-
-static void leave(struct app *app)
-{
-    app_leave(app);
 }
 
 static void note(struct app *app, const char *text)
@@ -199,11 +188,11 @@ static void show_memory(struct app *app, struct view *v)
     memory_view_open_session(app->memory);
 }
 
-/* --- the pane of memory --- */
+/* The memory pane */
 
 static bool memory_is_on(const struct app *app)
 {
-    bool opened = app->session.id[0] != '\0'; /* else it is known by what was asked for */
+    bool opened = app->session.id[0] != '\0'; /* else the options of the start tell */
     return opened ? app->meters.memory : app->options->engine->memory;
 }
 
@@ -306,7 +295,7 @@ void panes_init(struct app *app)
                                    .close = close_view,
                                    .touch = touch,
                                    .drafting = drafting,
-                                   .leave = leave,
+                                   .leave = app_leave,
                                    .jump = jump,
                                    .find = find,
                                    .works = works,
