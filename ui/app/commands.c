@@ -133,8 +133,7 @@ static bool take_indexed(struct app *app, struct operation_answer *a, const char
         app_note(app, STYLE_NOTE, "%s", _("Earlier conversations stay out of memory."));
     else
         app_note(app, STYLE_NOTE, "%s",
-                 _("Earlier conversations are indexed in the background; F2 shows how far that "
-                   "is."));
+                 _("Earlier conversations are indexed in the background; F2 shows the progress."));
     return true;
 }
 
@@ -214,11 +213,11 @@ const struct slash_command slash_commands[] = {
      .run = run_resume},
     {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("list earlier sessions"), .run = run_sessions},
     {"rename", "TITLE", ARGUMENT_OTHER, N_("change the title of this session"), .run = run_rename},
-    {"label", "[+NAME -NAME]", ARGUMENT_OTHER, N_("show this session's labels, add or remove some"),
+    {"label", "[+NAME -NAME]", ARGUMENT_OTHER, N_("show, add or remove labels of this session"),
      .run = run_label},
     {"fork", "[N]", ARGUMENT_FORK,
-     N_("continue in a copy of this session, up to your N-th message and its answer, or "
-        "~before-compaction (default: all)"),
+     N_("continue in a copy of this session (default: all of it), up to your N-th message and its "
+        "answer, or ~before-compaction"),
      .run = fork_run},
     {"archive", "", ARGUMENT_OTHER, N_("archive this session and start a new one"),
      .act = run_archive},
@@ -226,7 +225,8 @@ const struct slash_command slash_commands[] = {
      .run = run_export},
     {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), .act = run_stop},
     {"compact", "[MODE] [--preview] [FOCUS]", ARGUMENT_COMPACT,
-     N_("shorten what is sent to the model; FOCUS: what to keep above all"), .run = compact_send},
+     N_("shorten the history that is sent to the model; FOCUS: what to keep above all"),
+     .run = compact_send},
     {"uncompact", "", ARGUMENT_OTHER, N_("undo the last compaction"), .act = run_uncompact},
     {"pin", "[N]", ARGUMENT_TURN,
      N_("keep your N-th message word for word in every compaction (default: the newest)"),
@@ -236,19 +236,18 @@ const struct slash_command slash_commands[] = {
     {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"),
      .act = run_context},
     {"memory", "[QUERY|off|read|write]", ARGUMENT_OTHER,
-     N_("search earlier conversations; or say what this session may do with memory"),
-     .run = run_memory},
+     N_("search earlier conversations, or set how this session may use memory"), .run = run_memory},
     {"index", "[none]", ARGUMENT_OTHER, N_("index conversations that are not in memory yet"),
      .run = run_index},
-    {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"),
+    {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search the graph of facts and follow its relations"),
      .run = run_graph},
-    {"remember", "TEXT", ARGUMENT_OTHER, N_("tell a text to the model in later sessions"),
-     .run = run_remember},
+    {"remember", "TEXT", ARGUMENT_OTHER,
+     N_("keep a text and tell it to the model in later sessions"), .run = run_remember},
     {"learned", "[WORDS]", ARGUMENT_OTHER,
-     N_("what was learned, and what waits for you; accept, reject or forget ID, restore"),
+     N_("show learned items and those that wait for you; or: accept, reject or forget ID, restore"),
      .run = cards_show},
     {"forget", "QUERY", ARGUMENT_OTHER,
-     N_("search memory and what was learned, and forget entries with d"), .run = run_forget},
+     N_("search memory and learned items; the key d forgets an entry"), .run = run_forget},
     {"corpus", "[QUERY | add NAME PATH | update [NAME]]", ARGUMENT_OTHER,
      N_("search documents, or read a file or folder into a corpus"), .run = corpora_run},
     {"cite", "N", ARGUMENT_OTHER, N_("open the passage that the model cites as [N]"),
@@ -264,7 +263,7 @@ const struct slash_command slash_commands[] = {
      .act = message_edit},
     {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
      .run = run_copy},
-    {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), .run = find_open},
+    {"find", "TEXT", ARGUMENT_OTHER, N_("find a text in the transcript"), .run = find_open},
     {"theme", "[NAME]", ARGUMENT_THEME,
      N_("change the colours and save the choice (default: a list)"), .run = run_theme},
     {"config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),

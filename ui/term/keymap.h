@@ -69,7 +69,8 @@ struct key {
     X(HELP, "help", "f1", N_("this help"))                                                         \
     X(SESSIONS, "sessions", "f3", N_("earlier sessions"))                                          \
     X(NEXT_SESSION, "next_session", "f5",                                                          \
-      N_("to the next conversation that waits for you or works, else to the one left last"))       \
+      N_("go to the next conversation that waits for you or works, else back to the previous "     \
+         "one"))                                                                                   \
     X(SESSION_READ, "session_read", "alt-v", N_("in the session list: open it read-only"))         \
     X(SESSION_FORK, "session_fork", "alt-n", N_("in the session list: continue in a copy of it"))  \
     X(SESSION_RENAME, "session_rename", "alt-r", N_("in the session list: change its title"))      \
@@ -77,18 +78,18 @@ struct key {
     X(SESSION_ARCHIVE, "session_archive", "alt-a",                                                 \
       N_("in the session list: archive or unarchive it"))                                          \
     X(SESSION_ARCHIVED, "session_archived", "alt-z",                                               \
-      N_("in the session list: show archived ones or hide them; a search finds them anyhow"))      \
+      N_("in the session list: show or hide archived sessions; a search always finds them"))       \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
     X(MEMORY, "memory", "f2",                                                                      \
-      N_("memory: earlier conversations, what was learned, the graph, documents"))                 \
+      N_("memory: earlier conversations, learned items, the graph, documents"))                    \
     X(PANE_NEXT, "pane_next", "f6", N_("in the memory pane: the next tab"))                        \
     X(MEMORY_ACCESS, "memory_access", "alt-m",                                                     \
-      N_("memory in this session: read and written, only read, off"))                              \
-    X(LEARNED_ACCEPT, "learned_accept", "alt-k", N_("remember what was noted of your message"))    \
-    X(LEARNED_EDIT, "learned_edit", "alt-w", N_("change what was noted of your message"))          \
+      N_("memory in this session: read and write, only read, or off"))                             \
+    X(LEARNED_ACCEPT, "learned_accept", "alt-k", N_("remember the note made from your message"))   \
+    X(LEARNED_EDIT, "learned_edit", "alt-w", N_("change the note made from your message"))         \
     X(LEARNED_REJECT, "learned_reject", "alt-j",                                                   \
-      N_("do not remember what was noted of your message, or take it back"))                       \
+      N_("reject the note made from your message, or take it back"))                               \
     X(CONTEXT, "context", "f4", N_("what the next request contains"))                              \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
     X(FIND_NEWER, "find_newer", "shift-tab", N_("while searching: the next newer match"))          \
@@ -139,23 +140,22 @@ struct key {
     X(MEMORY_EDIT, "memory_edit", "e", N_("in the memory: edit the entry"))                        \
     X(MEMORY_FORGET, "memory_forget", "d", N_("in the memory: forget (delete) the entry"))         \
     X(MEMORY_RESTORE, "memory_restore", "u",                                                       \
-      N_("in the memory: restore the entry forgotten last"))                                       \
+      N_("in the memory: restore the entry that was forgotten last"))                              \
     X(MEMORY_SCOPE, "memory_scope", "s",                                                           \
-      N_("in the memory: search all, this project or this session"))                               \
+      N_("in the memory: search all sessions, this project or this session"))                      \
     X(MEMORY_ORIGIN, "memory_origin", "v",                                                         \
-      N_("in the memory: show all entries, or those imported, compacted, of sessions"))            \
+      N_("in the memory: show all, imported or compacted entries, or those of left sessions"))     \
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
     X(MEMORY_FIGURES, "memory_figures", "w", N_("in the memory: show the figures behind a match")) \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
     X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \
-    X(ITEM_ACCEPT, "item_accept", "a", N_("in what was learned: remember the item"))               \
-    X(ITEM_REJECT, "item_reject", "r", N_("in what was learned: do not remember the item"))        \
-    X(ITEM_HISTORY, "item_history", "h",                                                           \
-      N_("in what was learned: show what the item took the place of"))                             \
-    X(ITEM_KIND, "item_kind", "f", N_("in what was learned: show one kind alone"))                 \
-    X(ITEM_SESSION, "item_session", "c", N_("in what was learned: only of this session, or all"))  \
-    X(ITEM_UNUSED, "item_unused", "n",                                                             \
-      N_("in what was learned: only what was never used, or all"))                                 \
+    X(ITEM_ACCEPT, "item_accept", "a", N_("in the learned items: remember the item"))              \
+    X(ITEM_REJECT, "item_reject", "r", N_("in the learned items: reject the item"))                \
+    X(ITEM_HISTORY, "item_history", "h", N_("in the learned items: show what the item replaced"))  \
+    X(ITEM_KIND, "item_kind", "f", N_("in the learned items: show only one kind"))                 \
+    X(ITEM_SESSION, "item_session", "c",                                                           \
+      N_("in the learned items: only those of this session, or all"))                              \
+    X(ITEM_UNUSED, "item_unused", "n", N_("in the learned items: only those never used, or all"))  \
     X(PANE_TAB_1, "pane_tab_1", "1", N_("in the memory pane: its first tab"))                      \
     X(PANE_TAB_2, "pane_tab_2", "2", N_("in the memory pane: its second tab"))                     \
     X(PANE_TAB_3, "pane_tab_3", "3", N_("in the memory pane: its third tab"))                      \
