@@ -289,7 +289,7 @@ TEST(scopes_know_directories_and_forks)
 TEST(a_filter_leaves_out_what_it_does_not_name)
 {
     begin_session(ID, "/home/ada/garden", NULL);
-    begin_session(OTHER, "/work/garden", NULL);
+    begin_session(OTHER, "/srv/garden", NULL);
     say(ID, NULL, "wombat of monday", 1000);
     say(ID, NULL, "wombat of tuesday", 2000);
     say(OTHER, NULL, "wombat of wednesday", 3000);
@@ -302,11 +302,11 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
         {{.filter = {.after_ms = 2000, .before_ms = 3000}}, 1},
         {{.filter = {.project = "garden"}}, 3},
         {{.filter = {.project = "arden"}}, 0},
-        {{.filter = {.project = "/work/garden"}}, 1},
+        {{.filter = {.project = "/srv/garden"}}, 1},
         {{.filter = {.project = "garden", .before_ms = 3000, .origin = 1}}, 2},
         {{.filter = {.project = "garden", .origin = 2}}, 0},
         {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "garden"}}, 2},
-        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/work/garden"}},
+        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/srv/garden"}},
          0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
