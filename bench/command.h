@@ -12,12 +12,12 @@ struct command_cost {
  * A command that ends with a status above 1 (grep's "nothing found") ends the benchmark. */
 struct command_cost command_run(const char *const *argv, int runs);
 
-/* What `tiro-bench VERB DIRECTORY COUNT` makes, made by another process: what children are said to
- * have used begins with what their parent had. */
+/* The cost of `tiro-bench VERB DIRECTORY COUNT`, run in a process of its own: the figures of a
+ * child include the memory that its parent had used when it was started. */
 void command_make(const char *verb, const char *directory, size_t count);
 
-/* The same as command_run() for a line of the shell, which is not part of the time that is
- * measured: it is started with "exec". */
+/* Like command_run() for a shell command. The line begins with "exec", so that the shell's own time
+ * is not measured. */
 struct command_cost command_shell(const char *line, int runs);
 
 #endif

@@ -26,7 +26,7 @@ struct exam_targets {
     VEC(struct exam_target) items;
 };
 
-/* What counts as one: a message; or a message of the user and what was answered to it. */
+/* The unit of a hit: a message, or a message of the user with its answer. */
 enum exam_unit { EXAM_MESSAGE, EXAM_EXCHANGE, EXAM_UNITS };
 
 struct exam_question {

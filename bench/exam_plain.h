@@ -1,6 +1,6 @@
-/* What an exam's questions find by SQLite's own BM25 (k1 = 1.2, b = .75) in the texts of the turns
- * alone: with the words as FTS5 makes them (porter stems, all words), or as we do (Snowball stems,
- * stop words out, no irregular forms). */
+/* Answers an exam's questions with SQLite's own BM25 (k1 = 1.2, b = .75) over the texts of the
+ * turns alone: with the words of FTS5 (porter stems, all words), or with ours (Snowball stems, no
+ * stop words, no irregular forms). */
 #ifndef BENCH_EXAM_PLAIN_H
 #define BENCH_EXAM_PLAIN_H
 

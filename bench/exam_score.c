@@ -25,7 +25,7 @@ static bool is_one_of(const struct exam_target *target, const char *id)
     return false;
 }
 
-/* Of the first hit that is the target; EXAM_MOST: none is. */
+/* The place of the first hit that is the target; EXAM_MOST if none is. */
 static size_t place_of(const struct exam_target *target, const struct exam_found *found)
 {
     size_t i = 0;

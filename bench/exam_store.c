@@ -11,7 +11,7 @@ enum { RANKINGS = MEMORY_BOTH + 1 };
 static const char *const ranking_names[RANKINGS] = {
     [MEMORY_WORDS] = "words", [MEMORY_VECTORS] = "vectors", [MEMORY_BOTH] = "both"};
 
-/* What a ranking needs is configured, so each has a configuration of its own. */
+/* Each ranking needs settings of its own, so each has a configuration. */
 struct asker {
     struct config *config; /* NULL: not asked yet */
     struct recall recall;

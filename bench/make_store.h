@@ -8,11 +8,11 @@
 #define MAKE_STORE_RARE "zeppelin"
 #define MAKE_STORE_COMMON "harvest"
 
-/* What the newest one is called. */
+/* The title of the newest session. */
 #define MAKE_STORE_NEWEST "The newest correspondence"
 
-/* Makes the database `store_path`. The same count gives the same sessions but for ids and times.
- * Ends the program with a message if it cannot. */
+/* Makes the database `store_path`. Equal counts give equal sessions except for ids and times. Ends
+ * the program with a message on failure. */
 void make_store(const char *store_path, size_t sessions);
 
 #endif

@@ -1,4 +1,4 @@
-/* What it takes while nothing goes on. */
+/* The cost of an idle program. */
 #include <stdlib.h>
 
 #include "base/mem.h"

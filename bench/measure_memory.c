@@ -24,7 +24,7 @@ enum {
 static const double SEARCH_MS = 10, SLOWEST_MS = 20, APPEND_MS = 20, OPEN_MS = 5, PEAK_MB = 60;
 static const double IMPORTED_A_SECOND = 25000;
 
-/* What one size is measured with. */
+/* The parameters of the measurement at one size. */
 struct round {
     size_t count;
     char *directory;
@@ -46,7 +46,7 @@ static struct probe_figures ask(const struct round *r, const char *what)
     return out;
 }
 
-/* What is printed of one row: how it was, and how much more than ours. */
+/* Prints one row: the figures of the other side, and the difference from ours. */
 static void compare(const char *what, const struct probe_figures *theirs, double megabytes,
                     const struct probe_figures *ours)
 {

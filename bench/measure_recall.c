@@ -1,6 +1,6 @@
-/* What a search finds of the evidence for questions about long conversations: ours beside SQLite's
- * own and a plain BM25. Each conversation is asked in a store that holds it alone, and in one store
- * that holds all; found is a message, or its exchange (exam.h). */
+/* Recall of the evidence for questions about long conversations: our search, SQLite's own and a
+ * plain BM25. Each conversation is searched in a store that holds it alone, and in one store that
+ * holds all. A hit is a message or its exchange (exam.h). */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static const struct variant usual[] = {
 };
 enum { USUAL = sizeof usual / sizeof *usual, ROW_BM25 = 1, ROW_OURS = 2 };
 
-/* What each part of our ranking by words does: it is taken away. */
+/* Each variant switches off one part of the ranking by words. */
 static const struct variant parts[] = {
     {"all parts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
     {"without passages of long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PASSAGES},
@@ -89,7 +89,7 @@ struct result {
     VEC(struct exam_score) categories; /* as exam.categories, by message */
 };
 
-/* Of a set, how much ours finds of what BM25 does. */
+/* For one set, our recall relative to that of BM25. */
 struct ratios {
     const char *set; /* borrowed */
     double of[SPREADS][EXAM_UNITS];

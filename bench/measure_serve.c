@@ -299,7 +299,7 @@ static void measure_acp(struct delays *run)
     vec_release(&ours.items);
 }
 
-/* The same engine and the same model on both sides: what differs is the surface. */
+/* Both sides use the same engine and the same model; only the surface differs. */
 static void measure_delta(void)
 {
     struct stamped *model = stamped_start(PIECES, RATE);

@@ -15,10 +15,9 @@ void measure_memory(void);        /* semantic memory of 1,000 to 100,000 entries
 void measure_serve(void);         /* other programs as clients */
 void measure_facts(void);         /* the graph of facts, full */
 
-/* What searches in semantic memory find of the sets of questions within RECALL_SETS (bench), or of
- * the set in this directory. Prints tables of its own. RECALL_HELD=1 asks the questions that
- * nothing was chosen by, RECALL_PARTS=1 shows the parts of the ranking, too; served vectors:
- * exam_store.h. */
+/* Recall of semantic memory for the question sets in the directory RECALL_SETS (bench), or for the
+ * one set in that directory. Prints tables of its own. RECALL_HELD=1 asks the held-out questions,
+ * RECALL_PARTS=1 also shows the parts of the ranking; served vectors: exam_store.h. */
 void measure_recall(void);
 void measure_corpora(void);
 void measure_recall_of(const char *directory);

@@ -155,7 +155,7 @@ static void rest(struct ours *o)
         must(o->memory->ops->tidy(o->memory, &more, &e), &e);
 }
 
-/* What a compaction hands over, to the disk. */
+/* Adds the entries that one compaction drops, to a database on disk. */
 static double add_compaction(struct ours *o, struct memory_entries *list)
 {
     struct error e = {0};

@@ -21,7 +21,8 @@ struct probe_figures {
 void probe_ask(const char *what, const char *directory, size_t count, struct probe_figures *out);
 double probe_figure(const struct probe_figures *f, const char *name); /* must be there */
 
-/* The same, in this process, with "NAME NUMBER" lines on standard output. False: no such WHAT. */
+/* Like probe_ask(), in this process; prints "NAME NUMBER" lines on standard output. Returns false
+ * if WHAT is unknown. */
 bool probe_run(const char *what, const char *directory, size_t count);
 
 /* For probes: prints a line; ends the program with a message. */

@@ -1,5 +1,5 @@
-/* Turns of conversations made of words whose frequencies fall off as those of a language do, and
- * questions about them. The same seed gives the same texts. */
+/* Turns of conversations whose word frequencies fall off as in natural language, and questions
+ * about them. Equal seeds give equal texts. */
 #ifndef BENCH_MEMORY_TEXTS_H
 #define BENCH_MEMORY_TEXTS_H
 

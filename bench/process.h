@@ -1,11 +1,12 @@
-/* What the kernel knows of a running program (Linux: /proc). */
+/* Figures that the kernel has of a running program (Linux: /proc). */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Of /proc/PID/status, in megabytes (10^6 bytes): "VmRSS", "VmHWM". -1 if it cannot be told. */
+/* A field of /proc/PID/status in megabytes (10^6 bytes): "VmRSS", "VmHWM". Returns -1 if it is
+ * unknown. */
 double process_megabytes(pid_t pid, const char *field);
 
 /* A file that is mapped into it, or "[heap]", "[stack]", "" for other memory of its own, and how

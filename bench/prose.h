@@ -1,5 +1,5 @@
 /* Markdown as models write it: headings, paragraphs with emphasis, links and code, lists, fenced
- * code, tables, quotations, a little of other alphabets. The same seed gives the same text. */
+ * code, tables, quotations, some text in other alphabets. Equal seeds give equal texts. */
 #ifndef BENCH_PROSE_H
 #define BENCH_PROSE_H
 

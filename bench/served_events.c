@@ -41,7 +41,7 @@ static const char *read_until(int fd, struct buf *out, const char *text)
     return found + strlen(text);
 }
 
-/* Of the file that the server names. */
+/* Reads the token from the file that the server names. */
 static char *read_token(const char *said)
 {
     static const char where[] = "the token in ";

@@ -91,7 +91,7 @@ static bool send_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
-/* What is told of an answer: when it was asked for, when its text was out. */
+/* The times of one answer: of the request and of the end of its text. */
 struct report {
     double asked, sent;
 };

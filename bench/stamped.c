@@ -36,7 +36,7 @@ struct work {
     VEC(struct reply) replies;
 };
 
-/* What is sent is far smaller than a socket takes at once. */
+/* The text is far smaller than the socket's buffer, so one write sends it all. */
 static bool put(int fd, const char *text)
 {
     size_t len = strlen(text);

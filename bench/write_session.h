@@ -1,5 +1,5 @@
-/* Writes sessions into a store as the program itself would have: numbered events, counters, search,
- * a snapshot. What fails ends the program with a message. */
+/* Writes sessions into a store as the program itself would: numbered events, counters, search
+ * index, a snapshot. An error ends the program with a message. */
 #ifndef BENCH_WRITE_SESSION_H
 #define BENCH_WRITE_SESSION_H
 
@@ -27,8 +27,8 @@ void write_close(struct store *s);
 void write_session_begin(struct session_writer *w, struct store *s, const char *title,
                          int64_t created_ms);
 
-/* A question and about `bytes` of Markdown with a last paragraph that is `ending`, in pieces of
- * `piece` bytes. The same seed gives the same text. */
+/* Writes a question and an answer of about `bytes` of Markdown, in pieces of `piece` bytes; the
+ * last paragraph is `ending`. Equal seeds give equal texts. */
 void write_session_turn(struct session_writer *w, const char *question, size_t bytes, size_t piece,
                         unsigned seed, const char *ending);
 

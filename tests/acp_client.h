@@ -41,14 +41,14 @@ void fails(const char *method, const char *params, int code, const char *name);
 /* A text member that must be there. */
 const char *text_of(const struct json *v, const char *member);
 
-/* Of the next update of this kind; those before it are dropped. */
+/* The next update of this kind; earlier updates of other kinds are dropped. */
 const struct json *client_told(const char *kind);
 const char *told_text(const char *kind);
 
 /* The next update of a tool call that has this member. */
 const struct json *next_update_with(const char *member);
 
-/* What updates of this kind say that came by now, joined; they are taken out. */
+/* Removes all updates of this kind that have arrived, and returns their texts joined. */
 char *all_said(const char *kind);
 
 /* A prompt to its end; what the agent said. */

@@ -1,4 +1,5 @@
-/* Compactions of any shape, as data: what a mode might make of a history. Of entropy_unit(). */
+/* Random compactions, as data, of any shape that a mode could make of a history. Draws from
+ * entropy_unit(). */
 #ifndef TESTS_ANY_COMPACTION_H
 #define TESTS_ANY_COMPACTION_H
 

@@ -68,7 +68,7 @@ static struct campaign {
     size_t results[TRIAL_MISSED + 1][CLASS_COUNT];
 } campaign;
 
-/* Of a step that begins with an empty or a broken home. */
+/* The events of a step that begins with an empty or a broken home. */
 static const struct damage_events no_events;
 
 static char *file_of(const char *format, ...) __attribute__((format(printf, 1, 2)));

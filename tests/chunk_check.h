@@ -1,4 +1,4 @@
-/* What holds of every document and of what it is cut into. */
+/* Invariants of every document and of its chunks. */
 #ifndef TESTS_CHUNK_CHECK_H
 #define TESTS_CHUNK_CHECK_H
 

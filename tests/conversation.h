@@ -49,7 +49,7 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns);
 struct compact_input conversation_input(const struct conversation *c,
                                         const struct compact_settings *s, int64_t threshold);
 
-/* What a rebuild makes of it, with the open turn where it is then. */
+/* The result of a rebuild, with the position of the open turn in it. */
 void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,
                           struct conversation *out);
 

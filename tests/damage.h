@@ -21,7 +21,7 @@ enum {
 /* Adds sessions with events each, some of which are longer than a page. */
 void damage_fill(const char *path, int sessions, int events);
 
-/* The same in a process that dies without closing the database. */
+/* Like damage_fill(), in a process that dies without closing the database. */
 void damage_fill_and_die(const char *path, int sessions, int events);
 
 /* Adds sessions of memory with entries each, some of which are longer than a page, their words,
@@ -29,8 +29,8 @@ void damage_fill_and_die(const char *path, int sessions, int events);
  */
 void damage_fill_memory(const char *path, int talks, int entries);
 
-/* What a query answers, on a connection of its own: a line a row, "|" behind each value. The caller
- * frees. */
+/* The result of a query on a connection of its own: one line per row, "|" after each value. The
+ * caller frees. */
 char *damage_rows(const char *path, const char *sql);
 
 /* Every entry with its session's id, by key; as damage_rows(). */

@@ -4,7 +4,7 @@
 
 #include "knowledge/chunk.h"
 
-/* What this build reads: HTML; docx, odt and epub. */
+/* The formats that this build reads: HTML; docx, odt and epub. */
 #ifdef HAVE_LIBXML2
 enum { READS_MARKUP = 1 };
 #else
@@ -16,8 +16,8 @@ enum { READS_PACKAGES = READS_MARKUP };
 enum { READS_PACKAGES = 0 };
 #endif
 
-/* Of support_dir(). Fails the test where it is not loaded, or is not as documents are; the caller
- * releases it. */
+/* Loads a file of support_dir(). Fails the test if the file cannot be loaded or the document is
+ * malformed; the caller releases it. */
 void documents_load(struct loaded_document *d, const char *name);
 
 /* A part a line, kept: "#2 Name" of a heading, "page 3: …", "code: …", "row: …"; with lines

@@ -1,5 +1,5 @@
-/* The graph of facts (knowledge/graph.h) as a test calls it: parameters as JSON with ' for ",
- * results as short texts, in a database of its own. What must not fail fails the test. */
+/* A graph of facts (knowledge/graph.h) for tests: parameters are JSON with ' for ", results are
+ * short texts, and the graph has a database of its own. An unexpected error fails the test. */
 #ifndef TESTS_FACTS_H
 #define TESTS_FACTS_H
 
@@ -20,7 +20,7 @@ void facts_parse(const struct shape *shape, const char *json, void *out);
 /* Texts of a part alone: "Kyoto (city): big; old\nKyoto -lies in-> Japan\n?Rome\n"; releases it. */
 const char *facts_told(struct graph_part *p);
 
-/* What was made, so told; NULL: it failed, with facts.e. */
+/* The new part, as a text of facts_told(); NULL on failure, with the error in facts.e. */
 const char *facts_create(const char *json);
 const char *facts_relate(const char *json);
 const char *facts_observe(const char *json); /* "Kyoto+big\nJapan\n" */

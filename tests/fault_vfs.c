@@ -22,7 +22,7 @@ static struct {
 
 static sqlite3_vfs layer, *below;
 
-/* What this call has to fail with; SQLITE_OK: nothing. */
+/* The error that this call must return; SQLITE_OK for none. */
 static int strike(enum fault_point point)
 {
     int result = SQLITE_OK;

@@ -159,7 +159,8 @@ static bool catch_up(void *info, const struct event *ev)
     return true;
 }
 
-/* Of a session whose turn is cut off the row knows nothing, but what it knows is of the log. */
+/* For a session whose turn was cut off the row may lack counts, but every count it has comes from
+ * the log. */
 static void assert_same_counts(struct store *s, const char *id, const struct folded *f)
 {
     struct error e = {0};

@@ -1,20 +1,21 @@
-/* What holds of every history and every log, whatever happened before. Faults fail the test. Wants
- * <cmocka.h>. */
+/* Invariants of every history and every log, whatever happened before. A violation fails the test.
+ * The includer includes <cmocka.h>. */
 #ifndef TESTS_HISTORY_CHECK_H
 #define TESTS_HISTORY_CHECK_H
 
 #include "chat/history.h"
 #include "store/store.h"
 
-/* What providers ask for: the first message is the user's, none is empty, an answer follows a
- * question or results, and every call has its one result right behind it. NULL if it is so, else
- * what is wrong, which the caller frees. */
+/* Checks the rules of providers: the first message is the user's, no message is empty, an answer
+ * follows a question or results, and every call is followed directly by its one result. Returns
+ * NULL if they hold, else the fault, which the caller frees. */
 char *history_fault(const struct history *h);
 
-/* What histories remember of compactions, without a snapshot's text between. */
+/* Compares the compactions that two histories remember, ignoring the snapshot's text between
+ * them. */
 void assert_same_compactions(const struct history *a, const struct history *b);
 
-/* The same messages and counters. */
+/* Compares messages and counters. */
 void assert_same_history(const struct history *a, const struct history *b);
 
 /* Before all events of a log are folded into a history: the compactions that were undone. */

@@ -77,7 +77,7 @@ void http_client_expect_closed(struct http_client *c);
 /* `body` NULL: none; it may have ' for ". */
 struct http_answer http_ask(int port, const char *method, const char *path, const char *body);
 
-/* Of the body; kept. */
+/* The body as JSON; kept. */
 const struct json *http_json(const struct http_answer *a);
 
 /* Has this status, and a body with this code; `names` (or NULL) is in the message. */

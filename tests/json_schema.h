@@ -10,8 +10,8 @@
 /* False: `why` says where and what. A keyword that is not known is a fault of the schema. */
 bool json_schema_check(const struct json *schema, const struct json *v, struct buf *why);
 
-/* The same, and no object has a member that its schema does not name, though it may: for what we
- * answer ourselves. */
+/* Like json_schema_check(), and no object may have a member that its schema does not name, even
+ * where the schema allows it: for our own answers. */
 bool json_schema_check_exactly(const struct json *schema, const struct json *v, struct buf *why);
 
 #endif

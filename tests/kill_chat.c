@@ -105,7 +105,7 @@ static bool question_is_answered(struct chat *c, const char *question, const cha
     return wait_for(c, is_answered_or_refused, answer) && is_shown(c, answer);
 }
 
-/* What the screen shows as answered, and as done, is kept. */
+/* An answer that the screen shows as complete must be kept. */
 static void ask(struct chat *c)
 {
     static const enum kill_plan plans[] = {KILL_PLAN_PLAIN, KILL_PLAN_LONG, KILL_PLAN_REASONED,

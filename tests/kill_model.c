@@ -155,7 +155,7 @@ static bool take_event(void *session, const struct event *ev)
     return true;
 }
 
-/* What was shown stays, also what earlier rounds have found. */
+/* Text that was shown must stay, including text that earlier rounds found. */
 static void settle_lines(struct kill_session *s, struct store *store)
 {
     for (; s->lines_held < s->lines.len; s->lines_held++) {
@@ -202,7 +202,7 @@ static bool is_beginning_of_typed(const struct kill_model *m, const char *draft)
     return false;
 }
 
-/* What it was, or what somebody typed, up to some key, or that behind what it was. */
+/* The draft is the old one, a prefix of the typed text, or such a prefix after the old one. */
 static bool became_draft(const struct kill_model *m, const char *was, const char *draft)
 {
     size_t old = was && strncmp(was, draft, strlen(was)) == 0 ? strlen(was) : 0;

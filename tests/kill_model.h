@@ -1,6 +1,6 @@
-/* What the programs of the kill campaign have acknowledged: shown on standard output or a terminal,
- * or by exit status 0. It must hold afterwards; what was tried and not acknowledged is wholly there
- * or wholly absent. Faults fail the test. Wants <cmocka.h>. */
+/* The state that the programs of the kill campaign have acknowledged: on standard output, on a
+ * terminal, or by exit status 0. Acknowledged state must survive; an unacknowledged operation is
+ * there entirely or not at all. A violation fails the test. The includer includes <cmocka.h>. */
 #ifndef TESTS_KILL_MODEL_H
 #define TESTS_KILL_MODEL_H
 

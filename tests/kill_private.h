@@ -1,4 +1,4 @@
-/* What the parts of the kill campaign share. */
+/* Shared by the parts of the kill campaign. */
 #ifndef TESTS_KILL_PRIVATE_H
 #define TESTS_KILL_PRIVATE_H
 

@@ -1,6 +1,6 @@
-/* What the model of the kill campaign answers: each question says by itself, so that any number of
- * programs may ask at once. A question is "ask-N plan-NAME WORD…"; what is said in its turn carries
- * the word, which is nowhere else. */
+/* The scripted answers of the kill campaign's model. Each question names its own plan, so that any
+ * number of programs may ask at once: "ask-N plan-NAME WORD…". All text of the turn carries WORD,
+ * which occurs nowhere else. */
 #ifndef TESTS_KILL_SCRIPT_H
 #define TESTS_KILL_SCRIPT_H
 
@@ -50,7 +50,7 @@ const char *kill_word_find(const char *text);
 /* With so many words more. The caller frees. */
 char *kill_question(int number, enum kill_plan plan, const char *word, size_t more);
 
-/* What a command of plan COMMAND is recognised by among the processes; the caller frees. */
+/* A text that identifies the command of plan COMMAND in the process list; the caller frees. */
 char *kill_command_mark(int number);
 
 /* The text that plan WRITES puts into "out-N.txt"; the caller frees. */

@@ -108,7 +108,7 @@ static void add_whole(struct kill_stage *stage, const struct kill_texts *words)
     vec_push(&stage->model.wholes, whole);
 }
 
-/* What is said in the parent meanwhile may come along or not. */
+/* Text that is added to the parent during the fork may be copied or not. */
 bool kill_begin_fork(struct kill_stage *stage, struct kill_op *op)
 {
     if (!kill_op_begin(stage, op, "fork"))

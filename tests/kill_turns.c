@@ -35,7 +35,8 @@ bool kill_begin_run(struct kill_stage *stage, struct kill_op *op)
     return true;
 }
 
-/* What was shown a second before the last is kept, though the text is not complete. */
+/* Text that was shown a second before the last event must be kept, although the answer is
+ * incomplete. */
 static void promise_streamed(struct kill_stage *stage, const struct buf *text)
 {
     char *sql = mem_printf(

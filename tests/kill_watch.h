@@ -13,7 +13,7 @@
 
 struct kill_watch;
 
-/* What execv() gets; ends with NULL. */
+/* The argument vector of execv(); ends with NULL. */
 struct kill_argv {
     VEC(const char *) items;
 };

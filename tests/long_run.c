@@ -111,7 +111,7 @@ static bool has_call(const struct json *assistant, const char *id)
     return false;
 }
 
-/* What OpenAI's servers reject. */
+/* Message orders that OpenAI's servers reject. */
 static void check_order(struct long_run *l, const struct json *messages)
 {
     const struct json *asked = NULL, *before = NULL; /* `asked`: whose calls are being answered */

@@ -21,7 +21,8 @@ struct long_run {
     int bad_summaries; /* in a thousand summaries */
     int surprises;     /* in a thousand long requests: the server counts more tokens than we do */
 
-    /* What was seen; belongs to the server's threads while it runs, and is read between turns. */
+    /* Counters of the requests; the server's threads own them while it runs, and the test reads
+     * them between turns. */
     size_t requests, summaries, broken;
     size_t overs;    /* requests beyond the window but summaries */
     long largest;    /* tokens of a request that was taken */

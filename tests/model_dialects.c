@@ -11,7 +11,7 @@
 #define HUGE_LINE ((size_t)17 * 1024 * 1024)
 #define SIGNATURE "c2lnbmF0dXJlIG9mIHRoZSBzY3JpcHQ="
 
-/* What a script is written with. */
+/* The state of writing a script. */
 struct writer {
     struct script *out;
     const struct reply *r;
@@ -473,7 +473,7 @@ static void write_content(struct writer *w, const struct wire *wire)
         wire->call(w, r->tool_id, r->tool_name ? r->tool_name : "read_file");
 }
 
-/* What comes after the content, by fault. */
+/* Writes the end of the reply after the content, depending on the fault. */
 static void write_rest(struct writer *w, const struct wire *wire)
 {
     bool call = w->r->tool_name || w->r->fault == REPLY_BROKEN_ARGS;

@@ -1,5 +1,5 @@
-/* What the scripted model server puts on the wire: a reply in a provider's format, as bytes with
- * marks. Written out by hand, so that the providers are not tested against their own code. */
+/* The wire format of the scripted model server: a reply in a provider's format, as bytes with
+ * marks. It is written by hand, so that the providers are not tested against their own code. */
 #ifndef TESTS_MODEL_DIALECTS_H
 #define TESTS_MODEL_DIALECTS_H
 
@@ -21,12 +21,14 @@ struct script {
 /* `model` is echoed. The caller releases the script. */
 void script_build(struct script *out, enum dialect dialect, const struct reply *r,
                   const char *model);
-/* The same for an embeddings request (openai, ollama): its body says what is embedded. */
+/* Like script_build(), for an embeddings request (openai, ollama): its body holds the texts to
+ * embed. */
 void script_build_embeddings(struct script *out, enum dialect dialect, const struct reply *r,
                              const char *body, size_t len);
 void script_release(struct script *s);
 
-/* What listings tell. `names` ends with NULL and may itself be NULL; window 0 is left out. */
+/* The content of a model listing. `names` ends with NULL and may itself be NULL; a window of 0 is
+ * left out. */
 struct listing {
     const char *const *names;
     long window;

@@ -93,8 +93,8 @@ static void reply_release(struct reply *r)
 
 static const struct reply hello = {.text = "Hello from the scripted model."};
 
-/* What the responder says, else the queue's next, else a copy of the default. Called with the lock
- * held. */
+/* The reply of the responder, else the next of the queue, else a copy of the default. The caller
+ * holds the lock. */
 static struct reply next_reply(struct model_server *s, const struct buf *body)
 {
     struct reply r = {0};

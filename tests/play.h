@@ -32,7 +32,7 @@ struct act {
     bool without_usage; /* the server does not say */
 };
 
-/* Of a draft; the text as in struct draft_verdict. */
+/* The verdict on a draft; the text as in struct draft_verdict. */
 struct said {
     enum draft_answer answer;
     const char *text;

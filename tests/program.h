@@ -7,7 +7,7 @@
 #include "tests/model_server.h"
 #include "tests/screen.h"
 
-/* What one run of the program gave; the texts are kept (tests/support.h). */
+/* The result of one run of the program; the texts are kept (tests/support.h). */
 struct result {
     int status;
     char *out, *err;

@@ -25,7 +25,7 @@ void record_save(struct record *r);
  * and the name "read_file". */
 void record_add(struct record *r, enum event_type type, const char *text);
 
-/* The same for a whole event, which is taken; number, time and session are filled in. */
+/* Records a whole event and takes ownership of it; number, time and session are filled in. */
 void record_event(struct record *r, struct event *ev);
 
 /* A question and its answer, with the row. */
@@ -35,9 +35,9 @@ void record_run(struct record *r, const char *input, const char *answer);
  * open that could be compacted. */
 void record_random_compaction(struct record *r);
 
-/* A run of any shape: tools, reasoning, retries, images, wide and hostile texts; ended, cut off,
- * failed or left open as a crash does; compactions before, behind and in it. Of entropy_unit().
- * Saves the row. */
+/* Records a random run: tools, reasoning, retries, images, wide and hostile texts; ended, cut off,
+ * failed or left open as by a crash; compactions before, after and within it. Draws from
+ * entropy_unit(). Saves the row. */
 void record_random_run(struct record *r);
 
 /* All events as lines of event_to_line(). The caller frees. */

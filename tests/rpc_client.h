@@ -28,7 +28,7 @@ struct rpc_client {
 /* Runs the program with --stdio and these arguments, up to a NULL, and calls initialize. */
 void rpc_client_start(struct rpc_client *c, const char *const *args);
 #define RPC_START(c, ...) rpc_client_start(c, (const char *const[]){__VA_ARGS__, NULL})
-/* The same on the socket of a program that runs, once it listens. */
+/* Like rpc_client_start(), on the socket of a running program, once it listens. */
 void rpc_client_connect(struct rpc_client *c, const char *path);
 
 /* Without a call to initialize; the first argument says how to serve ("--acp"). */

@@ -41,10 +41,10 @@ struct screen *scene_run(int rows, int cols, const char *const *argv);        /*
 void scene_act(const char *file, int line, struct screen *s, const char *const *keys_and_looks);
 void scene_see(const char *file, int line, struct screen *s, const char *const *looks);
 
-/* What the model says next, as fields of struct reply. */
+/* Queues the model's next reply, as fields of struct reply. */
 #define scene_queue(...) model_server_queue(scene_server(), &(struct reply){__VA_ARGS__})
 
-/* What the model was sent with this request: looks. */
+/* Checks the body of this request to the model: looks. */
 #define scene_sent(index, ...) assert_says(model_server_body(scene_server(), index), __VA_ARGS__)
 
 /* Waits until the caret stands in the prompt's row. */
@@ -63,14 +63,15 @@ void scene_end(struct screen *s, int signal_number);
 /* Types a line and Enter. */
 void scene_say(struct screen *s, const char *text);
 
-/* The same, then waits for this text of the answer, which may not be on the screen before, and for
- * the end of the turn. */
+/* Asks, then waits for this text of the answer, which must not be on the screen before, and for the
+ * end of the turn. */
 void scene_ask(struct screen *s, const char *question, const char *answer);
 
-/* The same, with an answer that is queued here. */
+/* Like scene_ask(), with an answer that is queued here. */
 void scene_exchange(struct screen *s, const char *question, const char *answer);
 
-/* The same, with an answer long enough for a summary to be shorter, which ends so. */
+/* Like scene_exchange(), with an answer that ends with this text and is long enough for a summary
+ * to be shorter. */
 void scene_exchange_long(struct screen *s, const char *question, const char *end);
 
 /* Ctrl-D, then waits for exit status 0. */

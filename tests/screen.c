@@ -290,7 +290,7 @@ static void answer_queries(struct screen *s)
         send_bytes(s, bytes, len);
 }
 
-/* What comes in pieces is heard as well. */
+/* Sequences that arrive in pieces are recognised, too. */
 static void answer_more(struct screen *s, const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -547,7 +547,7 @@ void screen_hang_up(struct screen *s)
     s->master = -1;
 }
 
-/* What is there */
+/* Adds the content of a cell. */
 
 static void add_cell(struct buf *out, const VTermScreenCell *cell)
 {

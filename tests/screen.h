@@ -10,9 +10,9 @@
 
 struct screen;
 
-/* What the terminal of every screen that is started from now on answers, before what libvterm
- * answers by itself (DA1 …). At most 16, and the last has no question; borrowed. NULL: nothing
- * more. A question without an answer: it answers nothing else either. */
+/* Sets the answers of the terminal of every screen that is started later; they come before
+ * libvterm's own (DA1 …). At most 16; the last entry has no question; borrowed. NULL: none. A
+ * question without an answer: the terminal does not answer it at all. */
 struct screen_answer {
     const char *question, *answer;
 };
@@ -55,7 +55,8 @@ void screen_resize(struct screen *s, int rows, int cols);
 void screen_signal(struct screen *s, int signal_number);
 void screen_hang_up(struct screen *s); /* the terminal goes away; no more waits for its text */
 
-/* Waits. What holds is looked at between synchronised frames only: a terminal shows no half. */
+/* Waits until `holds` returns true. The condition is checked between synchronised frames only,
+ * since a terminal never shows half a frame. */
 bool screen_wait(struct screen *s, bool (*holds)(struct screen *s, void *context), void *context,
                  const char *what, int timeout_ms);
 bool screen_wait_text(struct screen *s, const char *text, int timeout_ms); /* within one row */
@@ -68,8 +69,8 @@ bool screen_wait_exit(struct screen *s, int timeout_ms);
  * came. */
 bool screen_pump(struct screen *s, int timeout_ms);
 
-/* What the terminal shows. Texts are borrowed until the next call of the same function. Rows have
- * no trailing blanks. */
+/* The content of the terminal. Texts are borrowed until the next call of the same function. Rows
+ * have no trailing blanks. */
 const char *screen_row_text(struct screen *s, int row);
 const char *screen_text(struct screen *s); /* all rows, each with a newline */
 bool screen_find(struct screen *s, const char *text, int *row, int *col);

@@ -117,7 +117,7 @@ void seen_see(const char *file, int line, const char *const *looks)
     free(asked);
 }
 
-/* What each key has to do, where that counts. */
+/* The effect that each key must have, where it matters. */
 struct wanted {
     const char *file;
     int line;

@@ -1,4 +1,4 @@
-/* What a view shows, as a person reads it. */
+/* The content of a view, as a person reads it. */
 #ifndef TESTS_SEEN_H
 #define TESTS_SEEN_H
 

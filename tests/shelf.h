@@ -1,5 +1,5 @@
-/* Corpora in a store of their own as a test calls them (knowledge/corpora.h): files below
- * support_dir(), results as short texts. What must not fail fails the test. */
+/* Corpora in a store of their own, for tests (knowledge/corpora.h): files below support_dir(),
+ * results as short texts. An unexpected error fails the test. */
 #ifndef TESTS_SHELF_H
 #define TESTS_SHELF_H
 

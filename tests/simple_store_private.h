@@ -1,4 +1,4 @@
-/* What the parts of the simple store share. */
+/* Shared by the parts of the simple store. */
 #ifndef TESTS_SIMPLE_STORE_PRIVATE_H
 #define TESTS_SIMPLE_STORE_PRIVATE_H
 

@@ -39,12 +39,12 @@ void forget_sent(void);
 
 /* Parameters of the one request for this row since forget_sent(); NULL: none. */
 const void *params_of(const struct operation *o);
-/* The same, to be answered: the test fills the result, or fails it. */
+/* Like params_of(), for an operation that the test answers: it fills in the result or an error. */
 struct operation_answer *answer_to(const struct operation *o);
 /* Gives it to who asked, and frees it. */
 bool give_answer(struct operation_answer *a, const char *words);
 
-/* What the engine tells; the notice is freed. */
+/* Hands a notice of the engine to the view; frees the notice. */
 void give(struct notice *n);
 void give_event(enum event_type type);
 
@@ -54,7 +54,7 @@ void press(const char *name);
 void type(const char *text);
 void click(size_t row); /* at its beginning */
 
-/* What is shown now, checked as by tests/seen.h. */
+/* The rows that are shown now, checked as in tests/seen.h. */
 const struct rows *rows_now(void);
 const char *row_text(size_t index);
 size_t find(const char *text);

@@ -1,10 +1,10 @@
-/* What a person does and sees, a line a step; for a terminal (tests/scene.h), a view
+/* Scripts of input and expected output, one line per step; for a terminal (tests/scene.h), a view
  * (tests/stage.h) and a transcript (tests/seen.h).
  *
- * Keys are text as it is typed, with keys by their names of [keys] in it: "ryokan<enter><down*3>";
- * "<j*20>" is a letter again and again.
- * A look is a text that has to be seen; "!text": that may not; "›text": that stands behind the
- * pointer; "?text": that is a line of what a view asked the engine for; "!?text": it is not. */
+ * Keys are typed text, with named keys of [keys] in it: "ryokan<enter><down*3>"; "<j*20>" repeats a
+ * letter.
+ * A look is a text that must be seen; "!text" must not be seen; "›text" must stand after the
+ * pointer; "?text" must be a line of the view's requests to the engine, "!?text" must not be. */
 #ifndef TESTS_STEPS_H
 #define TESTS_STEPS_H
 
@@ -25,7 +25,7 @@ struct step_look {
 };
 struct step_look steps_look(const char *look);
 
-/* What is looked at. */
+/* The output that looks are compared with. */
 struct scenery {
     const char *rows;
     int entry_rows;    /* an entry of their list has so many; 0: 1 */

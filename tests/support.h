@@ -1,6 +1,6 @@
-/* What many tests need: a place to write, an environment that nothing leaks into, waiting for a
- * condition with a deadline, seeds, and running the real program. Faults of the test machine end
- * the test program with a message. */
+/* Shared by many tests: a directory to write to, an isolated environment, waiting for a condition
+ * with a deadline, seeds, and running the real program. A fault of the test machine ends the test
+ * program with a message. */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
@@ -63,7 +63,7 @@ const char *support_dir(void);
 char *support_keep(char *text);
 __attribute__((format(printf, 1, 2))) char *support_text(const char *format, ...);
 
-/* The same text with " for each '; kept. */
+/* The text with " for each '; kept. */
 char *support_json(const char *text);
 
 /* Its path with "/name" added; kept. */
@@ -98,8 +98,8 @@ struct support_child {
     struct buf out_text, err_text;
 };
 
-/* What a deadline is to be multiplied with, for programs that something slows down: TEST_PATIENCE of
- * the environment, else 1. */
+/* The factor of every deadline, for programs that run slowly under a tool: TEST_PATIENCE of the
+ * environment, else 1. */
 int support_patience(void);
 
 /* argv as for execv(): argv[0] is the path, the last is NULL. */

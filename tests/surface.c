@@ -68,7 +68,7 @@ struct engine *surface_open(const char *resume, bool persist)
     return engine_new(&options);
 }
 
-/* What is asked of the conversation in front names neither it nor where it works. */
+/* A request about the front conversation names neither the conversation nor its directory. */
 static bool is_left_out(const struct operation *o, const struct shape_field *f)
 {
     if (o == &operation_session_open)

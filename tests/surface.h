@@ -65,7 +65,7 @@ void surface_expect_error(struct engine *s, enum err_code code, const char *text
 /* Sends a message and waits for the whole answer, which the caller frees. */
 char *surface_ask(struct engine *s, const char *text);
 
-/* What the store holds, through a catalog of its own. */
+/* The sessions in the store, read through a catalog of its own. */
 void surface_list(struct session_list *out);
 bool surface_read(const char *reference, struct session_info *info,
                   bool (*visit)(void *context, const struct event *ev), void *context,

@@ -113,7 +113,7 @@ TEST(a_prompt_that_is_cancelled_at_once_is_no_error)
     end();
 }
 
-/* What nobody waits for any more is called off, too. */
+/* Withdrawing a prompt cancels its turn. */
 TEST(a_withdrawn_prompt_is_cancelled)
 {
     begin();
@@ -651,7 +651,7 @@ TEST(a_giant_line_is_hung_up_on)
     end();
 }
 
-/* What the program has worked by now, as /proc tells it; NULL: it does not. */
+/* The work that the program has done so far, from /proc; NULL if /proc does not say. */
 static char *work_done(void)
 {
     char *stat = NULL;

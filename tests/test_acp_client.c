@@ -1,5 +1,5 @@
-/* What tools want of a client of `tiro serve --acp`: files as it has them open, files that it
- * writes; and what it may answer. */
+/* Requests of tools to a client of `tiro serve --acp`: reading files as the client has them open,
+ * writing files; and the client's possible answers. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -260,7 +260,8 @@ TEST(a_file_whose_text_it_refuses_is_not_written)
     end();
 }
 
-/* What it offers and does not know is offered no more, and the person is told. */
+/* A capability that the client offers but does not implement is no longer used, and the person is
+ * told. */
 TEST(an_offer_that_does_not_hold_is_told_and_not_used_again)
 {
     begin_with("{'fs':{'writeTextFile':true}}");

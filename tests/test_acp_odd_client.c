@@ -265,7 +265,7 @@ TEST(a_binary_line_ends_the_wait_for_the_text_that_it_gives)
 
 enum { GIANT_BYTES = 30000000, MANY_VALUES = 290000, STAYS_BYTES = 20000000 };
 
-/* Of the program; 0: this system does not tell. */
+/* The program's resident memory; 0 if this system does not tell. */
 static int64_t resident_bytes(void)
 {
     long pages = 0;

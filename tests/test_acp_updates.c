@@ -130,7 +130,7 @@ TEST(what_did_not_stream_is_told_when_it_is_complete)
     expect(THOUGHT("5.0", "Hm") SAID("5.1", "Hello"));
 }
 
-/* What a try that failed gave is not the beginning of the next one's answer. */
+/* The text of a failed try is not the beginning of the next try's answer. */
 TEST(another_try_is_another_text)
 {
     tell_text(EVENT_CALL_STARTED, NULL);

@@ -245,7 +245,7 @@ TEST(each_warning_comes_once)
     assert_int_equal(play_event(EVENT_BUDGET_WARNING, 1)->count, 100);
 }
 
-/* What was warned of is the session's, not the turn's. */
+/* The warning is given once per session, not once per turn. */
 TEST(the_next_turn_does_not_warn_again)
 {
     play.budget.limit[BUDGET_TOKENS] = 1000;

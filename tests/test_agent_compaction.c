@@ -132,7 +132,8 @@ static void write_big(void)
         .tool = "read_file", .args = "{\"path\":\"big.txt\"}", .stop = STOP_TOOL_USE               \
     }
 
-/* Of a thousand tokens and more each, in the first turn and in a later one. */
+/* Every message has a thousand tokens or more; the calls are in the first turn and in a later
+ * one. */
 TEST(a_turn_of_many_calls_compacts_on_its_way)
 {
     for (int before = 0; before <= 2; before += 2) {
@@ -535,7 +536,7 @@ TEST(a_summary_is_warned_of)
     play.budget.limit[BUDGET_TOKENS] = 1000;
     PLAY({.text = SUMMARY, .input = 850}, {.text = "on"});
     assert_int_equal(play_event(EVENT_BUDGET_WARNING, 0)->count, 85);
-    /* What is left for the answer is little. */
+    /* Little room is left for the answer. */
     assert_int_equal(play.last_max_output, 99);
 }
 

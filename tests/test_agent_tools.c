@@ -190,7 +190,7 @@ TEST(there_is_no_way_to_ask)
     assert_refused(0, NOBODY);
 }
 
-/* What cannot succeed bothers nobody. */
+/* A call that cannot succeed asks for no approval. */
 TEST(what_the_preview_refuses_is_not_asked)
 {
     play.answer = APPROVAL_ALLOW;

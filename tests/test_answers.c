@@ -303,8 +303,8 @@ TEST(test_as_many_calls_as_an_answer_may_have)
     assert_false(t.response.calls_refused);
 }
 
-/* What goes on a refused call without a number is not added to the last that was taken; what the
- * model says behind it stays. */
+/* Arguments without a number that belong to a refused call are not added to the last accepted call;
+ * the text after them is kept. */
 TEST(test_pieces_of_a_refused_call)
 {
     struct buf raw = BUF_INIT;

@@ -487,7 +487,7 @@ static void add_ink(struct buf *out, const char *text, size_t len)
             buf_addch(out, text[i]);
 }
 
-/* What the rows hold, without margins, marks and rules, is the whole text but for blanks. */
+/* The rows, without margins, marks and rules, hold the whole text except for blanks. */
 static void assert_whole(const char *text, const struct rows *rows)
 {
     struct buf held = BUF_INIT, wanted = BUF_INIT;

@@ -1,4 +1,4 @@
-/* What callers of other programs may ask for: each operation by each caller, and attacks. */
+/* The rights of callers from other programs: each operation by each caller, and attacks. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -244,8 +244,8 @@ TEST_IF(capability_store(), a_clients_text_is_not_typed)
 /* --- attacks -----------------------------------------------------------------------------------
  */
 
-/* What another user of the machine did before there was always a token. Nothing of it is done
- * without the token, as a client, or as an owner. */
+/* An attack by another user of the machine that worked before a token was required. Nothing is done
+ * without the token, neither as a client nor as an owner. */
 static void attack(const char *allow, bool gives_token)
 {
     static const char *const reads[] = {".ssh/id_ed25519", ".netrc", ".ssh", "link"};

@@ -1,5 +1,5 @@
-/* What words found and what vectors found, as one list: what each says of an entry, and how much of
- * it counts. */
+/* Blending the hits of words and vectors into one list: the score of each for an entry, and their
+ * weights. */
 #include "index/blend.h"
 
 #include <math.h>
@@ -130,7 +130,7 @@ static double rank_of(const struct answer *a, int64_t key)
     return 0;
 }
 
-/* What words alone would have it be. */
+/* The standardised score by words alone. */
 static double standard_words(const struct question *q, int64_t key)
 {
     double sum = 0, squares = 0;
@@ -208,7 +208,7 @@ TEST(what_stands_out_does_so_in_a_large_store)
     release(&a);
 }
 
-/* The same cosine says more of an entry that words do not know. */
+/* An equal cosine counts more for an entry that the words did not find. */
 TEST(what_words_let_expect_adds_nothing)
 {
     struct question *q = calm();

@@ -248,7 +248,7 @@ static void tell_budget(struct history *h, const char *kind, double limit, int p
     event_free(ev);
 }
 
-/* Whichever process gave the warning. Of another limit it was not given. */
+/* The warning counts whichever process gave it. A warning about another limit does not count. */
 TEST(what_the_session_was_warned_of_is_not_told_again)
 {
     struct budget b = {.limit = {100, 100, 100, 200, 0.5}};

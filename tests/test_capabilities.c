@@ -1,5 +1,5 @@
-/* What works in which profile: each build, and within a full one each switch. One row an operation,
- * as the specification's table has them. */
+/* The operations that work in each profile: each build, and within a full build each switch. One
+ * row per operation, as in the specification's table. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

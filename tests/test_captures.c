@@ -1,5 +1,5 @@
-/* Six screens as doc/screens/ shows them: the real program at a terminal, compared by text. What
- * differs from run to run (times, directories, and figures that are made of them) is made constant.
+/* Six screens as in doc/screens/: the real program at a terminal, compared by text. Parts that
+ * differ between runs (times, directories, and figures that depend on them) are made constant.
  * CAPTURE=1 writes the files anew. */
 #include <regex.h>
 #include <stdlib.h>

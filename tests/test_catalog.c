@@ -1,4 +1,4 @@
-/* What may be done with kept sessions from outside a conversation. */
+/* Operations on kept sessions from outside a conversation. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -304,7 +304,7 @@ TEST_IF(capability_store(), test_a_deletion_that_was_cut_off_is_brought_to_its_e
     record_release(&other);
 }
 
-/* What is not ours stays, and is named. */
+/* Foreign files are kept and named. */
 TEST(test_delete_beside_other_files)
 {
     assert_true(projection_update(&catalog, record.info.id, &e));

@@ -73,7 +73,7 @@ TEST(bytes_of_the_set_are_read)
            "a\ufffdb");
 }
 
-/* What is laid out is what is written. */
+/* The columns of the layout are those of the characters that are written. */
 TEST(columns_are_those_of_the_stand_in)
 {
     uint64_t seed = support_seed();

@@ -271,7 +271,7 @@ static void open_each_kind(void)
     }
 }
 
-/* What is missed where threads take turns on one processor; but nothing is told that is not so. */
+/* A leak may go unnoticed where threads share one processor, but every reported leak is real. */
 TEST(other_threads_children_inherit_nothing)
 {
     struct onlooker o = {.open = inherited_descriptors(), .seen = -1};
@@ -545,7 +545,7 @@ static bool wrote(void *fifo)
     return done;
 }
 
-/* What xclip does: it stays in its group, and holds the text for whoever pastes. */
+/* Acts as xclip: it stays in its group and holds the text until somebody pastes. */
 TEST(a_keeper_can_be_spared)
 {
     char *up = support_path("up"), *wanted = support_path("wanted"), *given = support_path("given");

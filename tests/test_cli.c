@@ -69,7 +69,7 @@ TEST(test_usage)
     expect(RUN("config", "check", "--frobnicate"), 64, "see tiro config check --help");
 }
 
-/* What this program cannot do is said; leaving it undone needs no words. */
+/* A call that asks for a missing ability gets a message; a call that switches it off gets none. */
 TEST(test_abilities)
 {
     const char *off = capability_compaction() ? "" : "tiro: SESSION_COMPACTION_DISABLED: ";
@@ -155,7 +155,7 @@ TEST(test_config_problem_in_run)
     assert_true(strlen(r.out) > 0);
 }
 
-/* What the engine does not take as it is written. */
+/* For a value out of bounds the engine uses the nearest valid one, and says so. */
 TEST(test_config_out_of_bounds)
 {
     write_config("[compaction]\nthreshold_percent = 1.5\n");
@@ -424,7 +424,7 @@ TEST_IF(capability_store() && capability_compaction(), test_compacts_by_hand)
     end_long_talk(s);
 }
 
-/* What the summary took is part of what the run took. */
+/* The tokens of the summary are part of those of the run. */
 TEST_IF(capability_store() && capability_compaction(), test_run_json_counts_summaries)
 {
     struct model_server *s = begin_long_talk();
@@ -562,7 +562,7 @@ TEST(test_run_asks_nothing)
     end_server(s);
 }
 
-/* What is wrong with a call is no refusal. */
+/* A faulty call does not count as a refusal. */
 TEST(test_run_faulty_calls_are_not_refused)
 {
     static const struct reply calls[] = {

@@ -104,7 +104,7 @@ static int tear_down(void **state)
     return still_app_teardown(state);
 }
 
-/* What a line is answered with: looks at the transcript. */
+/* Checks the answer to a line: looks at the transcript. */
 #define answered(line, ...)                                                                        \
     do {                                                                                           \
         (void)slash_run(&app, line);                                                               \
@@ -132,7 +132,7 @@ TEST(test_running)
     assert_true(app.leaving);
 }
 
-/* What goes to the session in front names none. */
+/* A request to the front session names no session. */
 #define FRONT "{\"session_id\":\"\""
 
 static void assert_params(const char *expected)
@@ -144,7 +144,7 @@ static void assert_params(const char *expected)
     json_free(v);
 }
 
-/* What the engine is asked for by a line. */
+/* The requests to the engine that each line makes. */
 TEST(test_lines_ask)
 {
     static const struct {
@@ -426,7 +426,7 @@ static void answer_with(struct event *event)
     notices_take(&app, n);
 }
 
-/* What waits for older pages is done when they have come. */
+/* Commands that need older pages run when the pages have arrived. */
 TEST(test_numbers_wait_for_older_turns)
 {
     struct event *second = told_event(EVENT_TURN_STARTED, 7, "second");
@@ -466,8 +466,8 @@ TEST(test_what_a_closed_view_asked_for)
     }
 }
 
-/* What Tab offers behind this text, each followed by a blank; "" and a changed text where it is
- * one. */
+/* The completions that Tab offers for this text, each followed by a blank; "" and a changed text if
+ * there is only one. */
 static char *offered(const char *text)
 {
     struct buf all = BUF_INIT;

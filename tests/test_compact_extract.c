@@ -1,4 +1,4 @@
-/* What a program can say of messages without a model. */
+/* Extracting facts from messages without a model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,7 +266,7 @@ TEST(merging_keeps_old_highlights_under_their_heading)
     assert_non_null(strstr(text, "- assistant: round 1 message 9"));
 }
 
-/* Of every merged section the newest lines come first, and each section is there once. */
+/* Each section occurs once, with the newest lines first. */
 TEST(sections_are_merged_newest_first)
 {
     struct conversation *c = *state;

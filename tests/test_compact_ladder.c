@@ -22,7 +22,7 @@ static int64_t now_ms;
 
 /* --- the stage ------------------------------------------------------------------------------- */
 
-/* What the user says to a draft. */
+/* The user's answer to a draft. */
 struct word {
     enum draft_answer answer;
     const char *text; /* NULL: none */
@@ -207,7 +207,7 @@ static bool go_on(void *context)
     return !t.cancelled;
 }
 
-/* What the tools gave, of which the history has less. */
+/* The full results of tools, which the history holds shortened. */
 static char *whole_result(void *context, int64_t seq, const char *id)
 {
     assert_ptr_equal(context, &t);
@@ -542,7 +542,7 @@ TEST(a_summary_reads_whole_results)
     }
 }
 
-/* What the mode keeps may have shorter tool results all the same. */
+/* The messages that the mode keeps may still have tool results to shorten. */
 TEST(micro_must_do_where_the_mode_finds_nothing)
 {
     use_tool("read it", 20000);
@@ -568,7 +568,7 @@ TEST(micro_can_be_cancelled)
     assert_int_equal(t.commits, 0);
 }
 
-/* Who asks for a mode by hand gets it. */
+/* A compaction by hand uses the mode even where micro would do. */
 TEST(by_hand_it_is_the_mode)
 {
     t.settings.auto_threshold = 10000;
@@ -797,7 +797,7 @@ TEST(no_model_is_a_failure_with_its_reason)
     assert_int_equal(t.script.sent.len, 0);
 }
 
-/* What ends before a model is asked must not make the breaker forget what failed before. */
+/* An attempt that ends before a model is asked must not reset the breaker's count of failures. */
 TEST(an_attempt_that_asks_nobody_keeps_the_count)
 {
     SCRIPT({.failure = FAILURE_CUT}, {.failure = FAILURE_CUT}, {.failure = FAILURE_CUT});

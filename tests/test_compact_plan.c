@@ -1,4 +1,4 @@
-/* What goes and what stays, mode by mode, and the messages that come of it. */
+/* The messages that each mode drops and keeps, and the messages that result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void assert_nothing_goes(const struct compact_mode *mode)
     compact_plan_release(&plan);
 }
 
-/* What a rebuild leaves, which is sound. */
+/* The messages after a rebuild, which must be valid. */
 static char *sketch_after(const struct rebuild *r)
 {
     struct conversation after;
@@ -301,7 +301,7 @@ static const struct {
     {"only a summary and pins", SUMMARY_AND_PIN, "", &mode_recency_preserving, ""},
     {"only a summary and pins", SUMMARY_AND_PIN, "", &mode_deterministic, ""},
 
-    /* What can be pruned is too small. */
+    /* The prunable part is too small. */
     {"characters count, not bytes", "u:t1 a:[c] t:(c=é*400) u:t2 a:a2", "",
      &mode_recency_preserving, ""},
     {"no more than may stay", "u:t1 a:[c] t:(c=x*200) u:t2 a:a2", "", &mode_recency_preserving, ""},

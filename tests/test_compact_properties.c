@@ -1,4 +1,4 @@
-/* What must hold of any compaction of any conversation, in every mode. */
+/* Invariants of any compaction of any conversation, in every mode. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +171,7 @@ static void check_parts(const struct trial *t)
     hold(t, made == (t->plan.gone > 0), "not just one summary was made");
 }
 
-/* What goes and what is left are everything, each in order. */
+/* Dropped and kept messages together are all messages, each part in order. */
 static void check_dropped(const struct trial *t)
 {
     struct index_list dropped;

@@ -82,7 +82,7 @@ TEST(a_missing_section_is_the_earlier_one)
           "## Critical Context\nThe key is 7.");
 }
 
-/* What is complete stays as it is; twice is as once. */
+/* A complete summary stays unchanged; completing twice equals completing once. */
 TEST(completing_is_idempotent)
 {
     char *once =

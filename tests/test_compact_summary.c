@@ -202,7 +202,7 @@ TEST(what_stays_is_read_behind_all_that_goes)
                         SUMMARY_STAYS "\n\nassistant: kept answer\n\nuser: kept question");
 }
 
-/* What goes is read whole, and of what stays, the newest, as far as the window allows. */
+/* Dropped messages are read in full; of the kept ones, the newest that fit into the window. */
 TEST(of_what_stays_the_newest_has_room)
 {
     char *filler = support_text("%0400d", 7);
@@ -425,7 +425,7 @@ static void read_part(struct parts *p, size_t i)
     assert_int_equal(tokens, p->of.items.items[i].tokens);
 }
 
-/* Of a part that is one message. */
+/* The only message of a part. */
 static const struct message *only_message(struct parts *p, size_t i)
 {
     read_part(p, i);
@@ -451,7 +451,7 @@ static void all_text(struct buf *out)
     release_parts(&parts);
 }
 
-/* What of the conversation is in the requests: without summaries carried on, leads and prompts. */
+/* The conversation's text in the requests, without carried summaries, leads and prompts. */
 static void sent_parts(struct buf *out, const struct buf *all)
 {
     for (size_t i = 0; i < b.script.sent.len; i++) {
@@ -577,7 +577,8 @@ static void shelf_release(struct shelf *s)
     vec_release(&s->items);
 }
 
-/* What is not in memory is read when its part is sent, and no part is longer than it may be. */
+/* Messages that are not in memory are read when their part is sent, and no part exceeds its
+ * limit. */
 TEST(parts_of_what_is_kept_elsewhere)
 {
     uint64_t seed = support_seed();

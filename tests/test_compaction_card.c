@@ -422,7 +422,7 @@ TEST(another_that_begins_leaves_the_first_cut_off)
                          "▣ compacting · summary + last turns");
 }
 
-/* What a page took for cut off may go on after all. */
+/* A card that a page ended as cut off may continue. */
 TEST(a_card_comes_back_to_life)
 {
     struct event *page[] = {started(1, "handoff", "manual")};

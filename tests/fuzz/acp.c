@@ -1,7 +1,7 @@
-/* What a client of the Agent Client Protocol sends as a prompt is read or refused with a reason;
- * what a model calls is told as JSON whatever it is; a difference that is undone leads back. The
- * input is up to three texts, parted by NULs: a prompt or arguments, a difference, the text that it
- * leads to. */
+/* Reads the prompt of a client of the Agent Client Protocol (it is accepted, or refused with a
+ * reason), renders a model's tool call as JSON, and applies and reverts a difference. The input is
+ * up to three texts, separated by NULs: a prompt or arguments, a difference, the text that the
+ * difference results in. */
 #include <stdlib.h>
 #include <string.h>
 

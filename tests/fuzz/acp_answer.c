@@ -1,6 +1,6 @@
-/* What a client of the Agent Client Protocol answers when a tool wants something of it: whatever it
- * is, the tool gives a result that is bounded and valid, and says how it ended. The input is up to
- * three JSON texts, parted by NULs: how a command ended, what it printed, an error. */
+/* Answers from a client of the Agent Client Protocol to a tool's requests. Any answer must lead to
+ * a bounded, valid result that says how the tool ended. The input is up to three JSON texts,
+ * separated by NULs: how a command ended, its output, an error. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_OUTPUT = 2000 };
 
-/* What the surface tells the tool. */
+/* The notices that the tool gets from the surface. */
 struct told {
     struct surface_answer_params answer;
     int64_t status;

@@ -1,4 +1,4 @@
-/* What the targets of the three dialects share: a model call whose answer is the input. */
+/* Shared by the fuzz targets of the three dialects: a model call whose answer is the input. */
 #ifndef TESTS_FUZZ_ANSWER_H
 #define TESTS_FUZZ_ANSWER_H
 

@@ -111,7 +111,7 @@ int64_t fuzz_number(struct fuzz_input *in)
     return (int64_t)n;
 }
 
-/* A byte says how long it is. What is no UTF-8 becomes so. */
+/* The first byte is the length. Invalid UTF-8 is replaced. */
 char *fuzz_string(struct fuzz_input *in)
 {
     struct buf out = BUF_INIT;

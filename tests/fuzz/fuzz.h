@@ -54,7 +54,7 @@ char *fuzz_text(const uint8_t *data, size_t size);
 /* Whether nothing in a text could do something to a terminal: it is as utf8_clean() would make it.
  */
 bool fuzz_is_clean(const char *text, size_t len, bool multiline);
-/* An error says something. Who shows it cleans it. */
+/* Checks that an error has a message. The message may hold hostile bytes: its reader cleans it. */
 void fuzz_check_error(const struct error *e);
 
 /* The input as values, for targets that make structs. At the end all are 0, false and "". */

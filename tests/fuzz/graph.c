@@ -1,5 +1,5 @@
-/* A graph's bytes: whatever they are, it can be searched in, and what it writes reads as the same.
- * The same bytes as a file, once as they are and once with a checksum that fits. */
+/* The bytes of a vector graph. Any bytes can be loaded and searched, and a saved graph loads equal.
+ * The bytes are also loaded as a file, once unchanged and once with a matching checksum. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* A request of HTTP: the target in the first line, fields of its head in the others. What is taken
- * of a target is text that leads to the same again, whatever route it has takes its query or says
- * which member does not fit, and a head is served or refused with a word. */
+/* An HTTP request: the target in the first line, header fields in the other lines. An accepted
+ * target survives writing and reading again, every route accepts its query or names the member that
+ * does not fit, and every head is served or refused with a reason. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What is learned of texts: sentences lie within their message, directives are bounded, and so is
- * what is taken of a model's proposals; an entity that was read is written as it reads. */
+/* Learning from texts: sentences lie within their message, directives and accepted proposals of a
+ * model are bounded, and an entity that was read is written as it reads. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -35,7 +35,7 @@ static enum feed_result read_lines(const uint8_t *data, size_t size, struct dice
     return result;
 }
 
-/* The same lines by the letter of the rule; false where one is too long. */
+/* Splits the lines by the letter of the rule; returns false if one is too long. */
 static bool expect_lines(const char *text, size_t len, struct buf *out)
 {
     size_t at = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

@@ -94,7 +94,7 @@ static void check_output(const char *text, size_t len)
     }
 }
 
-/* What was heard, and then said. */
+/* The messages that the peer received, then those that it sent. */
 static struct buf talk(const uint8_t *data, size_t size, struct dice *d)
 {
     struct side s = {.heard = BUF_INIT};

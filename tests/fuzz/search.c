@@ -1,5 +1,5 @@
-/* What people look for: any text is a query, none is an error, for memory and for sessions, and
- * what is found is shown clean. */
+/* Search queries: any text is a valid query, in memory and in sessions, and the hits are shown
+ * clean. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What must hold of every byte that a client of a hostile server writes. */
+/* Invariants of every byte that a client of a hostile server writes. */
 #ifndef TESTS_HOSTILE_INSPECT_H
 #define TESTS_HOSTILE_INSPECT_H
 

@@ -42,7 +42,7 @@ static void close_within(struct peer *p)
 static void reset_within(struct peer *p)
 {
     send_part(p, (size_t)p->step);
-    /* What was sent is to arrive before the reset takes the rest away. */
+    /* Gives the data time to arrive before the reset discards it. */
     (void)peer_pause(p, 3);
     peer_reset(p);
 }

@@ -42,7 +42,7 @@ static void model(struct peer *p)
     free(name);
 }
 
-/* What only anthropic has: others pass it over. */
+/* Only anthropic has signatures; the other dialects ignore this event. */
 static void signature(struct peer *p)
 {
     char *event = mem_printf(

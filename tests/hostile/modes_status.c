@@ -34,7 +34,7 @@ static long pads(struct peer *p)
     return LONGEST_PAD;
 }
 
-/* The same as an event after 200. */
+/* An error as an event, after status 200. */
 static void error_event(struct peer *p)
 {
     struct buf event = BUF_INIT;

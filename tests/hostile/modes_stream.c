@@ -14,7 +14,7 @@ static void insert(struct peer *p)
         (void)answer_end(p);
 }
 
-/* The same with an event. */
+/* Inserts an event into the stream. */
 static void insert_event(struct peer *p)
 {
     struct buf event = BUF_INIT;

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "tests/hostile/form.h"
 
-/* What of the server is hostile. The rest of it answers as it should. */
+/* The part of the server that is hostile. All other parts answer correctly. */
 enum target { TARGET_CHAT, TARGET_LISTING, TARGET_EMBEDDING, TARGET_COUNT };
 extern const char *const target_names[TARGET_COUNT];
 

@@ -77,7 +77,7 @@ static void visit_by_run(struct visit *v)
     run_once(v, file);
     visit_check_memory(v, peak_of_children());
     run_steps(v, file);
-    /* Who was stopped before the turn began has no session yet. */
+    /* A turn that was interrupted before it began has no session yet. */
     hostile_server_behave(v->server, true);
     if (v->target == TARGET_LISTING)
         visit_expect(v, (const char *const[]){"run", "hello", NULL}, HOSTILE_WELL);
@@ -182,7 +182,7 @@ static int descriptors(pid_t pid)
     return count;
 }
 
-/* The same program goes on with a server that behaves well. */
+/* Continues in the same program, with a server that behaves well. */
 static void go_on(struct visit *v, struct screen *s)
 {
     static char question[] = "and now?";

@@ -27,7 +27,7 @@
 
 /* The program itself, with libraries, and what one request may take beyond its text. */
 enum { OWN_MIB = 16, REQUEST_MIB = 64, EVENT_MIB = 16 };
-/* What the files may have: for nothing, and of each MiB of text that is kept. Beside the database
+/* Limits of the files' size: a base, and a factor of the text that is kept. Beside the database
  * there are the transcript, the events as lines and two exports. */
 enum { FILES_MIB = 8, DATABASE_FACTOR = 5, HOME_FACTOR = 16 };
 
@@ -92,7 +92,7 @@ void visit_begin(struct visit *v)
 {
     buf_init(&v->faults, 0);
     v->only_late = true;
-    /* What a program leaves running becomes ours, and is found at the end. */
+    /* Processes that a program leaves behind are reparented to us, and found at the end. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     support_setup(NULL);
     make_key(v);
@@ -213,7 +213,7 @@ struct ending visit_run(struct visit *v, const char *const *arguments, int patie
         e.len--;
     e.text = mem_strndup(bytes, e.len);
     screen_free(s);
-    /* What was searched for is bold. */
+    /* Search shows the hits in bold. */
     inspect_output(v, e.text, e.len, strcmp(arguments[0], "memory") != 0);
     if (e.status > 128 && !e.stopped)
         visit_fault(v, "%s ended by signal %d", arguments[0], e.status - 128);

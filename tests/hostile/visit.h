@@ -29,7 +29,7 @@ void visit_begin(struct visit *v);
 void visit_end(struct visit *v);
 
 void visit_fault(struct visit *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for what took too long, as may be on a busy machine. */
+/* Reports a visit that took too long, which may also happen on a busy machine. */
 void visit_late(struct visit *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* `ms`, or more where the program is slowed down by what looks at it. */
@@ -42,9 +42,9 @@ struct ending {
     size_t len;
 };
 
-/* Runs the program at a terminal to its end. After `patience_ms` it is interrupted (0: never, and
- * not to end within VISIT_END_MS is a fault). What it wrote is looked at. Arguments without the
- * program's name, ending with NULL. */
+/* Runs the program at a terminal until it ends, and inspects its output. After `patience_ms` the
+ * program is interrupted (0: never; then a run longer than VISIT_END_MS is a fault). The arguments
+ * exclude the program's name and end with NULL. */
 struct ending visit_run(struct visit *v, const char *const *arguments, int patience_ms);
 
 /* Runs the program to its end, which is with status 0 and this text somewhere (NULL: any). */
