@@ -613,7 +613,7 @@ static char *random_text(uint64_t *seed)
     return n < sizeof texts / sizeof *texts ? texts[n] : NULL;
 }
 
-/* Its strings are not owned. */
+/* The strings of the event are not owned. */
 static struct event random_event(uint64_t *seed, int64_t seq)
 {
     static const enum event_type types[] = {EVENT_COMPACTION_STARTED,   EVENT_COMPACTION_DELTA,

@@ -1,4 +1,4 @@
-/* What the shells offer, asked of the shells themselves. */
+/* Completions that the shells offer, obtained from the shells themselves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ TEST_IF(capability_store(), bash_names_sessions)
     assert_no_text(all, "-dash");
 }
 
-/* What bash would run after the completion is the title again. */
+/* After the completion bash would run a command with exactly this title. */
 TEST_IF(capability_store(), bash_quotes_what_it_offers)
 {
     static const char *const quotes[] = {"", "'", "\""};

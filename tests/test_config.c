@@ -470,7 +470,7 @@ TEST(the_shipped_file_offers_each_key)
         assert_int_equal(config_origin(f->config, (enum config_key)i), CONFIG_FROM_DEFAULT);
 }
 
-/* Who removes the semicolons gets a file that loads. */
+/* The shipped file loads when its semicolons are removed. */
 TEST(the_shipped_file_can_be_switched_on)
 {
     struct fixture *f = *state;

@@ -133,7 +133,7 @@ TEST(the_head_has_the_figures)
         "cached 900", "session 1.2M in, 34k out");
 }
 
-/* What all summaries begin with tells nothing; where it is all there is, it stays. */
+/* The prefix that all summaries share is left out, unless the summary has no other text. */
 TEST(a_summary_is_told_by_its_own_words)
 {
     begin();

@@ -524,7 +524,7 @@ TEST(vectors_and_words_share_a_score)
 
 /* --- a reranker ------------------------------------------------------------------------------- */
 
-/* What the server answers, and what it was asked. */
+/* The server's answers, and the requests that it got. */
 static struct {
     const char *body; /* NULL: no connection */
     char *asked;
@@ -608,7 +608,7 @@ TEST(a_reranker_gets_more_than_is_wanted)
     shape_release(&corpus_found_shape, &shelf.found);
 }
 
-/* What the server left out is not above what it ranked. */
+/* An entry that the server left out ranks below those that it ranked. */
 TEST(a_reranker_that_ranks_some_has_them_first)
 {
     with_reranker();

@@ -1,6 +1,6 @@
-/* Files of every format from the disk into the store and back: what is found of each, and where it
- * stands (line, page, heading, bytes); commands of the user; formats that change; folders with all
- * of it. What a loader makes of a format in particular is tests/test_document.c's. */
+/* Files of every format from the disk into the store and back: the hits in each and their places
+ * (line, page, heading, bytes); commands of the user; formats that change; folders with all of
+ * these. The details of each format are tested in tests/test_document.c. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What keys do to the surface's state: no terminal, no engine. */
+/* Effects of keys on the surface's state, without a terminal or an engine. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -193,7 +193,7 @@ TEST(lists_are_those_of_fts5)
     }
 }
 
-/* What a transaction has written need not be in the pages yet. */
+/* Writes of an open transaction need not be in the database pages yet. */
 TEST(a_transaction_that_writes_asks_fts5)
 {
     struct words_lists *lists;

@@ -100,7 +100,7 @@ TEST_IF(capability_store(), test_good)
     assert_non_null(strstr(r.out, "--thorough"));
 }
 
-/* What a killed tiro left behind is neither folded in nor taken away. */
+/* The log that a killed tiro left behind is neither merged nor removed. */
 TEST_IF(capability_store(), test_log_of_a_dead_process)
 {
     damage_fill_and_die(path, 4, 10);

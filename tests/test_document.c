@@ -1,4 +1,4 @@
-/* What loaders make of files, format by format. */
+/* Documents that the loaders make of files, format by format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -191,7 +191,7 @@ TEST(what_was_not_changed_is_not_sent)
     assert_null(draft_review_text(&r));
 }
 
-/* What is not shown as it is was not changed by the person. */
+/* A text that is only cleaned for display does not count as edited by the person. */
 TEST(a_hostile_text_is_cleaned_and_kept)
 {
     open_with("one\033[2J\xff two\r\nthree");
@@ -365,7 +365,7 @@ TEST(pages_go_through_a_long_text)
     buf_release(&text);
 }
 
-/* What is shown above can be looked at; lists that want the keyboard cannot be opened. */
+/* Content above the draft can be scrolled; lists that need the keyboard cannot be opened. */
 TEST(other_keys)
 {
     open_with(summary);
@@ -398,7 +398,7 @@ TEST(the_heading_says_what_it_is_and_what_to_do)
     assert_int_equal(r.caret_col, 2);
 }
 
-/* What a program wrote it would write again. */
+/* A draft that a program wrote would be the same again, so no new one is offered. */
 TEST(without_a_model_nobody_is_asked_again)
 {
     struct notice *n = draft("an extract");
@@ -582,7 +582,7 @@ TEST(leaving_is_the_surfaces)
     assert_true(draft_review_pending(&app.draft));
 }
 
-/* What is written while it waits goes into the message, and lets it wait longer. */
+/* Text that is typed while the draft waits goes into the message and puts the draft off. */
 TEST(writing_puts_it_off)
 {
     struct key x = {.code = K_CHAR, .cp = 'x'};

@@ -400,7 +400,8 @@ TEST(test_retries)
     assert_int_equal(model_server_requests(server), 8);
 }
 
-/* What a model does not take whole is asked for in parts, then cut. */
+/* A batch that the model rejects as too large is sent in parts; a single text that is too long is
+ * cut. */
 TEST(test_less_is_asked_for)
 {
     static const char *const texts[] = {"one", "two", "three", "four"};

@@ -436,7 +436,7 @@ TEST(without_a_store_an_unknown_session_is_not_found)
     engine_free(served);
 }
 
-/* What is asked of no session needs none. */
+/* Operations that concern no session need none. */
 TEST_IF(capability_store(), models_are_listed_without_a_session)
 {
     served_open(true);
@@ -455,7 +455,7 @@ TEST_IF(capability_store(), models_are_listed_without_a_session)
 /* --- withdrawals and the end -------------------------------------------------------------------
  */
 
-/* What changes something is done although nobody waits for it. */
+/* An operation that changes something is carried out although its request was withdrawn. */
 TEST(what_was_asked_is_done_though_withdrawn)
 {
     char id[UUID_LEN + 1];
@@ -473,7 +473,7 @@ TEST(what_was_asked_is_done_though_withdrawn)
     engine_free(served);
 }
 
-/* What arrived is kept, of every turn that ran. */
+/* The text that arrived is kept, for every turn that ran. */
 TEST_IF(capability_store(), the_end_keeps_what_arrived)
 {
     enum { TURNS = 20 };
@@ -502,7 +502,7 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* What streamed up to an event, by its number. */
+/* The streamed text, with its length at each event's number. */
 static struct buf streamed;
 static VEC(size_t) streamed_up_to; /* by number: bytes */
 
@@ -542,8 +542,8 @@ static void assert_in_log(const char *id, const struct event *ev)
     event_list_release(&log);
 }
 
-/* What who follows a session builds on: all but pieces of an answer is in the log when it is told;
- * in the log pieces are joined, under the number of the last. */
+/* A follower of a session relies on this: every event except pieces of an answer is in the log when
+ * it is announced; in the log the pieces are joined, under the number of the last. */
 TEST_IF(capability_store(), the_log_has_what_was_told)
 {
     char id[UUID_LEN + 1];
@@ -596,7 +596,7 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
 
 enum { SESSIONS = 5, ASKERS = 4, ASKED = 60 };
 
-/* What is asked at random, and what may come of it but that it was done. */
+/* The random requests, with the errors that each may get instead of success. */
 static const struct move {
     const struct operation *operation;
     enum err_code or_one_of[3];
@@ -795,7 +795,8 @@ static uint64_t begin_held_turn(const char *id)
     return turn;
 }
 
-/* What waits for the end of a turn is not done; the turn is, and so is what was not meant. */
+/* A request that waits for the end of a turn can be cancelled; the turn and other requests are
+ * carried out. */
 TEST(what_is_cancelled_before_it_begins_is_not_done)
 {
     char id[UUID_LEN + 1];

@@ -119,8 +119,8 @@ TEST(long_text_is_cut_between_characters)
 
 static int said_pipe[2];
 
-/* What this says before it dies, in a process of its own: the ends of a pipe are its standard
- * error's. */
+/* Runs the hook in a child process, whose standard error is a pipe, and checks the text that it
+ * prints before it dies. */
 static void assert_dies_saying(void (*hook)(void), const char *what, const char *text)
 {
     int status = 0;

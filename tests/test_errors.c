@@ -37,7 +37,8 @@ static void assert_advises(const char *text)
         fail_msg("no \"what happened; what to do\": %s", text);
 }
 
-/* What a run used, and that the budget nears its end, is told beside any error. */
+/* The line about tokens used, or the warning that the budget nears its end; either may come with
+ * any error. */
 static bool tells_use(const char *line)
 {
     return strncmp(line, "tiro: used: ", 12) == 0 || strstr(line, " of [budget] ");

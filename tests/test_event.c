@@ -149,7 +149,7 @@ TEST(test_payload_and_back)
     }
 }
 
-/* What costs nothing is another thing than what nobody knows. */
+/* A cost of zero differs from an unknown cost. */
 TEST(test_a_cost_is_known_or_not)
 {
     struct event *ev = event_new(EVENT_CALL_COMPLETED), *back;
@@ -261,7 +261,7 @@ TEST(test_clone_owns_what_a_compaction_says)
     event_free(copy);
 }
 
-/* What is unknown is left out, and unknown again. */
+/* An unknown count is left out, and is unknown again when it is read. */
 TEST(test_unknown_input_tokens)
 {
     struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
@@ -299,7 +299,7 @@ TEST(test_new_has_no_usage)
     }
 }
 
-/* What a fresh event of each type says. */
+/* The payload of a new event of each type. */
 static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_TURN_STARTED] = "{'prompt':''}",
     [EVENT_CALL_STARTED] = "{'turn':0,'call':0}",
@@ -349,7 +349,7 @@ TEST(test_left_out_fields)
     }
 }
 
-/* What the arguments are in the payload, and what reading gives. */
+/* Checks the arguments' form in the payload, and the arguments that reading returns. */
 static void check_args(const char *args, const char *written, const char *wanted)
 {
     struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = (char *)(uintptr_t)args};
@@ -370,7 +370,7 @@ TEST(test_args)
     check_args("{\"a\":", "\"{\\\"a\\\":\"", "{\"a\":");
     check_args("", "\"\"", "");
     check_args("\"abc\"", "\"\\\"abc\\\"\"", "\"abc\"");
-    /* What a double, a C string or the nesting limit would spoil is kept as it is. */
+    /* A value that a double, a C string or the nesting limit would change is kept as text. */
     check_args("{\"id\":12345678901234567890}", "\"{\\\"id\\\":12345678901234567890}\"",
                "{\"id\":12345678901234567890}");
     check_args("[1e999]", "\"[1e999]\"", "[1e999]");
@@ -379,7 +379,7 @@ TEST(test_args)
                "[\"12345678901234567890 1e5\"]");
 }
 
-/* What would be too large a tree stays a text, and is the same when it is read. */
+/* A value that would be too large a tree stays a text, and is unchanged when it is read. */
 TEST(test_args_of_many_values)
 {
     struct buf args = BUF_INIT;
@@ -525,7 +525,7 @@ static bool put_extreme(struct event *ev, const struct shape_field *f, size_t n)
     }
 }
 
-/* What was written is read, and is the same when it is written again. */
+/* A written event can be read, and is unchanged when it is written again. */
 static void assert_reads_back(const struct event *ev, const char *field, size_t n)
 {
     struct event *back;

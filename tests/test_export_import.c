@@ -365,7 +365,7 @@ static char *replaced(const char *text, const char *old, const char *by)
     return support_keep(buf_take(&out));
 }
 
-/* What an import adds to the text of a log that names no origin. */
+/* The member that an import adds to a log that names no origin. */
 #define IMPORTED ",\"origin\":\"imported\""
 
 /* Into this store, where the id is taken, and again after the first one is gone. */

@@ -1,4 +1,4 @@
-/* What a model is asked to propose of what was typed, what is read of its answer, and entities as
+/* The request for proposals from typed text, the reading of the model's answer, and entities as
  * lines. */
 #include <stdlib.h>
 #include <string.h>

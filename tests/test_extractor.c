@@ -1,5 +1,5 @@
-/* What a model proposes of a session that was archived: what it is sent, what becomes of its
- * proposals, and that nothing is asked where the user does not want it. */
+/* A model's proposals from an archived session: the request, the fate of each proposal, and no
+ * request at all where the user does not want one. */
 #include <stdlib.h>
 #include <string.h>
 

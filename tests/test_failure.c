@@ -1,4 +1,5 @@
-/* What a failed call means: the retry decision, Retry-After, and the errors that servers send. */
+/* The meaning of a failed call: the retry decision, Retry-After, and the errors that servers
+ * send. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -68,7 +68,7 @@ static void assert_told_of_the_cut(const struct result *r)
     assert_text(r->err, "the answer has more than 4 MiB and was cut there; ask for less at once");
 }
 
-/* What came before the maximum is shown and kept, and the log says that it is not all. */
+/* The text before the limit is shown and kept, and the log says that it is incomplete. */
 static void assert_cut(const char *text)
 {
     struct result r = RUN("run", "flood");

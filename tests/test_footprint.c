@@ -1,4 +1,4 @@
-/* What the program holds in memory: libraries only once they are needed, and of a long answer
+/* The program's memory: libraries are loaded only when they are needed, and a long answer takes
  * little more than its text. */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ TEST_IF(libcurl_is_looked_for(), test_the_network_is_loaded_by_the_first_request
     scene_leave(s);
 }
 
-/* Who asks no server goes on without it. */
+/* A program that needs no server runs without libcurl. */
 TEST_IF(libcurl_is_looked_for(), test_a_libcurl_that_cannot_be_loaded_is_told)
 {
     support_write(support_path(libcurl), "no library\n");

@@ -1,5 +1,5 @@
-/* What was forgotten is in no byte of the data directory a second later, while the server that was
- * asked goes on. Between the texts that go are others that stay. */
+/* Forgotten text is in no byte of the data directory a second later, while the server that did it
+ * goes on. Other texts, stored between the forgotten ones, stay. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* nftw() and memmem() */
 #endif

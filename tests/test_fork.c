@@ -278,7 +278,7 @@ static size_t count_blocks(const struct message *m, enum block_type type)
     return count;
 }
 
-/* What a provider would refuse. */
+/* Fails the test where a provider would refuse the history. */
 static void check_history(const struct history *h)
 {
     assert_false(h->running);

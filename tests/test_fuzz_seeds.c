@@ -106,7 +106,7 @@ static int refuse_b(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* What does not pass is told by its name, and a target without seeds does not pass. */
+/* A failing seed is reported by its name, and a target without seeds fails. */
 FIXTURE(support_setup, support_teardown);
 
 TEST(a_seed_that_fails_is_named)

@@ -212,7 +212,7 @@ static void set_size(const char *column, int count)
                            support_text("UPDATE graph_size SET %s = %d", column, count), &facts.e));
 }
 
-/* What is there already needs no room. */
+/* An entity that exists already needs no room. */
 TEST(a_full_graph_says_so)
 {
     facts_kyoto();

@@ -189,7 +189,7 @@ TEST(two_programs_write_at_once)
     SAYS("a -- r -> b");
 }
 
-/* What came of a file does what it likes to no terminal. */
+/* Text that came from a file cannot control the terminal. */
 TEST(foreign_text_is_cleaned)
 {
     GRAPH("add", "x", "red \033[31m text");

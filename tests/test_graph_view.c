@@ -280,7 +280,7 @@ TEST(a_failure_is_told)
     see("The database is locked.");
 }
 
-/* What the model does meanwhile is seen. */
+/* Changes that the model makes meanwhile are shown. */
 TEST(a_tool_that_wrote_is_followed)
 {
     begin();

@@ -1,4 +1,4 @@
-/* What doctor sees of a database: every state is made for real, and none is changed by looking. */
+/* The doctor's findings about a database: every state is a real one, and looking changes none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

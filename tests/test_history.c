@@ -85,8 +85,8 @@ static void happen_word(const char *token, size_t len)
     apply(ev);
 }
 
-/* What happened, in words: "q:hello m a:answer ."; "q@7:hello" is the turn of number 7 again, and
- * "call:c1" and "result:c1" have an id. Gives the number of the first event. */
+/* Applies events given in words: "q:hello m a:answer ."; "q@7:hello" repeats the turn of number 7,
+ * and "call:c1" and "result:c1" have an id. Returns the number of the first event. */
 static int64_t go(const char *script)
 {
     int64_t first = next_seq + 1;
@@ -173,7 +173,7 @@ TEST(test_a_run)
     assert_string_equal(live.last_text, "hi");
 }
 
-/* What failed or crashed can be sent again. */
+/* A message whose turn failed or crashed can be sent again. */
 TEST(test_what_was_taken_back_is_known)
 {
     go(TURN("a", "b") " q:gone m fail");
@@ -353,7 +353,7 @@ static void answered(const char *question, int64_t input, int64_t output)
     go(".");
 }
 
-/* What the provider counted holds for the history that it was sent. */
+/* The provider's token count belongs to the history of that request. */
 TEST(test_the_request_is_measured)
 {
     assert_int_equal(live.measure.tokens, -1);
@@ -414,7 +414,7 @@ TEST(test_within_a_run)
     assert_int_equal(live.messages.len, 2);
 }
 
-/* What the model says after one is a message of its own. */
+/* The model's text after a compaction is a message of its own. */
 TEST(test_within_a_call)
 {
     go(TURN("a", "b") " q:c m a:d");
@@ -548,7 +548,7 @@ static void fail_in(const char *mode, int failures, bool suspended)
     apply(ev);
 }
 
-/* What was undone had ended the failures all the same. */
+/* A compaction that was undone later still counts as a success that ended the failures. */
 TEST(test_an_undone_success_is_one)
 {
     history_pass_over(&live, (const int64_t[]){77}, 1);
@@ -865,7 +865,7 @@ static void restore(struct history *h)
     *h = back;
 }
 
-/* What a snapshot by message holds that is saved as `unsaved` says. */
+/* The messages of a snapshot that is saved according to `unsaved`. */
 struct saved {
     VEC(char *) messages;
 };

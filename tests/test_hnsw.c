@@ -109,7 +109,7 @@ static float cosine(const struct points *p, int a, int b)
     return p->scales[a] * p->scales[b] * (float)int8_dot_plain(p->bytes[a], p->bytes[b], STRIDE);
 }
 
-/* Of the ten nearest that there are, how many it finds. */
+/* The number of the ten true nearest neighbours that the search finds. */
 static int found_of_ten(struct hnsw *h, const struct points *p, int count, int query)
 {
     struct hnsw_hit hits[10];

@@ -1,4 +1,4 @@
-/* What was told of sessions lately, for those who read on. */
+/* The recent notices about sessions, for clients that resume reading. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

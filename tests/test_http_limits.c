@@ -91,7 +91,7 @@ static char *repeated(const char *piece, size_t times)
     return support_keep(buf_take(&text));
 }
 
-/* What it is, how it fails, and a word of what is said. */
+/* The name of the case, the reply, the kind of failure, and a word of its message. */
 struct flood {
     const char *what;
     struct raw_reply reply;
@@ -162,7 +162,7 @@ TEST(test_a_header_line_past_what_libcurl_takes)
     check_flood(&flood);
 }
 
-/* What a real server may send passes. */
+/* A response that a real server may send is accepted. */
 TEST(test_many_headers_are_taken)
 {
     const struct raw_reply reply = {.begin = LINE "Content-Length: 2\r\n",

@@ -1,4 +1,4 @@
-/* What a request says and what it may not be: targets, parameters, routes, heads. */
+/* Contents and limits of a request: targets, parameters, routes, heads. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -106,7 +106,7 @@ static bool nobody_minds(void *context, int64_t bytes)
     return true;
 }
 
-/* What is read of a text in chunks of this size, or why it is not. */
+/* The result of importing the text in chunks of this size, or the error. */
 static char *read_in(const char *text, size_t chunk)
 {
     static const struct import_keeper keeper = {note, settle};

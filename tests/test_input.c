@@ -99,7 +99,7 @@ TEST(test_keys)
     }
 }
 
-/* What no key has, whatever a terminal says. */
+/* Sequences that are no key, even if a terminal sends them. */
 TEST(test_what_is_no_key)
 {
     static const char *const no_keys[] = {"\033[57376u",   "\033[57441;2u", "\033[55296u",
@@ -180,7 +180,7 @@ TEST(test_answers_may_be_slow)
     }
 }
 
-/* What has no end keeps neither memory nor keys. */
+/* An unterminated answer holds back neither memory nor keys. */
 TEST(test_answers_without_an_end)
 {
     static const struct {
@@ -417,7 +417,7 @@ TEST(test_long_sequences_in_any_split)
         }
 }
 
-/* What follows a pause is not part of it. */
+/* Bytes after a pause do not belong to the sequence before it. */
 TEST(test_long_sequence_without_an_end)
 {
     struct input in;

@@ -1,4 +1,4 @@
-/* What stands before a conversation: files of instructions, and the names of the graph. */
+/* Text that is put before a conversation: files of instructions, and the names of the graph. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

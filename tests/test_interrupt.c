@@ -101,7 +101,7 @@ static const struct {
     {"compacting: a draft is shown", NULL, {.text = "a draft"}, until_draft, true},
 };
 
-/* What is worth compacting at a hundred tokens. */
+/* Long enough to be worth compacting at a hundred tokens. */
 #define SENTENCE "This is a sentence of some forty letters. "
 #define LONG_TEXT SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE
 
@@ -235,7 +235,7 @@ TEST(what_may_come_during_a_turn)
     engine_free(s);
 }
 
-/* What the tool got is what the answer said. */
+/* The tool runs only if the answer allows it. */
 TEST(answers_decide)
 {
     static const struct {

@@ -251,7 +251,8 @@ static void expect_indexed(const struct event *told)
     event_free(indexed);
 }
 
-/* What memory took is told right behind it; where nothing went, there is nothing to tell. */
+/* The notice of memory follows the compaction directly; nothing is announced if no entry went to
+ * memory. */
 static void expect_told(void)
 {
     bool indexes = memory.wanted.len > 0;
@@ -301,7 +302,7 @@ static bool apply(void *h, const struct event *ev)
     return true;
 }
 
-/* What the log alone makes of it. */
+/* Folds the log alone into a history. */
 static void fold(struct history *h)
 {
     struct error e = {0};
@@ -767,7 +768,7 @@ TEST(test_a_summary_streams)
     assert_sound();
 }
 
-/* What streamed is in what completes it, and is not written behind it. */
+/* The complete summary holds the streamed text, so no deltas are written after it. */
 TEST(test_a_summary_that_is_whole_leaves_no_deltas)
 {
     plain_run("one", "1");
@@ -781,7 +782,7 @@ TEST(test_a_summary_that_is_whole_leaves_no_deltas)
     assert_sound();
 }
 
-/* What a crash leaves of one stays, although a later one is whole. */
+/* The part of a summary that a crash cut off stays, although a later summary is complete. */
 TEST(test_a_summary_that_was_cut_off_stays)
 {
     struct event_list tail;

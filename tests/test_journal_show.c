@@ -161,7 +161,8 @@ TEST(test_a_slow_surface_gets_fewer_deltas)
     buf_release(&text);
 }
 
-/* Who catches up gets what waited with the next delta, and each at once from then on. */
+/* A surface that catches up gets all waiting text with the next delta, and then each delta at
+ * once. */
 TEST(test_a_surface_that_caught_up)
 {
     struct buf text = BUF_INIT;

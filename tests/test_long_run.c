@@ -163,7 +163,7 @@ static void wait_for_end(struct conversation *c)
     }
 }
 
-/* What needs no turn is answered with the event or with an error. */
+/* An operation that needs no turn ends with the event or with an error. */
 static void wait_for_event(struct conversation *c, enum event_type type)
 {
     for (bool waiting = true; waiting;) {
@@ -198,7 +198,7 @@ static void ask(struct conversation *c)
         give_up(c, "nothing goes on");
 }
 
-/* What a user does whose conversation no longer shortens itself. */
+/* The user's compaction by hand, when the conversation no longer compacts itself. */
 static void compact_by_hand(struct conversation *c)
 {
     surface_send(c->engine, &operation_compaction_run, "what the letters say");

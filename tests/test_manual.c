@@ -304,8 +304,8 @@ static void visit_commands(struct manual *m)
     release_words(&commands);
 }
 
-/* Of no command: --version, and options of /compact and of other
- * programs (systemctl, configure, unrtf). */
+/* Options that belong to no command: --version, and those of /compact and of other programs
+ * (systemctl, configure, unrtf). */
 static bool is_other(const char *option)
 {
     static const char *const others[] = {"--version",

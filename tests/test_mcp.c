@@ -150,7 +150,7 @@ static struct json *hear_if_any(void)
     return take_line();
 }
 
-/* What was asked is answered before. */
+/* All earlier requests are answered before the loop stops. */
 static void stop(void)
 {
     struct json *v;
@@ -480,7 +480,7 @@ static const char *help_of(const struct json *schema, const char *member)
     return json_get_string(json_get(json_get(schema, "properties"), member), "description");
 }
 
-/* What a model is told of a tool of ours, other agents are told, too. */
+/* Other agents get the same descriptions of our tools as a model. */
 TEST(memory_is_read_as_models_read_it)
 {
     const char *text = tool_memory_read.spec.schema;

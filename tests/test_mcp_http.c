@@ -26,7 +26,7 @@
 
 /* --- a client --------------------------------------------------------------------------------- */
 
-/* What came of one POST. */
+/* The response to one POST. */
 struct got {
     int status; /* 0: nothing yet */
     char session[64];

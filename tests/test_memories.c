@@ -1,4 +1,4 @@
-/* What may be done with semantic memory from outside a conversation. */
+/* Operations on semantic memory from outside a conversation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -102,7 +102,7 @@ TEST(test_memory_is_off)
     }
 }
 
-/* What is advised can be done. */
+/* The advice in the message works. */
 TEST(test_how_to_turn_it_on)
 {
     write_config("[memory]\nenabled = false\n[session]\npersist = false\n");
@@ -177,7 +177,7 @@ TEST(test_search_gives_five)
     buf_release(&text);
 }
 
-/* Of a long answer people see what it answers. */
+/* A long answer is shown with the question that it answers. */
 TEST(test_search_shows_the_question)
 {
     struct buf lines = BUF_INIT;
@@ -252,7 +252,7 @@ TEST(test_search_for_people)
     screen_free(s);
 }
 
-/* What is cut off on both sides has a sign on both, and still one row. */
+/* A text that is cut off at both ends has an ellipsis at both, and still takes one row. */
 TEST(test_search_in_a_narrow_terminal)
 {
     struct buf text = BUF_INIT;

@@ -1,4 +1,4 @@
-/* What memory makes of texts, which texts are equal, and which summaries quote one. */
+/* The normalisation of texts in memory, the equality of texts, and summaries that quote a text. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -310,7 +310,7 @@ static void let_go(struct store *other)
     store_close(other);
 }
 
-/* What was withdrawn is not told, what changes something is done all the same. */
+/* A withdrawn request is not answered; if it changes something, it is carried out all the same. */
 TEST(test_what_is_withdrawn)
 {
     add_entries();

@@ -258,7 +258,7 @@ TEST(test_hit_shows_its_question)
     memory_hits_release(&hits);
 }
 
-/* Of what is longer than a passage (test_memory_tool.c). */
+/* A text longer than a passage is shortened (test_memory_tool.c). */
 TEST(test_model_gets_short_texts_whole)
 {
     struct memory_hits hits = {0};

@@ -124,7 +124,7 @@ static void forget(const char *content, struct memory_forgotten *out)
     memory_check(memory->ops->forget(memory, ids, 1, out, &e), &e);
 }
 
-/* What a compaction of these messages hands over. */
+/* Drops these messages as a compaction does. */
 static void drop(int64_t completed, const char *session, const int64_t *seqs, size_t count)
 {
     struct message messages[4] = {{.role = ROLE_USER}};

@@ -76,7 +76,7 @@ static int found(const struct place *p, const char *text)
     return count;
 }
 
-/* Of all entries; a search says which the best few are. */
+/* Counts the matches among all entries, since a search returns only the best few. */
 static int count(const struct place *p, const char *word)
 {
     sqlite3_stmt *q;
@@ -292,7 +292,7 @@ static void wear(int times)
     memory_check(store_commit(own.store, &e), &e);
 }
 
-/* Of what FTS5 notes about its layers. */
+/* The size of the record in which FTS5 describes its segments. */
 static int64_t notes(void)
 {
     return number("SELECT length(block) FROM memory_words_data WHERE id = 10");

@@ -263,7 +263,7 @@ static void give_none(const char *unused)
     tell(answer(0));
 }
 
-/* Of the id of one letter, "*": pinned. */
+/* Gives an entry: the first character of `text` is its id, and a "*" after it means pinned. */
 static void give_one(const char *text)
 {
     const char id[] = {text[0], '\0'};
@@ -484,7 +484,7 @@ TEST(ascii_has_its_own_signs)
     assert_int_equal(row, 2);
 }
 
-/* Of what is typed only the newest is wanted: the answer to another never comes. */
+/* Only the answer to the newest query is wanted; answers to older queries never come. */
 TEST(every_edit_is_asked_anew)
 {
     size_t waiting = 0;
@@ -567,7 +567,7 @@ TEST(keys_lead_to_the_hits_and_back)
     lead_to(false, "<f1><f3>");
 }
 
-/* What is typed after it is still the query's. */
+/* Text that is typed after turning the wheel still goes to the query. */
 TEST(the_wheel_leaves_the_query)
 {
     play(">a", "=fifty", "entry 01");
@@ -580,7 +580,7 @@ TEST(the_wheel_leaves_the_query)
     play("entry 50", "?limit:100", ">d", "?{query:ad,");
 }
 
-/* What the query has no use for may not reach the message behind it. */
+/* Keys that the query does not use must not reach the message below it. */
 TEST(no_key_slips_through)
 {
     static const char all[] = "<left><right><up><ctrl-k><ctrl-y><backspace><ctrl-d><ctrl-t>";
@@ -709,7 +709,7 @@ static char *hundred_lines(const char *end)
     return buf_take(&text);
 }
 
-/* Of a long entry what was found is in view, until one goes elsewhere. */
+/* In a long entry the preview begins at the match, until the user scrolls. */
 TEST(the_preview_begins_at_what_was_found)
 {
     char *lines = hundred_lines("\x1b[31m");
@@ -840,7 +840,7 @@ TEST(what_fails_is_said)
          "=two", "\u203awe liked the ryokan");
 }
 
-/* Who does not see the pane is told elsewhere. */
+/* A failure is reported elsewhere while the pane is not visible. */
 TEST(what_fails_unseen_is_not_told_here)
 {
     search();
@@ -871,7 +871,7 @@ TEST(o_and_i_are_the_hosts)
     assert_false(memory_view_focused(the.view)); /* the message has the keys */
 }
 
-/* Of a long entry the best passage, but all of what was opened. */
+/* A long entry is quoted by its best passage; an opened entry is quoted in full. */
 TEST(a_long_entry_is_quoted_in_part)
 {
     struct operation_answer *a = answer(1);
@@ -901,7 +901,7 @@ TEST(e_changes_an_entry)
          "!saving", "changed");
 }
 
-/* What is read of an entry that was changed is read anew. */
+/* The preview reads an entry again after it was changed. */
 TEST(a_change_is_seen_in_the_preview)
 {
     search();
@@ -1002,7 +1002,7 @@ TEST(what_is_left_is_not_done_later)
     assert_int_equal(host.replayed, 0);
 }
 
-/* What follows a quotation is written behind it. */
+/* Text that is typed after a quotation goes behind it in the message. */
 TEST(what_leads_to_the_message_takes_the_rest_along)
 {
     begin_behind();
@@ -1021,7 +1021,7 @@ TEST(keys_wait_for_scope_and_order)
          "=one g of the other session", "?memory/forget {ids:[g]}");
 }
 
-/* Who asks once more for the same may go on with what is there. */
+/* A repeated query does not delay keys: they act on the entries that are there. */
 TEST(keys_do_not_wait_for_the_same)
 {
     search();
@@ -1047,7 +1047,7 @@ TEST(what_follows_e_is_text)
          "=text we liked it", "ds/ pasted uwe liked it", "?");
 }
 
-/* What is typed while a change is kept is no part of it. */
+/* Text that is typed while a change is being saved is no part of the change. */
 TEST(what_follows_a_change_waits_for_it)
 {
     begin_change();
@@ -1075,7 +1075,7 @@ TEST(no_more_than_a_few_keys_wait)
     assert_int_equal(host.replayed, 64);
 }
 
-/* What needs no hits waits for none. */
+/* Keys that need no hits do not wait for them. */
 TEST(other_keys_are_not_kept_waiting)
 {
     begin_behind();

@@ -1,5 +1,5 @@
-/* What compactions drop goes into semantic memory, and what does not; a database that refuses it
- * keeps the history; undoing takes it back. */
+/* Compactions hand the dropped messages to semantic memory, with exceptions; a database that
+ * refuses them leaves the history unchanged; undoing removes them from memory. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What only the store in SQLite has: deleting that can be proved, scopes, transactions of others,
- * summaries that quote, several connections at once. */
+/* Properties of the SQLite store alone: provable deletion, scopes, foreign transactions, summaries
+ * that quote, several connections at once. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -522,7 +522,7 @@ static void look(const struct busy *b, struct memory *own)
         memory_entries_release(&list);
 }
 
-/* Of three entries that it adds one is edited, one pinned, one forgotten. */
+/* Adds three entries per round, then edits one, pins one and forgets one. */
 static void be_busy(const struct busy *b, struct memory *own)
 {
     struct error fault = {0};

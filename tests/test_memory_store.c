@@ -1,4 +1,4 @@
-/* What every store of semantic memory keeps to: the same tests against each. */
+/* The contract of every store of semantic memory: the same tests run against each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,7 +290,7 @@ STORE_TEST(only_rows_that_are_more_count_as_new)
         memory_entry_release(&again[i]);
 }
 
-/* What the user took out of a text does not come back. */
+/* Text that the user removed from an entry does not come back. */
 STORE_TEST(an_edited_entry_is_known_by_its_event)
 {
     say("s", "a", "other", 1);

@@ -412,7 +412,7 @@ TEST(the_event_names_the_message_and_its_best_part)
     json_free(given);
 }
 
-/* What is longer than a passage says so, and how to have all of it. */
+/* An entry longer than a passage is marked as such, with the way to get all of it. */
 TEST(a_long_entry_is_a_passage_that_says_so)
 {
     script.entries = 1;

@@ -436,7 +436,7 @@ TEST(the_users_own_message_counts_more)
     assert_true(fabs(told->weight - 1.3 * named->weight) < 1e-9);
 }
 
-/* What stands behind a question about it is the answer. */
+/* The text after a question about the term ranks as its answer. */
 TEST(an_answer_follows_its_question)
 {
     put("a", "A", "asked", "And what became of the zeppelin that your uncle had bought at Lindau?");
@@ -574,7 +574,7 @@ static const char *passage_shown(void)
     return support_keep(memory_hit_passage(&hits.items.items[0]));
 }
 
-/* What is rare says more than what is everywhere, as in the ranking. */
+/* A rare word counts more than a common one, as in the ranking. */
 TEST(the_passage_is_that_of_the_ranking)
 {
     struct buf text = BUF_INIT;

@@ -1,4 +1,4 @@
-/* What the engine tells becomes what is shown, without a terminal and an engine. */
+/* The effect of the engine's notices on the screen's state, without a terminal and an engine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void tell_busy(bool busy)
     notices_take(&app, n);
 }
 
-/* What the engine answers to what the surface asked. */
+/* The engine's answer to a request of the surface. */
 static struct notice *answer(const struct operation *o, const void *params)
 {
     const struct asked_request by = {.id = 7};

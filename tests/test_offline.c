@@ -434,7 +434,7 @@ TEST(says_that_named_corpora_have_nothing)
     expect_answer("in this conversation, in the corpora that you named or tiro's manual");
 }
 
-/* What looks like a file may be a name. */
+/* A word that looks like a file name may be an ordinary name. */
 TEST(searches_memory_where_no_file_is)
 {
     offer("memory_search");

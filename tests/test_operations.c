@@ -1,4 +1,4 @@
-/* What every operation must hold to, made from its row. */
+/* Rules for every operation, derived from its row. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -199,8 +199,8 @@ TEST(a_whole_file_appears_at_once)
     assert_int_equal(mkdir(support_dir(), 0700), 0);
 }
 
-/* What a killed process had begun goes with the next writing; what another is writing stays, and so
- * do files of other names. */
+/* The next write removes a temporary file that a killed process left; temporary files of running
+ * processes and files of other names stay. */
 TEST(what_was_abandoned_is_swept)
 {
     struct error e = {0};
@@ -224,7 +224,8 @@ TEST(what_was_abandoned_is_swept)
     }
 }
 
-/* What the program was writing when it died is no use to anybody; what it had finished is. */
+/* The file that the program was writing when it died is incomplete and is removed; a finished file
+ * stays. */
 TEST(a_dying_program_leaves_no_half_file)
 {
     struct error e = {0};

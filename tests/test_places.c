@@ -18,7 +18,7 @@ static struct occurrences places_of(const char *text)
     return p;
 }
 
-/* Of a text whose characters are words; those of the question are letters. */
+/* The proximity in a text that has one word per character; the question's words are letters. */
 static double proximity(const char *text)
 {
     struct occurrences p = places_of(text);

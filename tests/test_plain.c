@@ -30,8 +30,8 @@ static bool exists(const char *name)
     return is;
 }
 
-/* What it wrote, without a control character but the newline; the caller frees. It runs in the
- * test's own directory. */
+/* The program's output, checked to have no control character except the newline; the caller frees.
+ * The program runs in the test's own directory. */
 static char *talk(const char *input, const char *const *args)
 {
     char *out, *err, *here = getcwd(NULL, 0);

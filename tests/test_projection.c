@@ -83,7 +83,7 @@ static void append(const char *file, const char *text)
     support_write(file, all);
 }
 
-/* What the files hold is what a rebuild makes of the log. */
+/* The files must equal those that a rebuild makes from the log. */
 static void check_files(void)
 {
     char *text = support_read(transcript);
@@ -116,7 +116,7 @@ TEST(test_what_is_in_them)
     assert_int_equal(mode_of(sessions), 0700);
 }
 
-/* The same after any number of updates at any places, and after a rename in between. */
+/* Any updates at any places, with a rename in between, give the files of a rebuild. */
 TEST(test_any_updates_of_any_log)
 {
     entropy_seed(support_seed());
@@ -301,7 +301,7 @@ static void happen(enum event_type type, const char *id, const char *text)
     record_event(&record, ev);
 }
 
-/* What was remembered, and what was recalled between a call and its result. */
+/* Memory that was saved, and memory that was recalled between a call and its result. */
 TEST(test_memory)
 {
     for (int entries = 0; entries <= 12; entries += 12) {
@@ -465,7 +465,7 @@ TEST(test_updates_append)
     record_run(&record, "And?", "So.");
     update();
     assert_int_equal(inode_of(transcript), file);
-    /* What an update does not read again it does not write again either: a change that keeps the
+    /* An update does not write a part again that it does not read again: a change that keeps the
      * size stays until the files are rebuilt. */
     char *text = support_read(transcript);
     memcpy(strstr(text, "Because."), "BECAUSE.", 8);
@@ -480,7 +480,7 @@ TEST(test_updates_append)
     check_files();
 }
 
-/* What a killed rebuild had begun goes with the next update, also if that writes nothing. */
+/* The next update removes the temporary files of a killed rebuild, even if it writes nothing. */
 TEST(test_what_was_begun_is_removed)
 {
     static const char *const names[] = {"events.jsonl.new", "transcript.md.new", "summary.txt.new"};

@@ -1,4 +1,4 @@
-/* What a model call is made of: its parts are what is sent, and their figures are the request's. */
+/* The parts of a model call: they are sent as shown, and their sizes add up to the request's. */
 #include <stdlib.h>
 #include <string.h>
 

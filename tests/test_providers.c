@@ -96,7 +96,7 @@ TEST(test_plain_answer_without_usage)
     }
 }
 
-/* What one read of the network brings is one delta. */
+/* Text that arrives in one read from the network is one delta. */
 TEST(test_small_deltas_are_joined)
 {
     enum { LENGTH = 20000 };
@@ -546,7 +546,7 @@ TEST(test_truncated_prompt_is_noticed)
     talk_end(&t);
 }
 
-/* Of many short messages our estimate is mostly their frames. */
+/* For many short messages most of our estimate is the overhead per message. */
 TEST(test_short_messages_are_no_truncated_prompt)
 {
     struct message many[100];
@@ -584,7 +584,7 @@ TEST(test_windows)
     }
 }
 
-/* Who was stopped at the first question does not ask the second. */
+/* After a stop during the first request, the second request is not sent. */
 TEST(test_a_window_is_not_asked_on_after_a_stop)
 {
     EACH_API(api)

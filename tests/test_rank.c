@@ -34,7 +34,7 @@ static uint32_t chance(uint64_t *seed, uint32_t below)
     return (uint32_t)(*seed >> 33) % below;
 }
 
-/* The same term `count` times side by side. */
+/* Puts a term into the row `count` times, side by side. */
 static void put_term(struct row *r, size_t term, uint32_t place, uint32_t count)
 {
     r->counts[term] += count;
@@ -211,7 +211,7 @@ static double bm25(const struct world *w, const struct rank_settings *s, const d
     return sum;
 }
 
-/* Of the words from `from` to before `end`. */
+/* The score of the words from `from` to before `end`. */
 static double plain_part(const struct world *w, const struct rank_settings *s, const struct row *r,
                          int from, int end)
 {
@@ -528,7 +528,7 @@ TEST(length_decides)
     expect_decides(w, no_length);
 }
 
-/* What stands far apart in a long text is not one answer. */
+/* Words that stand far apart in a long text do not count together. */
 TEST(the_best_passage_decides)
 {
     struct world *w = two_entries(150, 150);

@@ -218,7 +218,7 @@ TEST(bounds_are_true)
 
 /* ---- what it takes ---- */
 
-/* Of 20,000 entries with a common word some have a rare one, too. */
+/* A world of 20,000 entries with a common word, some of which have a rare word, too. */
 static struct world *wide_world(void)
 {
     struct world *w = mem_alloc(sizeof *w);

@@ -185,7 +185,7 @@ TEST(test_all_comes_back)
     assert_int_equal(r.sessions, 20);
     assert_int_equal(r.events, 600);
     assert_int_equal(r.lost, 0);
-    /* What is counted from the events is: the cost was not theirs. */
+    /* Counts that come from the events are complete; the cost does not come from the events. */
     char *cost = strstr(before, ",\"cost\":3");
     memmove(cost, cost + 9, strlen(cost + 9) + 1);
     assert_string_equal(before, infos_of(r.recovered));
@@ -289,7 +289,7 @@ TEST(test_followed_sessions)
 
 #define OF_KEY(key) "(SELECT id FROM session WHERE key = " key ")"
 
-/* What is no text is not kept; a session without it is set to what is configured. */
+/* A setting that is no text is dropped; a session without settings gets the configured ones. */
 TEST(test_settings)
 {
     static const char select[] =
@@ -311,7 +311,7 @@ TEST(test_settings)
     assert_int_equal(r.lost, 0);
 }
 
-/* What was deleted does not come back, also where nobody wiped it. */
+/* Deleted sessions do not come back, even where their pages were not wiped. */
 TEST(test_deleted_stays_deleted)
 {
     make(10, 40);
@@ -453,7 +453,7 @@ TEST(test_ids_without_the_schema)
     assert_int_equal(r.events, 80);
 }
 
-/* Of sessions without events the index alone still tells. */
+/* Sessions without events are still counted from the index. */
 TEST(test_sessions_lost_are_counted)
 {
     make(3, 0);
@@ -637,7 +637,7 @@ TEST(test_memory_any_one_page)
     }
 }
 
-/* What was forgotten does not come back, also where nobody wiped it. */
+/* Forgotten entries do not come back, even where their pages were not wiped. */
 TEST(test_memory_stays_forgotten)
 {
     make_memory(1, MANY, 2);
@@ -776,7 +776,7 @@ TEST(test_memory_alone_is_rescued)
                      1);
 }
 
-/* What is stopped while memory is saved leaves nothing. */
+/* A recovery that is stopped while memory is saved leaves nothing. */
 static bool stop_in_memory(void *context, int64_t events)
 {
     int *times = context;

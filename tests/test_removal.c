@@ -75,7 +75,7 @@ static bool is_kept(void)
     return damage_number(path, "SELECT count(*) FROM session") == 1;
 }
 
-/* What a kill between the deleting transaction and the removal leaves. */
+/* The state that a kill leaves between the deleting transaction and the removal of the files. */
 static void delete_record(void)
 {
     struct catalog c;

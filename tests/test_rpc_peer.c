@@ -345,7 +345,7 @@ TEST(two_sides_ask_one_another)
     close_side(&b);
 }
 
-/* What was asked fails at once, but only by an answer that names its number. */
+/* A malformed answer fails the request at once, but only if it names the request's number. */
 TEST(an_answer_that_does_not_fit_ends_the_wait)
 {
     static const struct {

@@ -151,7 +151,7 @@ static const char *run_with(const char *const *argv, char *const *environment)
     return support_keep(buf_take(&output));
 }
 
-/* What one program leaves of the environment, and what the other begins with. */
+/* The variables that the shell's script leaves must be those that a child begins with. */
 TEST(a_shell_leaves_what_a_child_gets)
 {
     static const char *const from[] = {"PATH=/usr/bin:/bin",

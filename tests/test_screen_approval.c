@@ -234,7 +234,7 @@ TEST(typing_answers_nothing)
     buf_release(&typed);
 }
 
-/* What is open waits behind the question, and comes back. */
+/* Open lists wait behind the question, and come back. */
 TEST(other_lists_come_back)
 {
     scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",

@@ -1,4 +1,4 @@
-/* What is done with a session from its own screen: fork, archive, export, labels, reading only. */
+/* Commands on a session from its own screen: fork, archive, export, labels, reading only. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

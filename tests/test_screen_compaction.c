@@ -24,7 +24,8 @@ static struct screen *open_full(int rows, int cols)
     return s;
 }
 
-/* The same with a summary that stops after its first lines until the server is told to go on. */
+/* Like open_full(), with a summary that stops after its first lines until the server is
+ * released. */
 static struct screen *open_compacting(int rows, int cols)
 {
     struct screen *s = open_full(rows, cols);

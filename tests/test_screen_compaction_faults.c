@@ -1,5 +1,5 @@
-/* What goes wrong while a conversation is shortened, as a person sees it: whatever it is, the
- * conversation is as it was, and the turn goes on. */
+/* Failures during a compaction, as a person sees them: after any of them the conversation is
+ * unchanged and the turn goes on. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -173,7 +173,7 @@ static struct screen *write_while_it_comes(void)
     return NULL;
 }
 
-/* What is sent while the draft arrives is not for it. */
+/* A message that is sent while the draft arrives is not an answer to the draft. */
 TEST(typing_ahead_keeps_nothing)
 {
     struct screen *s = write_while_it_comes();

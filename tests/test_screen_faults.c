@@ -1,4 +1,4 @@
-/* What goes wrong on the way to an answer, and what an answer may not do to the terminal. */
+/* Failures on the way to an answer, and attempts of an answer to control the terminal. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -57,7 +57,7 @@ TEST(the_model_is_told_what_the_graph_has)
     scene_sent(4, "!A graph of facts about");
 }
 
-/* What the model deletes unasked comes back as what the person deletes. */
+/* Entities that the model deletes unasked can be restored, as those that the person deletes. */
 TEST(what_the_model_deleted_can_be_restored)
 {
     struct screen *s = open_noted(30, 100);

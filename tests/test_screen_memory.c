@@ -93,8 +93,8 @@ TEST(tab_moves_the_keys)
     scene_exchange(s, " goes on", "It does.");
 }
 
-/* Who writes a message goes on with that in a terminal that becomes narrow: a letter there would
- * do something with an entry. */
+/* The message keeps the keyboard when the terminal becomes narrow, since in the pane a letter would
+ * act on an entry. */
 TEST(a_narrow_terminal_takes_no_keys_away)
 {
     int rows, cols;

@@ -1,4 +1,4 @@
-/* What happens on the screen while an answer streams. */
+/* Events on the screen while an answer streams. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What the terminal is asked and told, what its answers change, and that all of it is undone. */
+/* The requests and modes that the terminal gets, the effects of its answers, and that all of it is
+ * undone. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem() */
 #endif
@@ -99,7 +100,7 @@ TEST(a_terminal_that_answers_nothing_is_waited_for_by_nobody)
     scene_assert_restored(s);
 }
 
-/* What the terminal still owes does not become a line of the shell. */
+/* Answers that arrive after the program's end do not become a line of the shell. */
 TEST(answers_do_not_outlive_it)
 {
     screen_answers(silent);
@@ -202,7 +203,7 @@ TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
     assert_true(wait_written(s, "\033]9;tiro: begin: the answer is complete\033\\\a"));
 }
 
-/* What is drawn between the marks of links, each in brackets, without looks and places. */
+/* The text within links, each link in brackets, without attributes and positions. */
 static char *linked_text(struct screen *s)
 {
     static const char on[] = "\033]8;id=", off[] = "\033]8;;";

@@ -140,7 +140,7 @@ TEST(private_keys_go)
         1, "[secret]\" b");
 }
 
-/* What has been masked is as it is, so that an export can be imported again. */
+/* A masked text stays as it is when it is masked again, so that an export can be imported. */
 TEST(masking_twice_is_masking_once)
 {
     static const char *const parts[] = {"password=", "sk-",         "abcdefghij0123456789",

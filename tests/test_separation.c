@@ -333,7 +333,8 @@ static void check_reads_alone(struct engine *s)
     CHECK(has_entity(s));
 }
 
-/* What the first start has left; without sessions that are kept the rest is read, not written. */
+/* Checks the state after the first start; where sessions are not kept, the other files are read but
+ * not written. */
 static void look_again(unsigned which)
 {
     struct engine *s = start(which);

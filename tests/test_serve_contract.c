@@ -330,7 +330,7 @@ static void take_step(struct rpc_client *c, const struct step *s)
     save(s, result);
 }
 
-/* What every method says of a member that it does not know, and of those that it lacks. */
+/* Checks every method's errors for an unknown member and for each missing one. */
 static void assert_names_members(struct rpc_client *c, const char *method)
 {
     const struct json *schema = json_get(schemas, support_text("%s.params", method));
@@ -351,7 +351,7 @@ static void assert_names_members(struct rpc_client *c, const char *method)
     }
 }
 
-/* Of which a compaction makes less. */
+/* A text that a compaction shortens. */
 static const char *long_text(void)
 {
     struct buf text = BUF_INIT;

@@ -101,7 +101,7 @@ static void take_the_rest(void)
         take_message(client.waiting.items[i]);
 }
 
-/* Who asked for a turn is answered, and hears how it ended. */
+/* Every client that asked for a turn was answered and told how the turn ended. */
 static void assert_answered(void)
 {
     for (int i = 0; i < SESSIONS; i++)

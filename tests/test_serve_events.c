@@ -360,7 +360,7 @@ TEST_IF(capability_store(), a_number_that_was_never_told_is_gone)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* What happens here shows that something is missing before it. */
+/* An event of this process reveals that earlier events are missing. */
 TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows)
 {
     write_config("[serve]\nheartbeat = 3600\nidle_minutes = 0\n");
@@ -727,8 +727,8 @@ TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
 
 enum { MANY = 1000 };
 
-/* Of descriptors; the program raises it as far as it may, and so do we. False: that is not enough.
- */
+/* Raises the limit of open files as far as allowed, as the program does. Returns false if that is
+ * not enough. */
 static bool limit_files(rlim_t files)
 {
     struct rlimit limit;

@@ -12,7 +12,7 @@
 
 FIXTURE(surface_setup, surface_teardown);
 
-/* What a surface was told; each test ends when it has all that it waits for. */
+/* The notices that a surface got; each test ends when it has all that it waits for. */
 struct heard {
     struct server *server;
     struct listener *listener;

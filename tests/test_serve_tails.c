@@ -1,4 +1,4 @@
-/* What streamed and is not in a session's log yet. */
+/* Streamed text that is not in a session's log yet. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -17,8 +17,9 @@ NEEDS(capability_store() && capability_memory() && capability_compaction());
 enum protocol { STDIO, HTTP, MCP, ACP, SHELL, PROTOCOLS };
 static const char *const protocols[PROTOCOLS] = {"JSON-RPC", "HTTP", "MCP", "ACP", "command line"};
 
-/* What provokes it: a method, a tool, a route, "rpc METHOD" over HTTP, words of a command; with
- * $S (the session), $W (where it works), $D (the test's directory). Where nothing does, why. */
+/* The request that causes the error: a method, a tool, a route, "rpc METHOD" over HTTP, words of a
+ * command; with $S (the session), $W (its directory), $D (the test's directory). If no request can
+ * cause it, `why` says so. */
 struct cell {
     const char *ask, *with;
     bool loads;      /* ACP: the session first */

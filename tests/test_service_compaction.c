@@ -194,7 +194,7 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
     engine_free(s);
 }
 
-/* Of the breaker, a restart knows before the first turn. */
+/* After a restart the breaker's state is known before the first turn. */
 TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
 {
     set(CONFIG_COMPACTION_MAX_FAILURES, "1");
@@ -900,7 +900,7 @@ TEST(a_fork_is_made_as_before)
 
 /* --- the next request ------------------------------------------------------------------------- */
 
-/* What is left to be compared of a request's messages. Two of one role go out as one. */
+/* A request's message as the test compares it. Two messages of one role are sent as one. */
 struct sent {
     const struct json *message;
     const char *text;
@@ -1137,7 +1137,7 @@ static bool gather(void *context, const char *bytes, size_t len, struct error *e
     return true;
 }
 
-/* Of the newest session; its id is in `id`. */
+/* Imports the newest session, whose id is in `id`, again. */
 static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
 {
     struct store *store;
@@ -1277,7 +1277,7 @@ TEST_IF(capability_store(), a_long_history_is_sent_whole)
     engine_free(s);
 }
 
-/* What goes is summarised and comes back from where it was kept. */
+/* Dropped messages are summarised, and come back from the log when the compaction is undone. */
 TEST_IF(capability_store(), a_long_history_is_compacted_and_taken_back)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "2");

@@ -66,7 +66,7 @@ TEST(a_directory_is_one)
     free(file);
 }
 
-/* What is gone is said by the tools; the session can be talked to. */
+/* If the directory is gone, the tools say so; the session still answers. */
 TEST_IF(capability_store(), a_directory_may_be_gone)
 {
     char id[UUID_LEN + 1], *place = served_place("short-lived"),
@@ -179,8 +179,8 @@ static int64_t counted(const char *session)
     return active;
 }
 
-/* What is remembered in a session is its project's: told to its model, listed,
- * counted. */
+/* Entries that a session remembers belong to its project: they are given to its model, listed and
+ * counted there. */
 TEST_IF(capability_store() && capability_memory(), what_is_learned_is_of_the_sessions_project)
 {
     char own[2][UUID_LEN + 1], *places[2] = {served_place("first"), served_place("second")};

@@ -183,7 +183,7 @@ TEST_IF(capability_store(), test_json_is_cleaned_for_a_terminal)
     assert_text(program_output(SESSIONS("show", "--json")), "a \\u009b31m b \\u202e c");
 }
 
-/* What cannot be read is no empty list. */
+/* Unreadable data is an error, not an empty list. */
 TEST_IF(capability_store(), test_unreadable_data)
 {
     expect(SESSIONS("list"), 0, "no sessions yet");

@@ -36,7 +36,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What was asked since forget_sent(), "": everything; NULL: nothing was. */
+/* The filter of the list request since forget_sent(); "": all sessions; NULL: no request. */
 static const char *listed(void)
 {
     const struct session_filter *p = params_of(&operation_session_list);
@@ -159,7 +159,7 @@ static void answer_preview(const char *question, const char *answer)
     give_answer(a, NULL);
 }
 
-/* What was asked for is done. */
+/* Answers the request with success. */
 static void give_done(const struct operation *o)
 {
     struct operation_answer *a = answer_to(o);
@@ -247,7 +247,7 @@ TEST(test_a_query_is_asked_for_both)
     see("no matches");
 }
 
-/* What was asked before is withdrawn, and what is known is not asked again. */
+/* An older request is withdrawn, and known results are not requested again. */
 TEST(test_the_last_question_counts)
 {
     begin_with_three();

@@ -155,7 +155,7 @@ TEST(test_one_member)
     json_free(v);
 }
 
-/* What is out of its bounds is written as the nearest, so that it can be read. */
+/* A value out of bounds is written as the nearest valid one, so that it can be read. */
 TEST(test_bounds_when_written)
 {
     static const struct {

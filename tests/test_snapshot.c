@@ -217,7 +217,7 @@ static void check_log(void)
     vec_release(&undone.items);
 }
 
-/* What a retry of long ago leaves behind the end goes 200 rows a save. */
+/* The rest that an old retry leaves behind the end shrinks by 200 rows per save. */
 static void save_and_count(void)
 {
     int64_t before = damage_number(path, "SELECT count(*) FROM snapshot_message") - 200;
@@ -229,7 +229,8 @@ static void save_and_count(void)
 
 FIXTURE(set_up, tear_down);
 
-/* What is saved bit by bit is what all events make, and leaves nothing behind. */
+/* A history that is saved in steps equals the one that all events make, and leaves no stale
+ * rows. */
 TEST(test_with_and_without_a_snapshot)
 {
     entropy_seed(support_seed());
@@ -766,7 +767,7 @@ static int meddle_between(unsigned what, void *context, void *statement, void *s
     return 0;
 }
 
-/* What it finds is what was there before or after, never a bit of both. */
+/* A reader finds the state before or after a write, never a mixture. */
 TEST(test_somebody_writes_meanwhile)
 {
     struct history h;

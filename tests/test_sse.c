@@ -10,7 +10,7 @@
 
 #define MAX ((size_t)1 << 20)
 
-/* What the parser reported: "[name]data;" for an event, "line;" for a line. */
+/* The parser's output: "[name]data;" for an event, "line;" for a line. */
 struct report {
     struct buf text;
     size_t count;
@@ -96,7 +96,7 @@ static void check(bool events, const char *text, size_t len, const char *expecte
     buf_release(&r.text);
 }
 
-/* The same bytes in every way they may come. */
+/* Feeds the bytes in every possible split. */
 static void check_splits(bool events, const char *text, const char *expected)
 {
     size_t len = strlen(text);

@@ -305,7 +305,7 @@ static void copy_layout(struct layout *to, const struct layout *from)
     to->too_small = from->too_small;
 }
 
-/* What lies between the members does not count; each member does. */
+/* Padding between the members does not count; each member does. */
 TEST(test_layouts_are_compared_by_their_members)
 {
     struct layout made = layout_make(24, 80, 3, true), a, b;

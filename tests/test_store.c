@@ -958,7 +958,7 @@ static bool bare(enum event_type type)
     return type == EVENT_CALL_STARTED || type == EVENT_CALL_COMPLETED || type == EVENT_INTERRUPTED;
 }
 
-/* What event_log_tail() does, over an array and without cleverness. */
+/* A simple version of the rule of event_log_tail(), over an array. */
 static bool is_kept(const enum event_type *types, int64_t count, int64_t seq)
 {
     enum event_type type = types[seq];
@@ -1063,7 +1063,7 @@ static char *copy_files(void)
     return copy;
 }
 
-/* What was acknowledged is there when the program is gone without a word. */
+/* Acknowledged events survive a program that ends without closing the store. */
 TEST(test_survives_without_closing)
 {
     put(ID_A, "a", 1);

@@ -180,8 +180,8 @@ static bool act_create(struct catalog *c, struct error *e)
     return true; /* opening did */
 }
 
-/* What a database holds, as a text: what is whole or not there differs in it. One connection reads
- * it all, since reading the schema takes longest. */
+/* The content of a database as a text that differs if an operation is only partly there. One
+ * connection reads all of it, since reading the schema takes longest. */
 static char *digest(void)
 {
     return damage_rows(
@@ -441,7 +441,8 @@ TEST(a_turn_of_a_resumed_session_loses_nothing)
     each_call_of_a_turn_may_fail(PARENT_TITLE, 10);
 }
 
-/* The n-th call while a session is opened. What cannot be opened is told, and one can talk. */
+/* Lets the n-th call fail while a session is opened. The failure is reported, and a conversation is
+ * still possible. */
 static bool opening_fails_well(struct config *config, size_t kind, long n, bool lasting)
 {
     char id[UUID_LEN + 1];
@@ -508,7 +509,7 @@ static void assert_reader_comes_in(void)
     store_close(store);
 }
 
-/* What a program that died left half done is no fault to who only reads. */
+/* Unfinished work of a program that died is no error for a reader. */
 TEST(a_reader_comes_in_after_a_death)
 {
     static const enum fault_point points[] = {FAULT_OPEN, FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC};

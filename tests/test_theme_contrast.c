@@ -74,9 +74,9 @@ static double contrast_of(const struct palette *p, struct look look, int colors)
     return contrast(text, ground);
 }
 
-/* What is dimmed is text like any other (WCAG's AA); what is bold or coloured as a mark needs less;
- * a rule is no text. Of 16 colours of somebody's own choice the nearest may be none too near, but
- * nothing vanishes. */
+/* The contrast that a style needs. Dimmed text needs that of any text (WCAG's AA); bold text and
+ * coloured marks need less; a rule is no text. With 16 colours of the user's own choice the nearest
+ * colour may have little contrast, but no text vanishes. */
 static double wanted(enum style style, int colors)
 {
     if (colors < 256)

@@ -1,4 +1,4 @@
-/* What words a text is made of, for the index and for a query. */
+/* The words of a text, for the index and for a query. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -292,7 +292,7 @@ TEST(tool_lines_fit_any_width)
     }
 }
 
-/* What the model found in memory. */
+/* An event with the model's hits in memory. */
 static struct event *recall_of(int64_t seq)
 {
     struct event *ev = EV(MEMORY_RECALLED, seq, "sleep kyoto");
@@ -727,7 +727,7 @@ TEST(a_new_width_keeps_the_text_in_view)
     buf_release(&answer);
 }
 
-/* Of a text that came in pieces, as it was looked at meanwhile. */
+/* A text that came in pieces, with the transcript drawn after each. */
 static void stream(const char *text)
 {
     say(EVENT_TURN_STARTED, 1, "q");
@@ -1176,7 +1176,8 @@ TEST(a_giant_answer_comes_in_frames)
     free(text);
 }
 
-/* That it was cut off is said behind its end, and costs a row, not all rows again. */
+/* The mark of the interruption stands after the end, and costs one row, not a new layout of all
+ * rows. */
 TEST(a_giant_answer_is_interrupted)
 {
     char *text = giant();

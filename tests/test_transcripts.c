@@ -569,7 +569,7 @@ TEST(test_what_was_deleted_is_purged_in_steps)
     store_close(other);
 }
 
-/* Who died before it was done: the chore that tidies the index does it. */
+/* If the process died before the purge, the chore that tidies the index completes it. */
 TEST(test_a_purge_that_waits_is_not_lost)
 {
     char *path = support_path("tiro.db");
@@ -630,8 +630,8 @@ TEST(test_rolled_back_events_are_not_found)
     finds("kept", "0/1 end");
 }
 
-/* What JSON cannot hold is not in the index otherwise than in the log: it could not be taken out.
- */
+/* Bytes that JSON cannot hold are replaced in the index as in the log; otherwise they could not be
+ * removed from the index. */
 TEST(test_invalid_bytes)
 {
     ask(0, "w\xffx y\xc3 \xed\xa0\x80z");

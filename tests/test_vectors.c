@@ -241,7 +241,7 @@ static void assert_finds(const char *text, size_t limit, const char *expected)
     vec_release(&found.items);
 }
 
-/* What is held in memory and brought up to date is what would be loaded now. */
+/* Vectors that are held in memory and updated equal freshly loaded ones. */
 static void assert_same_as_fresh(const char *text)
 {
     struct vectors *fresh = vectors_new(MEMORY_TABLES, NULL, MANY);

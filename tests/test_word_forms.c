@@ -29,7 +29,7 @@ static struct language *speak(const char *name)
     return l;
 }
 
-/* What the stemmer makes of it by itself. */
+/* The result of the stemmer alone. */
 static const char *stem_of(const char *language, const char *text)
 {
     struct buf out = BUF_INIT;
@@ -235,7 +235,7 @@ TEST(forms_that_begin_so)
     language_free(l);
 }
 
-/* What was met is met again. */
+/* A word gives the same form again after memory was given back. */
 TEST(words_are_the_same_when_memory_was_given_back)
 {
     struct language *l = language_new("english");

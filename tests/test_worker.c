@@ -12,7 +12,7 @@
 
 enum { WAIT_MS = 20000, FIRST = 0, SECOND = 1 };
 
-/* What the worker's thread does is told as letters, in the order in which it happens. */
+/* The worker's thread records its actions as letters, in their order. */
 static struct mailbox *told;
 static struct mailbox *gate; /* where a held job or step waits; anything lets it go on */
 static struct worker *worker;

@@ -66,7 +66,7 @@ TEST(writes_new_files_and_their_directories)
     assert_int_equal(entries(*state), 3); /* nothing else is left */
 }
 
-/* What a killed process had begun to write goes with the next writing to its directory. */
+/* The next write to a directory removes the temporary files that a killed process left there. */
 TEST(what_was_abandoned_is_swept)
 {
     struct workplace *w = *state;
@@ -88,7 +88,7 @@ TEST(replaces_what_is_there)
     assert_string_equal(write_file(state, absolute, "new\n", false), "wrote 4 bytes, 1 line");
     assert_file("work/run.sh", "new\n");
     assert_int_equal(mode_of("work/run.sh"), 0755);
-    /* Who reads the old one reads it to its end: it was replaced, not changed. */
+    /* An open reader reads the old file to its end, since the file was replaced, not changed. */
     char bytes[8] = "";
     assert_int_equal(read(reader, bytes, sizeof bytes - 1), 4);
     assert_string_equal(bytes, "old\n");
@@ -442,7 +442,7 @@ static void fill(struct buf *out, const char *what, int lines)
         buf_addf(out, "%s line %d\n", what, i);
 }
 
-/* What cannot be read to its end is not asked. */
+/* A difference that is too large to compute is not computed. */
 TEST(a_huge_difference_is_shown_as_the_new_text)
 {
     struct workplace *w = *state;

@@ -1,4 +1,4 @@
-/* What an engine would tell a transcript: events with the few fields that most tests need. */
+/* Events as an engine would hand them to a transcript, with the few fields that most tests need. */
 #ifndef TESTS_TOLD_H
 #define TESTS_TOLD_H
 

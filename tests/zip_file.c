@@ -29,7 +29,7 @@ static void add_number(struct buf *out, uint32_t n, int bytes)
         buf_addch(out, (char)(n >> 8 * i));
 }
 
-/* What the member's own head and its line of the directory have in common. */
+/* Adds the fields that the member's own header and its entry of the directory share. */
 static void add_head(struct buf *out, const char *name, int method, bool encrypted, uint32_t crc,
                      size_t packed, size_t grown)
 {

@@ -53,7 +53,7 @@ static void make_room(void)
             table.items[place_of(old[i].address)] = old[i];
 }
 
-/* What stands behind a place that became free moves up, unless that is before its home. */
+/* Moves entries behind a free place up, unless that would be before their home. */
 static void close_gap(size_t gap)
 {
     for (size_t i = (gap + 1) % table.room; table.items[i].address; i = (i + 1) % table.room) {

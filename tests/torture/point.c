@@ -239,7 +239,8 @@ static int count_of(const int *causes)
     return count;
 }
 
-/* What a caller tries again would never end, and the kernel finds memory in the end. */
+/* A caller that retries would never end, and the kernel finds memory at last, so these causes
+ * cannot stay. */
 static bool can_stay(enum torture_class class, int cause)
 {
     return cause != EINTR && cause != EAGAIN && cause != TORTURE_SHORT &&

@@ -342,7 +342,7 @@ static void assert_no_leak(const char *log)
                      (int)strcspn(leak, "\n"), leak);
 }
 
-/* The same is printed, or something is said about it. */
+/* The output must be equal, or there must be a message on standard error. */
 static void assert_same_output(void)
 {
     if (result.status != 0 || *result.err || trial->step->form != STEP_COMMAND)
@@ -463,7 +463,7 @@ static const char *column(const char *line, int bars)
 
 enum { COLUMN_SESSION = 1, COLUMN_CONTENT = 13 };
 
-/* What is said again in its session moves there (memory/content.h). */
+/* An entry whose text is said again in its session moves to the new place (memory/content.h). */
 static bool has_moved(const char *now, const char *line)
 {
     const char *session = column(line, COLUMN_SESSION), *content = column(line, COLUMN_CONTENT);
@@ -513,7 +513,7 @@ static void assert_made(void)
     free(id);
 }
 
-/* What the step told that it did, it did. */
+/* Every change that the step reported must have been made. */
 static void assert_done(void)
 {
     if (result.status == 0 && trial->step->prints_id)

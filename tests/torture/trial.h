@@ -22,7 +22,7 @@ struct torture_choice {
     bool stays;
 };
 
-/* What a step leaves when nothing fails. */
+/* The result of a step in which no call fails. */
 struct step_outcome {
     char *printed;  /* without what changes from run to run */
     char *file;     /* the same of step.file; NULL: none */
