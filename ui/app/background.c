@@ -7,15 +7,10 @@
 #include "base/mem.h"
 #include "session/notice.h"
 
-static void release(struct background_session *s)
-{
-    free(s->title);
-}
-
 void background_release(struct background *b)
 {
     for (size_t i = 0; i < b->items.len; i++)
-        release(&b->items.items[i]);
+        free(b->items.items[i].title);
     vec_release(&b->items);
 }
 
@@ -43,7 +38,7 @@ bool background_remove(struct background *b, const char *id)
     struct background_session *s = background_find(b, id);
     if (!s)
         return false;
-    release(s);
+    free(s->title);
     vec_remove(&b->items, (size_t)(s - b->items.items), 1);
     return true;
 }
@@ -88,14 +83,13 @@ bool background_describe(const struct background *b, const char *but, struct buf
     return waiting > 0;
 }
 
-/* --- what they tell --------------------------------------------------------------------------- */
-
-/* Of these kinds each conversation tells; the others are answers, whoever gives them. */
-static bool is_told_by_each(const struct notice *n)
+bool background_means(const struct notice *n, const char *shown)
 {
+    if (!*n->session || !*shown || strcmp(n->session, shown) == 0)
+        return false;
     switch (n->type) {
     case NOTICE_SESSION:
-        return !n->flag; /* else it is shown from now on */
+        return !n->flag; /* with the flag that session is shown from now on */
     case NOTICE_EVENT:
     case NOTICE_PAGE:
     case NOTICE_PROVIDER:
@@ -103,30 +97,9 @@ static bool is_told_by_each(const struct notice *n)
     case NOTICE_APPROVAL:
     case NOTICE_DRAFT:
         return true;
-    default:
+    default: /* answers, and notices about the whole engine */
         return false;
     }
-}
-
-bool background_means(const struct notice *n, const char *shown)
-{
-    return *n->session && *shown && strcmp(n->session, shown) != 0 && is_told_by_each(n);
-}
-
-static enum background_news take_event(struct background_session *s, const struct event *ev)
-{
-    bool waited = s->waits;
-    s->failed = s->failed || ev->type == EVENT_TURN_FAILED;
-    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED || ev->type == EVENT_COMPACTION_COMPLETED ||
-        ev->type == EVENT_COMPACTION_FAILED)
-        s->waits = false;
-    return waited && !s->waits ? BACKGROUND_GOES_ON : BACKGROUND_NOTHING;
-}
-
-static void rename_to(struct background_session *s, const char *title)
-{
-    free(s->title);
-    s->title = mem_strdup(title ? title : "");
 }
 
 enum background_news background_take(struct background *b, const struct notice *n)
@@ -144,10 +117,18 @@ enum background_news background_take(struct background *b, const struct notice *
         s->waits = true;
         return BACKGROUND_ASKS;
     case NOTICE_SESSION:
-        rename_to(s, n->info.title);
+        free(s->title);
+        s->title = mem_strdup(n->info.title ? n->info.title : "");
         return BACKGROUND_NOTHING;
-    case NOTICE_EVENT:
-        return take_event(s, n->event);
+    case NOTICE_EVENT: {
+        enum event_type type = n->event->type;
+        bool waited = s->waits;
+        s->failed = s->failed || type == EVENT_TURN_FAILED;
+        if (type == EVENT_TOOL_EXECUTION_COMPLETED || type == EVENT_COMPACTION_COMPLETED ||
+            type == EVENT_COMPACTION_FAILED)
+            s->waits = false;
+        return waited && !s->waits ? BACKGROUND_GOES_ON : BACKGROUND_NOTHING;
+    }
     default:
         return BACKGROUND_NOTHING;
     }

@@ -14,7 +14,7 @@ struct notice;
 struct background_session {
     char id[UUID_LEN + 1];
     char *title;
-    bool waits;  /* for the person's word; else it works */
+    bool waits;  /* for the person's answer; else it works */
     bool failed; /* its turn ended with an error */
 };
 
@@ -30,21 +30,20 @@ struct background_session *background_put(struct background *b, const char *id, 
 struct background_session *background_find(const struct background *b, const char *id);
 bool background_remove(struct background *b, const char *id); /* false: it is not there */
 
-/* How many there are but for this one. */
+/* The number of sessions other than `but`. */
 size_t background_count(const struct background *b, const char *but);
 
-/* Where to go from this one: the first that waits, else the first that works; NULL: there is none.
- */
+/* The first other session that waits, else the first that works; NULL: there is none. */
 const struct background_session *background_next(const struct background *b, const char *from);
 
-/* "2 working, 1 waits for you", of all but this one; nothing if there are none. Returns whether one
+/* Appends "2 working, 1 waits for you" for all sessions other than `but`. Returns whether one
  * waits. */
 bool background_describe(const struct background *b, const char *but, struct buf *out);
 
-/* Whether the notice is of another conversation than that which is shown (its session's id). */
+/* Whether the notice is about another session than the one that is shown. */
 bool background_means(const struct notice *n, const char *shown);
 
-/* Such a notice changes what is known of its conversation, which is still there afterwards. */
+/* Applies such a notice to its session; an ended session stays in the list. */
 enum background_news {
     BACKGROUND_NOTHING,
     BACKGROUND_ASKS,

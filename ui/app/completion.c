@@ -117,8 +117,10 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static void replace(struct app *app, const struct target *t, const char *text, bool done)
+/* A path that ends in a slash, or the mark of corpora, is continued; all else is complete. */
+static void replace(struct app *app, const struct target *t, const char *text)
 {
+    bool done = t->place != PLACE_PATH || !strchr("/:", text[strlen(text) - 1]);
     auto_free char *whole = mem_printf("%s%s", text, done ? " " : "");
     editor_replace(app->editor, t->from, editor_caret(app->editor), whole);
     app_edited(app);
@@ -130,18 +132,12 @@ static void close_popup(struct app *app)
         app_close_list(app);
 }
 
-/* What ends in a slash, or in the mark of corpora, goes on. */
-static bool is_whole(const struct target *t, const char *value)
-{
-    return t->place != PLACE_PATH || !strchr("/:", value[strlen(value) - 1]);
-}
-
 /* Takes the chosen row into the message. */
 static void accept(struct app *app, const char *value)
 {
     struct target t = find_target(app);
     if (t.place != PLACE_NONE)
-        replace(app, &t, value, is_whole(&t, value));
+        replace(app, &t, value);
     release(&t);
 }
 
@@ -150,14 +146,7 @@ static void leave(struct app *app)
     app->completion_closed = true;
 }
 
-static void open_popup(struct app *app, enum place place, struct list *list)
-{
-    const struct list_view_host to = {accept, leave, place == PLACE_COMMAND};
-    views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
-    app_touch_now(app, DIRTY_BODY);
-}
-
-/* Takes the list. One row is taken at once when Tab asked for it; none closes the popup. */
+/* Takes the list. If Tab asked for it, a single row is chosen at once; no row closes the popup. */
 static void offer(struct app *app, const struct target *t, struct list *list, bool asked)
 {
     size_t count = list_count(list);
@@ -165,9 +154,11 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
         auto_free char *only = mem_strdup(list_value(list));
         list_free(list);
         close_popup(app);
-        replace(app, t, only, is_whole(t, only));
+        replace(app, t, only);
     } else if (count > 0) {
-        open_popup(app, t->place, list);
+        const struct list_view_host to = {accept, leave, t->place == PLACE_COMMAND};
+        views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
+        app_touch_now(app, DIRTY_BODY);
     } else {
         list_free(list);
         close_popup(app);
@@ -180,9 +171,8 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
     for (const struct slash_command *c = slash_commands; c->name; c++) {
         if (!begins(c->name, t->word))
             continue;
-        AUTO(buf_release) struct buf label = BUF_INIT;
-        buf_addf(&label, "/%s %s", c->name, c->arguments);
-        list_add(list, label.data, slash_help(c, app->options->engine->persist), c->name);
+        auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);
+        list_add(list, label, slash_help(c, app->options->engine->persist), c->name);
     }
     for (const struct slash_alias *a = slash_aliases; a->alias; a++)
         if (*t->word && begins(a->alias, t->word)) {
@@ -349,7 +339,7 @@ static bool take_corpora(struct app *app, struct operation_answer *a, const char
     return true;
 }
 
-/* They are asked for each time: others may have come. */
+/* Corpora are listed anew each time: others may have been added. */
 static void offer_corpora(struct app *app, const struct target *t, bool known)
 {
     if (!known) {

@@ -41,36 +41,26 @@ static void open_card(struct app *app, int64_t seq)
         panes_show(app, compaction_detail_new(&app->host, seq));
 }
 
-static void open_newest_card(struct app *app)
-{
-    open_card(app, transcript_newest_card(app->transcript));
-}
-
-static bool open_chosen_citation(struct app *app)
+static void send(struct app *app)
 {
     struct transcript_citation citation;
     bool chosen = transcript_chosen_citation(app->transcript, &citation);
     (void)transcript_leave_citation(app->transcript);
-    if (chosen)
+    if (chosen) {
         corpora_open_citation(app, &citation);
-    return chosen;
-}
-
-static void send(struct app *app)
-{
-    if (open_chosen_citation(app))
         return;
+    }
     auto_free char *text = mem_strdup(editor_text(app->editor));
     struct slash_line line = slash_parse(text);
     app_close_list(app);
     if (!*text) {
-        open_newest_card(app);
+        open_card(app, transcript_newest_card(app->transcript));
     } else if (line.kind == SLASH_COMMAND) {
         clear_editor(app);
         if (slash_run(app, text)) {
             editor_history_add(app->editor, text);
         } else {
-            app->completion_closed = true; /* the popup would hide what is wrong */
+            app->completion_closed = true; /* the popup would hide the complaint */
             app_give_back(app, text);
         }
     } else if (text[strspn(text, " \t\n")]) {
@@ -82,7 +72,7 @@ static void send(struct app *app)
 
 /* Cancelling */
 
-/* The message stays as it was sent. */
+/* Ends /edit without a change. */
 static void stop_replacing(struct app *app)
 {
     message_keep(app);
@@ -93,45 +83,36 @@ static void cancel(struct app *app)
 {
     if (transcript_leave_citation(app->transcript)) {
         app_touch_now(app, DIRTY_BODY);
-        return;
-    }
-    if (way_back_go(app))
-        return;
-    if (app->replacing) {
+    } else if (way_back_go(app)) {
+        ;
+    } else if (app->replacing) {
         stop_replacing(app);
-        return;
+    } else if (!app_take_waiting(app)) {
+        if (app->activity.busy)
+            app_interrupt(app);
+        else
+            transcript_scroll_to_end(app->transcript);
+        app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
     }
-    if (app_take_waiting(app))
-        return;
-    if (app->activity.busy)
-        app_interrupt(app);
-    else
-        transcript_scroll_to_end(app->transcript);
-    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-/* What the first press was meant for may have ended a moment before it. */
-static void leave_at_second_press(struct app *app)
-{
-    int64_t now_ms = clock_mono_ms();
-    app->leaving = now_ms < app->leave_until;
-    app->leave_until = now_ms + LEAVE_MS;
-    app_touch_now(app, DIRTY_STATUS);
-}
-
+/* Leaving takes two presses: a turn may have ended just before a press that was to stop it. */
 static void clear_or_leave(struct app *app)
 {
-    if (app->replacing)
+    if (app->replacing) {
         stop_replacing(app);
-    else if (*editor_text(app->editor))
+    } else if (*editor_text(app->editor)) {
         clear_editor(app);
-    else if (app_take_waiting(app))
+    } else if (app_take_waiting(app)) {
         ;
-    else if (app->activity.busy)
+    } else if (app->activity.busy) {
         app_interrupt(app);
-    else {
+    } else {
+        int64_t now_ms = clock_mono_ms();
         (void)app_knows_others(app);
-        leave_at_second_press(app);
+        app->leaving = now_ms < app->leave_until;
+        app->leave_until = now_ms + LEAVE_MS;
+        app_touch_now(app, DIRTY_STATUS);
     }
 }
 
@@ -262,7 +243,7 @@ void dispatch_suspend(struct app *app)
 
 bool dispatch_edit_outside(struct app *app, struct editor *editor)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct error fault;
     buf_init(&text, EXTERNAL_MAX);
     term_suspend();
@@ -276,7 +257,6 @@ bool dispatch_edit_outside(struct app *app, struct editor *editor)
     } else {
         app_note(app, STYLE_WARNING, "%s", fault.text);
     }
-    buf_release(&text);
     app_touch_now(app, DIRTY_ALL);
     return ok;
 }
@@ -287,7 +267,7 @@ static void external(struct app *app)
         app_edited(app);
 }
 
-/* Where there is nothing to complete, the memory beside gets the keys. */
+/* Where nothing can be completed, Tab moves the keyboard to the memory pane. */
 static void complete(struct app *app)
 {
     if (completion_possible(app) || !memory_view_focus(app->memory, true))
@@ -392,7 +372,7 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
 
 /* Writing, while something asks */
 
-/* What waits would follow the message that is stopped here: it comes back. */
+/* The waiting message would follow the one that is stopped, so it returns to the editor. */
 void dispatch_stop(struct app *app)
 {
     app_take_waiting(app);
@@ -401,17 +381,14 @@ void dispatch_stop(struct app *app)
     app_interrupt(app);
 }
 
-static bool is_text(enum action action, const struct key *key)
-{
-    bool plain = key->code == K_CHAR && !key->ctrl && !key->alt && action == ACTION_NONE;
-    return plain || key->code == K_PASTE || action == ACTION_BACKSPACE || action == ACTION_NEWLINE;
-}
-
-/* Somebody who is writing goes on with that, whatever question comes meanwhile. */
+/* A question that comes while a person is writing does not take the keyboard. */
 static void note_writing(struct app *app, enum action action, const struct key *key)
 {
+    bool plain = key->code == K_CHAR && !key->ctrl && !key->alt && action == ACTION_NONE;
+    bool text =
+        plain || key->code == K_PASTE || action == ACTION_BACKSPACE || action == ACTION_NEWLINE;
     int64_t typed_ms = action == ACTION_SEND ? 0 : clock_mono_ms();
-    if (action != ACTION_SEND && !is_text(action, key))
+    if (action != ACTION_SEND && !text)
         return;
     approval_typed(&app->approval, typed_ms);
     draft_review_typed(&app->draft, typed_ms);
@@ -435,18 +412,6 @@ static void write_text(struct app *app, enum action action, const struct key *ke
     note_writing(app, action, key);
 }
 
-/* Keys that work whatever is open. */
-static bool is_global(enum action action)
-{
-    return action == ACTION_REDRAW || action == ACTION_SUSPEND || action == ACTION_NEXT_SESSION;
-}
-
-/* Where a key decides something, nobody is writing. */
-static bool is_writing(enum view_layer by)
-{
-    return by != VIEW_QUESTION && by != VIEW_DRAFT && by != VIEW_BARE;
-}
-
 static void any_key(struct app *app, enum action action, const struct key *key)
 {
     enum view_layer by = VIEW_LAYERS;
@@ -456,34 +421,28 @@ static void any_key(struct app *app, enum action action, const struct key *key)
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS | DIRTY_EDITOR);
     else if (!run_action(app, action))
         editor_key(app, action, key);
-    if (is_writing(by))
+    if (by != VIEW_QUESTION && by != VIEW_DRAFT && by != VIEW_BARE) /* there a key decides */
         note_writing(app, action, key);
-}
-
-/* Whatever else a key did, the next press is again the first. */
-static void forget_leaving(struct app *app, int64_t before)
-{
-    if (!before || app->leave_until != before)
-        return;
-    app->leave_until = 0;
-    app_touch_now(app, DIRTY_STATUS);
 }
 
 void dispatch_key(struct app *app, struct key *key)
 {
     enum action action = keymap_find(&app->keymap, key);
     int64_t leave_until = app->leave_until;
-    if (is_global(action))
-        run_action(app, action);
+    if (action == ACTION_REDRAW || action == ACTION_SUSPEND || action == ACTION_NEXT_SESSION)
+        run_action(app, action); /* these work whatever is open */
     else
         any_key(app, action, key);
-    forget_leaving(app, leave_until);
+    if (leave_until && app->leave_until == leave_until) { /* any other key ends the countdown */
+        app->leave_until = 0;
+        app_touch_now(app, DIRTY_STATUS);
+    }
     free(key->text);
     key->text = NULL;
 }
 
-/* What was typed behind a key that led out of a view is the message's, if nothing else has come up
- * meanwhile that would take it for an answer. */
+/* Keys typed after the one that closed a view belong to the message, unless a question has come up
+ * that would take them for an answer. */
 static void type_again(struct app *app, struct view *v, const struct key *key)
 {
     struct view *holder = views_holder(&app->views);
@@ -502,11 +461,11 @@ static void edit_for_view(struct app *app, struct editor *editor)
     (void)dispatch_edit_outside(app, editor);
 }
 
-/* A path may begin with a dash only where it is no path of ours: ours are absolute. */
+/* Only absolute paths are opened: a path that begins with a dash would be an option. */
 static void open_file(struct app *app, const char *path, int64_t line, const char *text)
 {
     struct error fault;
-    struct buf unused;
+    AUTO(buf_release) struct buf unused = BUF_INIT;
     bool is_file = *path == '/' && access(path, R_OK) == 0 && (line > 0 || !text);
     buf_init(&unused, EXTERNAL_MAX);
     term_suspend();
@@ -516,7 +475,6 @@ static void open_file(struct app *app, const char *path, int64_t line, const cha
     term_resume();
     if (!ok)
         app_note(app, STYLE_WARNING, "%s", fault.text);
-    buf_release(&unused);
     app_touch_now(app, DIRTY_ALL);
 }
 

@@ -67,18 +67,18 @@ bool asked_give(struct app *app, const struct asked_request *r, struct operation
 
 /* Errands */
 
-/* Shared with the workers; who is last to leave frees it. */
+/* Shared with the workers; the last user frees it. */
 struct errands {
     struct mailbox *back;
     atomic_int users;
     struct worker *worker; /* the screen's, like `away` */
-    int away;              /* errands that did not come back yet */
+    int away;              /* errands that have not returned yet */
 };
 
 struct way {
     struct job job;
     struct errands *errands;
-    struct errand *errand; /* NULL: it came back */
+    struct errand *errand;
 };
 
 static const struct worker_role role = {.chore_count = 0};
@@ -119,19 +119,13 @@ struct mailbox *errands_back(struct errands *s)
     return s->back;
 }
 
-static void come_back(struct way *way)
-{
-    mailbox_push(way->errands->back, way->errand);
-    way->errand = NULL;
-}
-
 static void run(struct job *job, void *context, const struct wakeup *wakeup)
 {
     struct way *way = (struct way *)job;
     (void)context;
     (void)wakeup;
     way->errand->run(way->errand);
-    come_back(way);
+    mailbox_push(way->errands->back, way->errand);
 }
 
 static void release(struct job *job)
@@ -141,15 +135,6 @@ static void release(struct job *job)
     free(way);
 }
 
-/* One that hangs holds up no other: its worker is left to it. */
-static void need_idle_worker(struct errands *s)
-{
-    if (s->away == 0)
-        return;
-    worker_leave(s->worker);
-    s->worker = worker_new(&role, NULL);
-}
-
 void errand_start(struct errands *s, struct errand *e)
 {
     struct error fault;
@@ -157,13 +142,16 @@ void errand_start(struct errands *s, struct errand *e)
     *way = (struct way){
         .job = {.run = run, .release = release, .lasting = true}, .errands = s, .errand = e};
     e->errands = s;
-    need_idle_worker(s);
+    if (s->away > 0) { /* the worker may hang: it is left to its errand */
+        worker_leave(s->worker);
+        s->worker = worker_new(&role, NULL);
+    }
     s->away++;
     atomic_fetch_add(&s->users, 1);
     if (worker_submit(s->worker, &way->job, &fault))
         return;
     e->refused = true;
-    come_back(way);
+    mailbox_push(s->back, e);
     release(&way->job);
 }
 

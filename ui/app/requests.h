@@ -14,10 +14,10 @@
 
 struct app;
 
-/* As view_answer (view.h), for what belongs to no view. */
+/* Takes an answer that belongs to no view; otherwise as view_answer (view.h). */
 typedef bool app_answer(struct app *app, struct operation_answer *a, const char *words);
 
-/* Who gets the answer; all NULL: only of a failure is told. */
+/* The function that takes the answer; both NULL: only a failure is reported. */
 struct asked_request {
     uint64_t id;
     struct view *view; /* NULL: the surface itself */
@@ -36,22 +36,22 @@ void asked_release(struct asked *s);
 uint64_t asked_start(struct asked *s, struct engine *engine, const struct operation *o,
                      const void *params, struct asked_request by);
 
-/* It is not wanted any more; what was answered is fine. */
+/* The answer is not wanted any more. A request that was answered may be named. */
 void asked_withdraw(struct asked *s, struct engine *engine, uint64_t id);
-/* … all that this view has asked; of what is done all the same the surface tells a failure. */
+/* All requests of the view. Those that cannot be withdrawn (lasts) report a failure to the surface.
+ */
 void asked_withdraw_view(struct asked *s, struct engine *engine, const struct view *v);
 
-/* Gives the answer to who asked; true: it was told. */
+/* Gives the answer to the function that takes it; true: the person was told of it. */
 bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
                 const char *words);
 
-/* Who gets that answer, and is not there any more. False: it was withdrawn. */
+/* Removes the request and copies it out. False: it was withdrawn. */
 bool asked_find(struct asked *s, uint64_t id, struct asked_request *out);
 
 struct errands;
 
-/* The first member of what an errand carries, which is the errand's alone between start and done.
- */
+/* The first member of a larger struct, which belongs to the errand alone between start and done. */
 struct errand {
     void (*run)(struct errand *e); /* on its thread; knows nothing of the screen */
     void (*done)(struct app *app, struct errand *e); /* on the screen's */
@@ -69,7 +69,7 @@ void errands_free(struct errands *s);
 /* Takes the errand. */
 void errand_start(struct errands *s, struct errand *e);
 
-/* Those that came back, to poll and pop; errand_finish() says what it was for, and frees it. */
+/* Errands that have returned, to poll and pop; errand_finish() calls done and frees the errand. */
 struct mailbox *errands_back(struct errands *s);
 void errand_finish(struct app *app, struct errand *e);
 

@@ -115,24 +115,22 @@ struct view *screen_view_at(const struct app *app, int row, int col, int *row_in
     return NULL;
 }
 
-/* Draws a text from a column on, cut to the room; returns the columns. */
+/* Draws a text at a column, cut to the room; returns the columns drawn. */
 static int put(int row, int col, int room, const char *text, enum style style)
 {
     return room > 0 ? term_put(row, col, room, text, strlen(text), style, 0) : 0;
 }
 
-/* The same, with an ellipsis where it is cut. */
+/* put() with an ellipsis where the text is cut. */
 static int put_cut(int row, int col, int room, const char *text, enum style style)
 {
-    struct rows rows;
+    AUTO(rows_release) struct rows rows;
+    rows_init(&rows);
     if (room <= 0)
         return 0;
-    rows_init(&rows);
     rows_begin(&rows);
     rows_add_cut(&rows, text, (size_t)room, style);
-    int used = term_put_row(row, col, room, &rows, 0);
-    rows_release(&rows);
-    return used;
+    return term_put_row(row, col, room, &rows, 0);
 }
 
 static void put_row_within(int row, int left, int cols, const struct rows *rows, size_t index,
@@ -147,7 +145,6 @@ static void put_row_filled(int row, const struct rows *rows, size_t index, enum 
     put_row_within(row, 0, shown.cols, rows, index, rest);
 }
 
-/* Of the transcript, or of what stands in its place. */
 static void put_body_row(int row, const struct rows *rows, size_t index, enum style rest)
 {
     put_row_within(row, 0, shown.body_cols, rows, index, rest);
@@ -175,11 +172,10 @@ static char *backend_text(const struct app *app)
         return cleaned(app->model);
     auto_free char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
                                       model ? app->model : "");
-    char *clean = cleaned(text);
-    return clean;
+    return cleaned(text);
 }
 
-/* What the title row says of the session and of others; the style is that of all of it. */
+/* Appends the state of this session and of others for the title row; returns its style. */
 static enum style title_badge(const struct app *app, struct buf *out)
 {
     if (app->read_only)
@@ -188,13 +184,6 @@ static enum style title_badge(const struct app *app, struct buf *out)
         buf_addstr(out, ", ");
     bool waits = background_describe(&app->background, app->session.id, out);
     return waits || app->read_only ? STYLE_WARNING : STYLE_NOTE;
-}
-
-/* Others come before the model, which is known. */
-static int backend_room(int cols, int badge_cols)
-{
-    int room = cols * 3 / 5, left = cols - TITLE_BEGIN - badge_cols - 1;
-    return room < left ? room : left > 0 ? left : 0;
 }
 
 static void draw_title(const struct app *app)
@@ -207,9 +196,10 @@ static void draw_title(const struct app *app)
     int parted = *badge && *title ? 2 : 0; /* a rule between them */
     int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 + parted : 0;
     int cols = shown.cols, backend_cols = (int)utf8_width(backend, strlen(backend));
-    int room = backend_room(cols, badge_cols);
+    int room = cols - TITLE_BEGIN - badge_cols - 1; /* the badge matters more than the model */
+    room = room < cols * 3 / 5 ? room : cols * 3 / 5;
     if (backend_cols > room)
-        backend_cols = room;
+        backend_cols = room > 0 ? room : 0;
     int used = put(0, 0, cols, "tiro ", STYLE_TITLE);
     int right = cols - backend_cols;
     if (*title) {
@@ -234,7 +224,7 @@ static void draw_title(const struct app *app)
 
 /* The transcript and the lists over it */
 
-/* Of so many rows: a list may stand below. */
+/* Draws at most `height` rows: a list may stand below. Returns the rows drawn. */
 static int draw_welcome(const struct app *app, size_t transcript_rows_shown, int height)
 {
     if (!app->fresh)
@@ -252,7 +242,7 @@ static int draw_welcome(const struct app *app, size_t transcript_rows_shown, int
     return count;
 }
 
-/* What is not laid out yet comes with the next frames. */
+/* The rows that are laid out; the rest comes with the next frames. */
 static const struct transcript_row *body_rows(struct app *app, size_t *count)
 {
     const struct transcript_row *rows = transcript_rows(app->transcript, count);
@@ -271,7 +261,7 @@ static void draw_transcript(struct app *app, int height)
         term_fill(shown.body_top + at, 0, shown.body_cols, STYLE_TEXT);
 }
 
-/* The last of the rows in view. */
+/* Draws the last of the rows in view. */
 static void draw_newest(struct app *app, int height)
 {
     size_t count, room = (size_t)height;
@@ -307,7 +297,7 @@ static void draw_view_at(struct view *v, int top, int left, int height, int cols
     set_drawn(v->ops->layer, top, left, height, cols);
 }
 
-/* Over the lowest of so many rows of the body. Returns how many it left. */
+/* Draws the view over the lowest rows of the body's `height`. Returns the rows above it. */
 static int draw_view(struct view *v, int height)
 {
     int own = v->ops->height ? v->ops->height(v, shown.body_cols, height) : height;
@@ -316,7 +306,7 @@ static int draw_view(struct view *v, int height)
     return height - own;
 }
 
-/* Beside the transcript, with a rule before it. */
+/* The pane right of the transcript, behind a rule. */
 static void draw_pane(struct app *app)
 {
     struct view *v = views_shown(&app->views, VIEW_PANE);
@@ -327,7 +317,7 @@ static void draw_pane(struct app *app)
     draw_view_at(v, shown.body_top, shown.body_cols + 1, shown.body_rows, shown.pane_cols);
 }
 
-/* Below the newest of the transcript, and nothing but that is to be seen or clicked at. */
+/* A question stands below the newest rows; clicks anywhere in the body are its own. */
 static void draw_question(struct view *v, struct app *app)
 {
     int own = v->ops->height(v, shown.body_cols, shown.body_rows), above = shown.body_rows - own;
@@ -359,7 +349,7 @@ static void draw_body(struct app *app)
 
 /* The status line, or the line of Ctrl-F in its place */
 
-/* How the search stands, and as far as there is room for it what keys do; returns its columns. */
+/* Draws the state of the search and, where there is room, its keys; returns the columns. */
 static int draw_find_state(struct app *app, int room)
 {
     AUTO(buf_release) struct buf state = BUF_INIT;
@@ -397,23 +387,6 @@ static void draw_find(struct app *app)
     term_fill(row, used, end - used, STYLE_TEXT);
 }
 
-static double rate(const struct activity *a, int64_t now_ms)
-{
-    int64_t elapsed = now_ms - a->streaming_ms;
-    if (!a->busy || a->streaming_ms == 0 || elapsed < 500)
-        return -1;
-    return (double)a->streamed / BYTES_PER_TOKEN * 1000 / (double)elapsed;
-}
-
-/* It is counted where rows are laid out. */
-static int unread(struct app *app)
-{
-    size_t count;
-    if (!transcript_at_end(app->transcript))
-        transcript_rows(app->transcript, &count);
-    return transcript_unread(app->transcript);
-}
-
 static void draw_status(struct app *app)
 {
     const struct activity *a = &app->activity;
@@ -441,12 +414,17 @@ static void draw_status(struct app *app)
     s.asking = approval_open(&app->approval) || draft_review_pending(&app->draft);
     s.compacting = a->compacting_ms != 0;
     s.working_ms = now_ms - (s.compacting ? a->compacting_ms : a->started_ms);
-    s.rate = rate(a, now_ms);
+    int64_t elapsed = now_ms - a->streaming_ms;
+    bool known = a->busy && a->streaming_ms != 0 && elapsed >= 500;
+    s.rate = known ? (double)a->streamed / BYTES_PER_TOKEN * 1000 / (double)elapsed : -1;
     s.retry = a->busy ? a->retry : 0;
     s.retries = a->retries;
     s.retry_ms = a->retry_at > now_ms ? a->retry_at - now_ms : 0;
     s.retry_reason = a->retry_reason;
-    s.unread = unread(app);
+    size_t rows_shown; /* unread items are counted when rows are laid out */
+    if (!transcript_at_end(app->transcript))
+        (void)transcript_rows(app->transcript, &rows_shown);
+    s.unread = transcript_unread(app->transcript);
     s.stop_key = draft_review_open(&app->draft) ? NULL : stop.data; /* it refuses the draft */
     if (way_back_known(app) && s.stop_key) {
         s.back_key = s.stop_key;
@@ -494,16 +472,6 @@ static void draw_review(struct app *app)
     editor_caret_at.col = app->draft.caret_col;
 }
 
-/* Above what is being written. */
-static void draw_announcement(const struct app *app)
-{
-    struct rows rows;
-    rows_init(&rows);
-    draft_review_announcement(&app->draft, shown.cols, &rows);
-    put_row_filled(shown.editor_top, &rows, 0, STYLE_OVERLAY);
-    rows_release(&rows);
-}
-
 static void draw_message(struct app *app, int top, int height)
 {
     int width = shown.cols - PROMPT_COLUMNS - 1;
@@ -529,8 +497,12 @@ static void draw_editor(struct app *app)
         return;
     }
     int announced = draft_review_pending(&app->draft);
-    if (announced)
-        draw_announcement(app);
+    if (announced) {
+        AUTO(rows_release) struct rows rows;
+        rows_init(&rows);
+        draft_review_announcement(&app->draft, shown.cols, &rows);
+        put_row_filled(shown.editor_top, &rows, 0, STYLE_OVERLAY);
+    }
     draw_message(app, shown.editor_top + announced, shown.editor_rows - announced);
 }
 
@@ -552,7 +524,7 @@ static void draw_too_small(void)
     term_cursor_hide();
 }
 
-/* True if the caret is a view's affair. A question stands over what stands over the transcript. */
+/* True if a view places the caret. A question covers the views over the transcript. */
 static bool place_view_caret(const struct app *app)
 {
     int row, col;
@@ -568,16 +540,6 @@ static bool place_view_caret(const struct app *app)
     return true;
 }
 
-static void place_caret(const struct app *app)
-{
-    if (place_view_caret(app))
-        return;
-    if (app->find.active)
-        term_cursor(find_caret.row, find_caret.col);
-    else
-        term_cursor(editor_caret_at.row, editor_caret_at.col);
-}
-
 static struct layout find_places(struct app *app, int rows, int cols)
 {
     bool waiting = app->waiting != NULL;
@@ -590,7 +552,6 @@ static struct layout find_places(struct app *app, int rows, int cols)
     return layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, waiting);
 }
 
-/* A list of completions belongs to the message. */
 void screen_advance_draft(struct app *app, int64_t now_ms)
 {
     enum draft_stage before = app->draft.stage;
@@ -601,7 +562,7 @@ void screen_advance_draft(struct app *app, int64_t now_ms)
     app->dirty = DIRTY_ALL;
 }
 
-/* Finds the places; all is dirty where they moved. */
+/* Lays the screen out; all is dirty if a place has moved. */
 static void lay_out(struct app *app)
 {
     int rows, cols;
@@ -619,7 +580,7 @@ static void lay_out(struct app *app)
         transcript_resize(app->transcript, l.body_cols - MARGIN_COLUMNS, l.body_rows);
 }
 
-/* Nothing of the rest is to be seen. */
+/* The bare text takes the whole screen. */
 static void draw_bare(struct app *app, struct view *v)
 {
     app->drawn_ms = clock_mono_ms();
@@ -658,7 +619,12 @@ void screen_draw(struct app *app)
             draw_find(app);
         else if (app->dirty & DIRTY_STATUS)
             draw_status(app);
-        place_caret(app);
+        if (place_view_caret(app))
+            ;
+        else if (app->find.active)
+            term_cursor(find_caret.row, find_caret.col);
+        else
+            term_cursor(editor_caret_at.row, editor_caret_at.col);
     }
     app->dirty = (body_is_behind ? DIRTY_BODY : 0u) | (count_is_behind ? DIRTY_STATUS : 0u);
     app->urgent = false;
