@@ -120,7 +120,8 @@ static bool no_such_model(const struct choice *choice, const char *name,
                                                  : "name a provider, too: PROVIDER/MODEL");
 }
 
-/* What the server's list says of the model that was asked for, or that it is to be one of it. */
+/* Checks the model that was asked for against the server's list; with no model chosen, takes the
+ * first of the list. */
 static bool settle_model(const struct backend *b, struct choice *choice, const char *asked,
                          struct error *e)
 {

@@ -1,5 +1,5 @@
-/* The model that a session talks to: which provider, its key, its model and that model's limits,
- * each found out when it is first needed. Lives on the agent thread. */
+/* The provider and model of a session: provider, key, model name and the model's limits, each
+ * determined when it is first needed. Used on the agent thread. */
 #ifndef SESSION_BACKEND_H
 #define SESSION_BACKEND_H
 
@@ -22,7 +22,7 @@ struct backend {
     struct choice choice;
     struct model_facts facts;
     bool chosen; /* choice is filled in */
-    bool keyed;  /* and has its key */
+    bool keyed;  /* the key of the chosen provider is known */
     bool facts_known;
     bool window_asked, name_asked;
 };
@@ -30,52 +30,50 @@ struct backend {
 void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup);
 void backend_release(struct backend *b);
 
-/* As if nothing had been chosen yet. */
+/* Resets the backend: nothing is chosen. */
 void backend_forget(struct backend *b);
 
-/* Chooses anew; NULL: not asked for. What was chosen before stays on failure; chosen again, it
- * keeps what was learned of it. */
+/* Chooses provider and model; NULL: the rules of provider/choose.h decide. On failure the earlier
+ * choice stays. If the choice does not change, the key and the model's limits stay known. */
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e);
 
-/* The same by the user's word while a session is open: no provider means the present one, a key
- * must be there, and a model that the server does not list is USAGE with the nearest name. A server
- * that lists nothing, or does not answer, takes any name. May use the network. */
+/* Changes provider and model of an open session, as the user asked. provider NULL: the present one.
+ * The key must exist. A model that the server does not list is USAGE with the nearest name; if the
+ * server lists nothing or does not answer, any name is accepted. May use the network. */
 bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e);
 
-/* Whether only the server knows which model it will be, and may be asked now: the key is at hand,
- * and it was not asked yet. */
+/* True if the model's name is unknown, only the server can tell it, the key is known and the server
+ * was not asked yet. */
 bool backend_wants_name(const struct backend *b);
-/* Asks it. Returns whether the model is known now. */
+/* Asks the server for the model's name. Returns whether the name is known now. */
 bool backend_ask_name(struct backend *b);
 
-/* The same of the window of the model, which nobody else knows; backend_ask_window() asks. */
+/* As backend_wants_name(), for the model's window, which backend_ask_window() asks for. */
 bool backend_wants_window(const struct backend *b);
 
-/* Before a request: key, model, facts; the window too where only the server knows it. May use the
- * network. */
+/* Before a request: determines key, model and facts, and the window if only the server knows it.
+ * May use the network. */
 bool backend_prepare(struct backend *b, struct error *e);
 
-/* The window as the server knows it, asked once: while nobody waits, before a request that needs
- * it, or after an answer, on the warm connection. Returns whether it changed. */
+/* Asks the server for the model's window, once: while idle, before a request that needs it, or
+ * after an answer while the connection is open. Returns whether the window changed. */
 bool backend_ask_window(struct backend *b);
 
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e);
 
-/* What the engine knows of its own state, as facts for doctor. */
+/* Facts about the engine's state, for doctor. */
 
-/* Looks for the key, too; that it lacks is the result's `fault` as well. */
+/* Also looks for the key; a missing key is the result's `fault`. */
 void report_backend(struct report_result *r, struct backend *b);
 
-/* `path` NULL: nothing is kept. */
+/* `path` NULL: sessions are not saved. */
 void report_store(struct report_result *r, const char *path, bool opened);
 
-/* Where the index of words is being made anew; `m` NULL: there is no memory. */
-
-/* Whether there is memory, how it is searched, and who makes vectors; a fault is the
- * result's `fault` as well. Asks nobody. */
+/* Adds whether memory is available, how it is searched and which server makes vectors. A fault is
+ * also the result's `fault`. No network. */
 void report_memory(struct report_result *r, const struct config *config,
                    const struct wakeup *wakeup);
-/* Of this project and of the user. */
+/* Counts of the learned items of this project and of the user. */
 void report_learned(struct report_result *r, const struct learned_counts *counts);
 
 #endif

@@ -1,4 +1,5 @@
-/* What this program was built to do (configure's --disable-…), and the errors for the rest. */
+/* The parts that this program was built with (configure's --disable-…), and the errors for the
+ * parts that are missing or turned off. */
 #ifndef SESSION_CAPABILITY_H
 #define SESSION_CAPABILITY_H
 
@@ -6,7 +7,7 @@
 
 #include "base/err.h"
 
-/* Sessions outlive the program. */
+/* Sessions are saved. */
 bool capability_store(void);
 
 /* SESSION_PERSISTENCE_DISABLED with the reason, when the build or `persist` says no. */
@@ -18,18 +19,18 @@ bool capability_compaction(void);
 /* SESSION_COMPACTION_DISABLED with the reason, when the build or `compaction` says no. */
 bool capability_need_compaction(bool compaction, struct error *e);
 
-/* What goes is indexed, and can be searched. */
+/* Messages that leave the history are indexed and can be searched. */
 bool capability_memory(void);
 
-/* The same of the graph of facts, which is in every build that has a memory. */
+/* The graph of facts, which is in every build with memory. */
 bool capability_graph(void);
 bool capability_need_graph(bool graph, struct error *e);
 
-/* Likewise of corpora. */
+/* Corpora. */
 bool capability_corpora(void);
 bool capability_need_corpora(bool corpora, struct error *e);
 
-/* What was learned is told to the model. */
+/* Learned items are given to the model. */
 bool capability_need_learned(bool learned, struct error *e);
 
 /* MEMORY_DISABLED with the reason, when the build or `memory` says no. */

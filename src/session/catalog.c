@@ -138,7 +138,7 @@ static bool take_lock(struct catalog *c, const char *id, int *lock, struct error
     return !c->directory || strcmp(id, c->held) == 0 || lock_take(c->directory, id, lock, e);
 }
 
-/* Of a session that was deleted between its being found and locked. */
+/* Removes the lock file of a session that another process deleted before we locked it. */
 static void leave_no_lock(struct catalog *c, const char *id, const int *lock)
 {
     struct error e;
@@ -333,7 +333,7 @@ static bool remove_files(struct catalog *c, const char *id, struct error *e)
     return lock_remove(c->directory, id, gone ? e : &second) && gone;
 }
 
-/* That the note stays although the files are gone does no harm. */
+/* A record that stays although the files are gone does no harm. */
 bool removal_finish(struct catalog *c, const char *id, struct error *e)
 {
     struct error unstruck = {0};

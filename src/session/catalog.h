@@ -1,11 +1,10 @@
-/* What may be done with kept sessions from outside a conversation: the command line's part of the
- * engine, and what the agent thread and the reader do on their own connections. Belongs to one
- * thread.
+/* Saved sessions, outside a conversation: the command line, the agent thread and the reader each
+ * have a catalog on their own connection. A catalog belongs to one thread.
  *
- * A session is named by a reference, as sessions_resolve() reads it. Where several match, it is
- * SESSION_AMBIGUOUS, whose text lists candidates.
+ * A session is named by a reference, as sessions_resolve() reads it. A reference that matches
+ * several sessions is SESSION_AMBIGUOUS, whose text lists candidates.
  *
- * Whatever changes a session needs its lock: SESSION_BUSY when another process has it open. */
+ * A function that changes a session takes its lock: SESSION_BUSY if another process has it open. */
 #ifndef SESSION_CATALOG_H
 #define SESSION_CATALOG_H
 
@@ -19,19 +18,19 @@
 #include "store/store.h"
 
 struct catalog {
-    struct store *store; /* NULL: nothing was ever kept, an empty catalog */
-    char *directory;     /* that holds the store; NULL: it is in memory alone, and needs no locks */
-    char held[UUID_LEN + 1]; /* a session whose lock the caller has already; "" for none */
-    bool borrowed;           /* the store is not ours to close */
+    struct store *store; /* NULL: no session was ever saved; the catalog is empty */
+    char *directory;     /* of the store's file; NULL: the store is in memory and has no locks */
+    char held[UUID_LEN + 1]; /* a session whose lock the caller holds; "": none */
+    bool borrowed;           /* catalog_release() does not close the store */
 };
 
 enum catalog_access { CATALOG_READ, CATALOG_WRITE };
 
-/* With a connection of its own. Whether sessions are kept is the caller's question (operation.h). A
- * store that does not exist yet is empty to readers. store_path NULL: the default. */
+/* Opens a connection. The caller has checked that sessions are saved (operation.h). For
+ * CATALOG_READ a store that does not exist is empty. store_path NULL: the default. */
 bool catalog_open(struct catalog *c, const char *store_path, enum catalog_access access,
                   struct error *e);
-/* On the caller's connection. */
+/* Uses the caller's connection, which stays the caller's. */
 void catalog_borrow(struct catalog *c, struct store *store, const char *directory,
                     const char *held);
 void catalog_release(struct catalog *c);
@@ -49,18 +48,17 @@ bool catalog_read(struct catalog *c, const char *reference, int64_t after,
 bool catalog_search(struct catalog *c, const char *query, const char *reference, int limit,
                     struct search_hits *out, bool *more, struct error *e);
 
-/* `id` (may be NULL) receives which session it was. */
+/* `id` (may be NULL) receives the id of the session. */
 bool catalog_rename(struct catalog *c, const char *reference, const char *title,
                     char id[UUID_LEN + 1], struct error *e);
 bool catalog_label(struct catalog *c, const char *reference, const char *changes,
                    char id[UUID_LEN + 1], struct error *e);
 
-/* Appends what was done with the session while nobody has it open; number, time and session of the
- * event are filled in. */
+/* Appends an event to a session that no process has open, and fills in the event's number, time and
+ * session. */
 bool catalog_append(struct catalog *c, const char *reference, struct event *ev, struct error *e);
 
-/* archived false takes it out of the archive again. In a store of memory alone, archiving is
- * deleting. */
+/* archived false: takes the session out of the archive. In a store in memory, archiving deletes. */
 bool catalog_archive(struct catalog *c, const char *reference, bool archived, char id[UUID_LEN + 1],
                      struct error *e);
 
@@ -68,83 +66,85 @@ bool catalog_archive(struct catalog *c, const char *reference, bool archived, ch
 bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
                     struct error *e);
 
-/* Takes a part of what is deleted out of the indexes: of a deletion that a kill cut off, else there
- * is nothing. False: nothing is left, or it cannot be done now, which is logged. */
+/* Removes some of the deleted text from the indexes. There is some only after a deletion that was
+ * killed. False: nothing is left, or a failure, which is logged. */
 bool catalog_purge_step(struct catalog *c);
 
-/* In place of an event's number: as the session was before its last compaction that holds. */
+/* In place of an event's number: the session as it was before its last compaction that is in force.
+ */
 enum { CATALOG_BEFORE_COMPACTION = -1 };
 
-/* A new session with the messages of an old one up to the message that event `at` belongs to (0:
- * all), as fork.h says. USAGE where it has none such. `out` is the new one, titled as the old one
- * with " (fork)", or " (fork 2)" … where that is taken. The old one need not be free. */
+/* Makes a new session of the messages of an old one up to the message of event `at` (0: all), see
+ * struct fork_point. USAGE: the session has no such event. `out` is the new session. Its title is
+ * the old one's with " (fork)", or " (fork 2)" … if that title exists. The old session may be open.
+ */
 bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
                   struct error *e);
 
-/* The files of sessions that were deleted: sessions/ID and locks/ID.lock beside the store. The
- * transaction that deletes a session notes its id down (store/removals.h); it is struck out when
- * the files are gone, so that a kill in between leaves nothing for good. As long as it is noted
- * down, no other session gets that id. */
+/* The files of deleted sessions: sessions/ID and locks/ID.lock beside the store. The transaction
+ * that deletes a session records its id (store/removals.h). The record is deleted when the files
+ * are gone, so that files which a killed process left are removed later. No other session gets the
+ * id while the record exists. */
 
-/* Of one session that is deleted and whose lock the caller has. FILE_ERROR where a file could not
- * be removed: then it stays noted down. */
+/* Removes the files of a deleted session whose lock the caller holds. FILE_ERROR: a file could not
+ * be removed, and the record stays. */
 bool removal_finish(struct catalog *c, const char *id, struct error *e);
 
-/* Of at most `limit` sessions whose deleting process did not come to it, or failed. Those that are
- * open somewhere wait. Failures are logged, and tried again when this is called the next time. */
+/* Removes the files of at most `limit` sessions whose record is left. Skips sessions that are open
+ * somewhere. Failures are logged; the next call tries again. */
 void removal_finish_some(struct catalog *c, int limit);
 
-/* Lock files whose sessions are not in the store, as a kill leaves one between the lock and the row
- * of a new session. Files below sessions/ stay: they may be all that is left of a store that was
- * moved away. */
+/* Removes lock files whose sessions are not in the store: a process that is killed before it writes
+ * the row of a new session leaves one. Files below sessions/ stay, because they may be all that is
+ * left of a store that was moved away. */
 void removal_sweep_locks(struct catalog *c);
 
-/* Where a fork parts from its session. Pure.
+/* The end of a fork in the log of its session. Pure.
  *
- * A message is a user's input (run_started), one model call's answer (turn_started and what follows
- * until turn_completed) or the results of its tools (tool_execution_completed…). A fork takes along
- * everything up to the end of the message that it was made at, and the end of the run where that
- * comes right after it. A user's message without its answer is no history: it becomes the draft of
- * the fork, which then ends before it, and before what it retried.
+ * A message is a user's input (run_started), the answer of one model call (turn_started to
+ * turn_completed) or the results of its tools (tool_execution_completed…). A fork has every event
+ * up to the end of the message that it was made at, and the end of the run if that comes next. A
+ * user's message without an answer becomes the draft of the fork, which then ends before that
+ * message and before the message that it retried.
  *
- * As a session was before one of its compactions (`before`), a fork ends with the last run that
- * ended before that; the user's message of the run that it came in is the draft. */
+ * With `before` (the event of a compaction) a fork ends with the last run that ended before that
+ * event; the user's message of the run in which the compaction happened is the draft. */
 
-/* A log up to one of its events. */
+/* The log up to one of its events. */
 struct fork_stand {
-    int64_t seq;               /* 0: nothing of it */
-    struct session_info tally; /* what chat/session_tally.h counts */
+    int64_t seq;               /* 0: none of it */
+    struct session_info tally; /* the counters of chat/session_tally.h */
 };
 
 struct fork_point {
-    int64_t at;                /* asked for; 0: the end */
-    int64_t before;            /* nothing from this event on, and no part of a run; 0: no bound */
-    int64_t last;              /* the last event to take along; 0: none */
-    bool open;                 /* the run goes on behind it: the fork's log needs a run_completed */
-    bool found;                /* `at` is within the log */
-    char *draft;               /* NULL: none; owned */
+    int64_t at;     /* the event that was asked for; 0: the end */
+    int64_t before; /* the fork ends before this event, with a whole run; 0: no bound */
+    int64_t last;   /* the last event of the fork; 0: none */
+    bool open;      /* the run goes on after `last`: the fork's log needs a run_completed */
+    bool found;     /* the log has the event `at` */
+    char *draft;    /* NULL: none; owned */
     struct session_info tally; /* of the events up to `last` */
 
-    /* While it looks: */
-    struct fork_stand now, message, run; /* so far; before the message, the run that now is at */
-    struct fork_stand compaction;        /* before the one that has begun, with `before` */
+    /* State of fork_point_look(): */
+    struct fork_stand now, message, run; /* so far; before the present message, the present run */
+    struct fork_stand compaction;        /* with `before`: before the compaction that has begun */
     bool compacting;
     enum fork_part { FORK_OUTSIDE, FORK_INPUT, FORK_ANSWER, FORK_RESULTS } part;
     int64_t run_seq;    /* the newest run_started; 0 before the first */
-    bool run_answered;  /* that run has a text or a call */
-    bool part_answered; /* so has this part of it */
-    char *input;        /* and what the user said */
+    bool run_answered;  /* the run has a text or a tool call */
+    bool part_answered; /* the present part of it has one */
+    char *input;        /* the user's message of the run; owned */
 };
 
 void fork_point_begin(struct fork_point *p, int64_t at);
 
-/* The same before the event of this number. */
+/* Begins a fork that ends before the event of this number. */
 void fork_point_begin_before(struct fork_point *p, int64_t before);
 
-/* Events in ascending order, until it returns false. */
+/* Takes the events in ascending order, until it returns false. */
 bool fork_point_look(struct fork_point *p, const struct event *ev);
 
-/* Behind the last of them: fills in the results. */
+/* After the last event: fills in the results. */
 void fork_point_end(struct fork_point *p);
 void fork_point_release(struct fork_point *p);
 

@@ -206,7 +206,7 @@ static bool change_file(struct change *c, struct error *e)
     return ok;
 }
 
-/* What is secret is nobody else's to read, also where the value was there before. */
+/* True if other users can read a file that has a secret, also if the value did not change. */
 static bool is_exposed(const struct change *c)
 {
     struct stat st;

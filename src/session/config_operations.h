@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "session/operation.h"
 
-/* A key of the configuration, or one of a section whose keys are free. */
+/* A key of the configuration. In some sections ([model NAME], …) the user chooses the keys. */
 struct config_row {
     char *section, *name;
     char *value; /* NULL: unset. Secrets are "****" */
@@ -20,18 +20,18 @@ struct config_rows {
 
 const char *config_origin_name(enum config_origin origin); /* "file" */
 
-/* Changes the user's file; the running program keeps what it has read. */
+/* config/set changes the user's file; the running program keeps the values that it has read. */
 struct config_set_params {
     const char *key;   /* "ui.theme", "model NAME.window" */
     const char *value; /* NULL: the key is taken out of the file */
 };
 struct config_set_result {
     char *path;     /* of the file */
-    char *value;    /* that the file has now, masked as in config/get; NULL: none */
-    char *fallback; /* that counts where it has none; NULL: nothing */
+    char *value;    /* in the file now, masked as in config/get; NULL: none */
+    char *fallback; /* the value that applies without it; NULL: none */
     bool changed;
     bool overridden; /* by an environment variable */
-    bool applied;    /* the running program goes by it: never, so far */
+    bool applied;    /* the running program uses the new value: always false */
 };
 
 extern const struct operation operation_config_get, operation_config_set;
@@ -42,7 +42,7 @@ struct engine_info {
     char *name, *version;
 };
 
-/* What this program was built with and the configuration allows. */
+/* The parts that the build has and the configuration allows. */
 struct capabilities {
     bool store, compaction, memory;                   /* by both */
     bool built_store, built_compaction, built_memory; /* by the build */
@@ -50,14 +50,12 @@ struct capabilities {
 
 extern const struct operation operation_engine_info, operation_capabilities_get;
 
-/* What is wrong with a configuration that only the engine sees: values which it does not take as
- * they are. */
-
-/* Adds to the problems. `file` is the user's, for values that come from there. */
+/* Adds problems of values that only the engine can check. `file` is the path of the user's file,
+ * for values that come from there. */
 void config_check(const struct config *config, const char *file, struct config_problems *problems);
 
-/* Whether [tools] allow, ask and deny, and these words (of --allow; NULL: none), are tools and
- * classes of tools: CONFIG_ERROR names one that is not. */
+/* Checks that the words of [tools] allow, ask and deny and of `allow` (from --allow; NULL: none)
+ * are tools or classes of tools: CONFIG_ERROR names one that is not. */
 bool config_check_tools(const struct config *config, const char *allow, struct error *e);
 
 #endif

@@ -406,7 +406,7 @@ static bool remove_left(struct conversation *c)
     return !more;
 }
 
-/* What only the server knows of the model of the open session; NULL: nothing. */
+/* The question about the open session's model that only the server can answer; NULL: none. */
 static bool (*question_for(const struct conversation *c))(struct backend *b)
 {
     const struct backend *b = &c->backend;

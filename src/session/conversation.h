@@ -1,5 +1,6 @@
-/* The agent thread: takes requests, opens sessions, runs turns, tells notices and answers. While a
- * turn runs it keeps answering, through the wakeup that every long effect polls. */
+/* A conversation and its thread, the agent thread: takes requests, opens sessions, runs turns and
+ * sends notices and answers. It also answers while a turn runs: everything that takes long polls
+ * the conversation's wakeup. */
 #ifndef SESSION_CONVERSATION_H
 #define SESSION_CONVERSATION_H
 
@@ -9,18 +10,18 @@ struct conversation;
 struct engine;
 struct seat;
 
-/* Its seat; notices go to the engine's mailbox. */
+/* Returns the conversation's seat. Notices go to the engine's mailbox. */
 struct seat *conversation_new(struct engine *engine);
-void conversation_free(struct conversation *c); /* its thread has ended */
+void conversation_free(struct conversation *c); /* after its thread has ended */
 
-/* Before it runs: whether it does what is done once a process, when there is time. */
+/* Before it runs: whether this conversation does the work that a process does once, while idle. */
 void conversation_tidies(struct conversation *c, bool tidies);
 
-/* On its thread, until order_quit. True: it retired before (engine_retire()), and nobody else knows
- * it. */
+/* Runs the conversation on its thread until order_quit. True: it has retired (engine_retire()), and
+ * the engine has no reference to it any more. */
 bool conversation_run(struct conversation *c);
 
-/* How conversations do the operations whose rows name these (`converse`). */
+/* The functions of the rows that a conversation runs (`converse` of struct operation). */
 #define CONVERSES(name)                                                                            \
     bool name(struct conversation *c, const void *params, void *result, struct error *e)
 CONVERSES(converse_create);

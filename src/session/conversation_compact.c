@@ -347,7 +347,7 @@ static void fill(struct context *out, struct conversation *c)
     out->mode = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL;
     prompt_assemble(out, &agent);
     prompt_describe(out, &agent);
-    /* What stays beside the history is there after a compaction, too. */
+    /* The parts of a request outside the history have the same size after a compaction. */
     const struct history *h = &c->journal.history;
     const struct compact_mode *mode = c->compact.mode;
     const struct compact_limits limits = conversation_limits(c);

@@ -32,7 +32,7 @@ static bool is_inherited(const struct session_line *line, const struct memory_en
     return false;
 }
 
-/* Whether the next request has the message that it came from word for word. */
+/* True if the next request contains, word for word, the message that the entry was made of. */
 static bool is_held(const struct conversation *c, const struct session_line *line,
                     const struct memory_entry *entry)
 {
@@ -411,7 +411,7 @@ void conversation_close_learned(struct conversation *c)
     forget_tool_usage(c);
 }
 
-/* What was said until now is treated as the session was let until now. */
+/* Messages sent so far are indexed under the access that the session had so far. */
 static bool follow_session(struct conversation *c, struct error *e)
 {
     return !c->engine->memory || !c->journal.stored || !memory_follow_is_on(c->config) ||
@@ -473,7 +473,7 @@ static bool note(struct conversation *c, const struct directive *d, int64_t seq,
     return journal_emit(&c->journal, ev, e);
 }
 
-/* That it cannot be kept is no reason to end the turn. */
+/* A failure to save the directives does not end the turn. */
 void conversation_learn(struct conversation *c, const struct directives *found)
 {
     struct error e = {0};
@@ -581,7 +581,7 @@ void conversation_open_corpora(struct conversation *c)
                                             .any_named = any_named,
                                             .cited = &c->cited,
                                             .context = c};
-    /* What a killed program has left is gone on with; where nothing waits, no thread is started. */
+    /* Continue an ingest that a killed process left; start no thread if none is pending. */
     bool pending = false;
     struct error e;
     if (corpora_pending(c->corpora, &pending, &e) && pending)
@@ -596,10 +596,10 @@ void conversation_close_corpora(struct conversation *c)
     c->named_corpora = (struct named_corpora){0};
 }
 
-/* What stands before the conversation in a request, and comes neither from it nor from learned
- * memory: files of instructions, and what the graph has. */
+/* The text before the conversation in a request, learned memory aside: files of instructions and
+ * the hint about the graph. */
 
-/* Without it the turn goes on: the tools of the graph tell what is wrong. */
+/* A failure does not end the turn: the tools of the graph report it. */
 static void read_graph_hint(struct conversation *c)
 {
     const struct tool_graph *g = &c->tool_graph;

@@ -42,7 +42,7 @@ const struct shape_codec fault_codec = {
     .expected = "an object with code and message",
 };
 
-/* What the result of such a row has of it. */
+/* The member "error" of a result, present if the operation failed. */
 #define FAULT(S)                                                                                   \
     static bool S##_failed(const void *result)                                                     \
     {                                                                                              \
@@ -376,8 +376,7 @@ static bool has_role(const void *part)
 }
 
 static const struct shape part_shape = SHAPE_OF(
-    "part", struct context_part,
-    SHAPE_REQ_WORD(context_part, kind, kinds, "Kind of the part."),
+    "part", struct context_part, SHAPE_REQ_WORD(context_part, kind, kinds, "Kind of the part."),
     SHAPE_OPT_WORD(context_part, role, role_names, "Role of the message.", .there = has_role),
     SHAPE_OPT(context_part, source, "Source of the tools, skill or instructions."),
     SHAPE_OPT(context_part, seq, "Number of the message."),

@@ -15,7 +15,7 @@
 #include "session/projection.h"
 #include "store/sessions.h"
 
-/* Where a session works: the directory that its tools do not leave. */
+/* The working directory of a session, which its tools do not leave. */
 
 void conversation_leave_directory(struct conversation *c)
 {
@@ -96,8 +96,8 @@ static struct json *placed_image(const struct conversation *c, const struct json
     return image;
 }
 
-/* What other programs name as an image goes to the model: a file of the session, or one that they
- * may name. */
+/* An image that another program names is sent to the model, so it must be an image file of the
+ * session or in one of the folders of folders.h. */
 static bool may_be_read(const struct conversation *c, const char *path, struct error *e)
 {
     AUTO(catalog_release) struct catalog catalog = {0};
@@ -149,8 +149,7 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
     return ok;
 }
 
-/* What a session is set to where it is not as configured: its level of tools, its compaction mode.
- */
+/* The settings of a session that differ from the configuration: level of tools, compaction mode. */
 
 static const char tools_name[] = "tools", mode_name[] = "compaction";
 
@@ -279,7 +278,8 @@ bool conversation_takes_up(struct conversation *c, struct operation_request *r)
     return engine_claim(&c->seat, id, r);
 }
 
-/* What is open to be read may have changed: another process writes it. */
+/* A session that is open for reading is opened again, because another process may have written to
+ * it. */
 bool conversation_must_open(const struct conversation *c, const struct operation_request *r)
 {
     enum operation_want want = conversation_wants(r);
@@ -287,7 +287,7 @@ bool conversation_must_open(const struct conversation *c, const struct operation
            (!*c->journal.info.id || c->journal.read_only);
 }
 
-/* What somebody put away, or opened to look at it, is written to when somebody opens it again. */
+/* A session that is archived, or open for reading, can be written to after session/open only. */
 static bool may_resume(struct conversation *c, const struct operation_request *r, struct error *e)
 {
     struct session_info info = {0};

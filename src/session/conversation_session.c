@@ -22,8 +22,9 @@ void conversation_note_backend(struct conversation *c)
     info->model = mem_strdup(choice->model);
 }
 
-/* What the user asked for at the start, else what the session used, else by the rules. A server was
- * started for many sessions: what one used comes first. */
+/* Chooses the provider and model of the command line, else those that the session used, else by the
+ * rules. An engine that serves ignores the command line's for a session that has used a provider.
+ */
 bool conversation_choose(struct conversation *c, struct error *e)
 {
     const struct session_info *info = &c->journal.info;
@@ -55,7 +56,7 @@ static bool choose_and_tell(struct conversation *c, struct error *e)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* What was allowed or warned of for one session is not for the next. */
+/* Approvals and warnings of one session do not apply to the next. */
 static void forget_session(struct conversation *c)
 {
     approval_forget_session(&c->policy);
@@ -172,7 +173,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     return true;
 }
 
-/* What one talks to stays, unless it is said what it is to be. */
+/* Keeps the present provider and model for the new session, if they are chosen. */
 static bool conversation_talk_on(struct conversation *c, struct error *e)
 {
     if (!c->backend.chosen)
@@ -216,7 +217,7 @@ static void take_text(char **kept, const char *text)
     *kept = mem_strdup(text);
 }
 
-/* What it is to be from its beginning. */
+/* Begins a session with the labels and the system prompt of the parameters. */
 static bool begin_as(struct conversation *c, const struct session_create_params *p,
                      const char *directory, struct error *e)
 {
@@ -424,7 +425,7 @@ static bool save_current(struct conversation *c, struct session_changed *out, st
     return saved;
 }
 
-/* What is open for reading only has changed in the store. */
+/* Reads the row of a session that is open for reading after a change in the store. */
 static void read_again(struct conversation *c)
 {
     struct session_info now;

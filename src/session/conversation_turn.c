@@ -60,7 +60,7 @@ static const char *system_prompt(const struct conversation *c)
     return *configured ? configured : embedded_text("prompts/system.md");
 }
 
-/* What a request holds, without who is asked. */
+/* The contents of a request, without the provider. */
 static struct agent contents(struct conversation *c)
 {
     return (struct agent){
@@ -212,7 +212,7 @@ static bool emit(void *context, struct event *ev, struct error *e)
     struct directives found = {0};
     conversation_find_directives(c, ev, &found);
     if (c->turn) {
-        /* What the answer to a turn has of its events. */
+        /* The members of the turn's result that come from its events. */
         switch (ev->type) {
         case EVENT_TOOL_EXECUTION_COMPLETED:
             c->turn->tool_calls++;
@@ -401,8 +401,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     c->turn = out;
     bool kept = run_prepared(c, input, attachments, retries, e);
     c->turn = NULL;
-    /* What the turn was done with is not needed while a person reads: pages of the database come
-     * back from the system's cache. */
+    /* Free memory while the user reads: pages of the database come back from the system's cache. */
     store_give_back_memory(c->store);
     mem_return_unused();
     memcpy(out->session_id, c->journal.info.id, sizeof out->session_id);
@@ -494,7 +493,8 @@ static void tell_enough(struct conversation *c)
     tell(c, n);
 }
 
-/* Whether it was answered by then. A stop ends the wait, too, unless it was `told`. */
+/* True if the surface answered before `until_ms`. A stop also ends the wait, unless it was `told`.
+ */
 static bool await_answer(struct conversation *c, int64_t until_ms, bool told)
 {
     while (c->wanted.waits && (told || conversation_go_on(c))) {
@@ -510,7 +510,7 @@ static bool await_answer(struct conversation *c, int64_t until_ms, bool told)
     return c->wanted.answered;
 }
 
-/* What a surface says is foreign. */
+/* A surface's text is foreign: it is cleaned. */
 static void add_reason(const struct conversation *c, struct buf *out)
 {
     struct buf clean = BUF_INIT;
@@ -597,7 +597,7 @@ static enum surface_outcome run_command(void *context, const struct tool_context
     bool ended = await_answer(c, command->deadline_ms, false);
     run->end = ended ? SURFACE_ENDED : conversation_go_on(c) ? SURFACE_LATE : SURFACE_INTERRUPTED;
     if (!ended) {
-        /* What it has printed by then is worth a moment. */
+        /* Wait a moment for the output so far. */
         tell_enough(c);
         await_answer(c, clock_mono_ms() + END_MS, true);
         c->wanted.waits = false;
@@ -605,7 +605,7 @@ static enum surface_outcome run_command(void *context, const struct tool_context
     if (c->wanted.answered && c->wanted.answer.outcome == SURFACE_DID)
         take_run(&c->wanted, run);
     else if (!ended) {
-        /* What is said in place of what it printed. */
+        /* A text in place of the output. */
         buf_addch(&run->output, '[');
         if (c->wanted.answered)
             add_reason(c, &run->output);

@@ -10,7 +10,7 @@
 #include "session/lock.h"
 #include "session/operation.h"
 
-/* *waits: another process has it. */
+/* Takes the lock if it is not held. *waits: another process has it. */
 static bool take(const char *directory, const char *name, int *lock, bool *waits, struct error *e)
 {
     *waits = false;
@@ -56,28 +56,28 @@ void corpora_turn_end(struct corpora_turn *t)
     lock_drop(&t->lock);
 }
 
-/* By priority: documents that wait; what was removed leaves the index; what keeps that quick;
- * vectors that lack. */
+/* By priority: ingest documents, remove deleted passages from the index, keep the index fast, make
+ * missing vectors. */
 enum chore_kind { CHORE_INGEST, CHORE_PURGE, CHORE_TIDY, CHORE_EMBED, CHORES };
 
-/* PATIENCE_MS: of another process's transaction. Between two steps other connections must find the
- * database free, who look every few ms, and a conversation the processor. */
+/* PATIENCE_MS: wait for another process's transaction. REST_MS: pause between two steps, in which
+ * other connections, which try every few ms, get the database and conversations the processor. */
 enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, STEP_MS = 30, REST_MS = 10 };
 
 struct corpora_desk {
     struct desk desk;
     const struct config *config;
 
-    /* The thread's own. */
+    /* Used by the desk's thread alone. */
     struct operation_context context;
     struct corpora *corpora; /* of the context */
-    struct ingest *ingest;   /* that goes on; NULL: none */
+    struct ingest *ingest;   /* in progress; NULL: none */
     struct corpora_turn turn;
     int64_t told_at_ms;
-    bool told_vectors; /* that vectors are being made, and not that it is over */
+    bool told_vectors; /* the last notice about vectors said that some are missing */
 };
 
-/* What cannot be begun now is done at the next occasion. */
+/* A failure is logged: the next call tries again. */
 static void want(struct corpora_desk *d, enum chore_kind chore)
 {
     struct error e;
@@ -109,7 +109,7 @@ static int end_ingest(struct corpora_desk *d, const struct error *fault)
     d->ingest = NULL;
     want(d, CHORE_PURGE);
     want(d, CHORE_EMBED);
-    return fault ? CHORE_DONE : 0; /* there may be others */
+    return fault ? CHORE_DONE : 0; /* other ingests may wait */
 }
 
 static int ingest_some(void *desk, const struct wakeup *wakeup)

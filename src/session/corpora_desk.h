@@ -1,6 +1,6 @@
-/* The desk of corpora: searches and changes them for the surface, and while nobody asks puts in
- * what an ingest has left, takes out what was removed and gives passages their vectors; how far
- * that is it tells with CORPORA_STATE. */
+/* The desk of corpora: searches and changes corpora for the surface. While idle it continues
+ * ingests, removes deleted passages from the index and makes vectors of passages;
+ * NOTICE_CORPORA_STATE tells its progress. */
 #ifndef SESSION_CORPORA_DESK_H
 #define SESSION_CORPORA_DESK_H
 
@@ -17,34 +17,35 @@ struct corpora_desk *corpora_desk_new(const struct config *config, struct place 
                                       struct mailbox *notices);
 void corpora_desk_free(struct corpora_desk *d); /* NULL is fine */
 
-/* As desk.h has it. */
+/* As desk_start() and desk_withdraw(). */
 void corpora_desk_start(struct corpora_desk *d, struct operation_request *r);
 void corpora_desk_withdraw(struct corpora_desk *d, uint64_t id);
 
-/* There may be something to do: an ingest that was left, passages that lack vectors. */
+/* Looks for work: an unfinished ingest, passages without vectors. */
 void corpora_desk_work(struct corpora_desk *d);
 
-/* Ingests and vectors of a store that several processes have open: one of them works at a time, a
- * step or a document each, and what it has done the others find done. A turn is a lock that the
- * kernel drops when its holder dies (session/lock.h). */
+/* A turn of one process at ingests or vectors of a store that several processes have open: one
+ * process works at a time, on one step or document, and the others see its results. A turn is a
+ * lock that the kernel drops when its holder dies (session/lock.h). */
 
-enum { CORPORA_TURN_MS = 50 }; /* whoever waits looks again so soon */
+enum { CORPORA_TURN_MS = 50 }; /* a process that waits tries again after this time */
 
 struct corpora_turn {
-    const char *directory; /* of the store, for locks; borrowed; NULL: it is in memory, one's own */
-    int lock;              /* -1: not held. Kept amid a document */
+    const char *directory; /* of the store, for locks; borrowed; NULL: the store is in memory,
+                              without locks */
+    int lock;              /* -1: not held. Kept until a document is finished */
 };
 
-/* As ingest_step(). *waits: another process is at it, and nothing was done. */
+/* As ingest_step(). *waits: another process has the turn, and nothing was done. */
 bool corpora_turn_ingest(struct corpora_turn *t, struct ingest *in, const struct wakeup *wakeup,
                          bool *more, bool *waits, struct error *e);
 
-/* As corpora_embed(), and WAITS without a reason while another process is at it. */
+/* As corpora_embed(); CORPORA_WAITS without a reason while another process has the turn. */
 enum corpora_work corpora_turn_embed(const struct corpora_turn *t, struct corpora *c,
                                      const struct wakeup *wakeup, int64_t *left, int *retry_ms,
                                      struct error *why);
 
-/* For whoever drops an ingest before its end. */
+/* Ends the turn of an ingest that is dropped before its end. */
 void corpora_turn_end(struct corpora_turn *t);
 
 #endif

@@ -141,7 +141,7 @@ static struct corpora_turn turn_of(const struct operation_context *c)
     return (struct corpora_turn){c->catalog.directory, -1};
 }
 
-/* What an endpoint cannot do now is done by the next update. */
+/* Vectors that the endpoint cannot make now are made by the next update. */
 static bool embed(struct operation_context *c, struct error *e)
 {
     const struct corpora_turn turn = turn_of(c);

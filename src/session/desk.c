@@ -202,7 +202,7 @@ static void tell_answer(struct desk *d, struct request_job *j)
     mailbox_push(d->notices, n);
 }
 
-/* What could not be used may be by now. */
+/* A store that could not be opened earlier may open now. */
 static void run_request(struct job *job, void *desk, const struct wakeup *wakeup)
 {
     struct desk *d = desk;

@@ -131,7 +131,7 @@ static bool flush(struct sink *s, size_t least)
     return !s->failed;
 }
 
-/* What has happened since the head was written would contradict it. */
+/* Skip events that were added after the head was written: they would contradict it. */
 static bool add_event(void *sink, const struct event *ev)
 {
     struct sink *s = sink;

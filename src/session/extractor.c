@@ -141,7 +141,7 @@ static bool propose(struct work *w, struct error *e)
     return answer && extraction_read(answer, &w->typed, &w->proposals, e);
 }
 
-/* Where the person sees what a session costs. False: the session is open now. */
+/* Appends the usage to the session's log, whose sums show it. False: the session is open now. */
 static bool note_use(struct extractor *x, struct event *use)
 {
     struct catalog catalog;
@@ -224,7 +224,7 @@ static int extract_one(void *desk, const struct wakeup *wakeup)
     return x->desk.store ? extract(x, wakeup, &kept, &e) : CHORE_DONE;
 }
 
-/* What is still owed then is not in the session's sum. */
+/* Usage that cannot be appended at the end is missing in the session's sum. */
 static void end(struct desk *desk)
 {
     struct extractor *x = (struct extractor *)desk;

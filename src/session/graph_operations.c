@@ -110,7 +110,7 @@ const struct operation operation_graph_relate = {
 
 /* --- deleting --------------------------------------------------------------------------------- */
 
-/* What is gone can be put back, and leaves the index of words. */
+/* Keeps the deleted part for graph/restore and removes it from the index of words. */
 static bool keep_gone(struct graphs *g, struct graph_part *gone, struct graph_counts *out,
                       struct error *e)
 {

@@ -236,7 +236,7 @@ static void list_names(int parent, const char *folder, struct names *out)
 
 /* --- sessions/ -------------------------------------------------------------------------------- */
 
-/* Whether somebody writes there, who has the directory locked. */
+/* True if another process writes the files: it has the directory locked. */
 static bool is_written(int dir)
 {
     return flock(dir, LOCK_SH | LOCK_NB) != 0;

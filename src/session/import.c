@@ -20,7 +20,7 @@
 #include "session/import_private.h"
 #include "store/sessions.h"
 
-/* What is written at once: a batch of this many events or bytes. */
+/* A batch of at most so many events or bytes is written at once. */
 enum { CHUNK_BYTES = 65536, BATCH_EVENTS = 8192, BATCH_BYTES = 4 << 20 };
 
 /* The parts of the work in percent, as one after the other they take time. */
@@ -109,8 +109,8 @@ static bool unkept(struct error *e)
     return err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import");
 }
 
-/* Who writes may take long, and of a named pipe that nobody writes to poll() alone says nothing. So
- * the pipe does not wait, and is asked first. */
+/* The writer may take long, and poll() does not report a named pipe that has no writer. So a pipe
+ * is set to O_NONBLOCK and read before poll(). */
 static ssize_t read_some(int fd, char *chunk)
 {
     struct stat st;
@@ -207,7 +207,7 @@ static void move_time(int64_t *to, int64_t ms)
         *to = ms;
 }
 
-/* What a listing counts is made of the events. */
+/* Takes the session's description; its counters are made from the events. */
 static void take(struct imported *out, struct session_info *told)
 {
     struct session_info *info = &out->info;

@@ -524,7 +524,7 @@ static bool read_whole_json(struct import_text *t, struct imported *out, struct 
     return ok;
 }
 
-/* Whether the first line is a JSON object by itself that says what it is. */
+/* True if the first line alone is a JSON object with a "type". */
 static bool is_lines(struct import_text *t)
 {
     struct error none;

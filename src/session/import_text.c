@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* An element's memory is given back when it took more. */
+/* A larger element's memory is freed after use. */
 #define KEPT_BYTES ((size_t)1024 * 1024)
 
 /* cJSON's limit */
@@ -153,7 +153,7 @@ static int64_t newlines(const char *bytes, size_t len)
     return count;
 }
 
-/* The next bytes of the chunk are of the element. */
+/* Moves the next bytes of the chunk into the element. */
 static bool add_bytes(struct import_text *t, size_t len)
 {
     const char *bytes = t->chunk + t->at;

@@ -136,7 +136,7 @@ static bool catch_up(void *info, const struct event *ev)
     return true;
 }
 
-/* What is to be known of a session before it is opened. */
+/* The parts of a session that are read before the journal changes to it. */
 struct opening {
     struct session_info info;
     int64_t told;
@@ -326,13 +326,13 @@ bool journal_write_row(struct journal *j, struct error *e)
     return true;
 }
 
-/* What the history is now will be asked for without its log. */
+/* After these events the history is read from a snapshot instead of the log. */
 static bool ends_something(const struct journal *j, enum event_type type)
 {
     return is_run_end(type) || (type == EVENT_COMPACTION_FAILED && !j->history.running);
 }
 
-/* What a listing tells changes with it, and no end of a run may follow. */
+/* Events that change a session's row in listings and that no end of a run may follow. */
 static bool needs_row(enum event_type type)
 {
     return type == EVENT_TURN_STARTED || is_run_end(type) || type == EVENT_COMPACTION_FAILED;
@@ -431,7 +431,7 @@ static void change_settle(struct change *c)
     session_info_release(&c->row);
 }
 
-/* What was written of the history is gone as well. */
+/* The rollback also undoes the rows of the history. */
 static void change_revert(struct journal *j, struct change *c)
 {
     store_rollback(j->store);

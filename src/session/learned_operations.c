@@ -39,7 +39,7 @@ static const struct shape items_shape =
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* One bit of a mask; NULL is none. USAGE where it is no such word. */
+/* The word's bit in a mask; 0 for NULL. USAGE: the word is not among the names. */
 static bool mask_of(const char *word, const struct shape_names *names, const char *what,
                     unsigned *mask, struct error *e)
 {
@@ -52,8 +52,8 @@ static bool mask_of(const char *word, const struct shape_names *names, const cha
                    names->words[0], names->words[1]);
 }
 
-/* Tools and history are read from the logs of sessions, which are no rows of learned memory. A NULL
- * project is the one of the directory, "all" every one. */
+/* Items of tools and history are computed from the logs of sessions, not stored. project NULL: that
+ * of the directory; "all": every project. */
 static bool list(struct memories *m, struct learned_filter *f, const char *project,
                  struct learned_items *out, struct error *e)
 {
@@ -71,7 +71,7 @@ static bool list(struct memories *m, struct learned_filter *f, const char *proje
     return ok;
 }
 
-/* What was said in the session, and its project. */
+/* Restricts the filter to the session, if one is named, and works in its project. */
 static bool find_session(struct memories *m, const char *reference, struct learned_filter *f,
                          struct error *e)
 {
@@ -186,7 +186,7 @@ const struct operation operation_learned_history = {
     .run = run_history,
 };
 
-/* Changes it, and gives it as it is then. */
+/* Changes the item and gives its new state. */
 static bool decide(struct memories *m, const char *reference,
                    bool (*change)(struct store *s, const char *id, struct error *e), void *result,
                    struct error *e)
@@ -208,7 +208,7 @@ static bool accept_entity(const struct operation_context *c, struct learned_item
     return true;
 }
 
-/* An entity goes where entities are, and is gone here. */
+/* An accepted entity moves into the graph. */
 static bool run_accept(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
@@ -258,7 +258,7 @@ const struct operation operation_learned_reject = {
 
 /* --- adding and editing ----------------------------------------------------------------------- */
 
-/* A text that is one directive is of its kind and keeps its words; any other is a fact. */
+/* A text that is a directive gets the directive's kind and text; any other text is a fact. */
 static void read_text(const char *text, struct learned_item *item)
 {
     const struct sentence whole = {.text = text, .len = strlen(text)};
@@ -278,7 +278,7 @@ static bool read_scope(const char *scope, struct learned_item *item, struct erro
            err_set(e, ERR_USAGE, "unknown scope \"%.40s\"; give project or user", scope);
 }
 
-/* One that has no row may never get one. */
+/* The session's id; NULL for a session without a row, which may never get one. */
 static char *kept_session(const struct memories *m)
 {
     struct session_info info = {0};
@@ -365,7 +365,7 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
     vec_free_each(&ids.items);
     if (!ok)
         return false;
-    (void)store_settle(m->store); /* a desk tries again, a command does not */
+    (void)store_settle(m->store); /* a desk tries again after a failure, a command does not */
     for (size_t i = 0; i < gone.items.len; i++)
         out->deleted += !gone.items.items[i].replaced_by;
     vec_push(&m->unlearned, gone);

@@ -27,7 +27,7 @@ static enum found look_again(const char *path, int fd)
     return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? OURS : ANOTHER;
 }
 
-/* What it is that cannot be done, with errno as it stands; NULL when it is locked. */
+/* NULL: locked. Else the action that failed, with errno. */
 static const char *lock_file(const char *path, int *fd)
 {
     for (;;) {

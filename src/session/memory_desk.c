@@ -28,7 +28,7 @@ enum memory_chore {
     MEMORY_CHORES
 };
 
-/* What was told of the vectors. */
+/* Progress of vectors and sessions, and the part of it that was sent as a notice. */
 struct memory_work {
     int64_t left;       /* entries that lack one, as last heard */
     int64_t told_at_ms; /* when that was told */
@@ -213,7 +213,8 @@ static int cannot_follow(const struct error *e)
     return AGAIN_MS;
 }
 
-/* Of a program that ends: what it has left itself, at once. The next one does the rest. */
+/* At the end of the program: follows the sessions that it has left. The next program does the rest.
+ */
 static int follow_last(struct memory_desk *d)
 {
     struct error e;
@@ -413,7 +414,7 @@ void memory_desk_work(struct memory_desk *d)
     want(d, CHORE_EMBED);
 }
 
-/* What the model deleted, on its way to the desk's thread. */
+/* A deletion by the model, on its way to the desk's thread. */
 struct gone_job {
     struct job job;
     struct graph_part gone;

@@ -67,7 +67,7 @@ const char *memories_directory(const struct memories *m)
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
-/* What a person means by a session: one that entries have, else one that is kept here. */
+/* Resolves a session: an id that entries have, else a reference to a saved session. */
 static bool resolve_session(struct memories *m, const char *reference, char id[UUID_LEN + 1],
                             struct memory_scope *scope, struct error *e)
 {

@@ -9,8 +9,8 @@
 #include "session/lock.h"
 #include "store/event_log.h"
 
-/* What is indexed in a compaction's transaction, which the person waits for, is a batch of at most
- * so many messages and about so many bytes; the rest is deferred. */
+/* A compaction's transaction, for which the user waits, indexes at most so many messages and about
+ * so many bytes; the rest is deferred. */
 enum { AT_ONCE_MESSAGES = 500 };
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
@@ -33,7 +33,7 @@ static void forget(struct batch *b)
     b->bytes = 0;
 }
 
-/* What was collected so far. */
+/* Indexes the collected entries. */
 static bool index_batch(struct batch *b, struct error *e)
 {
     struct memory *m = b->sink->memory;

@@ -10,9 +10,10 @@
 #include "session/memories.h"
 #include "session/memory_operations.h"
 
-/* What takes long or is large: memory/export, import and reindex. */
+/* The operations that take long or have a stream: export, import and reindex of memory and of the
+ * graph. */
 
-/* Nobody asks: it goes on. */
+/* False: the caller wants to stop. */
 static bool tell(const struct operation_stream *s, const char *what, int64_t done, int64_t of)
 {
     return !s->tell || s->tell(s->context, what, done, of);
@@ -72,14 +73,14 @@ const struct operation operation_memory_export = {
 
 /* --- memory/import: a step -------------------------------------------------------------------- */
 
-/* A character of two or four bytes may be written as six or twelve ("\u00e4"): three times as many.
- * Besides the line there is a tree as large, and the entries of a step. */
+/* A character of two or four bytes may be written as six or twelve ("\u00e4"), three times as many.
+ */
 #define LINE_BYTES ((size_t)3 * MEMORY_CONTENT_BYTES + 65536)
 
-/* Others who write wait for a step at most. */
+/* Other writers wait for one step at most. */
 enum { STEP_ENTRIES = 8000, STEP_BYTES = 8 * 1024 * 1024 };
 
-/* What is read for the next transaction. */
+/* Entries that were read for the next transaction. */
 struct step {
     VEC(struct memory_entry) entries;
     VEC(int64_t) lines; /* where each stood */
@@ -171,8 +172,8 @@ static bool index_sessions(struct import *in, int64_t *stored, struct error *e)
     return ok;
 }
 
-/* One after the other as they stand in the file, up to the one that is refused: `refused` says
- * where and why. False with `e` when the store failed. */
+/* Indexes the entries one by one in the order of the file, up to the first that is refused, whose
+ * line and reason are in `refused`. False with `e`: the store failed. */
 static bool index_each(struct import *in, int64_t *stored, struct error *refused, struct error *e)
 {
     step_sort(&in->step, by_line);
@@ -188,7 +189,8 @@ static bool index_each(struct import *in, int64_t *stored, struct error *refused
     return true;
 }
 
-/* Keeps what was read in one transaction; where an entry is refused, in another one up to that. */
+/* Saves the step in one transaction. If an entry is refused, saves the entries before it in another
+ * one. */
 static bool keep_step(struct import *in, struct error *e)
 {
     int64_t stored = 0;
@@ -323,7 +325,7 @@ static bool vectors_go_on(void *reindex)
     return !r->stopped;
 }
 
-/* A graph's work comes after the vectors': then there is more left than before. */
+/* `left` can grow: work on the graph follows the vectors. */
 static void count(struct reindex *r, int64_t left)
 {
     if (left > r->of - r->done)
@@ -470,8 +472,6 @@ enum lines_result memories_lines_next(struct memories_lines *l, struct error *e)
     }
 }
 
-/* What is large: graph/export and graph/import. */
-
 /* --- graph/export ----------------------------------------------------------------------------- */
 
 OPERATION_RUN(run_graph_export,
@@ -521,7 +521,7 @@ static bool go_on(void *stream, int64_t done, int64_t of)
     return tell(stream, "entries", done, of);
 }
 
-/* What was written before a fault is said: it stays. */
+/* Entities that were written before a fault stay; the error tells how many. */
 static bool end_import(struct graph_import *in, const struct operation_stream *s, struct error *e)
 {
     struct error cause = {0};

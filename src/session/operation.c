@@ -17,7 +17,7 @@
 #include "session/notice.h"
 #include "session/session_operations.h"
 
-/* Of sessions that were deleted by a process that did not come to the end. */
+/* Removals that a killed process left; so many are finished when a store is opened. */
 enum { REMOVALS_AT_ONCE = 64 };
 
 /* Those that a client can call. Not tool/answer: what it answers is told to ACP alone, which maps
@@ -145,8 +145,8 @@ bool operation_lasts(const struct operation *o)
 
 /* --- needs ------------------------------------------------------------------------------------ */
 
-/* What build and configuration allow. The layers of memory are read also where sessions are not
- * saved. */
+/* The needs that build and configuration meet. Memory, graph and corpora can be read also if
+ * sessions are not saved. */
 static unsigned allowed_by(const struct config *config, const struct operation *o)
 {
     bool reads = (o->needs & (NEED_MEMORY | NEED_GRAPH | NEED_CORPORA)) && !(o->needs & NEED_WRITE);

@@ -32,7 +32,7 @@ enum { GROWTH = 8 };
 
 enum border { BORDER_NONE, BORDER_BEGIN, BORDER_END };
 
-/* The last one in the list, and where. */
+/* The last border in the list and its event. */
 static enum border last_border(const struct event_list *l, int64_t *seq)
 {
     static const enum border borders[EVENT_TYPE_COUNT] = {
@@ -52,9 +52,8 @@ static enum border last_border(const struct event_list *l, int64_t *seq)
     return BORDER_NONE;
 }
 
-/* Finds the run_started of the run that is open behind event `seq`, from there backwards; 0 when
- * none is. Where that event is the end of a run no other is read, else about as many as the run
- * has. */
+/* Searches backwards from event `seq` for the run_started of the run that is open there; 0: none is
+ * open. Reads one event if `seq` ends a run, else about as many as the run has. */
 static bool open_run_find(struct store *s, const char *session_id, int64_t seq, int64_t *begin,
                           struct error *e)
 {
@@ -164,8 +163,8 @@ static const char *const new_names[FILE_COUNT] = {"transcript.md.new", "events.j
 /* The files of one session. Their directory is locked while they are looked at and written, so that
  * two processes do not write to them at once.
  *
- * While a run is open the transcript ends with words to that effect, which are not a part of what
- * is gone on with: how long they are follows from the log, and the next update takes them back. */
+ * While a run is open the transcript ends with words that say so. Their length follows from the
+ * log, and the next update truncates them. */
 struct projection {
     struct catalog *catalog;
     const char *id;
@@ -226,7 +225,8 @@ static int open_folder(const struct catalog *c, bool make)
     return folder;
 }
 
-/* Bounded, for whoever has the lock may have been stopped, and the agent thread waits here. */
+/* Waits at most LOCK_MAX_MS: the process that has the lock may be stopped, and this is the agent
+ * thread. */
 static int lock_directory(int dir)
 {
     for (int waited_ms = 0; flock(dir, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
@@ -368,7 +368,7 @@ static bool write_anew(struct projection *p, const struct session_info *info, st
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-/* To append to; -1 when the file is not as it was left. */
+/* Opens a file to append to it; -1: the file is not as the last update left it. */
 static int open_as_left(struct projection *p, int i, int64_t bytes)
 {
     struct stat st;
@@ -405,7 +405,7 @@ static bool recall_event(void *projection, const struct event *ev)
     return ev->seq < p->seq;
 }
 
-/* Where the transcript stands at the end of the files. */
+/* Restores the transcript's state at the end of the files. */
 static bool recall_open_run(struct projection *p, struct error *e)
 {
     int64_t begin = 0;
@@ -420,7 +420,7 @@ static bool ends_with(const struct derived *f, const struct buf *end)
     return len == (ssize_t)end->len && memcmp(found, end->data, end->len) == 0;
 }
 
-/* False when the transcript does not end as it was left. */
+/* Truncates the words about the open run. False: the transcript does not end with them. */
 static bool take_end_back(struct projection *p)
 {
     struct derived *f = &p->files[TRANSCRIPT];
@@ -467,7 +467,7 @@ static bool remove_files(struct projection *p)
     return ok;
 }
 
-/* That it is gone survives a power failure, where the file system can promise that. */
+/* fsync() makes the removal survive a power failure, if the file system supports it. */
 static bool remove_directory(struct projection *p)
 {
     int folder = open_folder(p->catalog, false);
@@ -481,8 +481,8 @@ static bool remove_directory(struct projection *p)
     return ok;
 }
 
-/* The session may be deleted between a first look and the lock: then nothing of it is written
- * again. */
+/* Reads the session after the lock: it may have been deleted before, and then nothing is written.
+ */
 static bool write_locked(struct projection *p, bool anew, struct error *e)
 {
     struct session_info info = {0};
@@ -498,7 +498,7 @@ static bool write_locked(struct projection *p, bool anew, struct error *e)
     return ok && put_summary(p, e);
 }
 
-/* It becomes a part of paths. */
+/* The id becomes a part of paths. */
 static bool is_id(const char *id, struct error *e)
 {
     return uuid_valid(id) ||

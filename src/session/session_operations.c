@@ -564,7 +564,7 @@ bool compaction_find(struct store *s, const char *session, int64_t seq, struct e
            err_set(e, ERR_USAGE, "event %lld is not a compaction of this session", (long long)seq);
 }
 
-/* What messages are made of, and what tells their turns and takes one back. */
+/* Events that make messages, begin or end their turns, or take a turn back. */
 static bool makes_message(enum event_type type)
 {
     switch (type) {
