@@ -2,12 +2,19 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/i18n.h"
 #include "base/paths.h"
+#include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+
+enum { SHOWN_BYTES = 60 }; /* of a text that is to be deleted */
+
+const struct option verb_json_options[] = {VERB_JSON, {0}};
+const struct option verb_yes_options[] = {VERB_YES, {0}};
 
 bool verb_take_word(void *options, const char *word, struct error *e)
 {
@@ -107,6 +114,15 @@ bool verb_write_file(struct operation_context *c, const struct operation *o, con
     c->stream = NULL;
     whole_file_drop(&file);
     return ok;
+}
+
+void verb_add_deleted(struct buf *question, const char *id, const char *text)
+{
+    AUTO(buf_release) struct buf line = BUF_INIT;
+    buf_addf(&line, "%s  ", id);
+    utf8_add_cut(&line, text, strlen(text), SHOWN_BYTES);
+    utf8_clean(question, line.data, line.len, UTF8_ONE_LINE);
+    buf_addch(question, '\n');
 }
 
 bool verb_may_delete(bool yes, const struct buf *question, struct error *e)

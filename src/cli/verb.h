@@ -63,8 +63,10 @@ char *verb_join(const struct verb_options *o, size_t first);
     {"limit", letter, OPTION_VALUE, "N", help, VERB_AT(limit), .take = cli_take_count}
 /* clang-format on */
 
-/* `tiro sessions compact` runs a conversation, as `tiro run` does, and stands with it (cmd_run.c).
- */
+/* --json alone, --yes alone. */
+extern const struct option verb_json_options[], verb_yes_options[];
+
+/* `tiro sessions compact` runs a conversation as `tiro run` does: it is in cmd_run.c. */
 extern const struct verb verb_sessions_compact;
 
 /* How a session is named on the command line; for the details of a command. */
@@ -85,7 +87,10 @@ bool verb_write_output(struct operation_context *c, const struct operation *o, c
 bool verb_write_file(struct operation_context *c, const struct operation *o, const char *path,
                      bool replace, void *result, struct error *e);
 
-/* Whether what goes for good may go: `yes`, or the answer to the question is. */
+/* Appends a line of a question before deleting: the id and the beginning of the text. */
+void verb_add_deleted(struct buf *question, const char *id, const char *text);
+
+/* Whether to delete: `yes` was given, or the user confirms the question. */
 bool verb_may_delete(bool yes, const struct buf *question, struct error *e);
 
 #endif
