@@ -31,52 +31,26 @@ static const struct grid_column columns[] = {
 };
 /* clang-format on */
 
-static void add_text(struct grid *g, struct buf *text)
-{
-    grid_add(g, text->data);
-    buf_clear(text);
-}
-
-static void add_title(struct grid *g, const struct session_info *s)
-{
-    char *draft = session_title_of_draft(s);
-    char *text = draft ? mem_printf(_("Draft: %s"), draft) : mem_strdup(s->title);
-    grid_add(g, text);
-    free(text);
-    free(draft);
-}
-
-static void add_row(struct grid *g, const struct session_info *s)
-{
-    struct buf text = BUF_INIT;
-    grid_add(g, output_short_id(s->id));
-    output_time(&text, s->updated_ms);
-    add_text(g, &text);
-    buf_addf(&text, ngettext("%d turn", "%d turns", (unsigned long)s->turns), s->turns);
-    add_text(g, &text);
-    add_title(g, s);
-    grid_add(g, s->model);
-    grid_add(g, s->archived_ms > 0 ? _("archived") : NULL);
-    grid_add(g, s->labels);
-    buf_release(&text);
-}
-
-static void say_nothing_there(const struct operation_context *c, const struct verb_options *o)
-{
-    bool filtered = o->archived || o->live || o->label || o->directory;
-    if (!config_boolean(c->config, CONFIG_SESSION_PERSIST))
-        fprintf(stderr, "%s\n", _("sessions are not saved: [session] persist is false"));
-    else if (filtered)
-        fprintf(stderr, "%s\n", _("no session matches; tiro sessions list shows all"));
-    else
-        fprintf(stderr, "%s\n", _("no sessions yet; tiro starts one"));
-}
-
 static void print_rows(const struct session_list *list)
 {
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct grid g = GRID(columns);
-    for (size_t i = 0; i < list->items.len; i++)
-        add_row(&g, &list->items.items[i]);
+    for (size_t i = 0; i < list->items.len; i++) {
+        const struct session_info *s = &list->items.items[i];
+        grid_add(&g, output_short_id(s->id));
+        buf_clear(&text);
+        output_time(&text, s->updated_ms);
+        grid_add(&g, text.data);
+        buf_clear(&text);
+        buf_addf(&text, ngettext("%d turn", "%d turns", (unsigned long)s->turns), s->turns);
+        grid_add(&g, text.data);
+        auto_free char *draft = session_title_of_draft(s);
+        auto_free char *title = draft ? mem_printf(_("Draft: %s"), draft) : NULL;
+        grid_add(&g, title ? title : s->title);
+        grid_add(&g, s->model);
+        grid_add(&g, s->archived_ms > 0 ? _("archived") : NULL);
+        grid_add(&g, s->labels);
+    }
     grid_print(&g);
 }
 
@@ -84,61 +58,43 @@ static void print_names(const struct session_list *list)
 {
     for (size_t i = 0; i < list->items.len; i++) {
         const struct session_info *s = &list->items.items[i];
-        struct buf title = BUF_INIT;
+        AUTO(buf_release) struct buf title = BUF_INIT;
         utf8_clean(&title, s->title, strlen(s->title), UTF8_ONE_LINE);
         printf("%s\t%s\n", output_short_id(s->id), title.data);
-        buf_release(&title);
     }
 }
 
-static bool read_filter(const struct verb_options *o, char *directory,
-                        struct session_filter *filter, struct error *e)
+static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     if (o->archived && o->live)
         return err_set(e, ERR_USAGE, _("--archived and --live exclude each other; give one"));
     if (o->json && o->names)
         return err_set(e, ERR_USAGE, _("--json and --names exclude each other; give one"));
-    *filter = (struct session_filter){.label = o->label,
-                                      .directory = directory,
-                                      .state = o->archived ? SESSION_ARCHIVED
-                                               : o->live   ? SESSION_LIVE
-                                                           : SESSION_ANY,
-                                      .limit = o->limit};
-    return true;
-}
-
-/* As sessions have it; one that is gone is taken as it was written. */
-static char *resolve_directory(const char *path)
-{
-    char *resolved = path ? realpath(path, NULL) : NULL;
-    return resolved ? resolved : mem_strdup(path);
-}
-
-static void print_list(const struct operation_context *c, const struct verb_options *o,
-                       const struct session_list_result *found)
-{
+    /* Sessions store the resolved path. A directory that is gone is compared as it was written. */
+    auto_free char *resolved = o->directory ? realpath(o->directory, NULL) : NULL;
+    const struct session_filter filter = {.label = o->label,
+                                          .directory = resolved ? resolved : o->directory,
+                                          .state = o->archived ? SESSION_ARCHIVED
+                                                   : o->live   ? SESSION_LIVE
+                                                               : SESSION_ANY,
+                                          .limit = o->limit};
+    struct session_list_result found;
+    if (!operation_call(c, &operation_session_list, &filter, &found, e))
+        return false;
     if (o->json)
-        verb_print_json(&operation_session_list, "sessions", found);
+        verb_print_json(&operation_session_list, "sessions", &found);
     else if (o->names)
-        print_names(&found->sessions);
-    else if (found->sessions.items.len == 0)
-        say_nothing_there(c, o);
+        print_names(&found.sessions);
+    else if (found.sessions.items.len > 0)
+        print_rows(&found.sessions);
+    else if (!config_boolean(c->config, CONFIG_SESSION_PERSIST))
+        fprintf(stderr, "%s\n", _("sessions are not saved: [session] persist is false"));
+    else if (o->archived || o->live || o->label || o->directory)
+        fprintf(stderr, "%s\n", _("no session matches; tiro sessions list shows all"));
     else
-        print_rows(&found->sessions);
-}
-
-static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    struct session_list_result found = {0};
-    struct session_filter filter;
-    char *directory = resolve_directory(o->directory);
-    bool ok = read_filter(o, directory, &filter, e) &&
-              operation_call(c, &operation_session_list, &filter, &found, e);
-    if (ok)
-        print_list(c, o, &found);
+        fprintf(stderr, "%s\n", _("no sessions yet; tiro starts one"));
     session_list_release(&found.sessions);
-    free(directory);
-    return ok;
+    return true;
 }
 
 static const struct option list_options[] = {
@@ -163,63 +119,35 @@ static const struct verb verb_sessions_list =
 
 enum { PAGE_EVENTS = 200 };
 
-/* A session on its way out: the text of each turn, the oldest of which go when there is a limit. */
+/* Writes a session page by page. Without a limit each event is written as it comes; with one, the
+ * texts of the last `limit` turns are kept until the end. */
 struct show {
     bool json;
-    size_t limit;                    /* turns; 0: all, each is printed as it comes */
-    bool any;                        /* an event is */
-    bool closed;                     /* standard output takes no more */
-    const struct session_info *info; /* of the page that is there */
+    size_t limit; /* turns; 0: all */
+    bool any;     /* an event was written */
+    bool closed;  /* standard output takes no more */
     struct transcript_words words;
     struct transcript_text text;
     struct output output;
     VEC(struct buf) turns;
 };
 
-static struct transcript_words local_words(void)
-{
-    return (struct transcript_words){
-        .you = _("you"),
-        .cut_off = _("cut off"),
-        .failed = _("failed"),
-        .interrupted = _("interrupted"),
-        .bytes = _("bytes"),
-        .seconds = _("s"),
-        .unfinished = _("unfinished"),
-        .compacted = _("compacted"),
-        .compaction_failed = _("compaction failed"),
-        .compaction_undone = _("compaction undone"),
-        .summary = _("summary"),
-        .tokens = _("tokens"),
-        .messages = _("messages"),
-        .remembered = _("stored in memory"),
-        .recalled = _("recalled"),
-        .learned = _("remembered for later sessions"),
-        .proposed = _("to be remembered?"),
-        .open_end = _("unfinished: interrupted, or still running"),
-        .time = output_time,
-    };
-}
-
 static void put(struct show *s, const char *text, size_t len)
 {
     s->closed = s->closed || !output_write(&s->output, text, len);
 }
 
-static void put_head(struct show *s)
+static void put_head(struct show *s, const struct session_info *info)
 {
-    struct buf head = BUF_INIT;
+    AUTO(buf_release) struct buf head = BUF_INIT;
     if (s->json) {
-        struct json *v = shape_to_json(&session_info_shape, s->info);
-        char *text = json_print(v);
+        AUTO(json_free_local) struct json *v = shape_to_json(&session_info_shape, info);
+        auto_free char *text = json_print(v);
         buf_addf(&head, "{\"session\":%s,\n\"events\":[", text);
-        free(text);
-        json_free(v);
     } else {
-        transcript_text_head(&head, s->info, &s->words, false);
+        transcript_text_head(&head, info, &s->words, false);
     }
     put(s, head.data, head.len);
-    buf_release(&head);
 }
 
 static void put_turn(struct show *s, struct buf *turn)
@@ -231,70 +159,26 @@ static void put_turn(struct show *s, struct buf *turn)
     buf_clear(turn);
 }
 
-/* That the turn before was cut off is a part of that turn. */
-static void begin_turn(struct show *s)
+static void take_event(struct show *s, const struct event *ev)
 {
-    if (s->turns.len > 0)
-        transcript_text_cut_off(&s->text, &vec_last(&s->turns));
-    if (s->limit > 0 && s->turns.len == s->limit) {
-        buf_release(&s->turns.items[0]);
-        vec_remove(&s->turns, 0, 1);
+    if (s->turns.len == 0 || (s->limit > 0 && ev->type == EVENT_TURN_STARTED)) {
+        if (s->turns.len > 0) /* "cut off" belongs to the turn before */
+            transcript_text_cut_off(&s->text, &vec_last(&s->turns));
+        if (s->limit > 0 && s->turns.len == s->limit) {
+            buf_release(&s->turns.items[0]);
+            vec_remove(&s->turns, 0, 1);
+        }
+        vec_push(&s->turns, (struct buf)BUF_INIT);
     }
-    struct buf turn = BUF_INIT;
-    vec_push(&s->turns, turn);
-}
-
-static void add_event(struct show *s, const struct event *ev)
-{
     struct buf *turn = &vec_last(&s->turns);
     if (s->json) {
-        char *line = event_to_line(ev);
+        auto_free char *line = event_to_line(ev);
         buf_addf(turn, ",\n%s", line);
-        free(line);
     } else {
         transcript_text_add(&s->text, turn, ev);
     }
-}
-
-static void take_event(struct show *s, const struct event *ev)
-{
-    if (s->turns.len == 0 || (s->limit > 0 && ev->type == EVENT_TURN_STARTED))
-        begin_turn(s);
-    add_event(s, ev);
     if (s->limit == 0)
-        put_turn(s, &s->turns.items[0]);
-}
-
-static void put_rest(struct show *s)
-{
-    if (!s->json && s->turns.len > 0)
-        transcript_text_end(&s->text, &vec_last(&s->turns));
-    for (size_t i = 0; i < s->turns.len; i++)
-        put_turn(s, &s->turns.items[i]);
-    if (s->json)
-        put(s, "\n]}\n", 4);
-}
-
-static void show_release(struct show *s)
-{
-    for (size_t i = 0; i < s->turns.len; i++)
-        buf_release(&s->turns.items[i]);
-    vec_release(&s->turns);
-    transcript_text_release(&s->text);
-}
-
-/* False when the last page is taken, or nobody reads any more. */
-static bool take_page(struct show *s, struct session_history_params *next,
-                      const struct session_history_result *page)
-{
-    s->info = &page->session;
-    if (next->after == 0)
-        put_head(s);
-    for (size_t i = 0; i < page->events.items.len; i++)
-        take_event(s, page->events.items.items[i]);
-    if (page->events.items.len > 0)
-        next->after = vec_last(&page->events.items)->seq;
-    return page->more && !s->closed;
+        put_turn(s, turn);
 }
 
 static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -302,23 +186,59 @@ static bool run_show(struct operation_context *c, const struct verb_options *o, 
     const struct operation *history = &operation_session_history;
     struct session_history_params params = {
         .session = o->words.len > 0 ? o->words.items[0] : "last", .limit = PAGE_EVENTS};
-    struct show s = {.json = o->json, .limit = (size_t)o->limit, .words = local_words()};
-    struct session_history_result page = {0};
+    struct show s = {.json = o->json,
+                     .limit = (size_t)o->limit,
+                     .words = {
+                         .you = _("you"),
+                         .cut_off = _("cut off"),
+                         .failed = _("failed"),
+                         .interrupted = _("interrupted"),
+                         .bytes = _("bytes"),
+                         .seconds = _("s"),
+                         .unfinished = _("unfinished"),
+                         .compacted = _("compacted"),
+                         .compaction_failed = _("compaction failed"),
+                         .compaction_undone = _("compaction undone"),
+                         .summary = _("summary"),
+                         .tokens = _("tokens"),
+                         .messages = _("messages"),
+                         .remembered = _("stored in memory"),
+                         .recalled = _("recalled"),
+                         .learned = _("remembered for later sessions"),
+                         .proposed = _("to be remembered?"),
+                         .open_end = _("unfinished: interrupted, or still running"),
+                         .time = output_time,
+                     }};
     char id[UUID_LEN + 1];
     output_init(&s.output);
     transcript_text_init(&s.text, &s.words);
     bool more = true, ok = true;
     while (more && ok) {
+        struct session_history_result page;
         ok = operation_call(c, history, &params, &page, e);
-        more = ok && take_page(&s, &params, &page);
+        if (ok && params.after == 0)
+            put_head(&s, &page.session);
+        for (size_t i = 0; ok && i < page.events.items.len; i++)
+            take_event(&s, page.events.items.items[i]);
+        if (ok && page.events.items.len > 0)
+            params.after = vec_last(&page.events.items)->seq;
+        more = ok && page.more && !s.closed;
         memcpy(id, page.session.id, sizeof id);
         params.session = id; /* "last" may be another one by now */
         shape_release(history->result, &page);
     }
-    if (ok)
-        put_rest(&s);
+    if (ok && !s.json && s.turns.len > 0)
+        transcript_text_end(&s.text, &vec_last(&s.turns));
+    for (size_t i = 0; i < s.turns.len; i++) {
+        if (ok)
+            put_turn(&s, &s.turns.items[i]);
+        buf_release(&s.turns.items[i]);
+    }
+    if (ok && s.json)
+        put(&s, "\n]}\n", 4);
     output_end(&s.output);
-    show_release(&s);
+    vec_release(&s.turns);
+    transcript_text_release(&s.text);
     return ok;
 }
 
@@ -338,75 +258,55 @@ static const struct verb verb_sessions_show =
 
 enum { DEFAULT_LIMIT = 50 };
 
-static void add_clean(struct buf *out, const char *text)
+/* Two lines of a match: the session, and the text around the match. */
+static void add_hit(struct buf *out, const struct search_hit *h, size_t width)
 {
-    if (text)
-        utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
-}
-
-static void add_line(struct buf *out, const struct buf *line, size_t width)
-{
-    buf_add(out, line->data, utf8_cut_width(line->data, line->len, width));
-    buf_addch(out, '\n');
-}
-
-static void add_where(struct buf *out, const struct search_hit *h, size_t width)
-{
-    struct buf line = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT;
     buf_addf(&line, "%s  ", output_short_id(h->session_id));
     output_time(&line, h->at_ms);
     buf_addstr(&line, "  ");
-    add_clean(&line, h->title);
+    if (h->title)
+        utf8_clean(&line, h->title, strlen(h->title), UTF8_ONE_LINE);
     if (h->archived)
         buf_addf(&line, " (%s)", _("archived"));
-    add_line(out, &line, width);
-    buf_release(&line);
-}
+    buf_add(out, line.data, utf8_cut_width(line.data, line.len, width));
+    buf_addch(out, '\n');
 
-static void add_what(struct buf *out, const struct search_hit *h, size_t width)
-{
-    struct buf line = BUF_INIT;
+    buf_clear(&line);
     buf_addf(&line, "  %s: ", h->role == ROLE_USER ? _("you") : "tiro");
     size_t taken = utf8_width(line.data, line.len);
-    size_t start =
-        h->snippet && width > taken ? output_start(h->snippet, h->match, width - taken - 1) : 0;
+    const char *snippet = h->snippet ? h->snippet : "";
+    size_t start = width > taken ? output_start(snippet, h->match, width - taken - 1) : 0;
     if (start > 0)
         buf_addstr(&line, "…");
-    add_clean(&line, h->snippet ? h->snippet + start : NULL);
-    add_line(out, &line, width);
-    buf_release(&line);
-}
-
-static void print_hits(const struct search_hits *hits)
-{
-    struct buf out = BUF_INIT;
-    size_t width = output_width();
-    if (hits->items.len == 0)
-        fprintf(stderr, "%s\n", _("no matches"));
-    for (size_t i = 0; i < hits->items.len; i++) {
-        add_where(&out, &hits->items.items[i], width);
-        add_what(&out, &hits->items.items[i], width);
-    }
-    fwrite(out.data, 1, out.len, stdout);
-    buf_release(&out);
+    utf8_clean(&line, snippet + start, strlen(snippet + start), UTF8_ONE_LINE);
+    buf_add(out, line.data, utf8_cut_width(line.data, line.len, width));
+    buf_addch(out, '\n');
 }
 
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct session_search_result found = {0};
-    char *query = verb_join(o, 0);
+    struct session_search_result found;
+    auto_free char *query = verb_join(o, 0);
     const struct session_search_params params = {
         .query = query, .session = o->in, .limit = o->limit > 0 ? o->limit : DEFAULT_LIMIT};
-    bool ok = operation_call(c, &operation_session_search, &params, &found, e);
-    if (ok && o->json)
+    if (!operation_call(c, &operation_session_search, &params, &found, e))
+        return false;
+    if (o->json) {
         verb_print_json(&operation_session_search, "matches", &found);
-    else if (ok)
-        print_hits(&found.matches);
+    } else {
+        AUTO(buf_release) struct buf out = BUF_INIT;
+        size_t width = output_width();
+        for (size_t i = 0; i < found.matches.items.len; i++)
+            add_hit(&out, &found.matches.items.items[i], width);
+        fwrite(out.data, 1, out.len, stdout);
+        if (found.matches.items.len == 0)
+            fprintf(stderr, "%s\n", _("no matches"));
+    }
     if (found.more)
         fprintf(stderr, _("more than %d matches; --limit N shows more\n"), params.limit);
     search_hits_release(&found.matches);
-    free(query);
-    return ok;
+    return true;
 }
 
 static const struct option search_options[] = {
@@ -426,8 +326,6 @@ static const struct verb verb_sessions_search =
          .options = search_options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));
 
 /* --- sessions change -------------------------------------------------------------------------- */
-
-/* rename, label, archive, unarchive, fork, delete. */
 
 static bool change(struct operation_context *c, const struct operation *o, const void *params,
                    struct error *e)
@@ -451,11 +349,9 @@ static const struct verb verb_sessions_rename =
 
 static bool run_label(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *changes = verb_join(o, 1);
+    auto_free char *changes = verb_join(o, 1);
     const struct session_label_params params = {.session = o->words.items[0], .changes = changes};
-    bool ok = change(c, &operation_session_label, &params, e);
-    free(changes);
-    return ok;
+    return change(c, &operation_session_label, &params, e);
 }
 
 static const struct verb verb_sessions_label =
@@ -471,6 +367,7 @@ static bool change_one(struct operation_context *c, const struct operation *o, c
     return change(c, o, &params, e);
 }
 
+/* Keeps the last error; prints the one before. */
 static void add_fault(struct error *e, const struct error *fault)
 {
     if (e->code != ERR_OK)
@@ -478,7 +375,7 @@ static void add_fault(struct error *e, const struct error *fault)
     *e = *fault;
 }
 
-/* One that cannot be changed does not keep the others from it. */
+/* After an error the other sessions are changed nevertheless. */
 static bool change_each(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     for (size_t i = 0; i < o->words.len; i++) {
@@ -489,7 +386,7 @@ static bool change_each(struct operation_context *c, const struct verb_options *
     return e->code == ERR_OK;
 }
 
-/* What cannot be asked of a model now does not undo the archiving. */
+/* The sessions are archived even when no model can be asked what to remember of them. */
 static bool run_archive(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct error fault = {0};
@@ -521,13 +418,14 @@ static const struct verb verb_sessions_unarchive = VERB(
     .synopsis = "sessions unarchive SESSION...", .help = N_("move sessions out of the archive"),
     .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
-static void print_made(const struct operation *o, struct session_info *made, bool json)
+/* Prints a new session, and releases it. */
+static void print_new(const struct operation *o, struct session_info *session, bool json)
 {
     if (json)
-        verb_print_json(o, NULL, made);
+        verb_print_json(o, NULL, session);
     else
-        puts(made->id);
-    session_info_release(made);
+        puts(session->id);
+    session_info_release(session);
 }
 
 static bool run_fork(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -537,7 +435,7 @@ static bool run_fork(struct operation_context *c, const struct verb_options *o, 
     struct session_info fork;
     if (!operation_call(c, &operation_session_fork, &params, &fork, e))
         return false;
-    print_made(&operation_session_fork, &fork, o->json);
+    print_new(&operation_session_fork, &fork, o->json);
     return true;
 }
 
@@ -571,65 +469,48 @@ static bool is_among(const struct session_list *list, const char *id)
     return false;
 }
 
-/* All that are named, each once: before the first goes, as "last" is another one afterwards. */
-static bool find_all(struct operation_context *c, const struct verb_options *o,
-                     struct session_list *out, struct error *e)
+/* Finds all sessions, each once, before the first is deleted: "last" is another one afterwards. */
+static bool run_delete(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
+    AUTO(session_list_release) struct session_list list = {0};
+    AUTO(buf_release) struct buf question = BUF_INIT;
     for (size_t i = 0; i < o->words.len; i++) {
         struct session_info info;
         const struct session_params params = {.session = o->words.items[i]};
         if (!operation_call(c, &operation_session_read, &params, &info, e))
             return false;
-        if (is_among(out, info.id))
+        if (is_among(&list, info.id)) {
             session_info_release(&info);
-        else
-            vec_push(&out->items, info);
+            continue;
+        }
+        vec_push(&list.items, info);
+        buf_addf(&question, "%s  ", output_short_id(info.id));
+        utf8_clean(&question, info.title, strlen(info.title), UTF8_ONE_LINE);
+        buf_addch(&question, '\n');
     }
-    return true;
-}
-
-static bool may_delete(const struct session_list *list, bool yes, struct error *e)
-{
-    struct buf text = BUF_INIT;
-    size_t count = list->items.len;
-    for (size_t i = 0; i < count; i++) {
-        const struct session_info *s = &list->items.items[i];
-        buf_addf(&text, "%s  ", output_short_id(s->id));
-        utf8_clean(&text, s->title, strlen(s->title), UTF8_ONE_LINE);
-        buf_addch(&text, '\n');
-    }
-    buf_addf(&text,
+    size_t count = list.items.len;
+    buf_addf(&question,
              ngettext("Delete %zu session for good? [y/N] ", "Delete %zu sessions for good? [y/N] ",
                       (unsigned long)count),
              count);
-    bool may = verb_may_delete(yes, &text, e);
-    buf_release(&text);
-    return may;
-}
-
-static bool run_delete(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    struct session_list list = {0};
-    bool ok = find_all(c, o, &list, e) && may_delete(&list, o->yes, e);
-    for (size_t i = 0; ok && i < list.items.len; i++) {
+    if (!verb_may_delete(o->yes, &question, e))
+        return false;
+    for (size_t i = 0; i < count; i++) {
         struct error fault = {0};
         if (!change_one(c, &operation_session_delete, list.items.items[i].id, &fault))
             add_fault(e, &fault);
     }
-    session_list_release(&list);
     return e->code == ERR_OK;
 }
-
-static const struct option delete_options[] = {VERB_YES, {0}};
 
 static const struct verb verb_sessions_delete =
     VERB(operation_session_delete, run_delete, .name = "delete",
          .synopsis = "sessions delete [--yes] SESSION...",
          .help = N_("delete sessions with all their messages and entries of memory"),
          .details = N_("Asks once; without a terminal, --yes is required."),
-         .options = delete_options, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
+         .options = verb_yes_options, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
-/* --- sessions transfer ------------------------------------------------------------------------ */
+/* --- sessions export, import, rebuild --------------------------------------------------------- */
 
 static char *formats(void)
 {
@@ -652,23 +533,15 @@ static bool take_format(const struct option *self, void *at, const char *value, 
     return cli_unknown(_("export format"), value, names, EXPORT_FORMAT_COUNT, e);
 }
 
-static enum export_format choose_format(const struct verb_options *o, const char *path)
-{
-    enum export_format format = EXPORT_MARKDOWN;
-    if (o->format)
-        export_format_from_name(o->format, &format);
-    else if (path)
-        format = export_format_of_path(path);
-    return format;
-}
-
 static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const char *path = o->output && strcmp(o->output, "-") != 0 ? o->output : NULL;
-    struct session_export_params params = {.session = o->words.items[0],
-                                           .path = path,
-                                           .format = choose_format(o, path),
-                                           .replace = o->force};
+    struct session_export_params params = {
+        .session = o->words.items[0], .path = path, .format = EXPORT_MARKDOWN, .replace = o->force};
+    if (o->format)
+        export_format_from_name(o->format, &params.format);
+    else if (path)
+        params.format = export_format_of_path(path);
     if (!path)
         return verb_write_output(c, &operation_session_export, &params, NULL, e);
     return output_may_write(path, o->force, e) &&
@@ -696,11 +569,11 @@ static const struct verb verb_sessions_export =
          .options = export_options, VERB_WORDS(1, 1, OFFER_SESSIONS));
 
 struct import_watch {
-    bool terminal; /* standard error is one, to show progress on */
+    bool terminal; /* standard error is one: progress is shown on it */
     int shown;     /* percent; -1: none */
 };
 
-static bool tell(void *context, const char *what, int64_t percent, int64_t of)
+static bool show_import(void *context, const char *what, int64_t percent, int64_t of)
 {
     struct import_watch *w = context;
     (void)what, (void)of;
@@ -715,18 +588,19 @@ static bool run_import(struct operation_context *c, const struct verb_options *o
 {
     struct import_watch watch = {.terminal = isatty(STDERR_FILENO), .shown = -1};
     const struct session_import_params params = {.title = o->title, .directory = c->project};
-    struct operation_stream stream = {.tell = tell, .wake_fd = -1, .context = &watch};
-    struct session_info made;
+    struct operation_stream stream = {.tell = show_import, .wake_fd = -1, .context = &watch};
+    struct session_info imported;
     stream.in = input_open(o->words.items[0], e);
     if (!stream.in)
         return false;
     signals_open();
     c->stream = &stream;
-    bool ok = operation_call(c, &operation_session_import, &params, &made, e);
+    bool ok = operation_call(c, &operation_session_import, &params, &imported, e);
+    c->stream = NULL;
     if (watch.shown >= 0)
         fputs("\r     \r", stderr);
     if (ok)
-        print_made(&operation_session_import, &made, o->json);
+        print_new(&operation_session_import, &imported, o->json);
     input_close(stream.in);
     return ok;
 }
@@ -748,44 +622,32 @@ static const struct verb verb_sessions_import = VERB(
                   "- is standard input."),
     .options = import_options, VERB_WORDS(1, 1, OFFER_FILES));
 
-static void show_progress(size_t done, size_t count)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s %zu/%zu", _("sessions"), done, count);
-}
-
-static void end_progress(size_t count)
-{
-    if (count > 0 && isatty(STDERR_FILENO))
-        fputc('\n', stderr);
-}
-
-/* A session that was deleted meanwhile is no error. */
-static bool rebuild_all(struct operation_context *c, struct error *e)
-{
-    const struct session_filter every = {0};
-    struct session_list_result found;
-    if (!operation_call(c, &operation_session_list, &every, &found, e))
-        return false;
-    const struct session_list *list = &found.sessions;
-    for (size_t i = 0; i < list->items.len; i++) {
-        struct error fault = {0};
-        show_progress(i + 1, list->items.len);
-        if (change_one(c, &operation_session_rebuild, list->items.items[i].id, &fault) ||
-            fault.code == ERR_SESSION_NOT_FOUND)
-            continue;
-        end_progress(list->items.len);
-        add_fault(e, &fault);
-    }
-    end_progress(list->items.len);
-    session_list_release(&found.sessions);
-    return e->code == ERR_OK;
-}
-
 static bool run_rebuild(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    return o->words.len == 0 ? rebuild_all(c, e)
-                             : change_one(c, &operation_session_rebuild, o->words.items[0], e);
+    if (o->words.len > 0)
+        return change_one(c, &operation_session_rebuild, o->words.items[0], e);
+    const struct session_filter all = {0};
+    struct session_list_result found;
+    if (!operation_call(c, &operation_session_list, &all, &found, e))
+        return false;
+    bool terminal = isatty(STDERR_FILENO);
+    size_t count = found.sessions.items.len;
+    for (size_t i = 0; i < count; i++) {
+        struct error fault = {0};
+        if (terminal)
+            fprintf(stderr, "\r%s %zu/%zu", _("sessions"), i + 1, count);
+        /* A session that was deleted meanwhile is no error. */
+        if (change_one(c, &operation_session_rebuild, found.sessions.items.items[i].id, &fault) ||
+            fault.code == ERR_SESSION_NOT_FOUND)
+            continue;
+        if (terminal)
+            fputc('\n', stderr);
+        add_fault(e, &fault);
+    }
+    if (count > 0 && terminal)
+        fputc('\n', stderr);
+    session_list_release(&found.sessions);
+    return e->code == ERR_OK;
 }
 
 static const struct verb verb_sessions_rebuild =
