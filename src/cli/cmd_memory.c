@@ -117,11 +117,10 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
     }
     if (list.items.len == 0)
         fprintf(stderr, "%s\n",
-                o->session ? _("memory has no entries of this session; tiro memory list shows all")
-                : o->origin
-                    ? _("memory has no entries that came so; tiro memory list shows all")
-                    : _("memory is empty: conversations that you leave and tiro memory import "
-                        "fill it"));
+                o->session  ? _("memory has no entries of this session; tiro memory list shows all")
+                : o->origin ? _("memory has no entries of this origin; tiro memory list shows all")
+                            : _("memory is empty; conversations that you leave and tiro memory "
+                                "import add to it"));
     bool more = page && list.items.len > PAGE;
     if (more)
         memory_entry_release(&list.items.items[--list.items.len]);
