@@ -77,20 +77,17 @@ static bool open_run_find(struct store *s, const char *session_id, int64_t seq, 
 static const char summary_name[] = "summary.txt";
 static const char new_name[] = "summary.txt.new";
 
-static bool holds(int fd, const struct buf *text)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != (off_t)text->len)
-        return false;
-    auto_free char *found = mem_alloc(text->len);
-    return read(fd, found, text->len) == (ssize_t)text->len &&
-           memcmp(found, text->data, text->len) == 0;
-}
-
 static bool is_there(int directory, const struct buf *text)
 {
+    struct stat st;
     int fd = openat(directory, summary_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool there = fd >= 0 && holds(fd, text);
+    bool there =
+        fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)text->len;
+    if (there) {
+        auto_free char *found = mem_alloc(text->len);
+        there = read(fd, found, text->len) == (ssize_t)text->len &&
+                memcmp(found, text->data, text->len) == 0;
+    }
     if (fd >= 0)
         close(fd);
     return there;
@@ -130,7 +127,7 @@ static bool summary_file_put(int directory, const char *summary)
     struct buf text = BUF_INIT;
     if (!summary)
         return summary_file_remove(directory);
-    unlinkat(directory, new_name, 0); /* what a crash left */
+    unlinkat(directory, new_name, 0); /* of a process that was killed */
     utf8_clean(&text, summary, strlen(summary), UTF8_MULTILINE);
     buf_addch(&text, '\n');
     bool ok = is_there(directory, &text) || write_new(directory, &text);
@@ -273,29 +270,26 @@ static void projection_end(struct projection *p)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static bool flush_file(struct derived *f)
-{
-    if (!paths_write_all(f->fd, f->pending.data, f->pending.len))
-        return false;
-    f->bytes += (int64_t)f->pending.len;
-    buf_clear(&f->pending);
-    return true;
-}
-
 static bool flush(struct projection *p, size_t least)
 {
-    for (int i = 0; i < FILE_COUNT && p->cause == 0; i++)
-        if (p->files[i].pending.len > least && !flush_file(&p->files[i]))
+    for (int i = 0; i < FILE_COUNT && p->cause == 0; i++) {
+        struct derived *f = &p->files[i];
+        if (f->pending.len <= least)
+            continue;
+        if (paths_write_all(f->fd, f->pending.data, f->pending.len)) {
+            f->bytes += (int64_t)f->pending.len;
+            buf_clear(&f->pending);
+        } else
             p->cause = errno;
+    }
     return p->cause == 0;
 }
 
 static bool add_event(void *projection, const struct event *ev)
 {
     struct projection *p = projection;
-    char *line = event_to_line(ev);
+    auto_free char *line = event_to_line(ev);
     buf_addf(&p->files[EVENTS].pending, "%s\n", line);
-    free(line);
     transcript_text_add(&p->text, &p->files[TRANSCRIPT].pending, ev);
     p->seq = ev->seq;
     return flush(p, PIECE_BYTES);
@@ -322,30 +316,6 @@ static bool note_down(struct projection *p, struct error *e)
 
 /* --- anew ------------------------------------------------------------------------------------- */
 
-static bool open_new(struct projection *p, struct error *e)
-{
-    for (int i = 0; i < FILE_COUNT; i++) {
-        struct derived *f = &p->files[i];
-        if (f->fd >= 0)
-            close(f->fd);
-        f->bytes = 0;
-        buf_clear(&f->pending);
-        f->fd = openat(p->dir, new_names[i], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                       0600);
-        if (f->fd < 0)
-            return fault("make files in", p->path, e);
-    }
-    return true;
-}
-
-static bool move_new(struct projection *p, struct error *e)
-{
-    for (int i = 0; i < FILE_COUNT; i++)
-        if (renameat(p->dir, new_names[i], p->dir, names[i]) != 0)
-            return fault("replace the files in", p->path, e);
-    return true;
-}
-
 static void drop_new(struct projection *p)
 {
     for (int i = 0; i < FILE_COUNT; i++)
@@ -357,10 +327,23 @@ static bool write_anew(struct projection *p, const struct session_info *info, st
     p->seq = 0;
     transcript_text_release(&p->text);
     transcript_text_init(&p->text, &transcript_words_fixed);
-    if (!open_new(p, e))
-        return false;
+    for (int i = 0; i < FILE_COUNT; i++) {
+        struct derived *f = &p->files[i];
+        if (f->fd >= 0)
+            close(f->fd);
+        f->bytes = 0;
+        buf_clear(&f->pending);
+        f->fd = openat(p->dir, new_names[i], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       0600);
+        if (f->fd < 0)
+            return fault("make files in", p->path, e);
+    }
     transcript_text_head(&p->files[TRANSCRIPT].pending, info, &transcript_words_fixed, true);
-    if (add_events(p, e) && move_new(p, e))
+    bool ok = add_events(p, e);
+    for (int i = 0; ok && i < FILE_COUNT; i++)
+        ok = renameat(p->dir, new_names[i], p->dir, names[i]) == 0 ||
+             fault("replace the files in", p->path, e);
+    if (ok)
         return note_down(p, e);
     drop_new(p);
     return false;
@@ -368,28 +351,19 @@ static bool write_anew(struct projection *p, const struct session_info *info, st
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-/* Opens a file to append to it; -1: the file is not as the last update left it. */
-static int open_as_left(struct projection *p, int i, int64_t bytes)
-{
-    struct stat st;
-    int fd = openat(p->dir, names[i], O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == bytes &&
-        st.st_nlink == 1)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
+/* Opens the files to append to them. False: they are not as the last update left them. */
 static bool can_go_on(struct projection *p, const struct projected *left)
 {
     const int64_t bytes[FILE_COUNT] = {
         [TRANSCRIPT] = left->transcript_bytes, [EVENTS] = left->events_bytes};
     p->seq = left->seq;
     for (int i = 0; i < FILE_COUNT && left->seq > 0; i++) {
-        p->files[i].bytes = bytes[i];
-        p->files[i].fd = open_as_left(p, i, bytes[i]);
-        if (p->files[i].fd < 0)
+        struct stat st;
+        struct derived *f = &p->files[i];
+        f->bytes = bytes[i];
+        f->fd = openat(p->dir, names[i], O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (f->fd < 0 || fstat(f->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != bytes[i] ||
+            st.st_nlink != 1)
             return false;
     }
     return left->seq > 0;
@@ -398,26 +372,10 @@ static bool can_go_on(struct projection *p, const struct projected *left)
 static bool recall_event(void *projection, const struct event *ev)
 {
     struct projection *p = projection;
-    struct buf written = BUF_INIT;
+    AUTO(buf_release) struct buf written = BUF_INIT;
     if (ev->seq <= p->seq)
         transcript_text_add(&p->text, &written, ev);
-    buf_release(&written);
     return ev->seq < p->seq;
-}
-
-/* Restores the transcript's state at the end of the files. */
-static bool recall_open_run(struct projection *p, struct error *e)
-{
-    int64_t begin = 0;
-    return open_run_find(p->catalog->store, p->id, p->seq, &begin, e) &&
-           (begin == 0 || event_log_read(p->catalog->store, p->id, begin - 1, recall_event, p, e));
-}
-
-static bool ends_with(const struct derived *f, const struct buf *end)
-{
-    auto_free char *found = mem_alloc(end->len);
-    ssize_t len = pread(f->fd, found, end->len, (off_t)(f->bytes - (int64_t)end->len));
-    return len == (ssize_t)end->len && memcmp(found, end->data, end->len) == 0;
 }
 
 /* Truncates the words about the open run. False: the transcript does not end with them. */
@@ -426,36 +384,32 @@ static bool take_end_back(struct projection *p)
     struct derived *f = &p->files[TRANSCRIPT];
     AUTO(buf_release) struct buf end = BUF_INIT;
     transcript_text_end(&p->text, &end);
-    int64_t rest = f->bytes - (int64_t)end.len;
-    bool ok =
-        end.len == 0 || (rest >= 0 && ends_with(f, &end) && ftruncate(f->fd, (off_t)rest) == 0);
-    f->bytes = rest;
-    return ok;
+    f->bytes -= (int64_t)end.len;
+    if (end.len == 0)
+        return true;
+    if (f->bytes < 0)
+        return false;
+    auto_free char *found = mem_alloc(end.len);
+    return pread(f->fd, found, end.len, (off_t)f->bytes) == (ssize_t)end.len &&
+           memcmp(found, end.data, end.len) == 0 && ftruncate(f->fd, (off_t)f->bytes) == 0;
 }
 
 static bool go_on(struct projection *p, const struct session_info *info, struct error *e)
 {
-    int64_t last;
-    if (!event_log_last(p->catalog->store, p->id, &last, e))
+    struct store *s = p->catalog->store;
+    int64_t last, begin = 0;
+    if (!event_log_last(s, p->id, &last, e))
         return false;
     if (last <= p->seq)
         return true;
-    if (!recall_open_run(p, e))
+    /* Restore the transcript's state at the end of the files. */
+    if (!open_run_find(s, p->id, p->seq, &begin, e) ||
+        (begin > 0 && !event_log_read(s, p->id, begin - 1, recall_event, p, e)))
         return false;
     return take_end_back(p) ? add_events(p, e) && note_down(p, e) : write_anew(p, info, e);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
-static bool put_summary(struct projection *p, struct error *e)
-{
-    char *summary;
-    if (!event_log_summary(p->catalog->store, p->id, &summary, e))
-        return false;
-    bool ok = summary_file_put(p->dir, summary) || fault("write the summary in", p->path, e);
-    free(summary);
-    return ok;
-}
+/* --- the operations on all files --- */
 
 static bool remove_files(struct projection *p)
 {
@@ -485,17 +439,18 @@ static bool remove_directory(struct projection *p)
  */
 static bool write_locked(struct projection *p, bool anew, struct error *e)
 {
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     struct projected left;
+    auto_free char *summary = NULL;
+    struct store *s = p->catalog->store;
     if (!open_directory(p, true))
         return fault("open the directory", p->path, e);
-    drop_new(p); /* what a crash left */
-    bool ok = sessions_get(p->catalog->store, p->id, &info, e) &&
-              projected_get(p->catalog->store, p->id, &left, e);
-    if (ok)
-        ok = !anew && can_go_on(p, &left) ? go_on(p, &info, e) : write_anew(p, &info, e);
-    session_info_release(&info);
-    return ok && put_summary(p, e);
+    drop_new(p); /* of a process that was killed */
+    if (!sessions_get(s, p->id, &info, e) || !projected_get(s, p->id, &left, e) ||
+        !(!anew && can_go_on(p, &left) ? go_on(p, &info, e) : write_anew(p, &info, e)) ||
+        !event_log_summary(s, p->id, &summary, e))
+        return false;
+    return summary_file_put(p->dir, summary) || fault("write the summary in", p->path, e);
 }
 
 /* The id becomes a part of paths. */
@@ -558,38 +513,27 @@ bool projection_remove(struct catalog *c, const char *id, struct error *e)
 
 /* --- images of messages --- */
 
-static bool decode(const char *data, struct buf *bytes, const char **media_type, struct error *e)
-{
-    if (!base64_decode(data, bytes))
-        return err_set(e, ERR_USAGE,
-                       "\"data\" does not fit; give base64 of at most %zu MB of an image",
-                       IMAGE_MAX_BYTES >> 20);
-    *media_type = image_media_type(bytes->data, bytes->len);
-    return *media_type || err_set(e, ERR_USAGE, "\"data\" is no PNG, JPEG, GIF or WebP image");
-}
-
-static char *new_path(const char *directory, const char *media_type)
-{
-    char id[UUID_LEN + 1];
-    uuid_new(id);
-    return mem_printf("%s/%s%s.%s", directory, prefix, id, strchr(media_type, '/') + 1);
-}
-
 bool image_file_add(const char *directory, const char *data, struct session_image *out,
                     struct error *e)
 {
-    struct buf bytes;
-    const char *media_type = NULL;
+    AUTO(buf_release) struct buf bytes;
+    char id[UUID_LEN + 1];
     buf_init(&bytes, IMAGE_MAX_BYTES);
-    bool ok = decode(data, &bytes, &media_type, e) && paths_make_dir(directory, e);
-    char *path = ok ? new_path(directory, media_type) : NULL;
-    ok = ok && paths_write_file(path, bytes.data, bytes.len, e);
-    if (ok)
-        *out = (struct session_image){.path = path, .media_type = mem_strdup(media_type)};
-    else
-        free(path);
-    buf_release(&bytes);
-    return ok;
+    if (!base64_decode(data, &bytes))
+        return err_set(e, ERR_USAGE,
+                       "\"data\" does not fit; give base64 of at most %zu MB of an image",
+                       IMAGE_MAX_BYTES >> 20);
+    const char *media_type = image_media_type(bytes.data, bytes.len);
+    if (!media_type)
+        return err_set(e, ERR_USAGE, "\"data\" is no PNG, JPEG, GIF or WebP image");
+    uuid_new(id);
+    auto_free char *path =
+        mem_printf("%s/%s%s.%s", directory, prefix, id, strchr(media_type, '/') + 1);
+    if (!paths_make_dir(directory, e) || !paths_write_file(path, bytes.data, bytes.len, e))
+        return false;
+    *out = (struct session_image){.path = path, .media_type = mem_strdup(media_type)};
+    path = NULL;
+    return true;
 }
 
 bool image_file_remove_all(int directory)
