@@ -14,11 +14,11 @@
 #include "ui/app/app.h"
 #include "ui/view/view.h"
 
-/* NULL or "": there is nothing to copy, which is said, too. */
+/* Copies the text. NULL or "": a note says that there is nothing to copy. */
 void clipboard_copy(struct app *app, const char *text);
 
-/* Whether a terminal takes OSC 52, as far as its variables tell (NULL: not set) and its entry in
- * terminfo claims. No terminal answers it, so one that is known to ignore it counts as not able. */
+/* Whether a terminal takes OSC 52, by its environment variables (NULL: not set) and by the claim of
+ * its terminfo entry. No terminal answers OSC 52, so the ones known to ignore it are listed. */
 bool clipboard_terminal_takes(const char *(*variable)(const char *name), bool claimed);
 
 /* A text as a terminal of that width breaks it, and the part of it that is in view. */
@@ -30,14 +30,14 @@ struct bare {
     size_t top; /* the first row in view */
 };
 
-/* Of a clean text. The row that has byte `at` is the first in view, once its size is known. */
+/* Takes a copy of the clean text. The row with byte `at` is the first in view after the resize. */
 void bare_init(struct bare *b, const struct buf *text, size_t at);
 void bare_release(struct bare *b);
 
 void bare_resize(struct bare *b, int width, int height);
 void bare_scroll(struct bare *b, long rows); /* positive: towards the end */
 
-/* What is in view; borrowed. */
+/* The text in view; borrowed. */
 const char *bare_view(const struct bare *b, size_t *len);
 
 /* --- on the screen --- */

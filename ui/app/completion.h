@@ -1,19 +1,19 @@
-/* Completion of what stands before the caret: /commands and their arguments, and @paths. */
+/* Completion of the word before the caret: /commands and their arguments, @paths and corpora. */
 #ifndef UI_COMPLETION_H
 #define UI_COMPLETION_H
 
 #include "ui/app/app.h"
 
-/* From then on the popup follows what is edited. */
+/* From then on the popup follows the editor. */
 void completion_init(struct app *app);
 
 /* After an edit: shows, changes or closes the popup of commands. */
 void completion_follow(struct app *app);
 
-/* Tab: completes what is certain, or shows what there is to choose from. */
+/* Tab: completes a single candidate, or lists the candidates. */
 void completion_start(struct app *app);
 
-/* Whether there is something before the caret that may be one. */
+/* Whether the word before the caret can be completed. */
 bool completion_possible(const struct app *app);
 
 /* A listing has come that Tab waits for. */

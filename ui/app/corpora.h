@@ -1,4 +1,4 @@
-/* /corpus, /cite, citations in the transcript, and how an ingest went. */
+/* /corpus, /cite, citations in the transcript, and messages about an ingest. */
 #ifndef UI_CORPORA_H
 #define UI_CORPORA_H
 
@@ -12,15 +12,15 @@ struct transcript_citation;
 void corpora_run(struct app *app, const char *arguments);
 void corpora_cite(struct app *app, const char *arguments);
 
-/* The passage of a citation in the transcript. */
+/* Opens the passage of a citation in the transcript. */
 void corpora_open_citation(struct app *app, const struct transcript_citation *citation);
 
-/* An ingest that has ended is told. */
+/* Reports an ingest that has ended. */
 void corpora_take(struct app *app, struct notice *n);
 
-/* ---- the same for every surface ---- */
+/* --- for both surfaces --- */
 
-/* What the words behind /corpus ask for. */
+/* The arguments of /corpus. */
 enum corpora_order_kind { CORPORA_SHOW, CORPORA_ADD, CORPORA_UPDATE, CORPORA_INCOMPLETE };
 struct corpora_order {
     enum corpora_order_kind kind;
@@ -32,12 +32,12 @@ void corpora_order_read(const char *arguments, struct corpora_order *out);
 void corpora_order_release(struct corpora_order *o);
 const char *corpora_order_complaint(void); /* of INCOMPLETE */
 
-/* The number of "2" or "[2]"; 0: it is none. */
+/* The number in "2" or "[2]"; 0: there is none. */
 int corpora_citation_number(const char *arguments);
 const char *corpora_citation_complaint(void);
 
-/* What is said when an ingest was asked for, and (NULL: nothing) of a CORPORA_STATE. `why`: who
- * says why files could not be read. The caller frees. */
+/* The message when an ingest was requested, and the one about a CORPORA_STATE (NULL: none). `why`
+ * names the command that tells why files could not be read. The caller frees. */
 char *corpora_begun_text(const struct corpus_progress *p);
 char *corpora_state_text(const struct notice *n, const char *why);
 

@@ -1,4 +1,4 @@
-/* The views that a key or a command opens, and what the surface does for a view. */
+/* The views that a key or a command opens, and the functions of their host. */
 #ifndef UI_PANES_H
 #define UI_PANES_H
 
@@ -7,14 +7,13 @@
 /* Once, before anything is opened. */
 void panes_init(struct app *app);
 
-/* In the place of what stands over the transcript. */
+/* Opens the view in place of the one over the transcript. */
 void panes_show(struct app *app, struct view *v);
 
-/* Opens the view of that action, with what is to be looked for in it or "". False: there is none.
- */
+/* Opens the view of that action with a query or "". False: the action opens no view. */
 bool panes_open(struct app *app, enum action action, const char *query);
 
-/* The first page of a session has come: what was to be found in it is looked for. */
+/* The first page of a session has come: starts the search that waits for it. */
 void panes_page_came(struct app *app);
 void panes_forget_find(struct app *app);
 

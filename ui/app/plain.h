@@ -31,54 +31,55 @@ struct plain {
     bool read_only;
     char *provider;
     struct transcript *transcript;
-    size_t item;     /* of the transcript: those before it are written */
-    size_t written;  /* bytes of its text that are, or that its beginning is */
-    int64_t writing; /* number of the event that began it */
-    bool history;    /* what is written now was said before */
-    bool echo;       /* the next message was not typed just now: it is written, too */
+    size_t item;     /* of the transcript; the items before it are written */
+    size_t written;  /* bytes of its text that are written; 1: the first row of another kind of item
+                        is */
+    int64_t writing; /* number of the event that began the item */
+    bool history;    /* the items written now are from the past */
+    bool echo;       /* the next message was not typed just now, so it is written, too */
 
     struct plain_asked asked;
-    bool busy;    /* a turn or a compaction runs, or was asked for */
-    bool running; /* the engine has said so */
+    bool busy;    /* a turn or a compaction runs, or was requested */
+    bool running; /* the engine has reported it */
     bool compacting;
     bool failed; /* the last turn */
     int64_t began_ms;
     char *waiting; /* the message that is sent when the turn ends; NULL: none */
-    char *unsent;  /* the one that /retry sends: a draft, or what could not be sent; NULL: none */
-    char *files;   /* of -f: stands before the next message; NULL: none */
+    char *unsent;  /* the message that /retry sends: a draft, or one that was refused; NULL: none */
+    char *files;   /* files of -f, put before the next message; NULL: none */
 
-    struct approval approval; /* tools that ask; its first question was written */
+    struct approval approval; /* questions of tools; the first was written */
     bool reviewing;           /* a draft summary waits for an answer */
-    int cited;                /* number of the citation that was asked for */
-    VEC(char *) found;        /* ids of the entries of memory that were listed last */
+    int cited;                /* the number that /cite asked for */
+    VEC(char *) found;        /* ids of the memory entries in the last list */
 
-    size_t turn; /* that is looked for in older pages; 0: none */
+    size_t turn; /* number of the turn that is searched in older pages; 0: none */
     void (*turn_found)(struct plain *p, const struct turn_found *found);
 
-    int64_t leave_until_ms; /* another Ctrl-C before that leaves */
+    int64_t leave_until_ms; /* another Ctrl-C before then leaves */
     bool leaving;
     int signal_number;
 };
 
 /* plain.c */
 
-/* Asks the engine; the next line waits for the answer. */
+/* Starts an operation; the next line of input waits for its answer. */
 void plain_ask(struct plain *p, const struct operation *o, const void *params, plain_taker *take);
-/* The same, and no line waits; only of a failure is told. */
+/* Starts an operation; no line waits, and only a failure is reported. */
 void plain_send(struct plain *p, const struct operation *o, const void *params);
-void plain_say(struct plain *p, const char *text); /* sends a message, or lets it wait */
+void plain_say(struct plain *p, const char *text); /* sends a message, or queues it */
 void plain_retry(struct plain *p);
-void plain_forget_found(struct plain *p); /* the entries that were listed */
-void plain_began(struct plain *p);        /* a turn or a compaction was asked for */
+void plain_forget_found(struct plain *p); /* forgets the last list of memory */
+void plain_began(struct plain *p);        /* a turn or a compaction was requested */
 
-/* Takes the lines that a person has typed by now: what comes next was not seen by them. */
+/* Takes the lines typed so far, before a question that the person has not seen when typing. */
 void plain_drain(struct plain *p);
 
-/* Tells of a text that /retry sends. */
+/* Reports a text that /retry sends. */
 void plain_say_unsent(struct plain *p, const char *text);
 
-/* Keeps the text, behind what is kept already, for /retry and as the session's draft; NULL: keeps
- * nothing any more. Takes it. */
+/* Appends the text to the one that /retry sends, which is also the session's draft, and frees it.
+ * NULL: drops both. */
 void plain_keep(struct plain *p, char *text);
 
 /* plain_notices.c. Frees the notice. */

@@ -1,5 +1,5 @@
-/* Draws what of the screen is out of date: a title row, the transcript or a list over it, the
- * status line, the message that waits, the editor. */
+/* Layout and drawing of the screen: a title row, the transcript or views over it, the status line,
+ * the waiting message, the editor. Only parts that are out of date are drawn. */
 #ifndef UI_APP_SCREEN_H
 #define UI_APP_SCREEN_H
 
@@ -22,7 +22,7 @@ struct layout {
 };
 struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting);
 
-/* The same while a summary is reviewed in the place of the editor: it gets up to two thirds. */
+/* The layout while a summary is reviewed in place of the editor: it gets up to two thirds. */
 struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
 
 /* Columns that the memory pane takes of so many, without the rule before it; 0: it stands over the
@@ -30,26 +30,26 @@ struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
 enum { PANE_BESIDE = 100 /* columns, from which on there is room */ };
 int layout_pane_columns(int cols);
 
-/* Gives a pane of so many columns its place beside the transcript; 0: there is none. */
+/* Puts a pane of that many columns beside the transcript; 0: none. */
 void layout_add_pane(struct layout *l, int columns);
 
 /* Whether all places are the same. */
 bool layout_equal(const struct layout *a, const struct layout *b);
 
-/* Nothing but a word about it fits. */
+/* Only a note about the size fits. */
 bool layout_is_too_small(int rows, int cols);
 
-/* A frame is drawn now: the summary that waits is announced, or opened if its time has come. */
+/* Before a frame: announces a draft summary that waits, or opens it when it is due. */
 void screen_advance_draft(struct app *app, int64_t now_ms);
 
-/* One frame: draws the dirty parts and sends what changed. */
+/* Draws one frame: the dirty parts. */
 void screen_draw(struct app *app);
 
 /* Of the last frame. */
 int screen_body_rows(void);
 
-/* The view at this place of the terminal, and the place within it. NULL: there is none; *row_in is
- * then the row within the transcript, -1 for none. */
+/* The view at this position of the terminal, and the position within it. NULL: there is none;
+ * *row_in is then the row within the transcript, -1 outside of it. */
 struct view *screen_view_at(const struct app *app, int row, int col, int *row_in, int *col_in);
 
 #endif

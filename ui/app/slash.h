@@ -36,10 +36,10 @@ struct slash_alias {
 };
 extern const struct slash_alias slash_aliases[]; /* ends with a NULL alias */
 
-/* Translated; what a command does where sessions are kept may be another thing than where not. */
+/* The translated help, which may depend on whether sessions are saved (`kept`). */
 const char *slash_help(const struct slash_command *c, bool kept);
 
-/* What is said of the open session after /archive, or after it was deleted. The caller frees. */
+/* The note after the open session was archived or deleted. The caller frees. */
 char *slash_parting(const char *title, bool archived);
 
 /* By its name or an alias. */
@@ -51,7 +51,7 @@ const char *slash_nearest(const char *name);
 /* Whether the command can do nothing without an argument. */
 bool slash_needs_argument(const struct slash_command *c);
 
-/* What a line of the editor is. A command: `name_len` bytes from text + 1, its arguments from
+/* The kind of a line in the editor. A command: `name_len` bytes from text + 1, its arguments from
  * text + arguments on (blanks around them are not theirs). "//" begins a text of which the first
  * slash is dropped. */
 enum slash_kind { SLASH_TEXT, SLASH_LITERAL, SLASH_COMMAND };
@@ -62,8 +62,8 @@ struct slash_line {
 };
 struct slash_line slash_parse(const char *text);
 
-/* The command of a line that is one, or what is wrong with it, in words of the user's: there is no
- * such command, it lacks its argument or takes none. */
+/* The command of such a line, or a complaint for the person: there is no such command, its argument
+ * is missing, or it takes none. */
 struct slash_choice {
     const struct slash_command *command;
     char *arguments;
@@ -72,8 +72,7 @@ struct slash_choice {
 struct slash_choice slash_choose(const char *text);
 void slash_choice_release(struct slash_choice *choice);
 
-/* The file that /export writes: the one that is named, else one named by the title. The caller
- * frees. */
+/* The path that /export writes: the argument, else one made of the title. The caller frees. */
 char *slash_export_path(const char *arguments, const char *title);
 
 /* Pure. A word that begins with "--" and is no option ends it: `unknown`. What follows mode and
@@ -86,18 +85,18 @@ struct compact_words {
 };
 struct compact_words compact_parse(const char *arguments);
 
-/* What it asks of the engine (texts in `arguments`), NULL; or what is wrong, in words of the
- * user's, which the caller frees. */
+/* Fills `out` with strings that point into `arguments` and returns NULL; or returns a complaint for
+ * the person, which the caller frees. */
 char *compact_read(const char *arguments, struct compaction_run_params *out);
 
 void compact_send(struct app *app, const char *arguments);
 
-/* Why the mode that was asked for (NULL: the configured one) shortens nothing: by its settings, or
- * for want of messages. The caller frees. */
+/* Explains why the mode (NULL: the configured one) shortens nothing: because of its settings, or
+ * because no messages are left. The caller frees. */
 char *compact_all_stays(const struct config *config, const char *asked);
 
-/* Adds the modes and options that may stand there and begin with `word`. `before`: what stands
- * between the command and the word. */
+/* Adds the modes and options that begin with `word` and may follow `before`, the text between the
+ * command and the word. */
 void compact_list(struct list *list, const char *before, const char *word);
 
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments);
