@@ -56,23 +56,18 @@ static void read_directory(struct errand *e)
         qsort(l->names.items, l->names.len, sizeof *l->names.items, by_name);
 }
 
-/* What begins the name of a corpus in the message, behind the "@". */
+/* "@corpus:NAME" in a message names a corpus. */
 #define CORPUS_MARK "corpus:"
 
-/* What stands before the caret. */
+/* The word before the caret that a completion replaces. */
 enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_CORPUS, PLACE_PATH };
 struct target {
     enum place place;
     size_t from;  /* first byte that a completion replaces; it ends at the caret */
     char *word;   /* from there to the caret */
-    char *before; /* words of a command that takes several, in front of it; NULL: none */
+    char *before; /* earlier arguments of a command that takes several; NULL: none */
     const struct slash_command *command;
 };
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n';
-}
 
 static struct target find_target(const struct app *app)
 {
@@ -80,7 +75,7 @@ static struct target find_target(const struct app *app)
     size_t caret = editor_caret(app->editor), from = caret;
     struct slash_line line = slash_parse(text);
     struct target t = {0};
-    while (from > 0 && !is_blank(text[from - 1]))
+    while (from > 0 && !strchr(" \t\n", text[from - 1]))
         from--;
     if (line.kind == SLASH_COMMAND && caret <= 1 + line.name_len) {
         t.place = PLACE_COMMAND;

@@ -99,8 +99,7 @@ static void add_sentence(struct buf *out, const char *text, size_t len)
         buf_addch(out, '.');
 }
 
-/* What happened and what to do (err_advice()) as a sentence each, on lines of their own. The caller
- * frees. */
+/* The error and its advice (err_advice()), a sentence and a line each. The caller frees. */
 static char *as_sentences(const char *text)
 {
     struct buf out = BUF_INIT;

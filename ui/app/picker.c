@@ -195,19 +195,13 @@ static void save(struct errand *e)
     }
 }
 
-/* The environment variable that overrides a saved key; the caller frees. NULL: there is none. */
-static char *overriding(const struct app *app, const struct saving *s)
-{
-    for (size_t i = 0; i < 2 && s->kept[i].value; i++)
-        if (config_origin(app->config, s->kept[i].key) == CONFIG_FROM_ENVIRONMENT)
-            return config_variable(s->kept[i].key);
-    return NULL;
-}
-
 static void say_saved(struct app *app, struct errand *e)
 {
     const struct saving *s = (const struct saving *)e;
-    auto_free char *variable = overriding(app, s);
+    auto_free char *variable = NULL; /* in the environment, and overrides a saved key */
+    for (size_t i = 0; i < 2 && s->kept[i].value && !variable; i++)
+        if (config_origin(app->config, s->kept[i].key) == CONFIG_FROM_ENVIRONMENT)
+            variable = config_variable(s->kept[i].key);
     if (e->refused)
         app_note_briefly(app, STYLE_WARNING, _("%s. It could not be saved."), s->what);
     else if (!s->saved)

@@ -85,12 +85,12 @@ int layout_pane_columns(int cols)
 #define TITLE_BEGIN 5    /* columns of "tiro " */
 #define FIND_COLUMNS 14  /* at least, to type in */
 
-/* Of the last frame; there is one screen. */
+/* State of the last frame; there is one screen. */
 static struct layout shown;
 static bool body_is_behind;  /* the frame shows less than there is */
-static bool count_is_behind; /* of matches: it goes on with the next frame */
+static bool count_is_behind; /* the matches are not all counted: the next frame continues */
 static struct {
-    int top, left, rows, cols; /* of the terminal; 0 rows: nothing of it is seen */
+    int top, left, rows, cols; /* place of the view on the terminal; 0 rows: it is not visible */
 } drawn[VIEW_LAYERS];
 static struct {
     int row, col;

@@ -156,20 +156,15 @@ static bool is_word(const char *text, size_t len, const char *word)
     return strlen(word) == len && memcmp(text, word, len) == 0;
 }
 
-static const char *find_mode(const char *text, size_t len)
-{
-    for (size_t i = 0; i < MODES; i++)
-        if (is_word(text, len, modes[i].name))
-            return modes[i].name;
-    return NULL;
-}
-
 struct compact_words compact_parse(const char *arguments)
 {
     struct compact_words words = {.focus = ""};
     for (const char *p = arguments; *(p += strspn(p, blanks));) {
         size_t len = strcspn(p, blanks);
-        const char *mode = words.mode ? NULL : find_mode(p, len);
+        const char *mode = NULL;
+        for (size_t i = 0; !words.mode && !mode && i < MODES; i++)
+            if (is_word(p, len, modes[i].name))
+                mode = modes[i].name;
         if (mode) {
             words.mode = mode;
         } else if (is_word(p, len, preview)) {
