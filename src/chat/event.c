@@ -102,11 +102,11 @@ const char *stop_reason_name(enum stop_reason reason)
 
 /* clang-format off */
 static const struct shape_field fields_TURN_STARTED[] = {
-    TEXT("prompt", text, "What the person sent."),
+    TEXT("prompt", text, "Text of the user's message."),
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
     JSON_TEXT("attachments", attachments, "Image blocks."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
-                .names = &logged_origins, .help = "Where it came from; absent: unknown."), {0}};
+                .names = &logged_origins, .help = "Origin of the message; absent: unknown."), {0}};
 
 static const struct shape_field fields_CALL_STARTED[] = {
     NUMBER("turn", number, "Turn of the session, from 1."),
@@ -124,11 +124,11 @@ static const struct shape_field fields_REASONING_COMPLETE[] = {
     TEXT("content", text, "The whole reasoning."),
     OPTIONAL_TEXT("signature", signature, "The provider's proof, sent back unchanged."),
     OPTIONAL_FLAG("redacted", flag, "The signature is the encrypted content."),
-    OPTIONAL_TEXT("model", model, "The model that was asked, where there is a signature."), {0}};
+    OPTIONAL_TEXT("model", model, "The model, if there is a signature."), {0}};
 
 static const struct shape_field fields_TEXT_COMPLETE[] = {
     TEXT("content", text, "The whole answer."),
-    OPTIONAL_FLAG("partial", flag, "It was interrupted or cut off."), {0}};
+    OPTIONAL_FLAG("partial", flag, "The answer was interrupted or cut off."), {0}};
 
 static const struct shape_field fields_TOOL_CALL_REQUESTED[] = {
     TEXT("id", id, "Id of the call."),
@@ -139,121 +139,121 @@ static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     TEXT("id", id, "Id of the call."),
     TEXT("name", name, "The tool."),
     TEXT("content", text, "Its result."),
-    FLAG("is_error", flag, "The result says why it failed."),
+    FLAG("is_error", flag, "The call failed; the result says why."),
     OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
-    NUMBER("duration_ms", number, "How long it ran."), {0}};
+    NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 static const struct shape_field fields_CALL_COMPLETED[] = {
     STOP("stop_reason", stop_reason, "Why the model stopped."),
     OPTIONAL_TEXT("model", model, "The model."),
-    USAGE("usage", usage, "Of these calls."),
+    USAGE("usage", usage, "Tokens of these model calls."),
     KNOWN_REAL("cost", used, "USD."), {0}};
 
 static const struct shape_field fields_RETRYING[] = {
-    COUNT("attempt", count, "The try that comes next."),
-    COUNT("of", limit, "Tries at most."),
-    NUMBER("wait_ms", number, "How long it waits before."),
+    COUNT("attempt", count, "Number of the next attempt."),
+    COUNT("of", limit, "Most attempts."),
+    NUMBER("wait_ms", number, "Milliseconds until the next attempt."),
     TEXT("reason", text, "What failed."), {0}};
 
 static const struct shape_field fields_COMPACTION_STARTED[] = {
-    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("mode", compaction.mode, "The requested mode."),
     TEXT("stage", compaction.stage, "\"micro\": tool results were shortened; \"summary\"."),
     TEXT("trigger", compaction.trigger, "\"input_tokens\", \"estimate\", \"request\", \"overflow\" or \"manual\"."),
     KNOWN_NUMBER("input_tokens", compaction.input_tokens, "As the provider counted the last request."),
     NUMBER("estimated_history_tokens", compaction.estimate, "Estimate of the history."),
-    NUMBER("threshold", compaction.threshold, "Tokens from which on it is compacted."),
-    OPTIONAL_NUMBER("request_tokens", compaction.request_before, "Of the whole next request."),
+    NUMBER("threshold", compaction.threshold, "Tokens from which on the history is compacted."),
+    OPTIONAL_NUMBER("request_tokens", compaction.request_before, "Tokens of the whole next request."),
     COUNT("message_count", compaction.messages_before, "Messages of the history."),
-    OPTIONAL_TEXT("model", model, "That is asked for the summary."),
+    OPTIONAL_TEXT("model", model, "Model that writes the summary."),
     OPTIONAL_FLAG("preview", flag, "A draft will be shown for review."), {0}};
 
 static const struct shape_field fields_COMPACTION_DELTA[] = {
     TEXT("delta", text, "A piece of the summary."),
     OPTIONAL_COUNT("part", count, "A part of the history, folded before the last."),
-    OPTIONAL_COUNT("of", limit, "Parts in all."),
+    OPTIONAL_COUNT("of", limit, "Number of parts."),
     PIECES, {0}};
 
 static const struct shape_field fields_COMPACTION_COMPLETED[] = {
-    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("mode", compaction.mode, "The requested mode."),
     TEXT("effective_mode", compaction.effective_mode, "The mode that was used."),
-    OPTIONAL_TEXT("why", name, "Why that is not the mode, English."),
+    OPTIONAL_TEXT("why", name, "Why another mode was used, in English."),
     TEXT("stage", compaction.stage, "\"micro\": tool results were shortened; \"summary\"."),
     TEXT("trigger", compaction.trigger, "\"input_tokens\", \"estimate\", \"request\", \"overflow\" or \"manual\"."),
-    TEXT("summary", text, "The summary; empty where there is none."),
+    TEXT("summary", text, "The summary; empty: none."),
     OPTIONAL_FLAG("edited", flag, "The user changed the draft."),
     NUMBER("summary_tokens", compaction.summary_tokens, "Estimate."),
-    COUNT("messages_before", compaction.messages_before, "Of the history."),
-    COUNT("messages_after", compaction.messages_after, "Of the history."),
-    COUNT("messages_dropped", compaction.messages_dropped, "That went."),
-    COUNT("messages_changed", compaction.messages_changed, "That stayed with shortened tool results."),
+    COUNT("messages_before", compaction.messages_before, "Messages of the history."),
+    COUNT("messages_after", compaction.messages_after, "Messages of the history."),
+    COUNT("messages_dropped", compaction.messages_dropped, "Messages that were dropped."),
+    COUNT("messages_changed", compaction.messages_changed, "Messages that stay with shortened tool results."),
     NUMBER("tokens_before", compaction.tokens_before, "Estimate of the history."),
     NUMBER("tokens_after", compaction.tokens_after, "Estimate of the history."),
-    OPTIONAL_NUMBER("request_tokens_before", compaction.request_before, "Of the whole next request."),
-    OPTIONAL_NUMBER("request_tokens_after", compaction.request_after, "Of the whole next request."),
-    COUNT("entries_indexed", compaction.entries_indexed, "Entries that memory took."),
+    OPTIONAL_NUMBER("request_tokens_before", compaction.request_before, "Tokens of the whole next request."),
+    OPTIONAL_NUMBER("request_tokens_after", compaction.request_after, "Tokens of the whole next request."),
+    COUNT("entries_indexed", compaction.entries_indexed, "Entries that were added to memory."),
     JSON_TEXT("history", compaction.history, "How the new messages are made of the old ones."),
-    JSON_TEXT("dropped", compaction.dropped, "Events that the messages which went were made of."),
-    OPTIONAL_COUNT("consecutive_failures", compaction.failures, "In a row."),
+    JSON_TEXT("dropped", compaction.dropped, "Events of the dropped messages."),
+    OPTIONAL_COUNT("consecutive_failures", compaction.failures, "Failed compactions in a row."),
     OPTIONAL_FLAG("suspended", compaction.suspended, "Automatic compaction stops."),
     OPTIONAL_TEXT("model", model, "The model."),
-    USAGE("usage", usage, "Of these calls."),
+    USAGE("usage", usage, "Tokens of these model calls."),
     KNOWN_REAL("cost", used, "USD."),
-    NUMBER("duration_ms", number, "How long it took."), {0}};
+    NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 static const struct shape_field fields_COMPACTION_FAILED[] = {
-    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("mode", compaction.mode, "The requested mode."),
     TEXT("reason", compaction.reason, "\"llm\", \"empty_summary\", \"memory_indexing\", \"too_small\", \"cancelled\" or \"store\"."),
     OPTIONAL_TEXT("code", name, "Code of the error; absent: AGENT_ERROR."),
     TEXT("message", text, "What failed, for a person."),
-    COUNT("consecutive_failures", compaction.failures, "In a row."),
+    COUNT("consecutive_failures", compaction.failures, "Failed compactions in a row."),
     FLAG("suspended", compaction.suspended, "Automatic compaction stops."),
     OPTIONAL_TEXT("model", model, "The model."),
-    USAGE("usage", usage, "Of these calls."),
+    USAGE("usage", usage, "Tokens of these model calls."),
     KNOWN_REAL("cost", used, "USD."),
-    OPTIONAL_NUMBER("duration_ms", number, "How long it took."), {0}};
+    OPTIONAL_NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 static const struct shape_field fields_COMPACTION_UNDONE[] = {
-    NUMBER("of", number, "Number of the compaction_completed that holds no more."), {0}};
+    NUMBER("of", number, "Number of the compaction_completed that was undone."), {0}};
 
 static const struct shape_field fields_MESSAGE_PINNED[] = {
     NUMBER("message", number, "Number of the message."),
-    FLAG("pinned", flag, "False: no more."), {0}};
+    FLAG("pinned", flag, "True: pinned; false: unpinned."), {0}};
 
 static const struct shape_field fields_MEMORY_INDEXED[] = {
-    COUNT("entries", count, "How many."),
-    NUMBER("compaction", number, "Number of the compaction_completed that they came of."), {0}};
+    COUNT("entries", count, "Number of entries."),
+    NUMBER("compaction", number, "Number of the compaction_completed that dropped their messages."), {0}};
 
 static const struct shape_field fields_MEMORY_RECALLED[] = {
-    TEXT("id", id, "Of the tool call."),
-    TEXT("query", text, "What the model asked."),
-    COUNT("limit", limit, "Hits that were asked for."),
+    TEXT("id", id, "Id of the tool call."),
+    TEXT("query", text, "Query of the model."),
+    COUNT("limit", limit, "Number of requested hits."),
     JSON_TEXT("hits", hits, "Entries, best first, as the model got them, and why."),
-    OPTIONAL_TEXT("badge", name, "Why it was not searched as configured, English."), {0}};
+    OPTIONAL_TEXT("badge", name, "Why memory could not be searched as configured, in English."), {0}};
 
 static const struct shape_field fields_GRAPH_CHANGED[] = {
-    TEXT("id", id, "Of the tool call."),
+    TEXT("id", id, "Id of the tool call."),
     TEXT("facts", text,
-         "Entities, observations as \"name: text\", relations as \"from type to\", parted by commas."),
-    OPTIONAL_NUMBER("more", number, "Further ones that are not named."),
-    OPTIONAL_FLAG("deleted", flag, "They are gone."), {0}};
+         "Entities, observations as \"name: text\", relations as \"from type to\", separated by commas."),
+    OPTIONAL_NUMBER("more", number, "Number of further ones that are not named."),
+    OPTIONAL_FLAG("deleted", flag, "They were deleted."), {0}};
 
 static const struct shape_field fields_LEARNED_NOTED[] = {
-    TEXT("id", id, "Of the item of learned memory."),
+    TEXT("id", id, "Id of the learned item."),
     TEXT("kind", name, "\"fact\", \"rule\", \"language\", …"),
-    TEXT("text", text, "What was learned."),
-    FLAG("active", flag, "It counts; else it waits for the user's word."), {0}};
+    TEXT("text", text, "Text of the learned item."),
+    FLAG("active", flag, "True: the item is active; false: it waits for the user's decision."), {0}};
 
 static const struct shape_field fields_LEARNED_EXTRACTED[] = {
-    COUNT("proposals", count, "What the model proposed to remember, and waits for the user's word."),
+    COUNT("proposals", count, "Number of proposals that wait for the user's decision."),
     OPTIONAL_TEXT("model", model, "The model."),
-    USAGE("usage", usage, "Of this call."),
+    USAGE("usage", usage, "Tokens of this model call."),
     KNOWN_REAL("cost", used, "USD."), {0}};
 
 static const struct shape_field fields_BUDGET_WARNING[] = {
     TEXT("kind", name, "The budget: \"max_tokens\", …"),
-    REAL("used", used, "In the budget's unit."),
-    REAL("limit", bound, "In the budget's unit."),
-    COUNT("percent", count, "How much of it is used."), {0}};
+    REAL("used", used, "In the unit of the budget."),
+    REAL("limit", bound, "In the unit of the budget."),
+    COUNT("percent", count, "Used percentage of the budget."), {0}};
 
 static const struct shape_field fields_WARNING[] = {
     TEXT("code", name, "A code of the program's."),
@@ -262,21 +262,21 @@ static const struct shape_field fields_WARNING[] = {
 static const struct shape_field fields_TURN_COMPLETED[] = {
     TEXT("result", text, "The last answer."),
     TURN_USAGE("usage", usage, "Sum of the turn."),
-    COUNT("model_calls", count, "Without those of compactions."),
-    NUMBER("duration_ms", number, "How long it took."),
+    COUNT("model_calls", count, "Number of model calls, without those of compactions."),
+    NUMBER("duration_ms", number, "Duration in milliseconds."),
     STOP("stop_reason", stop_reason, "Why the model stopped."), {0}};
 
 static const struct shape_field fields_TURN_FAILED[] = {
     TEXT("code", name, "Code of the error."),
     TEXT("message", text, "What failed, for a person."),
-    USAGE("usage", usage, "Of these calls."),
+    USAGE("usage", usage, "Tokens of these model calls."),
     KNOWN_REAL("cost", used, "USD."),
-    OPTIONAL_NUMBER("duration_ms", number, "How long it took."), {0}};
+    OPTIONAL_NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 static const struct shape_field fields_INTERRUPTED[] = {
-    USAGE("usage", usage, "Estimated where the provider had not said yet."),
+    USAGE("usage", usage, "Tokens; estimated if the provider had not reported them yet."),
     KNOWN_REAL("cost", used, "USD."),
-    OPTIONAL_NUMBER("duration_ms", number, "How long it took."), {0}};
+    OPTIONAL_NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 /* clang-format on */
 

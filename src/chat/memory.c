@@ -106,24 +106,24 @@ const struct shape_names memory_origin_names = {origin_words, MEMORY_ORIGINS, -1
 /* clang-format off */
 const struct shape memory_entry_shape = SHAPE_OF("memory entry", struct memory_entry,
     SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
-                .help = "Names the entry."),
+                .help = "Id of the entry."),
     SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(session_id), .least = 1,
-                .most = MEMORY_ID_BYTES, .help = "The session that it was said in."),
+                .most = MEMORY_ID_BYTES, .help = "Session of the entry."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, AT(enum memory_origin, origin),
                 .names = &memory_origin_names,
                 .help = "How it came: \"dropped\" by a compaction, with a \"session\" that was "
                         "left; absent: by an import."),
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, turn),
-                .help = "Turn that it was said in; 0: unknown."),
-    SHAPE_OPT(memory_entry, seq, "Number of the event of its message."),
-    SHAPE_REQ_WORD(memory_entry, role, role_names, "Who said it."),
+                .help = "Turn of the entry; 0: unknown."),
+    SHAPE_OPT(memory_entry, seq, "Event number of its message."),
+    SHAPE_REQ_WORD(memory_entry, role, role_names, "Role of the speaker."),
     SHAPE_FIELD("speaker", STRING, OPTIONAL, TEXT(speaker), .most = MEMORY_SPEAKER_BYTES,
-                .help = "A name; absent: the role stands for it."),
+                .help = "Name of the speaker; absent: only the role is known."),
     SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, created_ms),
-                .help = "When it was said."),
-    SHAPE_REQ(memory_entry, content, "What was said.", .most = MEMORY_CONTENT_BYTES),
-    SHAPE_OPT(memory_entry, pinned, "It wins ties, and no copy replaces it."),
-    SHAPE_OPT(memory_entry, edited, "The user changed it."));
+                .help = "Time of the message."),
+    SHAPE_REQ(memory_entry, content, "Text of the entry.", .most = MEMORY_CONTENT_BYTES),
+    SHAPE_OPT(memory_entry, pinned, "The entry is pinned: it ranks above equal matches, and later copies do not replace it."),
+    SHAPE_OPT(memory_entry, edited, "The user changed the text."));
 /* clang-format on */
 
 bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e)
@@ -180,30 +180,30 @@ static const struct shape_codec session = STRING_CODEC(write_session);
 #define ENTRY(T, member) SHAPE_AT(T, struct memory_entry, member)
 #define EXCERPT(T, member) SHAPE_AT(T, struct memory_excerpt, member)
 
-static const struct shape entry_shape =
-    SHAPE_OF("entry", struct memory_entry,
-             SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id,
-                         .there = memory_entry_has_id, .help = "Names the entry."),
-             SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
-                         .help = "Turn that it was said in; 0: unknown."),
-             SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &speaker, .help = "Who said it."),
-             SHAPE_FIELD("created_at", TIME, REQUIRED, ENTRY(int64_t, created_ms),
-                         .help = "When it was said."),
-             SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_entry, content),
-                         .help = "What was said."));
+static const struct shape entry_shape = SHAPE_OF(
+    "entry", struct memory_entry,
+    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
+                .help = "Id of the entry."),
+    SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
+                .help = "Turn of the entry; 0: unknown."),
+    SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &speaker, .help = "Role of the speaker."),
+    SHAPE_FIELD("created_at", TIME, REQUIRED, ENTRY(int64_t, created_ms),
+                .help = "Time of the message."),
+    SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_entry, content),
+                .help = "Text of the entry."));
 
 #define FIELDS(entry)                                                                              \
     {                                                                                              \
         SHAPE_FIELD("session_id", OWN, REQUIRED, 0, .codec = &session,                             \
-                    .help = "The session of all of them."),                                        \
+                    .help = "Session of the entries."),                                            \
             SHAPE_FIELD("asked", COUNT, DEFAULT, EXCERPT(int, asked),                              \
-                        .help = "Which of the entries was asked for, from 0."),                    \
+                        .help = "Index of the requested entry in the list, from 0."),              \
             SHAPE_FIELD("bytes_cut", INTEGER, OPTIONAL, EXCERPT(int64_t, bytes_cut),               \
-                        .help = "Bytes that its content lacks at the end."),                       \
+                        .help = "Bytes cut from the end of its text."),                            \
             SHAPE_FIELD("entries", LIST, REQUIRED, offsetof(struct memory_excerpt, entries.items), \
                         .of = (entry), .help = "In the order of the conversation."),               \
             SHAPE_FIELD("left_out", COUNT, OPTIONAL, EXCERPT(int, left_out),                       \
-                        .help = "Neighbours for which there was no room."),                        \
+                        .help = "Number of neighbours that are left out for lack of room."),       \
             {0},                                                                                   \
     }
 
@@ -357,22 +357,22 @@ FACTOR(user)
 
 const struct shape memory_why_shape = SHAPE_OF(
     "why", struct memory_why,
-    PART("words", words, "BM25 of the entry itself, of a long one of its best passage."),
-    SHAPE_OPT(memory_why, passage, "It is long; the words of its best passage count."),
-    PART("proximity", proximity, "How close the words stand to each other."),
-    PART("before", before, "Share of the entry before."),
+    PART("words", words, "BM25 score of the entry; of a long entry, of its best passage."),
+    SHAPE_OPT(memory_why, passage, "The entry is long; the score is that of its best passage."),
+    PART("proximity", proximity, "Score for words that are close to each other."),
+    PART("before", before, "Score from the previous entry."),
     PART("after", after, "Share of the entry behind."),
     PART("session", session, "Share of the talk that it stands in."),
     PART("window", window, "Share of the turns around it."),
-    PART("weight", weight, "What the sum is multiplied by: the product of those that follow."),
+    PART("weight", weight, "Factor of the sum: the product of the following factors."),
     WEIGHT("length", length, "It is short."), WEIGHT("asks", asks, "It is a mere question."),
     WEIGHT("named", named, "The question names who said it."),
     WEIGHT("user", user, "It is the user's own message."),
     PART("held", held, "Part of the question's words that stand in it, by their rarity."),
     PART("coverage", coverage, "`words` by the most that they can be; the score is made of it."),
-    SHAPE_OPT(memory_why, cosine, "How near its vector is.", .least = -1, .most = 1, .decimals = 4,
-              .there = has_vector),
-    SHAPE_OPT(memory_why, exact, "The same text."));
+    SHAPE_OPT(memory_why, cosine, "Cosine similarity of its vector.", .least = -1, .most = 1,
+              .decimals = 4, .there = has_vector),
+    SHAPE_OPT(memory_why, exact, "The entry has exactly the text of the query."));
 
 #undef AT
 #define AT(T, member) SHAPE_AT(T, struct memory_hit, member)
@@ -383,34 +383,35 @@ const struct shape memory_why_shape = SHAPE_OF(
                 .help = "0: nothing in common, 1: the same text.")
 #define SESSION                                                                                    \
     SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(entry.session_id),                            \
-                .help = "The session that it was said in.")
+                .help = "Session of the entry.")
 #undef TURN
 #define TURN                                                                                       \
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, entry.turn),                                 \
-                .help = "Turn that it was said in; 0: unknown.")
+                .help = "Turn of the entry; 0: unknown.")
 #define ID                                                                                         \
     SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry),                           \
                 .codec = &memory_entry_id, .there = memory_entry_has_id,                           \
-                .help = "Names the entry.")
+                .help = "Id of the entry.")
 #define QUESTION                                                                                   \
     SHAPE_FIELD("question", STRING, OPTIONAL, TEXT(question),                                      \
-                .help = "What it answers, where it is long: the user's message before it.")
+                .help = "The user's message that a long entry answers.")
 #define SAID                                                                                       \
     SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry), .codec = &speaker,   \
-                .help = "The name of who said it, else the role."),                                \
+                .help = "Name of the speaker, else the role."),                                    \
         SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
-                    .help = "When it was said."),                                                  \
-        SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Of the session."),            \
+                    .help = "Time of the message."),                                               \
+        SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Title of the session."),      \
         SHAPE_FIELD("project", STRING, OPTIONAL, TEXT(project),                                    \
                     .help = "Working directory of the session.")
 #define ORIGIN                                                                                     \
     SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, entry.role), .names = &role_names,           \
-                .help = "Who said it."),                                                           \
+                .help = "Role of the speaker."),                                                   \
         SAID,                                                                                      \
         SHAPE_FIELD("origin", ENUM, OPTIONAL, AT(enum memory_origin, entry.origin),                \
-                    .names = &memory_origin_names, .help = "How it came; absent: by an import."),  \
+                    .names = &memory_origin_names,                                                 \
+                    .help = "Origin of the entry; absent: imported."),                             \
         SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,  \
-                    .help = "The parts of its rank that are not 0.")
+                    .help = "The parts of its score that are not 0.")
 
 static_assert(offsetof(struct memory_hit, entry) == 0, "memory_entry_has_id() takes a hit");
 
@@ -448,14 +449,14 @@ static const struct shape_codec marks = {
 /* clang-format off */
 const struct shape memory_hit_shape = SHAPE_OF("memory hit", struct memory_hit,
     ID,
-    SHAPE_REQ_AS("content", memory_hit, entry.content, "What was said."),
+    SHAPE_REQ_AS("content", memory_hit, entry.content, "Text of the entry."),
     SCORE,
     SESSION,
     TURN,
     ORIGIN,
     QUESTION,
     SHAPE_FIELD("marks", OWN, OPTIONAL, 0, .codec = &marks, .there = has_marks,
-                .help = "First byte and length of each word of the question in it."));
+                .help = "Offset and length of each word of the query in the text."));
 /* clang-format on */
 
 /* The whole text if the passage does not lie in it. */
@@ -496,13 +497,14 @@ static const struct shape_codec for_model = STRING_CODEC(write_for_model);
 const struct shape memory_hit_model_shape =
     SHAPE_OF("memory hit", struct memory_hit,
              SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &for_model,
-                         .help = "What was said, of a long text its best passage."),
+                         .help = "Text of the entry; of a long text, its best passage."),
              SCORE, SESSION, TURN, ID, SAID);
 
-static const struct shape told_shape = SHAPE_OF(
-    "memory hit", struct memory_hit, ID, SCORE, SESSION, TURN, ORIGIN,
-    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage."),
-    SHAPE_OPT_AS("seq", memory_hit, entry.seq, "Number of the event of its message."));
+static const struct shape told_shape =
+    SHAPE_OF("memory hit", struct memory_hit, ID, SCORE, SESSION, TURN, ORIGIN,
+             SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage,
+                         .help = "Best passage of the entry."),
+             SHAPE_OPT_AS("seq", memory_hit, entry.seq, "Event number of its message."));
 
 static char *print_hits(const struct memory_hits *h, const struct shape *s)
 {
@@ -539,7 +541,7 @@ char *memory_hits_told(const struct memory_hits *h)
 /* clang-format off */
 const struct shape memory_stats_shape = SHAPE_OF("memory", struct memory_stats,
     STAT("entries", entries, "Entries."),
-    STAT("sessions", sessions, "Sessions that they are of."),
+    STAT("sessions", sessions, "Number of sessions with entries."),
     STAT("pinned", pinned, "Entries that are pinned."),
     SOME("dropped", dropped, "Entries that compactions dropped."),
     SOME("left", left, "Entries of sessions that were left."),
@@ -548,17 +550,17 @@ const struct shape memory_stats_shape = SHAPE_OF("memory", struct memory_stats,
     SOME("backlog", backlog, "Sessions from before that come in now."),
     SOME("backlog_done", backlog_done, "So many of them did."),
     STAT("flagged", flagged, "Summaries that quote what was forgotten."),
-    STAT("bytes", bytes, "What memory takes in the database."),
+    STAT("bytes", bytes, "Size of memory in the database."),
     STAT_TEXT("language", language, "The words are stemmed in it."),
     STAT_FLAG("language_stale", language_stale, "Another one is configured: reindex."),
     STAT_TEXT("model", model, "The model of the vectors."),
     SHAPE_FIELD("dimension", COUNT, DEFAULT, SHAPE_AT(int, struct memory_stats, dimension),
-                .help = "Numbers of a vector."),
+                .help = "Dimensions of a vector."),
     STAT("embedded", embedded, "Entries with a vector of that model."),
-    STAT("missing", missing, "Entries without one."),
+    STAT("missing", missing, "Entries without a vector."),
     STAT("stale", stale, "Vectors of other models."),
     STAT_FLAG("graph", graph, "A graph over the vectors is in use."),
-    SHAPE_OPT(memory_stats, embedding, "Entries get their vectors now."),
-    SOME("pending", pending, "So many of them."),
-    STAT_TEXT("waits_for", waits_for, "Why they do not get them yet, English."));
+    SHAPE_OPT(memory_stats, embedding, "Vectors are being computed."),
+    SOME("pending", pending, "Number of entries that still need a vector."),
+    STAT_TEXT("waits_for", waits_for, "Why the vectors wait, in English."));
 /* clang-format on */

@@ -219,30 +219,30 @@ static bool has_parent(const void *info)
 
 /* clang-format off */
 const struct shape session_info_shape = SHAPE_OF("session", struct session_info,
-    ID("id", DEFAULT, id, "Names the session."),
+    ID("id", DEFAULT, id, "Id of the session."),
     TEXT("title", title, "Set by hand, else the beginning of the first message."),
     TEXT("directory", directory, "Working directory."),
     TEXT("provider", provider, "The provider that it talks to."),
     TEXT("model", model, "The model that it talks to."),
     TEXT("system", system, "System prompt; absent: the configured one."),
-    TEXT("draft", draft, "What was typed and not sent."),
+    TEXT("draft", draft, "Text that was typed and not sent."),
     TEXT("last_line", last_line, "First line of the newest answer."),
     SHAPE_FIELD("labels", WORDS, DEFAULT, SHAPE_AT_TEXT(struct session_info, labels),
-                .help = "Sorted words."),
+                .help = "Labels, sorted."),
     ID("parent", OPTIONAL, parent, "The session that this one was forked from."),
-    SHAPE_OPT(session_info, parent_seq, "The last event that came along.", .there = has_parent),
-    TIME("created", DEFAULT, created_ms, "When it began."),
-    TIME("updated", DEFAULT, updated_ms, "When something was last said."),
+    SHAPE_OPT(session_info, parent_seq, "Number of the last event that was copied.", .there = has_parent),
+    TIME("created", DEFAULT, created_ms, "Time at which the session began."),
+    TIME("updated", DEFAULT, updated_ms, "Time of the last message or answer."),
     TIME("archived", OPTIONAL, archived_ms, "When it was archived."),
     NUMBER("messages", messages, "Messages of the transcript."),
-    SHAPE_FIELD("turns", COUNT, DEFAULT, AT(int, turns), .help = "Turns."),
+    SHAPE_FIELD("turns", COUNT, DEFAULT, AT(int, turns), .help = "Number of turns."),
     NUMBER("last_seq", last_seq, "Number of the newest event."),
-    NUMBER("tool_calls", tool_calls, "Calls of tools."),
+    NUMBER("tool_calls", tool_calls, "Number of tool calls."),
     NUMBER("run_ms", run_ms, "How long its turns took, together."),
     SHAPE_FIELD("usage", OBJECT, OPTIONAL, AT(struct usage, usage), .of = &usage_shape,
-                .help = "Sum of its model calls."),
+                .help = "Tokens of all its model calls."),
     SHAPE_FIELD("cost", NUMBER, OPTIONAL, AT(double, cost), .absent = -1, .nearest = true,
-                .help = "USD, sum of the calls whose cost is known."));
+                .help = "Cost in USD of the calls whose cost is known."));
 /* clang-format on */
 
 /* --- the tally -------------------------------------------------------------------------------- */
@@ -335,11 +335,11 @@ void search_hits_release(struct search_hits *h)
 
 /* clang-format off */
 const struct shape search_hit_shape = SHAPE_OF("match", struct search_hit,
-    SHAPE_REQ(search_hit, session_id, "The session."),
-    SHAPE_OPT(search_hit, title, "Its title."),
+    SHAPE_REQ(search_hit, session_id, "Id of the session."),
+    SHAPE_OPT(search_hit, title, "Title of the session."),
     SHAPE_REQ(search_hit, seq, "Number of the event that holds the text."),
-    SHAPE_FIELD("at", TIME, REQUIRED, AT(int64_t, at_ms), .help = "When it was said."),
-    SHAPE_REQ_WORD(search_hit, role, role_names, "Who said it."),
-    SHAPE_OPT(search_hit, archived, "The session is."),
-    SHAPE_OPT(search_hit, snippet, "One line around what matched first."));
+    SHAPE_FIELD("at", TIME, REQUIRED, AT(int64_t, at_ms), .help = "Time of the message."),
+    SHAPE_REQ_WORD(search_hit, role, role_names, "Role of the speaker."),
+    SHAPE_OPT(search_hit, archived, "The session is archived."),
+    SHAPE_OPT(search_hit, snippet, "One line of text around the first match."));
 /* clang-format on */

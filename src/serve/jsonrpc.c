@@ -309,7 +309,7 @@ static const struct shape initialize_shape =
     SHAPE_OF("parameters", struct initialize_params,
              SHAPE_FIELD("client_info", OBJECT, OPTIONAL,
                          SHAPE_AT(struct client_info, struct initialize_params, client),
-                         .of = &client_shape, .help = "Who asks; for the log."));
+                         .of = &client_shape, .help = "The client, for the log."));
 
 /* Writes the result of a row that needs no engine. */
 static void write_result(struct jsonrpc *j, const struct operation *o, struct json_out *out)
@@ -374,7 +374,7 @@ struct subscribe_params {
 static const struct shape subscribe_shape =
     SHAPE_PARAMETERS(struct subscribe_params, SUBSCRIBE_SESSION,
                      SHAPE_OPT(subscribe_params, since,
-                               "Its events behind this number come first; absent: from now on.",
+                               "Send events after this number first; absent: only new events.",
                                .absent = SUBSCRIBE_NOW));
 static const struct shape unsubscribe_shape =
     SHAPE_PARAMETERS(struct subscribe_params, SUBSCRIBE_SESSION);
@@ -420,11 +420,11 @@ static void run_unsubscribe(struct jsonrpc *j, struct rpc_call *call, const void
 }
 
 const struct jsonrpc_method jsonrpc_methods[] = {
-    {"initialize", "Begins: tells who the server is and what it can do.", &initialize_shape,
-     initialize_schema, run_initialize},
-    {"events/subscribe", "Has what happens in a session told, or in all.", &subscribe_shape,
+    {"initialize", "Begins the connection: gives the server's name, version and capabilities.",
+     &initialize_shape, initialize_schema, run_initialize},
+    {"events/subscribe", "Subscribes to the events of one session or of all.", &subscribe_shape,
      subscribed_schema, run_subscribe},
-    {"events/unsubscribe", "Ends that; the session is named by its id.", &unsubscribe_shape,
+    {"events/unsubscribe", "Ends a subscription; names the session by its id.", &unsubscribe_shape,
      subscribed_schema, run_unsubscribe},
     {0},
 };

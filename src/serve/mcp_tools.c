@@ -28,15 +28,16 @@ struct resume_params {
 #define CHOICE(member, ...) SHAPE_OPT_AS(#member, run_params, session.member, __VA_ARGS__)
 
 const struct shape mcp_run_shape = SHAPE_PARAMETERS(
-    struct run_params, PROMPT(run_params), CHOICE(provider, "Absent: the present one."),
-    CHOICE(model, "Absent: as configured, or the provider's own."),
+    struct run_params, PROMPT(run_params),
+    CHOICE(provider, "Name of the provider; absent: the present provider."),
+    CHOICE(model, "Name of the model; absent: the configured model, else the provider's default."),
     CHOICE(directory, "Absolute path of its working directory; absent: the program's."),
     CHOICE(system, "System prompt; absent: the configured one."),
-    CHOICE(labels, "Words parted by blanks."),
+    CHOICE(labels, "Labels, separated by blanks."),
     SHAPE_FIELD("tools", ENUM, OPTIONAL,
                 SHAPE_AT(enum tools_offer, struct run_params, session.tools),
                 .names = &tools_offer_names, .absent = TOOLS_CONFIGURED,
-                .help = "Which tools the model may use; those that would ask are denied."));
+                .help = "Tools that the model may use; tools that would ask are denied."));
 
 #define RESUMED                                                                                    \
     SHAPE_REQ_AS(SESSION_MEMBER, resume_params, session.session,                                   \
@@ -49,7 +50,7 @@ const struct shape mcp_compact_shape = SHAPE_PARAMETERS(
     SHAPE_OPT(resume_params, mode,
               "handoff, structured, recency_preserving, deterministic or llm_replace; "
               "absent: the configured one."),
-    SHAPE_OPT(resume_params, focus, "What to keep above all."));
+    SHAPE_OPT(resume_params, focus, "What the summary should keep above all."));
 
 struct turn {
     char *prompt;       /* NULL: a compaction */
@@ -399,7 +400,7 @@ static const struct mcp_tool tools[] = {
      .destroys = true,
      .reaches_out = true},
     {.name = "tiro_resume",
-     .title = "Go on with a session",
+     .title = "Continue a session",
      .description = "Send a message to a session that exists. Gives the answer.",
      .operation = &operation_turn_start,
      .params = &mcp_resume_shape,
@@ -409,9 +410,9 @@ static const struct mcp_tool tools[] = {
      .reaches_out = true},
     {.name = "tiro_compact",
      .title = "Compact a session",
-     .description = "Replace the older part of a session's history by something shorter, so that "
-                    "it can go on in the model's window. The transcript keeps everything. Gives "
-                    "what was done.",
+     .description =
+         "Replace the older part of a session's history with a shorter text, so that the session "
+         "fits the model's context window. The transcript keeps everything. Gives the result.",
      .operation = &operation_compaction_run,
      .params = &mcp_compact_shape,
      .start = mcp_turn_resume,
@@ -420,7 +421,7 @@ static const struct mcp_tool tools[] = {
      .reaches_out = true},
     {.name = "tiro_rag_ingest",
      .title = "Add a document",
-     .description = "Add a text to a corpus, in the place of one of that name.",
+     .description = "Add a text to a corpus; it replaces a text of the same name.",
      .operation = &operation_corpus_ingest,
      .right = MCP_CORPORA,
      .destroys = true,
@@ -448,8 +449,8 @@ static const struct mcp_tool tools[] = {
      .repeatable = true},
     {.name = "tiro_memory_delete_entities",
      .title = "Delete entities",
-     .description = "Delete entities of the knowledge graph with their observations and "
-                    "relations: all that are named, or none.",
+     .description = "Delete entities of the knowledge graph with their observations and relations; "
+                    "if one name is unknown, none is deleted.",
      .operation = &operation_graph_delete,
      .right = MCP_GRAPH,
      .destroys = true},

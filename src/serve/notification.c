@@ -12,7 +12,7 @@
 
 #define SESSION                                                                                    \
     SHAPE_FIELD("session_id", UUID, OPTIONAL, offsetof(struct notice, session),                    \
-                .help = "The session that it is about.")
+                .help = "Id of the session.")
 #define OPTIONAL_ROW(name, member, ...) SHAPE_OPT_AS(name, notice, member, __VA_ARGS__)
 #define REQUIRED_ROW(name, member, ...) SHAPE_REQ_AS(name, notice, member, __VA_ARGS__)
 
@@ -33,92 +33,96 @@ static const char *const reason_words[] = {[PROVIDER_BY_OPTION] = "option",
 static const struct shape_names reasons = {reason_words, PROVIDER_FALLBACK + 1, -1};
 
 static const struct shape error_shape =
-    SHAPE_OF("engine_error", struct notice, SESSION, FAULT("What could not be done."));
+    SHAPE_OF("engine_error", struct notice, SESSION, FAULT("The error."));
 
 static const struct shape session_shape = SHAPE_OF(
     "session_changed", struct notice, SESSION,
     SHAPE_FIELD("session", OBJECT, REQUIRED, SHAPE_AT(struct session_info, struct notice, info),
-                .of = &session_info_shape, .help = "What is known of it now."),
-    OPTIONAL_ROW("opened", flag, "It was opened just now."),
-    OPTIONAL_ROW("read_only", read_only, "It can be read alone."));
+                .of = &session_info_shape, .help = "Present properties of the session."),
+    OPTIONAL_ROW("opened", flag, "The session was opened just now."),
+    OPTIONAL_ROW("read_only", read_only, "The session is open read-only."));
 
 static const struct shape provider_shape = SHAPE_OF(
     "session_provider", struct notice, SESSION,
-    OPTIONAL_ROW("provider", provider, "What the session talks to."),
-    OPTIONAL_ROW("model", model, "Absent: it is not known yet."),
+    OPTIONAL_ROW("provider", provider, "Provider of the session."),
+    OPTIONAL_ROW("model", model, "Model of the session; absent: not known yet."),
     SHAPE_FIELD("reason", ENUM, REQUIRED, SHAPE_AT(enum provider_reason, struct notice, reason),
-                .names = &reasons, .help = "Why this one."),
-    OPTIONAL_ROW("detail", detail, "What the reason rests on."));
+                .names = &reasons, .help = "Why this provider was chosen."),
+    OPTIONAL_ROW("detail", detail, "Detail of the reason."));
 
-static const struct shape busy_shape = SHAPE_OF(
-    "session_running", struct notice, SESSION,
-    REQUIRED_ROW("running", flag, "A turn or a compaction by hand runs; else it has ended."),
-    REQUIRED_ROW("ms", number, "Since it began."));
+static const struct shape busy_shape =
+    SHAPE_OF("session_running", struct notice, SESSION,
+             REQUIRED_ROW("running", flag,
+                          "True: a turn or a compaction by hand runs; false: it has ended."),
+             REQUIRED_ROW("ms", number, "Milliseconds since it began."));
 
 static const struct shape event_shape =
     SHAPE_OF("session_event", struct notice, SESSION,
              SHAPE_FIELD("event", OWN, REQUIRED, SHAPE_AT(struct event *, struct notice, event),
-                         .codec = &event_codec, .help = "As a line of stream-json."));
+                         .codec = &event_codec, .help = "The event, as a line of stream-json."));
 
-static const struct shape approval_shape = SHAPE_OF(
-    "approval", struct notice, SESSION,
-    OPTIONAL_ROW("call", text, "Id of the call, for approval/decide."),
-    OPTIONAL_ROW("tool", name, "Its name."), OPTIONAL_ROW("class", detail, "Its class."),
-    SHAPE_FIELD("args", JSON, OPTIONAL, SHAPE_AT_TEXT(struct notice, args),
-                .help = "Its arguments."),
-    OPTIONAL_ROW("preview", preview, "The difference or the command in full."),
-    OPTIONAL_ROW("guarded", guarded,
-                 "The place of keys or of the program's own files that it leads to."),
-    OPTIONAL_ROW("grant", grant,
-                 "The calls that the answer \"session\" allows; absent: none but this one."));
+static const struct shape approval_shape =
+    SHAPE_OF("approval", struct notice, SESSION,
+             OPTIONAL_ROW("call", text, "Id of the call, for approval/decide."),
+             OPTIONAL_ROW("tool", name, "Name of the tool."),
+             OPTIONAL_ROW("class", detail, "Class of the tool."),
+             SHAPE_FIELD("args", JSON, OPTIONAL, SHAPE_AT_TEXT(struct notice, args),
+                         .help = "Arguments of the call."),
+             OPTIONAL_ROW("preview", preview, "The difference or the command in full."),
+             OPTIONAL_ROW("guarded", guarded,
+                          "The file with keys or of the program itself that the call would reach."),
+             OPTIONAL_ROW("grant", grant,
+                          "Calls that the answer \"session\" allows; absent: only this call."));
 
-static const struct shape draft_shape =
-    SHAPE_OF("draft", struct notice, SESSION,
-             OPTIONAL_ROW("text", text, "The summary, for compaction/decide."),
-             OPTIONAL_ROW("mode", name, "The mode that made it."),
-             OPTIONAL_ROW("model", detail, "Provider and model that wrote it."),
-             REQUIRED_ROW("tokens_before", draft.tokens_before, "Of the history."),
-             REQUIRED_ROW("tokens_after", draft.tokens_after, "Of the history then."),
-             REQUIRED_ROW("messages_before", draft.messages_before, "Of the history."),
-             REQUIRED_ROW("messages_after", draft.messages_after, "Of the history then."));
+static const struct shape draft_shape = SHAPE_OF(
+    "draft", struct notice, SESSION,
+    OPTIONAL_ROW("text", text, "The summary, for compaction/decide."),
+    OPTIONAL_ROW("mode", name, "The mode that made it."),
+    OPTIONAL_ROW("model", detail, "Provider and model that wrote it."),
+    REQUIRED_ROW("tokens_before", draft.tokens_before, "Tokens of the history."),
+    REQUIRED_ROW("tokens_after", draft.tokens_after, "Tokens of the history after the compaction."),
+    REQUIRED_ROW("messages_before", draft.messages_before, "Messages of the history."),
+    REQUIRED_ROW("messages_after", draft.messages_after, "Messages of the history after the compaction."));
 
 static const struct shape memory_shape = SHAPE_OF(
     "memory_state", struct notice,
     SHAPE_FIELD("stats", OBJECT, REQUIRED, SHAPE_AT(struct memory_stats, struct notice, stats),
-                .of = &memory_stats_shape, .help = "As of memory/stats."));
+                .of = &memory_stats_shape, .help = "The result of memory/stats."));
 
 static const struct shape learned_shape =
     SHAPE_OF("learned", struct notice,
-             OPTIONAL_ROW("project", text, "Directory of the project that it was counted in."),
+             OPTIONAL_ROW("project", text, "Directory of the project whose items were counted."),
              REQUIRED_ROW("waiting", number,
-                          "Items of the project and the user that wait for the person's word."),
+                          "Number of items of the project and the user that wait for a decision."),
              OPTIONAL_ROW("proposed", flag, "A model proposed some of them just now."));
 
-static const struct shape offer_shape =
-    SHAPE_OF("memory_offer", struct notice,
-             REQUIRED_ROW("sessions", number,
-                          "From before that are not in memory; memory/index has them come in."));
+static const struct shape offer_shape = SHAPE_OF(
+    "memory_offer", struct notice,
+    REQUIRED_ROW("sessions", number,
+                 "Number of older sessions that are not in memory; memory/index adds them."));
 
-static const struct shape chore_shape = SHAPE_OF(
-    "chore", struct notice,
-    SHAPE_FIELD("ingest", OBJECT, REQUIRED,
-                SHAPE_AT(struct corpus_progress, struct notice, progress),
-                .of = &corpus_progress_shape, .help = "How far it is."),
-    OPTIONAL_ROW("embedding", flag, "Vectors of passages are made."),
-    REQUIRED_ROW("missing", number, "Vectors that lack."), FAULT("Why it failed or waits."));
+static const struct shape chore_shape =
+    SHAPE_OF("chore", struct notice,
+             SHAPE_FIELD("ingest", OBJECT, REQUIRED,
+                         SHAPE_AT(struct corpus_progress, struct notice, progress),
+                         .of = &corpus_progress_shape, .help = "Progress of the ingest."),
+             OPTIONAL_ROW("embedding", flag, "Vectors of passages are being computed."),
+             REQUIRED_ROW("missing", number, "Number of missing vectors."),
+             FAULT("Why the ingest failed or waits."));
 
 const struct notification *notification_of(enum notice_type type)
 {
     static const struct notification rows[NOTICE_TYPES] = {
-        [NOTICE_ERROR] = {"engine/error", "What nobody asked for could not be done.", &error_shape},
-        [NOTICE_SESSION] = {"session/changed",
-                            "A session was opened, or what is known of it changed.",
+        [NOTICE_ERROR] = {"engine/error", "An activity that no request started has failed.",
+                          &error_shape},
+        [NOTICE_SESSION] = {"session/changed", "A session was opened, or its properties changed.",
                             &session_shape},
-        [NOTICE_PROVIDER] = {"session/provider", "What a session talks to, and why.",
+        [NOTICE_PROVIDER] = {"session/provider",
+                             "Provider and model of a session, and why they were chosen.",
                              &provider_shape},
         [NOTICE_BUSY] = {"session/running", "A turn or a compaction by hand began or ended.",
                          &busy_shape},
-        [NOTICE_EVENT] = {"session/event", "Something happened in a session.", &event_shape},
+        [NOTICE_EVENT] = {"session/event", "An event of a session.", &event_shape},
         [NOTICE_APPROVAL] = {"approval/requested",
                              "A tool asks before it runs; it is over when tool_execution_completed "
                              "comes.",
@@ -127,12 +131,12 @@ const struct notification *notification_of(enum notice_type type)
                           "A draft summary waits; it is over when compaction_completed or "
                           "compaction_failed comes.",
                           &draft_shape},
-        [NOTICE_MEMORY_STATE] = {"memory/state", "How far memory is.", &memory_shape},
-        [NOTICE_LEARNED] = {"learned/changed", "What was learned has changed.", &learned_shape},
+        [NOTICE_MEMORY_STATE] = {"memory/state", "Progress of memory's indexing.", &memory_shape},
+        [NOTICE_LEARNED] = {"learned/changed", "The learned items have changed.", &learned_shape},
         [NOTICE_MEMORY_OFFER] = {"memory/offered",
-                                 "Sessions from before are not in memory; once a start.",
+                                 "Older sessions are not in memory; sent once per start.",
                                  &offer_shape},
-        [NOTICE_CORPORA_STATE] = {"chore/progress", "How far the ingest of a corpus is.",
+        [NOTICE_CORPORA_STATE] = {"chore/progress", "Progress of the ingest of a corpus.",
                                   &chore_shape},
     };
     return &rows[type];
