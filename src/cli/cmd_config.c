@@ -4,6 +4,7 @@
 
 #include "base/environment.h"
 #include "base/i18n.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"
@@ -21,48 +22,34 @@ static const struct option options[] = {
     {0},
 };
 
-static void print_section(const char *section, char **last)
+static void print_rows(const struct config_rows *rows)
 {
-    if (*last && strcmp(*last, section) == 0)
-        return;
-    printf("%s[%s]\n", *last ? "\n" : "", section);
-    free(*last);
-    *last = mem_strdup(section);
-}
-
-static void print_key(const struct config_row *row)
-{
-    struct buf clean = BUF_INIT;
-    if (!row->value) {
-        printf("# %s =\n", row->name);
-        return;
-    }
-    buf_addf(&clean, "%s = ", row->name);
-    utf8_clean(&clean, row->value, strlen(row->value), UTF8_ONE_LINE);
-    fputs(clean.data, stdout);
-    if (row->source)
-        printf("    ; %s:%d", row->source, row->line);
-    else if (row->origin != CONFIG_FROM_DEFAULT)
-        printf("    ; %s", config_origin_name(row->origin));
-    putchar('\n');
-    buf_release(&clean);
-}
-
-static void show_text(const struct config_rows *rows)
-{
-    char *section = NULL;
+    const char *section = NULL;
     for (size_t i = 0; i < rows->items.len; i++) {
-        print_section(rows->items.items[i].section, &section);
-        print_key(&rows->items.items[i]);
+        const struct config_row *row = &rows->items.items[i];
+        if (!section || strcmp(section, row->section) != 0)
+            printf("%s[%s]\n", section ? "\n" : "", row->section);
+        section = row->section;
+        if (!row->value) {
+            printf("# %s =\n", row->name);
+            continue;
+        }
+        AUTO(buf_release) struct buf clean = BUF_INIT;
+        utf8_clean(&clean, row->value, strlen(row->value), UTF8_ONE_LINE);
+        printf("%s = %s", row->name, clean.data);
+        if (row->source)
+            printf("    ; %s:%d", row->source, row->line);
+        else if (row->origin != CONFIG_FROM_DEFAULT)
+            printf("    ; %s", config_origin_name(row->origin));
+        putchar('\n');
     }
-    free(section);
 }
 
 static int show(const struct setup *setup, bool json)
 {
     const struct operation *get = &operation_config_get;
     struct operation_context context = {.config = setup->config};
-    struct config_rows rows = {0};
+    struct config_rows rows;
     struct error e = {0};
     setup_print_problems(setup);
     if (!operation_call(&context, get, NULL, &rows, &e))
@@ -70,20 +57,17 @@ static int show(const struct setup *setup, bool json)
     if (json)
         output_json(shape_value_to_json(get->result, "keys", &rows));
     else
-        show_text(&rows);
+        print_rows(&rows);
     shape_release(get->result, &rows);
     return 0;
 }
 
 static int path(const struct setup *setup, bool json)
 {
-    if (!json) {
+    if (json)
+        output_json(json_pack("{path:s}", setup->path));
+    else
         puts(setup->path);
-        return 0;
-    }
-    struct json *v = json_new_object();
-    json_set_string(v, "path", setup->path);
-    output_json(v);
     return 0;
 }
 
@@ -99,13 +83,13 @@ static int check(const struct setup *setup, bool json)
     return count == 0 ? 0 : err_info(ERR_CONFIG_ERROR)->exit_status;
 }
 
-/* A verb's row: what it is called with, and what looks at the configuration. */
+/* A command, and the function that prints. */
 struct config_verb {
     struct cli_command command;
     int (*run)(const struct setup *setup, bool json);
 };
 
-/* `self` begins the verb's row. */
+/* `self` is the first member of a struct config_verb. */
 static int run_verb(const struct cli_command *self, int argc, char **argv)
 {
     const struct config_verb *verb = (const struct config_verb *)self;
@@ -159,8 +143,6 @@ static bool take_word(void *context, const char *word, struct error *e)
     return true;
 }
 
-/* --- what is wanted --- */
-
 static bool read_value(struct change *c, struct error *e)
 {
     if (strcmp(c->word, "-") != 0) {
@@ -176,24 +158,21 @@ static bool read_value(struct change *c, struct error *e)
     return true;
 }
 
-/* Others can read a command line. */
+/* Refuses a secret on the command line: other users of the machine can read it there. */
 static bool hides_secret(const struct change *c, struct error *e)
 {
-    char *section, *name;
+    auto_free char *section = NULL, *name = NULL;
     if (!config_edit_split(c->key, &section, &name, e))
         return false;
     enum config_key key = config_key_find(section, name);
     bool secret = key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
     bool shown =
         c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_has_secret(c->word));
-    if (shown)
-        err_set(e, ERR_USAGE,
-                _("%s is secret, and others can read a command line; give it on standard "
-                  "input: tiro config set %s -"),
-                name, c->key);
-    free(section);
-    free(name);
-    return !shown;
+    return !shown ||
+           err_set(e, ERR_USAGE,
+                   _("%s is secret, and others can read a command line; give it on standard "
+                     "input: tiro config set %s -"),
+                   name, c->key);
 }
 
 static const struct cli_command config_change;
@@ -208,16 +187,9 @@ static bool check_words(struct change *c, struct error *e)
     return hides_secret(c, e) && (c->unset || read_value(c, e));
 }
 
-/* --- all of it --- */
-
-static void add_clean(struct buf *out, const char *text)
+static void print_change(const struct change *c, const struct config_set_result *r)
 {
-    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
-}
-
-static void tell(const struct change *c, const struct config_set_result *r)
-{
-    struct buf line = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT;
     if (c->unset && !r->changed) {
         buf_addf(&line, _("%s: nothing to do, %s is not set"), r->path, c->key);
     } else if (c->unset) {
@@ -226,29 +198,27 @@ static void tell(const struct change *c, const struct config_set_result *r)
             buf_addf(&line, _(" (default: %s)"), r->fallback);
     } else {
         buf_addf(&line, r->changed ? "%s: %s = " : _("%s: nothing to do, %s = "), r->path, c->key);
-        add_clean(&line, r->value);
+        utf8_clean(&line, r->value, strlen(r->value), UTF8_ONE_LINE);
     }
     puts(line.data);
-    buf_release(&line);
     if (r->overridden && !c->unset)
         fprintf(stderr, _("tiro: an environment variable overrides %s in %s\n"), c->key, r->path);
 }
 
-static bool carry_out(struct change *c, struct error *e)
+static bool set(struct change *c, struct error *e)
 {
-    const struct operation *set = &operation_config_set;
     struct setup setup;
-    struct config_set_result r = {0};
+    struct config_set_result r;
     if (!check_words(c, e))
         return false;
     setup_load(&setup);
     struct operation_context context = {.config = setup.config, .check_screen = setup_check_screen};
     const struct config_set_params params = {.key = c->key,
                                              .value = c->unset ? NULL : c->value.data};
-    bool ok = operation_call(&context, set, &params, &r, e);
+    bool ok = operation_call(&context, &operation_config_set, &params, &r, e);
     if (ok)
-        tell(c, &r);
-    shape_release(set->result, &r);
+        print_change(c, &r);
+    shape_release(operation_config_set.result, &r);
     setup_release(&setup);
     return ok;
 }
@@ -259,13 +229,13 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct error e = {0};
     int status = 0;
     buf_init(&c.value, CONFIG_FILE_MAX);
-    if (cli_parse(self, argc, argv, &c, &status) && !carry_out(&c, &e))
+    if (cli_parse(self, argc, argv, &c, &status) && !set(&c, &e))
         status = cli_fail(&e);
     buf_release(&c.value);
     return status;
 }
 
-/* Every key whose name is whole, parted by blanks. */
+/* All keys with a fixed name, separated by blanks. */
 static char *all_keys(void)
 {
     struct buf out = BUF_INIT;

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/i18n.h"
@@ -9,7 +8,6 @@
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/signals.h"
 #include "cli/verb.h"
 #include "ui/text/format.h"
 
@@ -19,22 +17,19 @@ enum { NAME_LEAST = 12 };
 
 static void add_number(struct grid *g, int64_t n)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     format_exact(&text, n);
     grid_add(g, text.data);
-    buf_release(&text);
 }
 
-static void add_counted(struct grid *g, int64_t n, const char *form)
+/* "12 documents". */
+static void add_counted(struct grid *g, int64_t n, const char *noun)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     format_exact(&text, n);
-    buf_addf(&text, " %s", form);
+    buf_addf(&text, " %s", noun);
     grid_add(g, text.data);
-    buf_release(&text);
 }
-
-/* --- list ------------------------------------------------------------------------------------- */
 
 static void print_list(const struct corpus_list *listed)
 {
@@ -43,7 +38,7 @@ static void print_list(const struct corpus_list *listed)
     struct grid g = GRID(columns);
     for (size_t i = 0; i < listed->items.len; i++) {
         const struct corpus_info *n = &listed->items.items[i];
-        struct buf state = BUF_INIT;
+        AUTO(buf_release) struct buf state = BUF_INIT;
         grid_add(&g, n->name);
         add_counted(&g, n->documents,
                     ngettext("document", "documents", (unsigned long)n->documents));
@@ -54,7 +49,6 @@ static void print_list(const struct corpus_list *listed)
             buf_addf(&state, "%s%s", state.len > 0 ? ", " : "",
                      _("not all files are read; tiro corpus update continues"));
         grid_add(&g, state.data);
-        buf_release(&state);
     }
     grid_print(&g);
 }
@@ -74,11 +68,9 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
     return true;
 }
 
-static const struct option list_options[] = {VERB_JSON, {0}};
-
 static const struct verb verb_corpus_list =
     VERB(operation_corpus_list, run_list, .name = "list", .synopsis = "corpus list [--json]",
-         .help = N_("list the corpora"), .options = list_options);
+         .help = N_("list the corpora"), .options = verb_json_options);
 
 /* --- show ------------------------------------------------------------------------------------- */
 
@@ -103,74 +95,44 @@ static void print_documents(const struct corpus_documents *listed)
 static bool show_documents(struct operation_context *c, const struct verb_options *o,
                            struct error *e)
 {
-    struct corpus_documents_query params = {
+    const struct corpus_documents_query params = {
         .name = o->words.items[0], .failed = o->failed, .limit = o->limit};
-    struct corpus_documents listed = {0};
-    int64_t shown = 0;
-    bool ok = operation_call(c, &operation_corpus_documents, &params, &listed, e);
-    if (ok && o->json)
+    struct corpus_documents listed;
+    if (!operation_call(c, &operation_corpus_documents, &params, &listed, e))
+        return false;
+    int64_t shown = (int64_t)listed.items.len;
+    if (o->json)
         verb_print_json(&operation_corpus_documents, NULL, &listed);
-    else if (ok && listed.items.len == 0)
+    else if (shown == 0)
         fprintf(stderr, "%s\n",
                 o->failed ? _("all files of the corpus could be read")
                           : _("the corpus has no documents"));
-    else if (ok)
+    else
         print_documents(&listed);
-    shown = (int64_t)listed.items.len;
-    if (ok && shown < listed.total && !o->json) {
+    if (shown < listed.total && !o->json) {
         fflush(stdout);
         fprintf(stderr, _("only the first %lld of %lld are shown\n"), (long long)shown,
                 (long long)listed.total);
     }
     shape_release(&corpus_documents_shape, &listed);
-    return ok;
+    return true;
 }
 
-/* Foreign text, cleaned. */
-static void add_text(struct buf *out, const char *text)
+/* "FILE:12  HEADING" or "FILE, page 3  HEADING", and the text on the lines below. */
+static void add_passage(struct buf *out, const struct corpus_passage *p)
 {
-    utf8_clean(out, text, strlen(text), UTF8_MULTILINE);
-}
-
-static void add_line(struct buf *out, const char *text)
-{
-    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
-}
-
-/* "FILE:12" or "FILE, page 3", and below it the headings. */
-static void add_place(struct buf *out, const struct corpus_passage *p)
-{
-    add_line(out, p->file);
+    utf8_clean(out, p->file, strlen(p->file), UTF8_ONE_LINE);
     if (p->line > 0)
         buf_addf(out, ":%lld", (long long)p->line);
     if (p->page > 0)
         buf_addf(out, _(", page %lld"), (long long)p->page);
     if (p->heading && *p->heading) {
         buf_addstr(out, "  ");
-        add_line(out, p->heading);
+        utf8_clean(out, p->heading, strlen(p->heading), UTF8_ONE_LINE);
     }
-}
-
-static bool show_passages(struct operation_context *c, const struct verb_options *o, int64_t id,
-                          struct error *e)
-{
-    const struct corpus_passages_query params = {.document = id, .limit = o->limit};
-    struct corpus_passages listed = {0};
-    struct buf out = BUF_INIT;
-    bool ok = operation_call(c, &operation_corpus_passages, &params, &listed, e);
-    if (ok && o->json)
-        verb_print_json(&operation_corpus_passages, NULL, &listed);
-    for (size_t i = 0; ok && !o->json && i < listed.items.len; i++) {
-        buf_addf(&out, "%s[%lld] ", i > 0 ? "\n" : "", (long long)listed.items.items[i].chunk);
-        add_place(&out, &listed.items.items[i]);
-        buf_addch(&out, '\n');
-        add_text(&out, listed.items.items[i].content);
-        buf_addch(&out, '\n');
-    }
-    fwrite(out.data, 1, out.len, stdout);
-    buf_release(&out);
-    shape_release(&corpus_passages_shape, &listed);
-    return ok;
+    buf_addch(out, '\n');
+    utf8_clean(out, p->content, strlen(p->content), UTF8_MULTILINE);
+    buf_addch(out, '\n');
 }
 
 static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -184,7 +146,20 @@ static bool run_show(struct operation_context *c, const struct verb_options *o, 
                        _("\"%.80s\" is not a document; tiro corpus show %.64s lists "
                          "their numbers"),
                        o->words.items[1], o->words.items[0]);
-    return show_passages(c, o, id, e);
+    const struct corpus_passages_query params = {.document = id, .limit = o->limit};
+    struct corpus_passages listed;
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    if (!operation_call(c, &operation_corpus_passages, &params, &listed, e))
+        return false;
+    if (o->json)
+        verb_print_json(&operation_corpus_passages, NULL, &listed);
+    for (size_t i = 0; !o->json && i < listed.items.len; i++) {
+        buf_addf(&out, "%s[%lld] ", i > 0 ? "\n" : "", (long long)listed.items.items[i].chunk);
+        add_passage(&out, &listed.items.items[i]);
+    }
+    fwrite(out.data, 1, out.len, stdout);
+    shape_release(&corpus_passages_shape, &listed);
+    return true;
 }
 
 static const struct option show_options[] = {{"failed", 0, OPTION_FLAG, NULL,
@@ -204,18 +179,14 @@ static const struct verb verb_corpus_show =
 
 static void print_found(const struct corpus_found *found)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     for (size_t i = 0; i < found->items.len; i++) {
         const struct corpus_passage *p = &found->items.items[i];
         buf_addf(&out, "%s[%zu] %.2f  ", i > 0 ? "\n" : "", i + 1, p->score);
-        add_place(&out, p);
-        buf_addch(&out, '\n');
-        add_text(&out, p->content);
-        buf_addch(&out, '\n');
+        add_passage(&out, p);
     }
     fwrite(out.data, 1, out.len, stdout);
     fflush(stdout);
-    buf_release(&out);
     if (found->badge)
         fprintf(stderr, "%s\n", found->badge);
     if (found->items.len == 0)
@@ -227,21 +198,21 @@ static void print_found(const struct corpus_found *found)
 
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *query = verb_join(o, 0);
+    auto_free char *query = verb_join(o, 0);
     const struct corpus_search params = {.corpus = o->in,
                                          .query = query,
                                          .top_k = o->limit,
                                          .hybrid_weight = o->weight,
                                          .filter = o->filter};
-    struct corpus_found found = {0};
-    bool ok = operation_call(c, &operation_corpus_search, &params, &found, e);
-    if (ok && o->json)
+    struct corpus_found found;
+    if (!operation_call(c, &operation_corpus_search, &params, &found, e))
+        return false;
+    if (o->json)
         verb_print_json(&operation_corpus_search, NULL, &found);
-    else if (ok)
+    else
         print_found(&found);
     shape_release(&corpus_found_shape, &found);
-    free(query);
-    return ok;
+    return true;
 }
 
 static bool take_weight(const struct option *self, void *at, const char *value, struct error *e)
@@ -315,38 +286,11 @@ static bool run_stats(struct operation_context *c, const struct verb_options *o,
 
 static const struct verb verb_corpus_stats =
     VERB(operation_corpus_stats, run_stats, .name = "stats", .synopsis = "corpus stats [--json]",
-         .help = N_("show the size of the corpora"), .options = list_options);
-
-/* --- corpus change ---------------------------------------------------------------------------- */
+         .help = N_("show the size of the corpora"), .options = verb_json_options);
 
 /* --- add and update --------------------------------------------------------------------------- */
 
-struct watch {
-    bool terminal;    /* standard error is one, to show progress on */
-    const char *what; /* that stands on its last line; NULL: nothing */
-};
-
-static void end_line(struct watch *w)
-{
-    if (w->what)
-        fputc('\n', stderr);
-    w->what = NULL;
-}
-
-static bool tell(void *context, const char *what, int64_t done, int64_t of)
-{
-    struct watch *w = context;
-    if (w->terminal && of > 0) {
-        if (w->what && strcmp(w->what, what) != 0)
-            end_line(w);
-        fprintf(stderr, "\r%s %lld/%lld", strcmp(what, "files") == 0 ? _("files") : _("vectors"),
-                (long long)done, (long long)of);
-        w->what = what;
-    }
-    return signals_take() == 0;
-}
-
-/* "12 files: 3 new, 1 changed, 8 unchanged", what is 0 left out. */
+/* "12 files: 3 new, 1 changed, 8 unchanged", without counts of 0. */
 static void print_progress(const struct corpus_progress *p)
 {
     const struct {
@@ -370,19 +314,6 @@ static void print_progress(const struct corpus_progress *p)
         fprintf(stderr, "%s\n", _("tiro corpus show --failed NAME says why"));
 }
 
-static bool run_once(struct operation_context *c, const struct operation *o,
-                     const struct corpus_add *params, struct corpus_progress *out, struct error *e)
-{
-    struct watch watch = {.terminal = isatty(STDERR_FILENO)};
-    const struct operation_stream stream = {
-        .tell = tell, .wake_fd = signals_open(), .context = &watch};
-    c->stream = &stream;
-    bool ok = operation_call(c, o, params, out, e);
-    c->stream = NULL;
-    end_line(&watch);
-    return ok;
-}
-
 static bool may_embed(bool yes, struct error *e)
 {
     if (yes)
@@ -396,23 +327,26 @@ static bool may_embed(bool yes, struct error *e)
            err_set(e, ERR_INTERRUPTED, _("not confirmed, so nothing was done"));
 }
 
+/* Adds or updates; runs again with consent when the operation asks for it. */
 static bool run_ingest(struct operation_context *c, const struct operation *o,
                        const struct verb_options *options, struct corpus_add *params,
                        struct error *e)
 {
-    struct corpus_progress progress = {0};
-    bool ok = run_once(c, o, params, &progress, e);
+    struct corpus_progress progress;
+    bool ok = verb_call_watched(c, o, params, &progress, e);
     if (ok && progress.asks) {
         shape_release(&corpus_progress_shape, &progress);
         params->consent = may_embed(options->yes, e);
-        ok = params->consent && run_once(c, o, params, &progress, e);
+        ok = params->consent && verb_call_watched(c, o, params, &progress, e);
     }
-    if (ok && options->json)
+    if (!ok)
+        return false;
+    if (options->json)
         verb_print_json(o, NULL, &progress);
-    else if (ok)
+    else
         print_progress(&progress);
     shape_release(&corpus_progress_shape, &progress);
-    return ok;
+    return true;
 }
 
 static bool run_add(struct operation_context *c, const struct verb_options *o, struct error *e)
@@ -449,48 +383,35 @@ static const struct verb verb_corpus_update = VERB(
 
 /* --- remove ----------------------------------------------------------------------------------- */
 
-static bool may_remove(const struct verb_options *o, struct error *e)
-{
-    struct buf text = BUF_INIT;
-    const char *what = o->words.items[o->words.len - 1];
-    utf8_clean(&text, what, strlen(what), UTF8_ONE_LINE);
-    buf_addf(&text, ": %s",
-             o->words.len > 1 ? _("remove it from the corpus? Files stay. [y/N] ")
-                              : _("remove the corpus? Files stay. [y/N] "));
-    bool ok = verb_may_delete(o->yes, &text, e);
-    buf_release(&text);
-    return ok;
-}
-
-/* A path as it is resolved where there is one; else as it is kept. The caller frees. */
-static char *resolved(const char *path)
-{
-    char *real = realpath(path, NULL);
-    return real ? real : mem_strdup(path);
-}
-
 static bool run_remove(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *file = o->words.len > 1 ? resolved(o->words.items[1]) : NULL;
-    const struct corpus_remove params = {o->words.items[0], file};
-    struct corpus_removed out = {0};
-    bool ok = may_remove(o, e) && operation_call(c, &operation_corpus_remove, &params, &out, e);
-    if (ok)
-        printf(ngettext("%lld document removed\n", "%lld documents removed\n",
-                        (unsigned long)out.documents),
-               (long long)out.documents);
-    free(file);
-    return ok;
+    AUTO(buf_release) struct buf question = BUF_INIT;
+    bool whole = o->words.len == 1;
+    const char *name = o->words.items[o->words.len - 1];
+    utf8_clean(&question, name, strlen(name), UTF8_ONE_LINE);
+    buf_addf(&question, ": %s",
+             whole ? _("remove the corpus? Files stay. [y/N] ")
+                   : _("remove it from the corpus? Files stay. [y/N] "));
+    if (!verb_may_delete(o->yes, &question, e))
+        return false;
+    /* A path that is gone is compared as it was written. */
+    auto_free char *real = whole ? NULL : realpath(name, NULL);
+    const struct corpus_remove params = {o->words.items[0], whole ? NULL : real ? real : name};
+    struct corpus_removed removed;
+    if (!operation_call(c, &operation_corpus_remove, &params, &removed, e))
+        return false;
+    printf(ngettext("%lld document removed\n", "%lld documents removed\n",
+                    (unsigned long)removed.documents),
+           (long long)removed.documents);
+    return true;
 }
-
-static const struct option remove_options[] = {VERB_YES, {0}};
 
 static const struct verb verb_corpus_remove =
     VERB(operation_corpus_remove, run_remove, .name = "remove",
          .synopsis = "corpus remove [-y] NAME [PATH]",
          .help = N_("remove a corpus, or a file or folder of it; files stay"),
          .details = N_("Asks once; without a terminal, --yes is required."),
-         .options = remove_options, VERB_WORDS(1, 2, OFFER_FILES));
+         .options = verb_yes_options, VERB_WORDS(1, 2, OFFER_FILES));
 
 /* --- the command --- */
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/i18n.h"
-#include "base/json.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -22,13 +22,13 @@
 #include "session/health.h"
 #include "session/notice.h"
 
-/* Everything that doctor finds out. Looking changes nothing. */
+/* The findings. Examining changes nothing. */
 struct diagnosis {
     struct setup setup;
     bool config_exists;
     struct engine_info engine;
-    bool kept;  /* conversations are: by the build and the configuration */
-    bool built; /* with a store */
+    bool built; /* this tiro has a store */
+    bool kept;  /* conversations are saved: by the build and the configuration */
     bool thorough;
     struct health_report store;      /* if built with one */
     VEC(struct report_fact) service; /* "provider", "model", … */
@@ -45,24 +45,19 @@ struct diagnosis {
 
 enum { PATIENCE_MS = 15000 };
 
-static void ask_engine(struct diagnosis *d)
-{
-    struct operation_context context = {.config = d->setup.config};
-    struct capabilities can = {0};
-    if (!operation_call(&context, &operation_capabilities_get, NULL, &can, &d->service_fault) ||
-        !operation_call(&context, &operation_engine_info, NULL, &d->engine, &d->service_fault))
-        return;
-    d->built = can.built_store;
-    d->kept = can.store;
-}
-
 static void diagnosis_begin(struct diagnosis *d)
 {
+    struct capabilities can;
     *d = (struct diagnosis){0};
     setup_load(&d->setup);
     setup_check_screen(d->setup.config, d->setup.path, &d->setup.problems);
     d->config_exists = access(d->setup.path, F_OK) == 0;
-    ask_engine(d);
+    struct operation_context context = {.config = d->setup.config};
+    if (operation_call(&context, &operation_capabilities_get, NULL, &can, &d->service_fault) &&
+        operation_call(&context, &operation_engine_info, NULL, &d->engine, &d->service_fault)) {
+        d->built = can.built_store;
+        d->kept = can.store;
+    }
 }
 
 static void diagnosis_release(struct diagnosis *d)
@@ -86,31 +81,27 @@ static void diagnosis_look_at_store(struct diagnosis *d, bool thorough)
     health_report(NULL, thorough, &d->store);
 }
 
-/* The engine's store is in memory here; doctor looks at the one on the disk itself. */
-static void add_facts(struct diagnosis *d, const struct report_result *said)
-{
-    for (size_t i = 0; i < said->facts.len; i++) {
-        const struct report_fact *f = &said->facts.items[i];
-        if (strcmp(f->name, "store") == 0)
-            continue;
-        struct report_fact fact = {mem_strdup(f->name), mem_strdup(f->value)};
-        vec_push(&d->service, fact);
-    }
-    if (said->fault.code != ERR_OK)
-        d->service_fault = said->fault;
-}
-
-/* Whether it was the last notice that matters. */
+/* Returns whether the notice is the answer to the report. The report's fact on the store is left
+ * out: that store is in memory, and doctor examines the one on the disk itself. */
 static bool take_notice(struct diagnosis *d, const struct notice *n)
 {
-    bool answer = n->type == NOTICE_ANSWER;
-    if (answer && n->answer->result)
-        add_facts(d, n->answer->result);
-    else if (answer)
-        d->service_fault = n->answer->error;
-    else if (n->type == NOTICE_ERROR)
+    if (n->type == NOTICE_ERROR)
         d->service_fault = n->error;
-    return answer;
+    if (n->type != NOTICE_ANSWER)
+        return false;
+    const struct report_result *report = n->answer->result;
+    if (!report) {
+        d->service_fault = n->answer->error;
+        return true;
+    }
+    for (size_t i = 0; i < report->facts.len; i++) {
+        const struct report_fact *f = &report->facts.items[i];
+        if (strcmp(f->name, "store") != 0)
+            vec_push(&d->service, (struct report_fact){mem_strdup(f->name), mem_strdup(f->value)});
+    }
+    if (report->fault.code != ERR_OK)
+        d->service_fault = report->fault;
+    return true;
 }
 
 /* The engine keeps its store in memory, so that nothing on the disk changes. */
@@ -148,21 +139,8 @@ static void diagnosis_complete(struct diagnosis *d)
 
 static bool diagnosis_store_well(const struct diagnosis *d)
 {
-    switch (d->store.found.state) {
-    case HEALTH_GOOD:
-    case HEALTH_MISSING:
-    case HEALTH_EMPTY:
-        return true;
-    default:
-        return !d->built;
-    }
-}
-
-static bool diagnosis_language_stale(const struct diagnosis *d)
-{
-    const struct health *found = &d->store.found;
-    return found->entries > 0 && *found->language &&
-           strcmp(found->language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE)) != 0;
+    enum health_state state = d->store.found.state;
+    return !d->built || state == HEALTH_GOOD || state == HEALTH_MISSING || state == HEALTH_EMPTY;
 }
 
 static bool diagnosis_well(const struct diagnosis *d)
@@ -178,7 +156,7 @@ enum { ORPHANS_SHOWN = 20 };
 #define SAVE_IT                                                                                    \
     N_("'tiro doctor --recover' saves the readable parts, and keeps the damaged file as a copy")
 
-/* What each state is called, and what to do. */
+/* The name of each state, and advice. */
 static const struct {
     const char *text, *advice; /* NULL: there is nothing to do */
 } states[] = {
@@ -212,11 +190,10 @@ static void add_config(const struct diagnosis *d, struct buf *out)
     buf_addf(out, _("configuration: %s%s\n"), d->setup.path,
              d->config_exists ? "" : _(" (does not exist; defaults are used)"));
     for (size_t i = 0; i < d->setup.problems.list.len; i++) {
-        char *text = setup_problem_text(&d->setup.problems.list.items[i]);
+        auto_free char *text = setup_problem_text(&d->setup.problems.list.items[i]);
         buf_addstr(out, "  ");
         add_clean(out, text);
         buf_addch(out, '\n');
-        free(text);
     }
 }
 
@@ -227,21 +204,22 @@ static void add_service(const struct diagnosis *d, struct buf *out)
         add_clean(out, d->service.items[i].value);
         buf_addch(out, '\n');
     }
-    if (d->service_fault.code == ERR_OK)
-        return;
-    buf_addf(out, "%s: ", err_info(d->service_fault.code)->name);
-    add_clean(out, d->service_fault.text);
-    buf_addch(out, '\n');
+    if (d->service_fault.code != ERR_OK) {
+        buf_addf(out, "%s: ", err_info(d->service_fault.code)->name);
+        add_clean(out, d->service_fault.text);
+        buf_addch(out, '\n');
+    }
 }
 
-static void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
+/* The path, the state and its detail. */
+static void add_state(const struct diagnosis *d, struct buf *out)
 {
     const struct health *found = &d->store.found;
-    bool passing = found->state == HEALTH_GOOD && !d->thorough;
+    bool quick = found->state == HEALTH_GOOD && !d->thorough;
     add_clean(out, d->store.path);
     buf_addf(out, ": %s",
-             passing ? _("quick check passed (--thorough reads everything)")
-                     : _(states[found->state].text));
+             quick ? _("quick check passed (--thorough reads everything)")
+                   : _(states[found->state].text));
     if (*found->detail) {
         buf_addstr(out, " (");
         add_clean(out, found->detail);
@@ -334,24 +312,26 @@ static void add_counts(const struct health *found, struct buf *out)
 
 static void add_store(const struct diagnosis *d, struct buf *out)
 {
+    const struct health *found = &d->store.found;
+    const char *language = config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE);
     if (!d->built) {
         buf_addstr(out, _("store: none; this tiro was built without one\n"));
         return;
     }
     buf_addstr(out, _("store: "));
-    diagnosis_store_text(d, out);
-    add_counts(&d->store.found, out);
-    if (states[d->store.found.state].advice)
-        buf_addf(out, "  %s\n", _(states[d->store.found.state].advice));
-    if (diagnosis_language_stale(d))
+    add_state(d, out);
+    add_counts(found, out);
+    if (states[found->state].advice)
+        buf_addf(out, "  %s\n", _(states[found->state].advice));
+    if (found->entries > 0 && *found->language && strcmp(found->language, language) != 0)
         buf_addf(out,
                  _("  memory is indexed for %s, not for %s; 'tiro memory reindex' changes it\n"),
-                 d->store.found.language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE));
+                 found->language, language);
     if (!d->kept)
         buf_addf(out, "  %s\n", _("conversations are not saved: [session] persist = false"));
 }
 
-/* What to do with them. */
+/* What the user should do with each kind. */
 static const char *const orphans[] = {
     [ORPHAN_REMOVAL] =
         N_("belongs to a deleted session; the next 'tiro sessions' or conversation removes it if "
@@ -385,162 +365,110 @@ static void add_orphans(const struct diagnosis *d, struct buf *out)
     }
 }
 
-static void add_recovery(const struct diagnosis *d, struct buf *out)
+static void diagnosis_print(const struct diagnosis *d)
 {
+    AUTO(buf_release) struct buf out = BUF_INIT;
     const struct recovery *r = &d->recovery;
-    if (!r->copy)
-        return;
-    buf_addf(out,
-             _("recovered: sessions %lld, events %lld, memory entries %lld, learned items %lld, "
-               "graph rows %lld; lost rows %lld\n"),
-             (long long)r->sessions, (long long)r->events, (long long)r->entries,
-             (long long)r->learned, (long long)r->facts, (long long)r->lost);
-    buf_addf(out, "  %s: ", _("the damaged file is kept"));
-    add_clean(out, r->copy);
-    buf_addch(out, '\n');
-}
-
-static void add_terminal(const struct diagnosis *d, struct buf *out)
-{
-    buf_addstr(out, _("terminal: "));
-    add_clean(out, d->term ? d->term : _("TERM is not set"));
-    buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is not a terminal)"));
+    buf_addf(&out, "%s %s\n", d->engine.name, d->engine.version);
+    add_config(d, &out);
+    add_service(d, &out);
+    if (r->copy) {
+        buf_addf(&out,
+                 _("recovered: sessions %lld, events %lld, memory entries %lld, learned items "
+                   "%lld, graph rows %lld; lost rows %lld\n"),
+                 (long long)r->sessions, (long long)r->events, (long long)r->entries,
+                 (long long)r->learned, (long long)r->facts, (long long)r->lost);
+        buf_addf(&out, "  %s: ", _("the damaged file is kept"));
+        add_clean(&out, r->copy);
+        buf_addch(&out, '\n');
+    }
+    add_store(d, &out);
+    add_orphans(d, &out);
+    buf_addstr(&out, _("terminal: "));
+    add_clean(&out, d->term ? d->term : _("TERM is not set"));
+    buf_addf(&out, "%s\n", d->to_terminal ? "" : _(" (standard output is not a terminal)"));
     buf_addf(
-        out, _("locale: %s%s\n"), d->codeset,
+        &out, _("locale: %s%s\n"), d->codeset,
         charset() == CHARSET_ASSUMED
             ? _(" (the configured locale is not installed; \"locale -a\" lists the installed ones)")
         : d->utf8 ? ""
                   : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
-}
-
-static void diagnosis_print(const struct diagnosis *d)
-{
-    struct buf out = BUF_INIT;
-    buf_addf(&out, "%s %s\n", d->engine.name, d->engine.version);
-    add_config(d, &out);
-    add_service(d, &out);
-    add_recovery(d, &out);
-    add_store(d, &out);
-    add_orphans(d, &out);
-    add_terminal(d, &out);
     if (diagnosis_well(d))
         buf_addf(&out, "%s\n", _("no problem found"));
     output_text(out.data);
-    buf_release(&out);
 }
 
 /* --- diagnosis json --------------------------------------------------------------------------- */
-
-static struct json *config_json(const struct diagnosis *d)
-{
-    struct json *v = json_new_object();
-    json_set_string(v, "path", d->setup.path);
-    json_set_bool(v, "exists", d->config_exists);
-    json_set(v, "problems", setup_problems_json(&d->setup));
-    return v;
-}
 
 static struct json *service_json(const struct diagnosis *d)
 {
     struct json *v = json_new_object();
     for (size_t i = 0; i < d->service.len; i++)
         json_set_string(v, d->service.items[i].name, d->service.items[i].value);
-    if (d->service_fault.code != ERR_OK) {
-        struct json *fault = json_new_object();
-        json_set_string(fault, "code", err_info(d->service_fault.code)->name);
-        json_set_string(fault, "text", d->service_fault.text);
-        json_set(v, "error", fault);
-    }
+    if (d->service_fault.code != ERR_OK)
+        json_set(v, "error",
+                 json_pack("{code:s text:s}", err_info(d->service_fault.code)->name,
+                           d->service_fault.text));
     return v;
-}
-
-static void set_known(struct json *v, const char *name, int64_t n)
-{
-    if (n >= 0)
-        json_set_int(v, name, n);
-}
-
-static struct json *orphans_json(const struct orphans *found)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; i < found->items.len; i++) {
-        struct json *v = json_new_object();
-        json_set_string(v, "path", found->items.items[i].path);
-        json_set_string(v, "kind", orphan_word(found->items.items[i].kind));
-        json_push(list, v);
-    }
-    return list;
 }
 
 static struct json *store_json(const struct diagnosis *d)
 {
-    struct json *v = json_new_object();
-    json_set_bool(v, "built", d->built);
-    json_set_bool(v, "kept", d->kept);
-    if (!d->built)
-        return v;
     const struct health *found = &d->store.found;
-    json_set_string(v, "path", d->store.path);
-    json_set_string(v, "state", d->store.name);
-    json_set_string(v, "detail", *found->detail ? found->detail : NULL);
-    json_set_bool(v, "thorough", d->thorough);
-    json_set_bool(v, "well", diagnosis_store_well(d));
-    json_set_bool(v, "recoverable", d->store.recoverable);
-    set_known(v, "sessions", found->sessions);
-    set_known(v, "events", found->events);
-    set_known(v, "bytes", found->bytes);
-    set_known(v, "entries", found->entries);
-    set_known(v, "vectors", found->vectors);
-    set_known(v, "learned", found->learned);
-    set_known(v, "waiting", found->waiting);
-    set_known(v, "graph_entities", found->graph_entities);
-    set_known(v, "graph_observations", found->graph_observations);
-    set_known(v, "graph_relations", found->graph_relations);
-    set_known(v, "corpora", found->corpora);
-    set_known(v, "documents", found->documents);
-    set_known(v, "passages", found->passages);
-    set_known(v, "unreadable", found->unreadable);
+    if (!d->built)
+        return json_pack("{built:b kept:b}", false, d->kept);
+    const struct {
+        const char *name;
+        int64_t count; /* negative: not known */
+    } counts[] = {{"sessions", found->sessions},
+                  {"events", found->events},
+                  {"bytes", found->bytes},
+                  {"entries", found->entries},
+                  {"vectors", found->vectors},
+                  {"learned", found->learned},
+                  {"waiting", found->waiting},
+                  {"graph_entities", found->graph_entities},
+                  {"graph_observations", found->graph_observations},
+                  {"graph_relations", found->graph_relations},
+                  {"corpora", found->corpora},
+                  {"documents", found->documents},
+                  {"passages", found->passages},
+                  {"unreadable", found->unreadable}};
+    struct json *v =
+        json_pack("{built:b kept:b path:s state:s detail:s thorough:b well:b recoverable:b}", true,
+                  d->kept, d->store.path, d->store.name, *found->detail ? found->detail : NULL,
+                  d->thorough, diagnosis_store_well(d), d->store.recoverable);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].count >= 0)
+            json_set_int(v, counts[i].name, counts[i].count);
     if (*found->language)
         json_set_string(v, "language", found->language);
-    json_set(v, "orphans", orphans_json(&d->orphans));
-    return v;
-}
-
-static struct json *recovery_json(const struct recovery *r)
-{
-    struct json *v = json_new_object();
-    json_set_int(v, "sessions", r->sessions);
-    json_set_int(v, "events", r->events);
-    json_set_int(v, "entries", r->entries);
-    json_set_int(v, "learned", r->learned);
-    json_set_int(v, "facts", r->facts);
-    json_set_int(v, "lost", r->lost);
-    json_set_string(v, "copy", r->copy);
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < d->orphans.items.len; i++) {
+        const struct orphan *o = &d->orphans.items.items[i];
+        json_push(list, json_pack("{path:s kind:s}", o->path, orphan_word(o->kind)));
+    }
+    json_set(v, "orphans", list);
     return v;
 }
 
 static struct json *diagnosis_to_json(const struct diagnosis *d)
 {
-    struct json *v = json_new_object();
-    struct json *terminal = json_new_object();
-    struct json *locale = json_new_object();
-    json_set_string(terminal, "term", d->term);
-    json_set_bool(terminal, "output", d->to_terminal);
-    json_set_string(locale, "codeset", d->codeset);
-    json_set_bool(locale, "utf8", d->utf8);
-    json_set_string(v, "version", d->engine.version);
-    json_set_bool(v, "well", diagnosis_well(d));
-    json_set(v, "configuration", config_json(d));
-    json_set(v, "service", service_json(d));
-    json_set(v, "store", store_json(d));
-    if (d->recovery.copy)
-        json_set(v, "recovery", recovery_json(&d->recovery));
-    json_set(v, "terminal", terminal);
-    json_set(v, "locale", locale);
-    return v;
+    const struct recovery *r = &d->recovery;
+    struct json *recovery = NULL;
+    if (r->copy)
+        recovery =
+            json_pack("{sessions:I events:I entries:I learned:I facts:I lost:I copy:s}",
+                      r->sessions, r->events, r->entries, r->learned, r->facts, r->lost, r->copy);
+    return json_pack(
+        "{version:s well:b configuration:{path:s exists:b problems:o} service:o "
+        "store:o recovery:o terminal:{term:s output:b} locale:{codeset:s utf8:b}}",
+        d->engine.version, diagnosis_well(d), d->setup.path, d->config_exists,
+        setup_problems_json(&d->setup), service_json(d), store_json(d), recovery, d->term,
+        d->to_terminal, d->codeset, d->utf8);
 }
 
-/* --- cmd doctor ------------------------------------------------------------------------------- */
+/* --- the command --- */
 
 struct wishes {
     bool json, thorough, recover, yes;
@@ -567,13 +495,7 @@ struct progress {
     int signal; /* that ended it; 0: none */
 };
 
-static bool rescue_allowed(bool yes, struct error *e)
-{
-    return yes || confirm_possible() ||
-           err_set(e, ERR_USAGE, _("cannot ask without a terminal; --yes recovers without asking"));
-}
-
-static bool tell(void *context, int64_t events)
+static bool show_progress(void *context, int64_t events)
 {
     struct progress *p = context;
     int64_t now = clock_mono_ms();
@@ -591,26 +513,23 @@ static bool tell(void *context, int64_t events)
     return p->signal == 0;
 }
 
-static bool agreed(const struct diagnosis *d)
-{
-    struct buf question = BUF_INIT;
-    diagnosis_store_text(d, &question);
-    buf_addch(&question, '\n');
-    buf_addstr(
-        &question,
-        _("Replace the file with its readable parts, and keep the damaged file as a copy? [y/N] "));
-    bool yes = confirm(question.data);
-    buf_release(&question);
-    return yes;
-}
-
-static int recover(struct diagnosis *d)
+/* Returns the exit status: 0, or that of an error, which is printed. */
+static int recover(struct diagnosis *d, bool yes)
 {
     struct progress p = {.shown = isatty(STDERR_FILENO)};
     struct error e = {0};
+    if (!yes) {
+        AUTO(buf_release) struct buf question = BUF_INIT;
+        add_state(d, &question);
+        buf_addf(&question, "\n%s",
+                 _("Replace the file with its readable parts, and keep the damaged file as a copy? "
+                   "[y/N] "));
+        if (!confirm(question.data))
+            return 0;
+    }
     signals_open();
     const char *language = config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE);
-    bool ok = health_rescue(d->store.path, language, &d->recovery, tell, &p, &e);
+    bool ok = health_rescue(d->store.path, language, &d->recovery, show_progress, &p, &e);
     if (p.drawn)
         fputc('\n', stderr);
     if (!ok) {
@@ -621,25 +540,24 @@ static int recover(struct diagnosis *d)
     return 0;
 }
 
-/* Returns the exit status: 0 unless something failed, which has been told then. */
-static int rescue(struct diagnosis *d, bool yes)
+static int run(const struct cli_command *self, int argc, char **argv)
 {
-    if (!d->built || !d->store.recoverable)
-        return 0;
-    return yes || agreed(d) ? recover(d) : 0;
-}
-
-static int diagnose(const struct wishes *w)
-{
+    struct wishes w = {0};
+    struct error e = {0};
     struct diagnosis d;
-    int status = 0;
+    int status;
+    if (!cli_parse(self, argc, argv, &w, &status))
+        return status;
+    if (w.recover && !w.yes && !confirm_possible()) {
+        err_set(&e, ERR_USAGE, _("cannot ask without a terminal; --yes recovers without asking"));
+        return cli_fail(&e);
+    }
     diagnosis_begin(&d);
-    diagnosis_look_at_store(&d, w->thorough || w->recover);
-    if (w->recover)
-        status = rescue(&d, w->yes);
+    diagnosis_look_at_store(&d, w.thorough || w.recover);
+    status = w.recover && d.built && d.store.recoverable ? recover(&d, w.yes) : 0;
     if (status <= 1) {
         diagnosis_complete(&d);
-        if (w->json)
+        if (w.json)
             output_json(diagnosis_to_json(&d));
         else
             diagnosis_print(&d);
@@ -648,18 +566,6 @@ static int diagnose(const struct wishes *w)
         status = diagnosis_well(&d) ? 0 : 1;
     diagnosis_release(&d);
     return status;
-}
-
-static int run(const struct cli_command *self, int argc, char **argv)
-{
-    struct wishes w = {0};
-    struct error e = {0};
-    int status;
-    if (!cli_parse(self, argc, argv, &w, &status))
-        return status;
-    if (w.recover && !rescue_allowed(w.yes, &e))
-        return cli_fail(&e);
-    return diagnose(&w);
 }
 
 const struct cli_command cmd_doctor = {

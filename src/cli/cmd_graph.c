@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/output.h"
@@ -16,67 +17,52 @@
 
 enum { NAME_LEAST = 16, TYPE_LEAST = 8, PAGE = 20 };
 
-/* --- list ------------------------------------------------------------------------------------- */
-
 static const struct grid_column columns[] = {
     {.shrink = NAME_LEAST, .first = true}, {.shrink = TYPE_LEAST}, {0}, {0}};
 
-static void add_counted(struct grid *g, const char *form, int count)
-{
-    struct buf text = BUF_INIT;
-    buf_addf(&text, "%d %s", count, form);
-    grid_add(g, text.data);
-    buf_release(&text);
-}
-
 static void print_rows(const struct graph_part *part, size_t count)
 {
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct grid g = GRID(columns);
     for (size_t i = 0; i < count; i++) {
         const struct graph_entity *n = &part->entities.items[i];
         grid_add(&g, n->name);
         grid_add(&g, n->type);
-        add_counted(&g, ngettext("observation", "observations", (unsigned long)n->observed),
-                    n->observed);
-        add_counted(&g, ngettext("relation", "relations", (unsigned long)n->relations),
-                    n->relations);
+        buf_clear(&text);
+        buf_addf(&text, "%d %s", n->observed,
+                 ngettext("observation", "observations", (unsigned long)n->observed));
+        grid_add(&g, text.data);
+        buf_clear(&text);
+        buf_addf(&text, "%d %s", n->relations,
+                 ngettext("relation", "relations", (unsigned long)n->relations));
+        grid_add(&g, text.data);
     }
     grid_print(&g);
 }
 
-/* A terminal gets one page, a pipe or a file everything. */
-static bool is_page(const struct verb_options *o)
+/* Without --limit, a terminal shows one page; a pipe or a file gets everything. */
+static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    return o->limit == 0 && !o->json && isatty(STDOUT_FILENO);
-}
-
-static void print_list(const struct graph_part *part, const struct verb_options *o)
-{
-    size_t count = part->entities.len;
-    bool more = is_page(o) && count > PAGE;
+    bool page = o->limit == 0 && !o->json && isatty(STDOUT_FILENO);
+    const struct graph_list_params params = {.limit = page ? PAGE + 1 : o->limit};
+    AUTO(graph_part_release) struct graph_part part = {0};
+    if (!operation_call(c, &operation_graph_list, &params, &part, e))
+        return false;
+    size_t count = part.entities.len;
+    bool more = page && count > PAGE;
     if (o->json) {
-        verb_print_json(&operation_graph_list, "entities", part);
+        verb_print_json(&operation_graph_list, "entities", &part);
     } else if (count == 0) {
         fprintf(stderr, "%s\n",
                 _("the graph is empty; the model's tools, tiro graph add and tiro graph import add "
                   "to it"));
     } else {
-        print_rows(part, more ? PAGE : count);
+        print_rows(&part, more ? PAGE : count);
         fflush(stdout);
         if (more)
             fprintf(stderr, _("only the first %d are shown; --limit N shows more\n"), PAGE);
     }
-}
-
-static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    const struct graph_list_params params = {.limit = is_page(o) ? PAGE + 1 : o->limit};
-    struct graph_part part = {0};
-    bool ok = operation_call(c, &operation_graph_list, &params, &part, e);
-    if (ok)
-        print_list(&part, o);
-    graph_part_release(&part);
-    return ok;
+    return true;
 }
 
 static const struct option list_options[] = {
@@ -88,7 +74,6 @@ static const struct verb verb_graph_list = VERB(
 
 /* --- search and show -------------------------------------------------------------------------- */
 
-/* A line of foreign text, cleaned. */
 static void add_text(struct buf *out, const char *before, const char *text, const char *after)
 {
     buf_addstr(out, before);
@@ -107,22 +92,19 @@ static void add_source(struct buf *out, const struct graph_source *s)
     buf_addstr(out, "]\n");
 }
 
-static void add_entity(struct buf *out, const struct graph_entity *n)
-{
-    add_text(out, "", n->name, "");
-    add_text(out, " (", n->type, ")");
-    add_source(out, &n->source);
-    for (size_t i = 0; i < n->observations.len; i++) {
-        add_text(out, "  - ", n->observations.items[i].content, "");
-        add_source(out, &n->observations.items[i].source);
-    }
-}
-
 static void print_part(const struct graph_part *part)
 {
-    struct buf text = BUF_INIT;
-    for (size_t i = 0; i < part->entities.len; i++)
-        add_entity(&text, &part->entities.items[i]);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    for (size_t i = 0; i < part->entities.len; i++) {
+        const struct graph_entity *n = &part->entities.items[i];
+        add_text(&text, "", n->name, "");
+        add_text(&text, " (", n->type, ")");
+        add_source(&text, &n->source);
+        for (size_t k = 0; k < n->observations.len; k++) {
+            add_text(&text, "  - ", n->observations.items[k].content, "");
+            add_source(&text, &n->observations.items[k].source);
+        }
+    }
     if (part->relations.len > 0 && part->entities.len > 0)
         buf_addch(&text, '\n');
     for (size_t i = 0; i < part->relations.len; i++) {
@@ -137,25 +119,23 @@ static void print_part(const struct graph_part *part)
                           (unsigned long)part->relations_left),
                  (long long)part->relations_left);
     fwrite(text.data, 1, text.len, stdout);
-    buf_release(&text);
 }
 
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *query = verb_join(o, 0);
+    auto_free char *query = verb_join(o, 0);
     const struct graph_search params = {.query = query,
                                         .limit = o->limit > 0 ? o->limit : GRAPH_FOUND};
-    struct graph_part part = {0};
-    bool ok = operation_call(c, &operation_graph_search, &params, &part, e);
-    if (ok && o->json)
+    AUTO(graph_part_release) struct graph_part part = {0};
+    if (!operation_call(c, &operation_graph_search, &params, &part, e))
+        return false;
+    if (o->json)
         verb_print_json(&operation_graph_search, NULL, &part);
-    else if (ok && part.entities.len == 0)
+    else if (part.entities.len == 0)
         fprintf(stderr, "%s\n", _("no matches in the graph"));
-    else if (ok)
+    else
         print_part(&part);
-    graph_part_release(&part);
-    free(query);
-    return ok;
+    return true;
 }
 
 static const struct option search_options[] = {
@@ -169,30 +149,26 @@ static const struct verb verb_graph_search =
 
 static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct graph_names params = {0};
-    struct graph_part part = {0};
+    AUTO(vec_release_local) struct graph_names params = {0};
+    AUTO(graph_part_release) struct graph_part part = {0};
     for (size_t i = 0; i < o->words.len; i++)
         vec_push(&params.names, o->words.items[i]);
-    bool ok = operation_call(c, &operation_graph_open, &params, &part, e);
-    if (ok && o->json)
+    if (!operation_call(c, &operation_graph_open, &params, &part, e))
+        return false;
+    if (o->json)
         verb_print_json(&operation_graph_open, NULL, &part);
-    else if (ok)
+    else
         print_part(&part);
-    if (ok && (part.unknown.len > 0 || part.entities.len == 0))
-        ok = err_set(e, ERR_MEMORY_NOT_FOUND,
-                     _("there is no entity \"%.80s\"; tiro graph list shows their names"),
-                     part.unknown.len > 0 ? part.unknown.items[0] : o->words.items[0]);
-    graph_part_release(&part);
-    vec_release(&params.names);
-    return ok;
+    return (part.unknown.len == 0 && part.entities.len > 0) ||
+           err_set(e, ERR_MEMORY_NOT_FOUND,
+                   _("there is no entity \"%.80s\"; tiro graph list shows their names"),
+                   part.unknown.len > 0 ? part.unknown.items[0] : o->words.items[0]);
 }
-
-static const struct option show_options[] = {VERB_JSON, {0}};
 
 static const struct verb verb_graph_show =
     VERB(operation_graph_open, run_show, .name = "show", .synopsis = "graph show [--json] NAME...",
          .help = N_("show entities with observations, relations and sources"),
-         .options = show_options, VERB_WORDS(1, GRAPH_BATCH, OFFER_NOTHING));
+         .options = verb_json_options, VERB_WORDS(1, GRAPH_BATCH, OFFER_NOTHING));
 
 /* --- stats ------------------------------------------------------------------------------------ */
 
@@ -209,11 +185,10 @@ static void print_stats(const struct graph_stats *s)
     static const struct grid_column two[] = {{.shrink = NAME_LEAST}, {.right = true}};
     struct grid g = GRID(two);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct buf number = BUF_INIT;
+        AUTO(buf_release) struct buf number = BUF_INIT;
         format_exact(&number, rows[i].count);
         grid_add(&g, rows[i].name);
         grid_add(&g, number.data);
-        buf_release(&number);
     }
     grid_print(&g);
 }
@@ -232,7 +207,7 @@ static bool run_stats(struct operation_context *c, const struct verb_options *o,
 
 static const struct verb verb_graph_stats =
     VERB(operation_graph_stats, run_stats, .name = "stats", .synopsis = "graph stats [--json]",
-         .help = N_("show the size of the graph"), .options = show_options);
+         .help = N_("show the size of the graph"), .options = verb_json_options);
 
 static bool run_reindex(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
@@ -244,52 +219,46 @@ static const struct verb verb_graph_reindex =
     VERB(operation_graph_reindex, run_reindex, .name = "reindex", .synopsis = "graph reindex",
          .help = N_("rebuild the graph's word index in the configured language"));
 
-/* --- graph change ----------------------------------------------------------------------------- */
-
 /* --- add and relate --------------------------------------------------------------------------- */
 
-/* The observations behind the name. */
-static void take_words(const struct verb_options *o, struct graph_new_observations *out)
-{
-    *out = (struct graph_new_observations){.entity = o->words.items[0]};
-    for (size_t i = 1; i < o->words.len; i++)
-        vec_push(&out->contents, o->words.items[i]);
-}
-
-/* With its observations, if it is new: all of that or nothing. */
+/* Creates the entity with its observations, all or nothing, unless the entity exists. */
 static bool create(struct operation_context *c, const struct verb_options *o, bool *is_new,
                    size_t *added, struct error *e)
 {
-    struct graph_create params = {0};
     struct graph_new_entity entity = {.name = o->words.items[0],
                                       .type = o->kind ? o->kind : "thing"};
-    struct graph_part made = {0};
     for (size_t i = 1; i < o->words.len; i++)
         vec_push(&entity.observations, o->words.items[i]);
-    vec_push(&params.entities, entity);
-    bool ok = operation_call(c, &operation_graph_create, &params, &made, e);
-    *is_new = made.entities.len > 0;
-    *added = *is_new ? made.entities.items[0].observations.len : 0;
-    graph_part_release(&made);
-    vec_release(&params.entities.items[0].observations);
-    vec_release(&params.entities);
+    const struct graph_create params = {.entities = {.items = &entity, .len = 1}};
+    struct graph_part created = {0};
+    bool ok = operation_call(c, &operation_graph_create, &params, &created, e);
+    *is_new = created.entities.len > 0;
+    *added = *is_new ? created.entities.items[0].observations.len : 0;
+    graph_part_release(&created);
+    vec_release(&entity.observations);
     return ok;
+}
+
+/* The entity is the first word, its observations are the others. The caller releases them. */
+static struct graph_new_observations observations_of(const struct verb_options *o)
+{
+    struct graph_new_observations n = {.entity = o->words.items[0]};
+    for (size_t i = 1; i < o->words.len; i++)
+        vec_push(&n.contents, o->words.items[i]);
+    return n;
 }
 
 static bool observe(struct operation_context *c, const struct verb_options *o, size_t *added,
                     struct error *e)
 {
-    struct graph_observe params = {0};
-    struct graph_new_observations words;
+    struct graph_new_observations observations = observations_of(o);
+    const struct graph_observe params = {.observations = {.items = &observations, .len = 1}};
     struct graph_added result = {0};
-    take_words(o, &words);
-    vec_push(&params.observations, words);
     bool ok = operation_call(c, &operation_graph_observe, &params, &result, e);
     for (size_t i = 0; i < result.items.len; i++)
         *added += result.items.items[i].added.len;
     shape_release(&graph_added_shape, &result);
-    vec_release(&params.observations.items[0].contents);
-    vec_release(&params.observations);
+    vec_release(&observations.contents);
     return ok;
 }
 
@@ -321,26 +290,22 @@ static const struct verb verb_graph_add =
          .help = N_("create an entity, or add observations to one"), .options = add_options,
          VERB_WORDS(1, GRAPH_OBSERVATIONS + 1, OFFER_NOTHING));
 
-static void name_relation(const struct verb_options *o, struct graph_relate *out)
+static struct graph_new_relation relation_of(const struct verb_options *o)
 {
-    *out = (struct graph_relate){0};
-    vec_push(&out->relations,
-             (struct graph_new_relation){.from = o->words.items[0],
-                                         .type = o->relation ? o->relation : o->words.items[1],
-                                         .to = o->to ? o->to : o->words.items[2]});
+    return (struct graph_new_relation){.from = o->words.items[0],
+                                       .type = o->relation ? o->relation : o->words.items[1],
+                                       .to = o->to ? o->to : o->words.items[2]};
 }
 
 static bool run_relate(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct graph_relate params;
-    struct graph_part made = {0};
-    name_relation(o, &params);
-    bool ok = operation_call(c, &operation_graph_relate, &params, &made, e);
-    if (ok)
-        puts(made.relations.len > 0 ? _("1 relation created") : _("the relation exists already"));
-    graph_part_release(&made);
-    vec_release(&params.relations);
-    return ok;
+    struct graph_new_relation relation = relation_of(o);
+    const struct graph_relate params = {.relations = {.items = &relation, .len = 1}};
+    AUTO(graph_part_release) struct graph_part created = {0};
+    if (!operation_call(c, &operation_graph_relate, &params, &created, e))
+        return false;
+    puts(created.relations.len > 0 ? _("1 relation created") : _("the relation exists already"));
+    return true;
 }
 
 static const struct verb verb_graph_relate = VERB(
@@ -350,67 +315,38 @@ static const struct verb verb_graph_relate = VERB(
 
 /* --- forget ----------------------------------------------------------------------------------- */
 
-static bool forget_entity(struct operation_context *c, const struct verb_options *o,
-                          struct graph_counts *gone, struct error *e)
-{
-    struct graph_names params = {0};
-    vec_push(&params.names, o->words.items[0]);
-    bool ok = operation_call(c, &operation_graph_delete, &params, gone, e);
-    vec_release(&params.names);
-    return ok;
-}
-
-static bool forget_observations(struct operation_context *c, const struct verb_options *o,
-                                struct graph_counts *gone, struct error *e)
-{
-    struct graph_unobserve params = {0};
-    struct graph_new_observations words;
-    take_words(o, &words);
-    vec_push(&params.deletions, words);
-    bool ok = operation_call(c, &operation_graph_unobserve, &params, gone, e);
-    vec_release(&params.deletions.items[0].contents);
-    vec_release(&params.deletions);
-    return ok;
-}
-
-static bool forget_relation(struct operation_context *c, const struct verb_options *o,
-                            struct graph_counts *gone, struct error *e)
-{
-    struct graph_relate params;
-    name_relation(o, &params);
-    bool ok = operation_call(c, &operation_graph_unrelate, &params, gone, e);
-    vec_release(&params.relations);
-    return ok;
-}
-
-static bool may_forget(const struct verb_options *o, struct error *e)
-{
-    struct buf text = BUF_INIT;
-    utf8_clean(&text, o->words.items[0], strlen(o->words.items[0]), UTF8_ONE_LINE);
-    buf_addstr(&text, ": ");
-    if (o->relation)
-        buf_addstr(&text, _("delete this relation for good? [y/N] "));
-    else if (o->words.len > 1)
-        buf_addstr(&text, _("delete these observations for good? [y/N] "));
-    else
-        buf_addstr(&text, _("delete the entity, its observations and relations for good? [y/N] "));
-    bool ok = verb_may_delete(o->yes, &text, e);
-    buf_release(&text);
-    return ok;
-}
-
 static bool run_forget(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct graph_counts gone = {0};
+    AUTO(buf_release) struct buf question = BUF_INIT;
+    struct graph_counts gone;
+    bool ok;
     if (!o->relation != !o->to || (o->relation && o->words.len > 1))
         return err_set(e, ERR_USAGE, _("a relation needs exactly --relation TYPE and --to NAME"));
-    if (!may_forget(o, e) || !(o->relation        ? forget_relation
-                               : o->words.len > 1 ? forget_observations
-                                                  : forget_entity)(c, o, &gone, e))
+    utf8_clean(&question, o->words.items[0], strlen(o->words.items[0]), UTF8_ONE_LINE);
+    buf_addf(&question, ": %s",
+             o->relation ? _("delete this relation for good? [y/N] ")
+             : o->words.len > 1
+                 ? _("delete these observations for good? [y/N] ")
+                 : _("delete the entity, its observations and relations for good? [y/N] "));
+    if (!verb_may_delete(o->yes, &question, e))
         return false;
-    printf(_("deleted: entities %lld, observations %lld, relations %lld\n"),
-           (long long)gone.entities, (long long)gone.observations, (long long)gone.relations);
-    return true;
+    if (o->relation) {
+        struct graph_new_relation relation = relation_of(o);
+        const struct graph_relate params = {.relations = {.items = &relation, .len = 1}};
+        ok = operation_call(c, &operation_graph_unrelate, &params, &gone, e);
+    } else if (o->words.len > 1) {
+        struct graph_new_observations words = observations_of(o);
+        const struct graph_unobserve params = {.deletions = {.items = &words, .len = 1}};
+        ok = operation_call(c, &operation_graph_unobserve, &params, &gone, e);
+        vec_release(&words.contents);
+    } else {
+        const struct graph_names params = {.names = {.items = o->words.items, .len = o->words.len}};
+        ok = operation_call(c, &operation_graph_delete, &params, &gone, e);
+    }
+    if (ok)
+        printf(_("deleted: entities %lld, observations %lld, relations %lld\n"),
+               (long long)gone.entities, (long long)gone.observations, (long long)gone.relations);
+    return ok;
 }
 
 static const struct option forget_options[] = {
@@ -446,19 +382,26 @@ static const struct verb verb_graph_export =
          .help = N_("export the graph in the format of server-memory, one JSON object per line"),
          .options = export_options, VERB_WORDS(0, 1, OFFER_FILES, .first = true));
 
-static bool tell(void *context, const char *what, int64_t done, int64_t of)
+static bool go_on(void *context, const char *what, int64_t done, int64_t of)
 {
     (void)context, (void)what, (void)done, (void)of;
     return signals_take() == 0;
 }
 
-static bool import_stream(struct operation_context *c, FILE *in, const char *name, struct error *e)
+static bool run_import(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    const struct operation_stream stream = {
-        .in = in, .name = name, .tell = tell, .wake_fd = signals_open()};
-    struct graph_counts added = {0};
+    const char *path = o->words.items[0];
+    struct operation_stream stream = {.in = input_open(path, e), .tell = go_on};
+    struct graph_counts added;
+    if (!stream.in)
+        return false;
+    stream.name = stream.in == stdin ? _("standard input") : path;
+    stream.wake_fd = signals_open();
     c->stream = &stream;
-    if (!operation_call(c, &operation_graph_import, NULL, &added, e))
+    bool ok = operation_call(c, &operation_graph_import, NULL, &added, e);
+    c->stream = NULL;
+    input_close(stream.in);
+    if (!ok)
         return false;
     printf(_("added: entities %lld, observations %lld, relations %lld\n"),
            (long long)added.entities, (long long)added.observations, (long long)added.relations);
@@ -467,16 +410,6 @@ static bool import_stream(struct operation_context *c, FILE *in, const char *nam
                  "graph\n"),
                (long long)added.skipped);
     return true;
-}
-
-static bool run_import(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    const char *path = o->words.items[0];
-    FILE *in = input_open(path, e);
-    bool ok = in && import_stream(c, in, in == stdin ? _("standard input") : path, e);
-    if (in)
-        input_close(in);
-    return ok;
 }
 
 static const struct verb verb_graph_import = VERB(

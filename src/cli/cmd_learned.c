@@ -1,9 +1,7 @@
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/i18n.h"
-#include "base/utf8.h"
+#include "base/mem.h"
 #include "cli/output.h"
 #include "cli/verb.h"
 
@@ -25,48 +23,43 @@ static const struct grid_column columns[] = {
 };
 /* clang-format on */
 
-static void add_row(struct grid *g, const struct learned_item *item)
+static void print_rows(const struct learned_items *items)
 {
-    struct buf text = BUF_INIT;
-    grid_add(g, item->id);
-    output_time(&text, item->changed_ms);
-    grid_add(g, text.data);
-    grid_add(g, learned_state_word(item->state));
-    grid_add(g, learned_scope_word(item->scope));
-    grid_add(g, learned_kind_word(item->kind));
-    buf_clear(&text);
-    if (item->uses > 0)
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct grid g = GRID(columns);
+    for (size_t i = 0; i < items->items.len; i++) {
+        const struct learned_item *item = &items->items.items[i];
+        grid_add(&g, item->id);
+        buf_clear(&text);
+        output_time(&text, item->changed_ms);
+        grid_add(&g, text.data);
+        grid_add(&g, learned_state_word(item->state));
+        grid_add(&g, learned_scope_word(item->scope));
+        grid_add(&g, learned_kind_word(item->kind));
+        buf_clear(&text);
         buf_addf(&text, ngettext("%lld use", "%lld uses", (unsigned long)item->uses),
                  (long long)item->uses);
-    grid_add(g, text.len > 0 ? text.data : _("never used"));
-    grid_add(g, item->text);
-    buf_release(&text);
-}
-
-static void print_rows(const struct learned_items *items, const char *nothing)
-{
-    struct grid g = GRID(columns);
-    if (items->items.len == 0) {
-        fprintf(stderr, "%s\n", nothing);
-        return;
+        grid_add(&g, item->uses > 0 ? text.data : _("never used"));
+        grid_add(&g, item->text);
     }
-    for (size_t i = 0; i < items->items.len; i++)
-        add_row(&g, &items->items.items[i]);
     grid_print(&g);
 }
 
+/* Calls an operation that gives a list, and prints it; `nothing` when it is empty. */
 static bool print_result(struct operation_context *c, const struct verb_options *o,
                          const struct operation *operation, const void *params, const char *nothing,
                          struct error *e)
 {
-    struct learned_items items = {0};
-    bool ok = operation_call(c, operation, params, &items, e);
-    if (ok && o->json)
+    AUTO(learned_items_release) struct learned_items items = {0};
+    if (!operation_call(c, operation, params, &items, e))
+        return false;
+    if (o->json)
         verb_print_json(operation, "items", &items);
-    else if (ok)
-        print_rows(&items, nothing);
-    learned_items_release(&items);
-    return ok;
+    else if (items.items.len == 0)
+        fprintf(stderr, "%s\n", nothing);
+    else
+        print_rows(&items);
+    return true;
 }
 
 #define LEARNED_SCOPE                                                                              \
@@ -133,17 +126,15 @@ static const struct verb verb_learned_list = VERB(
 
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *query = verb_join(o, 0);
+    auto_free char *query = verb_join(o, 0);
     const struct learned_search_params params = {.query = query,
                                                  .scope = o->scope,
                                                  .kind = o->kind,
                                                  .tag = o->tag,
                                                  .session = o->session,
                                                  .limit = o->limit > 0 ? o->limit : 20};
-    bool ok = print_result(c, o, &operation_learned_search, &params,
-                           _("no learned item has one of these words"), e);
-    free(query);
-    return ok;
+    return print_result(c, o, &operation_learned_search, &params,
+                        _("no learned item has one of these words"), e);
 }
 
 static const struct option search_options[] = {
@@ -168,27 +159,22 @@ static bool run_history(struct operation_context *c, const struct verb_options *
     return print_result(c, o, &operation_learned_history, &params, "", e);
 }
 
-static const struct option history_options[] = {VERB_JSON, {0}};
-
 static const struct verb verb_learned_history =
     VERB(operation_learned_history, run_history, .name = "history",
          .synopsis = "learned history [--json] ID",
          .help = N_("show an item and the earlier versions that it replaced"),
-         .details = NAMES_AN_ITEM, .options = history_options, VERB_WORDS(1, 1, OFFER_NOTHING));
+         .details = NAMES_AN_ITEM, .options = verb_json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 /* --- learned change --------------------------------------------------------------------------- */
 
-enum { SHOWN_BYTES = 60 };
-
 static void print_item(const struct learned_item *item)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     buf_addf(&out, "%s  %s  %s\n", item->id, learned_state_word(item->state), item->text);
     output_text(out.data);
-    buf_release(&out);
 }
 
-/* Runs an operation that gives the item, and shows it. */
+/* Calls an operation that gives an item, and prints it. */
 static bool change(struct operation_context *c, const struct verb_options *o,
                    const struct operation *operation, const void *params, struct error *e)
 {
@@ -203,18 +189,14 @@ static bool change(struct operation_context *c, const struct verb_options *o,
     return true;
 }
 
-static const struct option json_options[] = {VERB_JSON, {0}};
-
 /* --- add, edit -------------------------------------------------------------------------------- */
 
 static bool run_add(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *text = verb_join(o, 0);
+    auto_free char *text = verb_join(o, 0);
     const struct learned_add_params params = {.text = text, .scope = o->scope};
     struct learned_add_result added;
-    bool ok = operation_call(c, &operation_learned_add, &params, &added, e);
-    free(text);
-    if (!ok)
+    if (!operation_call(c, &operation_learned_add, &params, &added, e))
         return false;
     if (o->json)
         verb_print_json(&operation_learned_add, NULL, &added);
@@ -238,18 +220,16 @@ static const struct verb verb_learned_add = VERB(
 
 static bool run_edit(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *text = verb_join(o, 1);
+    auto_free char *text = verb_join(o, 1);
     const struct learned_edit_params params = {.id = o->words.items[0], .text = text};
-    bool ok = change(c, o, &operation_learned_edit, &params, e);
-    free(text);
-    return ok;
+    return change(c, o, &operation_learned_edit, &params, e);
 }
 
-static const struct verb verb_learned_edit =
-    VERB(operation_learned_edit, run_edit, .name = "edit",
-         .synopsis = "learned edit [--json] ID TEXT...",
-         .help = N_("change the text of an item; the old one stays as history"),
-         .details = NAMES_AN_ITEM, .options = json_options, VERB_WORDS(2, CLI_MANY, OFFER_NOTHING));
+static const struct verb verb_learned_edit = VERB(
+    operation_learned_edit, run_edit, .name = "edit",
+    .synopsis = "learned edit [--json] ID TEXT...",
+    .help = N_("change the text of an item; the old one stays as history"),
+    .details = NAMES_AN_ITEM, .options = verb_json_options, VERB_WORDS(2, CLI_MANY, OFFER_NOTHING));
 
 /* --- accept, reject --------------------------------------------------------------------------- */
 
@@ -263,68 +243,49 @@ static const struct verb verb_learned_accept =
     VERB(operation_learned_accept, run_decide, .name = "accept",
          .synopsis = "learned accept [--json] ID",
          .help = N_("accept a candidate: the model is told of it"), .details = NAMES_AN_ITEM,
-         .options = json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
+         .options = verb_json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 static const struct verb verb_learned_reject = VERB(
     operation_learned_reject, run_decide, .name = "reject",
     .synopsis = "learned reject [--json] ID",
     .help = N_("reject an item: the model is no longer told of it, and you are not asked again"),
-    .details = NAMES_AN_ITEM, .options = json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
+    .details = NAMES_AN_ITEM, .options = verb_json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 /* --- forget ----------------------------------------------------------------------------------- */
 
-static bool add_shown(struct operation_context *c, const char *id, struct buf *out, struct error *e)
+static bool run_forget(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    const struct learned_id_params params = {.id = id};
-    struct learned_item item;
-    struct buf line = BUF_INIT;
-    if (!operation_call(c, &operation_learned_read, &params, &item, e))
-        return false;
-    buf_addf(&line, "%s  ", item.id);
-    utf8_add_cut(&line, item.text, strlen(item.text), SHOWN_BYTES);
-    utf8_clean(out, line.data, line.len, UTF8_ONE_LINE);
-    buf_addch(out, '\n');
-    buf_release(&line);
-    learned_item_release(&item);
-    return true;
-}
-
-static bool may_forget(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    struct buf text = BUF_INIT;
-    bool ok = true;
-    for (size_t i = 0; ok && i < o->words.len; i++)
-        ok = add_shown(c, o->words.items[i], &text, e);
-    buf_addf(&text,
+    AUTO(buf_release) struct buf question = BUF_INIT;
+    for (size_t i = 0; i < o->words.len; i++) {
+        const struct learned_id_params params = {.id = o->words.items[i]};
+        struct learned_item item;
+        if (!operation_call(c, &operation_learned_read, &params, &item, e))
+            return false;
+        verb_add_deleted(&question, item.id, item.text);
+        learned_item_release(&item);
+    }
+    buf_addf(&question,
              ngettext("Forget %zu item for good, with its history? [y/N] ",
                       "Forget %zu items for good, with their history? [y/N] ",
                       (unsigned long)o->words.len),
              o->words.len);
-    ok = ok && verb_may_delete(o->yes, &text, e);
-    buf_release(&text);
-    return ok;
-}
-
-static bool run_forget(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
     const struct learned_forget_params params = {
         .ids = {.items = o->words.items, .len = o->words.len}};
     struct learned_forget_result gone;
-    if (!may_forget(c, o, e) || !operation_call(c, &operation_learned_forget, &params, &gone, e))
+    if (!verb_may_delete(o->yes, &question, e) ||
+        !operation_call(c, &operation_learned_forget, &params, &gone, e))
         return false;
     printf(ngettext("%d item forgotten\n", "%d items forgotten\n", (unsigned long)gone.deleted),
            gone.deleted);
     return true;
 }
 
-static const struct option forget_options[] = {VERB_YES, {0}};
-
 static const struct verb verb_learned_forget =
     VERB(operation_learned_forget, run_forget, .name = "forget",
          .synopsis = "learned forget [--yes] ID...", .help = N_("delete items for good"),
          .details = N_("Asks once; without a terminal, --yes is required. If one id is "
                        "unknown, nothing is deleted."),
-         .options = forget_options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));
+         .options = verb_yes_options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));
 
 /* --- the command --- */
 

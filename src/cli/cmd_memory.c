@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static const char *speaker_of(const struct memory_entry *entry)
     return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
 }
 
-/* --- how an entry came --- */
+/* --- the origin of entries --- */
 
 static char *origins(void)
 {
@@ -68,8 +67,6 @@ static bool take_origin(const struct option *self, void *at, const char *value, 
      N_("only entries of this origin: import, dropped (by a compaction) or session (that was left)"), \
      VERB_AT(origin), .take = take_origin, .offer = {OFFER_CHOICES, .choices = origins}}
 /* clang-format on */
-
-/* --- list --- */
 
 /* clang-format off */
 static const struct grid_column list_columns[] = {
@@ -362,7 +359,7 @@ static const struct verb verb_memory_search =
                        "this word."),
          .options = options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING), .dashes = true);
 
-/* --- memory change ---------------------------------------------------------------------------- */
+/* --- memory pin, edit and delete -------------------------------------------------------------- */
 
 static bool run_pin(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
@@ -547,46 +544,10 @@ static const struct verb verb_memory_stats =
 
 /* --- memory reindex and index ----------------------------------------------------------------- */
 
-struct watch {
-    bool terminal;     /* standard error is one: progress is shown on it */
-    const char *shown; /* the counter on its last line; NULL: the line is empty */
-};
-
-static bool show_progress(void *context, const char *counter, int64_t done, int64_t of)
-{
-    struct watch *w = context;
-    if (w->terminal && of > 0) {
-        if (w->shown && strcmp(w->shown, counter) != 0)
-            fputc('\n', stderr);
-        fprintf(stderr, "\r%s %" PRId64 "/%" PRId64,
-                strcmp(counter, "words") == 0      ? _("words")
-                : strcmp(counter, "sessions") == 0 ? _("conversations")
-                                                   : _("vectors"),
-                done, of);
-        w->shown = counter;
-    }
-    return signals_take() == 0;
-}
-
-/* Calls an operation that shows its progress. */
-static bool call_watched(struct operation_context *c, const struct operation *o, const void *params,
-                         void *result, struct error *e)
-{
-    struct watch watch = {.terminal = isatty(STDERR_FILENO)};
-    const struct operation_stream stream = {
-        .tell = show_progress, .wake_fd = signals_open(), .context = &watch};
-    c->stream = &stream;
-    bool ok = operation_call(c, o, params, result, e);
-    c->stream = NULL;
-    if (watch.shown)
-        fputc('\n', stderr);
-    return ok;
-}
-
 static bool run_reindex(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     (void)o;
-    return call_watched(c, &operation_memory_reindex, NULL, NULL, e);
+    return verb_call_watched(c, &operation_memory_reindex, NULL, NULL, e);
 }
 
 static const struct verb verb_memory_reindex =
@@ -602,7 +563,7 @@ static bool run_index(struct operation_context *c, const struct verb_options *o,
         return err_set(e, ERR_USAGE, _("give all or none, not \"%.40s\""), word);
     struct memory_index_params params = {.sessions = none ? MEMORY_INDEX_NONE : MEMORY_INDEX_ALL};
     struct memory_index_result result = {0};
-    if (!call_watched(c, &operation_memory_index, &params, &result, e))
+    if (!verb_call_watched(c, &operation_memory_index, &params, &result, e))
         return false;
     AUTO(buf_release) struct buf number = BUF_INIT;
     format_exact(&number, result.sessions);
@@ -626,7 +587,7 @@ static const struct verb verb_memory_index =
                        "before\ntiro did so wait for this command; none keeps them out of memory."),
          VERB_WORDS(0, 1, OFFER_NOTHING));
 
-/* --- memory transfer -------------------------------------------------------------------------- */
+/* --- memory export and import ----------------------------------------------------------------- */
 
 static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {

@@ -1,8 +1,10 @@
 #include "cli/verb.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/paths.h"
@@ -10,6 +12,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/signals.h"
 
 enum { SHOWN_BYTES = 60 }; /* of a text that is to be deleted */
 
@@ -94,6 +97,42 @@ bool verb_write_output(struct operation_context *c, const struct operation *o, c
     c->stream = NULL;
     output_end(&output);
     return ok || ferror(stdout);
+}
+
+struct watch {
+    bool terminal;     /* standard error is one: progress is shown on it */
+    const char *shown; /* the counter on its last line; NULL: the line is empty */
+};
+
+static bool show_progress(void *context, const char *counter, int64_t done, int64_t of)
+{
+    struct watch *w = context;
+    if (w->terminal && of > 0) {
+        if (w->shown && strcmp(w->shown, counter) != 0)
+            fputc('\n', stderr);
+        fprintf(stderr, "\r%s %" PRId64 "/%" PRId64,
+                strcmp(counter, "words") == 0      ? _("words")
+                : strcmp(counter, "files") == 0    ? _("files")
+                : strcmp(counter, "sessions") == 0 ? _("conversations")
+                                                   : _("vectors"),
+                done, of);
+        w->shown = counter;
+    }
+    return signals_take() == 0;
+}
+
+bool verb_call_watched(struct operation_context *c, const struct operation *o, const void *params,
+                       void *result, struct error *e)
+{
+    struct watch watch = {.terminal = isatty(STDERR_FILENO)};
+    const struct operation_stream stream = {
+        .tell = show_progress, .wake_fd = signals_open(), .context = &watch};
+    c->stream = &stream;
+    bool ok = operation_call(c, o, params, result, e);
+    c->stream = NULL;
+    if (watch.shown)
+        fputc('\n', stderr);
+    return ok;
 }
 
 static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)

@@ -78,6 +78,10 @@ extern const struct verb verb_sessions_compact;
 /* Prints a result as its shape has it: all of it, or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);
 
+/* Calls an operation, shows its progress on a terminal, and stops it after a signal. */
+bool verb_call_watched(struct operation_context *c, const struct operation *o, const void *params,
+                       void *result, struct error *e);
+
 /* Has the operation write to standard output, which is cleaned for a terminal. */
 bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
