@@ -86,8 +86,8 @@ bool cli_number(const char *option, const char *value, int64_t max, int64_t *out
     char *end;
     long long n = strtoll(value, &end, 10);
     if (end == value || *end || n < 1 || n > max)
-        return err_set(e, ERR_USAGE, _("--%s takes a whole number from 1 on, not \"%s\""), option,
-                       value);
+        return err_set(e, ERR_USAGE, _("--%s takes a whole number, not \"%s\"; give one from 1"),
+                       option, value);
     *out = n;
     return true;
 }
