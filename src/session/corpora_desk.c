@@ -14,9 +14,7 @@
 static bool take(const char *directory, const char *name, int *lock, bool *waits, struct error *e)
 {
     *waits = false;
-    if (!directory || *lock >= 0)
-        return true;
-    return lock_try(directory, name, lock, waits, e);
+    return !directory || *lock >= 0 || lock_try(directory, name, lock, waits, e);
 }
 
 bool corpora_turn_ingest(struct corpora_turn *t, struct ingest *in, const struct wakeup *wakeup,

@@ -112,16 +112,6 @@ static bool tell(const struct operation_context *c, const char *what, int64_t do
     return !s || !s->tell || s->tell(s->context, what, done, of) || stopped(e);
 }
 
-static bool tell_progress(const struct operation_context *c, const struct ingest *in,
-                          struct error *e)
-{
-    struct corpus_progress p;
-    ingest_progress(in, &p);
-    bool ok = tell(c, "files", p.done, p.files, e);
-    shape_release(&corpus_progress_shape, &p);
-    return ok;
-}
-
 static bool purge(struct operation_context *c, struct error *e)
 {
     bool more = true;
@@ -131,20 +121,16 @@ static bool purge(struct operation_context *c, struct error *e)
     return true;
 }
 
+/* Waits for another process's turn. */
 static bool rest(const struct operation_context *c, struct error *e)
 {
     return wakeup_sleep(c->wakeup, CORPORA_TURN_MS) || stopped(e);
 }
 
-static struct corpora_turn turn_of(const struct operation_context *c)
-{
-    return (struct corpora_turn){c->catalog.directory, -1};
-}
-
 /* Vectors that the endpoint cannot make now are made by the next update. */
 static bool embed(struct operation_context *c, struct error *e)
 {
-    const struct corpora_turn turn = turn_of(c);
+    const struct corpora_turn turn = {c->catalog.directory, -1};
     struct error why;
     enum corpora_work did = CORPORA_WORKED;
     int64_t left, most = 0;
@@ -165,20 +151,24 @@ static bool embed(struct operation_context *c, struct error *e)
 struct ingesting {
     const struct operation_context *c;
     const struct ingest *in;
-    bool stopped; /* the stream says it once */
+    bool stopped; /* the stream returned false: it is not called again */
 };
 
 static bool ingest_goes_on(void *context)
 {
     struct ingesting *i = context;
-    struct error e;
-    i->stopped = i->stopped || !tell_progress(i->c, i->in, &e);
+    struct corpus_progress p;
+    if (i->stopped)
+        return false;
+    ingest_progress(i->in, &p);
+    i->stopped = !tell(i->c, "files", p.done, p.files, &(struct error){0});
+    shape_release(&corpus_progress_shape, &p);
     return !i->stopped;
 }
 
 static bool run_to_end(struct operation_context *c, struct ingest *in, struct error *e)
 {
-    struct corpora_turn turn = turn_of(c);
+    struct corpora_turn turn = {c->catalog.directory, -1};
     struct ingesting ingesting = {.c = c, .in = in};
     const struct wakeup of_stream = {
         .fd = c->stream ? c->stream->wake_fd : -1, .go_on = ingest_goes_on, .context = &ingesting};
@@ -253,7 +243,7 @@ const struct operation operation_corpus_add = {
     .run = run_add,
 };
 
-/* Those that there are and those that tiro.ini names. */
+/* The names of the saved corpora and of those in tiro.ini. */
 static bool all_names(struct operation_context *c, struct text_list *out, struct error *e)
 {
     struct corpus_list listed;
@@ -262,7 +252,7 @@ static bool all_names(struct operation_context *c, struct text_list *out, struct
         return false;
     for (size_t i = 0; i < listed.items.len; i++) {
         struct corpus_info *info = &listed.items.items[i];
-        bool known = info->paths.len == 0; /* given texts alone */
+        bool known = info->paths.len == 0; /* it has given texts only */
         for (size_t k = 0; k < out->items.len && !known; k++)
             known = strcmp(out->items.items[k], info->name) == 0;
         if (!known)
@@ -272,25 +262,20 @@ static bool all_names(struct operation_context *c, struct text_list *out, struct
     return true;
 }
 
-static bool update_all(struct operation_context *c, const struct corpus_add *p,
-                       struct corpus_progress *sum, struct error *e)
-{
-    struct text_list names;
-    bool ok = all_names(c, &names, e);
-    for (size_t i = 0; ok && i < names.items.len; i++)
-        ok = ingest(c, names.items.items[i], p, sum, e);
-    vec_free_each(&names.items);
-    return ok;
-}
-
 static bool run_update(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
     const struct corpus_add *p = params;
     if (p->paths.len > 0)
         return err_set(e, ERR_USAGE, "an update takes no paths; corpus/add does");
-    return end(c, p->name ? ingest(c, p->name, p, result, e) : update_all(c, p, result, e), result,
-               e);
+    if (p->name)
+        return end(c, ingest(c, p->name, p, result, e), result, e);
+    struct text_list names;
+    bool ok = all_names(c, &names, e);
+    for (size_t i = 0; ok && i < names.items.len; i++)
+        ok = ingest(c, names.items.items[i], p, result, e);
+    vec_free_each(&names.items);
+    return end(c, ok, result, e);
 }
 
 const struct operation operation_corpus_update = {

@@ -99,15 +99,10 @@ static bool has_more(struct import_text *t)
     return t->at < t->len || refill(t);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 int import_text_peek(struct import_text *t)
 {
     for (; has_more(t); t->at++) {
-        if (!is_blank(t->chunk[t->at]))
+        if (!memchr(" \t\r\n", t->chunk[t->at], 4))
             return (unsigned char)t->chunk[t->at];
         t->line += t->chunk[t->at] == '\n';
     }
@@ -210,22 +205,21 @@ bool import_text_line(struct import_text *t, struct error *e)
 
 /* --- trees ------------------------------------------------------------------------------------ */
 
-static bool is_clean(struct import_text *t, const struct place *p, struct error *e)
+struct json *import_text_parse(struct import_text *t, const struct place *p, struct error *e)
 {
     const char *text = t->element.data;
     const char *nul = json_find_nul(text, t->element.len);
-    if (!nul)
-        return utf8_valid(text, t->element.len) || import_fault(p, e, "not UTF-8");
-    int64_t line = t->element_line + newlines(text, (size_t)(nul - text));
-    struct place at = place_of("line %lld", (long long)line);
-    return import_fault(&at, e, "a NUL character");
-}
-
-struct json *import_text_parse(struct import_text *t, const struct place *p, struct error *e)
-{
     struct error cause = {0};
-    if (!is_clean(t, p, e))
+    if (nul) {
+        struct place at = place_of(
+            "line %lld", (long long)(t->element_line + newlines(text, (size_t)(nul - text))));
+        import_fault(&at, e, "a NUL character");
         return NULL;
+    }
+    if (!utf8_valid(text, t->element.len)) {
+        import_fault(p, e, "not UTF-8");
+        return NULL;
+    }
     struct json *v = json_parse_foreign(t->element.data, t->element.len, &cause);
     if (!v)
         import_fault(p, e, "%s of what begins in line %lld", cause.text,

@@ -196,37 +196,29 @@ static bool decide(struct memories *m, const char *reference,
            learned_get(m->store, id, result, e);
 }
 
-static bool accept_entity(const struct operation_context *c, struct learned_item *item,
-                          struct error *e)
-{
-    const struct graph graph = {c->memories->store,
-                                config_string(c->config, CONFIG_MEMORY_LANGUAGE)};
-    if (!capability_need_graph(config_boolean(c->config, CONFIG_GRAPH_ENABLED), e) ||
-        !learned_keep_entity(&graph, item, e))
-        return false;
-    item->state = LEARNED_ACTIVE;
-    return true;
-}
-
 /* An accepted entity moves into the graph. */
 static bool run_accept(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
     const struct learned_id_params *p = params;
+    struct memories *m = c->memories;
+    const struct graph graph = {m->store, config_string(c->config, CONFIG_MEMORY_LANGUAGE)};
     struct learned_item item;
-    char *id;
-    bool found =
-        resolve(c->memories, p->id, &id, e) && learned_get(c->memories->store, id, &item, e);
-    free(id);
-    if (!found)
+    auto_free char *id = NULL;
+    if (!resolve(m, p->id, &id, e) || !learned_get(m->store, id, &item, e))
         return false;
-    if (item.kind == LEARNED_ENTITY && accept_entity(c, &item, e)) {
-        *(struct learned_item *)result = item;
-        return true;
+    if (item.kind != LEARNED_ENTITY) {
+        learned_item_release(&item);
+        return decide(m, p->id, learned_accept, result, e);
     }
-    bool ok = item.kind != LEARNED_ENTITY && decide(c->memories, p->id, learned_accept, result, e);
-    learned_item_release(&item);
-    return ok;
+    if (!capability_need_graph(config_boolean(c->config, CONFIG_GRAPH_ENABLED), e) ||
+        !learned_keep_entity(&graph, &item, e)) {
+        learned_item_release(&item);
+        return false;
+    }
+    item.state = LEARNED_ACTIVE;
+    *(struct learned_item *)result = item;
+    return true;
 }
 
 const struct operation operation_learned_accept = {
@@ -258,35 +250,13 @@ const struct operation operation_learned_reject = {
 
 /* --- adding and editing ----------------------------------------------------------------------- */
 
-/* A text that is a directive gets the directive's kind and text; any other text is a fact. */
-static void read_text(const char *text, struct learned_item *item)
-{
-    const struct sentence whole = {.text = text, .len = strlen(text)};
-    struct directive d;
-    item->kind = directive_of(&whole, &d) ? d.kind : LEARNED_FACT;
-    item->text = d.text ? d.text : mem_strdup(text);
-    item->scope = learned_scope_of(item->kind);
-}
-
-static bool read_scope(const char *scope, struct learned_item *item, struct error *e)
-{
-    if (!scope)
-        return true;
-    bool user = strcmp(scope, "user") == 0;
-    item->scope = user ? LEARNED_USER : LEARNED_PROJECT;
-    return user || strcmp(scope, "project") == 0 ||
-           err_set(e, ERR_USAGE, "unknown scope \"%.40s\"; give project or user", scope);
-}
-
 /* The session's id; NULL for a session without a row, which may never get one. */
 static char *kept_session(const struct memories *m)
 {
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     struct error e;
     const char *id = memories_session(m);
-    bool kept = id && sessions_get(m->store, id, &info, &e);
-    session_info_release(&info);
-    return kept ? mem_strdup(id) : NULL;
+    return id && sessions_get(m->store, id, &info, &e) ? mem_strdup(id) : NULL;
 }
 
 static bool run_add(struct operation_context *c, const void *params, void *result, struct error *e)
@@ -296,13 +266,22 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
     struct memories *m = c->memories;
     enum learned_added how;
     struct learned_item item = {.state = LEARNED_ACTIVE, .origin = LEARNED_ADDED};
+    const struct sentence whole = {.text = p->text, .len = strlen(p->text)};
+    struct directive d;
+    bool user = p->scope && strcmp(p->scope, "user") == 0;
     if (!memories_work_in(m, p->session, e))
         return false;
-    read_text(p->text, &item);
-    bool ok = read_scope(p->scope, &item, e);
+    if (p->scope && !user && strcmp(p->scope, "project") != 0)
+        return err_set(e, ERR_USAGE, "unknown scope \"%.40s\"; give project or user", p->scope);
+    /* A text that is a directive gets the directive's kind and text; any other text is a fact. */
+    item.kind = directive_of(&whole, &d) ? d.kind : LEARNED_FACT;
+    item.text = d.text ? d.text : mem_strdup(p->text);
+    item.scope = learned_scope_of(item.kind);
+    if (p->scope)
+        item.scope = user ? LEARNED_USER : LEARNED_PROJECT;
     item.project = item.scope == LEARNED_PROJECT ? project_of(memories_directory(m)) : NULL;
     item.session_id = kept_session(m);
-    ok = ok && learned_add(m->store, &item, &out->item, &how, e);
+    bool ok = learned_add(m->store, &item, &out->item, &how, e);
     out->known = ok && how == LEARNED_IS_KNOWN;
     learned_item_release(&item);
     return ok;
@@ -418,9 +397,8 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
     struct learned_counts counts = {0};
     if (!memories_work_in(m, p->session, e))
         return false;
-    char *project = project_of(memories_directory(m));
+    auto_free char *project = project_of(memories_directory(m));
     bool ok = !m->store || learned_count(m->store, project, &counts, e);
-    free(project);
     *(struct learned_stats *)result = (struct learned_stats){counts.active, counts.candidates,
                                                              counts.superseded, counts.rejected};
     return ok;

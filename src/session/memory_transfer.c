@@ -155,21 +155,20 @@ static bool index_entries(const struct import *in, size_t first, size_t count, i
     return true;
 }
 
+/* One call for the entries of each session. */
 static bool index_sessions(struct import *in, int64_t *stored, struct error *e)
 {
-    bool ok = true;
     step_sort(&in->step, by_session);
-    for (size_t i = 0; ok && i < in->step.entries.len;) {
-        const char *id = in->step.entries.items[i].session_id;
-        size_t end = i + 1;
+    const struct memory_entry *entries = in->step.entries.items;
+    for (size_t i = 0, end; i < in->step.entries.len; i = end) {
+        end = i + 1;
         while (end < in->step.entries.len &&
-               strcmp(in->step.entries.items[end].session_id, id) == 0)
+               strcmp(entries[end].session_id, entries[i].session_id) == 0)
             end++;
-        size_t count = end - i;
-        ok = index_entries(in, i, count, stored, e);
-        i += count;
+        if (!index_entries(in, i, end - i, stored, e))
+            return false;
     }
-    return ok;
+    return true;
 }
 
 /* Indexes the entries one by one in the order of the file, up to the first that is refused, whose
@@ -234,7 +233,7 @@ static bool read_step(struct import *in, bool *more, struct error *e)
 {
     struct error cause = {0};
     *more = true;
-    while (!(in->step.entries.len >= STEP_ENTRIES || in->step.bytes >= STEP_BYTES)) {
+    while (in->step.entries.len < STEP_ENTRIES && in->step.bytes < STEP_BYTES) {
         struct memory_entry entry;
         switch (memories_lines_next(&in->lines, &cause)) {
         case LINES_NEXT:
@@ -325,14 +324,6 @@ static bool vectors_go_on(void *reindex)
     return !r->stopped;
 }
 
-/* `left` can grow: work on the graph follows the vectors. */
-static void count(struct reindex *r, int64_t left)
-{
-    if (left > r->of - r->done)
-        r->of = left;
-    r->done = r->of - left;
-}
-
 static bool stop(struct error *e)
 {
     return err_set(e, ERR_INTERRUPTED, "stopped; the vectors that were made are kept");
@@ -354,7 +345,9 @@ static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
         case RECALL_WORKED:
             break;
         }
-        count(r, left);
+        if (left > r->of - r->done) /* the graph of vectors is built after the vectors */
+            r->of = left;
+        r->done = r->of - left;
         if (!vectors_go_on(r))
             return stop(e);
     }
@@ -397,19 +390,18 @@ void memories_lines_release(struct memories_lines *l)
     free(l->chunk);
 }
 
-static bool refill(struct memories_lines *l)
-{
-    l->at = 0;
-    l->len = fread(l->chunk, 1, CHUNK_BYTES, l->in);
-    return l->len > 0;
-}
-
 static enum lines_result read_line(struct memories_lines *l, struct error *e)
 {
     bool any = false;
     buf_clear(&l->line);
     l->number++;
-    while (l->at < l->len || refill(l)) {
+    for (;;) {
+        if (l->at == l->len) {
+            l->at = 0;
+            l->len = fread(l->chunk, 1, CHUNK_BYTES, l->in);
+            if (l->len == 0)
+                break;
+        }
         const char *begin = l->chunk + l->at;
         const char *newline = memchr(begin, '\n', l->len - l->at);
         size_t len = newline ? (size_t)(newline - begin) : l->len - l->at;
@@ -430,6 +422,7 @@ static enum lines_result read_line(struct memories_lines *l, struct error *e)
     return any ? LINES_NEXT : LINES_END;
 }
 
+/* Replaces bytes that are no UTF-8 with U+FFFD. */
 static void repair(struct buf *line)
 {
     struct buf whole = BUF_INIT;
@@ -444,14 +437,6 @@ static void repair(struct buf *line)
     *line = whole;
 }
 
-static bool is_blank(const struct buf *line)
-{
-    size_t i = 0;
-    while (i < line->len && line->data[i] && strchr(" \t\r", line->data[i]))
-        i++;
-    return i == line->len;
-}
-
 enum lines_result memories_lines_next(struct memories_lines *l, struct error *e)
 {
     for (;;) {
@@ -461,7 +446,7 @@ enum lines_result memories_lines_next(struct memories_lines *l, struct error *e)
         static const char mark[] = "\xef\xbb\xbf";
         if (l->number == 1 && strncmp(l->line.data, mark, 3) == 0)
             buf_consume(&l->line, 3);
-        if (is_blank(&l->line))
+        if (strspn(l->line.data, " \t\r") == l->line.len)
             continue;
         if (!utf8_valid(l->line.data, l->line.len))
             repair(&l->line);
