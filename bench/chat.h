@@ -12,22 +12,22 @@ enum { CHAT_ROWS = 40, CHAT_COLS = 120, CHAT_DEADLINE_MS = 60000 };
 struct chat {
     struct screen *screen;
     double started; /* screen_clock() */
-    int row, col;   /* where the first character goes */
+    int row, col;   /* screen position of the first character */
     int typed;      /* characters in the editor */
 };
 
-/* A fresh home under $TMPDIR; everything until the next call lives there. Removed at the end. */
+/* Makes a fresh home under $TMPDIR, used until the next call. Removed at the end. */
 void chat_new_home(void);
 const char *chat_home(void);
 
-/* Starts the program (a model's address, or NULL for offline; one more argument, or NULL, or a few
- * with NULL behind them), waits for the prompt. Ends the benchmark with the screen shown if it does
- * not come. */
+/* Starts the program with a model's address (NULL: offline) and more arguments (NULL, one, or
+ * several that end with NULL), and waits for the prompt. If none comes, shows the screen and ends
+ * the benchmark. */
 void chat_open(struct chat *c, const char *model_url, const char *argument);
 void chat_open_with(struct chat *c, const char *model_url, const char *const *arguments);
 void chat_close(struct chat *c);
 
-/* Programs that are started from now on ask this model. */
+/* Programs that are started later use this model. */
 void chat_tell_model(const char *url);
 
 /* Types one character and returns the milliseconds until it is on the screen. */
@@ -36,17 +36,17 @@ double chat_key_echo(struct chat *c);
 /* Empties the editor. */
 void chat_clear(struct chat *c);
 
-/* Takes in what the program writes, for so long. */
+/* Reads the program's output for this time. */
 void chat_watch(struct chat *c, double ms);
 
-/* Takes in what the program writes until it has been silent for so long; returns when the last of
- * it came (screen_clock()), or when it was called. */
+/* Reads the program's output until it has been silent for this time. Returns the time of the last
+ * output (screen_clock()), or of the call. */
 double chat_settle(struct chat *c, int silence_ms);
 
 /* Waits for the end of the turn. */
 void chat_wait_idle(struct chat *c);
 
-/* Sends a question; returns when (screen_clock()). */
+/* Sends a question; returns the time (screen_clock()). */
 double chat_ask(struct chat *c);
 
 /* Ends the benchmark if a wait has failed. */

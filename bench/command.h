@@ -1,4 +1,4 @@
-/* Programs that run to their end, measured. */
+/* Measures programs from start to exit. */
 #ifndef BENCH_COMMAND_H
 #define BENCH_COMMAND_H
 
@@ -8,8 +8,8 @@ struct command_cost {
     double ms, megabytes; /* wall time; most resident memory */
 };
 
-/* The best of so many runs, whose output goes nowhere. argv[0] is looked for in PATH.
- * A command that ends with a status above 1 (grep's "nothing found") ends the benchmark. */
+/* The best of `runs` runs; the output is discarded. argv[0] is searched in PATH. An exit status
+ * above 1 (1 is grep's "nothing found") ends the benchmark. */
 struct command_cost command_run(const char *const *argv, int runs);
 
 /* The cost of `tiro-bench VERB DIRECTORY COUNT`, run in a process of its own: the figures of a

@@ -160,7 +160,7 @@ static struct shares ask_ours(struct documents *d, double weight)
     return s;
 }
 
-/* All passages, as the turns of one conversation. */
+/* Adds all passages as the turns of one conversation. */
 static void take_passages(struct documents *d, struct exam *x, struct corpus_passages *all)
 {
     struct exam_conversation c = {.name = mem_strdup("documents")};

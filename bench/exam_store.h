@@ -1,4 +1,4 @@
-/* A fresh semantic memory that holds conversations of an exam, and is asked in many ways. */
+/* A fresh semantic memory that holds conversations of an exam, searched in several ways. */
 #ifndef BENCH_EXAM_STORE_H
 #define BENCH_EXAM_STORE_H
 
@@ -13,19 +13,19 @@ enum exam_vectors { EXAM_HASHED, EXAM_SERVED, EXAM_VECTORS };
 
 struct exam_way {
     enum memory_ranking ranking;
-    enum exam_vectors vectors; /* a store holds those of one kind: the last that were asked for */
+    enum exam_vectors vectors; /* a store holds one kind of vectors: the last that was requested */
     struct rank_settings rank;
 };
 
-/* Whether there is an endpoint for the served ones: RECALL_EMBEDDING_URL names one that speaks
- * OpenAI's dialect, RECALL_EMBEDDING_MODEL its model (may be unset). */
+/* Whether served vectors are configured: RECALL_EMBEDDING_URL is an endpoint of OpenAI's dialect,
+ * RECALL_EMBEDDING_MODEL its model (may be unset). */
 bool exam_is_served(void);
 
-/* The way of a program whose user set nothing. */
+/* The settings of a program without configuration. */
 struct exam_way exam_way_default(void);
 
-/* Conversations `first` and the `count - 1` after it, in a database of this path that does not
- * exist yet (or store_memory_path()). */
+/* Holds conversations `first` to `first + count - 1` in a new database at this path (or
+ * store_memory_path()). */
 struct exam_store;
 bool exam_store_new(struct exam_store **out, const char *path, const struct exam *x, size_t first,
                     size_t count, struct error *e);

@@ -211,7 +211,7 @@ static double run_plain(sqlite3 *db, sqlite3_stmt *q, const char *text)
     return screen_clock() - start;
 }
 
-/* It is given the rarer words alone, as in memory_probe_plain.c. */
+/* The plain search gets the rarer words alone, as in memory_probe_plain.c. */
 void probe_facts_plain_search(const char *directory, size_t count)
 {
     struct memory_texts *texts = memory_texts_new();
@@ -239,8 +239,8 @@ void probe_facts_plain_search(const char *directory, size_t count)
     memory_texts_free(texts);
 }
 
-/* It folds the case of ASCII alone, and ends at the first so many observations; ours looks at all
- * names before. */
+/* LIKE folds the case of ASCII alone and ends at the limit of observations; our search looks at all
+ * names first. */
 void probe_facts_like(const char *directory, size_t count)
 {
     struct memory_texts *texts = memory_texts_new();

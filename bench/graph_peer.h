@@ -1,4 +1,4 @@
-/* hnswlib as it comes: floats, inner product, M = 16, ef_construction = 200. */
+/* hnswlib without changes: floats, inner product, M = 16, ef_construction = 200. */
 #ifndef BENCH_GRAPH_PEER_H
 #define BENCH_GRAPH_PEER_H
 
@@ -17,7 +17,7 @@ void graph_peer_free(struct graph_peer *g);
 void graph_peer_add(struct graph_peer *g, const float *values, size_t number);
 void graph_peer_search(struct graph_peer *g, const float *values, size_t limit);
 
-/* Into a file of the directory; megabytes of it. */
+/* Saves the graph to a file of the directory; returns its size in megabytes. */
 double graph_peer_save(struct graph_peer *g, const char *directory);
 
 #ifdef __cplusplus

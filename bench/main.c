@@ -46,7 +46,7 @@ static const struct {
     {"make-session", "MESSAGES", make_one_session},
 };
 
-/* Whether the arguments ask for something to be made; *status is then the program's. */
+/* Whether the arguments ask for data to be made; *status is then the exit status. */
 static bool make(int argc, char **argv, int *status)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {

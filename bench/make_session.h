@@ -6,9 +6,9 @@
 
 #define MAKE_SESSION_ENDING "Thus ends the last letter."
 
-/* Makes the database `store_path` with one session of so many messages (half of them answers, with
- * the pieces in which they streamed); the last answer ends with `ending`. Ends the program with a
- * message if it cannot. */
+/* Makes the database `store_path` with one session of `messages` messages (half of them answers,
+ * with their streamed pieces); the last answer ends with `ending`. Ends the program with a message
+ * on failure. */
 void make_session(const char *store_path, size_t messages, const char *ending);
 
 #endif

@@ -1,5 +1,5 @@
-/* From Esc to the prompt that can be used again, in every state that a turn can be in. Each of them
- * would last for a minute at least. */
+/* Time from Esc until the prompt accepts input, in every state of a turn. Each state would last for
+ * a minute at least. */
 #include <stdlib.h>
 
 #include "base/mem.h"

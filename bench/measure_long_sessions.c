@@ -144,7 +144,8 @@ static struct bounds bounds_of(size_t messages)
     return messages > 10000 ? (struct bounds){1000, 40} : (struct bounds){150, 25};
 }
 
-/* Until indexes are merged and the log is written into the database: no turn's work. */
+/* Waits until indexes are merged and the log is written into the database, which are not part of a
+ * turn's work. */
 static long written_when_calm(struct chat *c)
 {
     long before, written = -1;
@@ -156,7 +157,8 @@ static long written_when_calm(struct chat *c)
     return written;
 }
 
-/* Where it is too long for the model it is summarised first, and then asked. */
+/* If the session is too long for the model, it is summarised first, and then the question is
+ * sent. */
 static void tell_asked(size_t messages, struct source *source, double start)
 {
     double first = 0, last = 0;
@@ -194,7 +196,7 @@ static void measure_turns(size_t messages)
     source_stop(source);
 }
 
-/* One turn without a screen, of a copy. */
+/* Measures one turn without a screen, in a copy of the session. */
 static void measure_run(size_t messages)
 {
     double first = 0, last = 0;
@@ -265,7 +267,7 @@ static void measure_find(size_t messages, size_t back)
 
 /* ---- all of it ---- */
 
-/* As the program would have left it: with its derived files. */
+/* Makes a home as the program would have left it, with the derived files. */
 static void make_home(size_t messages)
 {
     chat_new_home();

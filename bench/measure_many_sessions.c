@@ -28,7 +28,7 @@ struct typing {
     size_t count;
 };
 
-/* Until something is drawn, and until all is that the key sets off: list, places found, preview. */
+/* Times from the key to the first drawing, and to the end of its work: list, matches, preview. */
 static void type_key(struct chat *c, struct typing *t, const char *key)
 {
     double start = screen_clock();

@@ -11,7 +11,7 @@ enum { RUNS = 11 };
 
 static const char ending[] = "Thus ends the last letter.";
 
-/* Until a key is echoed and the last message is on the screen, median of the runs. */
+/* Time until a key is echoed and the last message is on the screen; the median of the runs. */
 static void resume(size_t messages, const char *measure, double goal)
 {
     double ms[RUNS], megabytes = 0;

@@ -195,7 +195,7 @@ static void start_turn(struct piped *p, const char *session)
     free(params);
 }
 
-/* Until so many turns are answered. */
+/* Waits until this number of turns is answered. */
 static struct delays until_answered(struct piped *p, int turns)
 {
     struct delays d = {0};

@@ -1,4 +1,4 @@
-/* Each prints its rows of the table. */
+/* Each function prints its rows of the table. */
 #ifndef BENCH_MEASURES_H
 #define BENCH_MEASURES_H
 
@@ -8,8 +8,8 @@ void measure_stream(void);        /* 20 kB of Markdown at 200 events a second */
 void measure_bulk(void);          /* 100 kB and 1 MB as fast as they come */
 void measure_resume(void);        /* long sessions */
 void measure_interrupt(void);     /* Esc in every state that a turn can be in */
-void measure_long_sessions(void); /* opening, going on in and reading sessions that grow */
-void measure_many_sessions(void); /* lists, filters and searches over 10,000 of them */
+void measure_long_sessions(void); /* opening, resuming and reading growing sessions */
+void measure_many_sessions(void); /* lists, filters and searches over 10,000 sessions */
 void measure_compaction(void);    /* shortening sessions in each mode, and keys meanwhile */
 void measure_memory(void);        /* semantic memory of 1,000 to 100,000 entries */
 void measure_serve(void);         /* other programs as clients */

@@ -1,5 +1,5 @@
-/* One measurement of semantic memory or of the graph of facts, or of what it is compared with, in a
- * process of its own: what it is said to have used is then nobody else's. */
+/* One measurement of semantic memory, of the graph of facts, or of a program to compare with. Each
+ * runs in a process of its own, so that its memory can be measured. */
 #ifndef BENCH_MEMORY_PROBE_H
 #define BENCH_MEMORY_PROBE_H
 
@@ -16,10 +16,10 @@ struct probe_figures {
     VEC(struct probe_figure) items;
 };
 
-/* Runs `tiro-bench probe-memory WHAT DIRECTORY COUNT` and reads what it prints. Ends the program
- * with a message when that fails. */
+/* Runs `tiro-bench probe-memory WHAT DIRECTORY COUNT` and reads the figures that it prints. Ends
+ * the program with a message on failure. */
 void probe_ask(const char *what, const char *directory, size_t count, struct probe_figures *out);
-double probe_figure(const struct probe_figures *f, const char *name); /* must be there */
+double probe_figure(const struct probe_figures *f, const char *name); /* the figure must be there */
 
 /* Like probe_ask(), in this process; prints "NAME NUMBER" lines on standard output. Returns false
  * if WHAT is unknown. */
@@ -29,8 +29,8 @@ bool probe_run(const char *what, const char *directory, size_t count);
 void probe_tell(const char *name, double value);
 _Noreturn void probe_fail(const char *why);
 
-/* Milliseconds of so many searches each, as lines "p50", "p99", and "rss", the most memory in MB.
- */
+/* Prints the times of `count` searches in milliseconds as lines "p50", "p99", and "rss", the most
+ * memory in MB. */
 struct probe_times {
     VEC(double) ms;
 };

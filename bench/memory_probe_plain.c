@@ -64,7 +64,8 @@ static void any_of(struct buf *out, const char *words)
             buf_addch(out, *at);
 }
 
-/* It is given the rarer words alone: that is kind, for it would search the little ones, too. */
+/* The plain search gets the rarer words alone, which favours it: it would search the common ones,
+ * too. */
 void probe_plain_search(const char *directory, size_t count)
 {
     struct memory_texts *texts = memory_texts_new();

@@ -12,15 +12,15 @@ enum { MEMORY_VOCABULARY = 30000, MEMORY_TALK = 40 /* turns of one session */ };
 
 struct memory_texts;
 
-/* Ends the program with a message if it cannot. */
+/* Ends the program with a message on failure. */
 struct memory_texts *memory_texts_new(void);
 void memory_texts_free(struct memory_texts *t);
 
-/* Replaces `out` by turn `i`, of 15 to 45 words, a third of them little ones. */
+/* Replaces `out` by turn `i`, of 15 to 45 words, a third of them common ones. */
 void memory_texts_turn(const struct memory_texts *t, uint64_t i, struct buf *out);
 
-/* Replaces `question` by a sentence with three to six rarer words of turn `i` among little ones;
- * `words` (may be NULL) by these alone. */
+/* Replaces `question` by a sentence with three to six rarer words of turn `i` among common ones;
+ * `words` (may be NULL) gets the rarer words alone. */
 void memory_texts_question(const struct memory_texts *t, uint64_t i, struct buf *question,
                            struct buf *words);
 

@@ -9,24 +9,24 @@
  * unknown. */
 double process_megabytes(pid_t pid, const char *field);
 
-/* A file that is mapped into it, or "[heap]", "[stack]", "" for other memory of its own, and how
- * much of it is resident, over all its parts. */
+/* A mapped file, or "[heap]", "[stack]", "" for other memory, with its resident size over all
+ * parts. */
 struct process_mapping {
     char *name; /* without the directory */
     double megabytes;
 };
 
-/* The largest, largest first, at most `most` of them; the result is how many. The caller frees the
- * names. */
+/* Fills `out` with at most `most` mappings, largest first; returns their number. The caller frees
+ * the names. */
 size_t process_mappings(pid_t pid, struct process_mapping *out, size_t most);
 
-/* How often its threads went to sleep and were woken; -1 if it cannot be told. */
+/* Number of times that threads slept and were woken; -1 if unknown. */
 long process_wakeups(pid_t pid);
 
-/* Bytes that it has written to files, pipes and terminals; -1 if it cannot be told. */
+/* Bytes written to files, pipes and terminals; -1 if unknown. */
 long process_written(pid_t pid);
 
-/* User and system time of all its threads, in seconds; -1 if it cannot be told. */
+/* User and system time of all threads in seconds; -1 if unknown. */
 double process_cpu(pid_t pid);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-/* About `bytes` bytes, then a last paragraph that is `ending` and nothing more. */
+/* Appends about `bytes` bytes, then a last paragraph that is exactly `ending`. */
 void prose(struct buf *out, size_t bytes, unsigned seed, const char *ending);
 
 /* Code points of valid UTF-8. */

@@ -124,7 +124,7 @@ void served_events_say(struct served_events *s)
     free(path);
 }
 
-/* One that two chunks have parts of is passed over. */
+/* An event that is split between two chunks is skipped. */
 const char *served_events_next(struct served_events *s)
 {
     for (;;) {

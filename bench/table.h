@@ -7,14 +7,13 @@
 
 void table_head(void);
 
-/* One row. `goal` is the most that is allowed, in the same unit; decimals: digits after the point.
- */
+/* One row. `goal` is the maximum allowed, in the same unit; decimals: digits after the point. */
 void table_row(const char *measure, double goal, double ours, const char *unit, int decimals);
 
-/* A row for a thing that has no goal, e.g. another program's figure. */
+/* A row without a goal, e.g. another program's figure. */
 void table_note(const char *measure, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* How many rows were over their goals. */
+/* The number of rows over their goals. */
 int table_over(void);
 
 /* Sorts the values. p in 0…100; count > 0. */

@@ -20,7 +20,7 @@ struct session_writer {
     struct error e;
 };
 
-/* One transaction until write_close(): nothing is kept before it. */
+/* Opens one transaction until write_close(), which commits it. */
 struct store *write_open(const char *store_path);
 void write_close(struct store *s);
 

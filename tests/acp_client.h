@@ -1,6 +1,6 @@
-/* A scripted client of `tiro serve --acp`, the real program, with a scripted model. Short names:
- * for the tests of the protocol alone. Faults fail the test; what is returned is kept
- * (tests/support.h). Wants <cmocka.h>. */
+/* A scripted client of `tiro serve --acp`, the real program, with a scripted model. The short names
+ * are for tests of the protocol only. Faults fail the test; returned texts are kept
+ * (tests/support.h). The includer includes <cmocka.h>. */
 #ifndef TESTS_ACP_CLIENT_H
 #define TESTS_ACP_CLIENT_H
 
@@ -10,7 +10,7 @@
 
 extern struct model_server *model;
 extern struct rpc_client client;
-extern const char *session; /* of the tests that have one */
+extern const char *session; /* set by the tests that have a session */
 
 int acp_set_up(void **state);
 int acp_tear_down(void **state);
@@ -19,11 +19,11 @@ int acp_tear_down(void **state);
 void initialize(const char *capabilities); /* JSON with ' for ", as all texts here */
 const char *new_session(void);
 void begin_with(const char *capabilities);    /* starts with all tools and makes a session */
-void begin(void);                             /* the same, of a client that offers nothing */
-void begin_allowed(const char *capabilities); /* … where tools do not ask */
+void begin(void);                             /* the same for a client without capabilities */
+void begin_allowed(const char *capabilities); /* the same, and tools run without asking */
 void end(void);                               /* the program ends with its input */
 
-/* JSON of an object that begins with the session. */
+/* JSON of an object whose first member is the session. */
 #define PARAMS(rest) support_text("{'sessionId':'%s'" rest "}", session)
 #define CANCEL                                                                                     \
     support_text(                                                                                  \
@@ -31,7 +31,7 @@ void end(void);                               /* the program ends with its input
         "\"%s\"}}\n",                                                                              \
         session)
 
-/* The id of the request. */
+/* Sends a prompt; returns the id of the request. */
 int prompt_in(const char *id, const char *text);
 int prompt(const char *text);
 void expect_stop(int id, const char *reason);
@@ -51,10 +51,10 @@ const struct json *next_update_with(const char *member);
 /* Removes all updates of this kind that have arrived, and returns their texts joined. */
 char *all_said(const char *kind);
 
-/* A prompt to its end; what the agent said. */
+/* Sends a prompt and waits for its end; returns the agent's text. */
 char *ask(const char *text);
 
-/* The next request of the agent's; what comes before it stays. Its answers. */
+/* The next request of the agent; messages before it stay queued. The others answer it. */
 const struct json *next_request(const char *method);
 void answer_with(const struct json *request, const char *result);
 void refuse_with(const struct json *request, int code, const char *message);
@@ -62,21 +62,21 @@ void refuse_with(const struct json *request, int code, const char *message);
 const char *id_of(const struct json *request);
 const struct json *asked_for(const struct json *request);
 
-/* It was called off. */
+/* The agent must have cancelled the request. */
 void expect_withdrawn(const struct json *request);
-void expect_no_request(const char *method); /* by now */
+void expect_no_request(const char *method); /* no such request has come so far */
 
-/* Questions before a tool runs. */
+/* The agent's next request for permission to run a tool. */
 const struct json *next_permission(void);
 void allow(const struct json *permission);
 
-/* A JSON string of this many letters. */
+/* A JSON string of `len` letters. */
 const char *giant(size_t len);
 
-/* The model calls this tool next. */
+/* Queues a reply in which the model calls this tool. */
 void queue_tool(const char *name, const char *args);
 
-const char *last_body(void); /* of what the model was asked */
+const char *last_body(void); /* the body of the newest request to the model */
 
 bool is_there(const char *path);
 

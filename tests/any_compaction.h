@@ -6,16 +6,16 @@
 #include "chat/event.h"
 #include "chat/history.h"
 
-/* A rebuild that keeps what a compaction has to: the open run's first message, pins, pairs of calls
- * and results, order. Drops turns and answers by luck, an earlier summary whenever anything goes,
- * shortens some tool results. */
+/* A valid rebuild: it keeps the open run's first message, pins, pairs of calls and results, and the
+ * order. It drops random turns and answers, drops an earlier summary whenever it drops anything,
+ * and shortens some tool results. */
 void any_rebuild(const struct history *h, const char *summary, struct rebuild *out);
 
-/* A compaction_completed of such a rebuild, "manual" where no run is open; number, time and session
- * are the caller's. */
+/* A compaction_completed event of such a rebuild, "manual" if no run is open; the caller sets
+ * number, time and session. */
 struct event *any_compaction(const struct history *h, const char *summary);
 
-/* The event of this rebuild, which is only read. */
+/* The event of this rebuild, which is not changed. */
 struct event *compaction_of(const struct history *h, const struct rebuild *r, const char *summary);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "knowledge/chunk.h"
 
-/* NULL: all of it holds; else what does not, kept by support_text(). */
+/* Returns NULL if all invariants hold, else the fault, kept by support_text(). */
 const char *document_fault(const struct loaded_document *d);
 
-/* `source` is what the document was made of, where it has offsets in bytes; else NULL. */
+/* `source` is the file's text if the document has byte offsets into it; else NULL. */
 const char *chunks_fault(const struct chunks *c, const struct loaded_document *d, size_t most,
                          const char *source, size_t len);
 

@@ -1,4 +1,4 @@
-/* Random conversations as a history may hold them, and what must hold of every one. */
+/* Random conversations that a history may hold, and the invariants of all of them. */
 #ifndef TESTS_CONVERSATION_H
 #define TESTS_CONVERSATION_H
 
@@ -11,38 +11,38 @@
 #include "chat/rebuild.h"
 #include "compact/plan.h"
 
-/* A generator of numbers: the same ones for the same seed. */
+/* A generator of random numbers; equal seeds give equal numbers. */
 struct dice {
     uint64_t state;
 };
 uint64_t dice_throw(struct dice *d);
-size_t dice_below(struct dice *d, size_t bound); /* 0 for 0 */
+size_t dice_below(struct dice *d, size_t bound); /* returns 0 if `bound` is 0 */
 bool dice_one_in(struct dice *d, size_t n);
 
-/* Text of many scripts of at most `max` bytes: combining marks, emoji joined to one, line breaks,
- * words that look like paths. Maybe empty. The caller frees. */
+/* Random text of many scripts, at most `max` bytes, maybe empty: combining marks, joined emoji,
+ * line breaks, words that look like paths. The caller frees. */
 char *dice_text(struct dice *d, size_t max);
 
 struct conversation {
     VEC(struct message) messages;
-    VEC(int64_t) estimates; /* one a message */
-    size_t open;            /* the running turn's user message; messages.len: none runs */
+    VEC(int64_t) estimates; /* one per message */
+    size_t open;            /* the running turn's user message; messages.len if none runs */
 };
 void conversation_release(struct conversation *c);
 
-/* One more message with this text, numbered behind the last. A user message begins a turn. Returns
+/* Adds a message with this text; its number follows the last. A user message begins a turn. Returns
  * its index. */
 size_t conversation_add(struct conversation *c, enum role role, const char *text);
 
-/* One more block of its last message; arguments and contents are `text`. */
+/* Adds a block to the last message; arguments and contents are `text`. */
 void conversation_call(struct conversation *c, const char *id, const char *name, const char *text);
 void conversation_result(struct conversation *c, const char *id, const char *text);
 
-/* After messages were changed by hand. */
+/* Computes the estimates anew after messages were changed by hand. */
 void conversation_weigh(struct conversation *c);
 
-/* `turns` turns: several calls and results a message, empty texts, images, reasoning, partial
- * answers, maybe pins, an earlier summary, and a last turn that still runs. */
+/* Adds `turns` turns: several calls and results per message, empty texts, images, reasoning,
+ * partial answers, maybe pins, an earlier summary, and a last turn that still runs. */
 void conversation_random(struct conversation *c, struct dice *d, size_t turns);
 
 /* Borrows the conversation and the settings. */
@@ -53,11 +53,12 @@ struct compact_input conversation_input(const struct conversation *c,
 void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,
                           struct conversation *out);
 
-/* Its messages as JSON, one a line. The caller frees. */
+/* The messages as JSON, one per line. The caller frees. */
 char *conversation_json(const struct conversation *c);
 
-/* NULL if the user begins, none is empty, numbers rise, turns do not fall, calls and results pair,
- * texts are UTF-8, and at most one summary is not pinned; else what is wrong. The caller frees. */
+/* Checks that the user begins, no message is empty, numbers rise, turns do not fall, calls and
+ * results pair, texts are UTF-8, and at most one summary is not pinned. Returns NULL if so, else
+ * the fault, which the caller frees. */
 char *conversation_fault(const struct conversation *c);
 
 /* The history in short: "u:hi a:hello,[call] t:(result) S:summary", with ^ for a pin. The caller

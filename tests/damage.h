@@ -1,5 +1,5 @@
 /* Databases to break: filled with known rows, damaged byte by byte, held by other processes, and
- * looked at to see whether anybody touched them. Faults of the test itself fail the test. */
+ * compared to detect any change. Faults of the test itself fail the test. */
 #ifndef TESTS_DAMAGE_H
 #define TESTS_DAMAGE_H
 
@@ -13,30 +13,30 @@
 #include "store/store.h"
 
 enum {
-    DAMAGE_PAGE = 4096,   /* bytes; what tiro's databases have */
-    DAMAGE_PAYLOAD = 200, /* no event's payload is shorter */
+    DAMAGE_PAGE = 4096,   /* bytes; the page size of tiro's databases */
+    DAMAGE_PAYLOAD = 200, /* the shortest payload of an event */
     DAMAGE_EVENTS_A_PAGE = DAMAGE_PAGE / DAMAGE_PAYLOAD
 };
 
-/* Adds sessions with events each, some of which are longer than a page. */
+/* Adds sessions with `events` events each, some of them longer than a page. */
 void damage_fill(const char *path, int sessions, int events);
 
 /* Like damage_fill(), in a process that dies without closing the database. */
 void damage_fill_and_die(const char *path, int sessions, int events);
 
-/* Adds sessions of memory with entries each, some of which are longer than a page, their words,
- * and a flag: their ids look like those of sessions, and one of them is pinned and has a speaker.
- */
+/* Adds sessions of memory with `entries` entries each, some of them longer than a page, with their
+ * words and a flag: the entries' ids look like those of sessions, and one entry is pinned and has a
+ * speaker. */
 void damage_fill_memory(const char *path, int talks, int entries);
 
 /* The result of a query on a connection of its own: one line per row, "|" after each value. The
  * caller frees. */
 char *damage_rows(const char *path, const char *sql);
 
-/* Every entry with its session's id, by key; as damage_rows(). */
+/* Every entry with its session's id, by key, in the form of damage_rows(). */
 char *damage_memory(const char *path);
 
-/* For struct recovery_help: what makes words of contents, in no language. */
+/* For struct recovery_help: indexes the words of contents, in no language. */
 bool damage_index(void *context, struct store *s, struct error *e);
 
 struct damage_event {
@@ -46,21 +46,21 @@ struct damage_event {
 };
 
 struct damage_events {
-    VEC(struct damage_event) items; /* by id and number */
+    VEC(struct damage_event) items; /* ordered by id and number */
 };
 
 /* Every event with its session's id. */
 struct damage_events damage_events(const char *path);
 void damage_events_release(struct damage_events *l);
 
-/* Runs SQL on a connection of its own; the number in the first column of the last statement's first
- * row, which damage_number() wants there to be. */
+/* Runs SQL on a connection of its own. Returns the number in the first column of the last
+ * statement's first row; damage_number() requires such a row. */
 int64_t damage_sql(const char *path, const char *sql);
 int64_t damage_number(const char *path, const char *sql);
 
 char *damage_read(const char *path, size_t *len);
 
-/* Whether the database or one of the files that SQLite keeps beside it has these bytes. */
+/* Whether the bytes occur in the database or in a file that SQLite keeps beside it. */
 bool damage_on_disk(const char *path, const char *what);
 
 void damage_copy(const char *from, const char *to);
@@ -68,11 +68,11 @@ void damage_write(const char *path, size_t offset, const void *bytes, size_t len
 void damage_cut(const char *path, size_t len);
 size_t damage_size(const char *path);
 
-/* Every file of the directory with size, time of its last change and contents, as a text to
- * compare. The caller frees. */
+/* Every file of the directory with size, modification time and contents, as a text to compare. The
+ * caller frees. */
 char *damage_tree(const char *directory);
 
-/* A process that did something with the path and holds on to it. `begin` runs in it. */
+/* A process that runs `begin` on the path and then keeps its files open. */
 struct damage_holder {
     pid_t pid;
     int ready, stop;
@@ -80,14 +80,15 @@ struct damage_holder {
 struct damage_holder damage_hold(const char *path, void (*begin)(const char *path));
 void damage_let_go(struct damage_holder *h);
 
-/* For damage_hold(). */
-void damage_open(const char *path);             /* a store, and no more */
-void damage_stay(const char *path);             /* after it added a session with ten events */
+/* Functions for damage_hold(). */
+void damage_open(const char *path);             /* opens a store only */
+void damage_stay(const char *path);             /* adds a session with ten events and keeps the
+                                                 * store open */
 void damage_begin_write(const char *path);      /* in the middle of a transaction */
-void damage_lock_exclusively(const char *path); /* nobody can read */
+void damage_lock_exclusively(const char *path); /* locks out all readers */
 
-/* Runs `act` in a process that is not root, with the directory and its files made its own. Its
- * result is what is returned. */
+/* Runs `act` in a process of another user than root, who owns the directory and its files. Returns
+ * the result of `act`. */
 int damage_as_nobody(const char *directory, int (*act)(const char *path), const char *path);
 
 #endif

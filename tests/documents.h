@@ -1,4 +1,4 @@
-/* Documents as tests load and see them. */
+/* Documents, loaded and rendered as text for tests. */
 #ifndef TESTS_DOCUMENTS_H
 #define TESTS_DOCUMENTS_H
 
@@ -20,17 +20,17 @@ enum { READS_PACKAGES = 0 };
  * malformed; the caller releases it. */
 void documents_load(struct loaded_document *d, const char *name);
 
-/* A part a line, kept: "#2 Name" of a heading, "page 3: …", "code: …", "row: …"; with lines
- * "12: …". White space is one blank, tabs and ends of lines are "⇥" and "⏎". */
+/* One line per part, kept: "#2 Name" for a heading, "page 3: …", "code: …", "row: …"; with lines
+ * "12: …". White space is one blank; tabs and line ends are "⇥" and "⏎". */
 const char *documents_show(const struct loaded_document *d, bool with_lines);
 
-/* Loads it and gives the error, which it must be; kept. */
+/* Loads the document, which must fail with this outcome; returns the error, kept. */
 const char *documents_refused(const char *name, enum document_outcome outcome);
 const char *documents_refused_with(const char *name, const struct document_options *options,
                                    enum document_outcome outcome);
 
-/* Writes a PDF of so many pages, each of which says "This is page N."; `encrypted`: with a password
- * that nobody knows. */
+/* Writes a PDF of `pages` pages, each with the text "This is page N."; `encrypted`: with an unknown
+ * password. */
 void documents_write_pdf(const char *name, int pages, bool encrypted);
 
 /* Whether the shell finds the program. */

@@ -7,8 +7,8 @@
 
 extern struct facts {
     struct graph graph;
-    struct error e; /* of the last call */
-    char *path;     /* of the database */
+    struct error e; /* error of the last call */
+    char *path;     /* path of the database */
 } facts;
 extern const struct graph_by facts_nobody;
 
@@ -17,7 +17,8 @@ int facts_teardown(void **state);
 void facts_open_store(void);
 
 void facts_parse(const struct shape *shape, const char *json, void *out);
-/* Texts of a part alone: "Kyoto (city): big; old\nKyoto -lies in-> Japan\n?Rome\n"; releases it. */
+/* The part as text: "Kyoto (city): big; old\nKyoto -lies in-> Japan\n?Rome\n"; releases the
+ * part. */
 const char *facts_told(struct graph_part *p);
 
 /* The new part, as a text of facts_told(); NULL on failure, with the error in facts.e. */
@@ -32,11 +33,12 @@ bool facts_delete_relations(const char *json, struct graph_part *gone);
 const char *facts_search(const char *query);
 const char *facts_open_names(const char *json);
 char *facts_lines(void); /* the export */
-/* The line of the fault, -1: of none; 0: there was no fault. */
+/* The line of the fault; -1: a fault without a line; 0: no fault. */
 int64_t facts_import(const char *text);
 int64_t facts_number(const char *sql);
 
-/* A city, a country, a person, and two relations; `so many` entities with what chance decides. */
+/* Makes a city, a country, a person, and two relations; the other function makes random
+ * entities. */
 void facts_kyoto(void);
 void facts_make_random(uint64_t *seed, int entities);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In front of the real file, in memory that SQLite provides for both. */
+/* The VFS file, in front of the real file, in memory that SQLite provides for both. */
 struct fault_file {
     sqlite3_file base;
     sqlite3_file *real;
@@ -54,7 +54,7 @@ static int close_file(sqlite3_file *file)
     return real_of(file)->pMethods->xClose(real_of(file));
 }
 
-/* One that is too short leaves zeros behind it. */
+/* A short read fills the rest with zeros. */
 static int read_file(sqlite3_file *file, void *out, int len, sqlite3_int64 at)
 {
     int result = strike(FAULT_READ);

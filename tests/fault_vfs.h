@@ -1,5 +1,5 @@
-/* A disk that fails when a test wants it to: a layer over SQLite's own file system, through which
- * every database of the process goes that is opened while it is there. */
+/* A disk that fails on demand: a layer over SQLite's own file system for every database of the
+ * process that is opened while the layer is installed. */
 #ifndef TESTS_FAULT_VFS_H
 #define TESTS_FAULT_VFS_H
 
@@ -15,17 +15,17 @@ enum fault_point {
     FAULT_POINT_COUNT
 };
 
-/* As a result: the process ends there, half of what it would write written. */
+/* As a result: the process ends at this call, which has written half of its data. */
 enum { FAULT_DEATH = -1, FAULT_DEATH_STATUS = 77 };
 
 void fault_vfs_install(void);
-void fault_vfs_remove(void); /* after the last of its databases was closed */
+void fault_vfs_remove(void); /* Call it after the last database was closed. */
 
-/* The n-th call of this kind from now on (from 1) fails with this result of SQLite's, and with
- * `lasting` every one after it. Any thread's calls count. */
+/* The n-th call of this kind from now on (from 1) fails with this SQLite result; with `lasting`, so
+ * do all later ones. Calls of any thread count. */
 void fault_vfs_arm(enum fault_point point, int result, long n, bool lasting);
 
-/* Nothing fails any more. Whether something did. */
+/* Ends the faults. Returns whether a call has failed. */
 bool fault_vfs_disarm(void);
 
 #endif

@@ -18,19 +18,19 @@ void assert_same_compactions(const struct history *a, const struct history *b);
 /* Compares messages and counters. */
 void assert_same_history(const struct history *a, const struct history *b);
 
-/* Before all events of a log are folded into a history: the compactions that were undone. */
+/* Marks the compactions that were undone, before all events of a log are folded into a history. */
 void pass_over_undone(struct store *s, const char *id, struct history *h);
 
-/* A session as it is kept: the log decodes and its numbers rise; snapshot and log fold into the
- * same history; that is valid once an open run is dropped; the row and what is behind it count what
- * the log counts. */
+/* Checks a kept session: the log decodes and its numbers rise; snapshot and log fold into the same
+ * history, which is valid once an open run is dropped; the counts of the row and its tables match
+ * the log. */
 void assert_session_sound(struct store *s, const char *id);
 
-/* All of that for every session, and the file has integrity. Opens it for reading only. The number
- * of sessions. */
+/* Checks every session, and the integrity of the file, which is opened read-only. Returns the
+ * number of sessions. */
 size_t assert_store_sound(const char *path);
 
-/* Whether an event of this number stands in the log as this line of event_to_line(), or of
+/* Whether the log has an event of this number that equals this line of event_to_line(), or of
  * stream-json. */
 bool log_has_line(struct store *s, const char *id, int64_t seq, const char *line);
 

@@ -1,5 +1,5 @@
-/* A client of HTTP that sends bytes as they are, and the program that serves it. Faults fail the
- * test; waits end after ten seconds. Wants <cmocka.h>. */
+/* An HTTP client that sends bytes unchanged, and the program that serves it. Faults fail the test;
+ * waits end after ten seconds. The includer includes <cmocka.h>. */
 #ifndef TESTS_HTTP_CLIENT_H
 #define TESTS_HTTP_CLIENT_H
 
@@ -10,14 +10,14 @@
 #include "base/json.h"
 #include "tests/support.h"
 
-/* The token of every server that a test starts, unless its configuration says another, and the
- * fields of a head that every request needs. */
+/* The token of every server that a test starts, unless its configuration sets another, and the
+ * header fields that every request needs. */
 #define HTTP_TOKEN "0123456789abcdef-of-the-tests"
 #define HTTP_HOST "Host: localhost\r\nAuthorization: Bearer " HTTP_TOKEN "\r\n"
 
-/* Where a server of the test keeps its token; kept. */
+/* The path of the file with the server's token; kept. */
 char *http_token_file(void);
-/* Puts HTTP_TOKEN there. */
+/* Writes HTTP_TOKEN to that file. */
 void http_give_token(void);
 
 /* --- the program: tiro serve --http ------------------------------------------------------------
@@ -28,18 +28,18 @@ struct served {
     int port;
 };
 
-/* On a free port of 127.0.0.1, unless `args` (ending with NULL) say another; returns when it
- * listens. Standard error has said where. */
+/* Starts on a free port of 127.0.0.1, unless `args` (ending with NULL) name another; returns when
+ * standard error reports that it listens. */
 void served_start(struct served *s, const char *const *args);
 #define SERVE(s, ...) served_start(s, (const char *const[]){__VA_ARGS__, NULL})
 
-/* The port of 127.0.0.1 that a program says on standard error. */
+/* The port of 127.0.0.1 that the program reports on standard error. */
 int served_port(struct support_child *c);
 
-/* Sends SIGTERM and waits; the exit status. */
+/* Sends SIGTERM and waits; returns the exit status. */
 int served_stop(struct served *s);
 
-/* Resident bytes of it. */
+/* The resident bytes of the server. */
 size_t served_memory(const struct served *s);
 
 /* --- connections -------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ size_t served_memory(const struct served *s);
 
 struct http_client {
     int fd;
-    struct buf bytes; /* that were read and not taken yet */
+    struct buf bytes; /* bytes that were read but not consumed */
 };
 
 void http_client_open(struct http_client *c, int port);
@@ -55,7 +55,7 @@ void http_client_close(struct http_client *c);
 void http_client_send(struct http_client *c, const char *text);
 void http_client_send_bytes(struct http_client *c, const char *bytes, size_t len);
 
-/* Reads more; false at the end, or after `ms`. */
+/* Reads more; returns false at the end, or after `ms`. */
 bool http_client_read(struct http_client *c, int ms);
 
 /* A reply; its texts are kept (tests/support.h). */
@@ -64,10 +64,10 @@ struct http_answer {
     char *head, *body;
 };
 struct http_answer http_client_answer(struct http_client *c);
-/* … without a body whatever its head says: to HEAD. */
+/* The reply to HEAD: without a body, whatever its head says. */
 struct http_answer http_client_head(struct http_client *c);
 
-/* The connection is closed, and nothing more came. */
+/* The connection must be closed without more bytes. */
 void http_client_expect_end(struct http_client *c);
 void http_client_expect_closed(struct http_client *c);
 
@@ -80,10 +80,10 @@ struct http_answer http_ask(int port, const char *method, const char *path, cons
 /* The body as JSON; kept. */
 const struct json *http_json(const struct http_answer *a);
 
-/* Has this status, and a body with this code; `names` (or NULL) is in the message. */
+/* Checks the status and the code in the body; `names` (or NULL) must be in the message. */
 void http_expect_error(struct http_answer a, int status, const char *code, const char *names);
 
-/* The id of a session that was begun; kept. */
+/* Begins a session; returns its id, kept. */
 char *http_begin_session(int port);
 
 /* --- event streams -----------------------------------------------------------------------------
@@ -91,19 +91,20 @@ char *http_begin_session(int port);
 
 struct http_stream {
     struct http_client client;
-    struct buf text;        /* of the stream that is not taken yet */
+    struct buf text;        /* text of the stream that is not consumed */
     char *id, *name, *data; /* of the last event; id "" where it had none */
     int comments;
 };
 
-/* `session` NULL: of all. `after` negative: no Last-Event-ID. Has been answered with 200. */
+/* Opens the stream, which must answer with 200. `session` NULL: events of all sessions. `after`
+ * negative: no Last-Event-ID. */
 void events_open(struct http_stream *s, int port, const char *session, int64_t after);
 void events_close(struct http_stream *s);
 
-/* The next event; false: the stream has ended, or nothing came for `ms`. */
+/* The next event; false at the end of the stream, or after `ms` without one. */
 bool events_next(struct http_stream *s, int ms);
 
-/* The next one of this name; others are passed over. */
+/* Waits for the next event of this name; skips others. */
 void events_expect(struct http_stream *s, const char *name);
 
 #endif

@@ -67,7 +67,7 @@ static size_t length_of(const struct json *v)
     return json_type(v) == JSON_STRING ? points(json_string(v)) : json_len(v);
 }
 
-/* One keyword of a schema, but those that need another one beside them. */
+/* Checks one keyword of a schema; keywords that depend on another one are checked elsewhere. */
 static bool keyword(const struct check *c, const struct json *schema, const struct json *k,
                     const struct json *v);
 

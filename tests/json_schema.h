@@ -1,4 +1,4 @@
-/* Checks a value against a JSON Schema (draft 2020-12) as far as ours use it. */
+/* Checks a value against a JSON Schema (draft 2020-12), for the keywords that our schemas use. */
 #ifndef TESTS_JSON_SCHEMA_H
 #define TESTS_JSON_SCHEMA_H
 
@@ -7,7 +7,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-/* False: `why` says where and what. A keyword that is not known is a fault of the schema. */
+/* On failure returns false, and `why` names the place and the fault. An unknown keyword is a fault
+ * of the schema. */
 bool json_schema_check(const struct json *schema, const struct json *v, struct buf *why);
 
 /* Like json_schema_check(), and no object may have a member that its schema does not name, even

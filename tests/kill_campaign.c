@@ -130,7 +130,8 @@ static void export_again(const char *temporary)
     free(path);
 }
 
-/* Whether a rebuild of its files was cut off; its next turn takes away what was begun. */
+/* Whether a rebuild of the session's files was cut off; its next turn removes the temporary
+ * files. */
 static bool has_begun(const struct kill_stage *stage, const struct kill_session *s)
 {
     char *path = mem_printf("%s/sessions/%s", stage->data, s->id);
@@ -143,7 +144,7 @@ static bool has_begun(const struct kill_stage *stage, const struct kill_session 
     return has;
 }
 
-/* One session, and every other that has something to be finished. */
+/* Continues one session, and every other session that has unfinished work. */
 static void go_on_everywhere(struct kill_stage *stage)
 {
     bool resumed = false;

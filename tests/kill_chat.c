@@ -147,7 +147,8 @@ static void write_draft(struct chat *c)
     free(text);
 }
 
-/* Only tried: where another program has the session open, it is another one that gets the title. */
+/* The new title is only a possibility: if another program has the session open, another session
+ * gets the title. */
 static void rename_it(struct chat *c)
 {
     char *title = mem_printf("Named %d", ++c->stage->number);
@@ -168,7 +169,7 @@ static void command(struct chat *c)
     wait_for(c, is_idle, "the prompt");
 }
 
-/* After that nobody knows which session it is. */
+/* After leaving, the test does not know which session is in front. */
 static void leave_session(struct chat *c)
 {
     static const char *const words[] = {"/fork", "/archive", "/new", "/fork 1"};

@@ -116,7 +116,7 @@ bool kill_op_start(struct kill_stage *stage, struct kill_op *op)
     return true;
 }
 
-/* Another program has the session open, or took away what this one was to change. */
+/* The command may fail if another program has the session open, or removed its target. */
 static bool may_fail(const struct kill_op *op)
 {
     static const char *const reasons[] = {"SESSION_BUSY", "SESSION_NOT_FOUND", "MEMORY_NOT_FOUND",

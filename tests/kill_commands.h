@@ -1,5 +1,5 @@
-/* The programs of the kill campaign, a row each of the table in kill_commands.c: struct
- * kill_command says what their functions are. */
+/* The programs of the kill campaign, one row each in the table of kill_commands.c; struct
+ * kill_command documents their functions. */
 #ifndef TESTS_KILL_COMMANDS_H
 #define TESTS_KILL_COMMANDS_H
 
@@ -7,7 +7,7 @@
 
 void kill_op_add(struct kill_op *op, const char *argument);
 
-/* `tiro sessions VERB` on one that there is; false where there is none. */
+/* Begins `tiro sessions VERB` on an existing session; returns false if there is none. */
 bool kill_op_begin(const struct kill_stage *stage, struct kill_op *op, const char *verb);
 
 bool kill_begin_run(struct kill_stage *stage, struct kill_op *op);
@@ -42,7 +42,7 @@ bool kill_begin_set(struct kill_stage *stage, struct kill_op *op);
 void kill_told_set(struct kill_stage *stage, struct kill_op *op);
 bool kill_begin_doctor(struct kill_stage *stage, struct kill_op *op);
 
-/* Until the command of plan COMMAND runs, or the program has ended before. */
+/* Waits until the command of plan COMMAND runs, or the program has ended. */
 void kill_wait_for_command(const struct kill_op *op);
 
 #endif

@@ -165,7 +165,7 @@ static void settle_lines(struct kill_session *s, struct store *store)
     }
 }
 
-/* It was begun, and nothing of it is missing. */
+/* The group was begun, so none of its words may be missing. */
 static void settle_wholes(const struct kill_model *m, const struct kill_session *s)
 {
     for (size_t i = 0; i < m->wholes.len; i++)
@@ -268,7 +268,7 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     session_info_release(&info);
 }
 
-/* One in which nothing was said goes with its draft. */
+/* A session without messages is deleted together with its draft. */
 static void settle_absent(struct kill_model *m, size_t i)
 {
     struct kill_session *s = m->sessions.items[i];
@@ -369,7 +369,7 @@ static struct json *exported_entry(const char *exported, const char *id)
     return v;
 }
 
-/* One import is one transaction. */
+/* One import is one transaction, so its entries are all there or all missing. */
 static void settle_import(struct kill_model *m, const struct kill_entry *entry, bool there)
 {
     for (size_t i = 0; i < m->entries.len; i++) {

@@ -22,8 +22,8 @@ bool kill_texts_have_all(const struct kill_texts *t, const struct kill_texts *wa
 void kill_texts_add_all(struct kill_texts *t, const struct kill_texts *more);
 void kill_texts_clear(struct kill_texts *t); /* and releases */
 
-/* A value that programs change at the same time: afterwards it is one that was told done, or one
- * that was tried, or, if none was told, what it was. */
+/* A value that programs change at the same time. Its final value is one that was acknowledged, or
+ * one that was tried, or, if none was acknowledged, the old one. */
 struct kill_value {
     char *was; /* NULL: none */
     struct kill_texts told, tried;
@@ -44,20 +44,20 @@ struct kill_session {
     struct kill_value title, archived;
     struct kill_texts labels;    /* told */
     char *draft;                 /* NULL: none */
-    struct kill_texts words;     /* in its log, its title and its draft, when last looked at */
-    size_t words_said;           /* of them, the first: those of the log */
-    struct kill_texts completed; /* of them, those of turns that are, which a fork takes along */
+    struct kill_texts words;     /* words in the log, the title and the draft at the last check */
+    size_t words_said;           /* the first of them: words of the log */
+    struct kill_texts completed; /* words of completed turns, which a fork copies */
     size_t words_before;         /* the turn that is being looked at */
     VEC(struct kill_line) lines;
-    size_t lines_held; /* of them, those that were found in the log */
+    size_t lines_held; /* lines that were found in the log */
 };
 
 struct kill_entry {
     char id[32];
     struct kill_value content, pinned; /* pinned: "yes" or "no" */
     bool delete_told, delete_tried;
-    bool sure;   /* the import was told done, or one of its entries was seen */
-    bool absent; /* one of its import's was not seen */
+    bool sure;   /* the import was acknowledged, or one of its entries was seen */
+    bool absent; /* an entry of the import was not seen */
     int import;
 };
 
@@ -70,10 +70,11 @@ struct kill_model {
     VEC(struct kill_session *) sessions;
     VEC(struct kill_entry *) entries;
     VEC(struct kill_setting *) settings;
-    VEC(struct kill_texts) wholes; /* what comes into one session together or not at all */
-    struct kill_texts gone;        /* words of what was deleted */
-    struct kill_texts typed;       /* into chats since: a draft is one of these, up to some key */
-    struct kill_texts drafts;      /* as they were: a session that is new may have one of these */
+    VEC(struct kill_texts) wholes; /* words that must be in one session together or not at all */
+    struct kill_texts gone;        /* words of deleted sessions and entries */
+    struct kill_texts typed;       /* text typed into chats since: a draft is a prefix of one of
+                                    * these */
+    struct kill_texts drafts;      /* drafts at the start: a new session may have one of these */
     size_t lines_shown, deletes_told;
 };
 
@@ -86,11 +87,11 @@ struct kill_entry *kill_model_add_entry(struct kill_model *m, const char *id, co
                                         int import);
 struct kill_setting *kill_model_setting(struct kill_model *m, const char *key);
 
-/* Takes in a line that was shown; deltas are no promise. */
+/* Records a line that was shown; deltas are no promise. */
 void kill_session_shown(struct kill_model *m, struct kill_session *s, const char *line);
 
-/* After all programs have ended, compares with what is kept, and takes that in as what was. `store`
- * NULL: nothing was ever kept. */
+/* Call it after all programs have ended: compares the store with the model, then makes the store's
+ * state the model's. `store` NULL: no store exists. */
 void kill_model_settle_sessions(struct kill_model *m, struct store *store);
 void kill_model_settle_entries(struct kill_model *m, const char *exported); /* a line each */
 void kill_model_settle_settings(struct kill_model *m, const char *ini);

@@ -10,23 +10,23 @@
 
 enum { KILL_DEADLINE_MS = 30000 };
 
-/* Where it takes place, and what is known of it. */
+/* The directory of the campaign, and the model of its state. */
 struct kill_stage {
     struct kill_model model;
     struct model_server *server;
     char *data, *config, *work, *exports, *database, *ini;
-    int number;                 /* of questions, imports and files; rises */
+    int number;                 /* of questions, imports and files; increases */
     struct kill_texts promises; /* SQL whose first column must not be 0 after this round */
-    size_t ended[4];            /* by themselves, by SIGKILL, by another signal, with an error */
+    size_t ended[4];            /* ended alone, by SIGKILL, by another signal, with an error */
     size_t chats, promised;
-    size_t commands_left; /* that ran on after their program was killed */
+    size_t commands_left; /* commands that ran on after their program was killed */
 };
 
 size_t kill_below(size_t n);
 
 void kill_promise(struct kill_stage *stage, const char *sql);
 
-/* One that is there, the newest more often; NULL where there is none. */
+/* A random existing session, newer ones more often; NULL if there is none. */
 struct kill_session *kill_choose_session(const struct kill_stage *stage);
 
 /* --- programs without a terminal (kill_commands.c) --- */
@@ -35,12 +35,13 @@ struct kill_op;
 
 struct kill_command {
     const char *name;
-    int weight; /* how often it is chosen */
-    /* Adds its arguments and what is tried; false: there is nothing to do it to. */
+    int weight; /* relative frequency */
+    /* Adds the command's arguments and the state that it tries; returns false if it has no
+     * target. */
     bool (*begin)(struct kill_stage *stage, struct kill_op *op);
     void (*told)(struct kill_stage *stage, struct kill_op *op);  /* after exit status 0; or NULL */
     void (*after)(struct kill_stage *stage, struct kill_op *op); /* however it ended; or NULL */
-    long most; /* calls that one of them came to so far */
+    long most; /* most calls that one run made so far */
 };
 
 struct kill_op {
@@ -54,19 +55,20 @@ struct kill_op {
     char word[KILL_WORD_LEN + 1];
     char *value, *path;
     struct kill_texts words;
-    const char *until; /* on its output: nothing more happens behind it */
+    const char *until; /* text after which the program does nothing more */
     int signal_number;
     struct kill_watch *watch;
     struct support_child child;
     int status;
 };
 
-/* False where what was chosen has nothing to be done to. */
+/* Returns false if the chosen command has no target. */
 bool kill_op_start(struct kill_stage *stage, struct kill_op *op);
 void kill_op_finish(struct kill_stage *stage, struct kill_op *op); /* and releases */
 void kill_commands_print(void);
 
-/* At which call a program is to be hit that came to `most` so far, and by what. 0: not at all. */
+/* The call at which to hit a program that made up to `most` calls so far, and the signal. 0:
+ * none. */
 struct kill_moment {
     long at;
     int signal_number;

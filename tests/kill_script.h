@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "tests/model_server.h"
 
-/* X(NAME, "name", what is on its standard output before nothing more happens or NULL) */
+/* X(NAME, "name", the last text on standard output, or NULL) */
 #define KILL_PLANS(X)                                                                              \
     X(PLAIN, "plain", NULL)                                                                        \
     X(LONG, "long", NULL)                                                                          \
@@ -38,8 +38,8 @@ struct kill_plan_info {
 const struct kill_plan_info *kill_plan_info(enum kill_plan plan);
 
 /* Words of the campaign: KILL_WORD and letters without a vowel, so that no stemmer changes them and
- * no other text has them. A file that has all but the first letters of one carries it, which is
- * what an index with shared beginnings keeps. */
+ * no other text contains them. A file that has all but the first letters of a word counts as
+ * containing it, since an index with shared prefixes stores that. */
 #define KILL_WORD "zq"
 enum { KILL_WORD_LEN = 14, KILL_WORD_SHARED = 4 };
 void kill_word(char word[KILL_WORD_LEN + 1]);
@@ -47,7 +47,7 @@ void kill_word(char word[KILL_WORD_LEN + 1]);
 /* The next word in a text, NULL at its end. */
 const char *kill_word_find(const char *text);
 
-/* With so many words more. The caller frees. */
+/* A question with this number of further words. The caller frees. */
 char *kill_question(int number, enum kill_plan plan, const char *word, size_t more);
 
 /* A text that identifies the command of plan COMMAND in the process list; the caller frees. */

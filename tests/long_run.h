@@ -1,5 +1,5 @@
-/* The model of a long conversation: it reads files as the user's message asks, writes summaries,
- * fails now and then, and looks at every request as a server with a small window would. */
+/* The model of a long conversation: it reads the files that the user's message names, writes
+ * summaries, fails at random, and checks every request as a server with a small window would. */
 #ifndef TESTS_LONG_RUN_H
 #define TESTS_LONG_RUN_H
 
@@ -17,22 +17,22 @@ enum { LONG_RUN_FILES = 8, LONG_RUN_FILE_BYTES = 20000 };
 struct long_run {
     uint64_t random;   /* state of the generator: the seed at first, not 0 */
     long window;       /* tokens: a longer request is rejected as OpenAI does */
-    int faults;        /* in a thousand answers */
-    int bad_summaries; /* in a thousand summaries */
-    int surprises;     /* in a thousand long requests: the server counts more tokens than we do */
+    int faults;        /* faults per thousand answers */
+    int bad_summaries; /* bad summaries per thousand */
+    int surprises;     /* per thousand long requests: the server counts more tokens than tiro */
 
     /* Counters of the requests; the server's threads own them while it runs, and the test reads
      * them between turns. */
     size_t requests, summaries, broken;
-    size_t overs;    /* requests beyond the window but summaries */
-    long largest;    /* tokens of a request that was taken */
-    char *complaint; /* what was wrong with a request, the first of them; NULL: nothing */
+    size_t overs;    /* requests beyond the window, without those for summaries */
+    long largest;    /* tokens of the largest accepted request */
+    char *complaint; /* the first fault of a request; NULL: none */
 
-    const char *pinned;   /* must be in every request that wants an answer; NULL: nothing is */
-    int surprised;        /* the question with the newest of those */
-    int question, rounds; /* the newest, and the calls that were made for it */
+    const char *pinned;   /* text that every request for an answer must contain; NULL: none */
+    int surprised;        /* the question of the newest surprise */
+    int question, rounds; /* the newest question, and its calls so far */
     struct buf text, args, id;
-    struct buf trail; /* the requests, a line each; the test clears it now and then */
+    struct buf trail; /* the requests, one line each; the test clears it now and then */
 };
 
 void long_run_init(struct long_run *l, uint64_t seed);
@@ -41,7 +41,7 @@ void long_run_release(struct long_run *l);
 /* Writes the files below a directory. */
 void long_run_write_files(struct long_run *l, const char *directory);
 
-/* The user's message of this number, which asks for so many calls; the caller frees. */
+/* The user's message of this number, which asks for `calls` calls; the caller frees. */
 char *long_run_question(struct long_run *l, int number, int calls);
 
 /* For model_server_set_responder(). */

@@ -13,9 +13,9 @@ struct script {
     int status;
     const char *content_type;
     struct buf body;
-    VEC(size_t) ends; /* where each event or line ends within the body */
-    size_t pause_at;  /* silence from here on until the release; SIZE_MAX: never */
-    bool drop;        /* at its end the connection is dropped */
+    VEC(size_t) ends; /* the end of each event or line within the body */
+    size_t pause_at;  /* position where the server waits for the release; SIZE_MAX: none */
+    bool drop;        /* the connection is dropped at the end */
 };
 
 /* `model` is echoed. The caller releases the script. */
@@ -34,9 +34,8 @@ struct listing {
     long window;
 };
 
-/* Appends the answer to a listing's path ("/v1/models", "/api/tags", …); `anthropic` tells two
- * providers with the same path apart. False: there is
- * no such path, and a 404 is the answer. */
+/* Appends the answer to a listing's path ("/v1/models", "/api/tags", …); `anthropic` distinguishes
+ * two providers with the same path. Returns false for an unknown path, which gets a 404. */
 bool listing_build(struct buf *out, const char *path, bool anthropic,
                    const struct listing *listing);
 

@@ -15,7 +15,7 @@ struct model_server;
 
 enum reply_fault {
     REPLY_OK,
-    REPLY_STATUS,         /* status + error body in the provider's form, optional retry_after */
+    REPLY_STATUS,         /* status and error body in the provider's form, optional retry_after */
     REPLY_ERROR_EVENT,    /* 200, `text` streamed, then an error event */
     REPLY_DISCONNECT,     /* `text` streamed, then the connection is dropped */
     REPLY_STALL,          /* `text` streamed, then silence until model_server_release() */
@@ -38,16 +38,16 @@ struct reply {
     const char *error_type, *error_message; /* for REPLY_STATUS and REPLY_ERROR_EVENT */
     const char *retry_after;
     size_t piece;     /* bytes of text in one delta; 0: 24 */
-    int interval_ms;  /* between deltas; 0: as fast as it goes */
-    bool split_bytes; /* every byte of the body in a write of its own */
-    bool hold;        /* nothing at all, not even a status line, before release */
-    /* input_tokens is all input, the cached included; 0, 0: 12, and one a word of the answer. */
+    int interval_ms;  /* between deltas; 0: no delay */
+    bool split_bytes; /* each byte of the body in a write of its own */
+    bool hold;        /* sends no byte, not even a status line, before the release */
+    /* input_tokens includes cached tokens; 0, 0: 12, and one per word of the answer. */
     long input_tokens, output_tokens, cached_tokens;
     bool no_usage;
     int dimension; /* of embeddings; 0: 32 */
 };
 
-/* Starts on a free port. Ends the test program with a message if it cannot. */
+/* Starts on a free port. Ends the test program with a message on failure. */
 struct model_server *model_server_start(void);
 void model_server_stop(struct model_server *s);
 
@@ -56,33 +56,32 @@ const char *model_server_url(const struct model_server *s);
 
 void model_server_queue(struct model_server *s, const struct reply *r);
 
-/* In place of the default reply; NULL restores it. */
+/* Replaces the default reply; NULL restores it. */
 void model_server_set_default(struct model_server *s, const struct reply *r);
 
-/* In place of queue and default: what a request is answered is up to `respond`, which is called by
- * the server's threads, one at a time, and fills in a zeroed reply; its strings are copied.
- * Requests are then counted but not kept, so that a long run takes no memory. NULL: queue and
- * default again. */
+/* Replaces queue and default: `respond` fills in a zeroed reply for each request; its strings are
+ * copied. The server's threads call it, one at a time. Requests are then counted but not kept, so
+ * that a long run takes no memory. NULL restores queue and default. */
 void model_server_set_responder(struct model_server *s,
                                 void (*respond)(void *context, const char *body, size_t len,
                                                 struct reply *r),
                                 void *context);
 
-/* Lets the replies to all requests that have begun go on, if they stall or are held: they then run
- * to their ordinary end. A request that begins later stalls anew. */
+/* Lets all replies that have begun and stall or are held run to their ordinary end. A later request
+ * stalls anew. */
 void model_server_release(struct model_server *s);
 
-/* Windows and models that the listings tell; 0 / NULL: they do not. Model names end with NULL. */
+/* Windows and models in the listings; 0 / NULL: left out. Model names end with NULL. */
 void model_server_set_window(struct model_server *s, long tokens);
 void model_server_set_models(struct model_server *s, const char *const *names);
 
-/* Requests to the model paths so far, and one's body / header (NULL if absent or not kept).
- * Borrowed until the server stops. */
+/* The number of requests to the model paths so far, and the body or header of one (NULL if absent
+ * or not kept). Borrowed until the server stops. */
 size_t model_server_requests(struct model_server *s);
 const char *model_server_body(struct model_server *s, size_t index);
 const char *model_server_header(struct model_server *s, size_t index, const char *name);
 
-/* Waits until so many model requests have begun. False after timeout_ms. */
+/* Waits until this number of model requests has begun. Returns false after timeout_ms. */
 bool model_server_wait(struct model_server *s, size_t requests, int timeout_ms);
 
 #endif

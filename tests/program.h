@@ -1,5 +1,5 @@
-/* The real program, run without a terminal, for the tests of the command line. Faults fail the
- * test. Wants <cmocka.h>. */
+/* The real program, run without a terminal, for tests of the command line. Faults fail the test.
+ * The includer includes <cmocka.h>. */
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
 
@@ -18,42 +18,43 @@ struct result program_run(const char *input, const char *const *args);
 
 #define RUN(...) program_run("", (const char *const[]){__VA_ARGS__, NULL})
 
-void assert_text(const char *where, const char *what);    /* it is in there */
-void assert_no_text(const char *where, const char *what); /* it is not */
+void assert_text(const char *where, const char *what);    /* the text must be in there */
+void assert_no_text(const char *where, const char *what); /* the text must not be in there */
 
-/* Ends with this status, and says this on standard error. */
+/* Checks the exit status, and a text on standard error. */
 void expect(struct result r, int status, const char *err);
 
-/* Standard error has nothing but the line of a run about what it used, if that. */
+/* Whether standard error has no line except that of a run about its tokens. */
 bool tells_use_alone(const char *err);
 
-/* Ends with 0 and no more than that on standard error; the output. */
+/* The output of a program that ended with 0 and no other line on standard error. */
 char *program_output(struct result r);
-void run_ok(struct result r); /* the same, whatever it printed */
+void run_ok(struct result r); /* the same, whatever the output */
 
-/* Runs the program at a terminal of this size to its end, which is with 0. The caller frees what
- * is then on the screen. */
+/* Runs the program at a terminal of this size, which must end with 0. Returns the screen, which the
+ * caller frees. */
 struct screen *program_at_terminal(int rows, int columns, const char *const *args);
 
 #define AT_TERMINAL(rows, columns, ...)                                                            \
     program_at_terminal(rows, columns, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Runs the program at a terminal of this width: it asks yes or no and shows these texts (up to a
- * NULL), is answered, and ends with this status. Arguments as for program_run(). */
+/* Runs the program at a terminal of this width: it must ask yes or no and show these texts (up to a
+ * NULL); sends the answer and checks the exit status. Arguments as for program_run(). */
 void program_asks(const char *const *args, int width, const char *const *shown, const char *answer,
                   int status);
 
-/* Kept, too. */
+/* The output as JSON, kept. */
 struct json *program_json(struct result r);
 struct json *parse_json(const char *text);
 
-/* The value has all that this text says, with ' for "; an object may have more members. */
+/* The value must contain all members of this text (JSON with ' for "); an object may have more
+ * members. */
 void assert_json(const struct json *v, const char *text);
 
-/* The user's configuration file. */
+/* Writes the user's configuration file. */
 void write_config(const char *text);
 
-/* A scripted model that the program will find as OpenAI's. */
+/* Starts a scripted model and sets it up as OpenAI's. */
 struct model_server *begin_server(void);
 void end_server(struct model_server *s);
 

@@ -1,6 +1,6 @@
-/* A server on 127.0.0.1 that answers every request with bytes as a test gives them: a beginning, a
- * piece again and again, an end. For what no HTTP library would send: endless headers, trailers and
- * lines. A connection is kept for the next request unless the reply says otherwise. */
+/* A server on 127.0.0.1 that answers every request with raw bytes: a beginning, a repeated piece,
+ * an end. It sends data that no HTTP library would: endless headers, trailers and lines. A
+ * connection is kept for the next request unless the reply says otherwise. */
 #ifndef TESTS_RAW_SERVER_H
 #define TESTS_RAW_SERVER_H
 
@@ -10,15 +10,15 @@
 struct raw_reply {
     const char *begin;
     const char *again; /* NULL: nothing */
-    size_t times;      /* 0: until the client goes */
-    int pause_ms;      /* before each time */
+    size_t times;      /* 0: until the client disconnects */
+    int pause_ms;      /* before each repetition */
     const char *end;   /* NULL: nothing */
-    bool close;        /* the connection, after all that */
+    bool close;        /* closes the connection at the end */
 };
 
 struct raw_server;
 
-/* The reply is borrowed. Ends the test program with a message if it cannot. */
+/* The reply is borrowed. Ends the test program with a message on failure. */
 struct raw_server *raw_server_start(const struct raw_reply *reply);
 void raw_server_stop(struct raw_server *s);
 

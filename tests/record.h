@@ -1,5 +1,5 @@
-/* Sessions in a store as an engine would have left them, without an engine: events are numbered,
- * appended to the log and counted in the row. */
+/* Writes sessions into a store as an engine would, without an engine: events are numbered, appended
+ * to the log and counted in the row. */
 #ifndef TESTS_RECORD_H
 #define TESTS_RECORD_H
 
@@ -10,15 +10,15 @@
 struct record {
     struct store *store;
     struct session_info info;
-    int64_t now_ms;  /* of the next event */
-    int64_t run_seq; /* the newest run_started */
+    int64_t now_ms;  /* time of the next event */
+    int64_t run_seq; /* number of the newest run_started */
 };
 
-/* A row with names and places, and no events. Release it; the session stays. */
+/* Begins a row with names and places, and no events. The caller releases it; the session stays. */
 void record_begin(struct record *r, struct store *store);
 void record_release(struct record *r);
 
-/* Writes the row as it is now. */
+/* Writes the row to the store. */
 void record_save(struct record *r);
 
 /* Appends an event of this type with this text (may be NULL); calls and results have the id "c1"
@@ -28,11 +28,11 @@ void record_add(struct record *r, enum event_type type, const char *text);
 /* Records a whole event and takes ownership of it; number, time and session are filled in. */
 void record_event(struct record *r, struct event *ev);
 
-/* A question and its answer, with the row. */
+/* Appends a question and its answer, and saves the row. */
 void record_run(struct record *r, const char *input, const char *answer);
 
-/* A compaction of the history as the log has it, undone ones, failed ones; by hand if no run is
- * open that could be compacted. */
+/* Appends a random compaction of the log's history, maybe undone or failed; a manual one if no open
+ * run can be compacted. */
 void record_random_compaction(struct record *r);
 
 /* Records a random run: tools, reasoning, retries, images, wide and hostile texts; ended, cut off,

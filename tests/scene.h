@@ -1,4 +1,4 @@
-/* The stage of every screen test: a fresh home, the scripted model, the program at a terminal. */
+/* The fixture of every screen test: a fresh home, the scripted model, the program at a terminal. */
 #ifndef TESTS_SCENE_H
 #define TESTS_SCENE_H
 
@@ -11,30 +11,30 @@
 #include "tests/steps.h"
 #include "tests/support.h"
 
-enum { WAIT_MS = 20000 }; /* far more than is needed, also with sanitizers on a busy machine */
+enum { WAIT_MS = 20000 }; /* far above the normal time, for sanitizers on a busy machine */
 
 #define SCENE_KEY "sk-scene-0123456789-must-not-leak"
 
-/* For cmocka_unit_test_setup_teardown(). The program will find the model as Anthropic's, by the
- * environment, with SCENE_KEY. The teardown ends every program and the server. */
+/* For cmocka_unit_test_setup_teardown(). The environment makes the program use the model as
+ * Anthropic's, with SCENE_KEY. The teardown ends every program and the server. */
 int scene_setup(void **state);
 int scene_teardown(void **state);
 
-/* Wants <cmocka.h>. */
+/* The includer includes <cmocka.h>. */
 #define scene_test(f) cmocka_unit_test_setup_teardown(f, scene_setup, scene_teardown)
 #define scene_stored_test(f) support_stored(f, scene_setup, scene_teardown)
 
 struct model_server *scene_server(void);
 const char *scene_store(void); /* path of the database */
 
-/* Starts the program and waits until it can be typed into. At most 8 in a test. Arguments without
- * the program's name, ending with NULL; NULL: none. */
+/* Starts the program and waits for the prompt. At most 8 per test. Arguments without the program's
+ * name, ending with NULL; NULL: none. */
 struct screen *scene_open(int rows, int cols, const char *const *arguments);
 struct screen *scene_start(int rows, int cols, const char *const *arguments); /* without waiting */
 struct screen *scene_run(int rows, int cols, const char *const *argv);        /* any program */
 
-/* Types keys, then waits for each of the looks in turn (tests/steps.h), of which this is another:
- * no turn runs. */
+/* Types keys, then waits for each of the looks in turn (tests/steps.h). One more look: no turn
+ * runs. */
 #define IDLE "\xff idle"
 #define act(s, ...) scene_act(__FILE__, __LINE__, s, STEPS(__VA_ARGS__))
 #define see(s, ...) scene_see(__FILE__, __LINE__, s, STEPS(__VA_ARGS__))
@@ -53,11 +53,11 @@ bool scene_wait_prompt(struct screen *s);
 /* Waits until no turn runs. */
 bool scene_wait_idle(struct screen *s);
 
-/* Waits until all that was drawn has arrived; then a full repaint must change nothing: what the
- * program thinks is there, is there. With an empty editor. */
+/* Waits until all drawing has arrived; then a full repaint must change nothing, which proves that
+ * the program knows the screen's content. The editor must be empty. */
 void scene_assert_truthful(struct screen *s);
 
-/* Sends the signal, then waits for the end. */
+/* Sends the signal, then waits for the program's end. */
 void scene_end(struct screen *s, int signal_number);
 
 /* Types a line and Enter. */
@@ -77,7 +77,7 @@ void scene_exchange_long(struct screen *s, const char *question, const char *end
 /* Ctrl-D, then waits for exit status 0. */
 void scene_leave(struct screen *s);
 
-/* Whether the terminal is as it was before: the screen's modes and the line's settings. */
+/* Checks that the terminal is restored: the screen's modes and the line's settings. */
 void scene_assert_restored(struct screen *s);
 
 /* Waits until the newest session's draft is this text. */

@@ -1,6 +1,6 @@
 /* A person at a terminal: a program in a pseudo-terminal, its output drawn by libvterm, keys as a
- * terminal sends them. Waits are for a condition with a deadline; one that fails shows the screen
- * on standard error. Knows no test framework: the benchmarks use it, too. */
+ * terminal sends them. Waits have a deadline; one that fails shows the screen on standard error.
+ * Uses no test framework, since the benchmarks use it, too. */
 #ifndef TESTS_SCREEN_H
 #define TESTS_SCREEN_H
 
@@ -19,13 +19,13 @@ struct screen_answer {
 void screen_answers(const struct screen_answer *answers);
 
 /* argv as for execv(). The environment is the caller's, with TERM=xterm-256color and LC_ALL=C.UTF-8
- * and without what tells of the caller's own terminal. `directory` is where it starts; NULL: here.
- */
+ * and without variables about the caller's own terminal. `directory` is the working directory;
+ * NULL: the current one. */
 struct screen *screen_start(const char *const *argv, const char *directory, int rows, int cols);
 void screen_free(struct screen *s); /* kills the program if it still runs */
 pid_t screen_pid(const struct screen *s);
 
-/* Input. Text goes as it is; special keys in the mode that the program asked its terminal for. */
+/* Input. Text is sent unchanged; special keys in the mode that the program set. */
 void screen_type(struct screen *s, const char *text);
 void screen_ctrl(struct screen *s, char letter);
 enum screen_key {
@@ -53,7 +53,7 @@ void screen_click(struct screen *s, int row, int col); /* likewise */
 
 void screen_resize(struct screen *s, int rows, int cols);
 void screen_signal(struct screen *s, int signal_number);
-void screen_hang_up(struct screen *s); /* the terminal goes away; no more waits for its text */
+void screen_hang_up(struct screen *s); /* closes the terminal; no more waits for its text */
 
 /* Waits until `holds` returns true. The condition is checked between synchronised frames only,
  * since a terminal never shows half a frame. */
@@ -65,8 +65,8 @@ bool screen_wait_count(struct screen *s, const char *text, int count, int timeou
 bool screen_wait_row(struct screen *s, int row, const char *text, int timeout_ms);
 bool screen_wait_exit(struct screen *s, int timeout_ms);
 
-/* Takes in output for at most timeout_ms or until there is some, and no half frame; false if none
- * came. */
+/* Reads output until there is some and no frame is half drawn, for at most timeout_ms; false if
+ * none came. */
 bool screen_pump(struct screen *s, int timeout_ms);
 
 /* The content of the terminal. Texts are borrowed until the next call of the same function. Rows
@@ -82,7 +82,7 @@ bool screen_mouse(const struct screen *s);
 const char *screen_title(const struct screen *s); /* "" before one was set */
 void screen_size(const struct screen *s, int *rows, int *cols);
 
-/* All bytes that the program wrote so far, or since screen_forget_log(). */
+/* All bytes that the program wrote, since the start or screen_forget_log(). */
 const char *screen_log(const struct screen *s, size_t *len);
 bool screen_log_has(const struct screen *s, const char *bytes);
 void screen_forget_log(struct screen *s);
@@ -90,12 +90,12 @@ void screen_keep_log(struct screen *s, bool keep); /* on at first; the count goe
 void screen_emulate(struct screen *s, bool draw); /* on at first; else nothing is on the screen */
 size_t screen_bytes(const struct screen *s);       /* written since the start */
 
-/* Bytes that were sent and that no program has read. */
+/* Bytes that were sent but not read by the program. */
 size_t screen_unread(const struct screen *s);
 
 /* Exit status, or 128 + the signal that killed it; -1 while it runs. */
 int screen_status(const struct screen *s);
-/* Whether the line settings of the terminal are what they were before the program started. */
+/* Whether the line settings of the terminal equal those before the start. */
 bool screen_settings_restored(const struct screen *s);
 
 /* Milliseconds on the monotonic clock, with fractions. */

@@ -12,12 +12,12 @@
 #include "ui/term/rows.h"
 #include "ui/transcript/transcript.h"
 
-/* Fails unless the rows fill the place exactly and hold nothing that acts on a terminal. */
+/* Fails unless the rows fill the place exactly and contain no terminal controls. */
 void seen_check(const struct rows *rows, int width, int height);
 
-const char *seen_row(const struct rows *rows, size_t index); /* until the next call */
+const char *seen_row(const struct rows *rows, size_t index); /* borrowed until the next call */
 
-/* All rows without the blanks at their ends, each with a newline; until the next call. */
+/* All rows without trailing blanks, each with a newline; borrowed until the next call. */
 const char *seen_text(const struct rows *rows);
 
 /* The first row with this text; SIZE_MAX: none. */
@@ -25,12 +25,11 @@ size_t seen_find(const struct rows *rows, const char *text);
 
 void seen_assert(const struct rows *rows, const char *text); /* it is there; tells what is */
 
-/* The row that the pointer is at; fails where none is chosen. */
+/* The row of the pointer; fails if there is none. */
 size_t seen_chosen(const struct rows *rows);
 
-/* The view that a person has before them: what a key does in it (in numbers of its own), what it
- * shows, how many rows an entry of its list has, and what it asked the engine for, a line each.
- * Borrowed. */
+/* The view under test: the effect of a key (in numbers of the test's own), the rows, the rows per
+ * entry of its list, and its requests to the engine, one per line. Borrowed. */
 struct person {
     int (*key)(const struct key *key);
     const struct rows *(*rows)(void);
@@ -39,11 +38,11 @@ struct person {
 };
 void seen_by(const struct person *person);
 
-/* Types keys into that view, then looks at it, and at what these keys asked for (tests/steps.h).
- * see() alone is of all that the test has not forgotten. */
+/* Types keys into that view, then checks the looks against it and against the requests of these
+ * keys (tests/steps.h). see() alone checks against all requests that the test has not forgotten. */
 #define act(...) seen_act(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 #define see(...) seen_see(__FILE__, __LINE__, STEPS(__VA_ARGS__))
-/* Each of the keys does this. */
+/* Each of the keys must have this result. */
 #define lead_to(result, keys) seen_lead_to(__FILE__, __LINE__, result, keys)
 void seen_act(const char *file, int line, const char *const *keys_and_looks);
 void seen_see(const char *file, int line, const char *const *looks);
@@ -54,7 +53,7 @@ char *seen_transcript(struct transcript *t);
 void seen_transcript_is(struct transcript *t, const char *wanted);
 bool seen_transcript_has(struct transcript *t, const char *text);
 
-/* Looks at it. */
+/* Checks the looks against the transcript. */
 #define seen_transcript_says(t, ...)                                                               \
     seen_transcript_check(__FILE__, __LINE__, t, STEPS(__VA_ARGS__))
 void seen_transcript_check(const char *file, int line, struct transcript *t,

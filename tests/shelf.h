@@ -22,21 +22,21 @@ void shelf_open(void);
 void shelf_close(void);
 void shelf_configure(enum config_key key, const char *value);
 
-/* A file, and the folders above it. */
+/* Writes a file, and makes the folders above it. */
 void shelf_write(const char *name, const char *text);
 
-/* Ingests into the corpus: a file or folder, or, NULL, what it has. "files 2 added 1 failed 1":
- * what is 0 is left out. */
+/* Ingests a file or folder into the corpus; NULL: its known sources. Returns "files 2 added 1
+ * failed 1", without counts of 0. */
 const char *shelf_add(const char *corpus, const char *file);
-/* Steps to the end, and frees it. */
+/* Runs the ingestion to its end, and frees it. */
 const char *shelf_run(struct ingest *in);
-/* Asks for one that nobody begins. */
+/* Requests an ingestion without beginning it. */
 void shelf_ask(const char *corpus, const char *file);
-/* A process of its own that does this; `go` is where it can be told when: it reads there. It opens
- * the store itself. */
+/* Starts a process that runs `act`, which can wait for a byte from `go`. The process opens the
+ * store itself. */
 pid_t shelf_start(void (*act)(int go), int *go);
 void shelf_purge(void);
-/* As long as there is something to do that can be done. */
+/* Works as long as there is work that can be done. */
 enum corpora_work shelf_embed(void);
 
 void shelf_search_for(const struct corpus_search *what);

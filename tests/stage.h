@@ -1,5 +1,5 @@
-/* A view without terminal, engine and surface: keys go in, rows come out, and what it asks of its
- * host is written down. */
+/* A view without terminal, engine and surface: keys go in, rows come out, and the requests to its
+ * host are recorded. */
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H
 
@@ -19,15 +19,16 @@ struct stage {
     struct session_info session; /* the open one */
     bool read_only;
     struct meters meters;
-    struct buf asked; /* of its host, lines since forget_sent(): "RENAME text=Apples", "close" … */
-    VEC(struct staged_request) requests; /* that were not withdrawn */
+    struct buf asked; /* requests to the host since forget_sent(), one per line: "RENAME
+                       * text=Apples", "close" … */
+    VEC(struct staged_request) requests; /* requests that were not withdrawn */
     uint64_t counted;                    /* requests */
     int width, height;
-    int64_t now_ms;    /* what the clock says */
-    bool closed;       /* since the last key; the view is still there, to go on with */
+    int64_t now_ms;    /* time of the clock */
+    bool closed;       /* closed since the last key; the test can still use the view */
     bool memory_shown; /* … of the open session */
-    char *found;       /* to be looked for, last; NULL: nothing */
-    int64_t jumped;    /* to this message; 0: nowhere */
+    char *found;       /* the last text to find; NULL: none */
+    int64_t jumped;    /* message jumped to; 0: none */
 };
 extern struct stage the;
 
@@ -41,15 +42,15 @@ void forget_sent(void);
 const void *params_of(const struct operation *o);
 /* Like params_of(), for an operation that the test answers: it fills in the result or an error. */
 struct operation_answer *answer_to(const struct operation *o);
-/* Gives it to who asked, and frees it. */
+/* Hands the answer to the view, and frees it. */
 bool give_answer(struct operation_answer *a, const char *words);
 
 /* Hands a notice of the engine to the view; frees the notice. */
 void give(struct notice *n);
 void give_event(enum event_type type);
 
-/* act() and see() of tests/seen.h are for the stage's view; these are for keys and texts that a
- * test makes up. */
+/* act() and see() of tests/seen.h work on this view; these functions send keys and texts that a
+ * test computes. */
 void press(const char *name);
 void type(const char *text);
 void click(size_t row); /* at its beginning */

@@ -21,19 +21,19 @@ void steps_type(const char *keys, const struct typist *typist, void *to);
 enum step_look_kind { LOOK_SHOWN, LOOK_ABSENT, LOOK_CHOSEN, LOOK_ASKED, LOOK_UNASKED };
 struct step_look {
     enum step_look_kind kind;
-    const char *text; /* behind the sign */
+    const char *text; /* text after the sign */
 };
 struct step_look steps_look(const char *look);
 
 /* The output that looks are compared with. */
 struct scenery {
     const char *rows;
-    int entry_rows;    /* an entry of their list has so many; 0: 1 */
+    int entry_rows;    /* rows per entry of the list; 0: 1 */
     const char *asked; /* lines; NULL: none */
 };
 bool steps_holds(const struct scenery *seen, struct step_look look);
 
-/* Fails at this place unless it is as the looks say, which end with NULL. */
+/* Fails at this place unless all looks hold; the looks end with NULL. */
 void steps_check(const char *file, int line, const struct scenery *seen, const char *const *looks);
 
 #define assert_says(text, ...)                                                                     \

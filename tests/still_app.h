@@ -1,5 +1,5 @@
-/* The surface's state (ui/app/app.h) without terminal and service: what is told and typed changes
- * it, and nothing is drawn or asked. */
+/* The surface's state (ui/app/app.h) without terminal and service: notices and keys change it;
+ * nothing is drawn or sent. */
 #ifndef TESTS_STILL_APP_H
 #define TESTS_STILL_APP_H
 

@@ -1,6 +1,6 @@
-/* A file of tests: cmocka with the headers that it needs, and tests that register themselves.
- * TEST(name) { … } runs in the order of the file, with the fixture that the last FIXTURE() before
- * it named.
+/* The frame of a test file: cmocka with the headers that it needs, and tests that register
+ * themselves. TEST(name) { … } runs in the order of the file, with the fixture of the last
+ * FIXTURE() before it.
  *
  * Most files are linked into one program: `tests/suite test_json` runs a file, `tests/suite
  * test_json NAME` the tests of it whose names match (wildcards * and ?), `tests/suite` lists the
@@ -18,8 +18,8 @@
 
 #define TEST(f) TEST_IF(true, f)
 
-/* A test of a part that a build may leave out; skipped where `there` is false. A file
- * whose tests are all skipped ends with SUPPORT_SKIPPED. */
+/* A test of a part that a build may leave out; skipped if `there` is false. A file whose tests are
+ * all skipped ends with SUPPORT_SKIPPED. */
 #define TEST_IF(there, f)                                                                          \
     static void f(void **state);                                                                   \
     __attribute__((constructor)) static void add_##f(void)                                         \
@@ -28,8 +28,8 @@
     }                                                                                              \
     static void f(__attribute__((unused)) void **state)
 
-/* For the tests from here on; either may be NULL. Once in a file: FIXTURES() where there are more.
- */
+/* Sets the fixture of the tests after it; either may be NULL. Once per file: use FIXTURES() for
+ * more. */
 #define FIXTURE(setup, teardown) FIXTURES(, setup, teardown)
 #define FIXTURES(name, setup, teardown)                                                            \
     __attribute__((constructor)) static void suite_fixture_##name(void)                            \
@@ -38,7 +38,7 @@
     }                                                                                              \
     _Static_assert(1, "for the semicolon")
 
-/* Above the first test: all tests of the file are skipped where `there` is false. */
+/* Put it above the first test: all tests of the file are skipped if `there` is false. */
 #define NEEDS(there)                                                                               \
     __attribute__((constructor)) static void suite_needs(void)                                     \
     {                                                                                              \
@@ -59,7 +59,7 @@
 size_t suite_sample(size_t sample, size_t whole);
 
 /* For constructors that add tests of a table. Names are borrowed. A test without a function is
- * skipped. `state` is what *state points to in the test. */
+ * skipped. *state of the test is `state`. */
 void suite_add(const char *file, const char *name, CMUnitTestFunction f, const void *state);
 void suite_use(const char *file, CMFixtureFunction setup, CMFixtureFunction teardown);
 void suite_need(const char *file, bool there);

@@ -17,8 +17,9 @@
 int support_setup(void **state);
 int support_teardown(void **state);
 
-/* A row of a test table for a test that needs what a build may leave out: skipped there. Wants
- * <cmocka.h>. The null pointer is cast so that a row whose `setup` is NULL keeps its type. */
+/* A row of a test table for a part that a build may leave out; the test is skipped there. The
+ * includer includes <cmocka.h>. The null pointer is cast so that a row whose `setup` is NULL keeps
+ * its type. */
 #define support_if(there, f, setup, teardown)                                                      \
     {                                                                                              \
         .name = #f, .test_func = (there) ? f : support_skip,                                       \
@@ -32,8 +33,8 @@ int support_teardown(void **state);
     support_if(capability_compaction(), f, setup, teardown)
 void support_skip(void **state);
 
-/* Whether what a process takes says something: a sanitizer keeps back what is freed. */
-#ifdef __has_feature /* clang's word for it */
+/* Whether memory figures of a process are meaningful: a sanitizer keeps freed memory. */
+#ifdef __has_feature /* clang's test for sanitizers */
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SUPPORT_SANITIZED
 #endif
@@ -46,10 +47,11 @@ enum { SUPPORT_TELLS_MEMORY = 0 };
 enum { SUPPORT_TELLS_MEMORY = 1 };
 #endif
 
-/* The exit status of a program all of whose tests need what this build leaves out. */
+/* The exit status of a program whose tests all need parts that this build leaves out. */
 enum { SUPPORT_SKIPPED = 77 };
 
-/* The call is false, and left an error of this code in `e`. Wants <cmocka.h>. */
+/* The call must return false with an error of this code in `e`. The includer includes
+ * <cmocka.h>. */
 #define assert_err(call, e, expected)                                                              \
     do {                                                                                           \
         assert_false(call);                                                                        \
@@ -66,7 +68,7 @@ __attribute__((format(printf, 1, 2))) char *support_text(const char *format, ...
 /* The text with " for each '; kept. */
 char *support_json(const char *text);
 
-/* Its path with "/name" added; kept. */
+/* The test's directory with "/name" added; kept. */
 char *support_path(const char *name);
 
 /* Writes a file, mode 0600; `path` as support_path() gives it. */
@@ -75,16 +77,16 @@ void support_write(const char *path, const char *text);
 /* A whole file; kept. Fails the test when it cannot be read. */
 char *support_read(const char *path);
 
-/* Looks every millisecond or two whether the condition holds. False after timeout_ms. */
+/* Checks the condition every millisecond or two. Returns false after timeout_ms. */
 bool support_wait_until(bool (*holds)(void *context), void *context, int timeout_ms);
 
 /* A seed for a random test, printed so that a failure can be repeated; TIRO_TEST_SEED sets it. */
 uint64_t support_seed(void);
 
-/* The next of a sequence that `seed` alone says, of 31 bits. */
+/* The next number, of 31 bits, of a sequence that depends on `seed` alone. */
 uint64_t support_random(uint64_t *seed);
 
-/* For cmocka_run_group_tests(): characters of more than a byte, without an environment. */
+/* For cmocka_run_group_tests(): sets a UTF-8 locale, independent of the environment. */
 int support_utf8(void **state);
 
 /* The built program (TIRO of the environment). Borrowed. */
@@ -115,8 +117,8 @@ bool support_read_until(struct support_child *c, const char *text, int timeout_m
 int support_finish(struct support_child *c, const char *input);
 void support_release(struct support_child *c);
 
-/* All of that at once: argv is the program's arguments without its name, and ends with NULL. Texts
- * are the caller's; either may be NULL. */
+/* Does all of the above: argv is the program's arguments without its name, and ends with NULL. The
+ * caller frees the texts; either may be NULL. */
 int support_run(const char *const *args, const char *input, char **out, char **err);
 
 #endif

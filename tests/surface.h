@@ -1,5 +1,5 @@
-/* A surface in a test: the engine with the scripted model behind it, commands in, notices
- * out. Wants <cmocka.h>. */
+/* A surface in a test: the engine with the scripted model, requests in, notices out. The includer
+ * includes <cmocka.h>. */
 #ifndef TESTS_SURFACE_H
 #define TESTS_SURFACE_H
 
@@ -14,8 +14,8 @@
 
 enum { SURFACE_MS = 10000 }; /* of every wait */
 
-/* For cmocka_unit_test_setup_teardown(): a fresh home, a scripted server that OPENAI_BASE_URL names,
- * a configuration of defaults. */
+/* For cmocka_unit_test_setup_teardown(): a fresh home, a scripted server in OPENAI_BASE_URL, the
+ * default configuration. */
 int surface_setup(void **state);
 int surface_teardown(void **state);
 #define surface_test(f) cmocka_unit_test_setup_teardown(f, surface_setup, surface_teardown)
@@ -23,16 +23,16 @@ int surface_teardown(void **state);
 
 struct model_server *surface_server(void);
 struct config *surface_config(void);
-const char *surface_store(void); /* path of the database, which is not there at first */
+const char *surface_store(void); /* path of the database, which does not exist at first */
 
 /* Options of an engine on that store in the test's directory, with openai and "scripted-model",
  * compacting. */
 struct engine_options surface_options(const char *resume, bool persist);
 struct engine *surface_open(const char *resume, bool persist);
 
-/* Asks for the row: `text` is what is said (message, title, model, focus; else the only text that
- * the row takes). With `name` (of a session, tool call, mode, provider) and with the first member
- * that is no text as `number`. */
+/* Sends a request: `text` is its main text (message, title, model, focus; else its only text). The
+ * other functions also take a `name` (of a session, tool call, mode, provider), or a `number` for
+ * the first member that is no text. */
 uint64_t surface_send(struct engine *s, const struct operation *o, const char *text);
 uint64_t surface_send_for(struct engine *s, const struct operation *o, const char *name,
                           const char *text, int64_t number);
@@ -48,8 +48,8 @@ void surface_expect_idle(struct engine *s);
 struct operation_answer *surface_call(struct engine *s, const struct operation *o,
                                       const void *params);
 
-/* The next answer to this row that was done, the next that changed or forked a session, the next
- * answer or notice that something failed; and what is in them. */
+/* The next successful answer to this operation, the next that changed or forked a session, the next
+ * failed answer or notice; and their contents. */
 struct notice *surface_expect_answer(struct engine *s, const struct operation *o);
 struct notice *surface_expect_changed(struct engine *s);
 struct notice *surface_expect_failure(struct engine *s);
@@ -59,7 +59,7 @@ bool surface_failed(const struct notice *n);
 const struct error *surface_error(const struct notice *n);
 const char *surface_text(const struct notice *n); /* of what was asked for, as surface_send() */
 
-/* The next failure has this code, and gives back this text unless it is NULL. */
+/* The next failure must have this code, and return this text unless it is NULL. */
 void surface_expect_error(struct engine *s, enum err_code code, const char *text);
 
 /* Sends a message and waits for the whole answer, which the caller frees. */

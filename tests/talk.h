@@ -1,4 +1,4 @@
-/* A provider of the HTTP ones against the scripted server, for the tests of both. */
+/* An HTTP provider with the scripted server, for tests of both. */
 #ifndef TESTS_TALK_H
 #define TESTS_TALK_H
 
@@ -20,7 +20,7 @@ extern const struct api apis[API_COUNT];
 
 #define EACH_API(a) for (const struct api *a = apis; a < apis + API_COUNT; a++)
 
-/* A provider, its server and what one call brought. */
+/* A provider, its server and the result of one call. */
 struct talk {
     struct model_server *server;
     const struct api *api;
@@ -29,7 +29,7 @@ struct talk {
     struct endpoint endpoint; /* key: TALK_KEY */
     struct wakeup wakeup;
     int wake[2];
-    bool stop;            /* what go_on() says: no */
+    bool stop;            /* go_on() returns false */
     int64_t stopped_ms;   /* when it was woken */
     bool stop_at_content; /* wake at the first delta */
 
@@ -44,7 +44,7 @@ struct talk {
 void talk_start(struct talk *t, const struct api *api);
 void talk_end(struct talk *t);
 
-/* Wakes the call; `stop` is the answer that it gets. Any thread. */
+/* Wakes the call; `stop` is the answer that the call gets. Any thread may call it. */
 void talk_wake(struct talk *t, bool stop);
 
 struct provider_call talk_call(struct talk *t);
@@ -54,8 +54,8 @@ void talk_set(struct talk *t, enum config_key key, const char *value);
 bool talk_ask(struct talk *t);
 bool talk_ask_with(struct talk *t, struct reply reply);
 
-/* The result `ok` of a call was success / this failure, whose text names the provider and holds no
- * secret. */
+/* The call's result `ok` must be success, or this failure, whose text names the provider and holds
+ * no secret. */
 void talk_assert_ok(const struct talk *t, bool ok);
 void talk_assert_failed(const struct talk *t, bool ok, enum failure_kind kind);
 

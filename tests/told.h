@@ -5,12 +5,12 @@
 #include "chat/event.h"
 #include "ui/transcript/transcript.h"
 
-/* The caller frees; `text` may be NULL. */
+/* The caller frees the event; `text` may be NULL. */
 struct event *told_event(enum event_type type, int64_t seq, const char *text);
 
 #define EV(type, seq, text) told_event(EVENT_##type, seq, text)
 
-/* Take the events. The result is transcript_apply()'s, of the last of them. */
+/* Hands the events over. The result is that of transcript_apply() for the last one. */
 #define tell(t, ...) told_all(t, (struct event *[]){__VA_ARGS__, NULL})
 bool told(struct transcript *t, struct event *ev);
 bool told_all(struct transcript *t, struct event **events); /* up to a NULL */

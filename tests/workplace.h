@@ -1,4 +1,4 @@
-/* A working directory for tools, with something outside of it that they must not reach. */
+/* A working directory for tools, with files outside of it that they must not reach. */
 #ifndef TESTS_WORKPLACE_H
 #define TESTS_WORKPLACE_H
 
@@ -23,15 +23,16 @@ struct workplace {
 int workplace_setup(void **state);
 int workplace_teardown(void **state);
 
-/* Files and directories of HOME: "work/a" is in the working directory, "a" beside it. */
+/* Makes files and directories in HOME: "work/a" is in the working directory, "a" beside it. */
 void workplace_put(const char *name, const char *text);
 void workplace_mkdir(const char *name);
 void workplace_link(const char *target, const char *name);
 
-/* The wakeup is ready and says stop. */
+/* Makes the wakeup ready; it then says stop. */
 void workplace_interrupt(struct workplace *w);
 
-/* A call from its arguments' text to its result, or its preview. Borrowed until the next. */
+/* Runs a call from its arguments' text; returns its result, or its preview. Borrowed until the next
+ * call. */
 const char *workplace_call(struct workplace *w, const char *tool, const char *args,
                            bool want_error);
 const char *workplace_preview(struct workplace *w, const char *tool, const char *args,

@@ -1,4 +1,4 @@
-/* Zip files for tests, well formed but for what is meant not to be. */
+/* Zip files for tests, well formed except where a test asks for a fault. */
 #ifndef TESTS_ZIP_FILE_H
 #define TESTS_ZIP_FILE_H
 
@@ -11,9 +11,10 @@ struct zip_file {
     unsigned count;
 };
 
-/* Adds a member as it stands; `encrypted` only says so. */
+/* Adds a member unchanged; `encrypted` only sets its flag. */
 void zip_add(struct zip_file *z, const char *name, const char *bytes, size_t len, bool encrypted);
-/* One that begins with `start` and grows to this many bytes of blanks; a 158th of it is stored. */
+/* Adds a member that begins with `start` and expands to this many bytes of blanks; 1/158 of that is
+ * stored. */
 void zip_add_bomb(struct zip_file *z, const char *name, const char *start, size_t grown);
 /* Writes it to the path and releases it. */
 void zip_write(struct zip_file *z, const char *path);

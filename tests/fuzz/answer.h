@@ -5,8 +5,8 @@
 #include "provider/provider.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The first byte chooses status and content type of the answer (answer.c's table) or another
- * question; what follows is its body. */
+/* The first byte selects status and content type of the answer (answer.c's table) or another
+ * question; the rest is the body. */
 int fuzz_answer(const struct provider *provider, const char *stream_type, const uint8_t *data,
                 size_t size);
 

@@ -1,9 +1,9 @@
-/* Targets of the fuzzer: each feeds one reader of foreign bytes with whatever comes, and checks
- * what must hold of every input, beyond that nothing breaks. The fuzzer (`make fuzz`) makes inputs
- * up; tests/test_fuzz_seeds replays those that are kept in tests/fuzz/seeds/NAME/.
+/* Targets of the fuzzer: each feeds one reader of foreign bytes with any input, and checks the
+ * invariants of the result. The fuzzer (`make fuzz`) generates inputs; tests/test_fuzz_seeds
+ * replays those in tests/fuzz/seeds/NAME/.
  *
- * A target is a pure function of its bytes: it keeps nothing from one call to the next that changes
- * what the next one does, and takes neither time nor chance from anywhere else. */
+ * A target is a pure function of its bytes: it keeps no state between calls that changes a later
+ * call, and uses neither time nor randomness. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -15,13 +15,13 @@
 #include "tests/conversation.h"
 #include "tests/fuzz/targets.h"
 
-/* 0: the input is worth keeping; -1: it is not. */
+/* Returns 0 if the input is worth keeping, -1 if not. */
 typedef int fuzz_fn(const uint8_t *data, size_t size);
 
 struct fuzz_target {
     const char *name;
     fuzz_fn *run;
-    size_t max_len; /* bytes; what is longer is not made up */
+    size_t max_len; /* bytes of the longest generated input */
 };
 #define X(name, max_len) FUZZ_##name,
 enum fuzz_number { FUZZ_TARGETS(X) FUZZ_TARGET_COUNT };
@@ -33,7 +33,7 @@ const struct fuzz_target *fuzz_target_find(const char *name); /* NULL: there is 
 FUZZ_TARGETS(X)
 #undef X
 
-/* Where it does not hold, the process ends as by a crash: that is a finding. */
+/* If the condition is false the process aborts, which the fuzzer reports. */
 #define FUZZ_CHECK(holds) ((holds) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #holds, NULL, NULL))
 #define FUZZ_CHECK_ERROR(holds, e)                                                                 \
     ((holds) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #holds, (e)->text, NULL))
@@ -42,33 +42,33 @@ _Noreturn void fuzz_fail(const char *file, int line, const char *what, const cha
                          const char *b);
 void fuzz_check_same(const char *file, int line, const char *what, const char *a, const char *b);
 
-/* Chance that the input alone decides. */
+/* Random numbers that depend on the input alone. */
 struct dice fuzz_dice(const uint8_t *data, size_t size);
 
-/* The length of the next piece of a stream of which `left` bytes are left: mostly short. */
+/* The length of the next piece of a stream with `left` bytes left: mostly short. */
 size_t fuzz_piece(struct dice *d, size_t left);
 
-/* The input as a text that ends at its first NUL; the caller frees. */
+/* The input up to its first NUL, as a text; the caller frees. */
 char *fuzz_text(const uint8_t *data, size_t size);
 
-/* Whether nothing in a text could do something to a terminal: it is as utf8_clean() would make it.
- */
+/* Whether the text is free of terminal controls, that is, equal to the result of utf8_clean(). */
 bool fuzz_is_clean(const char *text, size_t len, bool multiline);
 /* Checks that an error has a message. The message may hold hostile bytes: its reader cleans it. */
 void fuzz_check_error(const struct error *e);
 
-/* The input as values, for targets that make structs. At the end all are 0, false and "". */
+/* Reads the input as values, for targets that make structs. Past the end all values are 0, false
+ * and "". */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
 };
 uint8_t fuzz_byte(struct fuzz_input *in);
 bool fuzz_bool(struct fuzz_input *in);
-size_t fuzz_below(struct fuzz_input *in, size_t bound); /* 0 for 0 */
+size_t fuzz_below(struct fuzz_input *in, size_t bound); /* returns 0 if `bound` is 0 */
 int64_t fuzz_number(struct fuzz_input *in);             /* small ones and the extremes */
 char *fuzz_string(struct fuzz_input *in);               /* valid UTF-8; the caller frees */
 
-/* A file for readers that want one; the path is borrowed and stays until the process ends. */
+/* Writes the input to a file; the path is borrowed and valid until the process ends. */
 const char *fuzz_file(const char *name, const uint8_t *data, size_t size);
 
 #endif

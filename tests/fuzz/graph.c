@@ -56,7 +56,7 @@ static void check_file(const uint8_t *data, size_t size)
     graph_file_remove(path);
 }
 
-/* As graph_file.c writes it. */
+/* The checksum as graph_file.c computes it. */
 static uint64_t checksum(const char *bytes, size_t len)
 {
     uint64_t sum = 1;

@@ -69,7 +69,7 @@ static struct event *make_event(struct fuzz_input *in, int64_t seq)
     return ev;
 }
 
-/* As the log has it: arguments of a call are then compact JSON. */
+/* The event as the log returns it: arguments of a call are then compact JSON. */
 static struct event *reread(const struct event *ev)
 {
     struct event *read;

@@ -46,7 +46,8 @@ static void check_same(const struct http_target *t)
     buf_release(&again);
 }
 
-/* As the query of every route, since few inputs lead to one by their path. */
+/* Reads the parameters as the query of every route, since few inputs reach a route by their
+ * path. */
 static void check_params(const struct http_target *t)
 {
     const struct http_route *r;

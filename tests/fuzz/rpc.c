@@ -26,7 +26,7 @@ static void hear(struct side *s, const char *what, const struct json *v)
     free(text);
 }
 
-/* Each is answered in another way: at once, as an error, or at the end. */
+/* Each request is answered in another way: at once, as an error, or at the end. */
 static void on_request(void *context, struct rpc_call *call, const char *method,
                        const struct json *params)
 {

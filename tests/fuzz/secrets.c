@@ -5,7 +5,7 @@
 #include "memory/content.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Whatever stands before it, a key on a line of its own goes. */
+/* A key on a line of its own is masked whatever text stands before it. */
 static void check_key(const uint8_t *data, size_t size)
 {
     static const char *const keys[] = {"ghp_0123456789abcdefghijABCDEFGHIJ012345",

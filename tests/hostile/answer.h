@@ -1,5 +1,5 @@
-/* An answer in its parts, so that a mode can put something hostile between them. Each is false when
- * the client has gone. */
+/* An answer in parts, so that a mode can insert hostile bytes between them. Each function returns
+ * false if the client has gone. */
 #ifndef TESTS_HOSTILE_ANSWER_H
 #define TESTS_HOSTILE_ANSWER_H
 

@@ -1,5 +1,5 @@
-/* How the answers of a dialect look on the wire, in pieces small enough to put hostile things
- * between and into. Written out by hand, as in tests/model_dialects.c. */
+/* The wire format of a dialect's answers, in pieces small enough to insert hostile bytes between
+ * and into. Written by hand, as in tests/model_dialects.c. */
 #ifndef TESTS_HOSTILE_FORM_H
 #define TESTS_HOSTILE_FORM_H
 
@@ -15,14 +15,14 @@ struct form {
     const char *begin;     /* @1: model, inside a JSON string; @2: input tokens */
     const char *open;      /* before the first text */
     const char *text;      /* @1: inside a JSON string */
-    const char *reasoning; /* likewise, with what opens it */
+    const char *reasoning; /* likewise, with its opening event */
     const char *call;      /* @1: number; @2: id, @3: name, @4: arguments, inside JSON strings */
     const char *end;       /* @1: stop reason, inside a JSON string; @2, @3: tokens in and out */
-    const char *done;      /* what follows the last event, not framed */
+    const char *done;      /* text after the last event, not framed */
     const char *stop;      /* the ordinary stop reason */
     const char *call_stop; /* … after tool calls */
     const char *error;     /* a body or an event: @1: type, @2: message, inside JSON strings */
-    const char *host_variable, *host_suffix; /* how tiro is told of the server */
+    const char *host_variable, *host_suffix; /* the variable that names the server to tiro */
     const char *key_variable;                /* NULL: it takes no key */
 };
 

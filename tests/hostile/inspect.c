@@ -118,7 +118,7 @@ void inspect_terminal(struct buf *faults, const char *bytes, size_t len, bool pl
         at += character(faults, bytes + at, len - at, plain);
 }
 
-/* How many bytes in a row are those of the key, of which one is at `hit` and `at`. */
+/* The number of adjacent bytes that belong to the key, around the match at `hit` and `at`. */
 static size_t run_around(const char *bytes, const char *end, const char *hit, const char *key,
                          size_t at)
 {

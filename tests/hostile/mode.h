@@ -1,4 +1,4 @@
-/* The ways of being hostile: tables, of which each row is one. */
+/* The hostile modes: tables with one row per mode. */
 #ifndef TESTS_HOSTILE_MODE_H
 #define TESTS_HOSTILE_MODE_H
 
@@ -11,21 +11,21 @@ enum mode_flag {
     MODE_ONCE = 2,    /* only the first answer is hostile */
     MODE_DEAF = 4,    /* the request is not read */
     MODE_REFUSE = 8,  /* nobody listens */
-    MODE_LONG = 16,   /* is asked with a long question */
+    MODE_LONG = 16,   /* asked with a long question */
     MODE_WELL = 32,   /* the turn succeeds all the same */
     MODE_FAILS = 64,  /* the turn fails, and says why */
-    MODE_ALL = 128    /* is meant for listings and embeddings, too */
+    MODE_ALL = 128    /* also for listings and embeddings */
 };
 
 struct mode {
     const char *name;
-    const char *says; /* what it does, in a line */
+    const char *says; /* description, one line */
     void (*serve)(struct peer *p);
-    const char *text; /* what serve() makes of these is its own */
+    const char *text; /* parameters of serve() */
     long number;
     unsigned flags;
-    int kept_mib; /* text of the answer that is kept, as JSON */
-    /* More than one answer: how many there are for this peer; each is one run. NULL: one. */
+    int kept_mib; /* MiB of the answer's text that are kept, as JSON */
+    /* The number of answers for this peer if there is more than one; each is a run. NULL: one. */
     long (*steps)(struct peer *p);
 };
 

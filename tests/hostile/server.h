@@ -1,5 +1,5 @@
-/* A server on 127.0.0.1 that answers as no decent one would. It writes to its sockets itself, since
- * a library would refuse most of it. One mode at a time; threads of its own, one a connection. */
+/* A server on 127.0.0.1 with hostile answers. It writes to its sockets itself, since a library
+ * would refuse most of them. One mode at a time; one thread per connection. */
 #ifndef TESTS_HOSTILE_SERVER_H
 #define TESTS_HOSTILE_SERVER_H
 
@@ -21,11 +21,11 @@ struct peer {
     struct hostile_server *server;
     const struct mode *mode;
     const struct form *form;
-    enum target target; /* what is asked for */
-    const char *key;    /* what the client sent as its key, or would have */
-    size_t ordinal;     /* of the hostile requests: 0, 1, … */
+    enum target target; /* the kind of request */
+    const char *key;    /* the client's key, or the key that it would have sent */
+    size_t ordinal;     /* number of the hostile request: 0, 1, … */
     long step;          /* of a mode with steps */
-    long left;          /* bytes until the connection breaks; -1: it does not */
+    long left;          /* bytes until the connection breaks; -1: never */
     struct buf request; /* head and body */
 };
 
@@ -37,18 +37,18 @@ void hostile_server_stop(struct hostile_server *s);
 const char *hostile_server_url(const struct hostile_server *s); /* "http://127.0.0.1:PORT" */
 void hostile_server_set_step(struct hostile_server *s, long step);
 
-/* From now on, whether everything is answered as it should be. False at first. */
+/* Sets whether all later answers are correct. False at first. */
 void hostile_server_behave(struct hostile_server *s, bool well);
 
-/* Hostile answers begun since the step was set, and how many steps the mode has for what was asked
- * for; 0 before the first. */
+/* The number of hostile answers since the step was set, and the number of the mode's steps for this
+ * request; 0 before the first. */
 size_t hostile_server_count(struct hostile_server *s);
 long hostile_server_steps(struct hostile_server *s);
 
-/* Whether a client followed an answer to another port, which no client may. */
+/* Whether a client followed an answer to another port, which is a fault. */
 bool hostile_server_strayed(struct hostile_server *s);
 
-/* For modes: each is false when the client has gone, or the server shall end. */
+/* For modes: each returns false if the client has gone or the server must end. */
 bool peer_send(struct peer *p, const void *bytes, size_t len);
 bool peer_say(struct peer *p, const char *text);
 bool peer_repeat(struct peer *p, const char *unit, size_t count); /* 0: for ever */
@@ -56,17 +56,17 @@ bool peer_pause(struct peer *p, int ms);
 bool peer_events(struct peer *p, const char *format, const char *const *values);
 void peer_reset(struct peer *p); /* the connection ends with RST in place of FIN */
 
-/* The head of an answer that ends with the connection. `more` are further lines, or "". */
+/* Sends the head of an answer that ends with the connection. `more`: further lines, or "". */
 bool peer_head(struct peer *p, int status, const char *type, const char *more);
 
-/* Head and body at once; releases the body. */
+/* Sends head and body at once; releases the body. */
 void peer_reply(struct peer *p, int status, const char *type, const char *more, struct buf *body);
 
-/* Appends the body of the answer that belongs here. */
+/* Appends the body of the correct answer. */
 void peer_good_body(struct peer *p, struct buf *out);
 const char *peer_good_type(const struct peer *p);
 
-/* A port of the server's that is not the client's. */
+/* A port of the server that the client was not given. */
 int peer_other_port(const struct peer *p);
 int peer_port(const struct peer *p);
 

@@ -1,4 +1,4 @@
-/* Where a hostile answer goes: the ways in which a person meets it. */
+/* The ways in which a hostile answer reaches the user. */
 #ifndef TESTS_HOSTILE_SURFACE_H
 #define TESTS_HOSTILE_SURFACE_H
 

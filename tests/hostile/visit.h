@@ -1,5 +1,5 @@
-/* One client at one hostile server: a home, the programs that run there, and what is wrong with
- * what they did. Each visit is a process of its own. */
+/* One client at one hostile server: a home, the programs that run there, and the faults that were
+ * found. Each visit is a process of its own. */
 #ifndef TESTS_HOSTILE_VISIT_H
 #define TESTS_HOSTILE_VISIT_H
 
@@ -10,18 +10,18 @@
 #include "tests/hostile/mode.h"
 #include "tests/screen.h"
 
-/* How long a stop may take, and how long a program may take that ends by itself. */
+/* Time limits for a stop, and for a program that ends by itself. */
 enum { VISIT_STOP_MS = 1000, VISIT_END_MS = 30000 };
 
 struct visit {
     const struct mode *mode;
     const struct form *form;
     enum target target;
-    bool every_step; /* else a sample of them */
+    bool every_step; /* false: a sample of the steps */
     struct hostile_server *server;
     char key[64];
-    struct buf faults; /* a line each */
-    bool only_late;    /* all of them are of time */
+    struct buf faults; /* one line per fault */
+    bool only_late;    /* all faults are timeouts */
 };
 
 void visit_begin(struct visit *v);
@@ -32,13 +32,13 @@ void visit_fault(struct visit *v, const char *format, ...) __attribute__((format
 /* Reports a visit that took too long, which may also happen on a busy machine. */
 void visit_late(struct visit *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* `ms`, or more where the program is slowed down by what looks at it. */
+/* `ms`, multiplied if the program runs slowly under a tool. */
 int visit_ms(int ms);
 
 struct ending {
     int status;
     bool stopped; /* it was interrupted */
-    char *text;   /* all that it wrote to its terminal; the caller frees */
+    char *text;   /* the output on the terminal; the caller frees */
     size_t len;
 };
 
@@ -47,17 +47,17 @@ struct ending {
  * exclude the program's name and end with NULL. */
 struct ending visit_run(struct visit *v, const char *const *arguments, int patience_ms);
 
-/* Runs the program to its end, which is with status 0 and this text somewhere (NULL: any). */
+/* Runs the program, which must end with status 0 and this text in its output (NULL: any). */
 void visit_expect(struct visit *v, const char *const *arguments, const char *text);
 
-/* Looks at what a program of the screen wrote so far. */
+/* Inspects the output of the program on the screen so far. */
 void visit_inspect_screen(struct visit *v, struct screen *s);
 
-/* The most memory of a program, against what it may take. */
+/* Compares the most memory of a program with its limit. */
 void visit_check_memory(struct visit *v, long peak_kib);
 
-/* The server behaves well from here on: a turn of the last session succeeds, it can be shown and
- * exported, and the doctor finds nothing. */
+/* Makes the server behave well, then checks that a turn of the last session succeeds, the session
+ * can be shown and exported, and the doctor finds no fault. */
 void visit_check_session(struct visit *v);
 
 #endif

@@ -36,45 +36,44 @@ enum { TORTURE_SHORT = -1 };
 enum { TORTURE_FRAMES = 48, TORTURE_NEAR_FRAMES = 16 };
 
 struct torture_stack {
-    uint64_t hash; /* of the frames by module and place in it: the same in every run of a build */
+    uint64_t hash; /* of the frames by module and offset: equal in every run of a build */
     uint64_t near; /* of the inner frames alone */
     size_t depth;
     uintptr_t frames[TORTURE_FRAMES]; /* innermost first */
 };
 
-/* Whether this call, which can fail with these causes (up to 0), does: its cause, else 0. Sets
+/* The cause with which this call fails, out of these causes (up to 0); 0 if it does not fail. Sets
  * errno. */
 int torture_cause(enum torture_class class, const char *function, const int *causes);
 
-/* Where the caller is, if that is to be kept, else NULL. It is never freed. */
+/* The caller's stack if it is to be recorded, else NULL. It is never freed. */
 const struct torture_stack *torture_trace(void);
 
 /* Appends a line, and the frames of a stack unless that is NULL. */
 void torture_log(const struct torture_stack *stack, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* True while the library itself is at work, in this thread: its own calls neither count nor fail.
- */
+/* True while the library itself works in this thread: its own calls neither count nor fail. */
 extern _Thread_local bool torture_inside;
 
-/* A lock that needs neither memory nor a call that counts. */
+/* A lock that needs no memory and no counted call. */
 struct torture_lock {
     _Atomic int taken;
 };
 void torture_take(struct torture_lock *l);
 void torture_give(struct torture_lock *l);
 
-/* Zeroed memory that is none of the program's; ends the program when there is none. */
+/* Zeroed memory outside the program's heap; ends the program on failure. */
 void *torture_map(size_t size);
 bool torture_is_own(uintptr_t from, uintptr_t to); /* whether it is such memory */
 
 /* The file of the code at an address, "-" for the program's own. */
 const char *torture_module(uintptr_t pc);
 
-/* The address, or that of who called it where it is in the C library, as strdup() is. */
+/* The address, or the address of its caller if it lies in the C library, as in strdup(). */
 uintptr_t torture_caller(uintptr_t pc);
 
-/* The blocks that the program holds. `caller` allocated it; `stack` may be NULL, and stays. */
+/* Records a block that the program holds. `caller` allocated it; `stack` may be NULL, and stays. */
 void torture_block_add(void *block, size_t size, uintptr_t caller,
                        const struct torture_stack *stack);
 void torture_block_remove(void *block);
