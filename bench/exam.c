@@ -134,7 +134,8 @@ static const struct memory_entry *turn_at(const struct exam *x, struct place at)
     return &x->conversations.items[at.conversation].turns.items.items[at.turn];
 }
 
-/* An exchange is a message of the user and all behind it, up to the next or the session's end. */
+/* An exchange is a message of the user with all messages up to the user's next one or the session's
+ * end. */
 static bool begins_exchange(const struct exam *x, struct place at)
 {
     const struct memory_entry *turn = turn_at(x, at);

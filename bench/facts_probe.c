@@ -1,5 +1,5 @@
-/* The graph of facts, and what it is compared with: SQLite's full-text search as it comes over the
- * same entities, a text each, and its LIKE over the graph's own rows. */
+/* The graph of facts, compared with SQLite's full-text search over the same entities, one text
+ * each, and its LIKE over the graph's own rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -87,7 +87,7 @@ static bool asks_others(int argc, char **argv)
     return argc == 3 && strcmp(argv[1], "recall") == 0 && !is_known(argv[2]);
 }
 
-/* Settings of the person who measures are not what is measured. */
+/* Removes the settings of the person who runs the benchmark. */
 static void scrub_environment(void)
 {
     static const char *const names[] = {"XDG_CONFIG_HOME",   "XDG_DATA_HOME",

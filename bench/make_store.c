@@ -23,7 +23,7 @@ static char *title_of(size_t i, size_t sessions)
                       subjects[i / SUBJECTS % SUBJECTS], i);
 }
 
-/* Every fifth has none, every third two. */
+/* Every fifth session has no labels, every third has two. */
 static char *labels_of(size_t i)
 {
     size_t first = i % LABELS;
@@ -31,7 +31,7 @@ static char *labels_of(size_t i)
         return NULL;
     if (i % 3 != 0 || first + 1 == LABELS)
         return mem_strdup(labels[first]);
-    /* They are kept sorted. */
+    /* The labels are kept sorted. */
     const char *const pair[][2] = {{"home", "work"},
                                    {"draft", "home"},
                                    {"draft", "review"},

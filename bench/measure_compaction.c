@@ -1,5 +1,5 @@
-/* Sessions of 100 to 10,000 messages (4 MB) are shortened in each mode, by a model that answers at
- * once: what is left is ours. Then what the person at the screen feels of it. */
+/* Compacts sessions of 100 to 10,000 messages (4 MB) in each mode, with a model that answers at
+ * once, so that only our own time counts. Then measures the delay at the screen. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -44,7 +44,7 @@ static double cpu_seconds(void)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Words as often as languages have them: the n-th one in n, of so many. */
+/* Words with the frequencies of natural language: the n-th word has the share 1/n. */
 enum { WORDS = 30000 };
 
 static unsigned next_random(unsigned *seed)

@@ -243,7 +243,7 @@ static void measure_pages(size_t messages)
     chat_close(&c);
 }
 
-/* Ctrl-F for a text so many turns back. */
+/* Searches with Ctrl-F for a text this many turns back. */
 static void measure_find(size_t messages, size_t back)
 {
     struct chat c;

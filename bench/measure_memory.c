@@ -1,5 +1,5 @@
-/* Semantic memory that grows: searching, adding, opening, and what it takes, beside SQLite's own
- * full-text search and a graph over the vectors of hashed words. */
+/* Growing semantic memory: searching, adding, opening, and its size, beside SQLite's own full-text
+ * search and a graph over the vectors of hashed words. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,7 @@ struct variant {
     int parts; /* of enum parts */
 };
 
-/* Those of served vectors come last: they take the place of the hashed ones. */
+/* The variants with served vectors come last, since they replace the hashed vectors. */
 static const struct variant usual[] = {
     {"FTS5 as it comes (porter, all words)", PLAIN, MEMORY_WORDS, EXAM_HASHED, 0},
     {"BM25 1.2 .75 (stems, no stop words)", BM25, MEMORY_WORDS, EXAM_HASHED, 0},

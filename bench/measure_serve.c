@@ -1,6 +1,6 @@
-/* `tiro serve --stdio`: until it answers, what a streamed piece of text takes on its way to the
- * client beside `tiro run`, and as the Agent Client Protocol has it, a hundred conversations at
- * once, and what they weigh. Times are from the model's write to the client's read. */
+/* `tiro serve --stdio`: time to the first answer, delay of a streamed piece of text beside `tiro
+ * run` and the Agent Client Protocol, a hundred conversations at once, and their memory. Times are
+ * from the model's write to the client's read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -277,7 +277,7 @@ static struct delays of_acp(const char *program, const char *const *arguments, d
     return d;
 }
 
-/* Another agent for editors beside ours: the same client, the same model. */
+/* Another agent for editors beside ours, with the same client and model. */
 static void measure_acp(struct delays *run)
 {
     const char *peer = getenv("ACP_PEER");

@@ -98,7 +98,7 @@ static void add_turns(struct ours *o, struct memory_entries *list)
          &e);
 }
 
-/* Some sessions a transaction, as an import does it. */
+/* Adds several sessions per transaction, as an import does. */
 static void fill(const char *directory, size_t count)
 {
     enum { AT_ONCE = 50 * MEMORY_TALK };
@@ -146,7 +146,7 @@ static void search(const char *directory, size_t count)
     memory_texts_free(texts);
 }
 
-/* As the program does it between two compactions, while nobody asks. */
+/* Runs the chores that the program runs between two compactions, while no search waits. */
 static void rest(struct ours *o)
 {
     struct error e = {0};

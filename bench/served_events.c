@@ -27,7 +27,7 @@ static _Noreturn void give_up(const char *what)
     exit(99);
 }
 
-/* Adds what comes until the text is there; what stands behind it. */
+/* Reads until the text is there; returns the text after it. */
 static const char *read_until(int fd, struct buf *out, const char *text)
 {
     char bytes[65536];

@@ -19,7 +19,7 @@
 #include "tests/hostile/surface.h"
 #include "tests/support.h"
 
-/* Most of them wait most of the time. */
+/* Most of the visits are asleep most of the time. */
 enum { AT_ONCE = 6, WORKER_S = 3600 };
 
 struct job {
@@ -134,7 +134,7 @@ static void begin(const struct campaign *c, struct job *job)
     job->pipe = fds[0];
 }
 
-/* Reads what came; true at the job's end. */
+/* Reads the report; returns true at the job's end. */
 static bool read_report(struct job *job)
 {
     char bytes[4096];

@@ -90,7 +90,7 @@ static bool is_wanted(const char *variable, const char *name)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-/* Where in the source, if the system can tell. */
+/* Shows the source line, if the system knows it. */
 static void show_frame(const char *module, unsigned long offset)
 {
     const char *file = strcmp(module, "-") == 0 ? support_program() : module;
@@ -193,7 +193,7 @@ static struct trial trial_of(size_t step, size_t class)
                           .choice = {.class = classes[class].name}};
 }
 
-/* A place in the code is one, whatever step came there first. */
+/* A place in the code is one point, whichever step reached it first. */
 static void add_point(size_t class, const struct point *p)
 {
     for (size_t i = 0; i < campaign.points[class].len; i++)
@@ -215,7 +215,7 @@ static void read_points(size_t step, size_t class, const char *log)
     free(text);
 }
 
-/* Without a fault: what the step leaves, and the calls that it makes. */
+/* A run without a fault: records its outcome and its calls. */
 static void record(size_t step)
 {
     char *outcome = file_of("outcome-%zu", step);
@@ -241,7 +241,7 @@ static void make_home(void **state)
     steps_make_home();
 }
 
-/* In a process of its own, since it has threads. */
+/* Runs in a process of its own, since it has threads. */
 static void prepare(void)
 {
     const struct CMUnitTest all[] = {cmocka_unit_test(make_home)};
@@ -416,7 +416,7 @@ int main(void)
         puts("skipped: this wants glibc, and a program with sessions and without sanitizers");
         return 0;
     }
-    /* Where SQLite cannot begin to read, it tries for 10 s at each statement. */
+    /* If SQLite cannot begin to read, it tries for 10 s at each statement. */
     setenv("TEST_PATIENCE", "3", 0);
     begin();
     prepare();

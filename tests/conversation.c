@@ -210,7 +210,7 @@ static void pin_some(struct conversation *c, struct dice *d)
     }
 }
 
-/* As a compaction in an earlier turn, or in the middle of one, leaves it. */
+/* Adds a summary as a compaction leaves it, in an earlier turn or in the middle of one. */
 static void add_summary(struct conversation *c, struct dice *d)
 {
     static const char *const begins[] = {

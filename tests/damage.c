@@ -207,7 +207,7 @@ char *damage_memory(const char *path)
                        " ORDER BY key");
 }
 
-/* Whether the statement gave a row, whose first column is then *number. */
+/* Whether the statement gave a row; *number is then its first column. */
 static bool step_through(sqlite3_stmt *q, int64_t *number)
 {
     int result = sqlite3_step(q);

@@ -201,7 +201,8 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 
 void fault_vfs_install(void)
 {
-    /* By name: after fault_vfs_remove(), the default can be the VFS of store/scrub.c, which calls this one. */
+    /* Looked up by name: after fault_vfs_remove(), the default can be the VFS of store/scrub.c,
+     * which calls this one. */
     below = sqlite3_vfs_find("unix");
     layer = *below;
     layer.pNext = NULL;

@@ -267,8 +267,8 @@ struct wanted {
     bool found;
 };
 
-/* Where a compaction was shown, the line can end with how to choose another mode ([compaction]
- * show_settings_hint), which is no part of the event. */
+/* A shown compaction may end with a hint at other modes ([compaction] show_settings_hint), which is
+ * no part of the event. */
 static bool is_shown_as(const struct event *ev, const char *shown)
 {
     static const char hint[] = ",\"hint\":\"";

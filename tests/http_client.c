@@ -22,7 +22,7 @@ enum { WAIT_MS = 10000, MOST_ARGUMENTS = 32 };
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-/* Reads standard error until it has the text; what stands behind it. */
+/* Reads standard error until it has the text; returns the text after it. */
 static const char *read_error_until(struct support_child *c, const char *text)
 {
     int64_t end = clock_mono_ms() + 3 * WAIT_MS;

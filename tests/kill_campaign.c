@@ -160,7 +160,7 @@ static void go_on_everywhere(struct kill_stage *stage)
     expect(RUN("sessions", "unarchive", "last"), 0, "");
 }
 
-/* The next who writes the same files takes away what was begun of them. */
+/* The next write to the same files removes the temporary files. */
 static void write_again(const struct kill_stage *stage)
 {
     static const char *const none[] = {NULL};
@@ -200,8 +200,9 @@ static void assert_none(const struct kill_texts *paths, const char *what)
         fail_msg("%zu files: %s", paths->items.len, what);
 }
 
-/* SQLite's secure_delete leaves copies of cells in the slack of pages that it balances: what is not
- * in a copy of all that the database has is such a remainder. It is told, and is no content. */
+/* SQLite's secure_delete leaves copies of cells in the slack of pages that it balances: bytes that
+ * a copy of the whole database lacks are such a remainder. They are reported, but do not count as
+ * content. */
 static bool is_content(const struct kill_stage *stage)
 {
     char *directory = support_path("copied");

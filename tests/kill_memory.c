@@ -117,7 +117,7 @@ bool kill_begin_reindex(struct kill_stage *stage, struct kill_op *op)
     return true;
 }
 
-/* Finds what is there and is nowhere else. */
+/* Finds an entry that is in memory and in no other place. */
 bool kill_begin_search(struct kill_stage *stage, struct kill_op *op)
 {
     if (!choose_entry(stage, op, "search"))

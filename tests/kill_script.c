@@ -164,7 +164,7 @@ static void call_write(const struct asked *asked, struct reply *r)
     call(asked, "write_file", r);
 }
 
-/* One command in front and one behind: both are to die with the program. */
+/* A command before and one after it: both must die with the program. */
 static void call_command(const struct asked *asked, struct reply *r)
 {
     char *mark = kill_command_mark(asked->number);

@@ -173,7 +173,7 @@ bool kill_begin_export(struct kill_stage *stage, struct kill_op *op)
     return true;
 }
 
-/* It appears whole, and is there if that was told. */
+/* An exported file appears whole, and must exist if the export was acknowledged. */
 void kill_after_export(struct kill_stage *stage, struct kill_op *op)
 {
     (void)stage;

@@ -75,7 +75,7 @@ static void take_streamed(struct kill_stage *stage, struct kill_op *op)
     buf_release(&text);
 }
 
-/* Every whole line that it had shown. */
+/* Reads every complete line that the program had shown. */
 static void take_lines(struct kill_stage *stage, struct kill_op *op)
 {
     struct kill_session *s = op->session;

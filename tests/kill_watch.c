@@ -109,7 +109,8 @@ static int report_calls(void)
                         &program);
 }
 
-/* One report. A call whose program gets the signal is not answered: it is never made. */
+/* Handles one report. The call of a program that gets the signal is not answered, so it is never
+ * made. */
 static void take_report(struct kill_watch *w, int reports, pid_t pid)
 {
     struct seccomp_notif call;
@@ -127,7 +128,7 @@ static void take_report(struct kill_watch *w, int reports, pid_t pid)
     ioctl(reports, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* fails if its program is gone meanwhile */
 }
 
-/* Until the last program that reports is gone, or nobody wants to know any more. */
+/* Runs until the last reporting program is gone, or the test no longer needs the count. */
 static void count_calls(struct kill_watch *w, int reports, pid_t pid)
 {
     struct pollfd fds[] = {{.fd = reports, .events = POLLIN}, {.fd = w->stop[0], .events = POLLIN}};

@@ -155,7 +155,7 @@ static const char *last_question(const struct json *messages)
     for (const struct json *m = json_first(messages); m != NULL; m = json_next(m)) {
         const char *content = is_role(m, "user") ? json_get_string(m, "content") : NULL;
         const char *found = content ? strstr(content, "Question ") : NULL;
-        /* One message may be several joined: the newest is at its end. */
+        /* One message may be several joined ones; the newest is at its end. */
         while (found != NULL) {
             text = found;
             found = strstr(found + 1, "Question ");

@@ -426,7 +426,7 @@ static void error_body(const struct wire *wire, const struct reply *r, struct bu
                 r->error_message ? r->error_message : "Scripted failure");
 }
 
-/* One event with any inside. */
+/* Writes one event around any content. */
 static void write_event(struct writer *w, const struct wire *wire, const char *inside)
 {
     buf_addf(&w->out->body, "%s%s%s", wire->event_head, inside, wire->event_tail);

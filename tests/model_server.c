@@ -50,7 +50,7 @@ struct model_server {
     long window;
 };
 
-/* One request with its reply, from its first byte to its last. Belongs to its connection. */
+/* One request with its reply, from the first byte to the last. Its connection owns it. */
 struct exchange {
     struct model_server *server;
     int socket;
@@ -168,7 +168,7 @@ static bool wait_release(struct exchange *x)
     return go_on;
 }
 
-/* Until the next event is due; the pace is kept from the first one on, so that lateness does not
+/* Waits until the next event is due; the pace counts from the first event, so that delays do not
  * add up. */
 static bool wait_due(struct exchange *x)
 {
@@ -191,7 +191,7 @@ static void push_headers(const struct exchange *x)
     setsockopt(x->socket, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
-/* Where the write that begins at `pos` ends. */
+/* The end of the write that begins at `pos`. */
 static size_t write_end(struct exchange *x, size_t pos, size_t max)
 {
     const struct script *script = &x->script;

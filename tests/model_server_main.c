@@ -49,7 +49,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
     return argc % 2 == 1;
 }
 
-/* Prose with some Markdown in it, of exactly so many bytes. */
+/* Prose with some Markdown in it, of exactly `bytes` bytes. */
 static void fill(struct buf *out, size_t bytes)
 {
     static const char paragraph[] =

@@ -53,7 +53,7 @@ static void note_request(const struct provider_call *call, const struct request 
         buf_addf(&play.offered, " %s", request->tools[i].name);
 }
 
-/* As http.c does: asleep until something wakes, or the deadline comes. */
+/* Sleeps as http.c does, until something wakes it or the deadline comes. */
 static bool stream_to_the_end(const struct provider_call *call, struct failure *failure)
 {
     assert_true(call->wakeup->deadline_ms != 0);
@@ -133,7 +133,7 @@ static const struct summariser *find_summariser(void *context, struct error *e)
     return NULL;
 }
 
-/* The history's part of what the journal does. */
+/* The history's part of the journal's commit. */
 static enum commit_result commit(void *context, struct event *ev, struct error *e)
 {
     struct history_backup backup;

@@ -100,7 +100,7 @@ static void send_some(struct raw_server *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Whether there is something to send. */
+/* Whether there are bytes to send. */
 static bool has_block(struct raw_server *s)
 {
     if (!s->answering)
@@ -115,7 +115,7 @@ static bool has_block(struct raw_server *s)
     return false;
 }
 
-/* Takes a whole request away from what was heard. */
+/* Removes a whole request from the received bytes. */
 static bool take_request(struct buf *heard)
 {
     static const char length[] = "Content-Length: ";

@@ -26,7 +26,7 @@ void rpc_client_write(struct rpc_client *c, const char *text)
     }
 }
 
-/* All that was read; false: nothing more comes. */
+/* Reads all available bytes; returns false at the end. */
 static bool read_more(struct rpc_client *c, int timeout_ms)
 {
     char bytes[65536];

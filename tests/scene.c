@@ -195,7 +195,7 @@ void scene_leave(struct screen *s)
     assert_int_equal(screen_status(s), 0);
 }
 
-/* Where the last of the two was written: whether `off` came after `on`. */
+/* Whether `off` was written last, after `on`. */
 static bool is_off(struct screen *s, const char *on, const char *off)
 {
     size_t len;
@@ -236,7 +236,7 @@ static bool caret_is_after(struct screen *s, void *context)
     return visible && strcmp(screen_row_text(s, row), context) == 0;
 }
 
-/* Keys and their echo: what was drawn before has arrived. */
+/* Sends keys and waits for their echo, after which all earlier drawing has arrived. */
 static void settle(struct screen *s)
 {
     static char typed[] = "> @@", empty[] = "> Message, or / for commands";

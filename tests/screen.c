@@ -89,7 +89,7 @@ static int on_property(VTermProp property, VTermValue *value, void *context)
     return 1;
 }
 
-/* Links: libvterm passes over OSC 8, but tells what it draws and moves. */
+/* Links: libvterm ignores OSC 8, but reports drawing and moving. */
 
 static int on_damage(VTermRect rect, void *context)
 {
@@ -186,7 +186,8 @@ static char **environment_of(void)
     return list.items;
 }
 
-/* Between fork and exec: only what is safe there in a program with threads. */
+/* Runs between fork and exec, so it uses only functions that are safe there in a program with
+ * threads. */
 static _Noreturn void become(const char *path, const char *const *argv, char *const *environment,
                              const char *directory, int terminal)
 {
@@ -338,7 +339,7 @@ static void follow_frames(struct screen *s, const char *bytes, size_t len)
     }
 }
 
-/* Where an OSC at the end begins that has not ended, as libvterm 0.1.4 wants it whole. */
+/* The start of an unfinished OSC at the end, which libvterm 0.1.4 needs whole. */
 static size_t whole_sequences(const char *bytes, size_t len)
 {
     size_t begun = len;

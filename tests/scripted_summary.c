@@ -48,7 +48,7 @@ static char *whole_text(const struct summary_act *act)
     return buf_take(&text);
 }
 
-/* How many bytes were taken: fewer than there are when the listener said no. */
+/* Returns the number of bytes taken: fewer than `text` has if the listener said no. */
 static size_t stream(const struct summary_act *act, const char *text,
                      bool (*delta)(void *, const char *, size_t), void *context)
 {

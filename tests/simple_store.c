@@ -95,7 +95,7 @@ static bool is_known(const struct simple_memory *m, const struct memory_entry *e
                      : source_is_known(m, entry, compaction);
 }
 
-/* Whether a copy of it stays; those that do not are taken out. */
+/* Whether a copy of the entry stays; removes the copies that do not. */
 static bool meets_copy(struct simple_memory *m, const struct memory_entry *entry, int *stored)
 {
     for (size_t i = m->rows.len; i > 0; i--) {
@@ -151,7 +151,8 @@ static void index_one(struct simple_memory *m, struct memory_entry *given,
     ++*stored;
 }
 
-/* The entry as it is kept; it owns its content alone, which is NULL where nothing is left. */
+/* The entry in its stored form; it owns its content alone, which is NULL if the content was
+ * deleted. */
 static struct memory_entry as_kept(const struct memory_entry *given, const char *session_id)
 {
     struct memory_entry entry = *given;
@@ -160,7 +161,7 @@ static struct memory_entry as_kept(const struct memory_entry *given, const char 
     return entry;
 }
 
-/* All of them are looked at first: it is all or nothing. */
+/* Checks all ids first, since the operation adds all entries or none. */
 static bool ids_are_free(const struct simple_memory *m, const char *session_id,
                          const struct memory_entry *entries, size_t count, struct error *e)
 {
@@ -266,7 +267,7 @@ static bool simple_forget(struct memory *memory, const char *const *ids, size_t 
     return ok;
 }
 
-/* Nothing is left anywhere. */
+/* Deleted entries leave no traces in memory, so there is nothing to purge. */
 static bool simple_purge(struct memory *m, bool *more, struct error *e)
 {
     (void)m;
@@ -350,7 +351,7 @@ static bool simple_tidy(struct memory *memory, bool *more, struct error *fault)
     return true;
 }
 
-/* It keeps no vectors. */
+/* This store keeps no vectors. */
 static bool simple_count_vectors(struct memory *memory, const char *model,
                                  struct vectors_counts *out, struct error *fault)
 {

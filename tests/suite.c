@@ -95,8 +95,8 @@ static void forget_all(void)
     vec_release(&files);
 }
 
-/* For ThreadSanitizer: hnswlib takes its locks in both orders, but one thread alone uses a graph.
- */
+/* For ThreadSanitizer: hnswlib takes its locks in both orders, but each graph is used by one thread
+ * only. */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {

@@ -115,8 +115,8 @@ static void remove_tree(const char *path)
     rmdir(path);
 }
 
-/* Where a sync costs nothing: databases wait for a disk ten times as long as the tests compute. The
- * largest test has files of 100 MB, and some run theirs. */
+/* A place where a sync is free: on a disk, databases wait ten times as long as the tests compute.
+ * The largest test has files of 100 MB, and several run at once. */
 static const char *place(void)
 {
     static const char memory[] = "/dev/shm";

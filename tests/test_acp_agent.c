@@ -95,8 +95,8 @@ TEST(a_cancelled_prompt_is_no_error)
     end();
 }
 
-/* Whatever has become of it by then: nothing was sent yet, the model is asked, its answer begins.
- */
+/* The cancellation may come at any moment: before the request is sent, while the model is asked, or
+ * when its answer begins. */
 TEST(a_prompt_that_is_cancelled_at_once_is_no_error)
 {
     begin();
@@ -678,7 +678,7 @@ static bool rests(void *context)
     return !work || r->looks > 100;
 }
 
-/* Nothing of a long log is lost on a client that reads late, and not all of it is held. */
+/* A client that reads late loses no part of a long log, and the program does not hold all of it. */
 TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
 {
     enum { TURNS = 12, BYTES = 2000000 };

@@ -80,7 +80,7 @@ TEST(a_client_without_files_is_not_asked)
     end();
 }
 
-/* It leads out of the directory: the client is not asked about that either. */
+/* The path leads out of the directory, so the client is not asked about it either. */
 TEST(a_path_that_may_not_be_read_is_not_asked_about)
 {
     expect_stop(ask_to_read(READS, "{'path':'../../etc/passwd'}"), "end_turn");
@@ -280,7 +280,7 @@ TEST(an_offer_that_does_not_hold_is_told_and_not_used_again)
     end();
 }
 
-/* It is on the disk that it is written, but what is open there is what is lost. */
+/* The file is written on disk, but the preview compares with the text that the client has open. */
 TEST(a_client_that_reads_alone_is_compared_with_and_not_asked_to_write)
 {
     begin_with(READS);

@@ -70,7 +70,7 @@ static bool keep_output(void *context, const char *bytes, size_t len)
     return true;
 }
 
-/* As a client does it: its own environment and what is asked for. */
+/* Runs the command as a client does: its own environment and the requested variables. */
 static char *run_as_client(const struct json *params, const char *const *environment)
 {
     VEC(const char *) argv = {0};
@@ -221,7 +221,7 @@ TEST(a_client_without_terminals_after_all_is_told_of)
     end();
 }
 
-/* It is killed, what it has printed is kept, and the terminal is released. */
+/* The command is killed, its output is kept, and the terminal is released. */
 static void end_killed(const struct json *wait, bool answers)
 {
     expect_withdrawn(wait);
@@ -333,7 +333,7 @@ TEST(a_signal_releases_the_terminal)
     end();
 }
 
-/* Each session has its own, also where both run at once. */
+/* Each session has its own terminal, even when both run at once. */
 TEST(two_sessions_have_terminals_of_their_own)
 {
     begin_allowed(TERMINALS);

@@ -82,7 +82,7 @@ static void end_tool(const char *id, const char *name, const char *text, bool is
     tell(ev);
 }
 
-/* All since the last time; ' stands for ". */
+/* Compares all updates since the last call; ' stands for ". */
 static void expect(const char *updates)
 {
     assert_string_equal(told.data, support_json(updates));
@@ -248,7 +248,7 @@ TEST(a_change_is_a_diff_and_stays_one)
         "'rawOutput':'wrote 9 bytes'}\n");
 }
 
-/* The log has what was written, and not what was there before. */
+/* The log holds the new text, and not the old one. */
 TEST(a_change_of_the_log_is_what_was_written)
 {
     telling.replays = true;

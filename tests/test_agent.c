@@ -1,5 +1,4 @@
-/* The turn loop against a provider that plays a script: which events come, in which order, and what
- * the history is afterwards. */
+/* The turn loop with a scripted provider: the events, their order, and the history afterwards. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +128,7 @@ TEST(a_record_that_fails_ends_the_run)
     assert_true(play.reads_on);
 }
 
-/* Nobody waits for the rest of an answer that is not shown, nor tries it again. */
+/* The rest of an answer that cannot be stored is not awaited, nor is the call repeated. */
 TEST(a_record_that_fails_amid_an_answer_stops_it)
 {
     struct error e = {0};

@@ -1,5 +1,5 @@
-/* Budgets in the turn loop: when a turn ends, what it warned of, and that the history stays one
- * that a provider takes. */
+/* Budgets in the turn loop: the end of a turn, its warnings, and a history that a provider
+ * accepts. */
 #include <math.h>
 #include <string.h>
 
@@ -142,7 +142,7 @@ TEST(time_ends_an_answer_and_keeps_what_came)
     }
 }
 
-/* Nothing came: the message is the user's again. */
+/* No text came, so the message goes back to the user. */
 TEST(time_ends_a_call_without_an_answer)
 {
     play.budget.limit[BUDGET_TURN_DURATION] = 0.03;

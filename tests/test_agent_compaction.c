@@ -1,4 +1,5 @@
-/* Compaction in the turn loop: when it happens, what it costs, what its failures do to a turn. */
+/* Compaction in the turn loop: its conditions, its costs, and the effects of its failures on a
+ * turn. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static const char words[] =
     "word word word word word word word word word word word word word word word word word word "
     "word word word word word word word word word word word word word word word word word word";
 
-/* So many complete turns of words. */
+/* Adds this number of complete turns of words. */
 static void talk(int turns)
 {
     const struct act answer = {.text = words};
@@ -40,7 +41,7 @@ static int64_t tools_tokens(void)
     return agent_request_estimate(&a) - play.history.estimate;
 }
 
-/* At the next call whose history has so many tokens. */
+/* Compacts at the next call whose history has this number of tokens. */
 static void compact_from(int64_t threshold)
 {
     play.compacts = true;
@@ -220,7 +221,7 @@ TEST(without_making_room_the_guard_is_passed_once)
     assert_string_equal(play_last()->text, "done");
 }
 
-/* Each of its tools may fill the window anew. */
+/* Each tool result may fill the window anew, so the guard allows another compaction. */
 TEST(while_it_makes_room_the_guard_is_passed_again)
 {
     begin_beyond_the_window();
@@ -245,7 +246,8 @@ TEST(a_request_that_still_does_not_fit_is_sent_as_it_is)
     assert_string_equal(play_last()->text, "done");
 }
 
-/* Neither for the call that will fail nor for its failure is anything spent or given away. */
+/* No tokens are spent and no messages dropped for a call that must fail, neither before nor after
+ * its failure. */
 TEST(a_message_beyond_the_window_costs_no_summary)
 {
     talk(3);
@@ -498,7 +500,7 @@ TEST(success_by_hand_opens_it_again)
     assert_int_equal(play.history.compaction.failures, 0);
 }
 
-/* Another mode finds the breaker closed. */
+/* A change of mode ends the suspension. */
 TEST(a_change_of_mode_opens_it_again)
 {
     talk(3);
@@ -552,7 +554,7 @@ TEST(its_price_counts)
     assert_true(play_event(EVENT_COMPACTION_COMPLETED, 0)->used > 0.6);
 }
 
-/* The run's usage is of all calls, and names what was the summaries'. */
+/* The run's usage includes all calls, and names the share of the summaries. */
 TEST(a_summary_is_a_share_of_the_runs_usage)
 {
     talk(3);

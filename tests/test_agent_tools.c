@@ -1,5 +1,5 @@
-/* Tool calls of a turn: which tools are offered, which run, which ask first, and what the model is
- * told of those that do not run. */
+/* Tool calls of a turn: the tools that are offered, that run, and that ask first, and the model's
+ * message about those that do not run. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ TEST(what_is_denied_is_not_offered)
     assert_true(play_offered("write_file"));
 }
 
-/* A model may call what it was never offered. */
+/* A model may call a tool that was never offered. */
 TEST(what_is_not_offered_does_not_run)
 {
     play.offer = "read";
@@ -140,7 +140,7 @@ TEST(the_user_declines_a_call_and_the_turn_goes_on)
     assert_int_equal(play.last_message_count, 3);
 }
 
-/* Each call is asked for by itself. */
+/* Each call gets a question of its own. */
 TEST(two_calls_are_two_questions)
 {
     struct act twice = WRITE_NOTE;
@@ -151,7 +151,7 @@ TEST(two_calls_are_two_questions)
     assert_refused(1, "the user declined this call");
 }
 
-/* Whoever watches is warned, and the model learns of it where it looks: behind the last result. */
+/* The user sees a warning, and the model a note after the last result. */
 TEST(refused_calls_are_told)
 {
     struct act twice = {
@@ -216,7 +216,7 @@ TEST(bad_arguments_are_not_asked)
     assert_string_equal(play_last()->text, "Done.");
 }
 
-/* Whatever the question is answered with: who interrupts wants nothing more to happen. */
+/* An interrupt runs no tool, whatever the answer to the question is. */
 TEST(an_interrupt_while_asked_runs_nothing)
 {
     static const enum approval_verdict answers[] = {APPROVAL_DENY, APPROVAL_ALLOW};

@@ -261,7 +261,7 @@ static void add_call(struct buf *raw, int api, int n)
     }
 }
 
-/* So many of them, and the end. */
+/* This number of calls, and the end. */
 static char *calls_of(int api, int count)
 {
     static const char *const ends[] = {
@@ -321,7 +321,7 @@ TEST(test_pieces_of_a_refused_call)
     assert_string_equal(block_at(PROVIDER_MAX_CALLS, BLOCK_TEXT)->text, "Done.");
 }
 
-/* In a conversation with many calls, of which some have ids that look like ours. */
+/* A conversation with many calls, some of whose ids look like ours. */
 TEST(test_ids_in_a_long_conversation)
 {
     static const char *const odd[] = {"call_0",  "call_07", "call_", "call_99999999999999999999",
@@ -432,7 +432,7 @@ TEST(test_more_parts_than_anyone_needs)
     ask_and_fail(API_ANTHROPIC, support_keep(buf_take(&raw)), FAILURE_TOO_LARGE);
 }
 
-/* One event of a beginning, a piece as often as that, and an end. */
+/* One event made of a beginning, a repeated piece, and an end. */
 static char *event_of(int api, const char *begin, const char *piece, size_t times, const char *end)
 {
     struct buf raw = BUF_INIT;

@@ -1,4 +1,5 @@
-/* Which tools run, which ask, which never do: the three lists, the command line and the session. */
+/* The tools that run, those that ask, and those that never run: the three lists, the command line
+ * and the session. */
 #include <string.h>
 
 #include "agent/approval.h"
@@ -10,7 +11,7 @@ static const struct tool reads = {.spec = {.name = "read_file"}, .class = TOOL_R
 static const struct tool writes = {.spec = {.name = "write_file"}, .class = TOOL_WRITE};
 static const struct tool executes = {.spec = {.name = "run_command"}, .class = TOOL_EXECUTE};
 static const struct tool asks_a_server = {.spec = {.name = "fetch"}, .class = TOOL_NETWORK};
-/* Where a source says so itself. */
+/* A source that says itself that its tool asks. */
 static const struct tool asks_itself = {
     .spec = {.name = "write_file"}, .class = TOOL_WRITE, .consent = CONSENT_ASKED};
 static const struct tool may_itself = {

@@ -106,7 +106,7 @@ TEST(the_place_stands_apart_from_the_title)
                         " a allow, after the last page\n d decline\n");
 }
 
-/* Where all else fails there is a row of what would be done, and how to answer. */
+/* With the least room one row shows the action and the keys to answer. */
 TEST(little_room_is_for_text_and_keys)
 {
     ask("1", "{}", "make check");
@@ -298,7 +298,7 @@ TEST(nothing_is_allowed_before_its_end_was_seen)
     assert_int_equal(answer, ANSWER_ONCE);
 }
 
-/* At another size other rows are seen, so the reading begins anew. */
+/* Another size shows other rows, so the reading begins anew. */
 TEST(another_size_is_read_anew)
 {
     ask_numbered(30);

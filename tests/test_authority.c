@@ -223,7 +223,7 @@ TEST(a_command_of_a_clients_turn_is_refused_at_once)
     end_server(model);
 }
 
-/* Else it would write what later sessions are told, which learned/add keeps from it. */
+/* Otherwise a client could write text that later sessions get, which learned/add prevents. */
 TEST_IF(capability_store(), a_clients_text_is_not_typed)
 {
     struct served s;
@@ -307,7 +307,7 @@ TEST_IF(capability_store(), attacks_of_another_user_and_of_a_client_and_an_owner
     attack("owner", true);
 }
 
-/* Only the superuser can become somebody else to try it. */
+/* Only the superuser can become another user to try it. */
 TEST_IF(geteuid() == 0, a_process_of_another_user_is_refused_at_the_socket)
 {
     struct rpc_client mine;

@@ -42,7 +42,7 @@ static struct candidate by_cosine(int64_t key, double cosine)
                               .why = {.has_vector = true, .cosine = cosine}};
 }
 
-/* As a search would have it: the nearest, and those that words found. */
+/* The hits as a search returns them: the nearest entries, and those that words found. */
 static struct answer ask(const struct question *q)
 {
     struct answer a = {.field = {.count = ALL}};
@@ -234,7 +234,7 @@ TEST(without_words_the_nearest_come_first)
     release(&a);
 }
 
-/* Behind what words found, in order of nearness. */
+/* Entries without matching words follow the others, in order of nearness. */
 TEST(what_words_did_not_find_is_not_lost)
 {
     struct answer a = ask(calm());
@@ -278,7 +278,7 @@ TEST(noise_changes_nothing)
     assert_true(heard < QUESTIONS / 20);
 }
 
-/* How large ranks and cosines are does not matter. */
+/* The absolute size of ranks and cosines does not matter. */
 TEST(only_what_is_relative_counts)
 {
     for (int i = 0; i < 100; i++) {
@@ -298,7 +298,7 @@ TEST(only_what_is_relative_counts)
     }
 }
 
-/* Each entry once, with the better of its scores, in order. */
+/* Each entry occurs once, with the better of its scores, in order. */
 TEST(each_stands_there_once)
 {
     for (int i = 0; i < 100; i++) {

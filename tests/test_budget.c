@@ -175,7 +175,7 @@ TEST(the_nearest_limit_is_the_one_most_used)
     assert_false(budget_nearest(&b, &use, &kind));
 }
 
-/* All warnings that are due, as "max_tokens 80 ". */
+/* All warnings that are due, in the form "max_tokens 80 ". */
 static const char *warnings(struct budget *b, const struct budget_use *use)
 {
     static char text[256];
@@ -314,7 +314,7 @@ TEST(time_that_is_left)
     assert_int_equal(budget_time_left_ms(&endless, &(struct budget_use){{0}}), -1);
 }
 
-/* Whoever slept until then finds the limit reached, whatever the sums did to the last bit. */
+/* A sleep until the limit finds it reached, in spite of rounding in the sums. */
 TEST(when_the_time_has_passed_the_limit_is_reached)
 {
     uint64_t seed = support_seed();

@@ -11,7 +11,7 @@
 #include "tests/support.h"
 #include "tests/surface.h"
 
-/* Both ways of the run-time switch; in a build without a store the switch changes nothing. */
+/* Both values of the run-time switch; in a build without a store the switch changes nothing. */
 static const bool switches[] = {true, false};
 #define EACH_SWITCH(persist)                                                                       \
     for (const bool *persist = switches; persist < switches + 2; persist++)

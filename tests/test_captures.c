@@ -23,7 +23,7 @@ static int set_up(void **state)
 
 FIXTURE(set_up, scene_teardown);
 
-/* Without durations; the pane's line behind one stays where it is. */
+/* Replaces durations; the pane's border after one keeps its column. */
 static char *made_constant(const char *screen)
 {
     struct buf text = BUF_INIT;
@@ -96,7 +96,7 @@ TEST(tool_calls)
     compare(s, "tools");
 }
 
-/* Three turns, dropped and remembered. */
+/* Three turns, dropped by a compaction and kept in memory. */
 static struct screen *compacted(int rows, int cols)
 {
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);

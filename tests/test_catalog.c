@@ -273,7 +273,7 @@ TEST(test_delete)
     record_release(&other);
 }
 
-/* Neither in a row nor, without its first letters, as a word of the index. */
+/* The deleted text is neither in a row nor, without its first letters, a word of the index. */
 TEST(test_what_is_deleted_is_gone_from_the_disk)
 {
     struct record other;

@@ -120,7 +120,7 @@ TEST(starts_where_and_with_what_it_is_told)
     }
 }
 
-/* More than the pipes hold, both ways at once. */
+/* More bytes than the pipes hold, both ways at once. */
 TEST(feeds_and_reads_at_once)
 {
     enum { SIZE = 3 * 1024 * 1024 };
@@ -178,7 +178,7 @@ static bool is_inherited(long fd)
     return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
-/* Neither in us nor in the child, however it ends. */
+/* Descriptors leak neither into this process nor into the child, however the child ends. */
 TEST(leaves_no_descriptor)
 {
     size_t before = open_descriptors();
@@ -206,7 +206,7 @@ TEST(leaves_no_descriptor)
 }
 
 #ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
-/* Not even what does not close on exec, such as what a library opened. */
+/* Descriptors without close-on-exec, such as those of a library, are not inherited either. */
 TEST(inherits_three_descriptors)
 {
     int careless = open("/dev/null", O_RDONLY), given = open("/dev/null", O_RDONLY);
@@ -292,7 +292,8 @@ TEST(other_threads_children_inherit_nothing)
     assert_int_equal(o.seen, -1);
 }
 
-/* Every member holds the writing end; it is alone at the end of file when all are gone. */
+/* Every process of the group holds the writing end; the reader gets the end of file when all are
+ * gone. */
 static bool is_dead(void *fifo)
 {
     char byte;
@@ -386,9 +387,9 @@ TEST(output_can_be_refused)
 
 /* --- what leaves the group ------------------------------------------------------------------- */
 
-/* Each holds the writing end of the FIFO and then says so: in a session of its own, without a
- * parent and deaf to SIGTERM, twice forked, a chain that starts itself anew, one that is stopped.
- */
+/* Each process holds the writing end of the FIFO and then reports it: in a session of its own,
+ * without a parent and deaf to SIGTERM, forked twice, a chain that restarts itself, a stopped
+ * one. */
 static const char *const leavers[] = {
     "setsid sh -c 'exec 4>\"$0\"; echo; exec sleep 60' \"$1\" & read -r line",
     "setsid sh -c 'exec 4>\"$0\"; echo; (trap \"\" TERM HUP; sleep 60) &' \"$1\" & read -r line",
@@ -477,7 +478,7 @@ static bool take_apart(void *context, const char *bytes, size_t len)
     return true;
 }
 
-/* Nobody waits for children that are another's, also when several run at once. */
+/* No caller waits for another's children, even when several run at once. */
 static void *run_fifty(void *failures)
 {
     for (int i = 0; i < 50; i++) {
@@ -649,7 +650,7 @@ static bool wake_and_take(void *context, const char *bytes, size_t len)
     return write(w->ends[1], "x", 1) == 1;
 }
 
-/* One that ignores SIGTERM, too: it gets SIGKILL. */
+/* A child that ignores SIGTERM gets SIGKILL. */
 TEST(an_interrupt_kills_at_once)
 {
     struct waker w;

@@ -252,7 +252,7 @@ static void queue_two_calls(struct model_server *s)
     model_server_queue(s, &after_call);
 }
 
-/* At 2.50 USD a million in, 1.25 of them cached, and 10 out. */
+/* Prices per million tokens: 2.50 USD input, 1.25 cached, 10 output. */
 TEST_IF(capability_store(), test_run_tells_what_was_used)
 {
     static const char line[] =
@@ -286,7 +286,7 @@ TEST_IF(capability_store(), test_run_tells_what_was_used)
     "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1000000,"                           \
     "\"completion_tokens\":0}}\n\ndata: [DONE]\n\n"
 
-/* Whatever was asked: a router may have another answer. */
+/* The answering model's price counts, whichever was requested: a router may choose another. */
 TEST(test_run_prices_the_model_that_answered)
 {
     static const struct {
@@ -494,7 +494,7 @@ TEST_IF(capability_store(), test_run_labels)
     unsetenv("TIRO_PROVIDER_NAME");
 }
 
-/* In another project, or where none was begun, there is nothing to go on with. */
+/* In another project, or where no session exists, there is nothing to continue. */
 TEST_IF(capability_store(), test_continue_takes_the_newest_of_the_project)
 {
     static const char *const places[] = {"one", "one/.git", "one/below", "two"};
@@ -521,7 +521,7 @@ TEST_IF(capability_store(), test_continue_takes_the_newest_of_the_project)
     unsetenv("TIRO_PROVIDER_NAME");
 }
 
-/* Nobody can be asked: what would ask does not run, unless it was allowed beforehand. */
+/* Without a user a tool that would ask does not run, unless it was allowed beforehand. */
 TEST(test_run_asks_nothing)
 {
     const struct reply call = {.tool_name = "write_file",
@@ -690,7 +690,7 @@ TEST_IF(capability_store(), test_run_broken_pipe)
     assert_text(r.out, "nobody reads");
 }
 
-/* How many files of the last session are not those that a rebuild writes. */
+/* The number of files of the last session that differ from those of a rebuild. */
 static int files_behind(const char *when)
 {
     static const char *const names[] = {"transcript.md", "events.jsonl"};

@@ -1,4 +1,4 @@
-/* Where what is copied goes: which terminals are asked, and programs that stand in for the real. */
+/* Copying: the terminals that are asked, and programs that stand in for the real ones. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -142,7 +142,7 @@ TEST(the_rest_come_in_their_order)
     }
 }
 
-/* Without a display they would only fail. */
+/* Without a display these programs would only fail. */
 TEST(a_program_without_its_display_is_not_there)
 {
     install("xclip", "0");

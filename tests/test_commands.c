@@ -72,7 +72,7 @@ TEST(test_nearest)
     assert_null(slash_nearest("xyzzyplugh"));
 }
 
-/* In place of the engine's: what was asked of it. */
+/* Replaces the engine's function: records the requests. */
 static struct operation_request *asked; /* last */
 
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
@@ -216,7 +216,7 @@ TEST(test_given_back_texts_lose_nothing)
     assert_string_equal(editor_text(app.editor), "again");
 }
 
-/* Within 100 ms of the last key; while somebody types on, every 500 ms. */
+/* A draft is saved within 100 ms of the last key, and every 500 ms while the user types on. */
 TEST(test_drafts_are_saved_soon)
 {
     int64_t before = clock_mono_ms();
@@ -229,7 +229,7 @@ TEST(test_drafts_are_saved_soon)
     app.draft_at = 0;
 }
 
-/* Nothing is due when nothing goes on: an idle program sleeps for ever. */
+/* An idle program needs no timer, so it sleeps for ever. */
 TEST(test_idle_needs_no_timer)
 {
     app.dirty = 0;
@@ -347,7 +347,7 @@ static void say_two_turns(void)
     say(9, EVENT_TURN_COMPLETED, NULL);
 }
 
-/* Their answer stands at the end, wherever one was reading. */
+/* The answers stand at the end of the transcript, wherever the user was reading. */
 TEST(test_answers_are_shown)
 {
     static const char *const lines[] = {"/compact", "/compact --quick", "/uncompact", "/pin",

@@ -51,7 +51,7 @@ static char *extract(const struct conversation *c)
     return extract_at(c, 100000);
 }
 
-/* From a heading to the next; the caller frees. */
+/* The text from a heading to the next; the caller frees. */
 static char *section(const char *text, const char *heading)
 {
     char *start = support_text("\n\n## %s\n\n", heading);

@@ -14,7 +14,7 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* As a model writes them for the mode structured. */
+/* Sections as a model writes them for the mode structured. */
 #define SECTIONS_OF(goal)                                                                          \
     "## Goal\n" goal "\n## Progress\nSome.\n## Key Decisions\n(none)\n## Next Steps\nOn."
 
@@ -474,7 +474,7 @@ TEST(short_results_are_enough)
     assert_int_equal(t.history.messages.len, 8);
 }
 
-/* Not enough: the mode works on the messages as they were. */
+/* Shortened results are not enough, so the mode works on the original messages. */
 TEST(short_results_that_are_not_enough_are_not_kept)
 {
     use_tool("read it", 20000);
@@ -917,7 +917,7 @@ TEST(too_few_sections_are_asked_for_once_more)
     assert_int_equal(t.out.usage.input, 200);
 }
 
-/* And then it counts as failed. */
+/* The second attempt counts as a failure. */
 TEST(twice_too_few_sections_are_a_failure)
 {
     SCRIPT({.text = "## Goal\nTo sail."}, {.text = "We sail."});
@@ -1275,8 +1275,7 @@ static void assert_hopeless(void)
     assert_int_equal(t.script.sent.len, 0);
 }
 
-/* Without a word to the model, and with all messages where they are. It is said once, until
- * something changes. */
+/* No model is asked and all messages stay. The reason is told once, until something changes. */
 TEST(nothing_goes_for_pins_beyond_the_window)
 {
     static const struct {
@@ -1355,7 +1354,7 @@ TEST(nothing_goes_for_a_question_beyond_the_window)
     assert_hopeless();
 }
 
-/* It is past the threshold by itself, and will be taken back with its turn. */
+/* The request alone exceeds the threshold, and will be taken back with its turn. */
 TEST(nor_at_the_threshold)
 {
     talk(2);

@@ -569,7 +569,7 @@ TEST(micro_is_enough_at_the_target_and_below_the_threshold)
     assert_false(compact_micro_enough(&in, 0, 501));
 }
 
-/* Without a text nothing stands for what went, unless an answer would come first. */
+/* Without a summary nothing replaces the dropped messages, unless an answer would come first. */
 TEST(the_user_comes_first_without_a_text_too)
 {
     static const char *const heads[] = {"head=2 tail=1 threshold=1", "head=0"},

@@ -1,4 +1,4 @@
-/* When a history is compacted: tables of counters. And [compaction] as numbers. */
+/* Conditions for compacting a history: tables of counters, and [compaction] as numbers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,7 +404,7 @@ TEST(the_breaker_is_open_for_its_mode_and_model)
     assert_true(compact_suspended(&st, "handoff", ""));
 }
 
-/* Which model a local server has is known once it was asked, and not after a restart. */
+/* A local server's model is known only after a request, and not after a restart. */
 TEST(the_breaker_knows_a_model_without_its_name)
 {
     char mode[] = "handoff", named[] = "ollama/llama3", nameless[] = "ollama/";

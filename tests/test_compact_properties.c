@@ -16,7 +16,7 @@
 #define FAKE                                                                                       \
     "[Context compacted]\n\nWhat was said: café \xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB"
 
-/* One compaction, and what a fault of it is told with. */
+/* One compaction, with the data to report a fault. */
 struct trial {
     const struct compact_mode *mode; /* NULL: micro */
     const struct conversation *before;
@@ -220,7 +220,8 @@ static bool may_repeat(const struct message *m)
     return m->summary || m->pinned;
 }
 
-/* Two of one role follow each other only where they did before, but for pins and the summary. */
+/* Two messages of one role follow each other only where they did before, except for pins and the
+ * summary. */
 static void check_roles(const struct trial *t)
 {
     const struct message *after = t->after.messages.items;

@@ -1,4 +1,4 @@
-/* Whether a compaction is worth beginning, and which key keeps it from that. */
+/* Whether a compaction is worthwhile, and which setting prevents it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static char *words(size_t bytes)
     return support_keep(text);
 }
 
-/* So many turns, the messages of so many bytes each. */
+/* Adds this number of turns with messages of this number of bytes. */
 static void talk(int turns, size_t bytes)
 {
     char *text = words(bytes);

@@ -14,7 +14,7 @@ static void check(const char *text, const char *earlier, const char *expected)
     assert_string_equal(support_keep(sections_complete(text, earlier)), expected);
 }
 
-/* So that neither is changed without the other. */
+/* The prompt and the list of sections cannot be changed separately. */
 TEST(the_prompt_names_them_all)
 {
     assert_int_equal(sections_count(embedded_text("prompts/compaction-structured.md")), SECTIONS);

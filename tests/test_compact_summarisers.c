@@ -293,7 +293,7 @@ static void start_offline(void)
     start(&offline);
 }
 
-/* Each prompt reaches the extract, not the answer to a question. */
+/* Each summary prompt reaches the extract, not the offline model's answers to questions. */
 TEST(offline_each_prompt_is_understood)
 {
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured,

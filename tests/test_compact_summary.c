@@ -256,7 +256,7 @@ TEST(a_request_has_system_limit_and_no_tools)
     }
 }
 
-/* Every model API wants the user's word first. */
+/* Every model API requires a user's message first. */
 TEST(a_conversation_from_its_middle_begins_with_the_user)
 {
     add(ROLE_ASSISTANT, "An answer.");
@@ -346,7 +346,7 @@ TEST(what_fits_is_not_folded)
     lacks(prompt_of(0), "parts");
 }
 
-/* Whatever the window, and where none is known. */
+/* The limit of bytes holds for any window, and for an unknown one. */
 TEST(parts_keep_to_the_limit_of_bytes)
 {
     static const int64_t windows[] = {0, 100000};
@@ -439,7 +439,7 @@ static void release_parts(struct parts *p)
     vec_release(&p->of.items);
 }
 
-/* All that goes, as one text. */
+/* All dropped messages as one text. */
 static void all_text(struct buf *out)
 {
     struct parts parts = make_parts(0);
@@ -481,7 +481,7 @@ static void check_sizes(void)
     }
 }
 
-/* Each part carries on the summary of those before it, and says which it is. */
+/* Each part carries the summary of the parts before it, and states its number. */
 static void check_chain(void)
 {
     int of = (int)b.script.sent.len;
@@ -494,7 +494,7 @@ static void check_chain(void)
     }
 }
 
-/* Every byte of every message reaches some request, in order; each request fits the window. */
+/* Every byte of every message is in some request, in order; each request fits the window. */
 TEST(folding_skips_nothing)
 {
     enum { PARTS = 20 };
@@ -728,7 +728,7 @@ TEST(each_part_has_the_whole_limit)
     assert_false(b.summary.usage.estimated);
 }
 
-/* From the second part on there is an earlier summary, which is updated. */
+/* From the second part on there is an earlier summary to update. */
 TEST(a_folded_summary_is_updated)
 {
     b.job.mode = &mode_structured;

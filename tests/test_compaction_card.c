@@ -517,7 +517,7 @@ TEST(an_undo_reaches_back_over_pages)
     free(text);
 }
 
-/* Only the end of a log tells less than the events did as they came. */
+/* A log holds less than the live events only at its end. */
 TEST(resumed_it_looks_the_same)
 {
     struct event *live[] = {EV(TURN_STARTED, 1, "q"),

@@ -93,7 +93,7 @@ static const char bash_script[] =
     "_tiro tiro; for reply in \"${COMPREPLY[@]}\"; do printf '%s\\n' \"$reply\"; done\n"
     "[[ ! -e evil ]]";
 
-/* One line each. The caller frees. */
+/* The completions, one per line. The caller frees. */
 static char *bash(const char *line)
 {
     return support_keep(run_shell((const char *const[]){"/bin/bash", "--norc", "--noprofile", "-c",
@@ -218,7 +218,7 @@ static const char zsh_script[] =
     "for line; do zpty -w -n z \"$line\"$'\\t\\x18'; zpty -r -m z seen '*BEGIN * END*'\n"
     "seen=${seen##*BEGIN }; print -r -- \"${seen%% END*}\"; done } always { zpty -d z }";
 
-/* As it is installed, and as a person would read it in. */
+/* The installed file, and the file sourced by hand. */
 static const char zsh_installed[] = "fpath=($SOURCE_DIR/data/completion/zsh $fpath); compinit -u";
 static const char zsh_read_in[] = "compinit -u; source <(tiro completion zsh)";
 

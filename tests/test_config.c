@@ -38,7 +38,7 @@ static void load(struct fixture *f, const char *text)
     config_load_text(f->config, "a.ini", text, &f->problems);
 }
 
-/* Nothing writes to it, though environ's type is not const. */
+/* The environment is not written to, though environ's type is not const. */
 static void load_environment(struct fixture *f, const char *const *environment)
 {
     config_load_environment(f->config, (char *const *)environment, &f->problems);
@@ -397,7 +397,7 @@ TEST(a_byte_order_mark_is_no_fault)
     assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
 }
 
-/* In a locale whose decimal point is a comma, the file's is still a point. */
+/* A decimal point in the file is a point in every locale. */
 TEST(the_locale_does_not_matter)
 {
     struct fixture *f = *state;

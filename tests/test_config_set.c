@@ -174,7 +174,7 @@ static void assert_same_value(const char *before, const char *after, const char 
                  after);
 }
 
-/* Nothing else changes, whatever the file; and what was set and taken out leaves no trace. */
+/* Nothing else in the file changes; a key that was set and removed leaves no trace. */
 TEST(any_text_survives)
 {
     uint64_t seed = support_seed();
@@ -202,7 +202,7 @@ TEST(any_text_survives)
     assert_in_range(refused, 0, 200);
 }
 
-/* Every key goes into a copy of the explained file below its own line. */
+/* Every key that is set in a copy of the explained file goes below its own line. */
 TEST(the_explained_file_takes_every_key)
 {
     const char *text = embedded_text("tiro.ini");
@@ -304,7 +304,7 @@ static void set_from_input(const char *key, const char *value)
     assert_no_text(program_output(r), "secret");
 }
 
-/* Also where the value was there before: the file is nobody else's to read. */
+/* The file is made private even if it held the value before. */
 TEST(a_secret_is_ones_own)
 {
     static const struct {
@@ -322,7 +322,7 @@ TEST(a_secret_is_ones_own)
     }
 }
 
-/* Not in a listing of processes, and not in what is shown. */
+/* The password appears neither in a list of processes nor in the output. */
 TEST(a_password_in_a_url_is_secret)
 {
     struct result r = RUN("config", "set", "openai.base_url", "https://me:secret@host/v1");
@@ -365,7 +365,7 @@ TEST(the_environment_is_told_of)
     assert_config("[ui]\ntheme = light\n");
 }
 
-/* Each of many that change the file at once finds its change in it afterwards. */
+/* Of several processes that change the file at once, each finds its change in it afterwards. */
 TEST(changes_at_once_are_all_kept)
 {
     static const char *const keys[] = {"ui.notify_after", "tools.timeout", "tools.command_timeout",

@@ -90,7 +90,7 @@ static bool waits(void)
     return false;
 }
 
-/* As the answer that it waits for, or will. */
+/* Gives the context as the answer to the view's request, now or later. */
 static void give_context(struct context c)
 {
     if (!waits()) {
@@ -534,7 +534,7 @@ TEST(a_click_chooses_and_opens)
     see("\u203aBy the river.");
 }
 
-/* Whatever the texts are, and however small the screen. */
+/* Holds for any texts and the smallest screens. */
 TEST(any_text_fits_any_size)
 {
     static const char *const texts[] = {

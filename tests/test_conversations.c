@@ -257,7 +257,7 @@ TEST_IF(capability_store(), what_one_talks_to_stays)
     engine_free(engine);
 }
 
-/* It can be resumed elsewhere from then on. */
+/* Another process can resume the session afterwards. */
 TEST_IF(capability_store(), one_that_is_done_closes_its_session)
 {
     open_engine(true);
@@ -372,7 +372,7 @@ TEST_IF(capability_store(), the_end_interrupts_all)
 
 enum { SOON_MS = 50, ROUNDS = 9, LONG_MS = 2000 };
 
-/* How long the answer takes. */
+/* The time until the answer. */
 static int64_t ask(const struct operation *o, const void *params)
 {
     int64_t began = clock_mono_ms();
@@ -402,7 +402,8 @@ static void assert_soon(const struct operation *o, const void *params)
     assert_true(took[ROUNDS - 1] <= LONG_MS);
 }
 
-/* So long that every conversation has to keep what streamed (a checkpoint a second), and cannot. */
+/* Waits so long that every conversation must save its streamed text (a checkpoint per second), and
+ * cannot. */
 static void wait_until_all_wait(void)
 {
     for (int64_t until = clock_mono_ms() + 1500; clock_mono_ms() < until;)
@@ -418,7 +419,7 @@ static void expect_delta(const char *session)
     }
 }
 
-/* Another process writes, and every conversation streams, and waits for that to keep what came. */
+/* Another process writes, and every conversation streams and waits to save its text. */
 TEST_IF(capability_store(), reads_wait_for_nobody)
 {
     struct store *other;

@@ -1,5 +1,5 @@
-/* Two processes that could ingest the same, or make the same vectors: each document is read once,
- * and each passage goes to the endpoint once. */
+/* Two processes that could ingest the same files or compute the same vectors: each document is read
+ * once, and each passage is sent to the endpoint once. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -37,7 +37,7 @@ static int tear_down(void **state)
 
 FIXTURE(set_up, tear_down);
 
-/* So many times it fails in a way that is not tried again at once. */
+/* The next requests fail, this many times, with an error that is not retried at once. */
 static void fail_next(int times)
 {
     const struct reply refusal = {.fault = REPLY_STATUS, .status = 401};

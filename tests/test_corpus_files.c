@@ -309,7 +309,7 @@ TEST(a_renamed_file_is_found_under_its_new_name)
     assert_string_equal(shelf_search("d", "old"), "");
 }
 
-/* Its size and its bytes are others, its time of modification is set back. */
+/* The file's size and bytes change, and its modification time is set back. */
 TEST(a_file_whose_time_was_set_back_is_read)
 {
     struct stat before;

@@ -103,7 +103,7 @@ static const char *add_notes(void)
 FIXTURE(set_up, tear_down);
 NEEDS(capability_store() && capability_corpora());
 
-/* Nothing was ever kept: there is no file, and reading makes none. */
+/* The store was never written: there is no file, and reading makes none. */
 TEST(an_empty_store_has_no_corpora)
 {
     says("corpus/list", "{}", "'corpora':[]");

@@ -173,7 +173,7 @@ TEST(a_mistake_is_told_by_its_member)
     expect_error("rag_ingest", "{'corpus_id':'a','filename':'x','text':''}", "text");
 }
 
-/* Without a name in the session there is nothing to search. */
+/* Without a corpus in the session there is nothing to search. */
 TEST(what_nobody_named_is_not_offered)
 {
     text("a.txt", "a lantern");

@@ -93,8 +93,8 @@ static void assert_refused(struct result r, const char *name)
     assert_text(r.err, "tiro.db");
 }
 
-/* Whatever asks for the store fails, a message too: its author may have counted on its being kept.
- */
+/* Every command that needs the store fails, even a message, since its author may rely on its being
+ * kept. */
 static void each_verb_says_so(const char *name)
 {
     assert_refused(RUN("sessions", "list"), name);
@@ -142,7 +142,7 @@ static int run_as_nobody(const char *path)
     return ok ? 0 : 1;
 }
 
-/* Others get as far as the directory. */
+/* Other users can reach the directory. */
 static void open_ways(void)
 {
     static const char *const names[] = {".", ".local", ".local/share"};
@@ -169,7 +169,7 @@ TEST(a_read_only_file_can_be_read)
 
 /* --- a file that somebody else has ----------------------------------------------------------- */
 
-/* One wait, and not one for each thing that is tried. */
+/* One wait in total, not one for each attempt. */
 enum { PATIENCE_MS = 5000, MOST_MS = 2 * PATIENCE_MS - 1000 };
 
 /* Commands that wait for a locked store, all at once. */

@@ -59,7 +59,7 @@ static char *newest_session(void)
 NEEDS(capability_store() && capability_compaction() && capability_memory());
 FIXTURE(support_setup, support_teardown);
 
-/* As a real model does it: a call, a search, a result, an answer. */
+/* The order of a real model's reply: a call, a search, a result, an answer. */
 static void ask_as_stream(void)
 {
     static const char *const order[] = {

@@ -9,7 +9,7 @@
 #include "ui/app/dispatch.h"
 #include "ui/app/turns.h"
 
-/* In place of the engine's. */
+/* Replaces the engine's function: records the requests. */
 static VEC(struct operation_request *) asked;
 
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)

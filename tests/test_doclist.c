@@ -128,7 +128,7 @@ static void expect_places(const struct posting *p, const struct place_bytes *byt
     vec_release(&found.items);
 }
 
-/* Each of them in its turn is what FTS5 tells of the word, or of all that begin so. */
+/* The lists, taken in turn, equal FTS5's for the word, or for all words with the prefix. */
 static void expect_list(const char *word, bool open, const struct postings *list,
                         const struct place_bytes *bytes)
 {
@@ -243,7 +243,7 @@ static void put_page(int64_t id, const struct buf *page)
     must(query_run(&q));
 }
 
-/* Some bytes are others, or the end is missing. */
+/* Changes some bytes, or removes the end. */
 static void damage(struct buf *page)
 {
     if (page->len > 0 && chance(8) == 0)

@@ -190,7 +190,7 @@ TEST_IF(capability_memory(), test_memory_is_told)
     unsetenv("TIRO_MEMORY_ENABLED");
 }
 
-/* Nobody listens there, and nobody is asked. */
+/* No server listens there, and no request is made. */
 TEST_IF(capability_memory(), test_embedding_endpoint)
 {
     setenv("TIRO_EMBEDDING_PROVIDER", "openai", 1);

@@ -58,7 +58,7 @@ static void look(int width, int height)
     assert_true(r.caret_col >= 0 && r.caret_col < width);
 }
 
-/* As it is once the person has paused and seen it. */
+/* Opens the review after the pause, with the draft seen by the user. */
 static void open_with(const char *text)
 {
     begin(text);
@@ -145,7 +145,7 @@ TEST(it_does_not_open_behind_something_else)
     assert_true(draft_review_open(&r));
 }
 
-/* Before it is open every key is the message's; before it is drawn none decides. */
+/* Before the review is open every key goes to the message; before it is drawn no key decides. */
 TEST(what_was_typed_ahead_decides_nothing)
 {
     begin(summary);
@@ -506,7 +506,7 @@ static void tell_event(enum event_type type)
 
 FIXTURES(still_app, still_app_setup, still_app_teardown);
 
-/* Whatever ends what it was made for ends the review, and the message is as it was. */
+/* Any end of the draft's compaction ends the review, and the message is unchanged. */
 TEST(reviews_close)
 {
     static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
@@ -534,7 +534,7 @@ TEST(reviews_close)
     assert_string_equal(editor_text(app.editor), "my own words");
 }
 
-/* Not while a list has the keyboard: and then nothing wakes for it either. */
+/* The review does not open while a list has the keyboard, and then sets no timer either. */
 TEST(it_waits_for_the_keyboard)
 {
     app.find.active = true;

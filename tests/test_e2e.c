@@ -22,7 +22,7 @@ enum { DEADLINE_MS = 20000 };
 static const char hello[] = "Hello from the scripted model.";
 static struct model_server *server;
 
-/* How each provider is reached, and where its request carries what. */
+/* The address of each provider, and the parts of its request. */
 struct dialect {
     const char *name, *url_variable, *url_suffix, *key_variable, *key_header, *key_value;
 };

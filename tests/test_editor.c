@@ -276,8 +276,8 @@ static void random_edit(uint64_t *seed)
         keys("<undo*3>");
 }
 
-/* Whatever is done, the rows are those of a layout from scratch, the caret is on a border, and undo
- * leads back to nothing and redo to what was. */
+/* After any edit, the rows equal a layout from scratch, the caret is on a border, and undo and redo
+ * lead to the earlier texts. */
 TEST(parts_are_as_good_as_the_whole)
 {
     uint64_t seed = support_seed();

@@ -99,7 +99,7 @@ TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_se
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
 }
 
-/* Whatever the program was started with. */
+/* The session's model does not depend on the program's arguments. */
 TEST_IF(capability_store(), a_session_keeps_its_model)
 {
     char id[UUID_LEN + 1];
@@ -208,7 +208,7 @@ static void expect_open(char own[][UUID_LEN + 1], int count, int most)
     assert_in_range(held, 0, most);
 }
 
-/* One that rests closes by itself, and nobody who asks it again notices. */
+/* An idle session closes by itself, and its next user does not notice. */
 TEST_IF(capability_store(), what_rests_closes)
 {
     char own[4][UUID_LEN + 1], *directory = support_path("data");
@@ -242,7 +242,8 @@ TEST_IF(capability_store(), what_rests_closes)
 /* --- a store that cannot be used ----------------------------------------------------------------
  */
 
-/* Nobody would see that what is said in memory is lost; once it is well again all goes on. */
+/* With a store in memory nobody would see that sessions are lost; when the store is repaired, work
+ * continues. */
 TEST_IF(capability_store(), a_store_that_cannot_be_used_is_no_store_in_memory)
 {
     static const char rubbish[] = "This is no database.";
@@ -293,7 +294,8 @@ static void open_again(const char *id, bool read_only)
     operation_answer_free(served_done(&operation_session_open, &params));
 }
 
-/* By whatever name, until somebody opens it to write, or closes it. */
+/* A read-only session takes no turn, by any of its names, until it is opened for writing or
+ * closed. */
 TEST_IF(capability_store(), a_session_that_is_looked_at_takes_no_turn)
 {
     char id[UUID_LEN + 1];
@@ -315,7 +317,7 @@ TEST_IF(capability_store(), a_session_that_is_looked_at_takes_no_turn)
     engine_free(served);
 }
 
-/* It may be read, and is live again when somebody opens it or says so. */
+/* The session may be read, and is live again when a client opens it or says so. */
 TEST_IF(capability_store(), a_session_that_is_archived_takes_no_turn_until_it_is_resumed)
 {
     char id[UUID_LEN + 1];
@@ -521,7 +523,7 @@ static bool keep_event(void *log, const struct event *ev)
     return true;
 }
 
-/* Beside the served, whose notices all count here. */
+/* Reads on a connection of its own, beside the engine, whose notices all count here. */
 static void read_log(const char *id, struct event_list *log)
 {
     struct session_info info = {0};

@@ -1,5 +1,5 @@
-/* Every row of the table of errors, provoked in the real program: what standard error says, the
- * exit status, and what the formats of `tiro run` tell a program that reads them. */
+/* Every row of the table of errors, provoked in the real program: standard error, the exit status,
+ * and the output of `tiro run` for programs. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool tells_use(const char *line)
     return strncmp(line, "tiro: used: ", 12) == 0 || strstr(line, " of [budget] ");
 }
 
-/* Each line is of this error. */
+/* Each line reports this error. */
 static void assert_said(const char *err, enum err_code code)
 {
     char *prefix = support_text("tiro: %s: ", err_info(code)->name);
@@ -286,7 +286,7 @@ PROVOKE(SESSION_NOT_RUNNING)
     screen_says(s, "Nothing is running.");
 }
 
-/* Nothing is to be done about it. */
+/* A message without advice, since the user need not act. */
 static void screen_tells(struct screen *s, const char *sentence)
 {
     assert_true(screen_wait_text(s, sentence, WAIT_MS));
@@ -625,7 +625,7 @@ static void provoke_USAGE(void **state)
 
 /* --- the table itself ------------------------------------------------------------------------ */
 
-/* As published for programs that call this one: never to be changed. */
+/* As published for programs that call this one: the values must never change. */
 static const struct {
     const char *name;
     int rpc, rest, exit_status;

@@ -86,7 +86,7 @@ static void archive(struct engine *s)
     notice_free(surface_expect_changed(s));
 }
 
-/* How many wait, as the notice of proposals says. */
+/* The number of waiting proposals in the notice. */
 static int64_t expect_proposals(struct engine *s)
 {
     struct notice *n = surface_expect(s, NOTICE_LEARNED);
@@ -206,7 +206,7 @@ static bool use_is_noted(void *none)
                          " WHERE type = 'learned_extracted'") > 0;
 }
 
-/* So it is in the lists of sessions; their order stays. */
+/* The lists of sessions show the sum; their order stays. */
 TEST(what_proposals_use_is_added_to_the_session)
 {
     struct engine *s = open_new();
@@ -232,7 +232,7 @@ struct wanted_lock {
     int lock;
 };
 
-/* Whoever archived the session may still have it. */
+/* The process that archived the session may still hold it. */
 static bool is_taken(void *context)
 {
     struct wanted_lock *w = context;
@@ -386,7 +386,7 @@ TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
     engine_free(s);
 }
 
-/* Whatever ends the program meanwhile: the next start goes on. */
+/* Any end of the program: the next start continues. */
 TEST(a_session_waits_for_the_next_start)
 {
     struct engine *s = open_new();

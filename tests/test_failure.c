@@ -304,7 +304,7 @@ TEST(test_kinds)
     }
 }
 
-/* Whatever the server is: a proxy in front of it says it in HTML. */
+/* A proxy in front of any server may say it in HTML. */
 TEST(test_too_many_bytes)
 {
     static const struct {

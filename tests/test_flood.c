@@ -40,7 +40,7 @@ static const struct pattern patterns[] = {
 
 enum { PATTERNS = sizeof patterns / sizeof *patterns, LAID_OUT = 4 };
 
-/* At least so many bytes. */
+/* Text of at least this many bytes. */
 static char *text_of(const struct pattern *s, size_t len)
 {
     struct buf text = BUF_INIT;
@@ -191,8 +191,8 @@ static void call_with_much(void *context, const char *body, size_t len, struct r
     *r = (struct reply){.tool_name = "read_file", .tool_args = args};
 }
 
-/* Every answer calls with as much as an answer may have. The turn ends before a request gets longer
- * than any server takes, and before it fills the memory. */
+/* Every answer makes as many calls as allowed. The turn ends before a request is longer than any
+ * server accepts, and before memory is full. */
 TEST_IF(SUPPORT_TELLS_MEMORY, test_a_request_is_bounded)
 {
     size_t largest = 0;

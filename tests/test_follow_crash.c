@@ -121,7 +121,7 @@ static bool has_ended_or_done(void *child)
     return has_ended(((const struct support_child *)child)->pid) || nothing_is_left();
 }
 
-/* It is hit at this call; 0: it runs until all is in memory. */
+/* The program is hit at this call; 0: it runs until all entries are in memory. */
 static struct kill_count run(long at)
 {
     struct support_child child;

@@ -108,9 +108,8 @@ static char *long_answer(const char *end)
     return support_keep(buf_take(&text));
 }
 
-/* One in the history, for the next request, and one in the transcript; not what the store, the
- * network and the screen made of it on its way. Where sessions are not kept, the store is in memory.
- */
+/* One copy in the history, for the next request, and one in the transcript; no copies from the
+ * store, the network and the screen. If sessions are not kept, the store is in memory. */
 TEST_IF(SUPPORT_TELLS_MEMORY && capability_store(), test_an_answer_leaves_little_more_than_its_text)
 {
     struct screen *s = scene_open(24, 80, NULL);

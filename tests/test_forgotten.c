@@ -54,7 +54,7 @@ static int look_into(const char *path, const struct stat *st, int kind, struct F
     return 0;
 }
 
-/* Where the text stands; kept. "": nowhere. */
+/* The places of the text; kept. "" if there are none. */
 static const char *places_of(const char *text)
 {
     char *directory = support_text("%s", scene_store());
@@ -102,7 +102,7 @@ static void ask(const struct batch *b, struct buf *params)
     buf_clear(params);
 }
 
-/* With both words in turns; NULL: that turn is left out. */
+/* Runs turns with both words; NULL leaves out that turn. */
 static void run(const struct batch *b, const char *const words[2])
 {
     struct buf params = BUF_INIT;
@@ -185,8 +185,8 @@ static bool is_purged(void *none)
     return damage_number(scene_store(), "SELECT count(*) FROM words_state WHERE purge") == 0;
 }
 
-/* Its snapshot keeps the journal; the server tries until it has gone. No file is looked into
- * meanwhile: closing it would drop the reader's locks. */
+/* The reader's snapshot keeps the journal; the server retries until the reader has gone. The test
+ * opens no file meanwhile, since closing it would drop the reader's locks. */
 TEST(a_reader_only_delays_it)
 {
     struct store *reader;
@@ -238,7 +238,7 @@ static bool is_settled(void *none)
     return stat(support_text("%s-wal", scene_store()), &st) == 0 && st.st_size == 0;
 }
 
-/* By a command beside the server, whose connections stay open. */
+/* A separate command forgets, while the server's connections stay open. */
 TEST(a_command_forgets_beside_a_server)
 {
     RPC_START(&client, NULL);

@@ -1,4 +1,4 @@
-/* Where a fork parts from its session: the pure cut. */
+/* The point where a fork leaves its session: the pure function. */
 #include <stdlib.h>
 #include <string.h>
 

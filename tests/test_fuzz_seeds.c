@@ -50,7 +50,7 @@ static void let_faults_end_it(void)
         signal(faults[i], SIG_DFL);
 }
 
-/* In a process of its own: `now` tells the other one which seed ended it. */
+/* Runs in a process of its own: `now` tells the parent which seed ended it. */
 static int replay_directory(const struct fuzz_target *target, const char *directory, char *now)
 {
     struct dirent **entries;

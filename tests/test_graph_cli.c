@@ -58,7 +58,7 @@ TEST(an_empty_graph_says_what_fills_it)
     WARNS("tiro graph add");
 }
 
-/* Also where durable memory is off. */
+/* The index is rebuilt even if durable memory is off. */
 TEST(an_index_that_lacks_entities_is_made_anew)
 {
     char *database = support_path(".local/share/tiro/tiro.db");
@@ -166,7 +166,7 @@ TEST(what_cannot_be_added_whole_is_not_added)
     assert_int_equal(r.status, 1);
 }
 
-/* Whoever imports from a pipe that goes on keeps nobody from writing. */
+/* An import from a pipe that stays open blocks no other writer. */
 TEST(two_programs_write_at_once)
 {
     struct support_child import;

@@ -60,7 +60,7 @@ static const char *recovered_lines(int64_t *lost)
     return facts_lines();
 }
 
-/* Nothing leads to the pages any more: the schema is destroyed. */
+/* The schema is destroyed, so no table leads to the pages. */
 TEST(facts_are_found_in_pages_that_nothing_leads_to)
 {
     uint64_t seed = support_seed();

@@ -122,7 +122,7 @@ static void take_many(struct graph_import *in)
         assert_true(graph_import_line(in, ++number, text, strcspn(text, "\n"), &facts.e));
 }
 
-/* As another process does it: on a connection that does not wait. */
+/* Writes as another process does, on a connection that does not wait. */
 static bool write_between(void *asked, int64_t done, int64_t of)
 {
     struct graph other = {.language = "english"};

@@ -124,7 +124,7 @@ static void kyoto(void)
 NEEDS(capability_memory() && capability_store());
 FIXTURE(set_up, tear_down);
 
-/* Nothing was ever kept: there is no file, and reading makes none. */
+/* The store was never written: there is no file, and reading makes none. */
 TEST(an_empty_store_has_an_empty_graph)
 {
     says("graph/list", "{}", "'entities':[],'relations':[],'total':0");

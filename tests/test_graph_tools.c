@@ -313,7 +313,7 @@ static void expect_preview(const char *tool, const char *args, const char *previ
         fail_msg("%s(%s): \"%s\"", tool, args, play.asked_preview);
 }
 
-/* Nothing of it is kept until the answer. */
+/* No change is kept before the answer. */
 TEST(a_question_says_what_would_change)
 {
     kyoto();

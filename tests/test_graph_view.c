@@ -87,7 +87,7 @@ static void begin(void)
     forget_sent();
 }
 
-/* At the rows of the city. */
+/* Moves to the rows of the city. */
 static void walk(void)
 {
     begin();

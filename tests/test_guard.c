@@ -62,7 +62,7 @@ TEST(usual_places_are_known)
     guard_release(&g);
 }
 
-/* By the place where they are, whatever links lead to it. */
+/* Files are recognised by their real place, through any links. */
 TEST(our_own_files_are_known)
 {
     workplace_mkdir(".config");
@@ -120,7 +120,7 @@ static void put_secrets(void)
     workplace_link(".ssh", "work/dir");
 }
 
-/* Even who calls a tool without the gate before it reaches nothing. */
+/* A tool that is called without the gate still reaches nothing. */
 TEST(no_tool_reaches_one_unasked)
 {
     struct workplace *w = *state;

@@ -252,7 +252,7 @@ TEST(test_no_rights)
     chmod(support_dir(), 0700);
 }
 
-/* Neither the index of the log can be made nor the log be folded in. */
+/* The index of the log cannot be made, and the log cannot be merged. */
 TEST(test_log_without_rights)
 {
     char *shm = support_text("%s-shm", path);

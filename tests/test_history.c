@@ -144,7 +144,7 @@ TEST(what_happened_becomes_messages)
         {TURN("a", "b") " q:gone m r:hm fail q@7:gone m a:some m fail",
          "u:a a:b u:gone a*:some #2"},
 
-        /* Again: what followed goes, once. */
+        /* The edited turn removes all later ones, once. */
         {TURN("a", "b") " " TURN("c", "d") " " TURN("e", "f") " q@7:c2", "u:a a:b u:c2 #2~"},
         {TURN("a", "b") " " TURN("c", "d") " " TURN("e", "f") " q@7:c2 . q@7:x",
          "u:a a:b u:c2 u:x #3~"},
@@ -489,7 +489,7 @@ TEST(test_those_that_do_not_fit)
     }
 }
 
-/* So that it is said once, also by the next process. */
+/* The warning is remembered, so that it is given once, even by the next process. */
 TEST(test_the_obstacle_is_remembered)
 {
     struct history back;
@@ -561,7 +561,7 @@ TEST(test_an_undone_success_is_one)
     assert_false(live.compaction.suspended);
 }
 
-/* Neither what counts for nothing nor a failure by hand in another mode opens it. */
+/* Neither an ignored attempt nor a failure by hand in another mode ends the suspension. */
 TEST(test_what_is_suspended_stays_so)
 {
     go(TURN("a", "b"));
@@ -697,7 +697,7 @@ static bool has_text(enum event_type type)
            type != EVENT_LEARNED_EXTRACTED;
 }
 
-/* One that fits, or that names messages at random. */
+/* A rebuild that fits, or that names random messages. */
 static char *random_rebuild(const struct history *h)
 {
     struct rebuild r = {0};
@@ -935,7 +935,7 @@ TEST(test_any_sequence)
         one_sequence();
 }
 
-/* Each costs what it adds. */
+/* The cost of each call is in proportion to the bytes that it adds. */
 TEST(test_many_calls_in_one_answer)
 {
     enum { CALLS = 4000, ARGS = 16384, SOON_MS = 20000 };

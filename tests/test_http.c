@@ -29,7 +29,7 @@ static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t name_changed = PTHREAD_COND_INITIALIZER;
 static bool name_asked, name_answered;
 
-/* In place of the C library's: libcurl calls this one on its resolver's thread. */
+/* Replaces the C library's function: libcurl calls this one on its resolver's thread. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
                 struct addrinfo **out)
 {
@@ -274,7 +274,7 @@ TEST(test_connection_is_kept)
     server_release(&s);
 }
 
-/* After its last event an answer does not wait for a body that never ends. */
+/* After the last event the client does not wait for a body that never ends. */
 TEST(test_end_without_an_end)
 {
     static const char *const replies[] = {

@@ -236,7 +236,7 @@ TEST(test_a_chunk_extension_without_end)
     client_end(&c);
 }
 
-/* Whether it is the connection to that port. */
+/* Whether the descriptor is the connection to that port. */
 static bool leads_to(int fd, in_port_t port)
 {
     struct sockaddr_in peer;

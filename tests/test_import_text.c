@@ -262,7 +262,7 @@ TEST_IF(capability_store() && capability_memory(), test_a_line_of_many_values_ta
     expect_little_memory("memory", path, 64, "line:1: the JSON has more than");
 }
 
-/* Its fault is at its end. */
+/* The fault is at the end of the text. */
 TEST_IF(capability_store(), test_a_large_one_that_breaks_off_is_none)
 {
     char *path =
@@ -297,7 +297,7 @@ static bool has_begun(void *context)
     return there;
 }
 
-/* Whoever writes into the pipe has stopped in the middle. */
+/* The writer of the pipe has stopped in the middle. */
 TEST_IF(capability_store(), test_a_signal_ends_a_pipe_that_says_nothing)
 {
     static const char begun[] = "[{\"role\":\"user\",\"content\":\"x\"},";
@@ -306,7 +306,7 @@ TEST_IF(capability_store(), test_a_signal_ends_a_pipe_that_says_nothing)
     support_start(&c, argv);
     assert_int_equal(write(c.in, begun, strlen(begun)), strlen(begun));
     assert_true(support_wait_until(has_begun, NULL, PATIENCE_MS));
-    /* Until its handler is there the signal just kills. */
+    /* Waits until the handler is installed; before, the signal kills the program. */
     int in = c.in;
     c.in = fcntl(in, F_DUPFD_CLOEXEC, 0);
     kill(c.pid, SIGINT);

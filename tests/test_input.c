@@ -233,7 +233,7 @@ TEST(test_endless_answers_are_bounded)
     input_release(&in);
 }
 
-/* Not every beginning of an answer is one. */
+/* Some beginnings of an answer are Alt keys. */
 TEST(test_alt_keys_that_look_like_answers)
 {
     struct input in;
@@ -249,7 +249,7 @@ TEST(test_alt_keys_that_look_like_answers)
     input_release(&in);
 }
 
-/* All keys in one stream, cut after every byte, and in two pieces at every place. */
+/* All keys in one stream, cut after every byte, and in two pieces at every position. */
 TEST(test_any_split)
 {
     struct buf stream = BUF_INIT;

@@ -105,7 +105,7 @@ static const struct {
 #define SENTENCE "This is a sentence of some forty letters. "
 #define LONG_TEXT SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE
 
-/* Those that compact come last; a program that cannot has none of them. */
+/* The states with a compaction come last; a build without compaction has none of them. */
 static size_t count_states(void)
 {
     size_t count = sizeof states / sizeof *states;
@@ -188,7 +188,7 @@ TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
     }
 }
 
-/* Each either works at once or is SESSION_BUSY: nothing waits for the turn in silence. */
+/* Each operation works at once or fails with SESSION_BUSY; none waits for the turn in silence. */
 TEST(what_may_come_during_a_turn)
 {
     static const struct {
@@ -273,8 +273,8 @@ TEST(answers_decide)
     }
 }
 
-/* Another process writes, and a turn cannot begin: the message comes back as soon as the user has
- * had enough of waiting, and goes through as soon as the other one is done. */
+/* Another process writes, and a turn cannot begin: an interrupt gives the message back, and the
+ * message is sent when the other process is done. */
 TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
 {
     struct store *other;
@@ -297,7 +297,7 @@ TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
     engine_free(s);
 }
 
-/* Nobody can be asked: no. */
+/* Without a user the answer is no. */
 TEST(without_somebody_to_ask_the_answer_is_no)
 {
     struct engine_options options = surface_options(NULL, true);

@@ -317,7 +317,8 @@ static int64_t count_rows(const char *where)
     return damage_sql(path, sql);
 }
 
-/* Every entry is of a compaction that holds, and each of those has what it dropped. */
+/* Every entry belongs to a compaction that holds, and each such compaction has all its dropped
+ * messages in memory. */
 static void assert_memory(void)
 {
     int64_t sum = 0;
@@ -444,7 +445,7 @@ static int64_t count_events(const char *type)
     return damage_sql(path, sql);
 }
 
-/* Where nothing is for memory, or there is none, nothing is told. */
+/* If no entry went to memory, or there is no memory, no notice is given. */
 TEST(test_what_memory_took_is_told)
 {
     struct error e = {0};
@@ -874,7 +875,7 @@ static void any_pin(void)
     assert_int_equal(journal_pin(&j, m->seq, maybe(0.6), &e), may);
 }
 
-/* Whether the model wants to go on. */
+/* Whether the model makes another call. */
 static bool any_call(void)
 {
     if (maybe(0.2))
@@ -891,7 +892,7 @@ static bool any_call(void)
     return call;
 }
 
-/* Whether it ended; else the program died in it. */
+/* Whether the run ended; otherwise the program died in it. */
 static bool any_run(void)
 {
     static const enum event_type ends[] = {EVENT_TURN_COMPLETED, EVENT_TURN_COMPLETED,
@@ -1047,7 +1048,7 @@ static void forget_known(void)
     free(known.after);
 }
 
-/* Whether it happened; it did wholly or not at all. */
+/* Whether the operation happened, which it did entirely or not at all. */
 static bool assert_before_or_after(void)
 {
     open_journal();
@@ -1064,7 +1065,7 @@ static bool assert_before_or_after(void)
     return happened;
 }
 
-/* In a process of its own, which may die of it. */
+/* Acts in a process of its own, which may die of the fault. */
 static int act_apart(bool (*act)(struct error *e), enum fault_point point, long n)
 {
     int status;
@@ -1172,7 +1173,7 @@ TEST(test_a_disk_that_refuses)
 
 /* --- size ------------------------------------------------------------------------------------- */
 
-/* Not copied: there may be thousands. */
+/* Kept messages are moved, not copied, since there may be thousands. */
 TEST(test_what_stays_is_moved)
 {
     struct history h;

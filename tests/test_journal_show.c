@@ -115,7 +115,7 @@ static bool add_kept(void *context, const struct event *ev)
     return true;
 }
 
-/* Whatever number was seen last, the log has the rest of what was told. */
+/* After any number that a client saw last, the log has the rest. */
 TEST(test_the_log_goes_on_behind_any_piece)
 {
     enum { SEEN = 40 };

@@ -64,7 +64,7 @@ TEST(test_defaults)
     assert_int_equal(keymap_find(&map, &letter), ACTION_NONE);
 }
 
-/* Where a terminal tells Shift and Ctrl, keys that need neither still mean the same. */
+/* On a terminal that reports Shift and Ctrl, keys without such bindings mean the same. */
 TEST(test_modified_keys_without_a_binding)
 {
     struct error e;
@@ -96,7 +96,7 @@ TEST(test_answers)
     assert_false(keymap_bind(&map, "allow_once", "a", &e));
 }
 
-/* Every default key can be read, is given once, and its action says what it does. */
+/* Every default key is valid and unique, and its action has a description. */
 TEST(test_table_is_sound)
 {
     for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {

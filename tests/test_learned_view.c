@@ -79,7 +79,7 @@ static void begin(void)
     forget_sent();
 }
 
-/* After a decision. */
+/* Lists again after a decision. */
 static void look_again(const char *list)
 {
     answer(&operation_learned_list, list);
@@ -111,7 +111,7 @@ TEST(an_item_unfolds_with_its_source_and_uses)
     act("o", "?message " HERE " 7");
 }
 
-/* So that nobody accepts words without having seen whose they are. */
+/* The user sees the speaker of a candidate before accepting it. */
 TEST(a_candidate_shows_its_message_before_it_is_accepted)
 {
 #define SAID(id, origin)                                                                           \

@@ -1,5 +1,5 @@
-/* Which messages a session has, by numbers alone: what the fold of its events has when it passes
- * over all compactions. */
+/* The messages of a session, by numbers alone: the result of folding its events without
+ * compactions. */
 #include <stdlib.h>
 
 #include "base/entropy.h"
@@ -32,7 +32,7 @@ static void check(bool ok)
         fail_msg("%s", e.text);
 }
 
-/* Both folds of the same events. */
+/* Two folds of the same events. */
 struct folds {
     struct history history;
     struct log_messages messages;
@@ -115,7 +115,7 @@ TEST(any_log_has_the_messages_of_its_fold)
     }
 }
 
-/* As imports have them. */
+/* The order of events in imports. */
 TEST(answers_without_the_beginning_of_a_call)
 {
     struct record r;

@@ -57,7 +57,7 @@ static int wanted_turns(void)
     return set && atoi(set) > 0 ? atoi(set) : TURNS;
 }
 
-/* Without what the allocator holds back in the arenas of threads that came and went. */
+/* Resident memory without the part that the allocator keeps in arenas of ended threads. */
 static int64_t resident_bytes(void)
 {
     long pages = 0;
@@ -153,7 +153,7 @@ static struct notice *next_notice(struct conversation *c)
     return n;
 }
 
-/* Until it is idle again. */
+/* Waits until the conversation is idle. */
 static void wait_for_end(struct conversation *c)
 {
     for (bool busy = true; busy;) {
@@ -212,7 +212,7 @@ static void pin(struct conversation *c, int64_t seq, bool pinned)
     wait_for_event(c, EVENT_MESSAGE_PINNED);
 }
 
-/* One message is pinned at a time, the newest compaction is sometimes taken back. */
+/* Keeps one message pinned, and sometimes undoes the newest compaction. */
 static void meddle(struct conversation *c)
 {
     if (c->failed_in_a_row == 0 && c->turn - c->pinned_in > 5) {

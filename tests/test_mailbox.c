@@ -123,7 +123,7 @@ static void *write_items(void *context)
     return NULL;
 }
 
-/* Nothing is lost, doubled or overtaken, however the threads meet. */
+/* No item is lost, doubled or reordered, for any timing of the threads. */
 TEST(threads_pass_everything_on)
 {
     struct mailbox *m = mailbox_new(free);

@@ -87,7 +87,7 @@ static char *read_page(const char *name)
     return buf_take(&out);
 }
 
-/* From a heading to the next one; the caller frees. */
+/* The text from a heading to the next one; the caller frees. */
 static char *part_of(const char *page, const char *heading)
 {
     char *start = support_text("#%s\n", heading);

@@ -148,7 +148,7 @@ TEST(test_answers)
                   "\xC3\xA9 [key] cl\xC3\xA8");
 }
 
-/* Only the beginning of a key, or of an escape, waits. */
+/* Only the beginning of a key or an escape is held back. */
 TEST(test_what_waits)
 {
     static const struct {

@@ -274,7 +274,7 @@ static const struct json *succeed(const char *name, const char *arguments)
     return json_get(result, "structuredContent");
 }
 
-/* It failed with this code, and says this. */
+/* The tool failed with this code and this text. */
 static void assert_failure(const struct json *result, const char *code, const char *says)
 {
     const char *text = text_of(result);
@@ -1011,7 +1011,7 @@ static void send_http(int fd, const char *method, const char *fields, const char
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 }
 
-/* Until the reply ends, or has this text (NULL: none); kept. */
+/* Reads until the reply ends, or contains this text (NULL: none); kept. */
 static const char *read_http(int fd, const char *until)
 {
     struct buf got = BUF_INIT;
@@ -1125,8 +1125,7 @@ TEST(one_protocol_is_spoken_on_standard_output)
     free(err);
 }
 
-/* Each word of --allow has a meaning where it is given, or the program says so and does not start.
- */
+/* Each word of --allow has an effect, or the program rejects it and does not start. */
 TEST(words_that_allow_nothing_are_refused)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Which requests of the Model Context Protocol are looked at, and what resources are called. */
+/* Requests of the Model Context Protocol that are admitted, and the names of resources. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

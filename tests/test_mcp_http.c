@@ -122,7 +122,7 @@ static struct mcp_exchange *begin_post(struct got *g, const struct mcp_headers *
     return mcp_post(mcp, headers, text, strlen(text), &reply, g);
 }
 
-/* Until it is answered; once a test, where that is not at once. */
+/* Posts and waits for the answer; at most once per test if the answer is not immediate. */
 static struct got post(const struct mcp_headers *headers, const char *body)
 {
     struct got g;
@@ -369,7 +369,7 @@ static const char *answered(void)
     return line;
 }
 
-/* Until the turn is over. */
+/* Leaves during a turn, and waits for its end. */
 static void leave_during_turn(const struct mcp_headers *headers, const char *body,
                               void (*then)(void *context))
 {

@@ -21,7 +21,7 @@ static char *path;
 static struct operation_context opened;
 static struct error e;
 
-/* For what the operation, and others that need no more, do. */
+/* Opens the parts that this operation needs, and others that need no more. */
 static void open_memories(const struct operation *o)
 {
     operation_close(&opened);
@@ -75,7 +75,7 @@ static bool import_bytes(const char *text, size_t len,
     return ok;
 }
 
-/* How many were new. */
+/* The number of new entries. */
 static int import_text(const char *text)
 {
     int64_t stored;
@@ -692,7 +692,7 @@ static size_t pick(size_t count)
     return (size_t)(entropy_unit() * (double)count);
 }
 
-/* Whatever the lines are: what was right before the first wrong one is there, and nothing else. */
+/* For any lines: all entries before the first faulty line are kept, and no others. */
 TEST(test_any_import)
 {
     static const char *const wrong[] = {

@@ -203,7 +203,7 @@ TEST(test_search_shows_the_question)
     buf_release(&lines);
 }
 
-/* With the title of a session that is kept here. */
+/* Keeps a session with this title here. */
 static char *keep_session(const char *title)
 {
     char *path = support_path(".local/share/tiro/tiro.db");
@@ -557,7 +557,7 @@ TEST(test_stats_and_reindex)
     unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 
-/* Those that were left while nothing was indexed; a second time there is nothing to do. */
+/* Indexes entries that were left while indexing was off; a second run has nothing to do. */
 TEST_IF(capability_store(), test_index_counts_what_it_indexed)
 {
     setenv("TIRO_PROVIDER_NAME", "offline", 1);

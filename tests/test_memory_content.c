@@ -94,7 +94,7 @@ TEST(many_ids_differ)
         free(ids[i]);
 }
 
-/* Each of millions of sentences is looked at once. */
+/* A text of millions of sentences is scanned once. */
 TEST(a_long_text_of_short_sentences)
 {
     struct buf text = BUF_INIT;

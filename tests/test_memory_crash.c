@@ -126,7 +126,7 @@ static int64_t found(struct memory *m, const char *text)
     return count;
 }
 
-/* By our own checks, by FTS5's, and by what a search finds. */
+/* Checks by our own functions, by FTS5's, and by searching. */
 static void assert_sound(void)
 {
     struct health health;
@@ -162,7 +162,7 @@ static void assert_nothing_stays(void)
 
 typedef bool (*change)(struct memory *m);
 
-/* In a process of its own, which dies of it at the n-th call; 0: never. */
+/* Acts in a process of its own, which dies at the n-th call; 0: never. */
 static int act_apart(change act, enum fault_point point, long n)
 {
     int status;
@@ -188,7 +188,7 @@ struct tally {
     int deaths, before, after;
 };
 
-/* From a call that fails to the next: a random stride in a sample. */
+/* The distance to the next failing call: random in a sample. */
 static long step(void)
 {
     return 1 + (long)(entropy_unit() * (double)suite_sample((size_t)3 * STRIDE, 0));
@@ -302,7 +302,7 @@ static bool is_left(void)
                path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'memory_words_next%'") > 0;
 }
 
-/* Others go on with their work, forget what is in both, and then bring it to its end. */
+/* Other processes continue, forget an entry that is in both, and then finish the change. */
 static void go_on_after_death(void)
 {
     static const char *const ids[] = {"large1-0-3"};

@@ -71,7 +71,7 @@ static void set(enum config_key key, const char *value)
         fail_msg("%s", e.text);
 }
 
-/* From another connection. */
+/* Imports on another connection. */
 static void import_text(const char *text)
 {
     const struct operation *o = &operation_memory_import;
@@ -240,7 +240,7 @@ TEST(test_search)
     expect_hits(3, "");
 }
 
-/* Whoever has a desk has a memory, be it one that ends with the program. */
+/* Every desk has a memory, which may end with the program. */
 TEST(test_search_where_sessions_are_not_kept)
 {
     add_entries();

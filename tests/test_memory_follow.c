@@ -506,7 +506,7 @@ static struct memory_backlog_count backlog(void)
     return count;
 }
 
-/* As a recovered database has it: how far the sessions are in memory is not known. */
+/* Makes the database look recovered: the progress of memory in each session is unknown. */
 static void go_back(void)
 {
     close_memory();

@@ -97,7 +97,7 @@ static void say(struct memory *m, const char *session, const char *id, const cha
     free(memory_store_one(m, session, id, text, 1000));
 }
 
-/* So many entries in sessions one after the other. */
+/* Adds this number of entries, in one session after the other. */
 static void add_many(struct memory *m, int number_of)
 {
     memory_check(store_begin(own.store, &e), &e);
@@ -122,7 +122,7 @@ static bool is_german(void)
                " sql LIKE '%tiro german%'") > 0;
 }
 
-/* Every word with the entries that have it and how often. */
+/* Every word with its entries and its count in each. */
 static char *index_of(void)
 {
     struct buf out = BUF_INIT;
@@ -255,7 +255,7 @@ TEST(the_replaced_index_goes_bit_by_bit)
     assert_false(old_is_left());
 }
 
-/* Two at it do not disturb each other, and whoever is left brings it to its end. */
+/* Two processes that build the index do not disturb each other, and either can finish it. */
 TEST(two_go_on_with_an_index)
 {
     add_many(own.memory, MANY);
@@ -510,7 +510,7 @@ TEST(a_purge_that_waits_is_not_lost)
 
 /* ---- the same texts ---- */
 
-/* Some hundred sessions are in several groups of the index of equal texts. */
+/* 300 sessions fill several groups of the index of equal texts. */
 TEST(equal_texts_of_all_sessions_are_found)
 {
     enum { SESSIONS = 300 };

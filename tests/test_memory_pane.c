@@ -439,7 +439,7 @@ static void play_steps(const char *file, int line, const char *const *steps)
             seen_see(file, line, STEPS(*steps));
 }
 
-/* Two hits of a query, and keys in them. */
+/* A query with two hits, and the keys in the list. */
 static void search(void)
 {
     play(">ryokan", "=two", "><down>");
@@ -763,7 +763,7 @@ TEST(the_preview_scrolls)
     free(text);
 }
 
-/* Its request is withdrawn. */
+/* The request is withdrawn. */
 TEST(the_text_of_another_entry_is_not_waited_for)
 {
     search();
@@ -1011,7 +1011,7 @@ TEST(what_leads_to_the_message_takes_the_rest_along)
     assert_int_equal(host.replayed, 3);
 }
 
-/* Another scope or order is another question, too, and so is another session. */
+/* Another scope or order makes a new query, as does another session. */
 TEST(keys_wait_for_scope_and_order)
 {
     search();
@@ -1058,7 +1058,7 @@ TEST(what_follows_a_change_waits_for_it)
     assert_int_equal(host.replayed, 1);
 }
 
-/* Other hits do not take the entry away that is to be changed. */
+/* New hits do not remove the entry that is being edited. */
 TEST(an_edit_survives_other_hits)
 {
     search();
@@ -1119,7 +1119,7 @@ TEST(old_hits_do_not_look_like_an_answer)
     look("2 by score", false, 0);
 }
 
-/* Each of its words is named once. */
+/* Each word of the entry is named once. */
 TEST(reasons_are_words)
 {
     act("ryokan");

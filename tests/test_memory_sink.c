@@ -167,7 +167,7 @@ static bool work(void)
     return more;
 }
 
-/* In the order of the conversation, from an entry on. */
+/* Checks the entries from this one on, in the order of the conversation. */
 static void expect_talk(size_t from, size_t to)
 {
     struct memory_entries list = entries();
@@ -359,7 +359,7 @@ TEST(a_deleted_session_has_nothing_that_waits)
     assert_int_equal(entry_count(), 0);
 }
 
-/* Its texts are large: few of them fill the transaction. */
+/* The texts are so large that few fill the transaction. */
 TEST(few_large_messages_are_much)
 {
     char *large = support_keep(mem_alloc(600 * 1024 + 1));

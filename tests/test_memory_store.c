@@ -102,7 +102,7 @@ static void expect_found(const char *text, const char *wanted)
 
 /* ---- tests ---- */
 
-/* One that both stores have to pass. */
+/* Both stores must pass this test. */
 #define STORE_TEST(f)                                                                              \
     static void f(void **state);                                                                   \
     __attribute__((constructor)) static void add_##f(void)                                         \
@@ -321,8 +321,8 @@ STORE_TEST(talks_may_number_their_messages_anew)
     memory_entry_release(&given[1]);
 }
 
-/* Its compaction was undone and made anew: what was forgotten stays forgotten, and comes back once.
- */
+/* The compaction was undone and made anew: a forgotten entry stays forgotten, and is restored
+ * once. */
 STORE_TEST(what_was_forgotten_comes_back_by_restoring_alone)
 {
     static const char *const ids[] = {"a"};

@@ -186,7 +186,7 @@ TEST(names_stand_above_where_there_is_more_than_one)
     see("!fake", "Memory");
 }
 
-/* In a line that is written a digit is a digit. */
+/* While the user types a line, digits are text. */
 TEST(names_have_digits_where_these_are_keys)
 {
     open_pane();
@@ -216,7 +216,7 @@ TEST(a_key_leads_to_the_next_tab_and_round)
     act("<f6>", "!the fake");
 }
 
-/* In the query a digit is a digit. */
+/* In the query, digits are text. */
 TEST(digits_choose_where_nothing_is_written)
 {
     open_pane();

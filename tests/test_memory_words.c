@@ -406,7 +406,7 @@ TEST(short_texts_count_less)
     expect("walrus", "whole short");
 }
 
-/* Whoever is named said it rather than heard it. */
+/* A word counts more as the speaker's name than in the text. */
 TEST(who_is_named_counts_more)
 {
     put("a", "Ruth", "ruth", "we went to the lake by train and swam until the evening came");
@@ -423,7 +423,7 @@ TEST(a_role_names_nobody)
     expect("user lake", "other mine");
 }
 
-/* In talk with a model; of somebody with a name the role says nothing. */
+/* In a conversation with a model; the role of a named speaker does not count. */
 TEST(the_users_own_message_counts_more)
 {
     static const char text[] = "the lake was cold and the water clear when we swam there at noon";

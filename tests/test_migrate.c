@@ -49,7 +49,7 @@ TEST(test_each_index_of_words_has_its_state)
             2);
 }
 
-/* One of those who open a database that is not there yet. */
+/* One of several processes that open a new database at once. */
 struct opener {
     pthread_t thread;
     const char *file;

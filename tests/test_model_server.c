@@ -12,7 +12,7 @@
 
 #define DEADLINE_MS 10000
 
-/* One request through libcurl's multi interface, so that the test can look at it on the way. */
+/* One request through libcurl's multi interface, so that the test can check it in between. */
 struct fetch {
     CURLM *multi;
     CURL *easy;
@@ -69,7 +69,7 @@ static void fetch_step(struct fetch *f)
         curl_multi_poll(f->multi, NULL, 0, 20, NULL);
 }
 
-/* Until it is done or its body contains `text`. */
+/* Runs until the request is done or its body contains `text`. */
 static void fetch_until(struct fetch *f, const char *text)
 {
     int64_t deadline = clock_mono_ms() + DEADLINE_MS;

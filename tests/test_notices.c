@@ -90,7 +90,7 @@ static void tell_changed(const struct operation *o, const char *id)
 
 FIXTURE(still_app_setup, still_app_teardown);
 
-/* Whatever ends what it was about ends the question. */
+/* Any end of the tool call closes its question. */
 TEST(questions_close)
 {
     ask("1");
@@ -118,7 +118,7 @@ TEST(questions_close)
     assert_false(approval_open(&app.approval));
 }
 
-/* Its keys are drawn when they are due, and nothing wakes the program before and after. */
+/* The keys are drawn when they are due; no other timer wakes the program. */
 TEST(a_question_wakes_the_program_once)
 {
     ask("1");
@@ -137,7 +137,7 @@ TEST(a_question_wakes_the_program_once)
     assert_int_equal(app_timeout(&app, 6000), -1);
 }
 
-/* To send it again would end the same way. */
+/* A retry would end the same way, so none is offered. */
 TEST(an_exhausted_budget_is_not_retried)
 {
     struct event *ev = event_new(EVENT_TURN_FAILED);
@@ -388,7 +388,7 @@ TEST(compactions_that_cannot_be_say_why)
     told_to_person("while a compaction is running", "!the engine's words");
 }
 
-/* One sentence, where it says all. */
+/* The message has one sentence if no advice is needed. */
 TEST(what_is_no_fault_is_one_sentence)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* How somebody who looks elsewhere is told: the bytes for each terminal, and when. */
+/* Notifications to an absent user: the bytes for each terminal, and the moment. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Where a file should be there is a pipe, a device or a socket, or it may not grow: that is told,
- * not waited for. */
+/* A pipe, a device or a socket in place of a file, or a file that may not grow, is reported without
+ * waiting. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void make_directory(const char *path)
     assert_int_equal(mkdir(path, 0700), 0);
 }
 
-/* By its relative name: an absolute one may be too long. */
+/* Bound by its relative name, since an absolute one may be too long. */
 static void make_socket(const char *path)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -186,7 +186,7 @@ TEST_IF(capability_store(), test_a_file_that_may_not_grow)
         buf_addf(&large, "%s{\"role\":\"user\",\"content\":\"number %d is not said twice\"}",
                  i > 0 ? "," : "", i);
     buf_addstr(&large, "]");
-    /* With none at all the thread sanitizer ends before main(). */
+    /* With no memory at all the thread sanitizer ends before main(). */
     static const char *const limits[] = {"1", "8", "600", "1000", "2000", "3000"};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct result r = run_limited(limits[i], large.data);

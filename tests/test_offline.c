@@ -527,7 +527,7 @@ TEST(prefers_what_was_said_to_a_summary)
     make_plan();
     expect_answer("> We booked it, the ryokan in Kyoto, with");
     assert_null(strstr(plan.text, "[a summary]"));
-    /* It is better than nothing. */
+    /* A summary is better than no answer. */
     vec_last(&talk.messages).blocks.items[0].text[0] = 'x';
     make_plan();
     expect_answer("[a summary]");
@@ -651,7 +651,7 @@ TEST(streams_and_reports_usage)
     response_release(&response);
 }
 
-/* How often the answer to a question let others go on. */
+/* The number of pauses in the answer to a question. */
 static long pauses(bool watched)
 {
     struct response response;
@@ -666,7 +666,7 @@ static long pauses(bool watched)
     return after.ru_nvcsw - before.ru_nvcsw;
 }
 
-/* As fast as a person reads along, and at once for a script. */
+/* Text comes at reading speed for a person, and at once for a script. */
 TEST(takes_its_time_where_it_is_watched)
 {
     stream.stop_after = 0;

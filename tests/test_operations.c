@@ -108,7 +108,7 @@ static struct json *random_value(const struct shape_field *f)
     return v;
 }
 
-/* Those of a codec are left out, as its own tests know what it takes. */
+/* Members with a codec are left out; the codec's own tests cover them. */
 static struct json *random_object(const struct shape *s)
 {
     struct json *v = json_new_object();
@@ -211,7 +211,7 @@ TEST(test_wrong_parameters_are_refused)
     }
 }
 
-/* Each member is in the schema, with a type and a description. */
+/* Each member must be in the schema, with a type and a description. */
 static void check_contract(const char *name, const struct shape *s)
 {
     struct json *schema = shape_schema(s);
@@ -341,7 +341,7 @@ TEST(test_what_needs_an_engine_says_so)
     }
 }
 
-/* Where nothing was ever kept, reading finds nothing and makes nothing. */
+/* If nothing was ever kept, reading finds nothing and makes no file. */
 TEST_IF(capability_store() && capability_memory(), test_reading_makes_no_store)
 {
     const struct operation *o;

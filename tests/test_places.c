@@ -1,4 +1,4 @@
-/* Where words stand in a text: packed and read again, the best passage, proximity. */
+/* The positions of words in a text: encoding, the best passage, proximity. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -324,7 +324,7 @@ TEST(test_echoed_keys)
 
 #define ECHO(key) "before " key ", sk-secret-01 and " key
 #define ECHOED "before [key], sk-secret-01 and [key]"
-/* In decoded text, as after an escape of an escape. */
+/* The key in decoded text, after a double escape. */
 #define KEY_ESCAPED "sk-\\u0073ecret%2D0123456\\\\\\u00378\\u0039"
 
 static void check_echo(struct talk *t, struct reply reply)

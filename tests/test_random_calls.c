@@ -1,6 +1,6 @@
-/* Every request of `tiro serve --stdio` is answered once, whatever it asks for: each method of the
- * contract with parameters that fit, lack, are of another type, are long or cannot be read, many at
- * once. RANDOM_CALLS sets how many; TIRO_TEST_SEED repeats them. */
+/* Every request to `tiro serve --stdio` gets one answer: each method of the contract with
+ * parameters that are valid, missing, of another type, long or unreadable, many at once.
+ * RANDOM_CALLS sets the number; TIRO_TEST_SEED repeats a run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -438,8 +438,8 @@ TEST(facts_alone_may_decide)
     free(w);
 }
 
-/* Another session that has nothing of the query changes neither order nor ranks but by idf, which
- * is given. */
+/* Another session without the query's words changes neither order nor ranks, except through idf,
+ * which is given. */
 TEST(shares_stay_within_their_talk)
 {
     struct world *w = even_world(4);
@@ -468,8 +468,8 @@ TEST(shares_stay_within_their_talk)
 
 /* ---- each part decides ---- */
 
-/* Two entries with both terms, the first is to be the better one with `s`, and not without the part
- * that `off` takes away. */
+/* Two entries with both terms: the first must rank higher with `s`, and must not without the part
+ * that `off` removes. */
 static void expect_decides(struct world *w, void (*off)(struct rank_settings *s))
 {
     struct rank_settings s = rank_settings_for(1.2, 0.75);
@@ -519,7 +519,7 @@ static void no_user(struct rank_settings *s)
     s->user = 1;
 }
 
-/* Where nothing decides, the newer one is the better. */
+/* With equal scores the newer entry ranks higher. */
 TEST(length_decides)
 {
     struct world *w = two_entries(30, 45);

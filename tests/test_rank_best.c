@@ -72,7 +72,7 @@ static bool find_user(void *context, int64_t key, bool *out)
 
 /* ---- worlds ---- */
 
-/* At places of a text of so many words. */
+/* Adds a term at these places of a text of this many words. */
 static void add_posting(struct world *w, size_t term, int64_t key, uint32_t words, uint32_t count)
 {
     struct posting p = {.key = key, .term = term & 0x7f, .places = (uint32_t)w->places.bytes.len};
@@ -154,7 +154,7 @@ static void expect_same(const struct ranked *found, const struct ranked *expecte
     assert_float_equal(found->why.weight, expected->why.weight, 1e-9);
 }
 
-/* Where as many are asked for as there are, none can be passed over. */
+/* If as many entries are wanted as exist, none can be skipped. */
 TEST(the_best_are_the_best_of_all)
 {
     const struct rank_settings settings = rank_settings_for(1.2, 0.75);

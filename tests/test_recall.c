@@ -54,7 +54,7 @@ static void use_ollama(void)
     configure(CONFIG_EMBEDDING_BASE_URL, model_server_url(server));
 }
 
-/* As after a change of the settings. */
+/* Begins as after a change of the settings. */
 static void begin_anew(void)
 {
     recall_release(&recall);
@@ -391,7 +391,7 @@ TEST(test_another_dimension)
     assert_badge(NULL);
 }
 
-/* On the command line nobody makes vectors, and a search writes nothing. */
+/* A command computes no vectors, and a search writes nothing. */
 TEST(test_alone)
 {
     struct error e = {0};

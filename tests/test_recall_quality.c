@@ -138,7 +138,7 @@ TEST(sessions_are_joined)
 
 /* ---- scores ---- */
 
-/* Each piece of evidence is a text of the ids that are it, each a letter. */
+/* Each piece of evidence is a text with one letter for each id that counts. */
 static struct exam_score score_of(const char *const *evidence, const char *const *found)
 {
     static const char *const ids[] = {"a", "b", "c", "x"};
@@ -291,7 +291,7 @@ TEST_IF(capability_memory(), evidence_is_found_in_talk_with_a_model)
     exam_release(&x);
 }
 
-/* Each part of the ranking finds something more; with none it is BM25. */
+/* Each part of the ranking improves recall; without all of them it is BM25. */
 TEST_IF(capability_memory(), each_part_helps)
 {
     struct exam x;

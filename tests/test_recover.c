@@ -43,7 +43,7 @@ static int tear_down(void **state)
     return support_teardown(state);
 }
 
-/* In the place of the C library's: refuses once to remove what ends so. */
+/* Replaces the C library's unlink(): fails once for a name with this ending. */
 static const char *refused_once;
 
 int unlink(const char *name)
@@ -87,7 +87,7 @@ static const struct damage_event *original(const struct damage_event *ev)
     return NULL;
 }
 
-/* Each event that is there is one that was, byte for byte. */
+/* Each recovered event equals an original one, byte for byte. */
 static void compare_events(const char *file)
 {
     struct damage_events back = damage_events(file);
@@ -262,7 +262,7 @@ TEST(test_columns_of_the_schema)
     }
 }
 
-/* How far memory followed each session is kept; where it is not known, the person is asked. */
+/* The progress of memory in each session is kept; if it is unknown, the user is asked. */
 TEST(test_followed_sessions)
 {
     make(4, 20);
@@ -520,7 +520,7 @@ TEST(test_orphans)
     compare_sound(r.recovered);
 }
 
-/* Whatever stands in the bytes: no crash, no endless work, a sound database or an error. */
+/* For any bytes: no crash, no endless loop, a sound database or an error. */
 TEST(test_rubbish)
 {
     uint64_t seed = support_seed();
@@ -575,7 +575,7 @@ static int64_t lines_of(const char *text)
     return count;
 }
 
-/* Each entry that is there is one that was, with its words, and nothing else has words. */
+/* Each recovered entry equals an original one, with its words, and there are no other words. */
 static void compare_memory(void)
 {
     char *back = support_keep(damage_memory(r.recovered));
@@ -663,7 +663,8 @@ static void wipe_root(const char *table)
     damage_write(path, (size_t)(page - 1) * DAMAGE_PAGE, zeros, sizeof zeros);
 }
 
-/* Their names are in the index, too; without it, entries stay together under a new one. */
+/* The ids of sessions are in the index, too; without the index, entries of one session stay
+ * together under a new id. */
 TEST(test_memory_without_sessions)
 {
     make_memory(1, 4, ENTRIES);

@@ -147,7 +147,7 @@ TEST(test_a_conversation_finishes)
     config_free(config);
 }
 
-/* It ends before it was ever idle. */
+/* The program ends before it was ever idle. */
 TEST(test_a_single_turn_finishes)
 {
     const char *const args[] = {"run", "--provider", "offline", "hello", NULL};
@@ -160,7 +160,7 @@ TEST(test_a_single_turn_finishes)
     assert_int_equal(noted(), 0);
 }
 
-/* In a process of its own, which dies at the n-th call of this kind. */
+/* Deletes in a process of its own, which dies at the n-th call of this kind. */
 static int delete_apart(enum fault_point point, long n)
 {
     int status;
@@ -309,7 +309,7 @@ static bool gather(void *context, const char *bytes, size_t len, struct error *f
     return true;
 }
 
-/* It does not get the id whose files are to go. */
+/* The import does not get the id whose files are being removed. */
 TEST(test_an_import_keeps_away)
 {
     struct catalog c;
@@ -360,7 +360,7 @@ TEST(test_files_of_a_dropped_draft_go)
 
 /* --- the lock --------------------------------------------------------------------------------- */
 
-/* Its file was taken away while it was held: who comes then has a lock of its own. */
+/* The lock's file was removed while it was held, so the next caller gets a lock of its own. */
 TEST(test_a_lock_that_was_taken_away_is_none)
 {
     int first, second, third;

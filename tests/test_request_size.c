@@ -1,4 +1,4 @@
-/* How large the next request is: counted, estimated, and after the history has changed. */
+/* The size of the next request: counted, estimated, and after changes of the history. */
 #include <string.h>
 
 #include "chat/usage.h"

@@ -223,7 +223,7 @@ TEST(test_tool_calls)
           "{'role':'user','content':'and now?'}]");
 }
 
-/* In a loop of tools the newest user message is far up; the end is cached, too. */
+/* In a tool loop the newest user message is far up, so the end is cached, too. */
 TEST(test_cache_within_a_tool_loop)
 {
     say_text(ROLE_USER, "go");
@@ -294,7 +294,7 @@ TEST(test_reasoning_of_others_and_without_an_answer)
           "{'type':'text','text':'three'" CACHE "}]}]");
 }
 
-/* Every call gets its answer and every answer its call, or neither goes out as such. */
+/* A call or an answer without its counterpart is not sent as such. */
 TEST(test_pairs)
 {
     say_text(ROLE_USER, "one");
@@ -413,7 +413,7 @@ TEST(test_cache_of_a_long_talk)
     json_free(body);
 }
 
-/* One that is too long is counted to its end, and not kept. */
+/* A line that is too long is counted to its end, but not kept. */
 TEST(test_too_long)
 {
     const int64_t most = 1000;

@@ -170,7 +170,7 @@ static void add_ink(struct buf *out, const char *text, size_t len)
             buf_addch(out, text[i]);
 }
 
-/* At any width from 2 on, rows fit and have all that is not blank, in its order. */
+/* At any width from 2 on, rows fit and contain all text that is not blank, in order. */
 TEST(nothing_is_lost_and_all_fits)
 {
     uint64_t seed = support_seed();

@@ -1,4 +1,4 @@
-/* One side of a JSON-RPC connection: what it answers to any bytes, and what it asks. */
+/* One side of a JSON-RPC connection: its answers to any bytes, and its requests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void feed(struct side *s, const char *text)
     assert_true(rpc_peer_feed(s->peer, text, strlen(text), &e));
 }
 
-/* All that waits, written; kept. */
+/* All pending output, written; kept. */
 static const char *output(struct side *s)
 {
     size_t len;

@@ -57,7 +57,7 @@ TEST(starts_in_the_working_directory)
     char *expected = support_text("%s\n%s\n[exit status 0]", w->root, w->root);
     assert_string_equal(run(state, "pwd; echo $PWD", false), expected);
 
-    /* One that is no longer there is not replaced by what has its name now. */
+    /* A directory that was moved is not replaced by another one with its name. */
     char *moved = support_text("%s-moved", w->root);
     assert_int_equal(rename(w->root, moved), 0);
     assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));

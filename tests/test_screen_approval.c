@@ -197,7 +197,7 @@ TEST(a_command_cannot_write_to_the_terminal)
     assert_string_not_equal(screen_title(s), "owned");
 }
 
-/* Whoever is writing is not asked in the middle of a word. */
+/* A user who is typing is not interrupted by a question. */
 TEST(typing_answers_nothing)
 {
     scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",

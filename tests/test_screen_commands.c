@@ -102,8 +102,8 @@ TEST_IF(capability_store(), a_search_counts_and_goes_round)
     act(s, "<ctrl-u>never said<enter>", "no match");
 }
 
-/* Where nothing is kept, it is gone, and neither the list of commands nor the outcome say that it
- * is put away. */
+/* Where sessions are not kept, the session is gone, and neither the list of commands nor the result
+ * says that it is archived. */
 TEST(archive_says_what_it_does)
 {
     static const char *const outcomes[] = {"is closed and was not saved", "is archived;"};
@@ -267,7 +267,8 @@ TEST(what_a_command_does_not_take_stays_in_the_editor)
     act(s, "/new york is large<enter>", "/new takes no arguments.", "> /new york is large");
 }
 
-/* Its own keys come before those of everywhere, also those that have no room in its last row. */
+/* The focused list's keys come before the global ones, including keys that do not fit into its last
+ * row. */
 TEST(help_begins_with_the_keys_of_what_has_the_keyboard)
 {
     struct screen *s = scene_open(24, 80, NULL);
@@ -291,7 +292,7 @@ TEST_IF(capability_store(), help_begins_with_the_keys_of_the_sessions)
     act(s, "<f1>", "Here", "Enter", "resume", "Alt-e", "write it to a file");
 }
 
-/* Where there are ten rows a list would hide what is wrong. */
+/* On a screen of ten rows a list would hide the error. */
 TEST(enter_takes_the_marked_row_and_says_what_is_wrong_with_it)
 {
     struct screen *s = scene_open(10, 40, NULL);

@@ -99,7 +99,7 @@ static void click(struct screen *s, const char *text)
     screen_type(s, keys);
 }
 
-/* Another view covers the conversation, and Esc takes it away. */
+/* Another view covers the conversation, and Esc closes it. */
 static void assert_opened(struct screen *s)
 {
     see(s, "!⏎ opens", "the gist of it");

@@ -120,7 +120,7 @@ static const char wide[] =
     "漢字かな交じり文の要約。日本の川に橋を架ける。e\xcc\x81 "
     "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac 予約は金曜日まで。";
 
-/* Each byte in a write of its own, while the screen changes its size. */
+/* Each byte is a write of its own, while the screen changes its size. */
 TEST(wide_characters_and_sizes_while_it_streams)
 {
     static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20},  {30, 41}, {24, 80},

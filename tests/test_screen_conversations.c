@@ -115,7 +115,7 @@ TEST(a_question_waits)
     free(made);
 }
 
-/* From the question itself to the other conversation, and back. */
+/* The user switches from the question itself to the other conversation, and back. */
 TEST(a_question_can_be_left)
 {
     static const char *const full[] = {"--tools", "full", NULL};

@@ -43,7 +43,7 @@ static struct screen *open_review(int rows, int cols, const char *text)
     return s;
 }
 
-/* Behind the prompt of this row. */
+/* Whether the caret stands after the text of this row. */
 static bool caret_stands(struct screen *s, void *text)
 {
     int row, col, at, left;
@@ -143,8 +143,8 @@ static bool announced_above_x(struct screen *s)
     return strstr(screen_text(s), "a draft summary is ready") && strstr(screen_text(s), "xx");
 }
 
-/* Somebody writes on, until the draft has come. False: this test was held up for longer than the
- * pause that opens the draft. */
+/* Types until the draft has come. Returns false if the test was delayed for longer than the pause
+ * that opens the draft. */
 static bool write_until_announced(struct screen *s)
 {
     enum { BETWEEN_MS = 20 };
@@ -298,7 +298,7 @@ TEST(it_cannot_write_to_the_terminal)
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
-/* Within a turn: the answer waits for the word on the summary, and comes whatever it is. */
+/* Within a turn, the answer waits for the decision on the summary, and comes after any decision. */
 TEST(a_turn_goes_on_after_it)
 {
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);

@@ -13,7 +13,7 @@ static const char hostile[] =
     "\033P+q\033\\\2335m\302\2336m\r\b\b\x7f"
     "after\xe2\x80\xaegnp";
 
-/* None of the sequences above; that of a bell alone would also be the program's own. */
+/* None of the sequences above may occur; a bell alone could also be the program's own. */
 static void assert_harmless(struct screen *s)
 {
     static const char *const never[] = {

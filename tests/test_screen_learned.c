@@ -1,5 +1,5 @@
-/* Learned memory in the real program: cards of what was noted, receipts, the tab of the memory pane
- * at three sizes, and what a session may do with memory. */
+/* Learned memory in the real program: cards of noted facts, receipts, the tab of the memory pane at
+ * three sizes, and the permissions of a session. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* F2 in the real program: the pane beside the transcript and over it, its keys, what the model
- * asked. */
+/* F2 in the real program: the pane beside the transcript and over it, its keys, and the model's
+ * searches. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ TEST(d_forgets_and_u_puts_back)
     act(s, "du", "restored");
 }
 
-/* Keys that are faster than the answers mean what they would have meant after them. */
+/* Keys that come before the answers act as they would after them. */
 TEST(keys_may_be_typed_ahead)
 {
     struct screen *s = open_compacted(30, 120);
@@ -239,7 +239,7 @@ TEST(what_the_model_asked_is_shown)
 
 /* --- conversations from before --- */
 
-/* Two of them, in a database of the version before sessions were followed. */
+/* Two turns, in a database of the version before memory followed sessions. */
 static void talk_before(void)
 {
     setenv("TIRO_MEMORY_INDEX", "dropped", 1);

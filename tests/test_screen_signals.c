@@ -16,7 +16,7 @@ static const char *const go_on[] = {"--continue", NULL};
 
 FIXTURE(scene_setup, scene_teardown);
 
-/* Nobody can promise the status of a crash under a sanitizer, but the terminal. */
+/* Under a sanitizer the exit status of a crash is undefined, but the terminal must be restored. */
 TEST(whatever_signal_ends_it_the_terminal_is_as_before)
 {
     static const struct {

@@ -11,7 +11,7 @@
 
 static const char hello[] = "Hello from the scripted model.";
 
-/* Begins a turn whose answer stops after `text` until the server is told to go on. */
+/* Begins a turn whose answer stops after `text` until the server is released. */
 static struct screen *open_stalled(const char *text)
 {
     scene_queue(.fault = REPLY_STALL, .text = text);

@@ -247,7 +247,7 @@ TEST(links_are_told)
     scene_leave(s);
 }
 
-/* In each row "link (ADDRESS)" leads to its address, and nothing else leads anywhere. */
+/* In each row "link (ADDRESS)" leads to its address; no other text has a link. */
 static void assert_links(struct screen *s)
 {
     int rows, cols, seen = 0;
@@ -325,7 +325,7 @@ TEST(links_stay_with_their_text)
     move_links_about(support_seed());
 }
 
-/* Its frames move a row away from the place of one that looks alike. */
+/* With this seed a row moves away from the place of an equal-looking one. */
 TEST(links_stay_where_rows_are_alike)
 {
     move_links_about(117660978784021);

@@ -23,7 +23,7 @@ static struct screen *open_with(const char *const *environment)
 
 #define OPEN_WITH(...) open_with((const char *const[]){__VA_ARGS__, NULL})
 
-/* An answer, and what of it is to be seen. */
+/* Exchanges a question for an answer, and checks the text that must be visible. */
 static void exchange(struct screen *s, const char *answer, const char *shown)
 {
     scene_queue(.text = answer);
@@ -67,7 +67,7 @@ TEST(what_follows_a_grapheme_stands_where_it_should)
     scene_leave(s);
 }
 
-/* It is blanks for curses, which must not leave it where something else comes. */
+/* curses takes the grapheme for blanks, and must not leave it where other text comes. */
 TEST(a_grapheme_goes_with_its_row)
 {
     struct screen *s = scene_open(12, 60, NULL);
@@ -168,7 +168,7 @@ static void assert_none_raw(struct screen *s)
     screen_forget_log(s);
 }
 
-/* Each kind of thing that a screen shows carries hidden text: it shows as marks everywhere. */
+/* Each kind of content on the screen contains hidden text, which must show as marks. */
 TEST_IF(capability_store() && capability_memory(), test_hidden_text_shows_as_marks_everywhere)
 {
     static const char name[] = "note" HIDDEN ".md";

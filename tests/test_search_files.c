@@ -279,7 +279,7 @@ static bool goes_on(void *context)
     return ++*asked < 100;
 }
 
-/* Whatever the pattern: no crash, no reading beyond its end, and the tool comes back. */
+/* For any pattern: no crash, no read beyond the end, and the tool returns. */
 TEST(random_patterns)
 {
     static const char *const parts[] = {"a",  "[",   "]",  "(",  ")",    "{",   "}",      "1",
@@ -315,7 +315,7 @@ TEST(random_patterns)
     }
 }
 
-/* Compared with what is looked for by hand. */
+/* Compares the result with a scan by hand. */
 TEST(lines_of_many_files_find_home)
 {
     enum { FILES = 1000 };
@@ -397,7 +397,7 @@ TEST(long_lines_take_no_more_memory)
                             "simpler]\n");
 }
 
-/* Each place of the line takes a walk to its end. */
+/* Each start position in the line needs a scan to its end. */
 static const char hostile[] = "{\"pattern\":\"[a-c]*[a-c]*[q-z]\"}";
 
 static void put_hostile_text(void)

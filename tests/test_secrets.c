@@ -1,4 +1,4 @@
-/* Keys of known shapes are masked, all else stays as it is. */
+/* Keys of known formats are masked; all other text stays. */
 #include <string.h>
 #include <time.h>
 
@@ -16,7 +16,7 @@ static void expect(const char *text, int count, const char *masked)
     buf_release(&out);
 }
 
-/* In parts, so that no tool that looks for secrets finds one in this file. */
+/* Keys are written in parts, so that no secret scanner finds one in this file. */
 TEST(keys_go)
 {
     static const char *const keys[] = {

@@ -51,7 +51,7 @@ static bool offered(const char *tool)
     return strstr(last_body(), support_text("\"name\":\"%s\"", tool)) != NULL;
 }
 
-/* It was done, or refused with this code. */
+/* The operation was done, or refused with this code. */
 static bool done(struct operation_answer *a, bool on, enum err_code off)
 {
     bool ok = a->error.code == (on ? ERR_OK : off);
@@ -75,7 +75,7 @@ static void set_sessions(struct engine_options *o, bool on)
     o->persist = on;
 }
 
-/* One that is kept in memory alone is listed while it lasts. */
+/* A session that is kept in memory alone is listed while it lasts. */
 static void check_sessions(struct engine *s, bool on)
 {
     (void)on;
@@ -110,7 +110,7 @@ static void set_memory(struct engine_options *o, bool on)
     o->memory = on;
 }
 
-/* It is there for the next request. */
+/* The text is in the next request. */
 static void check_learned(struct engine *s, bool on)
 {
     const struct learned_add_params port = {.text = "the port is 8443"};
@@ -307,7 +307,7 @@ static struct engine *start(unsigned which)
     return engine_new(&options);
 }
 
-/* By whoever asks: the file stays as it was. The model reads it. */
+/* No caller can change it: the file stays unchanged. The model reads it. */
 static void check_reads_alone(struct engine *s)
 {
     struct graph_new_entity ben = {.name = "Ben", .type = "person"};

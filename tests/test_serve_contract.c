@@ -1,5 +1,5 @@
-/* The contract that --describe prints, beside what the real program answers: every method is called
- * on standard input, and each answer and notification must fit its schema. */
+/* The contract that --describe prints, against the real program: every method is called on standard
+ * input, and each answer and notification must fit its schema. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,8 +122,8 @@ static void assert_notices(const struct json *schema, const struct json *v, cons
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* In this order. `params` and `saves` have $NAME for what was saved; `error`: the name that is
- * expected, NULL: it is done. `saves`: "NAME=member", of the result. */
+/* Steps in order. `params` and `saves` have $NAME for saved values; `error`: the name of the
+ * expected error, NULL: success. `saves`: "NAME=member", of the result. */
 static const struct step {
     const char *method, *params, *error, *saves;
 } steps[] = {
@@ -258,7 +258,7 @@ static const struct step {
 
 static const char *saved['Z' + 1];
 
-/* The text within a JSON string; " stands as it is, which support_json() leaves alone. */
+/* The text within a JSON string; " stays, and support_json() keeps it. */
 static char *escaped(const char *text)
 {
     struct json *v = json_new_string(text);
@@ -434,7 +434,7 @@ TEST(openrpc_has_every_operation_with_its_parameters_and_errors)
     assert_non_null(find_named(json_get(v, "x-notifications"), "approval/requested"));
 }
 
-/* By title, what it was at first, but for what is said of it where it stands. */
+/* Collects the schemas by title; equal titles must have equal schemas, except for descriptions. */
 static void check_titles(struct json *titles, const struct json *v)
 {
     const char *title = json_get_string(v, "title");

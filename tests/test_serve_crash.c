@@ -1,6 +1,6 @@
-/* `tiro serve` killed or ended in the midst of turns in several sessions: what was told stays, each
- * session is sound and goes on. And who may have a session, where programs share a store.
- * SERVE_ROUNDS says how many times; TIRO_TEST_SEED repeats them. */
+/* `tiro serve` killed or ended amid turns in several sessions: acknowledged events are kept, each
+ * session is sound and continues. Also the ownership of a session among programs that share a
+ * store. SERVE_ROUNDS sets the number of rounds; TIRO_TEST_SEED repeats them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,8 @@ static void create_those_that_lack(void)
     }
 }
 
-/* A turn in each, and the next where one has ended, until so many messages came. */
+/* Runs a turn in each session, and another when one has ended, until this number of messages has
+ * come. */
 static void converse(size_t messages)
 {
     int asked = 0;

@@ -1,4 +1,4 @@
-/* GET /sessions/{id}/events: each event once and in order, whatever happens to the connection. */
+/* GET /sessions/{id}/events: each event once and in order, in spite of broken connections. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -272,7 +272,7 @@ static struct http_answer post_async(int port, const char *session, const char *
     return a;
 }
 
-/* Its caller goes away, and the turn goes on. */
+/* The caller disconnects, and the turn continues. */
 TEST(a_message_is_answered_when_it_is_kept_if_its_caller_prefers_so)
 {
     model_server_queue(model, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
@@ -820,7 +820,7 @@ static bool few_files(void *context)
     return files_of(context) < 60;
 }
 
-/* Each has a database, its log, a lock, a directory and a pipe. */
+/* Each open session has a database, its log, a lock, a directory and a pipe. */
 TEST(sessions_that_rest_keep_few_files)
 {
     struct served s;
@@ -849,7 +849,7 @@ TEST(readers_that_hang_up_are_let_go)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* As netcat does it: the request is all that it has to say. */
+/* A client as netcat: it closes its writing half after the request. */
 TEST(who_closes_its_half_alone_is_answered)
 {
     struct served s;

@@ -1,4 +1,4 @@
-/* tiro serve --http: what is asked and answered, what is refused, and how it ends. */
+/* tiro serve --http: requests and answers, refusals, and the end of the server. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -282,9 +282,9 @@ TEST(what_is_switched_off_is_told)
 
 /* --- how requests come ------------------------------------------------------------------------ */
 
-/* One request as it is; what is answered, or 0 where the connection is closed. Nothing that stood
- * behind what was refused is taken for a request. (libmicrohttpd 0.9.75 sends the head of its own
- * error for a malformed Content-Length twice.) */
+/* Sends one raw request; returns the status, or 0 if the connection is closed. Bytes after a
+ * refused request are not taken for another request. (libmicrohttpd 0.9.75 sends the head of its
+ * own error for a malformed Content-Length twice.) */
 static int raw_status(int port, const char *bytes, bool closes)
 {
     struct http_client c;
@@ -391,7 +391,8 @@ TEST(a_nul_in_the_head_is_refused)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* Lines of chunks are read as the library does it; what stands behind them is no request. */
+/* The lines of a chunked body are read as the library reads them; text after the body is no
+ * request. */
 TEST(nothing_behind_a_body_in_chunks_is_served)
 {
     static const char *const bodies[] = {
@@ -511,7 +512,8 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* The library refuses it without a word to us; what we had made for it must go all the same. */
+/* The library refuses the query without calling us; the memory that we had allocated must be freed
+ * all the same. */
 TEST(a_query_that_outgrows_the_library_leaves_nothing)
 {
     struct served s;
@@ -585,7 +587,7 @@ static void expect_token(int port)
     assert_int_equal(status_with(port, "Authorization: Bearer 0123456789-abcdefghij\r\n"), 200);
 }
 
-/* Reads what the server says until it listens. */
+/* Reads the server's output until it listens. */
 static void start_alone(struct served *s)
 {
     const char *const argv[] = {support_program(), "serve", "--http", "127.0.0.1:0", OFFLINE, NULL};
@@ -742,7 +744,7 @@ TEST(the_end_keeps_what_a_turn_gave_and_answers_it)
     end_server(model);
 }
 
-/* Whoever comes over HTTP can answer what a turn asks, so the end of standard input ends none. */
+/* Any HTTP client can answer a turn's questions, so the end of standard input ends no question. */
 TEST(the_end_of_input_leaves_questions_to_others)
 {
     http_give_token();

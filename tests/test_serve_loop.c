@@ -1,4 +1,4 @@
-/* The loop of the surfaces for other programs: what it waits for, and how it ends. */
+/* The loop of the surfaces for other programs: its events, and its end. */
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>

@@ -167,7 +167,7 @@ static const char *heard_text(struct rpc_client *c)
     return support_keep(buf_take(&text));
 }
 
-/* Some come while the log has nothing of the answer yet, some when it has a part of it. */
+/* Some clients come before the log has any of the answer, some when it has a part. */
 TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer_once)
 {
     enum { MANY = 12, BYTES = 2000 };
@@ -296,7 +296,7 @@ TEST(a_hundred_clients_are_served_at_once)
     stop(&server);
 }
 
-/* As systemd does it: the socket is descriptor 3, and LISTEN_PID says whose it is. */
+/* As systemd does: the socket is descriptor 3, and LISTEN_PID names the process. */
 TEST(a_socket_that_was_opened_for_us_is_taken)
 {
     struct sockaddr_un address = address_of(path);

@@ -1,4 +1,4 @@
-/* `tiro serve --stdio`: what a client is told and when, its errors, and how it ends. */
+/* `tiro serve --stdio`: the notifications to a client and their order, errors, and the end. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* prlimit() */
 #endif
@@ -431,7 +431,7 @@ static void limit_files(rlim_t files)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Many sessions need many files; what a tool runs gets the limit that was there before. */
+/* Many sessions need many files; a tool's command gets the original limit. */
 TEST(the_limit_of_files_is_raised_for_the_server_alone)
 {
     struct rlimit before;
@@ -456,7 +456,7 @@ TEST(the_limit_of_files_is_raised_for_the_server_alone)
     end();
 }
 
-/* Clients count on what they are told is kept. */
+/* Clients rely on notified events being kept. */
 TEST_IF(capability_store(), a_store_that_cannot_be_opened_ends_the_start)
 {
     char *file = support_keep(store_default_path());
@@ -537,7 +537,7 @@ static bool turns_are_over(void *context)
     return over == *turns;
 }
 
-/* Nothing is read until all turns are over. */
+/* The client reads nothing until all turns are over. */
 TEST_IF(capability_store() && capability_compaction(), a_slow_reader_is_told_how_much_it_missed)
 {
     enum { BYTES = 2 * 1024 * 1024, TURNS = 3 };

@@ -1,5 +1,5 @@
-/* Errors as other programs are told them: each code of base/err.h, provoked in the real program
- * over each protocol, as a table of rows. test_errors.c has what the command line says of them. */
+/* Errors as other programs get them: each code of base/err.h, provoked in the real program over
+ * each protocol, as a table of rows. test_errors.c has the messages of the command line. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

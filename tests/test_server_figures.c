@@ -1,6 +1,5 @@
-/* Figures that no server can mean, through the real program: whatever is told, and whatever an
- * older program kept of it, the session can be read, exported, forked, resumed, found and
- * recovered. */
+/* Figures that no server can mean, through the real program: for any reported or stored figures,
+ * the session can be read, exported, forked, resumed, found and recovered. */
 #include <stdlib.h>
 #include <string.h>
 

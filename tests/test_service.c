@@ -1,5 +1,4 @@
-/* The engine as a surface sees it: commands in, notices out, what the store holds after.
- */
+/* The engine as a surface sees it: commands in, notices out, and the contents of the store. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -136,7 +135,7 @@ TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
     buf_release(&shown);
 }
 
-/* Its last screen can be read, what is further back cannot. */
+/* The last screen of the session can be read, earlier text cannot. */
 TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_with)
 {
     struct error e = {0};
@@ -236,7 +235,7 @@ TEST(a_turn_is_answered_when_it_has_ended)
     engine_free(s);
 }
 
-/* Its message is part of the conversation, so the request has not failed. */
+/* The message is part of the conversation, so the request has not failed. */
 TEST(the_answer_says_what_ended_a_turn)
 {
     struct engine *s = surface_open(NULL, true);

@@ -1,4 +1,4 @@
-/* Compaction as a surface sees it: the engine with the scripted model behind it. */
+/* Compaction as a surface sees it, in the engine with the scripted model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static void queue_failure(void)
         &(struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "broken"});
 }
 
-/* From then on every turn but the first begins with one. */
+/* From then on every turn except the first begins with a compaction. */
 static void compact_always(void)
 {
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100");
@@ -74,7 +74,7 @@ static void send_compact(struct engine *s, const char *mode, const char *focus, 
     surface_send_for(s, &operation_compaction_run, mode, focus, preview);
 }
 
-/* By hand, with the default mode; every turn goes. */
+/* Compacts by hand, with the default mode; every turn is dropped. */
 static void compact_now(struct engine *s)
 {
     queue_text(SUMMARY);
@@ -112,7 +112,7 @@ static struct notice *ask_context(struct engine *s)
 /* --- by itself -------------------------------------------------------------------------------- */
 
 NEEDS(capability_compaction());
-/* The graph's tools and its part of the request are not what is looked at. */
+/* The graph's tools and its part of the request are left out of these tests. */
 static int set_up(void **state)
 {
     int result = surface_setup(state);
@@ -233,7 +233,7 @@ TEST(a_rejection_tells_the_summarys_window)
     engine_free(s);
 }
 
-/* By hand, before the first request of this process: the server is asked for the window. */
+/* A compaction by hand before the first request of this process asks the server for the window. */
 TEST_IF(capability_store(), by_hand_the_summary_is_folded_into_the_servers_window)
 {
     struct engine *s = surface_open(NULL, true);
@@ -284,7 +284,7 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
 
 /* --- too many bytes --------------------------------------------------------------------------- */
 
-/* A server that takes no more; what was sent to it. */
+/* A server that refuses larger requests, with the requests that it got. */
 struct doorkeeper {
     size_t most, largest, refused, taken;
 };
@@ -305,7 +305,7 @@ static void keep_the_door(void *context, const char *body, size_t len, struct re
     r->error_type = "request_too_large";
 }
 
-/* Its limit is not known, and the summary, too, has to keep to it. */
+/* The limit is unknown, and the summary's request must keep to it, too. */
 TEST(a_request_with_too_many_bytes_is_compacted_for)
 {
     struct doorkeeper door = {.most = SIZE_MAX};
@@ -329,7 +329,7 @@ TEST(a_request_with_too_many_bytes_is_compacted_for)
     assert_true(door.taken >= 20 + 2 + 1); /* the summary in two parts at least */
 }
 
-/* With the limit configured, no request is refused: it happens at four fifths of it. */
+/* With the limit configured, no request is refused: compaction begins at four fifths of it. */
 TEST(max_request_bytes_is_never_exceeded)
 {
     struct doorkeeper door = {.most = 20000};
@@ -342,7 +342,7 @@ TEST(max_request_bytes_is_never_exceeded)
     assert_in_range(door.largest, 12000, 20000);
 }
 
-/* Without compaction the turn ends, and says why; nothing was sent. */
+/* Without compaction the turn ends with the reason, and no request is sent. */
 TEST(a_body_past_the_maximum_is_not_sent)
 {
     struct doorkeeper door = {.most = 20000};
@@ -435,7 +435,7 @@ TEST(what_cannot_be_done_by_hand_is_said)
     engine_free(s);
 }
 
-/* A failure is told once: as the event, where there is one. */
+/* A failure is reported once: as an event, if there is one. */
 TEST(a_failure_by_hand_is_told_once)
 {
     struct engine *s = surface_open(NULL, true);
@@ -1184,7 +1184,7 @@ static void assert_same_sessions(const char *id, const char *copy)
     store_close(store);
 }
 
-/* With one that was undone, and two that hold. */
+/* A session with one undone compaction and two that hold. */
 TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
 {
     char id[UUID_LEN + 1], copy[UUID_LEN + 1];

@@ -1,5 +1,5 @@
-/* The engine where two things meet: a change and a session that is only read, an end and
- * what was put off, a deletion and files that are not ours, a question and a slow server. */
+/* The engine where two events meet: a change and a read-only session, an end and delayed work, a
+ * deletion and foreign files, a question and a slow server. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ TEST_IF(capability_store(), what_another_writes_to_is_not_renamed)
     engine_free(writer);
 }
 
-/* Its row is gone, whatever is left: to go on with it would bring it back. */
+/* The session's row is gone; continuing the session would restore it. */
 TEST_IF(capability_store(), what_is_deleted_but_for_a_file_is_left)
 {
     char id[UUID_LEN + 1];
@@ -250,9 +250,8 @@ TEST(a_slow_server_is_asked_for_its_models_once)
 /* --- a session that closes and is asked meanwhile -----------------------------------------------
  */
 
-/* Between the look at whether anybody needs it and its end, which another thread may do anything
- * in.
- */
+/* The moment between the check that no client needs the session and its end, when another thread
+ * may act. */
 TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
 {
     static const char id[UUID_LEN + 1] = "01890a5d-ac96-774b-bcce-b302099a8057";

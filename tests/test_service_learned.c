@@ -1,5 +1,5 @@
-/* Learned memory as a surface sees it: what is typed, what becomes of it, what the model is told.
- */
+/* Learned memory as a surface sees it: typed text, the facts learned from it, and the text for the
+ * model. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ static void say(struct engine *s, const char *text)
     free(surface_ask(s, text));
 }
 
-/* "state text; …" of what was learned, newest first; kept. */
+/* "state text; …" of the learned facts, newest first; kept. */
 static char *learned(struct engine *s)
 {
     struct learned_list_params params = {.limit = 0};
@@ -53,7 +53,7 @@ static char *learned(struct engine *s)
     return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
 }
 
-/* Says it, and gives the id of what was noted first of it; kept. */
+/* Sends the text; returns the id of the first fact noted from it; kept. */
 static char *say_noted(struct engine *s, const char *text, bool active)
 {
     surface_send(s, &operation_turn_start, text);
@@ -65,7 +65,7 @@ static char *say_noted(struct engine *s, const char *text, bool active)
     return id;
 }
 
-/* The id of what was added by hand; kept. */
+/* Adds a fact by hand; returns its id, kept. */
 static char *remember(struct engine *s, const char *text)
 {
     const struct learned_add_params params = {.text = text};
@@ -178,8 +178,8 @@ TEST(off_keeps_nothing)
     engine_free(s);
 }
 
-/* Whatever [learned] capture says: nothing is learned of it, and the next session is not told of
- * it as something that was asked, nor of the answer. */
+/* With any [learned] capture, nothing is learned from such text, and the next session gets neither
+ * the text as a question nor its answer. */
 TEST(what_nobody_typed_is_not_learned)
 {
     static const char *const captures[] = {"ask", "auto", "off"};
@@ -205,7 +205,7 @@ TEST(what_nobody_typed_is_not_learned)
         }
 }
 
-/* It was shown in this session before somebody typed it. */
+/* The text was shown in this session before the user typed it. */
 TEST(what_was_piped_before_is_not_learned_when_it_is_typed)
 {
     struct engine *s = open_new();
@@ -310,7 +310,7 @@ TEST(what_was_recalled_is_not_learned)
     engine_free(s);
 }
 
-/* Also where nobody is asked, and whatever else the user says in the same message. */
+/* Nothing is written even if no user is asked, whatever else the user says in the message. */
 TEST(nothing_that_was_shown_writes_unasked)
 {
     set(CONFIG_LEARNED_CAPTURE, "auto");

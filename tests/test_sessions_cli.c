@@ -217,7 +217,7 @@ TEST_IF(capability_store(), test_show)
     assert_string_equal(program_output(SESSIONS("show", "--limit", "99", "last")), whole);
 }
 
-/* Two runs without an end; its id. */
+/* Adds two unfinished runs; returns the session's id. */
 static char *add_crashes(void)
 {
     char *path = support_path(".local/share/tiro/tiro.db");

@@ -1,5 +1,5 @@
-/* The sessions screen without terminal and engine: what it asks, what it draws of made-up answers,
- * what its keys do. */
+/* The sessions screen without terminal and engine: its requests, its drawing of made-up answers,
+ * and its keys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static bool asks_nothing(void)
     return !listed() && !searched() && !previewed();
 }
 
-/* As it is asked for. */
+/* The row in the form in which the list is requested. */
 #define OF(row, number)                                                                            \
     "?session/" row " session_id=\"01900000-0000-7000-8000-00000000000" number "\""
 
@@ -87,7 +87,7 @@ static struct session_info info_of(int number, const char *title)
     return info;
 }
 
-/* The list that is asked for: what it is to hold, then its end. */
+/* The list that is requested: its contents, then its end. */
 static struct operation_answer *list;
 
 static void add(struct session_info info)
@@ -397,7 +397,7 @@ TEST(test_the_end_of_a_page_says_that_there_are_more)
     see("\u203aCherry");
 }
 
-/* Where there is room they have two rows, and a message takes no more, so that nothing jumps. */
+/* If there is room the keys have two rows, and a message takes no more, so that nothing jumps. */
 TEST(test_all_keys_are_shown_where_there_is_room)
 {
     begin_with_three();

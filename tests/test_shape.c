@@ -1,4 +1,4 @@
-/* Shapes: what is written, what is read back, and what is refused. */
+/* Shapes: writing, reading back, and refusals. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,7 +324,7 @@ TEST(test_random_round_trips)
     }
 }
 
-/* Whatever bytes come, it ends with a value or an error, and nothing leaks. */
+/* Any bytes give a value or an error, without a leak. */
 TEST(test_random_damage)
 {
     entropy_seed(support_seed());

@@ -153,7 +153,7 @@ static void save(void)
     assert_int_equal(live.unsaved, live.messages.len);
 }
 
-/* The program may go on with what it resumed, and may die before it saves. */
+/* The program may continue a session that it resumed, and may die before it saves. */
 static void resume_in_place(void)
 {
     struct history h;
@@ -171,7 +171,7 @@ static size_t count_left(const struct history *h)
     return left;
 }
 
-/* As the journal does it. */
+/* Saves as the journal does. */
 static void save_and_shed(void)
 {
     save();
@@ -199,7 +199,7 @@ static bool fold(void *history, const struct event *ev)
     return true;
 }
 
-/* All events and nothing else say what the history is. */
+/* The history is defined by all events alone. */
 static void check_log(void)
 {
     struct undone_list undone;
@@ -370,7 +370,7 @@ static void compact_around(size_t first, size_t count, bool summary)
     event_free(ev);
 }
 
-/* Reads the log again, as whoever undoes one does. */
+/* Reads the log again, as every undo does. */
 static void undo(int64_t of)
 {
     happen_with(EVENT_COMPACTION_UNDONE, of, NULL);
@@ -480,7 +480,7 @@ TEST(test_old_messages_stay_in_their_rows)
     assert_true(compacted > 0);
 }
 
-/* A save writes what is new, and not what is in the rows. */
+/* A save writes new messages, and not those in the rows. */
 TEST(test_what_is_in_the_rows_is_not_written_again)
 {
     snapshot_rows_init(&live_rows, store, ID);
@@ -499,7 +499,7 @@ TEST(test_what_is_in_the_rows_is_not_written_again)
     check_log();
 }
 
-/* A running turn, and what is not saved, stays. */
+/* Messages of a running turn and unsaved messages stay in memory. */
 TEST(test_what_stays_in_memory)
 {
     snapshot_rows_init(&live_rows, store, ID);
@@ -519,7 +519,7 @@ TEST(test_what_stays_in_memory)
     check_resume();
 }
 
-/* Then nothing of it is held. */
+/* No part of a long text is held in memory then. */
 static bool is_long(struct snapshot_rows *rows)
 {
     struct history h;
@@ -568,7 +568,7 @@ TEST(test_a_log_is_saved_while_it_is_read)
     check_log();
 }
 
-/* The rows change behind our back: nothing is made of what cannot be read. */
+/* Another process changes the rows: no message is made from unreadable rows. */
 TEST(test_rows_that_are_not_there_any_more)
 {
     static const char *const damages[] = {
@@ -604,7 +604,7 @@ TEST(test_rows_that_are_not_there_any_more)
     }
 }
 
-/* The rows of what went are taken away bit by bit, and never read. */
+/* The rows of dropped messages are removed in steps, and never read. */
 TEST(test_what_went_is_taken_away_bit_by_bit)
 {
     for (int i = 0; i < 300; i++)
@@ -648,7 +648,7 @@ TEST(test_an_undone_compaction)
     check_resume();
 }
 
-/* Nobody who writes a log by hand can make it unreadable with those. */
+/* A hand-written log with such events stays readable. */
 TEST(test_undone_events_of_any_kind)
 {
     struct undone_list undone;
@@ -724,7 +724,7 @@ TEST(test_a_bad_snapshot_is_passed_over)
         "snapshot_message)",
         "UPDATE snapshot_message SET message = '{\"role\":' WHERE position = 1",
         "UPDATE snapshot_message SET message = '{\"role\":\"x\"}' WHERE position = 0",
-        /* It knows of events that the log does not have. */
+        /* The snapshot counts events that the log does not have. */
         "UPDATE snapshot SET seq = 999;"
         "UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')",
     };

@@ -34,7 +34,7 @@ static bool on_line(void *context, const char *line, size_t len)
     return ++r->count != r->stop_after;
 }
 
-/* Where the next piece ends, given where it begins. */
+/* The end of the next piece, for a given start. */
 typedef size_t cut_fn(size_t from, size_t len, size_t parameter);
 
 static size_t cut_nowhere(size_t from, size_t len, size_t parameter)

@@ -1,5 +1,5 @@
-/* The status line: what is shown, what is left out, and in which order it goes when it gets narrow.
- */
+/* The status line: its parts, the parts left out, and the order in which they go when it gets
+ * narrow. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -82,7 +82,7 @@ TEST(test_unmeasured_is_absent)
     assert_null(strchr(at_width(&s, 80), '$'));
 }
 
-/* Some calls were of models whose price is unknown. */
+/* Some calls used models with an unknown price. */
 TEST(test_a_cost_of_some_calls_says_so)
 {
     struct status s = full();
@@ -99,7 +99,7 @@ TEST(test_estimates_say_so)
     assert_string_equal(at_width(&s, 120), "context ▓▓▓▓▓▓░░░░ ~62 % 62k/100k · ~$0.42");
 }
 
-/* Each narrower line shows a subset of the wider one's parts, and what matters most stays. */
+/* A narrower line shows a subset of a wider line's parts, the most important ones. */
 TEST(test_narrow_lines_drop_parts_in_order)
 {
     static const char *const order[] = {"memory on", "▓", "$0.42", "~42 tokens/s"};
@@ -298,7 +298,7 @@ TEST(test_a_pane_takes_its_columns)
     assert_int_equal(l.body_cols, 120);
 }
 
-/* Copies the members alone: what lies between them stays as it is in `to`. */
+/* Copies the members alone: padding in `to` stays unchanged. */
 static void copy_layout(struct layout *to, const struct layout *from)
 {
     memcpy(to, from, offsetof(struct layout, too_small));

@@ -1,4 +1,4 @@
-/* The database: opening and what can be wrong with it, sessions, the log of events. */
+/* The database: opening and its errors, sessions, the log of events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -521,8 +521,8 @@ TEST(test_delete)
     assert_int_equal(rows(), before);
 }
 
-/* Neither the rows nor the words of the index: these stand there in lower case and without what
- * they share with the word before them. */
+/* Neither rows nor words of the index remain; the index keeps words in lower case and without the
+ * prefix that they share with the word before. */
 TEST(test_what_is_deleted_is_overwritten)
 {
     for (int64_t seq = 1; seq < 30; seq++) {
@@ -1108,7 +1108,7 @@ static int compiled_bytes(void)
     return now;
 }
 
-/* A connection that rests holds little, and nobody notices who asks again. */
+/* An idle connection holds little memory, and works on when it is used again. */
 TEST(a_connection_that_rests_gives_memory_back)
 {
     struct session_info info;

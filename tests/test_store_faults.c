@@ -1,6 +1,5 @@
-/* The disk fails at every single call that is made to it, once or for good: it is told, nothing
- * that was acknowledged is lost, what is one change is whole or not there, and the program goes on.
- */
+/* The disk fails at every single call, once or for good: the failure is reported, acknowledged data
+ * is kept, each change is made entirely or not at all, and the program continues. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +71,7 @@ static void check(bool ok, const struct error *e)
         fail_msg("%s: %s", err_info(e->code)->name, e->text);
 }
 
-/* From a call that fails to the next: a random stride in a sample. */
+/* The distance to the next failing call: random in a sample. */
 static long step(long stride)
 {
     return 1 + (long)(entropy_unit() * (double)suite_sample(3 * (size_t)stride, 0));
@@ -98,7 +97,7 @@ static void restore(void)
 
 #define PARENT_TITLE "The parent"
 
-/* Two sessions, with a word in every question that search knows. */
+/* Two sessions, with a searchable word in every question. */
 static void make_pristine(void)
 {
     struct store *store;
@@ -208,7 +207,7 @@ static bool act_once(act_on *act, struct error *e)
     return ok;
 }
 
-/* The operation with the n-th call failing. Whether there were so many. */
+/* Runs the operation with the n-th call failing. Returns whether it made that many calls. */
 static bool fails_well(act_on *act, size_t kind, long n, bool lasting, const char *before,
                        const char *after)
 {
@@ -333,7 +332,7 @@ static void assert_lines_kept(const char *id, const struct seen *s)
     store_close(store);
 }
 
-/* Until the session is open and its model known; in `seen` an error on the way. */
+/* Waits until the session is open and its model known; `seen` gets an error on the way. */
 static struct engine *open_service(struct config *config, const char *resume, struct seen *seen,
                                    char *id)
 {
@@ -365,7 +364,7 @@ static void queue_turn(struct model_server *server)
     model_server_queue(server, &(struct reply){.text = "There are files.", .reasoning = "Hm."});
 }
 
-/* The error is told with the text that was not carried, and it was the store's. */
+/* The error is an error of the store, and names the text that was not sent. */
 static void assert_told(const struct seen *s, const char *text)
 {
     assert_true(s->completed || s->refused);
@@ -375,7 +374,7 @@ static void assert_told(const struct seen *s, const char *text)
     assert_string_equal(s->given_back, text);
 }
 
-/* After the fault, the same engine carries on: the lost turn is in no request. */
+/* After the fault, the same engine continues: no request contains the lost turn. */
 static void assert_goes_on(struct engine *engine, struct model_server *server,
                            const struct seen *lost, const char *id)
 {
@@ -389,7 +388,7 @@ static void assert_goes_on(struct engine *engine, struct model_server *server,
     seen_release(&s);
 }
 
-/* A turn with the n-th call failing. Whether there were so many. */
+/* Runs a turn with the n-th call failing. Returns whether it made that many calls. */
 static bool turn_fails_well(struct config *config, size_t kind, long n, bool lasting,
                             const char *resume)
 {

@@ -92,7 +92,8 @@ TEST(test_colours_of_terminals)
 
 FIXTURE(support_setup, support_teardown);
 
-/* Built-in themes have no fault, leave running text to the terminal, and mark what is selected. */
+/* Built-in themes have no fault, leave running text in the terminal's colours, and mark the
+ * selection. */
 TEST(test_built_in_themes)
 {
     static const char *const names[] = {"dark", "light", "mono"};

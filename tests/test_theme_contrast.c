@@ -1,5 +1,5 @@
-/* The built-in themes on grounds that people have: whether what they say can be read. Contrast is
- * as WCAG 2.1 defines it (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio). */
+/* Readability of the built-in themes on usual backgrounds. Contrast is defined by WCAG 2.1
+ * (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio). */
 #include <math.h>
 
 #include "tests/suite.h"

@@ -70,7 +70,7 @@ TEST(english)
     EXPECT("german", TOKENS_TEXT, {"7th", "7th"});
 }
 
-/* Whatever was met before: no word takes the place of another that is like it. */
+/* No cached word replaces another that is like it. */
 TEST(what_was_met_before_does_not_matter)
 {
     enum { WORDS = 30000, LETTERS = 3, LONG = 40 };

@@ -269,7 +269,7 @@ TEST(no_tool_leaves_the_directory)
     assert_int_equal(faccessat(w->root_fd, "missing", F_OK, 0), -1);
 }
 
-/* Exchanges what is there for links that lead out, as fast as it can. */
+/* Replaces files by links that lead out of the directory, as fast as it can. */
 struct swapper {
     int root_fd;
     bool able; /* where the system can do it at once, without a moment at which nothing is there */

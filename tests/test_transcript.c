@@ -193,7 +193,7 @@ TEST(an_edit_tells_its_difference_and_no_json)
                          "!wrote");
 }
 
-/* Where nobody saw a difference: the log has none. */
+/* The log has no difference, so the transcript shows the new text. */
 TEST(an_edit_without_difference_tells_its_text)
 {
     transcript_resize(t, 60, 20);
@@ -681,7 +681,7 @@ TEST(scrolling_stops_at_both_ends)
     assert_false(transcript_at_end(t));
 }
 
-/* Up and down again by single rows shows every row once, whatever the items are. */
+/* Moving up and down by single rows shows every row once, for any items. */
 TEST(every_row_is_met_once)
 {
     for (int i = 0; i < 30; i++)

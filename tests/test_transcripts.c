@@ -1,5 +1,5 @@
-/* Full-text search: what any text means as a query, what is found in which order, and the line that
- * shows it. */
+/* Full-text search: the meaning of any text as a query, the hits and their order, and the line that
+ * shows a hit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -536,7 +536,7 @@ TEST(test_very_many_are_deleted)
     finds("wombat", "end");
 }
 
-/* Between the steps another process writes, who has no patience; the last one leaves nothing. */
+/* Another process that does not wait writes between the steps; the last step leaves nothing. */
 TEST(test_what_was_deleted_is_purged_in_steps)
 {
     enum { MANY = 200, WORDS_A_TEXT = 600, FEWEST_STEPS = 5 };

@@ -157,8 +157,8 @@ TEST(what_is_cut_ends_with_a_mark)
     buf_release(&out);
 }
 
-/* Random texts: what goes back one border at a time meets the borders that going forward met, and
- * cuts agree with them. */
+/* Random texts: moving back border by border meets the same borders as moving forward, and cuts
+ * agree with them. */
 TEST(back_and_forth_agree)
 {
     static const char *const parts[] = {"a",
@@ -238,7 +238,7 @@ TEST(cleaning_leaves_nothing_that_acts)
     buf_release(&out);
 }
 
-/* For any bytes: valid, without controls, and clean already for a second pass. */
+/* For any bytes the result is valid, without controls, and unchanged by a second pass. */
 TEST(cleaning_random_bytes_is_final)
 {
     entropy_seed(support_seed());

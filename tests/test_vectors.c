@@ -104,7 +104,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Models know how many vectors they have, whatever came and went. */
+/* The number of a model's vectors is right after any additions and removals. */
 static void assert_counted(void)
 {
     assert_int_equal(damage_sql(path,
@@ -227,7 +227,7 @@ static char *id_of(int64_t key)
     return id;
 }
 
-/* "a b c": ids of what is found, best first. */
+/* "a b c": ids of the hits, best first. */
 static void assert_finds(const char *text, size_t limit, const char *expected)
 {
     struct candidates found = search_in(vectors, store, text, NULL, limit);
@@ -419,7 +419,7 @@ TEST(test_an_edit_makes_the_vector_anew)
     assert_finds("mountain", 5, "a");
 }
 
-/* Whatever takes a row away, another connection sees that its vectors changed. */
+/* After any removal of a row, another connection sees that its vectors changed. */
 TEST(test_other_connections_see_it)
 {
     struct store *other_store;
@@ -450,7 +450,7 @@ static void forget_the_other(void)
     meanwhile = NULL;
 }
 
-/* Between asking for a vector and keeping it there is time. */
+/* The text may change between the request for a vector and its storage. */
 TEST(test_changed_while_it_was_embedded)
 {
     add("s", "a", "stays as it is");
@@ -733,7 +733,7 @@ TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
     vectors_free(scan);
 }
 
-/* How the question stands to all. */
+/* The similarity of the question to all vectors. */
 static struct candidates stand_in(struct vectors *v, const char *text, struct vectors_field *field)
 {
     float *values = mem_alloc((size_t)buckets * sizeof *values);
@@ -765,7 +765,7 @@ static void assert_same_ranks(const struct candidates *graph, const struct candi
     }
 }
 
-/* A graph of more than it samples, nearly a quarter of which is gone. */
+/* A graph with more entries than it samples, nearly a quarter of which are deleted. */
 TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
 {
     struct candidates also = {0};
@@ -1006,7 +1006,7 @@ struct other {
     bool done;
 };
 
-/* Between what the first has compared with the store and its file. */
+/* Forgets between the comparison with the store and that with the file. */
 static bool forget_now(void *context)
 {
     struct other *o = context;

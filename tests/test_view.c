@@ -1,5 +1,5 @@
-/* The stack of views: who gets keys and notices, what is closed, what is due. The views are
- * made-up ones that write down what they are given. */
+/* The stack of views: the view that gets keys and notices, closing, and timers. The views are fakes
+ * that record their input. */
 #include <string.h>
 
 #include "base/vec.h"
@@ -197,7 +197,7 @@ TEST(another_session_closes_what_showed_the_last)
         assert_int_equal(fakes[i].freed, i == VIEW_COVER);
 }
 
-/* The pane of memory counts what the model asks while it is closed. */
+/* The closed pane of memory counts the model's requests. */
 TEST(all_hear_all_notices)
 {
     fakes[VIEW_PANE].shown = false;

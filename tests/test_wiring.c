@@ -1,5 +1,5 @@
-/* Memory with and without compaction, and neither: what is offered, what the request says, what is
- * kept, what is found, and what is an error where it is off. */
+/* Memory with and without compaction, and neither: the offered tools, the request, stored data,
+ * hits, and errors where memory is off. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,8 @@ static void talk(struct engine *s)
     say_much(s, "Then we talked of the weather");
 }
 
-/* By hand; every turn goes. Gives memory_indexed, which the caller frees, or NULL if it was off. */
+/* Compacts by hand and drops every turn. Returns memory_indexed, which the caller frees, or NULL if
+ * memory was off. */
 static struct notice *compact(struct engine *s, bool indexes)
 {
     model_server_queue(surface_server(), &(struct reply){.text = SUMMARY});
@@ -82,7 +83,8 @@ static const char *last_body(void)
     return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
 }
 
-/* In the newest request. The skill's text names the tool, so only its list counts. */
+/* Whether the newest request offered the tool. The skill's text names it as well, so only the list
+ * counts. */
 static bool was_offered(const char *tool)
 {
     struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
@@ -105,7 +107,7 @@ static bool had_skill(void)
     return found;
 }
 
-/* How many entries the surface finds; -1: there is no memory. */
+/* The number of entries that the surface finds; -1 if there is no memory. */
 static int found(struct engine *s, const char *query, const char *scope)
 {
     const struct memory_search search = {.query = query, .scope = scope, .limit = 10};
@@ -410,7 +412,7 @@ TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_pa
 
 /* --- sessions that were left ------------------------------------------------------------------ */
 
-/* How many hits a search of the model has; the id of the first is kept. */
+/* The number of hits of the model's search; the id of the first is kept. */
 static size_t recalled(struct engine *s, const char *args, char **id)
 {
     struct notice *n = let_model_search(s, args);
@@ -501,7 +503,7 @@ static bool has_come(void *engine)
     return found(engine, "zeppelin", "all") == 1;
 }
 
-/* Without the end of the program; also where nothing is kept. */
+/* The entries arrive before the program ends, even if sessions are not kept. */
 TEST_IF(capability_memory(), a_session_comes_in_as_it_is_left)
 {
     for (int persist = 0; persist < 2; persist++) {
@@ -584,7 +586,8 @@ static bool is_indexed(void *unused)
     return damage_number(surface_store(), "SELECT count(*) FROM memory_deferred") == 0;
 }
 
-/* The program was killed before it had indexed what a compaction dropped: the next one does. */
+/* The program was killed before it had indexed the messages that a compaction dropped; the next
+ * program indexes them. */
 TEST_IF(capability_memory() && capability_compaction() && capability_store(),
         what_is_deferred_is_indexed_after_a_restart)
 {

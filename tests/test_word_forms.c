@@ -1,5 +1,5 @@
-/* Forms of a word that have another stem (data/forms/): what they become, and that the lists hold
- * what they promise. */
+/* Forms of a word with another stem (data/forms/): their base words, and the rules for the
+ * lists. */
 #include <libstemmer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +104,7 @@ TEST(spanish)
          {"conozco", "conocer"}, {"busqué", "buscar"}, {"luces", "luz"}, {"mejor", "bueno"});
 }
 
-/* Where a form is another word, too, that one is meant more often. */
+/* If a form is also a word of its own, that word is usually meant. */
 TEST(other_words_stay_themselves)
 {
     static const char *const words[][2] = {

@@ -1,4 +1,4 @@
-/* The worker: order, what a newer job ends, chores, the end. */
+/* The worker: order, cancelling by a newer job, chores, the end. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The tool write_file: whole files, atomically, and what a person sees of it before. */
+/* The tool write_file: whole files, atomically, and the preview that a person sees. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -276,7 +276,7 @@ static void ask_about(struct workplace *w, struct tool_call *call, const char *p
     buf_clear(&w->out);
 }
 
-/* Whether it was refused, as what became of the file. */
+/* Checks that the call was refused, with the change of the file as the reason. */
 static void assert_refused(struct workplace *w, struct tool_call *call, const char *what)
 {
     if (!tool_call_run(call, &w->context, &w->out))
@@ -315,7 +315,7 @@ static void touch_by_nanoseconds(struct workplace *w)
     set_modified(w, "a", 1000, 2);
 }
 
-/* Until the clock of the file system has ticked. */
+/* Repeats until the clock of the file system has advanced. */
 static bool rewrite_in_place(void *context)
 {
     struct workplace *w = context;

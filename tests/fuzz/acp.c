@@ -80,7 +80,7 @@ static size_t add_lines(struct buf *out, char mark, const char *text)
     return lines;
 }
 
-/* All of one text in place of all of another. */
+/* Checks the difference that replaces all of one text by all of another. */
 static void check_way_back(const char *before, const char *after)
 {
     struct buf taken = BUF_INIT, given = BUF_INIT, whole = BUF_INIT;

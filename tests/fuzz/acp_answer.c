@@ -98,7 +98,7 @@ static void check_refusal(const struct json *error)
     free(why);
 }
 
-/* As messages come (rpc/peer.h): valid UTF-8 without NULs. */
+/* The next message in the form that rpc/peer.h passes on: valid UTF-8 without NULs. */
 static struct json *next(const char **at, const char *end)
 {
     size_t len = strlen(*at);

@@ -10,7 +10,7 @@
 
 #define KEY "sk-ant-0123456789abcdef"
 
-/* By the first byte; '0' is the usual answer. */
+/* Chosen by the first byte; '0' is the usual answer. */
 static const struct kind {
     int status;
     const char *type; /* NULL: the dialect's own */

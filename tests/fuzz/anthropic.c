@@ -1,4 +1,4 @@
-/* Answers of Anthropic: any split gives the same deltas and blocks; failures are told clean,
+/* Answers of Anthropic: any split gives the same deltas and blocks; error messages are clean and
  * without the key. */
 #include "provider/outgoing.h"
 #include "tests/fuzz/answer.h"

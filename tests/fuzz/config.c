@@ -33,7 +33,7 @@ static bool is_theme(const struct ini_entry *entry)
     return strcmp(entry->section, "ui") == 0 && strcmp(entry->name, "theme") == 0;
 }
 
-/* All entries but that key's, with what they say. */
+/* All entries except that of the key, with their values. */
 static char *others(const char *text)
 {
     struct ini ini;

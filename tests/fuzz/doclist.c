@@ -1,6 +1,6 @@
-/* A page of the index of words: whatever its bytes are, what is read of it is in order and lies
- * within it. The first byte says of which length the word is, which follows; the rest are pages,
- * the first of them up to a mark. */
+/* A page of the index of words: for any bytes, the result is in order and lies within the page. The
+ * first byte is the length of the word after it; the rest are pages, the first of them up to a
+ * mark. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A payload out of somebody else's database or file: what is read as an event is written as a
- * payload and as a line that read as the same event. The first byte is the type. */
+/* A payload from a foreign database or file: an accepted event is written as a payload and as a
+ * line that both read as the same event. The first byte is the type. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* An event as the program may make it: what is written reads back as the same. */
+/* Any event that the program may make: the written event reads back as the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ int fuzz_event_struct(const uint8_t *data, size_t size)
     struct fuzz_input in = {data, size};
     struct event *read;
     struct error e = {0};
-    /* Not event_new(): no type frees all of these strings. */
+    /* Not made by event_new(), since no type frees all of these strings. */
     struct event ev = {.type = (enum event_type)fuzz_below(&in, EVENT_TYPE_COUNT)};
     fill(&ev, &in);
     char *payload = event_payload(&ev);

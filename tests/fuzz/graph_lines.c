@@ -11,7 +11,7 @@
 
 enum { LINE_BYTES = 65536, MOST_LINES = 40, MOST_FOUND = 5 };
 
-/* One database in memory for all inputs; each rolls back what it wrote. */
+/* One database in memory for all inputs; each input rolls its changes back. */
 static struct graph graph = {.language = "english"};
 
 static void open_graph(void)

@@ -1,5 +1,5 @@
-/* A log that the input makes up, in any order, folded: each call has its result behind it, the
- * history is the same from a snapshot, and each event reads back with the same effect. */
+/* A random log, in any order, folded: each call has its result directly after it, the history from
+ * a snapshot is the same, and each event reads back with the same effect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const enum event_type told[] = {
     EVENT_MESSAGE_PINNED,    EVENT_REASONING_COMPLETE,  EVENT_COMPACTION_COMPLETED,
     EVENT_COMPACTION_FAILED, EVENT_TEXT_DELTA};
 
-/* Few ids, so that results meet calls. */
+/* Few different ids, so that results meet calls. */
 static char *call_id(struct fuzz_input *in)
 {
     return mem_printf("call%zu", fuzz_below(in, 4));

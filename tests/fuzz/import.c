@@ -1,5 +1,5 @@
-/* Sessions out of somebody's file, in our form or OpenAI's: what was taken is exported and imported
- * again as the same, each form's export reads, and nothing stays of what was refused. */
+/* Foreign sessions, in our format or OpenAI's: an accepted session survives export and import, each
+ * exported format can be read, and a refused session leaves nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void check_empty(struct catalog *c)
     session_list_release(&list);
 }
 
-/* Its id is free again: it had no files that would still have to be removed. */
+/* The id is free again, since the session had no files to remove. */
 static void forget(struct catalog *c, struct session_info *info)
 {
     struct error e = {0};

@@ -1,5 +1,5 @@
-/* JSON: what is read is written as a text that reads as the same; numbers stay; a NUL character is
- * found wherever it is. */
+/* JSON: a value that was read and written reads as the same; numbers stay; a NUL character is found
+ * anywhere. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

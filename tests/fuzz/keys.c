@@ -1,5 +1,5 @@
-/* Bytes of a terminal: any split gives the same keys, nothing of them is kept for long, and no
- * answer, true or not, breaks what is known of it. */
+/* Bytes of a terminal: any split gives the same keys, no bytes are held for long, and no answer,
+ * true or false, breaks the terminal's state. */
 #include <stdlib.h>
 #include <string.h>
 

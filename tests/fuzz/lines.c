@@ -1,4 +1,4 @@
-/* Lines of a stream: they are what the rule says, in any split. */
+/* Lines of a stream: they follow the rule, in any split. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The Model Context Protocol: whether a request is looked at, and which resource an address names.
- * The first line is the request's "params", those behind it are the headers' values. */
+/* The Model Context Protocol: admission of requests, and the resources that addresses name. The
+ * first line is the request's "params", the others are the headers' values. */
 #include <stdlib.h>
 #include <string.h>
 

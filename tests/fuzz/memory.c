@@ -1,6 +1,6 @@
-/* Entries of memory out of somebody's file, and searches for their words: every line is an entry
- * that reads again as the same, or an error; what was stored is found by its id and exported as it
- * was read; any text is a query. */
+/* Foreign entries of memory, and searches for their words: every line is an entry that survives
+ * writing and reading, or an error; a stored entry is found by its id and exported unchanged; any
+ * text is a query. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { LINE_BYTES = 65536, MOST_ENTRIES = 20, MOST_HITS = 5 };
 
-/* One database in memory for all inputs; each rolls back what it wrote. */
+/* One database in memory for all inputs; each input rolls its changes back. */
 static struct memory *memory;
 static struct store *store;
 

@@ -1,5 +1,5 @@
-/* Answers of Ollama: any split gives the same deltas and blocks; failures are told clean, without
- * the key. */
+/* Answers of Ollama: any split gives the same deltas and blocks; error messages are clean and
+ * without the key. */
 #include "provider/outgoing.h"
 #include "tests/fuzz/answer.h"
 

@@ -1,5 +1,5 @@
-/* A damaged database: whatever its pages say, what is taken for rows is sound. The input is the
- * file and, behind a line "=wal=", the file of its write-ahead log. */
+/* A damaged database: for any pages, all rows that are read are sound. The input is the file and,
+ * after a line "=wal=", its write-ahead log. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ static struct store *make_store(void)
     return store;
 }
 
-/* No row is what it must not be. */
+/* Every row must satisfy its constraints. */
 static void check_rows(struct store *s)
 {
     static const char *const faults[] = {
@@ -42,7 +42,7 @@ static void check_rows(struct store *s)
     }
 }
 
-/* Where the log begins; the end where there is none. */
+/* The start of the log, or the end of the data if there is none. */
 static size_t find_wal(const uint8_t *data, size_t size)
 {
     static const char mark[] = "\n=wal=\n";

@@ -1,5 +1,5 @@
-/* One side of a JSON-RPC connection: what it says to any bytes is JSON-RPC, a line each, bounded,
- * and the same in any split. */
+/* One side of a JSON-RPC connection: its output for any bytes is JSON-RPC, one message per line,
+ * bounded, and the same for any split. */
 #include <stdlib.h>
 #include <string.h>
 

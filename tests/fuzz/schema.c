@@ -1,5 +1,5 @@
-/* Arguments of a model for a tool: whatever fits the schema still fits without a member that is not
- * required, and not with one that nobody knows. The first byte chooses the tool. */
+/* Arguments of a model for a tool: arguments that fit the schema still fit without an optional
+ * member, and do not with an unknown one. The first byte selects the tool. */
 #include <stdlib.h>
 #include <string.h>
 

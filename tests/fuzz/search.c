@@ -25,7 +25,7 @@ static void say(struct store *store, int64_t seq, const char *text)
     event_free(ev);
 }
 
-/* With a few texts to find something in. */
+/* Makes a store with a few texts to find. */
 static struct store *make_store(void)
 {
     struct store *store;

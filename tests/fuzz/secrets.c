@@ -1,5 +1,5 @@
-/* Masking: a key goes whatever stands before it, masking again changes nothing, and nothing grows
- * beyond its mask. */
+/* Masking: a key is masked after any text, masking again changes nothing, and no text grows by more
+ * than its mask. */
 #include <string.h>
 
 #include "memory/content.h"

@@ -1,5 +1,5 @@
-/* Bodies of errors: what is told of them is clean, bounded, and holds no key. The first byte is a
- * part of the status. */
+/* Bodies of errors: the message is clean, bounded, and holds no key. The first byte is a part of
+ * the status. */
 #include <string.h>
 
 #include "provider/failure.h"

@@ -1,4 +1,5 @@
-/* A SKILL.md: what stands below its front matter is a part of it, from a line's beginning on. */
+/* A SKILL.md: the text below its front matter is a part of the file that begins at a line's
+ * start. */
 #include <stdlib.h>
 #include <string.h>
 

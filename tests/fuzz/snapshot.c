@@ -1,5 +1,5 @@
-/* A snapshot's counters (the first line) and messages (the others) out of somebody else's database:
- * what is read as a history is written as one that reads as the same. */
+/* A snapshot's counters (the first line) and messages (the others) from a foreign database: an
+ * accepted history survives writing and reading. */
 #include <stdlib.h>
 #include <string.h>
 

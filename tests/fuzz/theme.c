@@ -1,5 +1,4 @@
-/* A theme of somebody's: every look is one that a terminal can be told, with so many colours as it
- * has. */
+/* A user's theme: a terminal can show every look, with the number of its colours. */
 #include <stdlib.h>
 
 #include "tests/fuzz/fuzz.h"

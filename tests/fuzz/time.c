@@ -1,5 +1,5 @@
-/* Times of other programs: what is read is written so that it reads as the same; retry-after never
- * waits for ever. */
+/* Times of other programs: an accepted time survives writing and reading; retry-after never waits
+ * for ever. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* Cleaning: what comes out is UTF-8 and nothing in it could do something to a terminal; cleaning it
- * again changes nothing. Cuts and borders stay within the text. */
+/* Cleaning: the result is UTF-8 without terminal controls; cleaning it again changes nothing. Cuts
+ * and borders stay within the text. */
 #include <string.h>
 
 #include "base/buf.h"

@@ -90,7 +90,7 @@ static void sequence(struct buf *faults, const char *s, size_t len)
     }
 }
 
-/* Bytes of the character at `s`; what is wrong with it is told. */
+/* The length of the character at `s`; adds a line for any fault of it. */
 static size_t character(struct buf *faults, const char *s, size_t len, bool plain)
 {
     uint32_t c = 0;

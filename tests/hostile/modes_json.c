@@ -6,7 +6,7 @@
 #include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
-/* An event that is `text`, in which what stands between < and > is there `number` times. */
+/* The event `text`, with the part between < and > repeated `number` times. */
 static void repeated(struct peer *p)
 {
     struct buf frame = BUF_INIT;
@@ -23,7 +23,7 @@ static void repeated(struct peer *p)
     buf_release(&frame);
 }
 
-/* Where the values of a body's JSON begin: behind each colon that is outside strings. */
+/* The start of the JSON value of this number in a body: after each colon outside strings. */
 static size_t value_start(const struct buf *body, long number)
 {
     bool in_string = false;
@@ -96,7 +96,7 @@ static long wrong_steps(struct peer *p)
     return values * WRONG_VALUES;
 }
 
-/* One value of an answer is replaced by another: which one and by what says the step. */
+/* Replaces one value of an answer; the step selects the value and its replacement. */
 static void wrong_value(struct peer *p)
 {
     struct buf body = BUF_INIT;
@@ -108,7 +108,7 @@ static void wrong_value(struct peer *p)
     peer_reply(p, 200, peer_good_type(p), "", &body);
 }
 
-/* One byte of it is taken out. */
+/* Removes one byte of the answer. */
 static void lost_byte(struct peer *p)
 {
     struct buf body = BUF_INIT;

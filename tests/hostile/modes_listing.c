@@ -76,7 +76,7 @@ const struct mode listing_modes[] = {
     {.name = NULL},
 };
 
-/* One vector of `text`, in both forms. */
+/* Embeds `text` as one vector, in both forms. */
 static void vector(struct peer *p)
 {
     struct buf out = BUF_INIT;

@@ -6,7 +6,7 @@
 #include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
-/* Between some text and a good end: `text`, as it is, `number` times; 0: without an end. */
+/* Between some text and a correct end: `text`, unchanged, `number` times; 0: without an end. */
 static void insert(struct peer *p)
 {
     if (answer_begin(p) && answer_text(p, "before ") &&
@@ -32,7 +32,7 @@ static void only(struct peer *p)
         (void)peer_repeat(p, p->mode->text, (size_t)p->mode->number);
 }
 
-/* One event whose text is `text`, `number` times; 0: without an end. */
+/* An event with `text` as its text, `number` times; 0: without an end. */
 static void long_event(struct peer *p)
 {
     struct buf event = BUF_INIT;

@@ -33,7 +33,7 @@ static void reasoning(struct peer *p)
     say(p, p->form->reasoning);
 }
 
-/* Each piece is `text`; `number` of them, or no end. */
+/* Each piece is `text`; `number` pieces, or no end. */
 static void pieces(struct peer *p, const char *format)
 {
     struct buf event = BUF_INIT;
@@ -53,7 +53,7 @@ static void reasoning_pieces(struct peer *p)
     pieces(p, p->form->reasoning);
 }
 
-/* Every control of C0 and C1 but NUL, as escapes of JSON. */
+/* Every control character of C0 and C1 except NUL, as JSON escapes. */
 static void all_controls(struct peer *p)
 {
     struct buf all = BUF_INIT;

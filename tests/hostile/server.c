@@ -79,7 +79,7 @@ bool peer_say(struct peer *p, const char *text)
     return peer_send(p, text, strlen(text));
 }
 
-/* In blocks, since a unit may be a byte. */
+/* Sends whole blocks, since a unit may be one byte. */
 bool peer_repeat(struct peer *p, const char *unit, size_t count)
 {
     struct buf block = BUF_INIT;
@@ -98,7 +98,7 @@ bool peer_repeat(struct peer *p, const char *unit, size_t count)
     return ok;
 }
 
-/* A client that has gone can be told from one that has sent more, but not behind what it sent. */
+/* Detects a client that has gone, unless the client has sent more bytes before. */
 bool peer_pause(struct peer *p, int ms)
 {
     char byte;
@@ -276,7 +276,7 @@ static void *peer_thread(void *context)
     pthread_mutex_lock(&s->mutex);
     s->sockets.items[a->place] = -1;
     pthread_mutex_unlock(&s->mutex);
-    /* Without this, what the client still sends would turn the end into a reset. */
+    /* Without this, unread bytes from the client would turn the end into a reset. */
     struct linger at_once = {0};
     socklen_t len = sizeof at_once;
     getsockopt(p.fd, SOL_SOCKET, SO_LINGER, &at_once, &len);

@@ -12,7 +12,8 @@
 /* An endless answer may go on for so long before it is stopped. */
 enum { PATIENCE_MS = 1200 };
 enum { SAMPLE = 16 };
-/* Twice what a session on the screen has open: a leak in each of 50 requests would be seen. */
+/* Twice the descriptors of a session on the screen: a leak in each of 50 requests would exceed
+ * it. */
 enum { MOST_DESCRIPTORS = 64 };
 
 static long peak_of_children(void)
@@ -55,7 +56,7 @@ static void run_once(struct visit *v, const char *file)
     free(e.text);
 }
 
-/* Each step of a mode that has some, or a seeded sample of them. */
+/* Runs each step of a mode that has steps, or a seeded sample of them. */
 static void run_steps(struct visit *v, const char *file)
 {
     uint64_t seed = 1;
@@ -109,7 +110,7 @@ static bool prompt_lacks(struct screen *s, void *context)
     return strstr(screen_row_text(s, row), context) == NULL;
 }
 
-/* screen_wait() without words: what is waited for need not come. */
+/* screen_wait() without a report, since the condition need not become true. */
 static bool comes(struct screen *s, bool (*holds)(struct screen *, void *), void *context, int ms)
 {
     double until = screen_clock() + ms;

@@ -25,7 +25,7 @@
 #define SLOWED 0
 #endif
 
-/* The program itself, with libraries, and what one request may take beyond its text. */
+/* Memory of the program itself, with libraries, and of one request beyond its text. */
 enum { OWN_MIB = 16, REQUEST_MIB = 64, EVENT_MIB = 16 };
 /* Limits of the files' size: a base, and a factor of the text that is kept. Beside the database
  * there are the transcript, the events as lines and two exports. */
@@ -71,7 +71,7 @@ static void set_environment(struct visit *v)
     setenv("TIRO_PROVIDER_STALL_TIMEOUT", "1", 1);
     setenv("TIRO_PROVIDER_MAX_RETRIES", "1", 1);
     setenv("TIRO_LOG_LEVEL", "debug", 1);
-    /* Without a name the server is asked for its models. */
+    /* Without a model's name, tiro asks the server for its models. */
     if (v->target != TARGET_LISTING)
         setenv("TIRO_PROVIDER_MODEL", "good-model", 1);
     if (v->target == TARGET_EMBEDDING)
@@ -102,7 +102,7 @@ void visit_begin(struct visit *v)
         visit_fault(v, "%s: %s", support_dir(), strerror(errno));
 }
 
-/* Each step leaves a session. */
+/* Each step leaves a session, so the limit grows. */
 static void check_size(struct visit *v, const char *what, size_t size, int factor)
 {
     bool many = v->every_step && v->mode->steps != NULL;

@@ -32,7 +32,7 @@ void __libc_free(void *block);
 
 static const int no_memory[] = {ENOMEM, 0};
 
-/* Where the wrapper was called from. */
+/* The caller of the wrapper. */
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
 static void *taken(void *block, size_t size, uintptr_t caller)
@@ -114,7 +114,7 @@ void free(void *block)
         return next arguments;                                                                     \
     }
 
-/* One that returns its cause. */
+/* A wrapper of a function that returns its error number. */
 #define CODE(name, class, parameters, arguments, ...)                                              \
     int name parameters                                                                            \
     {                                                                                              \
@@ -138,7 +138,7 @@ static const int *causes_at(int fd, const int *causes)
     return is_file ? causes : of_streams;
 }
 
-/* One that moves bytes, and may move fewer of them than it was asked, given as `count`. */
+/* A wrapper of a function that transfers bytes, and may transfer fewer than `count`. */
 #define BYTES(name, class, parameters, arguments, count, ...)                                      \
     ssize_t name parameters                                                                        \
     {                                                                                              \
@@ -154,7 +154,7 @@ static const int *causes_at(int fd, const int *causes)
         return next arguments;                                                                     \
     }
 
-/* One with an argument more after the named ones, `last` of them. */
+/* A wrapper of a function with an argument after the named ones, the last of which is `last`. */
 #define OPENING(name, parameters, last, whole, ...)                                                \
     int name parameters                                                                            \
     {                                                                                              \
@@ -242,7 +242,7 @@ IN_FILE(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off
 IN_FILE(void *, mmap64, (void *at, size_t size, int rights, int flags, int fd, off64_t from),
         (at, size, rights, flags, fd, from), MAP_FAILED, ENOMEM)
 
-/* It is closed all the same, as the system does. */
+/* A failing close() closes the descriptor all the same, as the system does. */
 int close(int fd)
 {
     static const int causes[] = {EIO, EINTR, 0};

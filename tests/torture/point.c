@@ -1,4 +1,4 @@
-/* Which call fails: what the environment says, the stacks, the log. */
+/* Selects the call that fails: the environment's settings, the stacks, the log. */
 #include "tests/torture/torture.h"
 
 #include <dlfcn.h>
@@ -90,7 +90,7 @@ bool torture_is_own(uintptr_t from, uintptr_t to)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* Not of this library: a change of it would be one of every stack. */
+/* Frames of this library do not count, or a change of the library would change every stack. */
 static bool is_ours(uintptr_t pc)
 {
     struct dl_find_object here, found;
@@ -326,7 +326,7 @@ static void forget_settings(void)
         unsetenv(names[i]);
 }
 
-/* Not in the child between fork() and exec(). */
+/* No call fails in the child between fork() and exec(). */
 static void disarm(void)
 {
     plan.armed = false;
@@ -349,7 +349,8 @@ __attribute__((constructor)) static void begin(void)
     plan.nth = strtol(setting("TORTURE_NTH"), NULL, 10);
     plan.cause = strtoul(setting("TORTURE_CAUSE"), NULL, 10);
     forget_settings();
-    /* All blocks in one place, the heap, which is then no place to look for what points to them. */
+    /* All blocks lie in one arena, the heap, which is then excluded from the search for pointers to
+     * them. */
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_MAX, 0);
     pthread_atfork(NULL, NULL, disarm);

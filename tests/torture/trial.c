@@ -38,8 +38,8 @@ static struct result result;
 
 /* --- comparing runs --------------------------------------------------------------------------- */
 
-/* Without digits and the letters of hexadecimal numbers (ids, times and figures differ), and
- * without the directory of the test. */
+/* Removes digits and the letters of hexadecimal numbers (ids, times and figures differ), and the
+ * directory of the test. */
 static char *without_numbers(const char *text)
 {
     struct buf out = BUF_INIT;
@@ -102,7 +102,7 @@ static void keep(const char *name, const char *text)
     free(path);
 }
 
-/* Before anything else is done with the home. */
+/* Runs before any other use of the home. */
 static void keep_outcome(void)
 {
     char *printed = without_numbers(result.out);
@@ -119,7 +119,7 @@ static void keep_outcome(void)
     free(printed);
 }
 
-/* After it was gone on with. */
+/* Runs after the session was continued. */
 static void keep_names(void)
 {
     char *names = names_of_files();
@@ -273,7 +273,7 @@ static bool line_has(const char *line, const char *word)
     return found && found < line + strcspn(line, "\n");
 }
 
-/* Whether one of the calls that failed came from this library, be it by way of the C library. */
+/* Whether one of the failed calls came from this library, perhaps through the C library. */
 static bool came_from(const char *log, const char *library)
 {
     bool told = true;
@@ -324,7 +324,7 @@ static bool no_children(void *context)
     return waitpid(-1, NULL, WNOHANG) < 0;
 }
 
-/* OpenSSL and curses forget what they had begun where their start fails. */
+/* OpenSSL and curses leak unfinished data if their start fails. */
 static bool is_forgotten(const char *leak)
 {
     static const char *const libraries[] = {"/libcrypto", "/libtinfo", "/libncursesw"};
@@ -431,7 +431,7 @@ static const char *taken_session(void)
     return "";
 }
 
-/* All of the session that is taken away is there, or nothing. */
+/* All events of the deleted session are there, or none. */
 static void assert_events_kept(void)
 {
     struct damage_events now = damage_events(database);
@@ -451,7 +451,7 @@ static void assert_events_kept(void)
     damage_events_release(&now);
 }
 
-/* Behind so many bars of a line of damage_memory(); NULL: it has less. */
+/* The column after this number of bars in a line of damage_memory(); NULL if there are fewer. */
 static const char *column(const char *line, int bars)
 {
     for (; line && bars > 0; bars--) {
@@ -478,7 +478,7 @@ static bool has_moved(const char *now, const char *line)
     return false;
 }
 
-/* With a session that was deleted goes all that memory had of it. */
+/* Deleting a session removes all its entries from memory. */
 static bool is_deleted(const char *id)
 {
     struct damage_events now = damage_events(database);
@@ -526,7 +526,7 @@ static void assert_done(void)
         fail_msg("status 0, but now (%d): %s%s", r.status, r.out, r.err);
 }
 
-/* Whatever was left undone. */
+/* Completes any unfinished recovery. */
 static void recover_again(void)
 {
     RUN("doctor", "--recover", "--yes");
@@ -548,8 +548,8 @@ static void assert_goes_on(void)
         fail_msg("afterwards doctor says: %s%s", r.out, r.err);
 }
 
-/* Those that it could not remove it named, but for the ones that SQLite makes and removes beside a
- * recovery's scratch database. */
+/* The program named the files that it could not remove, except those that SQLite makes and removes
+ * beside a recovery's scratch database. */
 static void assert_no_files_left(const char *log)
 {
     bool removes_none = trial->choice.stays && strstr(log, "hit unlink ");
