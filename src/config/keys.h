@@ -275,12 +275,13 @@
  * protect_tail_min and tail_budget_ratio say, which may be everything. */
 
 #define COMPACTION_MODES(X)                                                                        \
-    X(HANDOFF, "handoff", false, N_("newest turns stay word for word; a summary of the rest"))     \
-    X(STRUCTURED, "structured", true, N_("beginning and end stay; a summary in sections between")) \
+    X(HANDOFF, "handoff", false,                                                                   \
+      N_("newest turns stay word for word; a summary replaces the rest"))                          \
+    X(STRUCTURED, "structured", true,                                                              \
+      N_("beginning and end stay; a summary in sections replaces the middle"))                     \
     X(RECENCY_PRESERVING, "recency_preserving", true,                                              \
-      N_("beginning and end stay; the middle is dropped, no model"))                               \
-    X(DETERMINISTIC, "deterministic", false,                                                       \
-      N_("nothing stays; an extract of all, made without a model"))                                \
-    X(LLM_REPLACE, "llm_replace", false, N_("nothing stays; one summary of all, by the model"))
+      N_("beginning and end stay; the middle is dropped; asks no model"))                          \
+    X(DETERMINISTIC, "deterministic", false, N_("an extract replaces everything; asks no model"))  \
+    X(LLM_REPLACE, "llm_replace", false, N_("one summary by the model replaces everything"))
 
 #endif

@@ -264,7 +264,7 @@ static struct json *notifications(void)
 static struct json *info(void)
 {
     return json_pack("{title:s version:s description:s license:{name:'MIT' url:s}}", PACKAGE_NAME,
-                     CONTRACT_VERSION, "What can be asked of tiro " PACKAGE_VERSION ".",
+                     CONTRACT_VERSION, "The operations of tiro " PACKAGE_VERSION ".",
                      "https://spdx.org/licenses/MIT");
 }
 

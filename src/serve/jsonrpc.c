@@ -302,8 +302,8 @@ static bool is_known(const void *client)
 static const struct shape client_shape = {
     .name = "client_info",
     .size = sizeof(struct client_info),
-    .fields = SHAPE_ROWS(SHAPE_REQ(client_info, name, "The client.", .most = 200),
-                         SHAPE_OPT(client_info, version, "Its version.", .most = 200)),
+    .fields = SHAPE_ROWS(SHAPE_REQ(client_info, name, "Name of the client.", .most = 200),
+                         SHAPE_OPT(client_info, version, "Version of the client.", .most = 200)),
     .known = is_known};
 static const struct shape initialize_shape =
     SHAPE_OF("parameters", struct initialize_params,

@@ -58,7 +58,7 @@ static const struct shape row_shape = SHAPE_OF(
     "key", struct config_row, SHAPE_REQ(config_row, section, "Section of the key."),
     SHAPE_REQ(config_row, name, "Name of the key."),
     SHAPE_FIELD("value", OWN, REQUIRED, 0, .codec = &value,
-                .help = "Its value, as it is written in a file."),
+                .help = "Value, as it is written in a file."),
     SHAPE_REQ_WORD(config_row, origin, origins, "Where the value was set."),
     SHAPE_OPT(config_row, help, "Help text of the key."),
     SHAPE_OPT(config_row, source, "File that sets the key; only for keys with free names."),
@@ -279,8 +279,8 @@ static bool run_info(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_engine_info = {
     OPERATION("engine/info", CLIENT, CALLER, "Tells the program and its version."),
-    .result = RESULT("engine", engine_info, SHAPE_REQ(engine_info, name, "The program."),
-                     SHAPE_REQ(engine_info, version, "Its version.")),
+    .result = RESULT("engine", engine_info, SHAPE_REQ(engine_info, name, "Name of the program."),
+                     SHAPE_REQ(engine_info, version, "Version of the program.")),
     .run = run_info,
 };
 

@@ -295,7 +295,7 @@ const struct operation operation_memory_import = {
     OPERATION("memory/import", OWNER, MEMORY,
               "Adds the entries of a text, one JSON object a line."),
     .result = RESULT("imported", memory_import_result,
-                     SHAPE_REQ(memory_import_result, lines, "That were read."),
+                     SHAPE_REQ(memory_import_result, lines, "Number of lines that were read."),
                      SHAPE_REQ(memory_import_result, stored, "Entries that were new.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_import,
