@@ -75,47 +75,30 @@ static bool check_text(const char *text, size_t len, const char *what, struct er
     return err_set(e, ERR_USAGE, _("%s is not UTF-8 text; convert it first"), what);
 }
 
-static void cut_newlines(struct buf *text)
-{
-    while (text->len > 0 && text->data[text->len - 1] == '\n')
-        buf_splice(text, text->len - 1, 1, "", 0);
-}
-
-static bool add_input(struct buf *out, enum input_origin *origin, struct error *e)
-{
-    struct buf input;
-    buf_init(&input, MAX_INPUT);
-    bool ok = input_read(&input, e) && check_text(input.data, input.len, _("standard input"), e);
-    cut_newlines(&input);
-    if (ok && input.len > 0) {
-        if (out->len > 0)
-            buf_addstr(out, "\n\n");
-        buf_add(out, input.data, input.len);
-        *origin = INPUT_PIPED;
-    }
-    buf_release(&input);
-    return ok;
-}
-
-/* Parted by blank lines: the files of -f, the words, and standard input where it is no terminal.
- * "-" is standard input alone. A message with text of standard input is PIPED as a whole, because
- * nothing marks where the words end. */
+/* The message is the files of -f, the words, and standard input unless it is a terminal, separated
+ * by blank lines. "-" is standard input alone. A message with text of standard input is PIPED as a
+ * whole, because nothing marks where the words end. */
 static bool read_prompt(const struct session_options *o, const char *words, struct buf *out,
                         enum input_origin *origin, struct error *e)
 {
     bool input_alone = strcmp(words, "-") == 0;
-    bool input_joins = !isatty(STDIN_FILENO);
+    AUTO(buf_release) struct buf input = {.data = buf_empty, .max = MAX_INPUT};
     if (!check_text(words, strlen(words), _("the prompt"), e) || !session_options_files(o, out, e))
         return false;
     if (!input_alone)
         buf_addstr(out, words);
-    *origin = *attached_files_end(out->data ? out->data : "") ? INPUT_TYPED : INPUT_ATTACHED;
-    cut_newlines(out);
-    if ((input_alone || input_joins) && !add_input(out, origin, e))
+    *origin = *attached_files_end(out->data) ? INPUT_TYPED : INPUT_ATTACHED;
+    buf_trim_end(out, "\n");
+    if ((input_alone || !isatty(STDIN_FILENO)) &&
+        (!input_read(&input, e) || !check_text(input.data, input.len, _("standard input"), e)))
         return false;
-    if (out->len == 0)
-        return err_set(e, ERR_USAGE, _("nothing to send; use: tiro run PROMPT"));
-    return true;
+    buf_trim_end(&input, "\n");
+    if (input.len > 0) {
+        buf_addstr(out, out->len > 0 ? "\n\n" : "");
+        buf_add(out, input.data, input.len);
+        *origin = INPUT_PIPED;
+    }
+    return out->len > 0 || err_set(e, ERR_USAGE, _("nothing to send; use: tiro run PROMPT"));
 }
 
 /* --- the turn --- */
@@ -141,18 +124,13 @@ static void fail(struct turn *t, const struct error *e)
         t->error = *e;
 }
 
-static void on_session(struct turn *t, struct notice *n)
-{
-    memcpy(t->out->session_id, n->info.id, sizeof t->out->session_id);
-}
-
 static void send_prompt(struct turn *t)
 {
     (void)engine_start(t->engine, &operation_turn_start,
                        &(struct turn_start_params){.text = t->prompt, .origin = t->origin});
 }
 
-static void on_provider(struct turn *t, struct notice *n)
+static void on_provider(struct turn *t, const struct notice *n)
 {
     free(t->out->provider);
     free(t->out->model);
@@ -165,20 +143,21 @@ static void on_provider(struct turn *t, struct notice *n)
     t->sent = true;
 }
 
-static void on_event(struct turn *t, struct notice *n)
+static void on_event(struct turn *t, const struct event *ev)
 {
-    if (n->event->type == EVENT_TURN_FAILED) {
+    if (ev->type == EVENT_TURN_FAILED) {
         struct error e;
-        err_set(&e, err_from_name(n->event->name), "%s", n->event->text ? n->event->text : "");
+        err_set(&e, err_from_name(ev->name), "%s", ev->text ? ev->text : "");
         fail(t, &e);
     }
-    bool is_answer = !t->prompt && n->event->type == EVENT_COMPACTION_FAILED; /* it has the same */
-    if (!t->closed && !is_answer)
-        t->closed = !run_output_event(t->out, n->event);
+    /* Without a prompt, the answer to the compaction reports the failure. */
+    bool repeated = !t->prompt && ev->type == EVENT_COMPACTION_FAILED;
+    if (!t->closed && !repeated)
+        t->closed = !run_output_event(t->out, ev);
 }
 
-/* With a message to send, the turn goes on with the history as it is; that events told of a failure
- * is enough. */
+/* A turn that follows goes on with the history as it is: its failed compaction was reported by an
+ * event, or is printed here. */
 static void on_compacted(struct turn *t, const struct operation_answer *a)
 {
     const struct compaction_result *result = a->result;
@@ -196,47 +175,37 @@ static void on_compacted(struct turn *t, const struct operation_answer *a)
     t->over = true;
 }
 
-static void on_answer(struct turn *t, struct notice *n)
+static void handle(struct turn *t, const struct notice *n)
 {
-    if (operation_answers(n->answer, &operation_compaction_run))
-        on_compacted(t, n->answer);
-    if (!operation_answers(n->answer, &operation_turn_start))
-        return;
-    if (n->answer->error.code != ERR_OK)
-        fail(t, &n->answer->error);
-    t->over = true;
+    switch (n->type) {
+    case NOTICE_EVENT:
+        on_event(t, n->event);
+        break;
+    case NOTICE_SESSION:
+        memcpy(t->out->session_id, n->info.id, sizeof t->out->session_id);
+        break;
+    case NOTICE_PROVIDER:
+        on_provider(t, n);
+        break;
+    case NOTICE_ANSWER:
+        if (operation_answers(n->answer, &operation_compaction_run))
+            on_compacted(t, n->answer);
+        if (operation_answers(n->answer, &operation_turn_start)) {
+            if (n->answer->error.code != ERR_OK)
+                fail(t, &n->answer->error);
+            t->over = true;
+        }
+        break;
+    case NOTICE_ERROR:
+        fail(t, &n->error);
+        t->over = t->over || !t->sent; /* no turn follows an error before it */
+        break;
+    default:
+        break;
+    }
 }
 
-/* An error before the turn starts ends the wait: no turn follows. */
-static void on_error(struct turn *t, struct notice *n)
-{
-    fail(t, &n->error);
-    t->over = t->over || !t->sent;
-}
-
-static void handle(struct turn *t, struct notice *n)
-{
-    static void (*const handlers[])(struct turn *, struct notice *) = {
-        [NOTICE_EVENT] = on_event,   [NOTICE_SESSION] = on_session, [NOTICE_PROVIDER] = on_provider,
-        [NOTICE_ANSWER] = on_answer, [NOTICE_ERROR] = on_error,
-    };
-    if ((size_t)n->type < sizeof handlers / sizeof *handlers && handlers[n->type])
-        handlers[n->type](t, n);
-    notice_free(n);
-}
-
-static void handle_signal(struct turn *t)
-{
-    int number = signals_take();
-    if (number == 0)
-        return;
-    t->signal = number;
-    if (t->sent)
-        (void)engine_start(t->engine, &operation_turn_interrupt, NULL);
-    else
-        t->over = true;
-}
-
+/* Handles notices and signals until the turn is over or standard output is closed. */
 static void carry(struct turn *t, int signal_fd)
 {
     struct mailbox *notices = engine_notices(t->engine);
@@ -248,27 +217,22 @@ static void carry(struct turn *t, int signal_fd)
             err_set_errno(&t->error, ERR_AGENT_ERROR, "%s", _("cannot wait for the answer"));
             break;
         }
-        handle_signal(t);
-        while (!t->over && (n = mailbox_pop(notices)))
+        int number = signals_take();
+        if (number != 0) {
+            t->signal = number;
+            if (t->sent)
+                (void)engine_start(t->engine, &operation_turn_interrupt, NULL);
+            else
+                t->over = true;
+        }
+        while (!t->over && (n = mailbox_pop(notices))) {
             handle(t, n);
+            notice_free(n);
+        }
     }
-}
-
-static void note_signal(struct turn *t)
-{
     if (t->signal && t->error.code == ERR_OK)
         err_set(&t->error, ERR_INTERRUPTED,
                 _("signal %d stopped the turn; send the message again, or another one"), t->signal);
-}
-
-/* The user asked for the interrupt, so nothing is printed. */
-static int status_of(const struct turn *t)
-{
-    if (t->signal)
-        return 128 + t->signal;
-    if (t->error.code != ERR_OK)
-        return cli_fail(&t->error);
-    return t->out->tally.denied.len > 0 ? STATUS_DENIED : 0;
 }
 
 static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt,
@@ -279,7 +243,7 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     run_output_init(&out, o->format);
     out.hints = config_boolean(setup->config, CONFIG_COMPACTION_HINT);
     out.quiet = o->quiet;
-    int signal_fd = signals_open();
+    int signal_fd = signals_open(), status;
     const struct compaction_run_params compact = {.mode = NULL};
     struct turn t = {.engine = engine_new(&engine),
                      .out = &out,
@@ -287,31 +251,31 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
                      .origin = origin,
                      .compact = o->compact ? &compact : NULL};
     carry(&t, signal_fd);
-    note_signal(&t);
     if (!t.closed)
         run_output_finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
     engine_free(t.engine);
-    int status = status_of(&t);
+    if (t.signal) /* the user asked for the interrupt, so no error is printed */
+        status = 128 + t.signal;
+    else if (t.error.code != ERR_OK)
+        status = cli_fail(&t.error);
+    else
+        status = out.tally.denied.len > 0 ? STATUS_DENIED : 0;
     run_output_release(&out);
     return status;
 }
 
-static int run_options(const struct run_options *o)
+static int send_message(const struct run_options *o)
 {
     struct error e = {0};
-    struct buf prompt = BUF_INIT;
+    AUTO(buf_release) struct buf prompt = BUF_INIT;
     struct setup setup;
     enum input_origin origin;
-    int status;
-    if (read_prompt(&o->session, o->words.data, &prompt, &origin, &e)) {
-        setup_load(&setup);
-        setup_print_problems(&setup);
-        status = run_turn(o, &setup, prompt.data, origin);
-        setup_release(&setup);
-    } else {
-        status = cli_fail(&e);
-    }
-    buf_release(&prompt);
+    if (!read_prompt(&o->session, o->words.data, &prompt, &origin, &e))
+        return cli_fail(&e);
+    setup_load(&setup);
+    setup_print_problems(&setup);
+    int status = run_turn(o, &setup, prompt.data, origin);
+    setup_release(&setup);
     return status;
 }
 
@@ -321,7 +285,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
         .session = SESSION_OPTIONS_INIT, .format = &output_formats[0], .words = BUF_INIT};
     int status;
     if (cli_parse(self, argc, argv, &o, &status))
-        status = run_options(&o);
+        status = send_message(&o);
     session_options_release(&o.session);
     buf_release(&o.words);
     return status;
@@ -349,7 +313,7 @@ static bool run_compact(struct operation_context *c, const struct verb_options *
     const struct session_options session = {
         .resume = o->words.items[0], .persist = -1, .compaction = -1, .memory = -1};
     const struct engine_options engine = session_options_service(&session, c->config);
-    char *focus = verb_join(o, 2);
+    auto_free char *focus = verb_join(o, 2);
     const struct compaction_run_params compact = {
         .mode = o->words.len > 1 ? o->words.items[1] : NULL, .focus = *focus ? focus : NULL};
     run_output_init(&out, output_format_find(o->json ? "json" : "text", e));
@@ -357,19 +321,15 @@ static bool run_compact(struct operation_context *c, const struct verb_options *
     struct turn t = {
         .engine = engine_new(&engine), .out = &out, .compact = &compact, .print_result = o->json};
     carry(&t, signal_fd);
-    note_signal(&t);
     engine_free(t.engine);
     run_output_release(&out);
-    free(focus);
     *e = t.error;
     return e->code == ERR_OK;
 }
-
-static const struct option compact_options[] = {VERB_JSON, {0}};
 
 const struct verb verb_sessions_compact =
     VERB(operation_session_read, run_compact, .name = "compact",
          .synopsis = "sessions compact [--json] SESSION [MODE [FOCUS]...]",
          .help = N_("shorten the history of a session; its transcript keeps everything"),
-         .details = NAMES_A_SESSION, .options = compact_options,
+         .details = NAMES_A_SESSION, .options = verb_json_options,
          VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS, .first = true));

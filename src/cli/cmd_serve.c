@@ -28,13 +28,12 @@ struct serve_options {
     const char *describe;
 };
 
-/* --- surfaces: each is opened where its option says so, and holds the server -------------------
- */
+/* --- surfaces: the protocols that clients connect to --- */
 
 struct serving {
     const struct serve_options *options;
     struct server *server;
-    int in, out; /* of the protocol; -1: none is spoken there */
+    int in, out; /* the files of a protocol on standard input and output; -1: none */
     struct jsonrpc *stdio;
     struct mcp *mcp;
     struct mcp_connection *mcp_client;
@@ -43,7 +42,7 @@ struct serving {
     struct http_surface *http;
 };
 
-/* Standard output is the protocol's alone: whatever else is printed goes to standard error. */
+/* Only the protocol may write to standard output: all other output goes to standard error. */
 static bool take_standard_files(struct serving *s, struct error *e)
 {
     s->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -58,108 +57,52 @@ static void client_gone(void *context)
     server_unhold(s->server);
 }
 
-static bool open_stdio(struct serving *s, struct error *e)
+/* Opens each surface that an option asks for. The first error ends it; close_surfaces() closes what
+ * is open. */
+static bool open_surfaces(struct serving *s, struct error *e)
 {
-    if (!s->options->stdio)
-        return true;
-    if (!take_standard_files(s, e))
+    const struct serve_options *o = s->options;
+    if (o->mcp || o->acp || o->stdio) {
+        if (!take_standard_files(s, e))
+            return false;
+        server_hold(s->server);
+    }
+    if (o->mcp)
+        s->mcp_client = mcp_connect(s->mcp, s->in, s->out, client_gone, s);
+    if (o->acp)
+        s->acp = acp_new(s->server, s->in, s->out, client_gone, s);
+    if (o->stdio)
+        s->stdio = jsonrpc_new(s->server, s->in, s->out, !o->socket && !o->http, client_gone, s);
+    if (o->socket && !(s->socket = socket_open(s->server, o->socket, e)))
         return false;
-    server_hold(s->server);
-    bool alone = !s->options->socket && !s->options->http;
-    s->stdio = jsonrpc_new(s->server, s->in, s->out, alone, client_gone, s);
+    if (!o->http)
+        return true;
+    s->http = http_surface_new(s->server, s->mcp, *o->http ? o->http : NULL, e);
+    if (!s->http)
+        return false;
+    /* The token's file is printed first: a program that reads the address can connect at once. */
+    AUTO(buf_release) struct buf urls = BUF_INIT;
+    const char *token = http_surface_token_path(s->http);
+    http_surface_add_urls(s->http, &urls);
+    if (token)
+        fprintf(stderr, _("tiro: requests need the token in %s\n"), token);
+    fprintf(stderr, _("tiro: serving %s\n"), urls.data);
     return true;
 }
 
-static bool open_mcp(struct serving *s, struct error *e)
-{
-    if (!s->options->mcp)
-        return true;
-    if (!take_standard_files(s, e))
-        return false;
-    server_hold(s->server);
-    s->mcp_client = mcp_connect(s->mcp, s->in, s->out, client_gone, s);
-    return true;
-}
-
-static void close_mcp(struct serving *s)
+static void close_surfaces(struct serving *s)
 {
     mcp_disconnect(s->mcp_client);
-}
-
-static bool open_acp(struct serving *s, struct error *e)
-{
-    if (!s->options->acp)
-        return true;
-    if (!take_standard_files(s, e))
-        return false;
-    server_hold(s->server);
-    s->acp = acp_new(s->server, s->in, s->out, client_gone, s);
-    return true;
-}
-
-static void close_acp(struct serving *s)
-{
     acp_free(s->acp);
-}
-
-static void close_stdio(struct serving *s)
-{
     jsonrpc_free(s->stdio);
     if (s->in >= 0)
         close(s->in);
     if (s->out >= 0)
         close(s->out);
-}
-
-static bool open_socket(struct serving *s, struct error *e)
-{
-    if (s->options->socket)
-        s->socket = socket_open(s->server, s->options->socket, e);
-    return s->socket || !s->options->socket;
-}
-
-static void close_socket(struct serving *s)
-{
     socket_free(s->socket);
-}
-
-/* The token's file comes first: a program that reads the address can ask at once. */
-static void print_urls(const struct http_surface *h)
-{
-    struct buf urls = BUF_INIT;
-    const char *token = http_surface_token_path(h);
-    http_surface_add_urls(h, &urls);
-    if (token)
-        fprintf(stderr, _("tiro: requests need the token in %s\n"), token);
-    fprintf(stderr, _("tiro: serving %s\n"), urls.data);
-    buf_release(&urls);
-}
-
-static bool open_http(struct serving *s, struct error *e)
-{
-    const char *address = s->options->http;
-    if (!address)
-        return true;
-    s->http = http_surface_new(s->server, s->mcp, *address ? address : NULL, e);
-    if (s->http)
-        print_urls(s->http);
-    return s->http != NULL;
-}
-
-static void close_http(struct serving *s)
-{
     http_surface_free(s->http);
+    mcp_free(s->mcp);
 }
-
-static const struct surface {
-    bool (*open)(struct serving *s, struct error *e); /* also where it is not wanted */
-    void (*close)(struct serving *s);                 /* also where it was not opened */
-} surfaces[] = {{open_mcp, close_mcp},
-                {open_acp, close_acp},
-                {open_stdio, close_stdio},
-                {open_socket, close_socket},
-                {open_http, close_http}};
-enum { SURFACES = sizeof surfaces / sizeof *surfaces };
 
 /* --- the program ------------------------------------------------------------------------------ */
 
@@ -171,58 +114,38 @@ static void on_signal(void *context, short revents)
         server_stop(s->server);
 }
 
-/* Clients count on what they are told is kept, so nothing is kept in memory alone unasked. */
-static bool open_store(struct serving *s, struct error *e)
+static int serve(const struct serve_options *o, const struct setup *setup)
 {
-    struct error cause;
-    return server_open_store(s->server, &cause) ||
-           err_set(e, cause.code, _("%s; with --no-persist tiro serves, but saves nothing"),
-                   cause.text);
-}
-
-static bool open_surfaces(struct serving *s, struct error *e)
-{
-    int opened = 0;
-    while (opened < SURFACES && surfaces[opened].open(s, e))
-        opened++;
-    return opened == SURFACES;
-}
-
-/* So that config/get, capabilities/get and the offered tools are true to the switches. */
-static void set_switches(const struct session_options *o, struct config *config)
-{
+    /* config/get, capabilities/get and the offered tools show the switches of the command line. */
     const struct {
         enum config_key key;
         int wanted;
-    } switches[] = {{CONFIG_SESSION_PERSIST, o->persist},
-                    {CONFIG_COMPACTION_ENABLED, o->compaction},
-                    {CONFIG_MEMORY_ENABLED, o->memory}};
+    } switches[] = {{CONFIG_SESSION_PERSIST, o->session.persist},
+                    {CONFIG_COMPACTION_ENABLED, o->session.compaction},
+                    {CONFIG_MEMORY_ENABLED, o->session.memory}};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         if (switches[i].wanted >= 0)
-            (void)config_set(config, switches[i].key, switches[i].wanted ? "true" : "false",
+            (void)config_set(setup->config, switches[i].key, switches[i].wanted ? "true" : "false",
                              &(struct error){0});
-}
-
-static int serve(const struct serve_options *o, const struct setup *setup)
-{
-    set_switches(&o->session, setup->config);
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
     options.nobody_allows = !o->stdio && !o->acp && !o->socket && !(o->rights & MCP_OWNER);
     options.shows_changes = options.helps_tools = o->acp;
     options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
-    struct error e = {0};
+    struct error cause, e = {0};
     int signal_fd = signals_open(), status;
     descriptors_raise(SERVER_DESCRIPTORS);
     s.server = server_new(&options);
     if (o->mcp || o->http)
         s.mcp = mcp_new(s.server, o->rights);
     struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
-    status = open_store(&s, &e) && open_surfaces(&s, &e) ? server_run(s.server) : cli_fail(&e);
-    for (int i = 0; i < SURFACES; i++)
-        surfaces[i].close(&s);
-    mcp_free(s.mcp);
+    /* Clients rely on what is saved: without a store, tiro serves only with --no-persist. */
+    bool ok = server_open_store(s.server, &cause) ||
+              err_set(&e, cause.code, _("%s; with --no-persist tiro serves, but saves nothing"),
+                      cause.text);
+    status = ok && open_surfaces(&s, &e) ? server_run(s.server) : cli_fail(&e);
+    close_surfaces(&s);
     server_unwatch(s.server, signals);
     server_free(s.server);
     return status;
@@ -252,7 +175,7 @@ static bool check_options(const struct serve_options *o, struct error *e)
                    _("no protocol is given; give --stdio, --mcp, --acp, --socket PATH or --http"));
 }
 
-/* Words that nobody knows would else be of no effect without a word. */
+/* Words of --allow that nothing uses are an error, else they would be ignored in silence. */
 static bool check_allow(const struct serve_options *o, const struct config *config, struct error *e)
 {
 #define X(right, bit, word) " " word

@@ -55,24 +55,16 @@ const struct cli_command *cli_find(const char *name, struct error *e)
 const struct cli_command *cli_find_verb(const struct cli_command *command, const char *name,
                                         struct error *e)
 {
-    char *what = mem_printf(_("%s command"), command->name);
-    char *see = mem_printf("tiro %s --help", command->name);
-    const struct cli_command *verb = find(command->verbs, what, name, see, e);
-    free(what);
-    free(see);
-    return verb;
-}
-
-static bool asks_for_help(const char *word)
-{
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    auto_free char *what = mem_printf(_("%s command"), command->name);
+    auto_free char *see = mem_printf("tiro %s --help", command->name);
+    return find(command->verbs, what, name, see, e);
 }
 
 int cli_run_verb(const struct cli_command *self, int argc, char **argv)
 {
     struct error e = {0};
     const char *word = argc > 1 ? argv[1] : "-";
-    if (asks_for_help(word)) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         help_command(self);
         return 0;
     }
@@ -103,17 +95,16 @@ bool cli_take_count(const struct option *self, void *at, const char *value, stru
 
 int cli_fail(const struct error *e)
 {
-    struct buf line = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT;
     utf8_clean(&line, e->text, strlen(e->text), UTF8_ONE_LINE);
     fflush(stdout);
     fprintf(stderr, "tiro: %s: %s\n", err_info(e->code)->name, line.data);
-    buf_release(&line);
     return err_info(e->code)->exit_status;
 }
 
 const struct option cli_help_option = {"help", 'h', OPTION_FLAG, .help = N_("print this help")};
 
-/* By its name, or by its letter where that is given. */
+/* Finds an option by its letter, or by its name when the letter is 0. */
 static const struct option *find_option(const struct option *table, const char *name, size_t len,
                                         char letter)
 {
@@ -126,35 +117,24 @@ static const struct option *find_option(const struct option *table, const char *
     return NULL;
 }
 
-/* "tiro memory show --help"; the caller frees. */
-static char *help_of(const struct cli_command *command)
-{
-    const char *words = command->synopsis;
-    size_t len = strspn(words, "abcdefghijklmnopqrstuvwxyz ");
-    while (words[len] && len > 0 && words[len] != ' ')
-        len--;
-    return mem_printf("tiro %.*s%s--help", (int)len, words, len > 0 ? " " : "");
-}
-
 static bool unknown_option(const struct cli_command *command, const char *word, struct error *e)
 {
-    const struct option *table = command->options;
     VEC(const char *) names = {0};
-    struct buf text = BUF_INIT;
-    char *see = help_of(command);
     const char *name = word + strspn(word, "-");
-    buf_add(&text, name, strcspn(name, "="));
-    for (; table && table->name; table++)
-        vec_push(&names, table->name);
-    const char *nearest = config_nearest(text.data, names.items, names.len);
-    if (nearest)
-        err_set(e, ERR_USAGE, _("unknown option %s; did you mean --%s?"), word, nearest);
-    else
-        err_set(e, ERR_USAGE, _("unknown option %s; see %s"), word, see);
-    free(see);
-    buf_release(&text);
+    auto_free char *plain = mem_strndup(name, strcspn(name, "="));
+    for (const struct option *o = command->options; o && o->name; o++)
+        vec_push(&names, o->name);
+    const char *nearest = config_nearest(plain, names.items, names.len);
     vec_release(&names);
-    return false;
+    if (nearest)
+        return err_set(e, ERR_USAGE, _("unknown option %s; did you mean --%s?"), word, nearest);
+    /* The synopsis begins with the command's name: "memory show [--json] ID". */
+    const char *synopsis = command->synopsis;
+    size_t len = strspn(synopsis, "abcdefghijklmnopqrstuvwxyz ");
+    while (synopsis[len] && len > 0 && synopsis[len] != ' ')
+        len--;
+    auto_free char *see = mem_printf("tiro %.*s%s--help", (int)len, synopsis, len > 0 ? " " : "");
+    return err_set(e, ERR_USAGE, _("unknown option %s; see %s"), word, see);
 }
 
 struct parse {
@@ -168,42 +148,40 @@ struct parse {
     const char *extra; /* the first word that is one too many */
 };
 
-/* The option that argv[next] is, and the value that is written into the same word. */
-static const struct option *match(const struct parse *p, const char **inline_value)
+static bool take_word(struct parse *p, const char *word, struct error *e)
 {
-    const char *word = p->argv[p->next];
-    *inline_value = NULL;
-    if (word[1] != '-') {
-        if (word[2])
-            *inline_value = word + 2;
-        return find_option(p->command->options, NULL, 0, word[1]);
-    }
-    size_t len = strcspn(word + 2, "=");
-    if (word[2 + len])
-        *inline_value = word + 2 + len + 1;
-    return find_option(p->command->options, word + 2, len, 0);
-}
-
-static bool option_value(struct parse *p, const struct option *o, const char *word,
-                         const char **value, struct error *e)
-{
-    const char *follows = p->next < p->argc ? p->argv[p->next] : NULL;
-    if (o->kind == OPTION_FLAG && *value)
-        return err_set(e, ERR_USAGE, _("option %s takes no value; leave it out"), word);
-    if (o->kind == OPTION_VALUE && !*value && !follows)
-        return err_set(e, ERR_USAGE, _("option %s needs a value; write %s after it"), word,
-                       o->value);
-    bool takes = o->kind == OPTION_VALUE || (o->kind == OPTION_MAYBE && follows && *follows != '-');
-    if (!*value && takes) {
-        *value = follows;
-        p->next++;
-    }
+    if (++p->words <= p->command->most)
+        return p->command->word(p->options, word, e);
+    p->extra = p->extra ? p->extra : word;
     return true;
 }
 
-static bool take_option(const struct parse *p, const struct option *o, const char *value,
-                        struct error *e)
+/* Takes an option and its value: the rest of `word`, or the next word. */
+static bool take_option(struct parse *p, const char *word, struct error *e)
 {
+    bool is_long = word[1] == '-';
+    const char *name = is_long ? word + 2 : NULL, *value = NULL;
+    size_t len = is_long ? strcspn(name, "=") : 0;
+    const struct option *o = find_option(p->command->options, name, len, is_long ? '\0' : word[1]);
+    if (!o)
+        return unknown_option(p->command, word, e);
+    if (is_long && name[len])
+        value = name + len + 1;
+    else if (!is_long && word[2])
+        value = word + 2;
+    const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
+    p->help = o == &cli_help_option;
+    if (o->kind == OPTION_FLAG && value)
+        return err_set(e, ERR_USAGE, _("option %s takes no value; leave it out"), word);
+    if (o->kind == OPTION_VALUE && !value && !next)
+        return err_set(e, ERR_USAGE, _("option %s needs a value; write %s after it"), word,
+                       o->value);
+    if (!value && (o->kind == OPTION_VALUE || (o->kind == OPTION_MAYBE && next && *next != '-'))) {
+        value = next;
+        p->next++;
+    }
+    if (p->help)
+        return true;
     void *at = (char *)p->options + o->at;
     if (o->take)
         return o->take(o, at, value, e);
@@ -214,47 +192,16 @@ static bool take_option(const struct parse *p, const struct option *o, const cha
     return true;
 }
 
-static bool is_word(const struct parse *p, const char *word)
+static bool parse_next(struct parse *p, struct error *e)
 {
-    return p->words_only || word[0] != '-' || !word[1] ||
-           (p->command->dashes && p->words > 0 && word[1] != '-');
-}
-
-static bool take_word(struct parse *p, const char *word, struct error *e)
-{
-    if (++p->words <= p->command->most)
-        return p->command->word(p->options, word, e);
-    p->extra = p->extra ? p->extra : word;
-    return true;
-}
-
-static bool parse_word(struct parse *p, struct error *e)
-{
-    const char *word = p->argv[p->next], *value;
+    const char *word = p->argv[p->next++];
     if (!p->words_only && strcmp(word, "--") == 0) {
         p->words_only = true;
-        p->next++;
         return true;
     }
-    if (is_word(p, word)) {
-        p->next++;
-        return take_word(p, word, e);
-    }
-    const struct option *o = match(p, &value);
-    if (!o)
-        return unknown_option(p->command, word, e);
-    p->help = o == &cli_help_option;
-    p->next++;
-    return option_value(p, o, word, &value, e) && (p->help || take_option(p, o, value, e));
-}
-
-static bool check_words(const struct parse *p, struct error *e)
-{
-    if (p->words < p->command->least)
-        return err_set(e, ERR_USAGE, _("an argument is missing; use: tiro %s"),
-                       p->command->synopsis);
-    return !p->extra || err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; use: tiro %s"),
-                                p->extra, p->command->synopsis);
+    bool is_word = p->words_only || word[0] != '-' || !word[1] ||
+                   (p->command->dashes && p->words > 0 && word[1] != '-');
+    return is_word ? take_word(p, word, e) : take_option(p, word, e);
 }
 
 bool cli_parse(const struct cli_command *command, int argc, char **argv, void *options, int *status)
@@ -264,11 +211,14 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, void *o
     struct error e = {0};
     bool ok = true;
     while (ok && !p.help && p.next < argc)
-        ok = parse_word(&p, &e);
+        ok = parse_next(&p, &e);
     if (ok && p.help)
         help_command(command);
-    else if (ok)
-        ok = check_words(&p, &e);
+    else if (ok && p.words < command->least)
+        ok = err_set(&e, ERR_USAGE, _("an argument is missing; use: tiro %s"), command->synopsis);
+    else if (ok && p.extra)
+        ok = err_set(&e, ERR_USAGE, _("unexpected argument \"%.60s\"; use: tiro %s"), p.extra,
+                     command->synopsis);
     *status = ok ? 0 : cli_fail(&e);
     return ok && !p.help;
 }
@@ -289,29 +239,20 @@ static void print_row(const char *left, const char *help)
 
 static void print_option(const struct option *o)
 {
-    struct buf left = BUF_INIT;
+    AUTO(buf_release) struct buf left = BUF_INIT;
     if (o->letter)
         buf_addf(&left, "-%c, ", o->letter);
     buf_addf(&left, "--%s", o->name);
     if (o->value)
         buf_addf(&left, o->kind == OPTION_MAYBE ? " [%s]" : " %s", o->value);
     print_row(left.data, _(o->help));
-    buf_release(&left);
 }
 
-static void print_verbs(const struct cli_command *command)
-{
-    const struct cli_command *verb;
-    printf("\n%s\n", _("Commands:"));
-    for (size_t i = 0; (verb = command->verbs[i]); i++)
-        print_row(verb->name, _(verb->help));
-}
-
-static void print_commands(void)
+static void print_commands(const struct cli_command *const *commands)
 {
     printf("%s\n", _("Commands:"));
-    for (size_t i = 0; cli_commands[i]; i++)
-        print_row(cli_commands[i]->name, _(cli_commands[i]->help));
+    for (size_t i = 0; commands[i]; i++)
+        print_row(commands[i]->name, _(commands[i]->help));
 }
 
 void help_command(const struct cli_command *command)
@@ -320,21 +261,14 @@ void help_command(const struct cli_command *command)
     printf("\n%s\n", _(command->help));
     if (command->details)
         printf("\n%s\n", _(command->details));
-    if (command->verbs)
-        print_verbs(command);
+    if (command->verbs) {
+        putchar('\n');
+        print_commands(command->verbs);
+    }
     printf("\n%s\n", _("Options:"));
     for (const struct option *o = command->options; o && o->name; o++)
         print_option(o);
     print_option(&cli_help_option);
-}
-
-static void print_examples(void)
-{
-    printf("\n%s\n", _("Examples:"));
-    print_row("tiro -c", _("continue the newest session of this project"));
-    print_row("tiro -r kyoto -m gpt-4.1",
-              _("open the session with \"kyoto\" in its title, with another model"));
-    print_row("git diff | tiro run 'review this'", _("one answer, for scripts"));
 }
 
 void help_overview(void)
@@ -342,14 +276,18 @@ void help_overview(void)
     printf("%s\n", _("Usage: tiro [COMMAND] [OPTION]..."));
     printf("\n%s\n\n",
            _("Chat with a language model in the terminal. The default command is chat."));
-    print_commands();
+    print_commands(cli_commands);
     printf("\n%s\n", _("Options:"));
     for (const struct option *o = cmd_chat.options; o->name; o++)
         if (o->letter && strchr("crm", o->letter))
             print_option(o);
     print_row("-h, --help", _("print this help; for one command: tiro help COMMAND"));
     print_row("-V, --version", _("print the version"));
-    print_examples();
+    printf("\n%s\n", _("Examples:"));
+    print_row("tiro -c", _("continue the newest session of this project"));
+    print_row("tiro -r kyoto -m gpt-4.1",
+              _("open the session with \"kyoto\" in its title, with another model"));
+    print_row("git diff | tiro run 'review this'", _("one answer, for scripts"));
 }
 
 static bool take_help_word(void *context, const char *word, struct error *e)

@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* --- output ----------------------------------------------------------------------------------- */
+/* --- cleaned text
+ * ----------------------------------------------------------------------------------- */
 
 enum { UNBOUNDED = 1 << 20, SHORT_ID = 8 };
 
@@ -20,14 +21,13 @@ void output_init(struct output *o)
     *o = (struct output){.terminal = isatty(STDOUT_FILENO), .line = BUF_INIT};
 }
 
-/* The first `len` bytes of what waits. */
+/* Writes the first `len` bytes of the line. */
 static void write_clean(struct output *o, size_t len)
 {
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     utf8_clean(&clean, o->line.data, len, UTF8_MULTILINE);
     fwrite(clean.data, 1, clean.len, stdout);
     buf_consume(&o->line, len);
-    buf_release(&clean);
 }
 
 bool output_write(struct output *o, const char *bytes, size_t len)
@@ -59,10 +59,9 @@ void output_text(const char *text)
 
 void output_json(struct json *v)
 {
-    char *text = json_print_pretty(v);
+    auto_free char *text = json_print_pretty(v);
     output_text(text);
     putchar('\n');
-    free(text);
     json_free(v);
 }
 
@@ -123,19 +122,7 @@ void grid_add(struct grid *g, const char *text)
     vec_push(&g->cells, buf_take(&clean));
 }
 
-static size_t widest(const struct grid *g, size_t column)
-{
-    size_t most = 0;
-    for (size_t i = column; i < g->cells.len; i += g->count) {
-        size_t width = utf8_width(g->cells.items[i], strlen(g->cells.items[i]));
-        most = width > most ? width : most;
-    }
-    size_t max = g->columns[column].max;
-    return max > 0 && most > max ? max : most;
-}
-
-/* Cuts those columns that are, or are not, to be cut first; returns the columns that are still too
- * many. */
+/* Cuts the columns that are to be cut first, or the others; returns the excess that is left. */
 static size_t shrink(const struct grid *g, size_t *widths, bool first, size_t excess)
 {
     for (size_t c = 0; c < g->count && excess > 0; c++) {
@@ -150,22 +137,28 @@ static size_t shrink(const struct grid *g, size_t *widths, bool first, size_t ex
     return excess;
 }
 
-/* The widths of all columns; 0: left out. */
+/* The widths of all columns; 0 for a column without text. The caller frees. */
 static size_t *measure(const struct grid *g, size_t width)
 {
     size_t *widths = mem_alloc(g->count * sizeof *widths);
-    size_t total = 0;
-    for (size_t c = 0; c < g->count; c++) {
-        widths[c] = widest(g, c);
-        total += widths[c] > 0 ? widths[c] + GAP : 0;
+    for (size_t i = 0; i < g->cells.len; i++) {
+        size_t cell = utf8_width(g->cells.items[i], strlen(g->cells.items[i]));
+        size_t c = i % g->count, max = g->columns[c].max;
+        if (max > 0 && cell > max)
+            cell = max;
+        if (cell > widths[c])
+            widths[c] = cell;
     }
+    size_t total = 0;
+    for (size_t c = 0; c < g->count; c++)
+        total += widths[c] > 0 ? widths[c] + GAP : 0;
     size_t excess = total > width + GAP ? total - width - GAP : 0;
     excess = shrink(g, widths, true, excess);
     shrink(g, widths, false, excess);
     return widths;
 }
 
-/* Cut to the width; returns the columns that it took. */
+/* Appends the text, cut to `width` columns; returns its columns. */
 static size_t add_cut(struct buf *out, const char *text, size_t width)
 {
     size_t len = strlen(text);
@@ -181,44 +174,32 @@ static size_t add_cut(struct buf *out, const char *text, size_t width)
     return utf8_width(text, keep) + (width > 0);
 }
 
-static void write_cell(struct buf *line, const char *text, size_t width, bool right)
-{
-    struct buf cell = BUF_INIT;
-    int blanks = (int)(width - add_cut(&cell, text, width));
-    if (right)
-        buf_addf(line, "%*s%s", blanks, "", cell.data);
-    else
-        buf_addf(line, "%s%*s", cell.data, blanks, "");
-    buf_release(&cell);
-}
-
 static void write_row(const struct grid *g, const size_t *widths, size_t row, size_t width,
                       struct buf *out)
 {
-    struct buf line = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT, cell = BUF_INIT;
     for (size_t c = 0; c < g->count; c++) {
         if (widths[c] == 0)
             continue;
         if (line.len > 0)
             buf_addf(&line, "%*s", GAP, "");
-        write_cell(&line, g->cells.items[row + c], widths[c], g->columns[c].right);
+        buf_clear(&cell);
+        int blanks = (int)(widths[c] - add_cut(&cell, g->cells.items[row + c], widths[c]));
+        bool right = g->columns[c].right;
+        buf_addf(&line, "%*s%s%*s", right ? blanks : 0, "", cell.data, right ? 0 : blanks, "");
     }
-    while (line.len > 0 && line.data[line.len - 1] == ' ')
-        buf_splice(&line, line.len - 1, 1, "", 0);
+    buf_trim_end(&line, " ");
     add_cut(out, line.data, width);
     buf_addch(out, '\n');
-    buf_release(&line);
 }
 
 void grid_print(struct grid *g)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     size_t width = output_width();
-    size_t *widths = measure(g, width);
+    auto_free size_t *widths = measure(g, width);
     for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
         write_row(g, widths, row, width, &out);
     fwrite(out.data, 1, out.len, stdout);
-    free(widths);
-    buf_release(&out);
     vec_free_each(&g->cells);
 }

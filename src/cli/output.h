@@ -1,5 +1,4 @@
-/* Standard output of commands that list or tell: cleaned where it is a terminal, as it is
- * elsewhere. */
+/* Standard output of commands that list or show: cleaned if it is a terminal, else unchanged. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -12,27 +11,27 @@
 
 struct output {
     bool terminal;
-    struct buf line; /* that is not whole yet */
+    struct buf line; /* the last one, without its newline yet */
 };
 
 void output_init(struct output *o);
 
-/* Bytes may end anywhere, also inside a character. False when standard output takes no more. */
+/* The bytes may end inside a character. False when standard output cannot be written. */
 bool output_write(struct output *o, const char *bytes, size_t len);
 
-/* Writes what is left, and releases. */
+/* Writes the rest of the line, and releases. */
 bool output_end(struct output *o);
 
-/* A whole text. */
+/* Writes a whole text. */
 void output_text(const char *text);
 
-/* Frees the tree. */
+/* Writes the tree, indented, and frees it. */
 void output_json(struct json *v);
 
-/* Whether a file may be written that is to be new, unless it may be replaced; else FILE_ERROR. */
+/* FILE_ERROR when the file exists, unless it may be replaced. */
 bool output_may_write(const char *path, bool replace, struct error *e);
 
-/* Columns of the terminal; without one a line is as long as it is. */
+/* Columns of the terminal; a large number if standard output is none. */
 size_t output_width(void);
 
 /* "2026-03-09 14:05" of the local time. */
@@ -42,15 +41,15 @@ void output_time(struct buf *out, int64_t wall_ms);
  * it. */
 const char *output_short_id(const char *id);
 
-/* Where a line of `width` columns has to begin so that what matched stands in its middle. */
+/* The byte at which a line of `width` columns begins so that the match is in its middle. */
 size_t output_start(const char *text, size_t match, size_t width);
 
 /* --- rows of cells for people, aligned by columns of the terminal --- */
 
 struct grid_column {
     size_t max;    /* columns of its widest cell; 0: any */
-    size_t shrink; /* may be cut down to this when rows are too wide; 0: never */
-    bool first;    /* it is cut before the others; those follow from left to right */
+    size_t shrink; /* least columns when rows are too wide; 0: the column is never cut */
+    bool first;    /* cut before the others, which are cut from left to right */
     bool right;    /* aligned to the right */
 };
 
@@ -60,14 +59,15 @@ struct grid {
     VEC(char *) cells; /* row by row */
 };
 
-/* An empty one with the columns of an array, which outlives it. */
+/* An empty grid. The array of columns outlives it. */
 #define GRID(array) ((struct grid){.columns = (array), .count = sizeof(array) / sizeof *(array)})
 
 /* The next cell, cleaned; NULL is an empty one. */
 void grid_add(struct grid *g, const char *text);
 
-/* Writes a line for each row to standard output, none wider than that, and releases it. Two blanks
- * part the columns; one without any text is left out. What is cut ends with an ellipsis. */
+/* Writes a line for each row to standard output, cut to its width, and releases the grid. Two
+ * blanks separate the columns; a column without any text is left out. A cut text ends with an
+ * ellipsis. */
 void grid_print(struct grid *g);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/i18n.h"
-#include "base/json.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/context.h"
@@ -16,9 +16,9 @@
 
 /* --- run tally -------------------------------------------------------------------------------- */
 
-#define LEAST_USD 0.0001 /* that is shown in figures */
+#define LEAST_USD 0.0001 /* a smaller cost is printed as "<$0.0001" */
 
-void run_tally_init(struct run_tally *t)
+static void tally_init(struct run_tally *t)
 {
     *t = (struct run_tally){.turn = -1, .usage = {USAGE_UNKNOWN, USAGE_UNKNOWN}, .cost = -1};
 }
@@ -30,7 +30,7 @@ static void forget_requested(struct run_tally *t)
     vec_clear(&t->requested);
 }
 
-void run_tally_release(struct run_tally *t)
+static void tally_release(struct run_tally *t)
 {
     forget_requested(t);
     vec_release(&t->requested);
@@ -45,32 +45,6 @@ void run_tally_release(struct run_tally *t)
         free(d->reason);
     }
     vec_release(&t->denied);
-    run_tally_init(t);
-}
-
-static void begin_call(struct run_tally *t, const struct event *ev)
-{
-    t->turn = ev->number;
-    t->model_calls++;
-    forget_requested(t);
-}
-
-static void add_use(struct run_tally *t, const struct event *ev)
-{
-    usage_add(&t->usage[0], &ev->usage);
-    t->cost = usage_cost_sum(t->cost, ev->used);
-    t->unpriced += usage_known(&ev->usage) && ev->used < 0;
-}
-
-static void add_summary(struct run_tally *t, const struct event *ev)
-{
-    usage_add(&t->usage[1], &ev->usage);
-    add_use(t, ev);
-}
-
-static void note_request(struct run_tally *t, const struct event *ev)
-{
-    vec_push(&t->requested, event_clone(ev));
 }
 
 static const char *args_of(const struct run_tally *t, const char *id)
@@ -81,36 +55,42 @@ static const char *args_of(const struct run_tally *t, const char *id)
     return NULL;
 }
 
-static void end_tool(struct run_tally *t, const struct event *ev)
+static void tally_event(struct run_tally *t, const struct event *ev)
 {
-    t->tool_calls++;
-    if (ev->denied)
-        vec_push(&t->denied, ((struct denied_call){.id = mem_strdup(ev->id),
-                                                   .name = mem_strdup(ev->name),
-                                                   .args = mem_strdup(args_of(t, ev->id)),
-                                                   .reason = mem_strdup(ev->text)}));
-}
-
-static void note_warning(struct run_tally *t, const struct event *ev)
-{
-    vec_push(&t->warnings, event_clone(ev));
-}
-
-void run_tally_event(struct run_tally *t, const struct event *ev)
-{
-    static void (*const effects[EVENT_TYPE_COUNT])(struct run_tally *, const struct event *) = {
-        [EVENT_CALL_STARTED] = begin_call,
-        [EVENT_CALL_COMPLETED] = add_use,
-        [EVENT_TOOL_CALL_REQUESTED] = note_request,
-        [EVENT_TOOL_EXECUTION_COMPLETED] = end_tool,
-        [EVENT_COMPACTION_COMPLETED] = add_summary,
-        [EVENT_COMPACTION_FAILED] = add_summary,
-        [EVENT_BUDGET_WARNING] = note_warning,
-        [EVENT_TURN_FAILED] = add_use,
-        [EVENT_INTERRUPTED] = add_use,
-    };
-    if (effects[ev->type])
-        effects[ev->type](t, ev);
+    switch (ev->type) {
+    case EVENT_CALL_STARTED:
+        t->turn = ev->number;
+        t->model_calls++;
+        forget_requested(t);
+        break;
+    case EVENT_COMPACTION_COMPLETED:
+    case EVENT_COMPACTION_FAILED:
+        usage_add(&t->usage[1], &ev->usage);
+        __attribute__((fallthrough));
+    case EVENT_CALL_COMPLETED:
+    case EVENT_TURN_FAILED:
+    case EVENT_INTERRUPTED:
+        usage_add(&t->usage[0], &ev->usage);
+        t->cost = usage_cost_sum(t->cost, ev->used);
+        t->unpriced += usage_known(&ev->usage) && ev->used < 0;
+        break;
+    case EVENT_TOOL_CALL_REQUESTED:
+        vec_push(&t->requested, event_clone(ev));
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        t->tool_calls++;
+        if (ev->denied)
+            vec_push(&t->denied, (struct denied_call){.id = mem_strdup(ev->id),
+                                                      .name = mem_strdup(ev->name),
+                                                      .args = mem_strdup(args_of(t, ev->id)),
+                                                      .reason = mem_strdup(ev->text)});
+        break;
+    case EVENT_BUDGET_WARNING:
+        vec_push(&t->warnings, event_clone(ev));
+        break;
+    default:
+        break;
+    }
 }
 
 static void separate(struct buf *out)
@@ -119,7 +99,9 @@ static void separate(struct buf *out)
         buf_addstr(out, ", ");
 }
 
-static void add_tokens(const struct run_tally *t, struct buf *out)
+/* "120 tokens in, 7 tokens out, 1 model call, $0.0012", without numbers that are not known and
+ * without a cost of 0. */
+static void tally_line(const struct run_tally *t, struct buf *out)
 {
     const struct usage *u = &t->usage[0];
     const char *about = u->estimated ? "~" : "";
@@ -127,121 +109,62 @@ static void add_tokens(const struct run_tally *t, struct buf *out)
         buf_addf(out, _("%s%lld tokens in"), about, (long long)u->input);
     if (u->input >= 0 && u->cached > 0)
         buf_addf(out, _(" (%lld cached)"), (long long)u->cached);
-    if (u->output < 0)
-        return;
-    separate(out);
-    buf_addf(out, _("%s%lld tokens out"), about, (long long)u->output);
-}
-
-static void add_calls(const struct run_tally *t, struct buf *out)
-{
+    if (u->output >= 0) {
+        separate(out);
+        buf_addf(out, _("%s%lld tokens out"), about, (long long)u->output);
+    }
     separate(out);
     buf_addf(out, ngettext("%d model call", "%d model calls", (unsigned long)t->model_calls),
              t->model_calls);
-    if (t->tool_calls == 0)
-        return;
-    separate(out);
-    buf_addf(out, ngettext("%d tool call", "%d tool calls", (unsigned long)t->tool_calls),
-             t->tool_calls);
-}
-
-void run_tally_line(const struct run_tally *t, struct buf *out)
-{
-    add_tokens(t, out);
-    add_calls(t, out);
+    if (t->tool_calls > 0) {
+        separate(out);
+        buf_addf(out, ngettext("%d tool call", "%d tool calls", (unsigned long)t->tool_calls),
+                 t->tool_calls);
+    }
     if (t->cost <= 0)
         return;
     separate(out);
     if (t->cost < LEAST_USD)
         buf_addf(out, "<$%.4f", LEAST_USD);
     else
-        buf_addf(out, "%s$%.4f", t->usage[0].estimated ? "~" : "", t->cost);
+        buf_addf(out, "%s$%.4f", about, t->cost);
     buf_addstr(out, t->unpriced > 0 ? "+" : "");
 }
 
-static void set_measured(struct json *object, const char *name, int64_t n)
+/* Sets usage, cost, turns, model_calls, tool_calls, denied and budget_warnings. */
+static void tally_json(const struct run_tally *t, struct json *object)
 {
-    if (n >= 0)
-        json_set_int(object, name, n);
-}
-
-/* As in run_completed. */
-static struct json *usage_json(const struct run_tally *t)
-{
-    return usage_known(&t->usage[0]) ? shape_to_json(&usage_turn_shape, t->usage)
-                                     : json_new_string(NULL);
-}
-
-static void set_cost(const struct run_tally *t, struct json *object)
-{
-    if (t->cost < 0) {
+    json_set(object, "usage",
+             usage_known(&t->usage[0]) ? shape_to_json(&usage_turn_shape, t->usage)
+                                       : json_new_string(NULL));
+    if (t->cost < 0)
         json_set(object, "cost", json_new_string(NULL));
-        return;
-    }
-    json_set_number(object, "cost", t->cost);
-    if (t->unpriced > 0)
+    else
+        json_set_number(object, "cost", t->cost);
+    if (t->cost >= 0 && t->unpriced > 0)
         json_set_bool(object, "cost_partial", true);
-}
-
-/* As the model wrote them, which need not be JSON. */
-static struct json *args_json(const char *args)
-{
-    struct error e;
-    struct json *v = args ? json_parse(args, strlen(args), &e) : NULL;
-    return v ? v : json_new_string(args);
-}
-
-static struct json *denied_json(const struct run_tally *t)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; i < t->denied.len; i++) {
-        const struct denied_call *d = &t->denied.items[i];
-        struct json *v = json_new_object();
-        json_set_string(v, "id", d->id);
-        json_set_string(v, "name", d->name);
-        json_set(v, "args", args_json(d->args));
-        json_set_string(v, "reason", d->reason);
-        json_push(list, v);
-    }
-    return list;
-}
-
-static struct json *warnings_json(const struct run_tally *t)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; i < t->warnings.len; i++)
-        json_push(list, shape_to_json(&event_shapes[EVENT_BUDGET_WARNING], t->warnings.items[i]));
-    return list;
-}
-
-void run_tally_json(const struct run_tally *t, struct json *object)
-{
-    json_set(object, "usage", usage_json(t));
-    set_cost(t, object);
-    set_measured(object, "turns", t->turn);
+    if (t->turn >= 0)
+        json_set_int(object, "turns", t->turn);
     json_set_int(object, "model_calls", t->model_calls);
     json_set_int(object, "tool_calls", t->tool_calls);
-    json_set(object, "denied", denied_json(t));
-    json_set(object, "budget_warnings", warnings_json(t));
+    struct json *denied = json_new_array();
+    for (size_t i = 0; i < t->denied.len; i++) {
+        const struct denied_call *d = &t->denied.items[i];
+        struct error e;
+        /* The model may have written arguments that are not JSON: then they are a string. */
+        struct json *args = d->args ? json_parse(d->args, strlen(d->args), &e) : NULL;
+        json_push(denied, json_pack("{id:s name:s args:o reason:s}", d->id, d->name,
+                                    args ? args : json_new_string(d->args), d->reason));
+    }
+    json_set(object, "denied", denied);
+    struct json *warnings = json_new_array();
+    for (size_t i = 0; i < t->warnings.len; i++)
+        json_push(warnings,
+                  shape_to_json(&event_shapes[EVENT_BUDGET_WARNING], t->warnings.items[i]));
+    json_set(object, "budget_warnings", warnings);
 }
-
-/* --- run output ------------------------------------------------------------------------------- */
 
 /* --- text --- */
-
-static void write_text(struct run_output *o, const char *text, size_t len)
-{
-    struct buf clean = BUF_INIT;
-    if (len == 0)
-        return;
-    if (o->terminal)
-        utf8_clean(&clean, text, len, UTF8_MULTILINE);
-    else
-        buf_add(&clean, text, len);
-    fwrite(clean.data, 1, clean.len, stdout);
-    o->mid_line = clean.len > 0 && clean.data[clean.len - 1] != '\n';
-    buf_release(&clean);
-}
 
 static void end_line(struct run_output *o)
 {
@@ -250,14 +173,24 @@ static void end_line(struct run_output *o)
     o->mid_line = false;
 }
 
+/* A blank line separates the text of a model call from that of the call before. */
 static void text_delta(struct run_output *o, const struct event *ev)
 {
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    size_t len = strlen(ev->text);
     if (o->mid_text) {
         end_line(o);
         putchar('\n');
         o->mid_text = false;
     }
-    write_text(o, ev->text, strlen(ev->text));
+    if (len == 0)
+        return;
+    if (o->terminal)
+        utf8_clean(&clean, ev->text, len, UTF8_MULTILINE);
+    else
+        buf_add(&clean, ev->text, len);
+    fwrite(clean.data, 1, clean.len, stdout);
+    o->mid_line = clean.len > 0 && clean.data[clean.len - 1] != '\n';
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(struct run_output *o, const char *format,
@@ -331,21 +264,16 @@ static int64_t duration_ms(const struct run_output *o)
     return completed ? o->end->number : clock_mono_ms() - o->began_ms;
 }
 
-static void tell_used(struct run_output *o)
-{
-    struct buf used = BUF_INIT;
-    run_tally_line(&o->tally, &used);
-    tell(o, _("used: %s, %.1f s"), used.data, (double)duration_ms(o) / 1000);
-    buf_release(&used);
-}
-
-/* After a signal nothing is printed. */
+/* Prints nothing after a signal. */
 static void text_finish(struct run_output *o, const struct error *e)
 {
     bool used_some = o->tally.model_calls > 0 && (!e || usage_known(&o->tally.usage[0]));
     end_line(o);
-    if (used_some && !o->quiet && !(e && e->code == ERR_INTERRUPTED))
-        tell_used(o);
+    if (!used_some || o->quiet || (e && e->code == ERR_INTERRUPTED))
+        return;
+    AUTO(buf_release) struct buf used = BUF_INIT;
+    tally_line(&o->tally, &used);
+    tell(o, _("used: %s, %.1f s"), used.data, (double)duration_ms(o) / 1000);
 }
 
 /* --- json --- */
@@ -356,44 +284,31 @@ static void no_event(struct run_output *o, const struct event *ev)
     (void)ev;
 }
 
-static struct json *error_json(const struct error *e)
-{
-    struct json *v = json_new_object();
-    json_set_string(v, "code", err_info(e->code)->name);
-    json_set_string(v, "message", e->text);
-    return v;
-}
-
-/* On one line; frees the tree. */
+/* Prints on one line, and frees the tree. */
 static void put_json(struct json *v)
 {
-    char *text = json_print(v);
+    auto_free char *text = json_print(v);
     puts(text);
-    free(text);
     json_free(v);
-}
-
-static enum stop_reason stop_of(const struct event *end)
-{
-    return end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason;
 }
 
 static void json_finish(struct run_output *o, const struct error *e)
 {
     const struct event *end = o->end;
     bool completed = end && end->type == EVENT_TURN_COMPLETED;
-    struct json *v = json_new_object();
-    if (*o->session_id)
-        json_set_string(v, "session_id", o->session_id);
-    json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);
+    const char *stop = NULL;
     if (end && end->type != EVENT_TURN_FAILED)
-        json_set_string(v, "stop_reason", stop_reason_name(stop_of(end)));
-    run_tally_json(&o->tally, v);
+        stop = stop_reason_name(end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason);
+    struct json *v = json_new_object();
+    json_set_string(v, "session_id", *o->session_id ? o->session_id : NULL);
+    json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);
+    json_set_string(v, "stop_reason", stop);
+    tally_json(&o->tally, v);
     json_set_int(v, "duration_ms", duration_ms(o));
     json_set_string(v, "model", o->model);
     json_set_string(v, "provider", o->provider);
     if (e)
-        json_set(v, "error", error_json(e));
+        json_set(v, "error", json_pack("{code:s message:s}", err_info(e->code)->name, e->text));
     put_json(v);
 }
 
@@ -401,25 +316,20 @@ static void json_finish(struct run_output *o, const struct error *e)
 
 static void stream_event(struct run_output *o, const struct event *ev)
 {
-    char *line = event_to_line(ev);
+    auto_free char *line = event_to_line(ev);
     if (has_hint(o, ev))
         printf("%.*s,\"hint\":\"another mode: [compaction] mode in tiro.ini\"}\n",
                (int)strlen(line) - 1, line);
     else
         puts(line);
-    free(line);
 }
 
 /* Writes the error of a turn that ended without an event: it did not start, or cannot be saved. */
 static void stream_finish(struct run_output *o, const struct error *e)
 {
-    if (!e || o->end)
-        return;
-    struct json *v = json_new_object();
-    json_set_string(v, "type", event_name(EVENT_TURN_FAILED));
-    json_set_string(v, "code", err_info(e->code)->name);
-    json_set_string(v, "message", e->text);
-    put_json(v);
+    if (e && !o->end)
+        put_json(json_pack("{type:s code:s message:s}", event_name(EVENT_TURN_FAILED),
+                           err_info(e->code)->name, e->text));
 }
 
 const struct output_format output_formats[] = {
@@ -451,7 +361,7 @@ void run_output_init(struct run_output *o, const struct output_format *format)
                              .progress = isatty(STDERR_FILENO),
                              .answer = BUF_INIT,
                              .began_ms = clock_mono_ms()};
-    run_tally_init(&o->tally);
+    tally_init(&o->tally);
 }
 
 void run_output_release(struct run_output *o)
@@ -459,12 +369,16 @@ void run_output_release(struct run_output *o)
     free(o->provider);
     free(o->model);
     buf_release(&o->answer);
-    run_tally_release(&o->tally);
+    tally_release(&o->tally);
     event_free(o->end);
 }
 
-static void keep(struct run_output *o, const struct event *ev)
+bool run_output_event(struct run_output *o, const struct event *ev)
 {
+    o->format->event(o, ev);
+    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && ev->denied)
+        tell(o, _("the tool %s was refused: %s"), ev->name, ev->text);
+    tally_event(&o->tally, ev);
     switch (ev->type) {
     case EVENT_CALL_STARTED:
         buf_clear(&o->answer);
@@ -487,25 +401,11 @@ static void keep(struct run_output *o, const struct event *ev)
     default:
         break;
     }
-}
-
-static bool written(void)
-{
     return fflush(stdout) == 0 && !ferror(stdout);
-}
-
-bool run_output_event(struct run_output *o, const struct event *ev)
-{
-    o->format->event(o, ev);
-    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && ev->denied)
-        tell(o, _("the tool %s was refused: %s"), ev->name, ev->text);
-    keep(o, ev);
-    run_tally_event(&o->tally, ev);
-    return written();
 }
 
 bool run_output_finish(struct run_output *o, const struct error *e)
 {
     o->format->finish(o, e);
-    return written();
+    return fflush(stdout) == 0 && !ferror(stdout);
 }

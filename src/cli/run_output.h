@@ -1,4 +1,4 @@
-/* What `tiro run` prints: one row a format. */
+/* The output of `tiro run`, by format. */
 #ifndef CLI_RUN_OUTPUT_H
 #define CLI_RUN_OUTPUT_H
 
@@ -7,11 +7,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/vec.h"
 #include "chat/event.h"
 
-/* --- what one turn used, what it was refused and warned of, gathered from its events --- */
+/* --- the usage of one turn, its refused tool calls and its warnings, gathered from its events ---
+ */
 
 /* A tool call that was not allowed to run. */
 struct denied_call {
@@ -21,25 +21,13 @@ struct denied_call {
 struct run_tally {
     int64_t turn; /* of the conversation; -1: no model was called yet */
     int model_calls, tool_calls;
-    struct usage usage[2]; /* of all model calls; the share of it of those for summaries */
-    double cost;           /* USD of those whose cost is known; negative: of none is it */
-    int unpriced;          /* the others */
+    struct usage usage[2]; /* of all model calls; of those that wrote summaries */
+    double cost;           /* USD of the model calls whose cost is known; negative: none is known */
+    int unpriced;          /* model calls whose cost is not known */
     VEC(struct denied_call) denied;
     VEC(struct event *) requested; /* tool calls of the newest answer */
     VEC(struct event *) warnings;  /* of the budget */
 };
-
-void run_tally_init(struct run_tally *t);
-void run_tally_release(struct run_tally *t);
-
-void run_tally_event(struct run_tally *t, const struct event *ev);
-
-/* "120 tokens in, 7 tokens out, 1 model call, $0.0012". What was not measured is left out, and so
- * is a cost of nothing. */
-void run_tally_line(const struct run_tally *t, struct buf *out);
-
-/* Sets usage, cost, turns, model_calls, tool_calls, denied and budget_warnings. */
-void run_tally_json(const struct run_tally *t, struct json *object);
 
 /* --- output --- */
 
@@ -48,7 +36,7 @@ struct run_output;
 struct output_format {
     const char *name;
     void (*event)(struct run_output *o, const struct event *ev);
-    /* After the last event, also when there was none. `e` is what failed; NULL: nothing. */
+    /* After the last event, also when there was none. `e` is the error; NULL: none. */
     void (*finish)(struct run_output *o, const struct error *e);
 };
 
@@ -60,9 +48,9 @@ const struct output_format *output_format_find(const char *name, struct error *e
 struct run_output {
     const struct output_format *format;
     bool terminal; /* standard output is one: clean what is written */
-    bool hints;    /* tell below a compaction how to choose another mode */
-    bool progress; /* standard error is a terminal: tell of retries */
-    bool quiet;    /* tell only what is wrong */
+    bool hints;    /* print below a compaction how to choose another mode */
+    bool progress; /* standard error is a terminal: print retries */
+    bool quiet;    /* print only warnings and errors on standard error */
     bool mid_line; /* the last character was no newline */
     bool mid_text; /* an earlier model call of the turn wrote text */
     char session_id[UUID_LEN + 1];
@@ -76,7 +64,7 @@ struct run_output {
 void run_output_init(struct run_output *o, const struct output_format *format);
 void run_output_release(struct run_output *o);
 
-/* Prints the event and keeps what finish() will need. False when standard output is closed. */
+/* Prints the event and keeps its data for finish(). False when standard output is closed. */
 bool run_output_event(struct run_output *o, const struct event *ev);
 bool run_output_finish(struct run_output *o, const struct error *e);
 

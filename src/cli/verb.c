@@ -27,30 +27,24 @@ bool verb_take_word(void *options, const char *word, struct error *e)
     return true;
 }
 
-static int call(const struct verb_options *o)
-{
-    struct setup setup;
-    struct operation_context context;
-    struct error e = {0};
-    setup_load(&setup);
-    setup_print_problems(&setup);
-    char *directory = realpath(".", NULL); /* NULL: it is gone */
-    bool ok = operation_open(&context, o->verb->operation, setup.config, NULL, directory, &e) &&
-              o->verb->run(&context, o, &e);
-    int status = ok ? 0 : cli_fail(&e);
-    operation_close(&context);
-    free(directory);
-    setup_release(&setup);
-    return status;
-}
-
-/* `self` begins the verb's row. */
+/* `self` is the first member of a struct verb. */
 int verb_run(const struct cli_command *self, int argc, char **argv)
 {
     struct verb_options o = {.verb = (const struct verb *)self, .weight = -1};
+    struct setup setup;
+    struct operation_context context;
+    struct error e = {0};
     int status;
-    if (cli_parse(self, argc, argv, &o, &status))
-        status = call(&o);
+    if (cli_parse(self, argc, argv, &o, &status)) {
+        setup_load(&setup);
+        setup_print_problems(&setup);
+        auto_free char *directory = realpath(".", NULL); /* NULL: the directory is gone */
+        bool ok = operation_open(&context, o.verb->operation, setup.config, NULL, directory, &e) &&
+                  o.verb->run(&context, &o, &e);
+        status = ok ? 0 : cli_fail(&e);
+        operation_close(&context);
+        setup_release(&setup);
+    }
     vec_release(&o.words);
     return status;
 }
@@ -65,7 +59,7 @@ char *verb_join(const struct verb_options *o, size_t first)
 
 void verb_print_json(const struct operation *o, const char *member, const void *result)
 {
-    struct buf written = BUF_INIT, text = BUF_INIT;
+    AUTO(buf_release) struct buf written = BUF_INIT, text = BUF_INIT;
     struct json_out out = {.buf = &written};
     if (member)
         shape_write_value(o->result, member, result, &out);
@@ -74,8 +68,6 @@ void verb_print_json(const struct operation *o, const char *member, const void *
     json_out_pretty(&written, &text);
     buf_addch(&text, '\n');
     output_text(text.data);
-    buf_release(&written);
-    buf_release(&text);
 }
 
 /* Stops when the reader is gone; main() reports that. */
