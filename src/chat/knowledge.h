@@ -98,7 +98,7 @@ extern const struct shape learned_item_shape;
 /* A member of type struct learned_items. */
 #define LEARNED_ITEMS(S, member)                                                                   \
     SHAPE_FIELD("items", LIST, REQUIRED, offsetof(S, member), .of = &learned_item_shape,           \
-                .help = "Text of the learned item.")
+                .help = "Learned items.")
 
 /* ---- the graph of facts: entities with observations, and relations between entities ---- */
 
