@@ -181,7 +181,7 @@ static void wait_for_all(void)
         continue;
 }
 
-/* --- what can fail ---------------------------------------------------------------------------- */
+/* --- calls that can fail ---------------------------------------------------------------------- */
 
 static struct trial trial_of(size_t step, size_t class)
 {

@@ -283,7 +283,7 @@ char *conversation_json(const struct conversation *c)
     return buf_take(&text);
 }
 
-/* --- what must hold --------------------------------------------------------------------------- */
+/* --- invariants ------------------------------------------------------------------------------- */
 
 static size_t count_blocks(const struct message *m, enum block_type type, const char *id)
 {

@@ -20,8 +20,7 @@ char *http_token_file(void);
 /* Writes HTTP_TOKEN to that file. */
 void http_give_token(void);
 
-/* --- the program: tiro serve --http ------------------------------------------------------------
- */
+/* --- the program: tiro serve --http ----------------------------------------------------------- */
 
 struct served {
     struct support_child child;
@@ -42,8 +41,7 @@ int served_stop(struct served *s);
 /* The resident bytes of the server. */
 size_t served_memory(const struct served *s);
 
-/* --- connections -------------------------------------------------------------------------------
- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 struct http_client {
     int fd;
@@ -71,8 +69,7 @@ struct http_answer http_client_head(struct http_client *c);
 void http_client_expect_end(struct http_client *c);
 void http_client_expect_closed(struct http_client *c);
 
-/* --- whole requests ----------------------------------------------------------------------------
- */
+/* --- whole requests --------------------------------------------------------------------------- */
 
 /* `body` NULL: none; it may have ' for ". */
 struct http_answer http_ask(int port, const char *method, const char *path, const char *body);
@@ -86,8 +83,7 @@ void http_expect_error(struct http_answer a, int status, const char *code, const
 /* Begins a session; returns its id, kept. */
 char *http_begin_session(int port);
 
-/* --- event streams -----------------------------------------------------------------------------
- */
+/* --- event streams ---------------------------------------------------------------------------- */
 
 struct http_stream {
     struct http_client client;

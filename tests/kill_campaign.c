@@ -87,7 +87,7 @@ static void end_stage(struct kill_stage *stage)
         free(paths[i]);
 }
 
-/* --- what must hold when all programs are gone ------------------------------------------------ */
+/* --- checks after the end of all programs ----------------------------------------------------- */
 
 static struct store *open_to_read(const struct kill_stage *stage)
 {

@@ -74,7 +74,7 @@ static void send(struct chat *c, const char *text)
     screen_key(c->screen, SCREEN_ENTER);
 }
 
-/* --- what a person does ----------------------------------------------------------------------- */
+/* --- actions of a user ------------------------------------------------------------------------ */
 
 static void promise_answer(struct chat *c, int number, const char *word)
 {

@@ -15,7 +15,7 @@
 
 enum { OPEN_AT_ONCE = 16, TABLE_BITS = 16 };
 
-/* --- who owns them ---------------------------------------------------------------------------- */
+/* --- owners ----------------------------------------------------------------------------------- */
 
 /* nftw() has no context. */
 static struct {
@@ -96,7 +96,7 @@ void kill_files_others(const char *directory, const char *const *names, struct k
     nftw(directory, note_other, OPEN_AT_ONCE, FTW_PHYS);
 }
 
-/* --- who may read them ------------------------------------------------------------------------ */
+/* --- permissions ------------------------------------------------------------------------------ */
 
 static int note_public(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
@@ -113,7 +113,7 @@ void kill_files_public(const char *directory, struct kill_texts *out)
     nftw(directory, note_public, OPEN_AT_ONCE, FTW_PHYS);
 }
 
-/* --- what they carry -------------------------------------------------------------------------- */
+/* --- contents --------------------------------------------------------------------------------- */
 
 /* The ends of the words, of eight bytes, by a hash. An index whose entries share beginnings has
  * them whole. */

@@ -56,7 +56,7 @@ static void set_address(struct sockaddr_un *address, const char *path)
     strcpy(address->sun_path, path);
 }
 
-/* --- what the kernel reports ------------------------------------------------------------------ */
+/* --- reports of the kernel -------------------------------------------------------------------- */
 
 #if defined __linux__ && defined SECCOMP_USER_NOTIF_FLAG_CONTINUE
 

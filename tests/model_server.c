@@ -506,7 +506,7 @@ void model_server_set_models(struct model_server *s, const char *const *names)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* --- what was asked -------------------------------------------------------------------------- */
+/* --- recorded requests ----------------------------------------------------------------------- */
 
 size_t model_server_requests(struct model_server *s)
 {

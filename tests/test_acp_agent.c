@@ -491,7 +491,7 @@ TEST(a_model_is_chosen)
     end();
 }
 
-/* --- what goes along -------------------------------------------------------------------------- */
+/* --- attachments ------------------------------------------------------------------------------ */
 
 #define PIXEL                                                                                      \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \

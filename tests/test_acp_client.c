@@ -361,8 +361,7 @@ TEST(a_client_that_goes_away_has_not_written)
     assert_text(last_body(), "the editor has gone away");
 }
 
-/* --- other surfaces beside it ------------------------------------------------------------------
- */
+/* --- other surfaces beside it ----------------------------------------------------------------- */
 
 static void write_by(struct rpc_client *other, const char *content)
 {

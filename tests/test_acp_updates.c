@@ -7,7 +7,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-/* --- what a client is told -------------------------------------------------------------------- */
+/* --- updates to a client ---------------------------------------------------------------------- */
 
 static struct buf told;
 static struct acp_client client;

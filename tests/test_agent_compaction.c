@@ -264,7 +264,7 @@ TEST(a_message_beyond_the_window_costs_no_summary)
     assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "shorten the message"));
 }
 
-/* --- what would free too little -------------------------------------------------------------- */
+/* --- compactions that would free too little -------------------------------------------------- */
 
 static void compact_structured_from(int64_t threshold)
 {
@@ -517,7 +517,7 @@ TEST(a_change_of_mode_opens_it_again)
                         "deterministic");
 }
 
-/* --- what is spent --------------------------------------------------------------------------- */
+/* --- tokens and costs ------------------------------------------------------------------------ */
 
 TEST(a_summary_counts_for_the_budget)
 {

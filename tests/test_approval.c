@@ -17,7 +17,7 @@ static const struct tool asks_itself = {
 static const struct tool may_itself = {
     .spec = {.name = "write_file"}, .class = TOOL_WRITE, .consent = CONSENT_GIVEN};
 
-/* The lists of a row, or NULL for what the configuration has by itself. */
+/* Sets the lists of a row; NULL keeps the configuration's default. */
 static bool read_policy(struct approval_policy *p, const char *allow, const char *ask,
                         const char *deny, const char *also, struct error *e)
 {

@@ -1,4 +1,4 @@
-/* The question of a tool: what is shown of it, which keys count and when. */
+/* The question before a tool runs: its text, the keys that count, and when they count. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void ask(const char *id, const char *args, const char *preview)
     notice_free(n);
 }
 
-/* --- what is seen --- */
+/* --- drawing --- */
 
 static const struct rows *draw(int width, int height, int64_t now_ms)
 {
@@ -197,7 +197,7 @@ TEST(escape_stops_also_before_the_keys_count)
     assert_int_equal(key(&(struct key){.code = K_CLICK}), APPROVAL_TAKEN);
 }
 
-/* A key that is held down does not answer what comes next, nor one that cannot be seen. */
+/* A key that is held down answers neither the next question nor an invisible one. */
 TEST(each_question_is_looked_at_anew)
 {
     ask("1", "{}", "first");

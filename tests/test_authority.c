@@ -25,7 +25,7 @@ FIXTURE(support_setup, support_teardown);
 #define OFFLINE "--provider", "offline"
 static const char private_word[] = "sesquipedalian";
 
-/* The answer's body, whatever its status. */
+/* The body of the answer, for any status. */
 static const char *ask(int port, bool gives_token, const char *method, const char *params)
 {
     struct http_client c;
@@ -47,8 +47,7 @@ static bool is_forbidden(const char *answer)
     return strstr(answer, "\"code\":\"FORBIDDEN\"") && strstr(answer, "-32013");
 }
 
-/* --- each operation by each caller -------------------------------------------------------------
- */
+/* --- each operation by each caller ------------------------------------------------------------ */
 
 TEST(each_operation_is_called_as_each_caller)
 {
@@ -81,8 +80,7 @@ TEST(standard_input_is_an_owner)
     assert_int_equal(rpc_client_end(&c), 0);
 }
 
-/* --- what a caller's parameters name -----------------------------------------------------------
- */
+/* --- targets in a caller's parameters --------------------------------------------------------- */
 
 /* A path in a row of parameters that nobody marked would not be looked at. */
 TEST(each_path_of_parameters_is_marked)
@@ -203,7 +201,7 @@ TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* A client may not allow what a turn of its own asks, and nobody is there to be waited for. */
+/* A client may not approve a call of its own turn, and the turn does not wait for other users. */
 TEST(a_command_of_a_clients_turn_is_refused_at_once)
 {
     struct model_server *model = begin_server();
@@ -241,8 +239,7 @@ TEST_IF(capability_store(), a_clients_text_is_not_typed)
     }
 }
 
-/* --- attacks -----------------------------------------------------------------------------------
- */
+/* --- attacks ---------------------------------------------------------------------------------- */
 
 /* An attack by another user of the machine that worked before a token was required. Nothing is done
  * without the token, neither as a client nor as an owner. */

@@ -110,7 +110,7 @@ FIXTURE(setup, support_teardown);
 
 enum { KNOWN = 400, OTHER = 700, CALM_MOST = 3 };
 
-/* Noise without what stands out by chance, and one entry that words put first. */
+/* Noise without outliers, and one entry that words put first. */
 static struct question *calm(void)
 {
     struct question *q = noise();

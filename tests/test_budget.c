@@ -1,4 +1,4 @@
-/* Limits, percentages, warnings and what is left: arithmetic over tables. */
+/* Limits, percentages, warnings and remaining amounts: arithmetic over tables. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

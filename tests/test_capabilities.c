@@ -39,7 +39,7 @@ static struct operation_answer *read_history(struct engine *s, const char *id)
     return surface_call(s, &operation_session_history, &params);
 }
 
-/* Removes what the last switch left behind. */
+/* Removes the files of the last combination. */
 static void begin_afresh(void)
 {
     if (!capability_store())
@@ -126,7 +126,7 @@ static struct error read_error(struct engine *s, const char *id)
     return e;
 }
 
-/* Archiving leaves memory; what is read after that comes from the store, where there is one. */
+/* Archiving ends the live session; later reads come from the store, if there is one. */
 TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
 {
     EACH_SWITCH(persist)

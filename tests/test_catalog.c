@@ -286,7 +286,7 @@ TEST(test_what_is_deleted_is_gone_from_the_disk)
     record_release(&other);
 }
 
-/* A kill came before the words were purged; who writes next does it. */
+/* A kill came before the words were purged; the next writer purges them. */
 TEST_IF(capability_store(), test_a_deletion_that_was_cut_off_is_brought_to_its_end)
 {
     struct record other;

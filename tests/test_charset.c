@@ -1,4 +1,4 @@
-/* A locale that is not UTF-8: what stands in for characters, and that columns agree with it. */
+/* A locale that is not UTF-8: the replacement characters, and columns that agree with them. */
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>

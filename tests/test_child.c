@@ -385,7 +385,7 @@ TEST(output_can_be_refused)
     assert_true(clock_mono_ms() - start < SOON_MS);
 }
 
-/* --- what leaves the group ------------------------------------------------------------------- */
+/* --- processes that leave the group ---------------------------------------------------------- */
 
 /* Each process holds the writing end of the FIFO and then reports it: in a session of its own,
  * without a parent and deaf to SIGTERM, forked twice, a chain that restarts itself, a stopped

@@ -685,7 +685,7 @@ TEST_IF(capability_store(), test_run_broken_pipe)
     support_release(&c);
     end_server(s);
 
-    /* The program ended in order, with what had arrived. */
+    /* The program ended in order, and kept the text that had arrived. */
     struct result r = RUN("sessions", "show");
     assert_text(r.out, "nobody reads");
 }
@@ -746,7 +746,7 @@ TEST_IF(capability_store(), test_derived_files_follow_each_change)
     end_server(s);
 }
 
-/* Runs it through a shell, with whatever that does to its descriptors. */
+/* Runs the program through a shell, which changes its descriptors. */
 static struct result run_in_shell(const char *command)
 {
     const char *const argv[] = {"/bin/sh", "-c", command, "sh", support_program(), NULL};

@@ -67,7 +67,7 @@ static int tear_down(void **state)
     return still_app_teardown(state);
 }
 
-/* A program that keeps what it was called with and given, and ends with a status. */
+/* Installs a program that records its arguments and input, and ends with a status. */
 static void install(const char *name, const char *status)
 {
     char *path = support_text("%s/bin/%s", support_dir(), name);

@@ -1,4 +1,4 @@
-/* The lines that begin with "/": parsing, the table, and what a line does to a screen without a
+/* The lines that begin with "/": parsing, the table, and their effects on a screen without a
  * terminal. */
 #include <ctype.h>
 #include <stdlib.h>
@@ -445,7 +445,7 @@ TEST(test_numbers_wait_for_older_turns)
     assert_pin(7, false);
 }
 
-/* A view that is closed gets no answer, and what it began and failed is told all the same. */
+/* A closed view gets no answer, but an error of its request is reported all the same. */
 TEST(test_what_a_closed_view_asked_for)
 {
     static const struct {

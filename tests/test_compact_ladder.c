@@ -260,7 +260,7 @@ static void assert_untouched(void)
     assert_string_equal(support_keep(history_text()), t.before);
 }
 
-/* The attempt failed, was told, and changed nothing. */
+/* The attempt failed with this reason, was reported, and changed nothing. */
 static void assert_failed(const char *reason, const char *text)
 {
     assert_trail("started failed");
@@ -511,7 +511,7 @@ static const char *sent_result(size_t request)
     return NULL;
 }
 
-/* Cut by an earlier compaction, or left out of what it kept, they are read as the tool gave them. */
+/* A result that an earlier compaction cut or shortened is read in full from the log. */
 TEST(a_summary_reads_whole_results)
 {
     static const struct {
@@ -716,7 +716,7 @@ TEST(tool_results_are_pruned_where_nothing_can_go)
     assert_int_equal(t.history.messages.len, 8);
 }
 
-/* A summary longer than what it stands for. */
+/* A summary longer than the messages that it replaces. */
 TEST(what_would_not_become_shorter_is_refused)
 {
     SCRIPT({.text = "A very long summary. ", .times = 500});
@@ -952,7 +952,7 @@ TEST(check_9_the_first_summary_reaches_the_second)
     assert_int_equal(summaries, 1);
 }
 
-/* The extract stands in, whatever the mode; its cut stays. */
+/* The extract replaces the summary in any mode; the mode's cut stays. */
 TEST(an_overflow_of_the_summary_is_answered_by_the_extract)
 {
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured,
@@ -1259,7 +1259,7 @@ TEST(the_users_time_is_not_the_attempts)
     assert_true(last_event()->number - alone < 1000);
 }
 
-/* --- what has to stay does not fit ----------------------------------------------------------- */
+/* --- messages that must stay do not fit ------------------------------------------------------ */
 
 static void too_long_for(int64_t window, enum compact_trigger trigger)
 {
@@ -1302,7 +1302,7 @@ TEST(nothing_goes_for_pins_beyond_the_window)
     }
 }
 
-/* The body may be longer than what we count, with its images: the part counts that was too much. */
+/* The body may be longer than our count, with its images: the excess counts. */
 TEST(a_body_with_too_many_bytes_is_made_to_fit)
 {
     static const struct {
@@ -1376,7 +1376,7 @@ TEST(nothing_goes_for_tools_beyond_the_window)
     assert_hopeless();
 }
 
-/* The history is long by itself, too: it becomes what it would have become. */
+/* The history is too long as well, so an ordinary compaction runs. */
 TEST(at_the_threshold_it_is_an_ordinary_one)
 {
     SCRIPT({.text = "What was done."});

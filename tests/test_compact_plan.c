@@ -95,8 +95,8 @@ static void add_message(const char *token, size_t len)
         add_block(item, strcspn(item, ", "));
 }
 
-/* A conversation in the words of conversation_sketch(), as add_block() reads what is between its
- * commas; behind ">" is the question of the running turn. */
+/* A conversation in the words of conversation_sketch(), with blocks as in add_block(); after ">"
+ * comes the question of the running turn. */
 static void scene(const char *sketch)
 {
     size_t open = SIZE_MAX;
@@ -176,7 +176,7 @@ static void assert_becomes(const struct compact_mode *mode, const char *expected
     compact_plan_release(&plan);
 }
 
-/* --- what goes ------------------------------------------------------------------------------- */
+/* --- dropped messages ------------------------------------------------------------------------ */
 
 #define TWO "u:t1 a:a1 u:t2 a:a2"
 #define THREE TWO " u:t3 a:a3"
@@ -377,7 +377,8 @@ TEST(kept_turns_leave_room_below_the_threshold)
     assert_goes(&mode_handoff, "0 1 2 3");
 }
 
-/* Oldest first behind the gap, results with their call, then the head; never what is held. */
+/* Oldest messages first after the gap, results with their call, then the head; held messages
+ * never. */
 TEST(what_must_fit_lets_more_go)
 {
     scene(FOUR);

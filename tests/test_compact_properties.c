@@ -60,7 +60,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* --- what is made of single messages --------------------------------------------------------- */
+/* --- single messages ------------------------------------------------------------------------- */
 
 static bool is_border(const char *text, size_t len, size_t at)
 {
@@ -155,7 +155,7 @@ static void check_made(const struct trial *t, const struct message *made)
          "the summary is another text");
 }
 
-/* --- what is made of all --------------------------------------------------------------------- */
+/* --- whole histories ------------------------------------------------------------------------- */
 
 static void check_parts(const struct trial *t)
 {

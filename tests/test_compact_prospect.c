@@ -89,7 +89,7 @@ TEST(the_table_holds)
     }
 }
 
-/* --- what it would leave --------------------------------------------------------------------- */
+/* --- the remaining history ------------------------------------------------------------------- */
 
 static char *words(size_t bytes)
 {

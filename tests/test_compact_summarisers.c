@@ -238,8 +238,7 @@ TEST(faults_are_told_apart)
     }
 }
 
-/* A server that drops the front of a prompt without a word has not read what is to be summarised.
- */
+/* A server that silently drops the front of a prompt has not read the messages to summarise. */
 TEST(a_prompt_that_was_cut_is_an_overflow)
 {
     start(&apis[API_OLLAMA]);

@@ -1,4 +1,4 @@
-/* Summaries by a model: what is asked, how a long conversation is folded, and what is made of every
+/* Summaries by a model: the requests, the folding of a long conversation, and the result of every
  * answer and every fault. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ static void lacks(const char *text, const char *part)
         fail_msg("\"%s\" is in \"%.2000s\"", part, text);
 }
 
-/* --- what is asked --------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 FIXTURE(setup, teardown);
 
@@ -777,7 +777,7 @@ TEST(progress_tells_the_part)
     assert_string_equal(b.script.streamed.data, "One.Two.");
 }
 
-/* --- what comes of it ------------------------------------------------------------------------ */
+/* --- results --------------------------------------------------------------------------------- */
 
 TEST(use_and_cost_are_summed)
 {

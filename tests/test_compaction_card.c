@@ -1,4 +1,4 @@
-/* Compactions in the transcript: what the card says while one goes on and of what came of it. */
+/* Compactions in the transcript: the card while one runs, and afterwards. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static struct event *undone(int64_t seq, int64_t of)
     return ev;
 }
 
-/* --- what is seen --- */
+/* --- drawing --- */
 
 static enum style style_of_row(size_t index)
 {
@@ -322,7 +322,7 @@ TEST(a_changed_draft_is_said)
     seen_transcript_says(t, " · edited by you · ");
 }
 
-/* --- what became of nothing --- */
+/* --- compactions without a result --- */
 
 TEST(every_failure_has_its_words)
 {
@@ -473,7 +473,7 @@ TEST(a_card_stands_between_question_and_answer)
         "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n\ntiro\n  a\n");
 }
 
-/* The history stays compacted, whatever becomes of the run. */
+/* The history stays compacted, however the run ends. */
 TEST(a_retry_does_not_take_the_card_away)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), completed(3), EV(TURN_FAILED, 4, "broken"));

@@ -1,5 +1,5 @@
-/* An opened card without terminal and engine: the summary, what was shortened, what went; and the
- * way to a message in the transcript. */
+/* An opened card without terminal and engine: the summary, the shortened and the dropped messages,
+ * and the way to a message in the transcript. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static struct event *completed(const char *summary)
     return ev;
 }
 
-/* The page that is asked for: what it is to hold, then its end. */
+/* The page that is requested: its contents, then its end. */
 static struct operation_answer *answer;
 
 static struct compaction_ledger *page(const char *summary)

@@ -365,7 +365,7 @@ TEST(the_environment_is_told_of)
     assert_config("[ui]\ntheme = light\n");
 }
 
-/* Of several processes that change the file at once, each finds its change in it afterwards. */
+/* Each of several processes that change the file at once finds its change in it afterwards. */
 TEST(changes_at_once_are_all_kept)
 {
     static const char *const keys[] = {"ui.notify_after", "tools.timeout", "tools.command_timeout",

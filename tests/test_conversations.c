@@ -1,5 +1,5 @@
-/* An engine with many conversations: which goes on, which is in front, what is told of the others.
- */
+/* An engine with many conversations: those that run, the one in front, and the notices of the
+ * others. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Corpora in the store: ingest of files, folders and texts, what is unchanged, changed and gone;
+/* Corpora in the store: ingestion of files, folders and texts, unchanged, changed or removed;
  * search; removal; a program that is killed meanwhile; two at once; a check and a recovery. */
 #include <fcntl.h>
 #include <signal.h>
@@ -719,7 +719,7 @@ TEST(a_document_that_is_being_written_is_left_alone_for_some_minutes)
     ingest_free(in);
 }
 
-/* --- what a session says ---------------------------------------------------------------------- */
+/* --- citations of a session ------------------------------------------------------------------- */
 
 #define SESSION "0198c0de-0000-7000-8000-000000000001"
 

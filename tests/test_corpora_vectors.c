@@ -1,5 +1,5 @@
-/* Vectors of corpora by an endpoint: what is sent to it, and what is searched while it fails and
- * once it answers again. */
+/* Vectors of corpora from an endpoint: the requests, and searches while the endpoint fails and
+ * after it answers again. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,7 +184,7 @@ TEST(words_alone_ask_no_endpoint)
     assert_int_equal(model_server_requests(server), 0);
 }
 
-/* --- what is asked before --------------------------------------------------------------------- */
+/* --- requests in advance ---------------------------------------------------------------------- */
 
 static bool asks(const char *folder)
 {

@@ -240,7 +240,7 @@ TEST(a_command_that_fails_costs_its_file_alone)
     assert_string_equal(shelf_search("d", "lantern"), "a.bad:0 d.txt:1");
 }
 
-/* --- what changes ----------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 TEST(what_cannot_be_read_any_more_is_not_found_any_more)
 {

@@ -1,5 +1,5 @@
-/* The tools of corpora: what the model is offered and gets, what it is told of a mistake, and when
- * the user is asked. The corpora are real ones. */
+/* The tools of corpora: the offered tools, their results and errors, and the questions to the user.
+ * The corpora are real ones. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The tab of corpora without terminal and engine: what it asks, what it draws of made-up answers,
- * what its keys do. */
+/* The tab of corpora without terminal and engine: its requests, its drawing of made-up answers, and
+ * its keys. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The real program, killed with SIGKILL and ended by signals at any moment: a short form of the
- * kill campaign (tests/campaign_kill.c), and what a person does afterwards. */
+ * kill campaign (tests/campaign_kill.c), and the user's next steps. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sentences and what they are, of each language a file in tests/directives/: "KIND: SENTENCE", then
+/* Sentences and their kinds, one file per language in tests/directives/: "KIND: SENTENCE", then
  * perhaps " => " and the text that is kept. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Lists of words read from FTS5's pages: the same as FTS5 itself has, whatever came, changed and
- * went, and however its parts were merged; and what damaged pages do. */
+/* Lists of words read from FTS5's pages: equal to FTS5's own after any changes and merges. Also the
+ * effects of damaged pages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static uint32_t chance(uint32_t below)
 
 /* ---- a history of texts ---- */
 
-/* Keys of some sessions, of which each has several talks. */
+/* Keys of several sessions, each of which has several talks. */
 static int64_t key_of(size_t i)
 {
     return rank_key(1 + (int64_t)i % 7 * 1000, (int64_t)i * 3);
@@ -104,7 +104,7 @@ static void tidy(void)
                         ""));
 }
 
-/* ---- what FTS5 has ---- */
+/* ---- FTS5's lists ---- */
 
 static void open_vocabulary(void)
 {

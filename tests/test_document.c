@@ -160,7 +160,7 @@ TEST_IF(READS_MARKUP, bytes_tell_the_format_where_the_name_does_not)
     loaded_document_release(&d);
 }
 
-/* --- what pandoc and groff write -------------------------------------------------------------- */
+/* --- output of pandoc and groff --------------------------------------------------------------- */
 
 static const char manual[] =
     "---\ntitle: The Manual\n---\n\n"

@@ -1,5 +1,4 @@
-/* A summary that is looked through before it counts: when it opens, what its keys mean, what is
- * shown of it, and what ends it. */
+/* Reviewing a summary before it counts: its opening, its keys, its drawing, and its end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,7 +374,7 @@ TEST(other_keys)
     assert_null(draft_review_text(&r));
 }
 
-/* --- what is seen --- */
+/* --- drawing --- */
 
 TEST(the_heading_says_what_it_is_and_what_to_do)
 {

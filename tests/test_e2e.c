@@ -432,7 +432,7 @@ TEST(children_see_no_keys)
     unsetenv("MINE_ONE");
 }
 
-/* The command for a key is the user's own: it gets what it needs, but no key of ours. */
+/* The user's command for a key gets the environment that it needs, but no key of ours. */
 TEST(the_key_command_gets_the_rest)
 {
     use(&dialects[0]);

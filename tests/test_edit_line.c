@@ -1,4 +1,4 @@
-/* A text on one row: the caret is always seen, and what stands beside it. */
+/* A text on one row: the caret and its neighbours are always visible. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ TEST(what_fits_is_seen)
     assert_int_equal(caret, 0);
 }
 
-/* A text that fills rows exactly has no empty one behind it. */
+/* No empty row follows a text that fills its rows exactly. */
 TEST(the_end_is_seen_whatever_fits)
 {
     char text[64] = "";

@@ -46,7 +46,7 @@ static void act_by_name(void *to, const char *name)
 
 static const struct typist typist = {type, act_by_name};
 
-/* Text, and what the editor does: "one two<word_left*2>". */
+/* Typed text and editor actions: "one two<word_left*2>". */
 static void keys(const char *what)
 {
     steps_type(what, &typist, e);

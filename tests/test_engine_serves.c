@@ -192,7 +192,7 @@ TEST(closing_ends_what_runs)
     engine_free(served);
 }
 
-/* Waits until no more than so many are open: their locks are held. */
+/* Waits until at most this many sessions are open, that is, hold their locks. */
 static void expect_open(char own[][UUID_LEN + 1], int count, int most)
 {
     char *directory = support_path("data");
@@ -239,8 +239,7 @@ TEST_IF(capability_store(), what_rests_closes)
     engine_free(served);
 }
 
-/* --- a store that cannot be used ----------------------------------------------------------------
- */
+/* --- a store that cannot be used -------------------------------------------------------------- */
 
 /* With a store in memory nobody would see that sessions are lost; when the store is repaired, work
  * continues. */
@@ -271,8 +270,7 @@ TEST_IF(capability_store(), a_store_that_cannot_be_used_is_no_store_in_memory)
     engine_free(served);
 }
 
-/* --- what is not to be written to --------------------------------------------------------------
- */
+/* --- read-only sessions ----------------------------------------------------------------------- */
 
 static void assert_not_written_to(const char *id, const char *why)
 {
@@ -454,8 +452,7 @@ TEST_IF(capability_store(), models_are_listed_without_a_session)
     engine_free(served);
 }
 
-/* --- withdrawals and the end -------------------------------------------------------------------
- */
+/* --- withdrawals and the end ------------------------------------------------------------------ */
 
 /* An operation that changes something is carried out although its request was withdrawn. */
 TEST(what_was_asked_is_done_though_withdrawn)
@@ -783,8 +780,7 @@ TEST(a_hundred_sessions_are_open_and_busy_at_once)
         assert_in_range(each, 0, MOST_BYTES_EACH);
 }
 
-/* --- what is cancelled before it begins --------------------------------------------------------
- */
+/* --- requests cancelled before they begin ----------------------------------------------------- */
 
 static uint64_t begin_held_turn(const char *id)
 {

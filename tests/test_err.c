@@ -91,7 +91,7 @@ TEST(long_text_ends_with_a_sentence)
     assert_string_equal(e.text, text);
 }
 
-/* Whatever the alignment, a cut text is whole characters. */
+/* A cut text consists of whole characters, for any alignment. */
 TEST(long_text_is_cut_between_characters)
 {
     char text[1024];

@@ -22,7 +22,7 @@ static void queue(struct reply r)
     model_server_queue(scene_server(), &r);
 }
 
-/* --- what is expected ------------------------------------------------------------------------ */
+/* --- expectations ---------------------------------------------------------------------------- */
 
 /* "what happened; what to do": neither is empty. */
 static bool advises(const char *text)
@@ -157,7 +157,7 @@ static bool is_said_with_advice(struct screen *s, void *context)
            advises(screen_row_text(s, row + 1));
 }
 
-/* The screen says the sentence in the user's language, and below it what the engine knows. */
+/* The screen shows the sentence in the user's language, and below it the engine's message. */
 static void screen_says(struct screen *s, const char *sentence)
 {
     assert_true(screen_wait(s, is_said_with_advice, &sentence, sentence, WAIT_MS));

@@ -419,7 +419,7 @@ static char *random_args(void)
     return buf_take(&out);
 }
 
-/* Whatever the model wrote: the second reading gives what the first gave, and both parse. */
+/* For any arguments of the model, a second reading equals the first, and both parse. */
 TEST(test_random_args_are_stable)
 {
     entropy_seed(support_seed());
@@ -573,7 +573,7 @@ TEST(test_figures_are_kept)
     }
 }
 
-/* An older program kept what a server told. */
+/* An older program stored a server's figures unchecked. */
 TEST(test_reads_figures_beyond_the_bound)
 {
     const char payload[] =

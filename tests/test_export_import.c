@@ -589,7 +589,7 @@ TEST(test_openai)
     session_info_release(&info);
 }
 
-/* --- what is refused -------------------------------------------------------------------------- */
+/* --- refusals --------------------------------------------------------------------------------- */
 
 #define AT "'at':'2026-03-09T14:05:07.123Z'"
 #define ID "'session_id':'01890a5d-ac96-774b-bcce-b302099a8057'"
@@ -702,7 +702,7 @@ static void refuse(const char *text, size_t len, const char *place, const char *
     assert_int_equal(session_count(), before);
 }
 
-/* The text ends at its length; a sanitizer sees who reads on. */
+/* The text ends at its length; a sanitizer detects any read beyond it. */
 static void refuse_exactly(const char *text, const char *place, const char *named)
 {
     size_t len = strlen(text);
@@ -736,7 +736,7 @@ TEST(test_bounds)
     buf_release(&calls);
 }
 
-/* Sums of what a text says are bounded, too. */
+/* Sums of figures in the text are bounded, too. */
 TEST(test_endless_runs)
 {
     struct record r;

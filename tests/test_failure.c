@@ -148,7 +148,7 @@ TEST(test_retry_after)
             print_error("for \"%s\"\n", cases[i].value);
         assert_int_equal(ms, cases[i].ms);
     }
-    /* Whatever comes, it fits an int of milliseconds. */
+    /* Any value is reduced to an int of milliseconds. */
     assert_in_range(http_retry_after("99999999999999999999999999", NOW_MS), 1, INT32_MAX);
     assert_in_range(http_retry_after("Wed, 21 Oct 2135 07:28:00 GMT", NOW_MS), 1, INT32_MAX);
 }
@@ -238,7 +238,7 @@ TEST(test_a_key_in_a_quote)
     }
 }
 
-/* A message of megabytes is read in part, and its words still mean what they say. */
+/* Only a part of a message of megabytes is read, but its words still count. */
 TEST(test_a_large_message)
 {
     struct buf body = BUF_INIT;

@@ -1,5 +1,5 @@
-/* Figures: bounds, sums and what a server may say; and that whatever holds them is read as it was
- * written: usage, snapshots, entries of memory, listings. */
+/* Figures: bounds, sums and possible values of a server; everything that stores them reads as it
+ * was written: usage, snapshots, entries of memory, listings. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ TEST(test_memory_entry_reads_back)
     }
 }
 
-/* A row of a listing is JSON whatever was added up. */
+/* A row of a listing is JSON for any sums. */
 TEST(test_tally_stays_within_bounds)
 {
     static const double costs[] = {NAN, INFINITY, -1, DBL_MAX, 1e18};

@@ -1,5 +1,5 @@
-/* Answers as long as an answer may be, and longer, as fast as they can come: what is kept, how much
- * memory and disk they take, and that Esc is answered. */
+/* Answers of the greatest length, and longer, at full speed: the text that is kept, the memory and
+ * disk space, and the response to Esc. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -20,8 +20,8 @@ enum {
     TIMES_ON_DISK = 6,    /* text_complete, run_completed, snapshot, checkpoints, index */
 };
 
-/* Repeated, behind what begins it. Only a terminal lays them out: for who writes them as they are,
- * how they come makes the difference. */
+/* A beginning and a repeated piece. Only a terminal lays the text out; where it is written
+ * unchanged, the sizes of the pieces make the difference. */
 struct pattern {
     const char *name, *begin, *unit;
     size_t piece; /* bytes an event */
@@ -217,7 +217,7 @@ TEST_IF(capability_store(), test_disk_is_a_small_multiple)
 
 /* ---- at a terminal ---- */
 
-/* Esc while it comes and is laid out; what came stays. */
+/* Esc while the answer comes and is laid out; the text so far stays. */
 TEST(test_esc_is_answered)
 {
     size_t step = suite_sample(3, 1);

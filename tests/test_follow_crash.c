@@ -1,6 +1,6 @@
-/* The real program, killed with SIGKILL at any call while it takes sessions that were left into
- * memory: whatever was cut off, in the end each message is there once. FOLLOW_ROUNDS says how
- * often; TIRO_TEST_SEED repeats one. */
+/* The real program, killed with SIGKILL at any call while it adds finished sessions to memory:
+ * after any number of kills, each message is there once. FOLLOW_ROUNDS sets the number of rounds;
+ * TIRO_TEST_SEED repeats one. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int teardown(void **state)
     return chdir("/") == 0 ? support_teardown(state) : -1;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static struct store *open_store(void)
 {
@@ -143,7 +143,7 @@ static struct kill_count run(long at)
     return count;
 }
 
-/* --- what must hold --------------------------------------------------------------------------- */
+/* --- invariants ------------------------------------------------------------------------------- */
 
 static void check_nothing_twice(void)
 {

@@ -21,7 +21,7 @@
 NEEDS(capability_store() && capability_memory() && capability_graph());
 FIXTURE(scene_setup, scene_teardown);
 
-/* GONE_MS: a second, and what a loaded machine needs. */
+/* GONE_MS: a second, with a margin for a loaded machine. */
 enum { LISTED = 100, GONE_MS = 10000 };
 
 static struct rpc_client client;
@@ -77,7 +77,7 @@ static void expect_gone(const char *text)
         fail_msg("%s is still there: %s", text, places_of(text));
 }
 
-/* --- what is made and forgotten --------------------------------------------------------------- */
+/* --- texts to be forgotten -------------------------------------------------------------------- */
 
 /* Pieces of JSON with ' for ", in which $W is the text, and $N its number. A piece that stands for
  * one text becomes a list of all between head and tail; without a head it is a call of its own. */

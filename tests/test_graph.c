@@ -1,5 +1,4 @@
-/* The graph of facts in the store: what is made, what is refused, where it comes from; two
- * processes. */
+/* The graph of facts in the store: additions, refusals, sources; two processes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

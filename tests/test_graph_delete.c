@@ -1,4 +1,4 @@
-/* Facts of the graph deleted and put back, and what is left of them in the file. */
+/* Facts of the graph deleted and restored, and their remains in the file. */
 #include <stdio.h>
 #include <string.h>
 

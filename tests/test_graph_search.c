@@ -1,4 +1,4 @@
-/* Searches in the graph of facts: by words, and by what stands within a word. */
+/* Searches in the graph of facts: by words, and by parts of words. */
 #include <string.h>
 
 #include "tests/facts.h"

@@ -1,5 +1,5 @@
-/* The tools of the graph: what the model is offered, what it gets, what it is told of a mistake,
- * and when the user is asked. The graph is a real one. */
+/* The tools of the graph: the offered tools, their results and errors, and the questions to the
+ * user. The graph is a real one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void kyoto(void)
     "{'entities':[{'name':'Kyoto','entity_type':'city','observations':['old']}],"                  \
     "'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]}"
 
-/* --- what they give --- */
+/* --- results --- */
 
 FIXTURE(setup, teardown);
 
@@ -196,7 +196,7 @@ TEST(what_has_no_room_is_left_out_and_counted)
     json_free(v);
 }
 
-/* --- who is offered them, and who is asked --- */
+/* --- offers and questions --- */
 
 static const char *const writing[] = {"memory_create_entities",     "memory_add_observations",
                                       "memory_create_relations",    "memory_delete_entities",
@@ -304,7 +304,7 @@ TEST(a_receipt_has_some_of_many_facts_and_the_beginning_of_a_long_one)
     assert_true(strlen(ev->text) < 700);
 }
 
-/* --- what is asked, in words --- */
+/* --- texts of questions --- */
 
 static void expect_preview(const char *tool, const char *args, const char *preview)
 {

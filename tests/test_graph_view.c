@@ -1,5 +1,5 @@
-/* The graph's tab without terminal and engine: what it asks, what it draws of made-up answers, what
- * its keys do. */
+/* The graph's tab without terminal and engine: its requests, its drawing of made-up answers, and
+ * its keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,7 +163,7 @@ TEST(the_end_of_the_list_asks_for_more)
     act("G", "n099", "?graph/list limit=200");
 }
 
-/* A list has no last page; a search gives so many at most. */
+/* A list continues to its end; a search has a limit. */
 TEST(a_list_goes_on_to_its_end)
 {
     answer_many(&operation_graph_list, 100);

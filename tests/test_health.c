@@ -282,7 +282,7 @@ TEST(test_truncated)
     expect(HEALTH_TRUNCATED);
 }
 
-/* The log has what the file lacks, but for one page. */
+/* The log has all pages that the file lacks, except one. */
 TEST(test_truncated_before_its_log)
 {
     damage_fill(path, 5, 20);

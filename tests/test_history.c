@@ -1,4 +1,4 @@
-/* The fold of events into messages: each rule, and what must hold for any sequence of events. */
+/* The fold of events into messages: each rule, and the invariants for any sequence of events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -751,7 +751,7 @@ static struct event *random_event(const struct history *h, enum event_type type,
     return ev;
 }
 
-/* Half of the steps what an agent would do, so that runs get somewhere, half anything. */
+/* Half of the steps are an agent's, so that runs make progress; the others are random. */
 static enum event_type random_type(enum event_type last)
 {
     static const enum event_type usual[EVENT_TYPE_COUNT][4] = {

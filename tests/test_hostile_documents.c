@@ -1,5 +1,5 @@
-/* Files that want to harm who reads them: each is refused or read within its limits, with a reason,
- * and nothing outside of it is touched. */
+/* Hostile files: each is refused with a reason or read within its limits, and nothing outside of it
+ * is touched. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ static void expect_refused(const char *name, enum document_outcome outcome, cons
         fail_msg("%s: \"%s\" does not say \"%s\"", name, is, reason);
 }
 
-/* --- what is no file of text ------------------------------------------------------------------ */
+/* --- files other than regular ones ------------------------------------------------------------ */
 
 static void make_sparse(const char *name, off_t size)
 {
@@ -421,7 +421,7 @@ static int listen_here(int *port)
     return fd;
 }
 
-/* Either it is refused, or what is read has nothing of the entity. */
+/* The document is refused, or its text has nothing of the entity. */
 static void expect_without(const char *name, const char *secret)
 {
     struct loaded_document d;

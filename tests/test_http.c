@@ -1,4 +1,4 @@
-/* The transport, against a server of a few lines that says exactly what a test wants. */
+/* The transport, against a small server that sends exactly the test's bytes. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

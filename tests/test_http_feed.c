@@ -102,7 +102,7 @@ TEST(it_is_bounded_and_tells_what_it_has_let_go_of)
     http_feeds_release(&all);
 }
 
-/* However many they are, and whatever they take. */
+/* The limit holds for any number of readers and any size of events. */
 TEST(what_readers_hold_of_the_log_has_a_bound)
 {
     size_t held = 0, first = http_events_share(0);

@@ -1,4 +1,4 @@
-/* A text that is imported comes in pieces of any size, and takes little memory whatever it is. */
+/* An imported text comes in pieces of any size, and takes little memory. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -182,7 +182,7 @@ TEST(test_members_in_any_order)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* A file of about so many bytes. */
+/* A file of about this many bytes. */
 static char *make_file(size_t size, const char *head, const char *unit, const char *tail)
 {
     char *path = support_path("large");

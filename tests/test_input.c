@@ -1,4 +1,4 @@
-/* Bytes of a terminal to keys: whatever the split, the same keys. */
+/* Bytes of a terminal to keys: any split gives the same keys. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A turn can be stopped in every state that it can be in, and what may come while it runs. Each of
- * the states would last for ever, or for a minute at least. */
+/* A turn can be interrupted in every state; also the operations that are allowed while it runs.
+ * Each of the states would last for ever, or for a minute at least. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,7 +164,7 @@ TEST(the_program_ends_in_every_state)
     }
 }
 
-/* Archiving interrupts the turn; what was said stays, and the session takes no more until it is
+/* Archiving interrupts the turn; the text so far stays, and the session accepts no more until it is
  * resumed. */
 TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
 {

@@ -1,5 +1,5 @@
 /* Compactions in the record of a session: memory, history, row, log and snapshot change together or
- * not at all, whatever fails and whenever the program dies, and can be taken back. */
+ * not at all, after any failure and any death of the program, and can be undone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +276,7 @@ static void commit(struct event *ev)
     expect_told();
 }
 
-/* Everything that a history is, and what of it is unsaved. */
+/* The whole state of a history, with its unsaved part. */
 static char *capture(const struct history *h)
 {
     struct buf text = BUF_INIT;
@@ -406,7 +406,7 @@ TEST(test_a_compaction)
     assert_sound();
 }
 
-/* Memory is not asked, and nothing is told of it. */
+/* Memory is not called, and no notice mentions it. */
 TEST(test_where_nothing_goes_nothing_is_indexed)
 {
     plain_run("one", "1");

@@ -45,7 +45,7 @@ TEST(only_one_whole_value_is_accepted)
     assert_null(json_parse("{}\0", 3, NULL));
 }
 
-/* The text need not end with a NUL, and nothing behind it is read. */
+/* The text need not end with a NUL, and nothing beyond its length is read. */
 TEST(the_length_counts)
 {
     char *text = malloc(6);
@@ -266,7 +266,8 @@ TEST(integers_are_printed_exactly)
     json_free(v);
 }
 
-/* Texts damaged at random are refused or parsed, and what is parsed prints and parses again. */
+/* Randomly damaged texts are refused or parsed, and a parsed one can be printed and parsed
+ * again. */
 TEST(damaged_texts_do_no_harm)
 {
     static const char sample[] = "{\"id\":\"m\\u00e9\",\"n\":[1,-2.5e3,true,null,{\"k\":\"v\"}]}";

@@ -1,4 +1,4 @@
-/* Items of learned memory: what is kept, replaced, rejected, forgotten. */
+/* Items of learned memory: keeping, replacing, rejecting, forgetting. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -66,7 +66,7 @@ TEST(a_run_tells_what_it_noted)
     assert_text(program_output(LEARNED("list", "--state", "candidate")), "No emojis");
 }
 
-/* The command line has no engine that goes on behind it. */
+/* The command line has no engine that continues in the background. */
 TEST(archiving_has_a_model_asked_at_once)
 {
     struct model_server *s = begin_server();
@@ -88,7 +88,7 @@ TEST(archiving_has_a_model_asked_at_once)
     end_server(s);
 }
 
-/* Runs it, then a session that begins behind it, and gives what that one's model was told. */
+/* Runs the command, then begins a session, and returns the text that its model was given. */
 static const char *told_after(struct model_server *s, const char *input, const char *const *args)
 {
     model_server_queue(s, &(struct reply){.text = "Good."});

@@ -1,5 +1,5 @@
-/* The tab of learned memory without terminal and engine: what it asks, what it draws of made-up
- * answers, what its keys do. */
+/* The tab of learned memory without terminal and engine: its requests, its drawing of made-up
+ * answers, and its keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,7 +232,7 @@ TEST(a_failure_is_told)
     see("The database is locked.");
 }
 
-/* --- what happens meanwhile --- */
+/* --- concurrent changes --- */
 
 static void expect_look(void)
 {

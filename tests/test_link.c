@@ -1,4 +1,4 @@
-/* Addresses that text leads to: what of them a terminal may get, and on which cells. */
+/* Addresses of links in text: the part that a terminal may get, and the cells. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +151,7 @@ TEST(test_cells)
     link_cells_resize(&l, 0, 0);
 }
 
-/* However many come and go, what is on the screen keeps its number, and little is kept. */
+/* Links on the screen keep their numbers in spite of any number of others, and few are kept. */
 TEST(test_numbers_are_used_again)
 {
     struct link_cells l = {0};

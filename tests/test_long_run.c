@@ -72,7 +72,7 @@ static int64_t resident_bytes(void)
     return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
-/* ---- what is told ---- */
+/* ---- notices ---- */
 
 static _Noreturn void give_up(const struct conversation *c, const char *what)
 {
@@ -173,7 +173,7 @@ static void wait_for_event(struct conversation *c, enum event_type type)
     }
 }
 
-/* ---- what is done ---- */
+/* ---- actions ---- */
 
 static void ask(struct conversation *c)
 {
@@ -262,7 +262,7 @@ static void begin(struct conversation *c, int faults)
     model_server_set_responder(surface_server(), long_run_respond, &c->model);
 }
 
-/* ---- what must hold at the end ---- */
+/* ---- checks at the end ---- */
 
 struct ends {
     int runs, run_ends, compactions, compaction_ends, calls, results;

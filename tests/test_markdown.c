@@ -390,7 +390,8 @@ TEST(cut_tables_repeat_their_head)
     buf_release(&source);
 }
 
-/* Counts what is parsed again: the work per update is bounded, so the whole is linear. */
+/* Counts the bytes that are parsed again: the work per update is bounded, so the whole is
+ * linear. */
 TEST(the_unfinished_end_stays_short)
 {
     static const char *const kinds[] = {"word ", "int x;\n", "| a | b |\n", "- item\n",

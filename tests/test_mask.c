@@ -1,4 +1,4 @@
-/* Secrets in what a server says: whole, in pieces, in other writings. */
+/* Secrets in a server's text: whole, in pieces, in other encodings. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

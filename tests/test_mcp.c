@@ -1,5 +1,5 @@
-/* The MCP server as its clients have it: messages in, messages out, with an engine and a scripted
- * model behind it. The loop runs on a thread of its own, the test is the client. */
+/* The MCP server as its clients see it: messages in, messages out, with an engine and a scripted
+ * model. The loop runs on a thread of its own, the test is the client. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -120,7 +120,7 @@ static struct json *take_line(void)
     return v;
 }
 
-/* Reads what comes, for so long at most. False: nothing did. */
+/* Reads available bytes, for at most this long. Returns false if none came. */
 static bool read_some(int64_t ms)
 {
     struct pollfd p = {.fd = t.fd, .events = POLLIN};

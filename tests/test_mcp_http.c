@@ -267,7 +267,7 @@ TEST(sessions_that_were_away_longest_make_room)
         404);
 }
 
-/* --- what takes longer ------------------------------------------------------------------------ */
+/* --- slow requests ---------------------------------------------------------------------------- */
 
 static const struct mcp_headers run_2026 = {BOTH, OF_2026, .method = "tools/call",
                                             .name = "tiro_run"};
@@ -357,7 +357,7 @@ static void too_late(void *context)
     end_loop();
 }
 
-/* The last line of what the model answered in the one session; NULL: it did not. Kept. */
+/* The last line of the model's answer in the one session; NULL if there is none. Kept. */
 static const char *answered(void)
 {
     struct session_list list = {0};

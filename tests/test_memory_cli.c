@@ -340,7 +340,7 @@ static char *many_entries(void)
     return support_keep(buf_take(&text));
 }
 
-/* A terminal has no room for a whole memory; what is not a terminal gets all. */
+/* A terminal has no room for a whole memory; any other output gets all. */
 TEST(test_a_terminal_gets_a_page)
 {
     char *text = many_entries();
@@ -598,7 +598,7 @@ static void expect_remark(const char *remark)
         fail_msg("not \"%s\": %s", remark, r.err);
 }
 
-/* The search says what is to be done, and that helps; also after the server got another model. */
+/* The search names the command that helps, and it does, even after the server got another model. */
 TEST(test_vectors_are_made_by_reindex)
 {
     const char *const lacking = "tiro memory reindex computes them";

@@ -1,6 +1,6 @@
-/* The program dies while semantic memory is changed, at any write and any sync: what it did is done
- * or not done, the index has the words of the entries that are there, and of what was forgotten
- * nothing stays. */
+/* The program dies while semantic memory is changed, at any write and any sync: each change is made
+ * entirely or not at all, the index has the words of exactly the existing entries, and forgotten
+ * text leaves no trace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int tear_down(void **state)
     return support_teardown(state);
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- the state -------------------------------------------------------------------------------- */
 
 static void add_many(struct memory *m, const char *session_id, int64_t compaction, int count)
 {
@@ -231,7 +231,7 @@ static void assert_all_or_nothing(const char *name, change act)
     assert_true(t.deaths > 0 && t.before > 0 && t.after > 0);
 }
 
-/* --- what it dies of -------------------------------------------------------------------------- */
+/* --- causes of death -------------------------------------------------------------------------- */
 
 static bool index_more(struct memory *m)
 {

@@ -168,7 +168,7 @@ static struct notice *expect(enum notice_type type)
     return n;
 }
 
-/* The answer to what was asked last. */
+/* The answer to the last request. */
 static struct notice *expect_answer(void)
 {
     struct notice *n = expect(NOTICE_ANSWER);
@@ -295,7 +295,7 @@ TEST(test_configured_scope)
     expect_hits(1, "hotel");
 }
 
-/* While another process writes, a change waits; what is asked meanwhile waits behind it. */
+/* While another process writes, a change waits, and later requests wait for the change. */
 static struct store *hold_store(void)
 {
     struct store *other;
@@ -338,7 +338,7 @@ TEST(test_what_is_withdrawn)
     expect_hits(3, "hills");
 }
 
-/* The states that are told until nothing is left to do; how many there were. */
+/* Follows the notices of work until none is left; returns their number. */
 static int follow_work(int64_t entries)
 {
     int count = 0;
@@ -642,8 +642,8 @@ static bool has_few_parts(void *none)
     return parts() <= FEW_PARTS;
 }
 
-/* A compaction adds a part to the index of words; the desk merges them. It begins with what it is
- * asked first: until then nobody merges. */
+/* A compaction adds a part to the index of words; the desk merges the parts. The desk begins with
+ * its first request: until then no thread merges. */
 TEST(test_an_index_is_kept_quick)
 {
     for (int i = 0; i == 0 || (parts() <= FEW_PARTS && i < 100); i++)
@@ -675,7 +675,7 @@ TEST(test_never_asked)
     assert_int_equal(stat(path, &st), -1);
 }
 
-/* Everything is answered, in the order in which it was asked, whatever comes together. */
+/* All requests are answered in order, however many come at once. */
 TEST(test_much_at_once)
 {
     enum { ROUNDS = 60 };

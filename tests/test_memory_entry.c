@@ -1,4 +1,4 @@
-/* Entries and hits of semantic memory, what they become as JSON, and back; times of imports. */
+/* Entries and hits of semantic memory as JSON, and back; times of imports. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ TEST(test_id_that_is_a_number)
     memory_entry_release(&m);
 }
 
-/* An entry of `SMALL` in which a member was exchanged, and what the error must name. */
+/* An entry of `SMALL` with one member replaced, and the name that the error must contain. */
 static const struct {
     const char *line, *says;
 } wrong[] = {
@@ -245,7 +245,7 @@ TEST(test_hit_says_why)
     memory_hit_release(&h);
 }
 
-/* People and programs get what a long answer answers; the model's members stay. */
+/* People and programs get the question of a long answer; the members for the model stay. */
 TEST(test_hit_shows_its_question)
 {
     struct memory_hits hits = {0};

@@ -1,4 +1,4 @@
-/* Sessions come into semantic memory when they are left: what of them, when, and what stays out. */
+/* Sessions enter semantic memory when they are left: the messages, the time, and the exceptions. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -63,7 +63,7 @@ static int tear_down(void **state)
     return support_teardown(state);
 }
 
-/* --- what happens ----------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static bool index_some(void)
 {
@@ -219,7 +219,7 @@ TEST(what_was_retried_goes)
     expect("One?\nOne.\nTwo?\nToo bad.\nPinned.\nThree!\nThree.\n");
 }
 
-/* The copy that gave way to what was retried is a message still. */
+/* The copy that a retried message had replaced is a message again. */
 TEST(a_copy_comes_back_when_the_newer_one_was_retried)
 {
     say("Yes.", "Good.");
@@ -259,7 +259,7 @@ static void fork_of(struct record *fork, const struct record *parent)
     memory_check(event_log_copy(store, parent->info.id, 0, fork->info.id, &e), &e);
 }
 
-/* The one between is deleted: what it had of the first one is there once still. */
+/* The fork between is deleted; its copies of the first session's messages are still there once. */
 TEST(a_fork_of_a_fork_brings_what_is_its_own)
 {
     struct record fork, last;
@@ -378,7 +378,7 @@ TEST(off_indexes_nothing_and_what_is_there_is_withdrawn)
     assert_true(memory_follow_is_on(config));
 }
 
-/* --- what the user did ------------------------------------------------------------------------ */
+/* --- actions of the user ---------------------------------------------------------------------- */
 
 TEST(what_was_forgotten_does_not_come_again)
 {
@@ -682,7 +682,7 @@ TEST(two_programs_follow_the_same)
     expect_many();
 }
 
-/* --- what the person lets a session do with memory -------------------------------------------- */
+/* --- permissions of a session ----------------------------------------------------------------- */
 
 static void let(enum memory_access access)
 {

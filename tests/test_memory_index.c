@@ -1,5 +1,5 @@
-/* The index of words while it is merged and made anew: every entry is found at any time, others
- * write in between, and of what they forget nothing stays in any of the indexes. */
+/* The index of words while it is merged and rebuilt: every entry is found at any time, others write
+ * in between, and entries that they forget leave no trace in any of the indexes. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +230,8 @@ static void change_language(void)
         assert_true(tidy(own.memory));
 }
 
-/* The replaced one goes in steps, which whoever comes goes on with; who purges takes it away. */
+/* The replaced index is removed in steps, which any process continues; a purge removes all of
+ * it. */
 TEST(the_replaced_index_goes_bit_by_bit)
 {
     static const char *const ids[] = {"gone"};

@@ -1,5 +1,5 @@
-/* The memory pane without terminal and engine: what it asks, what it draws of made-up answers,
- * what its keys do. */
+/* The memory pane without terminal and engine: its requests, its drawing of made-up answers, and
+ * its keys. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -161,7 +161,7 @@ static void begin_again(void **state)
     set_up(state);
 }
 
-/* --- what it asks --- */
+/* --- requests --- */
 
 static const struct memory_search *searched(void)
 {
@@ -323,7 +323,7 @@ static void give_restored(const char *id)
     tell(a);
 }
 
-/* The operation and what is said; false: it is not told here. */
+/* The operation and its error; returns false if the error is not shown here. */
 static bool tell_failure(const char *text)
 {
     struct operation_answer *a = answer_to(operation_of(text));
@@ -773,7 +773,7 @@ TEST(the_text_of_another_entry_is_not_waited_for)
             assert_true(the.requests.items[i].answered);
 }
 
-/* --- what can be done --- */
+/* --- actions --- */
 
 TEST(p_pins_and_unpins)
 {
@@ -1160,7 +1160,7 @@ TEST(no_key_is_left_out_where_there_is_room)
     play("o go to message", "!t sort");
 }
 
-/* --- what the model asked --- */
+/* --- the model's searches --- */
 
 TEST(the_models_questions_have_their_tab)
 {

@@ -156,7 +156,7 @@ TEST(what_cannot_be_read_is_an_error_of_the_tool)
     expect_error("{\"id\":\"e1\"}", "may not be read here");
 }
 
-/* Neighbours give way before the entry itself is cut, and it is said what is missing. */
+/* Neighbours are left out before the entry itself is cut, and the text names the omission. */
 TEST(it_gives_as_much_as_fits)
 {
     char *text = support_keep(mem_alloc(3001));

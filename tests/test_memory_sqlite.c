@@ -141,7 +141,7 @@ static bool purge_some(struct memory *memory)
     return more;
 }
 
-/* A lazy memory is quick, and leaves the rest to whoever comes: here another connection. */
+/* A lazy memory is quick and leaves the rest to the next user, here another connection. */
 TEST(a_lazy_one_leaves_the_rest_for_later)
 {
     static const char *const ids[] = {"a"};

@@ -687,7 +687,7 @@ STORE_TEST(pinned_entries_win_ties)
     expect_found("wombat", "wombat gamma\nwombat alpha\n");
 }
 
-/* ---- what a person calls an entry ---- */
+/* ---- names of entries ---- */
 
 STORE_TEST(the_beginning_of_an_id_is_enough)
 {
@@ -714,7 +714,7 @@ STORE_TEST(the_beginning_of_an_id_is_enough)
     expect_fault(memory_resolve(m, "many", &id, &e), ERR_MEMORY_NOT_FOUND, "many4, …");
 }
 
-/* ---- who listens ---- */
+/* ---- listeners ---- */
 
 struct told {
     struct buf text; /* "forgotten ID content; …" */

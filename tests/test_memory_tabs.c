@@ -1,5 +1,5 @@
-/* The tabs of the memory pane: which there are, what leads from one to another, who gets keys. The
- * tab beside memory's own is a made-up view that writes down what it is told. */
+/* The tabs of the memory pane: their order, the keys between them, and the tab with the keyboard.
+ * The tab beside memory's own is a fake view that records its calls. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-/* The scripted memory: how many entries it has, what it was asked. */
+/* The scripted memory: its number of entries, and its calls. */
 static struct {
     int entries;
     size_t bytes; /* of each text; 0: short */
@@ -105,7 +105,7 @@ static struct json *list_of(const char *text)
     return v;
 }
 
-/* --- what the model is told ------------------------------------------------------------------- */
+/* --- descriptions for the model --------------------------------------------------------------- */
 
 FIXTURE(setup, teardown);
 
@@ -217,7 +217,7 @@ TEST(the_skill_says_what_it_must)
         assert_non_null(strstr(text, says[i]));
 }
 
-/* --- what it may ask -------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 TEST(a_filter_is_handed_on)
 {
@@ -305,7 +305,7 @@ TEST(the_query_goes_through_as_it_is)
     assert_string_equal(script.query, "  wo wollten wir schlafen? 🏯 ");
 }
 
-/* --- what it gets ----------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 TEST(hits_are_what_the_model_gets)
 {
@@ -366,7 +366,7 @@ TEST(an_interrupt_ends_the_turn)
     play_check_history();
 }
 
-/* --- what the screen is told ------------------------------------------------------------------ */
+/* --- notices to the screen -------------------------------------------------------------------- */
 
 TEST(each_search_is_an_event)
 {

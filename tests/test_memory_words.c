@@ -1,5 +1,5 @@
-/* Searching by words in the store that programs use: what is found, in which order, with which
- * score, and where in the text. */
+/* Searching by words in the programs' store: the hits, their order, their scores, and their places
+ * in the text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static void expect_typed(const char *text, const char *id)
         assert_string_equal(hits.items.items[0].entry.id, id);
 }
 
-/* ---- what is found ---- */
+/* ---- hits ---- */
 
 FIXTURE(set_up, tear_down);
 
@@ -297,7 +297,7 @@ TEST(the_same_text_is_found_among_many)
     assert_true(hits.items.items[0].why.exact);
 }
 
-/* ---- what is known of many entries ---- */
+/* ---- statistics of many entries ---- */
 
 static void put_any(int i)
 {
@@ -312,7 +312,7 @@ static void put_any(int i)
     buf_release(&text);
 }
 
-/* Any entries, of which some are gone or have another text. */
+/* Random entries, some of them deleted or changed. */
 static void put_any_many(void)
 {
     const char *gone[] = {"any17", "any42"};
@@ -326,8 +326,7 @@ static void put_any_many(void)
     memory_forgotten_release(&forgotten);
 }
 
-/* While a transaction writes, FTS5 is asked for what is read from its pages otherwise, and tables
- * one by one. */
+/* During a transaction, FTS5 is queried in place of its pages, and tables are read one by one. */
 static void expect_as_in_transaction(struct memory_query query, size_t count)
 {
     query.limit = 700;

@@ -1,4 +1,4 @@
-/* Messages, session infos and usage: what they become as JSON, and back. */
+/* Messages, session infos and usage as JSON, and back. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* A request belongs to the session that it names, whatever was asked before it. Clients of an
- * engine that serves ask at random, many requests at once, for a few sessions; what is said is kept
- * in the session that was named, and every session that was acknowledged is kept until it is
- * deleted. NAMED_ROUNDS sets the number of bursts; TIRO_TEST_SEED repeats them. */
+/* A request belongs to the session that it names, independent of earlier requests. Clients of an
+ * engine that serves send random requests, many at once, to a few sessions; each text is kept in
+ * the named session, and every acknowledged session is kept until it is deleted. NAMED_ROUNDS sets
+ * the number of bursts; TIRO_TEST_SEED repeats them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,7 +249,7 @@ static void send_burst(int client)
     }
 }
 
-/* --- what was kept ---------------------------------------------------------------------------- */
+/* --- kept sessions ---------------------------------------------------------------------------- */
 
 static bool comes_from(size_t session, size_t ancestor)
 {

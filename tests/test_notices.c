@@ -187,7 +187,7 @@ TEST(several_sessions_are_not_none)
     told_to_person("2 sessions match", "!no such session");
 }
 
-/* The session that goes takes its notes along: what is said of it is said in the next. */
+/* A session that goes takes its notices along; the next one shows the message about it. */
 TEST(an_archived_session_is_spoken_of_in_the_next)
 {
     open_session("first", "one", false, true);
@@ -264,7 +264,7 @@ static void told_of_request(int64_t tokens)
     notices_take(&app, n);
 }
 
-/* The gauge, the card and F4 mean the whole next request, of which the engine knows most. */
+/* The gauge, the card and F4 show the whole next request, as the engine estimates it. */
 TEST(the_gauge_follows_the_request)
 {
     bool estimated;

@@ -23,7 +23,7 @@ static const char talk[] =
 
 static struct error e;
 
-/* --- what may be there instead ---------------------------------------------------------------- */
+/* --- replacements of files -------------------------------------------------------------------- */
 
 static void make_pipe(const char *path)
 {

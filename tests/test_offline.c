@@ -72,7 +72,7 @@ static void result(const char *id, const char *name, const char *text, bool is_e
                                   .is_error = is_error});
 }
 
-/* A call of memory_search and what it gave. */
+/* A call of memory_search and its result. */
 static void recall(const char *id, const char *hits)
 {
     call(id, "memory_search", "{\"query\":\"x\"}");

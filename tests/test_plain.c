@@ -159,7 +159,7 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_f
     free(out);
 }
 
-/* A line, and what is written after it. */
+/* Sends a line, and checks the output after it. */
 static void type_line(struct support_child *c, const char *line, const char *answer)
 {
     buf_clear(&c->out_text);

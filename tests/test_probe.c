@@ -1,4 +1,4 @@
-/* Answers of a terminal: what they mean, and that wrong ones mean nothing. */
+/* Answers of a terminal: their meaning, and that wrong ones have no effect. */
 #include <string.h>
 
 #include "tests/suite.h"

@@ -235,7 +235,7 @@ TEST(many_tools_are_warned_of)
     context_release(&c);
 }
 
-/* --- what the project says, and the graph --- */
+/* --- instructions of the project, and the graph --- */
 
 static struct instruction_file files[] = {{(char *)"/p/AGENTS.md", (char *)"Answer briefly."},
                                           {(char *)"/p/a/CLAUDE.md", (char *)"Use tabs."}};

@@ -1,5 +1,4 @@
-/* The HTTP providers against the scripted server: what they make of every answer and every fault.
- */
+/* The HTTP providers against the scripted server: the result of every answer and every fault. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,7 +284,7 @@ TEST(test_stall)
     }
 }
 
-/* Wherever a server repeats the key: the text that is told has no piece of it. */
+/* A key that a server repeats at any place is not in the shown text. */
 TEST(test_echoed_keys)
 {
     static const struct raw_reply replies[] = {
@@ -601,7 +600,8 @@ TEST(test_a_window_is_not_asked_on_after_a_stop)
     }
 }
 
-/* A trained window is no allocated one: what is not loaded yet gets a modest window. */
+/* A model's trained window is not its allocated one: a model that is not loaded yet gets a modest
+ * window. */
 TEST(test_ollama_window_of_an_idle_model)
 {
     struct talk t;

@@ -46,7 +46,7 @@ static struct rpc_client client;
 static VEC(struct open_call) open_calls; /* without an answer yet */
 static VEC(const char *) sessions;
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void add_repeated(struct buf *out, const char *text, size_t bytes)
 {

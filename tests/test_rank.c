@@ -354,8 +354,8 @@ static void expect_best(struct world *w, const struct rank_settings *s, size_t l
     vec_release(&best.items);
 }
 
-/* The best are the best of all, whatever was left out of the calculation: with the settings that
- * are used, and with others, under which other parts decide. */
+/* The result is the best of all entries, whatever the calculation skips: with the default settings,
+ * and with others that give weight to other parts. */
 TEST(is_what_it_is_meant_to_be)
 {
     uint64_t seed = support_seed();

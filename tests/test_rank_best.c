@@ -100,7 +100,7 @@ static void add_row(struct world *w, int64_t key)
                                                         : MOST_COUNT));
 }
 
-/* Sessions with and without pauses, of which some have longer talks than a block of places. */
+/* Sessions with and without pauses, some of which have longer talks than a block of places. */
 static struct world *random_world(void)
 {
     struct world *w = mem_alloc(sizeof *w);
@@ -216,7 +216,7 @@ TEST(bounds_are_true)
     }
 }
 
-/* ---- what it takes ---- */
+/* ---- costs ---- */
 
 /* A world of 20,000 entries with a common word, some of which have a rare word, too. */
 static struct world *wide_world(void)

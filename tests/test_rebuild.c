@@ -1,5 +1,4 @@
-/* A rebuilt history as data: written and read again, what goes, and texts that anybody may have
- * written. */
+/* A rebuilt history as data: writing and reading, the dropped messages, and hostile texts. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -501,8 +501,7 @@ TEST(test_scopes)
     assert_string_equal(scope.session_id, "id");
 }
 
-/* A store that is no database: what is asked of it is asked through its table of functions alone.
- */
+/* A store without a database: it is called through its table of functions alone. */
 TEST(test_any_store_will_do)
 {
     struct memory_stats stats;

@@ -1,5 +1,5 @@
-/* The conversations of bench/recall, bench/friends and bench/assistant, asked as `make bench
- * BENCH=recall` does: what is found must not become less. */
+/* The conversations of bench/recall, bench/friends and bench/assistant, with the questions of `make
+ * bench BENCH=recall`: recall must not fall. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,8 @@ static void holds(const struct exam_target *target, const char *ids)
     buf_release(&all);
 }
 
-/* A question of the user and its answers are one; what an assistant begins with stands alone. */
+/* A question of the user and its answers are one exchange; an assistant's first message stands
+ * alone. */
 TEST(exchanges_are_messages_with_their_answers)
 {
     struct exam x;
@@ -186,7 +187,7 @@ TEST(scores_are_parts_of_the_evidence)
     is_about(exam_mean(0, 0), 0);
 }
 
-/* ---- what is found ---- */
+/* ---- hits ---- */
 
 static struct exam_store *open_store(const struct exam *x, size_t first, size_t count)
 {

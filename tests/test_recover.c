@@ -1,5 +1,5 @@
-/* Saving what a damaged database still has: nothing is lost that does not stand on a damaged page,
- * and the damaged file is not touched. */
+/* Recovering a damaged database: only data on damaged pages is lost, and the damaged file is not
+ * touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void make(int sessions, int events)
     damage_copy(whole, path);
 }
 
-/* --- what came back -------------------------------------------------------------------------- */
+/* --- recovered data -------------------------------------------------------------------------- */
 
 static const struct damage_event *original(const struct damage_event *ev)
 {
@@ -119,7 +119,7 @@ static void compare_bytes(const char *a, const char *b)
     assert_memory_equal(left, right, a_len);
 }
 
-/* Recovers `path`, which stays as it is, and compares what came of it. */
+/* Recovers `path`, which stays unchanged, and compares the result. */
 static void recover(void)
 {
     char *before = support_keep(damage_tree(support_dir()));
@@ -212,8 +212,7 @@ TEST(test_what_is_only_in_the_log)
     }
 }
 
-/* A frame of the log that is not what was written ends it, as for SQLite: the transaction that it
- * was of did not happen. */
+/* A damaged frame ends the log, as for SQLite: its transaction did not happen. */
 TEST(test_log_that_was_torn)
 {
     char *wal = support_path("tiro.db-wal");
@@ -350,7 +349,7 @@ static void damage_page(size_t page)
     damage_write(path, page * DAMAGE_PAGE + from, bytes, len);
 }
 
-/* Events on other pages are all there, and each page has room for so many. */
+/* Events on other pages are all there; a page holds at most this many. */
 static void expect_little_loss(size_t pages)
 {
     int64_t missing = (int64_t)all.items.len - r.events;
@@ -605,7 +604,7 @@ TEST(test_memory_comes_back)
     assert_int_equal(r.lost, 0);
     assert_string_equal(remembered, support_keep(damage_memory(r.recovered)));
     compare_memory();
-    /* Places are not used again, also those of what was forgotten. */
+    /* Numbers are not used again, including those of forgotten entries. */
     assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES + 3);
     assert_int_equal(damage_sql(r.recovered,
                                 "SELECT session = 1 AND compaction = 17 AND entry = 'GONE'"
@@ -749,7 +748,7 @@ TEST(test_memory_of_long_ago)
     compare_memory();
 }
 
-/* Entries of which only the index still tells are counted. */
+/* Entries that only the index still has are counted as lost. */
 TEST(test_memory_lost_is_counted)
 {
     make_memory(1, 2, 2);

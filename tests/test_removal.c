@@ -1,4 +1,5 @@
-/* The files of a deleted session go, also when whoever deleted it died in between, or could not. */
+/* The files of a deleted session are removed, even if the deleting program died in between or could
+ * not remove them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +204,7 @@ TEST(test_death_at_any_call_leaves_no_files)
     assert_true(between > 0);
 }
 
-/* --- what cannot be removed ------------------------------------------------------------------- */
+/* --- files that cannot be removed ------------------------------------------------------------- */
 
 TEST(test_a_failure_is_told_and_tried_again)
 {

@@ -32,7 +32,7 @@ TEST(the_provider_counted)
     assert_int_equal(request_measured(&u, 194).tokens, -1);
 }
 
-/* A message that was taken back takes with it what it had of the count, not more. */
+/* A message that was taken back reduces the count by its own share, not more. */
 TEST(a_shorter_history_is_a_part_of_it)
 {
     const struct request_measure m = {.tokens = 3000, .history = 1000};

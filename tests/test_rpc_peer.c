@@ -10,8 +10,8 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-/* A side that answers "echo" with what it got, "fail" with an error and "later" when it is told to,
- * and notes the rest. */
+/* A side that answers "echo" with its parameters, "fail" with an error and "later" on demand, and
+ * records other requests. */
 struct side {
     struct rpc_peer *peer;
     VEC(struct rpc_call *) later;

@@ -1,5 +1,5 @@
-/* The tool run_command: what the model gets, what the command gets, and that nothing is left of it.
- */
+/* The tool run_command: the model's result, the command's environment, and that no process
+ * remains. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,7 +306,7 @@ TEST(a_timeout_ends_it_with_all_it_started)
     assert_in_range(clock_mono_ms() - start, 1000, 1000 + SOON_MS);
     assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
     close(fifo);
-    /* The user's limit holds whatever the model asks for. */
+    /* The user's limit holds for any timeout of the model. */
     w->context.deadline_ms = clock_mono_ms() + 100;
     start = clock_mono_ms();
     workplace_call(w, "run_command", "{\"command\":\"sleep 60\",\"timeout\":3600}", true);

@@ -1,4 +1,4 @@
-/* A model that wants to write files and run commands, and a person who is asked. */
+/* A model that writes files and runs commands, and a user who is asked. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ TEST(no_bell_rings_where_none_is_wanted)
     unsetenv("TIRO_UI_NOTIFY_AFTER");
 }
 
-/* Stopping is the end of it: what waited is not sent behind it. */
+/* Esc ends all of it: a waiting message is not sent afterwards. */
 TEST(escape_gives_back_what_waited)
 {
     scene_queue(.fault = REPLY_STALL, .text = "so", .tool_name = "run_command",

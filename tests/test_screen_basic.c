@@ -151,8 +151,8 @@ TEST(ctrl_c_clears_and_then_leaves)
     act(s, "<ctrl-c>", "!> x");
     assert_int_equal(screen_status(s), -1);
     act(s, "<ctrl-c>", "Ctrl-C again leaves");
-    /* No more than that: one more, when the terminal has its settings back, would make the kernel
-     * drop what the program wrote last. */
+    /* No more keys than that: another one, when the terminal has its settings back, would make the
+     * kernel drop the program's last output. */
     act(s, "<ctrl-c>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);

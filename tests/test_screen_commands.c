@@ -48,7 +48,7 @@ TEST(tab_lists_the_turns)
     act(s, "<enter>", "!Of lilies.");
 }
 
-/* A conversation of so many turns, by the command line. */
+/* Imports a conversation of this many turns, by the command line. */
 static void import_turns(int turns)
 {
     char *path = support_path("list.json"), *out, *err;

@@ -80,7 +80,7 @@ TEST(an_error_while_it_streams)
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
-/* The stop is for the turn, too; what was asked can be sent again. */
+/* Esc ends the turn, too; its question can be sent again. */
 TEST(escape_while_it_stalls)
 {
     struct screen *s = open_full(24, 80);

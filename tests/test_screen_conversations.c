@@ -1,4 +1,4 @@
-/* Several conversations at a terminal: what goes on behind the one that is shown. */
+/* Several conversations at a terminal: events behind the one in front. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Corpora in the real program: documents that are read while one chats, what the model finds in
- * them, citations that open, at three sizes. */
+/* Corpora in the real program: documents that are read during a chat, the model's hits in them,
+ * citations that open, at three sizes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* A person at a terminal who looks through the summary before it stands for the conversation. */
+/* A user at a terminal who reviews the summary before it replaces the conversation. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ TEST(it_is_asked_for_again_with_a_focus)
 }
 
 /* --- the person's own words --- */
-/* The summary is asked for, and what is typed meanwhile is a message. */
+/* The summary is requested, and text that is typed meanwhile is a message. */
 static struct screen *write_meanwhile(const char *typed)
 {
     size_t before = model_server_requests(scene_server());
@@ -137,7 +137,7 @@ TEST_IF(capability_store(), own_words_come_back)
     assert_true(scene_wait_draft(s, "my own words!"));
 }
 
-/* The draft waits, and what is being written is still seen. */
+/* The draft waits, and the text that is being typed stays visible. */
 static bool announced_above_x(struct screen *s)
 {
     return strstr(screen_text(s), "a draft summary is ready") && strstr(screen_text(s), "xx");
@@ -287,7 +287,7 @@ TEST(it_survives_any_size)
     scene_sent(3, "mine: The bridge");
 }
 
-/* A summary is only text, whatever is in it. */
+/* A summary is only text, whatever bytes it has. */
 TEST(it_cannot_write_to_the_terminal)
 {
     struct screen *s = open_review(24, 80, "before\033]0;owned\007\033[31mred\nafter\r\b");
@@ -312,7 +312,7 @@ TEST(a_turn_goes_on_after_it)
     scene_sent(2, "kept: The bridge is booked.", "!" FIRST_REQUEST, "go on");
 }
 
-/* Ctrl-C clears the summary, then it stops what the summary is for. */
+/* The first Ctrl-C clears the summary, the next one stops the turn. */
 TEST(a_turn_can_be_stopped_in_it)
 {
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);

@@ -1,4 +1,4 @@
-/* The graph in the real program: a model that writes to it, a person who is asked and who walks it
+/* The graph in the real program: a model that writes to it, a user who is asked and who browses it
  * in the memory pane, at three sizes. */
 #include <stdlib.h>
 #include <string.h>

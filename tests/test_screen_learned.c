@@ -84,7 +84,7 @@ TEST(what_is_kept_unasked_leaves_a_receipt)
     assert_int_equal(count("active"), 0);
 }
 
-/* --- what a session may --- */
+/* --- permissions of a session --- */
 
 TEST(the_status_line_says_what_the_session_may)
 {

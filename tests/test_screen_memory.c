@@ -148,7 +148,7 @@ TEST(a_question_waits_for_the_query)
     act(s, "d", "All done.", "/ ryokan ");
 }
 
-/* --- what can be done --- */
+/* --- actions --- */
 
 TEST(d_forgets_and_u_puts_back)
 {
@@ -221,7 +221,7 @@ TEST(m_in_a_card_shows_what_is_remembered)
     act(s, "m", "Memory \u00b7 session \u00b7 6 entries");
 }
 
-/* --- what the model asked --- */
+/* --- the model's searches --- */
 
 TEST(what_the_model_asked_is_shown)
 {

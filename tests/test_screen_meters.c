@@ -153,7 +153,7 @@ TEST_IF(capability_compaction(), no_command_runs_for_the_mark)
     free(made);
 }
 
-/* --- what it costs --------------------------------------------------------------------------- */
+/* --- costs ----------------------------------------------------------------------------------- */
 
 #define ARGS(...) ((const char *const[]){"--no-compaction", __VA_ARGS__, NULL})
 

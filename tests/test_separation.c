@@ -29,7 +29,7 @@ static const char *combination; /* for failures */
             fail_msg("%s: %s", combination, #condition);                                           \
     } while (0)
 
-/* --- what all of them share --- */
+/* --- shared parts --- */
 
 static void talk(struct engine *s)
 {

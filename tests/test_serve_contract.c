@@ -58,8 +58,7 @@ static void check_message(const struct json *v)
         check(json_get_string(event, "type"), "event", event);
 }
 
-/* --- the check itself --------------------------------------------------------------------------
- */
+/* --- the check itself ------------------------------------------------------------------------- */
 
 static size_t changes; /* of answers, that were tried */
 

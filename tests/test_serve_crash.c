@@ -19,8 +19,7 @@ NEEDS(capability_store() && capability_compaction() && capability_memory());
 
 FIXTURE(scene_setup, scene_teardown);
 
-/* --- killed ------------------------------------------------------------------------------------
- */
+/* --- killed ----------------------------------------------------------------------------------- */
 
 enum { SESSIONS = 4, ROUNDS = 6, HEARD = 150, TURNS_A_ROUND = 12 };
 
@@ -162,8 +161,7 @@ TEST(what_a_server_told_survives_it)
     kill_model_release(&model);
 }
 
-/* --- a store that programs share ----------------------------------------------------------------
- */
+/* --- a store that programs share -------------------------------------------------------------- */
 
 static const char *told_of(const char *session, const char *text)
 {

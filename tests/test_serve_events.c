@@ -86,7 +86,7 @@ static void add_turn(struct http_stream *s, struct buf *out)
     fail_msg("the stream ended after: %s", s->data ? s->data : "nothing");
 }
 
-/* --- what comes ------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 TEST(what_happens_comes_numbered_and_in_order)
 {
@@ -768,7 +768,7 @@ TEST(a_thousand_streams_at_once)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* --- what has no number ----------------------------------------------------------------------- */
+/* --- events without a number ------------------------------------------------------------------ */
 
 TEST(a_question_that_waits_is_told_to_who_comes_back)
 {

@@ -28,7 +28,7 @@ FIXTURE(support_setup, support_teardown);
 
 static const char json_body[] = "{'prompt':'hello'}";
 
-/* --- what is asked and answered --------------------------------------------------------------- */
+/* --- requests and answers --------------------------------------------------------------------- */
 
 TEST(what_the_server_knows_is_answered)
 {
@@ -568,7 +568,7 @@ TEST(who_is_too_slow_is_cut_and_others_are_served_meanwhile)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* --- who may ask ------------------------------------------------------------------------------ */
+/* --- authorisation ---------------------------------------------------------------------------- */
 
 static const char secret[] = "0123456789-abcdefghij";
 

@@ -420,8 +420,7 @@ TEST(a_command_where_the_directory_is_gone_fails_alone)
     end();
 }
 
-/* --- what it takes of the system ---------------------------------------------------------------
- */
+/* --- system resources ------------------------------------------------------------------------- */
 
 static void limit_files(rlim_t files)
 {

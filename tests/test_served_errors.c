@@ -213,8 +213,7 @@ static const struct row {
                [SHELL] = NEVER("the row before")}},
 };
 
-/* --- the place ---------------------------------------------------------------------------------
- */
+/* --- the place -------------------------------------------------------------------------------- */
 
 static struct model_server *model;
 static char *session, *place;
@@ -294,8 +293,7 @@ static void hold_a_turn_elsewhere(void)
     hold_a_turn();
 }
 
-/* --- asking ------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static const char *where; /* "CODE over PROTOCOL" */
 
@@ -408,8 +406,7 @@ static const struct way {
     [SHELL] = {start_stdio, ask_shell},
 };
 
-/* --- the rows -----------------------------------------------------------------------------------
- */
+/* --- the rows --------------------------------------------------------------------------------- */
 
 static void begin_place(const struct row *r)
 {

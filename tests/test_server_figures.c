@@ -114,7 +114,7 @@ TEST(test_whatever_a_server_tells)
     }
 }
 
-/* ---- what an older program kept ---- */
+/* ---- data of an older program ---- */
 
 static void keep_old_rows(void)
 {

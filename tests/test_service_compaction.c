@@ -492,7 +492,7 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
     engine_free(s);
 }
 
-/* --- what may come meanwhile ------------------------------------------------------------------ */
+/* --- requests during a compaction ------------------------------------------------------------- */
 
 static void refused(struct engine *s, const struct operation *type, const char *text)
 {
@@ -582,7 +582,7 @@ TEST_IF(capability_store(), the_program_ends_meanwhile)
     engine_free(s);
 }
 
-/* --- who writes it ---------------------------------------------------------------------------- */
+/* --- the summary model ------------------------------------------------------------------------ */
 
 TEST(another_model_is_really_asked)
 {
@@ -1033,7 +1033,7 @@ TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
     engine_free(s);
 }
 
-/* --- what went -------------------------------------------------------------------------------- */
+/* --- dropped messages ------------------------------------------------------------------------- */
 
 static struct operation_answer *read_ledger(struct engine *s, int64_t seq, int place, int limit)
 {

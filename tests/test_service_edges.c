@@ -247,8 +247,7 @@ TEST(a_slow_server_is_asked_for_its_models_once)
     close(news[1]);
 }
 
-/* --- a session that closes and is asked meanwhile -----------------------------------------------
- */
+/* --- a session that closes and is asked meanwhile --------------------------------------------- */
 
 /* The moment between the check that no client needs the session and its end, when another thread
  * may act. */

@@ -683,7 +683,7 @@ TEST(test_the_preview_is_scrolled)
     act("<tab><down>", "\u203aBanana");
 }
 
-/* --- what is done with a session --- */
+/* --- actions on a session --- */
 
 static void give_opened(void)
 {

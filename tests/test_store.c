@@ -351,7 +351,7 @@ TEST(test_filters)
     check_list(&(struct session_filter){.limit = 3}, "bca", 3);
 }
 
-/* ---- what names one ---- */
+/* ---- references ---- */
 
 static void resolves(const char *reference, const char *id)
 {
@@ -727,7 +727,7 @@ static bool visit(void *context, const struct event *ev)
     return ++r->count != r->stop_after;
 }
 
-/* ---- what a message said ---- */
+/* ---- texts of messages ---- */
 
 static void expect_said(int64_t seq, enum role role, const char *text)
 {

@@ -73,7 +73,7 @@ static void exchange(int64_t seq, const char *question, const char *answer)
          EV(TURN_COMPLETED, seq + 2, answer));
 }
 
-/* --- what is seen --- */
+/* --- drawing --- */
 
 static void first_row(const char *wanted)
 {

@@ -45,7 +45,7 @@ static const char *stem_of(const char *language, const char *text)
     return support_keep(buf_take(&out));
 }
 
-/* ---- what they become ---- */
+/* ---- base words ---- */
 
 struct pair {
     const char *word, *base;

@@ -46,7 +46,7 @@ static _Noreturn void give_up(const char *what)
     exit(99);
 }
 
-/* --- what a peer sends ------------------------------------------------------------------------ */
+/* --- bytes of a peer -------------------------------------------------------------------------- */
 
 static bool stopped(const struct peer *p)
 {
@@ -144,7 +144,7 @@ void peer_reply(struct peer *p, int status, const char *type, const char *more, 
     buf_release(body);
 }
 
-/* --- what a decent server would send ---------------------------------------------------------- */
+/* --- correct answers -------------------------------------------------------------------------- */
 
 static const char *request_path(const struct peer *p, char *out, size_t size)
 {

@@ -90,7 +90,7 @@ void torture_block_remove(void *block)
     torture_give(&table.lock);
 }
 
-/* --- what points to what ---------------------------------------------------------------------- */
+/* --- pointers --------------------------------------------------------------------------------- */
 
 static struct {
     struct block *items; /* by address */

@@ -50,7 +50,7 @@ static struct point {
     int causes;
 } * points;
 
-/* --- what needs nothing of the program -------------------------------------------------------- */
+/* --- functions independent of the program ----------------------------------------------------- */
 
 void torture_take(struct torture_lock *l)
 {

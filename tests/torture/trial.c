@@ -260,7 +260,7 @@ static void run_screen(void)
     vec_release(&argv);
 }
 
-/* --- what must hold --------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static bool begins(const char *line, const char *word)
 {
