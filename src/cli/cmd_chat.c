@@ -34,19 +34,15 @@ static bool refuse_word(void *context, const char *word, struct error *e)
                      "use: tiro run PROMPT"));
 }
 
-static bool check_options(const struct session_options *o, struct error *e)
+static bool check_options(const struct session_options *o, bool plain, struct error *e)
 {
-    return !o->read_only || o->resume ||
-           err_set(e, ERR_USAGE, _("--read-only needs a session; add --resume SESSION"));
-}
-
-static bool check_terminal(struct error *e)
-{
-    if (!isatty(STDOUT_FILENO))
+    if (o->read_only && !o->resume)
+        return err_set(e, ERR_USAGE, _("--read-only needs a session; add --resume SESSION"));
+    if (!plain && !isatty(STDOUT_FILENO))
         return err_set(
             e, ERR_USAGE,
             _("standard output is not a terminal; use: tiro run PROMPT, or tiro --plain"));
-    if (!isatty(STDIN_FILENO))
+    if (!plain && !isatty(STDIN_FILENO))
         return err_set(e, ERR_USAGE,
                        _("standard input is not a terminal; use: tiro run -, or tiro --plain"));
     return true;
@@ -57,12 +53,9 @@ static int chat(const struct chat_options *chat)
     const struct session_options *o = &chat->session;
     bool plain = chat->plain || (isatty(STDOUT_FILENO) && term_kind() == TERM_LINES);
     struct error e = {0};
-    struct buf first_message = BUF_INIT;
-    if (!check_options(o, &e) || (!plain && !check_terminal(&e)) ||
-        !session_options_files(o, &first_message, &e)) {
-        buf_release(&first_message);
+    AUTO(buf_release) struct buf first_message = BUF_INIT;
+    if (!check_options(o, plain, &e) || !session_options_files(o, &first_message, &e))
         return cli_fail(&e);
-    }
     struct setup setup;
     setup_load(&setup);
     struct engine_options engine = session_options_service(o, setup.config);
@@ -81,7 +74,6 @@ static int chat(const struct chat_options *chat)
         cli_fail(&e);
     vec_free_each(&warnings);
     setup_release(&setup);
-    buf_release(&first_message);
     return status;
 }
 

@@ -121,8 +121,8 @@ static const struct config_verb reading[] = {
 /* --- config change ---------------------------------------------------------------------------- */
 
 struct change {
-    const char *key; /* as it was written: SECTION.KEY */
-    const char *word;
+    const char *key;  /* as it was written: SECTION.KEY */
+    const char *word; /* the value, or "-" for standard input */
     bool unset;
     struct buf value;
 };

@@ -30,7 +30,7 @@ struct diagnosis {
     bool built; /* this tiro has a store */
     bool kept;  /* conversations are saved: by the build and the configuration */
     bool thorough;
-    struct health_report store;      /* if built with one */
+    struct health_report store;      /* empty unless `built` */
     VEC(struct report_fact) service; /* "provider", "model", … */
     struct error service_fault;
     const char *term; /* NULL: not set */
@@ -331,7 +331,7 @@ static void add_store(const struct diagnosis *d, struct buf *out)
         buf_addf(out, "  %s\n", _("conversations are not saved: [session] persist = false"));
 }
 
-/* What the user should do with each kind. */
+/* Advice for each kind. */
 static const char *const orphans[] = {
     [ORPHAN_REMOVAL] =
         N_("belongs to a deleted session; the next 'tiro sessions' or conversation removes it if "
@@ -492,7 +492,7 @@ struct progress {
     bool shown; /* on a terminal */
     bool drawn;
     int64_t last_ms;
-    int signal; /* that ended it; 0: none */
+    int signal; /* the signal that stopped it; 0: none */
 };
 
 static bool show_progress(void *context, int64_t events)

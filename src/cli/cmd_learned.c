@@ -165,7 +165,7 @@ static const struct verb verb_learned_history =
          .help = N_("show an item and the earlier versions that it replaced"),
          .details = NAMES_AN_ITEM, .options = verb_json_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
-/* --- learned change --------------------------------------------------------------------------- */
+/* --- learned add and edit --------------------------------------------------------------------- */
 
 static void print_item(const struct learned_item *item)
 {
@@ -188,8 +188,6 @@ static bool change(struct operation_context *c, const struct verb_options *o,
     learned_item_release(&item);
     return true;
 }
-
-/* --- add, edit -------------------------------------------------------------------------------- */
 
 static bool run_add(struct operation_context *c, const struct verb_options *o, struct error *e)
 {

@@ -103,8 +103,8 @@ static bool read_prompt(const struct session_options *o, const char *words, stru
 
 /* --- the turn --- */
 
-/* One turn: the prompt goes out once the session is open and its provider known; the turn is over
- * when that is answered. A compaction comes before it, or in its place. */
+/* One turn: the prompt is sent when the session is open and its provider known, and the answer to
+ * it ends the turn. A compaction runs before the prompt, or in place of it. */
 struct turn {
     struct engine *engine;
     struct run_output *out;
@@ -113,8 +113,8 @@ struct turn {
     const struct compaction_run_params *compact; /* NULL: none */
     bool print_result;                           /* of the compaction, as JSON */
     bool sent, over;
-    bool closed; /* standard output: nobody listens any more */
-    int signal;  /* that interrupted; 0: none */
+    bool closed; /* standard output is closed */
+    int signal;  /* the signal that interrupted; 0: none */
     struct error error;
 };
 

@@ -17,17 +17,17 @@
 
 /* --- sessions list ---------------------------------------------------------------------------- */
 
-enum { TITLE_COLUMNS = 60, TITLE_LEAST = 20, MODEL_LEAST = 8, DIRECTORY_COLUMNS = 40 };
+enum { TITLE_COLUMNS = 60, TITLE_LEAST = 20, MODEL_LEAST = 8, LABELS_COLUMNS = 40 };
 
 /* clang-format off */
 static const struct grid_column columns[] = {
-    {0},                                                      /* the id's end */
+    {0},                                                      /* the end of the id */
     {0},                                                      /* when it was updated */
     {.right = true},                                          /* turns */
     {.max = TITLE_COLUMNS, .shrink = TITLE_LEAST},
     {.shrink = MODEL_LEAST},                                  /* model */
     {0},                                                      /* archived */
-    {.max = DIRECTORY_COLUMNS},                               /* labels */
+    {.max = LABELS_COLUMNS},                               /* labels */
 };
 /* clang-format on */
 

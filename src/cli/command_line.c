@@ -142,10 +142,10 @@ struct parse {
     void *options;
     char **argv;
     int argc, next;
-    bool words_only; /* after "--" */
+    bool words_only; /* "--" was read: no more options */
     bool help;
     size_t words;
-    const char *extra; /* the first word that is one too many */
+    const char *extra; /* the first word beyond `most` */
 };
 
 static bool take_word(struct parse *p, const char *word, struct error *e)
@@ -227,7 +227,7 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, void *o
 
 enum { HELP_COLUMN = 28 };
 
-/* "  left      help", the help on a line of its own when the left part is too wide. */
+/* "  left      help", or the help on the next line when the left part is too wide. */
 static void print_row(const char *left, const char *help)
 {
     size_t width = utf8_width(left, strlen(left)) + 2;

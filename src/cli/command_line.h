@@ -1,5 +1,5 @@
-/* The command line as tables: one row a command, one row an option. They make the parser, the help
- * texts, the suggestions and what shells complete. */
+/* The command line as tables: a row for each command and each option. The parser, the help texts,
+ * the suggestions and the completion of shells use them. */
 #ifndef CLI_COMMAND_LINE_H
 #define CLI_COMMAND_LINE_H
 
@@ -9,27 +9,27 @@
 
 #include "base/err.h"
 
-/* What a shell may offer for a word or an option's value. */
+/* The completion of a word or of an option's value in a shell. */
 struct cli_offer {
     enum {
         OFFER_NOTHING,
         OFFER_FILES,
         OFFER_DIRECTORIES,
         OFFER_SESSIONS,
-        OFFER_COMMANDS, /* a command's name, then that of its command */
+        OFFER_COMMANDS, /* the name of a command, then of one of its verbs */
         OFFER_CHOICES
     } what;
-    char *(*choices)(void); /* OFFER_CHOICES: words parted by blanks; the caller frees */
-    bool first;             /* of the words only the first */
+    char *(*choices)(void); /* OFFER_CHOICES: words separated by blanks; the caller frees */
+    bool first;             /* only for the first word */
 };
 
 enum option_kind {
     OPTION_FLAG,
     OPTION_VALUE, /* --name VALUE or --name=VALUE */
-    OPTION_MAYBE  /* the value may lack: the next word is it unless that begins with a dash */
+    OPTION_MAYBE  /* the value is optional: the next word, unless it begins with a dash */
 };
 
-/* Puts a value (NULL: none was given) where the option wants it, or says USAGE. */
+/* Stores a value (NULL: none was given) at `at`; USAGE when it is wrong. */
 struct option;
 typedef bool option_take(const struct option *self, void *at, const char *value, struct error *e);
 
@@ -39,8 +39,8 @@ struct option {
     enum option_kind kind;
     const char *value;      /* its name in help texts */
     const char *help;       /* untranslated, N_() */
-    size_t at;              /* in the command's struct: of a bool (FLAG), or of what `take` wants */
-    option_take *take;      /* NULL: it is a const char * */
+    size_t at;              /* the offset of its member in the command's struct */
+    option_take *take;      /* NULL: the member is a bool (FLAG) or a const char * */
     struct cli_offer offer; /* for the value */
 };
 
@@ -50,14 +50,13 @@ struct cli_command {
     const char *help;             /* one line, untranslated */
     const char *details;          /* paragraphs, untranslated; NULL: none */
     const struct option *options; /* NULL: none but --help */
-    size_t least, most;           /* words that it takes */
+    size_t least, most;           /* number of words */
     struct cli_offer words;
-    /* Once there was a word, "-x" is one too: for words that say what to take away. */
+    /* After the first word, "-x" is a word, too: for words that remove something. */
     bool dashes;
-    /* Takes a word into the command's struct. */
+    /* Stores a word in the command's struct. */
     bool (*word)(void *options, const char *word, struct error *e);
-    /* The command's own commands; ends with NULL. The first one runs when none is named. NULL: it
-     * has none. */
+    /* The verbs of the command, ending with NULL; the first is the default. NULL: no verbs. */
     const struct cli_command *const *verbs;
     /* argv[0] is the command's name. Returns the exit status. */
     int (*run)(const struct cli_command *self, int argc, char **argv);
@@ -67,7 +66,7 @@ extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd
     cmd_corpus, cmd_serve, cmd_config, cmd_doctor, cmd_completion, cmd_help;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 
-/* In every table of options though none has it. */
+/* Belongs to every table of options without being in it. */
 extern const struct option cli_help_option;
 
 /* NULL, with the nearest name in `e` (USAGE), when there is none. */
@@ -78,10 +77,10 @@ const struct cli_command *cli_find_verb(const struct cli_command *command, const
 /* The run() of a command that has verbs. */
 int cli_run_verb(const struct cli_command *self, int argc, char **argv);
 
-/* Fills the command's struct with options and words, in order. "--" ends the options, "-" is a
- * word. False when the command is over: help was printed or an error reported; then *status is the
- * exit status. */
-enum { CLI_MANY = 1 << 20 }; /* words */
+enum { CLI_MANY = 1 << 20 }; /* for `most`: any number of words */
+
+/* Stores options and words in the command's struct, in order. "--" ends the options, "-" is a word.
+ * False when help was printed or an error reported; then *status is the exit status. */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, void *options,
                int *status);
 
@@ -97,7 +96,7 @@ bool cli_number(const char *option, const char *value, int64_t max, int64_t *out
 /* Prints "tiro: CODE: text" to standard error and returns the exit status. */
 int cli_fail(const struct error *e);
 
-/* Help on all commands, on one. */
+/* Print the help on all commands, on one. */
 void help_overview(void);
 void help_command(const struct cli_command *command);
 

@@ -1,5 +1,6 @@
-/* `tiro completion`: the tables of commands in a shell's language, and what data/completion/ makes
- * of them. One walk over the places where a word may stand calls what the shell has for each. */
+/* `tiro completion` prints the tables of commands in a shell's language, and the script of
+ * data/completion/ that uses them. For each place where a word may stand it calls the functions of
+ * the shell. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,11 @@
 #include "base/paths.h"
 #include "cli/command_line.h"
 
-/* Where a word may stand: behind "tiro", a command, or a command and its command. */
+/* A place for a word: after "tiro", after a command, or after a command and its verb. */
 struct place {
     const char *path;                       /* "", "sessions", "sessions list" */
-    const struct cli_command *const *verbs; /* NULL: no commands may follow */
-    const struct cli_command *command;      /* whose options and words may follow */
+    const struct cli_command *const *verbs; /* NULL: no verbs may follow */
+    const struct cli_command *command;      /* its options and words may follow */
 };
 
 typedef void add_place(struct buf *out, const struct place *place);
@@ -22,7 +23,7 @@ typedef void add_place(struct buf *out, const struct place *place);
 static const struct option version_option = {"version", 'V', OPTION_FLAG,
                                              .help = N_("print the version")};
 
-/* Where a command's command may lack, the first is meant. */
+/* After a command without a verb, the options are those of the first verb. */
 static void add_places(add_place *add, struct buf *out)
 {
     const struct cli_command *command, *verb;
@@ -31,14 +32,13 @@ static void add_places(add_place *add, struct buf *out)
         verb = command->verbs ? command->verbs[0] : command;
         add(out, &(struct place){command->name, command->verbs, verb});
         for (size_t j = 0; command->verbs && (verb = command->verbs[j]); j++) {
-            char *path = mem_printf("%s %s", command->name, verb->name);
+            auto_free char *path = mem_printf("%s %s", command->name, verb->name);
             add(out, &(struct place){path, NULL, verb});
-            free(path);
         }
     }
 }
 
-/* Every option of the place, --help and --version among them. NULL past the last. */
+/* The options of a place, with --help and --version; NULL after the last. */
 static const struct option *option_at(const struct place *place, size_t index)
 {
     const struct option *options = place->command->options;
@@ -57,8 +57,8 @@ static const struct cli_command *verb_at(const struct place *place, size_t index
     return place->verbs ? place->verbs[index] : NULL;
 }
 
-/* Within single quotes. `quote` stands for one of them; a backslash comes before each of `special`.
- */
+/* For a text in single quotes: writes `quote` for each single quote, and a backslash before each
+ * character of `special`. */
 static void add_escaped(struct buf *out, const char *text, const char *special, const char *quote)
 {
     for (; *text; text++) {
@@ -71,7 +71,7 @@ static void add_escaped(struct buf *out, const char *text, const char *special, 
     }
 }
 
-/* What the shell calls it; choices between `before` and `after`. */
+/* Adds the shell's name for the offer, or the choices between `before` and `after`. */
 static void add_offer(struct buf *out, const struct cli_offer *offer, const char *const *names,
                       const char *before, const char *after)
 {
@@ -79,13 +79,11 @@ static void add_offer(struct buf *out, const struct cli_offer *offer, const char
         buf_addstr(out, names[offer->what]);
         return;
     }
-    char *choices = offer->choices();
+    auto_free char *choices = offer->choices();
     buf_addf(out, "%s%s%s", before, choices, after);
-    free(choices);
 }
 
-/* --- bash: a row of `options` is "--name -letter kind offer choices…", of `words` the end of that
- * --- */
+/* --- bash: a row of `options` is "--name -letter kind offer choices…", `words` is its end --- */
 
 static void bash_offer(struct buf *out, const struct cli_offer *offer)
 {
@@ -181,7 +179,7 @@ static void zsh_place(struct buf *out, const struct place *place)
     buf_addstr(out, "        )\n        ;;\n");
 }
 
-/* --- fish: a command for each thing that may stand somewhere --- */
+/* --- fish: a complete command for each option and word of a place --- */
 
 static void fish_quoted(struct buf *out, const char *text)
 {
@@ -190,7 +188,7 @@ static void fish_quoted(struct buf *out, const char *text)
     buf_addch(out, '\'');
 }
 
-/* "complete" as far as its condition, which goes on with `more`. */
+/* The start of a complete command, with `more` at the end of its condition. */
 static void fish_begin(struct buf *out, const struct place *place, const char *more)
 {
     buf_addf(out, "complete -c tiro -n '__tiro_at \"%s\"%s'", place->path, more);
@@ -208,19 +206,6 @@ static void fish_offer(struct buf *out, const struct cli_offer *offer)
     add_offer(out, offer, offers, " -f -a '", "'");
 }
 
-/* fish knows no option whose value may be the next word or lack. */
-static void fish_next_word(struct buf *out, const struct place *place, const struct option *o)
-{
-    struct buf condition = BUF_INIT;
-    buf_addf(&condition, "; and __tiro_after --%s", o->name);
-    if (o->letter)
-        buf_addf(&condition, " -%c", o->letter);
-    fish_begin(out, place, condition.data);
-    fish_offer(out, &o->offer);
-    buf_addch(out, '\n');
-    buf_release(&condition);
-}
-
 static void fish_option(struct buf *out, const struct place *place, const struct option *o)
 {
     fish_begin(out, place, "");
@@ -234,8 +219,16 @@ static void fish_option(struct buf *out, const struct place *place, const struct
     buf_addstr(out, " -d ");
     fish_quoted(out, _(o->help));
     buf_addch(out, '\n');
-    if (o->kind == OPTION_MAYBE)
-        fish_next_word(out, place, o);
+    if (o->kind != OPTION_MAYBE)
+        return;
+    /* fish has no options with an optional value in the next word: a condition offers the value. */
+    AUTO(buf_release) struct buf condition = BUF_INIT;
+    buf_addf(&condition, "; and __tiro_after --%s", o->name);
+    if (o->letter)
+        buf_addf(&condition, " -%c", o->letter);
+    fish_begin(out, place, condition.data);
+    fish_offer(out, &o->offer);
+    buf_addch(out, '\n');
 }
 
 static void fish_place(struct buf *out, const struct place *place)
@@ -259,7 +252,7 @@ static void fish_place(struct buf *out, const struct place *place)
     }
 }
 
-/* Which words are commands: "" and each command that has some. */
+/* The names of the commands or verbs that may follow. */
 static void fish_verbs(struct buf *out, const struct place *place)
 {
     const struct cli_command *verb;
@@ -277,7 +270,7 @@ static const struct shell {
     const char *name, *head;
     add_place *places;
     const char *foot, *engine;
-    add_place *behind_engine; /* NULL: nothing */
+    add_place *behind_engine; /* after the engine's text; NULL: nothing */
 } shells[] = {
     {"bash", "# tiro in bash: made by tiro completion bash\n_tiro_place() {\n    case $1 in\n",
      bash_place, "    esac\n}\n\n", "completion/engine.bash", NULL},
@@ -306,7 +299,7 @@ static bool take_shell(void *context, const char *name, struct error *e)
 static int run(const struct cli_command *self, int argc, char **argv)
 {
     const struct shell *shell = NULL;
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     int status;
     if (!cli_parse(self, argc, argv, &shell, &status))
         return status;
@@ -317,7 +310,6 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (shell->behind_engine)
         add_places(shell->behind_engine, &out);
     fwrite(out.data, 1, out.len, stdout);
-    buf_release(&out);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/paths.h"
 
 bool input_read(struct buf *out, struct error *e)
@@ -51,24 +52,18 @@ bool confirm_possible(void)
     return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-/* In the language of the user. */
-static bool means_yes(const char *answer)
+bool confirm(const char *question)
 {
+    auto_free char *answer = NULL;
+    size_t size = 0;
     regex_t yes;
+    fputs(question, stderr);
+    fflush(stderr);
+    if (getline(&answer, &size, stdin) <= 0)
+        return false;
     if (regcomp(&yes, nl_langinfo(YESEXPR), REG_EXTENDED | REG_NOSUB) != 0)
         return *answer == 'y' || *answer == 'Y';
     bool matches = regexec(&yes, answer, 0, NULL, 0) == 0;
     regfree(&yes);
     return matches;
-}
-
-bool confirm(const char *question)
-{
-    char *answer = NULL;
-    size_t size = 0;
-    fputs(question, stderr);
-    fflush(stderr);
-    bool yes = getline(&answer, &size, stdin) > 0 && means_yes(answer);
-    free(answer);
-    return yes;
 }

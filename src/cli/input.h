@@ -1,5 +1,4 @@
-/* What comes from the user: standard input as a whole, files that are named for reading, yes or no.
- */
+/* Input of the user: all of standard input, files to read, yes or no. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
@@ -9,14 +8,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Appends all of it to `out`, whose max is the limit; USAGE when it is longer. */
+/* Appends standard input to `out`; USAGE when it is longer than out->max. */
 bool input_read(struct buf *out, struct error *e);
 
-/* A regular file or a pipe ("-": standard input) to read from; NULL with FILE_ERROR. Never waits
- * for a named pipe's writer. */
+/* Opens a regular file or a pipe for reading ("-": standard input); NULL with FILE_ERROR. Does not
+ * wait for the writer of a named pipe. */
 FILE *input_open(const char *path, struct error *e);
 
-/* Unless it is standard input. */
+/* Does not close standard input. */
 void input_close(FILE *in);
 
 /* Whether a question can be asked: standard input and standard error are a terminal. */

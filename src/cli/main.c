@@ -17,7 +17,7 @@
 
 enum {
     STATUS_BROKEN_PIPE = 128 + SIGPIPE,
-    STACK_LEAST_KB = 256 /* four times what 'tiro run' crashes with */
+    STACK_LEAST_KB = 256 /* 'tiro run' crashes with a quarter of it */
 };
 
 static bool is(const char *word, const char *name, const char *letter)
@@ -41,8 +41,8 @@ static int dispatch(int argc, char **argv)
     return command->run(command, argc - 1, argv + 1);
 }
 
-/* Where standard input, output or error is closed, the next file that is opened (a database, a log)
- * would take its number. /dev/null takes it instead: reads find nothing, writes fail. */
+/* If standard input, output or error is closed, the next file that is opened (a database, a log)
+ * would get its number. /dev/null takes that number: reads find nothing, writes fail. */
 static void hold_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -50,8 +50,9 @@ static void hold_standard_files(void)
             return;
 }
 
-/* Protects keys in memory: no core dump (a child can allow its own), and no process of the same
- * user reads our memory or environment. The leak detector has to, in builds with sanitizers. */
+/* Protects keys in memory: no core dump (a child can allow its own), and no other process of the
+ * user can read our memory or environment. The leak detector of builds with sanitizers must read
+ * it. */
 static void hide_from_others(void)
 {
     struct rlimit core;
@@ -64,7 +65,8 @@ static void hide_from_others(void)
 #endif
 }
 
-/* Threads have stacks of their own; the first one and those of libraries have this limit. */
+/* Our threads set the size of their stacks; the first thread and those of libraries have this
+ * limit. */
 static bool has_stack(struct error *e)
 {
     struct rlimit stack;
@@ -83,8 +85,8 @@ static bool reader_gone(void)
     return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
 }
 
-/* Checks that all output arrived. A reader that went away is not reported; a full disk is, also if
- * a write failed long before the end. */
+/* Checks that all output was written. A closed pipe is not reported; a full disk is, also if a
+ * write failed long before the end. */
 static int finish(int status)
 {
     struct error e = {0};
@@ -113,8 +115,7 @@ int main(int argc, char **argv)
     charset_start();
     bindtextdomain("tiro", LOCALEDIR);
     textdomain("tiro");
-    /* A reader that went away and a file that may not grow are faults of the write, as a full disk
-     * is. */
+    /* A closed pipe and the limit of a file's size are errors of write(), like a full disk. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     struct error e = {0};

@@ -196,7 +196,7 @@ static void text_delta(struct run_output *o, const struct event *ev)
 __attribute__((format(printf, 2, 3))) static void tell(struct run_output *o, const char *format,
                                                        ...)
 {
-    struct buf line = BUF_INIT, clean = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT, clean = BUF_INIT;
     va_list args;
     va_start(args, format);
     buf_vaddf(&line, format, args);
@@ -205,8 +205,6 @@ __attribute__((format(printf, 2, 3))) static void tell(struct run_output *o, con
     end_line(o);
     fflush(stdout);
     fprintf(stderr, "tiro: %s\n", clean.data);
-    buf_release(&clean);
-    buf_release(&line);
 }
 
 static bool has_hint(const struct run_output *o, const struct event *ev)
@@ -216,7 +214,7 @@ static bool has_hint(const struct run_output *o, const struct event *ev)
            !(stage && strcmp(stage, "micro") == 0);
 }
 
-/* Logs show it, too: the model knows less from here on. */
+/* Logs get these lines, too: from here on, the model knows less. */
 static void tell_compacted(struct run_output *o, const struct event *ev)
 {
     const struct compaction *c = &ev->compaction;

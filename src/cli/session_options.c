@@ -28,7 +28,7 @@ char *session_options_tools(void)
     return mem_strdup(config_key_info(CONFIG_CHAT_TOOLS)->choices);
 }
 
-/* The configuration's table knows what a choice may be. */
+/* The table of the configuration has the choices. */
 bool session_options_take_choice(const struct option *self, void *at, const char *value,
                                  struct error *e)
 {
@@ -96,16 +96,10 @@ bool session_options_take_switch(const struct option *self, void *at, const char
     return true;
 }
 
-/* A build without a store keeps nothing, whatever the configuration says. */
-static bool keeps(const struct session_options *o, const struct config *config)
-{
-    bool wanted = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST);
-    return wanted && capability_store();
-}
-
 struct engine_options session_options_service(const struct session_options *o,
                                               const struct config *config)
 {
+    bool persist = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST);
     return (struct engine_options){
         .config = config,
         .provider = o->provider,
@@ -114,7 +108,7 @@ struct engine_options session_options_service(const struct session_options *o,
         .tools = o->tools,
         .allow = o->allow.len > 0 ? o->allow.data : NULL,
         .labels = o->labels,
-        .persist = keeps(o, config),
+        .persist = persist && capability_store(),
         .compaction =
             o->compaction >= 0 ? o->compaction : config_boolean(config, CONFIG_COMPACTION_ENABLED),
         .memory = o->memory >= 0 ? o->memory : config_boolean(config, CONFIG_MEMORY_ENABLED),
@@ -123,23 +117,16 @@ struct engine_options session_options_service(const struct session_options *o,
     };
 }
 
-static bool add_file(struct buf *out, const char *path, struct error *e)
-{
-    struct buf text;
-    buf_init(&text, MAX_FILE);
-    bool ok = paths_read_file(path, &text, e);
-    if (ok && (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len)))
-        ok = err_set(e, ERR_FILE_ERROR, _("%s is not UTF-8 text; convert it first"), path);
-    if (ok)
-        attached_file_add(out, path, text.data, text.len);
-    buf_release(&text);
-    return ok;
-}
-
 bool session_options_files(const struct session_options *o, struct buf *out, struct error *e)
 {
-    for (size_t i = 0; i < o->files.len; i++)
-        if (!add_file(out, o->files.items[i], e))
+    for (size_t i = 0; i < o->files.len; i++) {
+        const char *path = o->files.items[i];
+        AUTO(buf_release) struct buf text = {.data = buf_empty, .max = MAX_FILE};
+        if (!paths_read_file(path, &text, e))
             return false;
+        if (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len))
+            return err_set(e, ERR_FILE_ERROR, _("%s is not UTF-8 text; convert it first"), path);
+        attached_file_add(out, path, text.data, text.len);
+    }
     return true;
 }

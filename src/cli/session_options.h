@@ -1,4 +1,5 @@
-/* The options that `tiro chat` and `tiro run` share, and what they make of a conversation. */
+/* The options that `tiro chat`, `tiro run` and `tiro serve` share, and the engine's options from
+ * them. */
 #ifndef CLI_SESSION_OPTIONS_H
 #define CLI_SESSION_OPTIONS_H
 
@@ -9,7 +10,8 @@
 #include "config/config.h"
 #include "session/engine.h"
 
-/* Texts are borrowed from the command line unless told. A command's struct begins with it. */
+/* Texts are borrowed from the command line unless a comment says that they are owned. It is the
+ * first member of a command's struct. */
 struct session_options {
     const char *provider, *model, *system, *tools, *resume;
     struct buf allow; /* the lists of all --allow; owned */
@@ -32,8 +34,7 @@ struct session_options {
     {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
      SESSION_AT(labels), .take = session_options_take_label},                                      \
     SESSION_SETTINGS(N_("tools or classes of tools that run without asking; may be repeated"))
-/* Those of them that are not about one message or one session; the help of --allow is the caller's.
- */
+/* The options that are not about one message or one session. */
 #define SESSION_SETTINGS(allow_help)                                                               \
     {"provider", 'p', OPTION_VALUE, "PROVIDER", N_("anthropic, openai, ollama or offline"),        \
      SESSION_AT(provider), .take = session_options_take_choice,                                  \
@@ -56,7 +57,7 @@ struct session_options {
                    N_("neither store messages in memory nor search it"))
 /* clang-format on */
 
-/* What --provider and --tools may be, parted by blanks; the caller frees. */
+/* The choices of --provider and --tools, separated by blanks; the caller frees. */
 char *session_options_providers(void);
 char *session_options_tools(void);
 
@@ -70,12 +71,12 @@ option_take session_options_take_choice, session_options_take_last, session_opti
 
 void session_options_release(struct session_options *o);
 
-/* can_ask is left to the caller. */
+/* The caller sets can_ask. */
 struct engine_options session_options_service(const struct session_options *o,
                                               const struct config *config);
 
-/* Appends the files of -f, each under its name in a fence that it cannot break out of. False when
- * one cannot be read, is no UTF-8 text or is over 4 MiB. */
+/* Appends the files of -f, each under its name in a fence that its text cannot close. False when a
+ * file cannot be read, is not UTF-8 text or is longer than 4 MiB. */
 bool session_options_files(const struct session_options *o, struct buf *out, struct error *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "cli/command_line.h"
@@ -14,10 +15,12 @@
 
 extern char **environ;
 
-static void add_problem(struct config_problems *problems, const char *source, int line, char *text)
+static void add_problem(struct config_problems *problems, const char *source, int line,
+                        const char *text)
 {
-    struct config_problem p = {.source = mem_strdup(source), .line = line, .text = text};
-    vec_push(&problems->list, p);
+    vec_push(&problems->list, (struct config_problem){.source = mem_strdup(source),
+                                                      .line = line,
+                                                      .text = mem_strdup(text)});
 }
 
 static void open_log(struct setup *s)
@@ -32,12 +35,10 @@ static void open_log(struct setup *s)
         if (strcmp(levels[i].name, wanted) != 0)
             continue;
         struct error e = {0};
-        char *dir = paths_state_dir();
-        char *path = paths_join(dir, "tiro.log");
+        auto_free char *dir = paths_state_dir();
+        auto_free char *path = paths_join(dir, "tiro.log");
         if (!paths_make_dir(dir, &e) || !log_open(path, levels[i].level, &e))
-            add_problem(&s->problems, path, 0, mem_strdup(e.text));
-        free(path);
-        free(dir);
+            add_problem(&s->problems, path, 0, e.text);
     }
 }
 
@@ -62,28 +63,23 @@ static void check_key(void *context, const char *section, const char *name, cons
     struct key_check *check = context;
     struct error e = {0};
     if (strcmp(section, "keys") == 0 && !keymap_bind(&check->keymap, name, value, &e))
-        add_problem(check->problems, source, line, mem_strdup(e.text));
-}
-
-static void check_theme(const struct config *config, const char *path,
-                        struct config_problems *problems)
-{
-    bool from_file = config_origin(config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
-    struct theme ignored;
-    struct error e = {0};
-    if (!theme_load(theme_resolve_name(config_string(config, CONFIG_UI_THEME), false), &ignored,
-                    &e))
-        add_problem(problems, from_file ? path : "TIRO_UI_THEME", 0, mem_strdup(e.text));
+        add_problem(check->problems, source, line, e.text);
 }
 
 void setup_check_screen(const struct config *config, const char *path,
                         struct config_problems *problems)
 {
     struct key_check check = {.problems = problems};
+    struct theme ignored;
+    struct error e = {0};
     keymap_init(&check.keymap);
     config_visit(config, "keys", check_key, &check);
     keymap_release(&check.keymap);
-    check_theme(config, path, problems);
+    if (!theme_load(theme_resolve_name(config_string(config, CONFIG_UI_THEME), false), &ignored,
+                    &e)) {
+        bool from_file = config_origin(config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
+        add_problem(problems, from_file ? path : "TIRO_UI_THEME", 0, e.text);
+    }
 }
 
 void setup_release(struct setup *s)
@@ -105,10 +101,9 @@ void setup_print_problems(const struct setup *s)
 {
     for (size_t i = 0; i < s->problems.list.len; i++) {
         struct error e = {0};
-        char *text = setup_problem_text(&s->problems.list.items[i]);
+        auto_free char *text = setup_problem_text(&s->problems.list.items[i]);
         err_set(&e, ERR_CONFIG_ERROR, "%s", text);
         cli_fail(&e);
-        free(text);
     }
 }
 
@@ -117,11 +112,7 @@ struct json *setup_problems_json(const struct setup *s)
     struct json *list = json_new_array();
     for (size_t i = 0; i < s->problems.list.len; i++) {
         const struct config_problem *p = &s->problems.list.items[i];
-        struct json *v = json_new_object();
-        json_set_string(v, "source", p->source);
-        json_set_int(v, "line", p->line);
-        json_set_string(v, "text", p->text);
-        json_push(list, v);
+        json_push(list, json_pack("{source:s line:i text:s}", p->source, p->line, p->text));
     }
     return list;
 }

@@ -1,4 +1,4 @@
-/* What every command that works with the configuration begins with. */
+/* The configuration, read at the start of a command. */
 #ifndef CLI_SETUP_H
 #define CLI_SETUP_H
 
@@ -11,13 +11,13 @@ struct setup {
     char *path; /* of the user's file */
 };
 
-/* Reads the user's file and the environment, opens the diagnostic log if one is configured. What is
- * wrong becomes a problem, never a failure. */
+/* Reads the user's file and the environment, and opens the diagnostic log if one is configured.
+ * Errors become problems; it does not fail. */
 void setup_load(struct setup *s);
 void setup_release(struct setup *s);
 
-/* Adds what is wrong with [keys] and the theme. The screen says this by itself, and without a
- * screen it does not matter: for config and doctor. */
+/* Adds the problems of [keys] and of the theme, for config and doctor. The full screen reports them
+ * by itself, and other commands do not use them. */
 void setup_check_screen(const struct config *config, const char *path,
                         struct config_problems *problems);
 

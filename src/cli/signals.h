@@ -1,12 +1,12 @@
-/* SIGINT, SIGTERM and SIGHUP as something that poll() sees. The second signal of a kind kills: who
- * insists shall not wait. */
+/* SIGINT, SIGTERM and SIGHUP through a descriptor for poll(). The second signal of a kind ends the
+ * process at once. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
-/* From now on the signals arrive at the descriptor that is returned (readable: signals_take()). */
+/* Catches the signals from now on. The descriptor is readable when signals_take() has one. */
 int signals_open(void);
 
-/* The first signal that arrived and was not taken yet, or 0. Never waits. */
+/* The oldest signal that was not taken yet, or 0. Does not wait. */
 int signals_take(void);
 
 #endif

@@ -70,7 +70,7 @@ void verb_print_json(const struct operation *o, const char *member, const void *
     output_text(text.data);
 }
 
-/* Stops when the reader is gone; main() reports that. */
+/* Ends the operation when standard output is closed, which main() reports. */
 static bool write_piece(void *output, const char *bytes, size_t len, struct error *e)
 {
     return output_write(output, bytes, len) ||

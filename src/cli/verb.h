@@ -13,18 +13,17 @@
 
 /* Texts are borrowed from the command line. */
 struct verb_options {
-    const struct verb *verb; /* that was called */
+    const struct verb *verb;
     VEC(const char *) words;
     const char *label, *directory, *format, *output, *title, *in; /* of sessions */
-    const char *origin;                                           /* … */
-    const char *scope, *session, *content;                        /* of memory */
+    const char *origin, *scope, *session, *content;               /* of memory */
     const char *kind;                  /* of the graph, of learned memory */
     const char *relation, *to;         /* of the graph */
     const char *state, *project, *tag; /* of learned memory */
-    bool unused;                       /* … */
+    bool unused;                       /* of learned memory */
     const char *filter;                /* of corpora */
-    double weight;                     /* likewise; negative: not given */
-    bool failed;                       /* likewise */
+    double weight;                     /* of corpora; negative: not given */
+    bool failed;                       /* of corpora */
     bool json, yes, force, names, archived, live;
     int limit;  /* 0: not given */
     int64_t at; /* 0: the end */
@@ -33,12 +32,12 @@ struct verb_options {
 
 struct verb {
     struct cli_command command;
-    const struct operation *operation; /* that it calls, with others that need no more */
-    /* False with an error that is yet to be told. */
+    const struct operation *operation; /* the operation whose needs are opened for `run` */
+    /* False with an error, which verb_run() prints. */
     bool (*run)(struct operation_context *c, const struct verb_options *o, struct error *e);
 };
 
-/* The row of one, with its members of struct cli_command. */
+/* A struct verb, with the members of its struct cli_command. */
 #define VERB(calls, function, ...)                                                                 \
     {                                                                                              \
         .command = {.word = verb_take_word, .run = verb_run, __VA_ARGS__}, .operation = &calls,    \
@@ -47,10 +46,10 @@ struct verb {
 int verb_run(const struct cli_command *self, int argc, char **argv);
 bool verb_take_word(void *options, const char *word, struct error *e);
 
-/* How many words the command takes, and what a shell offers for them. */
+/* The number of words, and their completion in a shell. */
 #define VERB_WORDS(from, to, ...) .least = from, .most = to, .words = {.what = __VA_ARGS__}
 
-/* The words from `first` on, joined by blanks; the caller frees. */
+/* Joins the words from `first` on with blanks; the caller frees. */
 char *verb_join(const struct verb_options *o, size_t first);
 
 /* Rows that several tables of options have. */
@@ -69,25 +68,25 @@ extern const struct option verb_json_options[], verb_yes_options[];
 /* `tiro sessions compact` runs a conversation as `tiro run` does: it is in cmd_run.c. */
 extern const struct verb verb_sessions_compact;
 
-/* How a session is named on the command line; for the details of a command. */
+/* For the details of a command. */
 #define NAMES_A_SESSION                                                                            \
     N_("SESSION is the start or the end of an id, a title or a part of it, last, or ~2 (the "      \
        "last\n"                                                                                    \
        "but one).")
 
-/* Prints a result as its shape has it: all of it, or one member's value. */
+/* Prints a result as JSON: all of it (`member` NULL), or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);
 
 /* Calls an operation, shows its progress on a terminal, and stops it after a signal. */
 bool verb_call_watched(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
 
-/* Has the operation write to standard output, which is cleaned for a terminal. */
+/* Calls an operation that writes to standard output; the text is cleaned for a terminal. */
 bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
 
-/* Has an operation without parameters write a file, which appears whole or not at all. `replace`:
- * also one that is there. */
+/* Calls an operation without parameters that writes a file. The file appears whole or not at all;
+ * an existing one is overwritten only with `replace`. */
 bool verb_write_file(struct operation_context *c, const struct operation *o, const char *path,
                      bool replace, void *result, struct error *e);
 
