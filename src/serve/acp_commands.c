@@ -263,14 +263,16 @@ static void run_context(struct acp_session *s, const char *arguments)
 
 static const struct command commands[] = {
     {"compact", N_("[MODE] [FOCUS]"),
-     N_("shorten what is sent to the model; FOCUS: what to keep above all"), run_compact},
+     N_("shorten the history that is sent to the model; FOCUS: what to keep above all"),
+     run_compact},
     {"uncompact", "", N_("undo the last compaction"), run_uncompact},
     {"pin", N_("[N]"),
      N_("keep your N-th message word for word in every compaction (default: the newest)"), run_pin},
     {"unpin", N_("[N]"), N_("unpin your N-th message (default: the newest)"), run_unpin},
     {"context", "", N_("show what the next request would contain"), run_context},
     {"memory", N_("QUERY"), N_("search earlier conversations"), run_memory},
-    {"remember", N_("TEXT"), N_("tell a text to the model in later sessions"), run_remember},
+    {"remember", N_("TEXT"), N_("keep a text and tell it to the model in later sessions"),
+     run_remember},
     {"model", N_("[NAME]"), N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"),
      run_model},
     {"rename", N_("TITLE"), N_("change the title of this session"), run_rename},
