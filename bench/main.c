@@ -1,8 +1,8 @@
-/* Measures the built program (TIRO) from outside, through a pseudo-terminal of 120×40. Arguments
- * name the measures wanted, none: all. It also makes what it measures with, for a look by hand:
- *     tiro-bench make-store DIR SESSIONS       DIR/tiro.db with so many short sessions
- *     tiro-bench make-session DIR MESSAGES     … with one session of so many messages
- * and asks conversations of somebody else's (exam.h):
+/* Measures the built program (TIRO) from outside, through a pseudo-terminal of 120×40. The arguments
+ * name the measures; none: all of them. Also makes the data of the measures, to inspect by hand:
+ *     tiro-bench make-store DIR SESSIONS       DIR/tiro.db with SESSIONS short sessions
+ *     tiro-bench make-session DIR MESSAGES     … with one session of MESSAGES messages
+ * and searches foreign conversations (exam.h):
  *     tiro-bench recall DIR */
 #include <locale.h>
 #include <stdbool.h>

@@ -279,7 +279,8 @@ static void compare(const char *what, const char *command, double ours)
     free(line);
 }
 
-/* jq does what a mode does, but keeps nothing; sqlite3 reads and writes every message once. */
+/* jq does the work of a mode without storing the result; sqlite3 reads and writes every message
+ * once. */
 static void compare_others(double ours)
 {
     struct shortening b;

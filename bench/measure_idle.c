@@ -15,7 +15,7 @@ static const char ending[] = "Thus ends the answer.";
 
 static void ten_seconds(struct chat *c)
 {
-    chat_watch(c, 3000); /* the draft is saved, and whatever else a key sets off */
+    chat_watch(c, 3000); /* time to save the draft, and for any other effect of the key */
     long wakeups = process_wakeups(screen_pid(c->screen));
     size_t bytes = screen_bytes(c->screen);
     chat_watch(c, 10000);
@@ -24,7 +24,7 @@ static void ten_seconds(struct chat *c)
     table_row("idle 10 s: bytes written", 0, (double)(screen_bytes(c->screen) - bytes), "", 0);
 }
 
-/* VmRSS, and what it is of. */
+/* Prints VmRSS, and its largest parts. */
 static void tell_memory(const char *measure, double goal, const struct chat *c)
 {
     struct process_mapping mappings[LARGEST];

@@ -40,7 +40,7 @@ void probe_times_tell(struct probe_times *t);
 void probe_plain_fill(const char *directory, size_t count);
 void probe_plain_search(const char *directory, size_t count);
 
-/* facts_probe.c: of so many entities */
+/* facts_probe.c: with `count` entities */
 enum { FACTS_OBSERVED = 5 /* observations that each has */ };
 void probe_facts_fill(const char *directory, size_t count);
 void probe_facts_search(const char *directory, size_t count);

@@ -1,6 +1,6 @@
 /* A scripted client of `tiro serve --acp`, the real program, with a scripted model. The short names
  * are for tests of the protocol only. Faults fail the test; returned texts are kept
- * (tests/support.h). The includer includes <cmocka.h>. */
+ * (tests/support.h). Include <cmocka.h> first. */
 #ifndef TESTS_ACP_CLIENT_H
 #define TESTS_ACP_CLIENT_H
 

@@ -1,9 +1,10 @@
-/* Every hostile answer (tests/hostile/) in every dialect against the real program: it ends by
- * itself or answers a stop within a second, in bounded memory; the session can be read afterwards,
- * and gone on with; nothing of the server's reaches the terminal raw, and no key any place.
+/* Every hostile answer (tests/hostile/) in every dialect against the real program: the program ends
+ * by itself or stops within a second of an interrupt, in bounded memory; the session can be read and
+ * continued afterwards; no raw bytes of the server reach the terminal, and the key is written to no
+ * file and no screen.
  *
- *     HOSTILE=all                       every combination, and every step of those that have some
- *     HOSTILE=mode[/dialect[/surface]]  those alone ("" for any), with every step */
+ *     HOSTILE=all                       every combination, with every step of its mode
+ *     HOSTILE=mode[/dialect[/surface]]  these combinations ("" for any), with every step */
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -232,7 +233,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     size_t modes = choose(&c);
     run_jobs(&c, false);
-    run_jobs(&c, true); /* what was late beside others, alone */
+    run_jobs(&c, true); /* jobs that were late beside others, alone */
     size_t faults = tell_faults(&c);
     printf("%zu modes in %d dialects: %zu visits, %zu with faults, %.0f s\n", modes, FORM_COUNT,
            c.jobs.len, faults, (screen_clock() - began) / 1000);

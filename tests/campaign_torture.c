@@ -1,12 +1,12 @@
-/* A scripted session in which one call fails: each step of it again and again, each time with
- * another call of another kind, chosen by the stack that it comes from, so that the same one fails
- * in every run of a build whatever its threads do. Some of them, by a seed, or all:
+/* A scripted session in which one call fails: each step runs many times, with another failing call
+ * each time. The call is chosen by its stack, so that every run of a build fails the same call,
+ * whatever its threads do. A seed selects some of the calls, or all run:
  *
  *   TORTURE          classes: malloc, file, network, process; unset: all
- *   STEP             only steps whose name has this; unset: all
- *   TORTURE_TRIALS   how many calls fail, or "all"
- *   STACK, N, CAUSE, STAYS   the one that a failure printed; with its TORTURE and STEP; so many
- * TIMES
+ *   STEP             only steps whose name contains this; unset: all
+ *   TORTURE_TRIALS   the number of failing calls, or "all"
+ *   STACK, N, CAUSE, STAYS   the call that a failure printed, with its TORTURE and STEP
+ *   TIMES            the number of times to repeat that call
  */
 #include <fcntl.h>
 #include <inttypes.h>

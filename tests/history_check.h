@@ -1,5 +1,5 @@
 /* Invariants of every history and every log, whatever happened before. A violation fails the test.
- * The includer includes <cmocka.h>. */
+ * Include <cmocka.h> first. */
 #ifndef TESTS_HISTORY_CHECK_H
 #define TESTS_HISTORY_CHECK_H
 

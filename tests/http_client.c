@@ -115,7 +115,7 @@ void http_client_send_bytes(struct http_client *c, const char *bytes, size_t len
     while (len > 0) {
         ssize_t n = send(c->fd, bytes, len, MSG_NOSIGNAL);
         if (n <= 0)
-            return; /* whoever reads the answer finds out */
+            return; /* the reader of the answer detects a failure */
         bytes += n;
         len -= (size_t)n;
     }

@@ -1,5 +1,5 @@
 /* An HTTP client that sends bytes unchanged, and the program that serves it. Faults fail the test;
- * waits end after ten seconds. The includer includes <cmocka.h>. */
+ * waits end after ten seconds. Include <cmocka.h> first. */
 #ifndef TESTS_HTTP_CLIENT_H
 #define TESTS_HTTP_CLIENT_H
 

@@ -1,7 +1,7 @@
 /* Runs the real program, many at once on one store, and kills each or ends it by a signal at any
  * system call, repeatedly. Acknowledged state must be kept (tests/kill_model.h), interrupted
- * operations must do no harm, and no files without an owner may remain. The includer includes
- * <cmocka.h>. */
+ * operations must do no harm, and no files without an owner may remain. Include
+ * <cmocka.h> first. */
 #ifndef TESTS_KILL_CAMPAIGN_H
 #define TESTS_KILL_CAMPAIGN_H
 

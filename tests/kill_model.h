@@ -1,6 +1,6 @@
 /* The state that the programs of the kill campaign have acknowledged: on standard output, on a
  * terminal, or by exit status 0. Acknowledged state must survive; an unacknowledged operation is
- * there entirely or not at all. A violation fails the test. The includer includes <cmocka.h>. */
+ * there entirely or not at all. A violation fails the test. Include <cmocka.h> first. */
 #ifndef TESTS_KILL_MODEL_H
 #define TESTS_KILL_MODEL_H
 

@@ -29,7 +29,7 @@
 
 #define LAUNCH "--watched"
 
-enum { CALLS_A_MS = 20 }; /* where they cannot be counted: what a signal's time is made of */
+enum { CALLS_A_MS = 20 }; /* without counting: calls per millisecond, to choose the signal's time */
 
 struct kill_watch {
     long n;

@@ -222,7 +222,7 @@ static void anthropic_error(struct buf *out, const char *type, const char *messa
 
 /* --- openai ---------------------------------------------------------------------------------- */
 
-/* `choices` is the list's inside, `more` what follows the list. */
+/* `choices` is the list's content, `more` the text after the list. */
 static void openai_event(struct writer *w, const char *choices, const char *more)
 {
     struct buf *body = &w->out->body;

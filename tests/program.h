@@ -1,5 +1,5 @@
 /* The real program, run without a terminal, for tests of the command line. Faults fail the test.
- * The includer includes <cmocka.h>. */
+ * Include <cmocka.h> first. */
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
 

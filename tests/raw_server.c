@@ -30,7 +30,7 @@ struct raw_server {
     /* The thread's own. */
     int connection;   /* -1: none */
     struct buf heard; /* of a request that is not whole yet */
-    struct buf block; /* what is being sent */
+    struct buf block; /* the block being sent */
     size_t block_sent;
     bool answering;
     size_t left;     /* times that the piece is still to be sent */

@@ -1,5 +1,5 @@
 /* A client of `tiro serve`, on the standard streams of a real program or on its socket. Faults fail
- * the test; returned values are kept (tests/support.h). The includer includes <cmocka.h>. */
+ * the test; returned values are kept (tests/support.h). Include <cmocka.h> first. */
 #ifndef TESTS_RPC_CLIENT_H
 #define TESTS_RPC_CLIENT_H
 

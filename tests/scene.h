@@ -20,7 +20,7 @@ enum { WAIT_MS = 20000 }; /* far above the normal time, for sanitizers on a busy
 int scene_setup(void **state);
 int scene_teardown(void **state);
 
-/* The includer includes <cmocka.h>. */
+/* Include <cmocka.h> first. */
 #define scene_test(f) cmocka_unit_test_setup_teardown(f, scene_setup, scene_teardown)
 #define scene_stored_test(f) support_stored(f, scene_setup, scene_teardown)
 

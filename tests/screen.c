@@ -44,7 +44,7 @@ struct screen {
     size_t sync_so_far; /* bytes of SYNC_MODE that came last */
     const struct screen_answer *answers;
     int *links;                /* of each cell: its place in addresses */
-    int link;                  /* of what is drawn */
+    int link;                  /* link of the text being drawn */
     VEC(char *) addresses;     /* the first is none */
     size_t heard[ANSWERS_MAX]; /* bytes of each question that came last */
     char *title;
@@ -255,7 +255,7 @@ void screen_free(struct screen *s)
     if (s->status < 0)
         kill(s->pid, SIGKILL);
     if (s->master >= 0)
-        screen_hang_up(s); /* what it started may hold the life line, too */
+        screen_hang_up(s); /* its children may hold the life line, too */
     if (s->status < 0)
         (void)screen_wait_exit(s, 10000);
     if (s->life >= 0)

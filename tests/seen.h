@@ -23,7 +23,8 @@ const char *seen_text(const struct rows *rows);
 /* The first row with this text; SIZE_MAX: none. */
 size_t seen_find(const struct rows *rows, const char *text);
 
-void seen_assert(const struct rows *rows, const char *text); /* it is there; tells what is */
+void seen_assert(const struct rows *rows, const char *text); /* must be there; else shows the
+                                                              * rows */
 
 /* The row of the pointer; fails if there is none. */
 size_t seen_chosen(const struct rows *rows);

@@ -1,5 +1,5 @@
-/* An engine that serves several sessions; the surface names the session of each request. The
- * includer includes <cmocka.h>. */
+/* An engine that serves several sessions; the surface names the session of each request. Include
+ * <cmocka.h> first. */
 #ifndef TESTS_SERVED_H
 #define TESTS_SERVED_H
 

@@ -17,8 +17,8 @@
 int support_setup(void **state);
 int support_teardown(void **state);
 
-/* A row of a test table for a part that a build may leave out; the test is skipped there. The
- * includer includes <cmocka.h>. The null pointer is cast so that a row whose `setup` is NULL keeps
+/* A row of a test table for a part that a build may leave out; the test is skipped there. Include
+ * <cmocka.h> first. The null pointer is cast so that a row whose `setup` is NULL keeps
  * its type. */
 #define support_if(there, f, setup, teardown)                                                      \
     {                                                                                              \
@@ -27,7 +27,7 @@ int support_teardown(void **state);
         .teardown_func = (there) ? (teardown) : (CMFixtureFunction)NULL                            \
     }
 
-/* … sessions on disk, compaction; wants session/capability.h. */
+/* … sessions on disk, compaction; include session/capability.h first. */
 #define support_stored(f, setup, teardown) support_if(capability_store(), f, setup, teardown)
 #define support_compacting(f, setup, teardown)                                                     \
     support_if(capability_compaction(), f, setup, teardown)
@@ -50,8 +50,8 @@ enum { SUPPORT_TELLS_MEMORY = 1 };
 /* The exit status of a program whose tests all need parts that this build leaves out. */
 enum { SUPPORT_SKIPPED = 77 };
 
-/* The call must return false with an error of this code in `e`. The includer includes
- * <cmocka.h>. */
+/* The call must return false with an error of this code in `e`. Include
+ * <cmocka.h> first. */
 #define assert_err(call, e, expected)                                                              \
     do {                                                                                           \
         assert_false(call);                                                                        \

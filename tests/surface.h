@@ -1,5 +1,5 @@
-/* A surface in a test: the engine with the scripted model, requests in, notices out. The includer
- * includes <cmocka.h>. */
+/* A surface in a test: the engine with the scripted model, requests in, notices out. Include
+ * <cmocka.h> first. */
 #ifndef TESTS_SURFACE_H
 #define TESTS_SURFACE_H
 
@@ -57,7 +57,8 @@ const char *surface_changed(const struct notice *n); /* its id */
 const struct context *surface_context(const struct notice *n);
 bool surface_failed(const struct notice *n);
 const struct error *surface_error(const struct notice *n);
-const char *surface_text(const struct notice *n); /* of what was asked for, as surface_send() */
+const char *surface_text(const struct notice *n); /* main text of the request, as in
+                                                   * surface_send() */
 
 /* The next failure must have this code, and return this text unless it is NULL. */
 void surface_expect_error(struct engine *s, enum err_code code, const char *text);

@@ -37,7 +37,7 @@ struct talk {
     struct request request; /* for "test-model", with that message */
     struct response response;
     struct failure failure;
-    struct buf text, reasoning; /* what came as deltas */
+    struct buf text, reasoning; /* text of the deltas */
     size_t deltas;
 };
 

@@ -27,7 +27,7 @@ static const struct json *expect_terminal(const char *method)
     return asked;
 }
 
-/* Gives the terminal; what waits for its end. */
+/* Answers with the terminal; returns the request that waits for its end. */
 static const struct json *create(void)
 {
     answer_with(next_request("terminal/create"), "{'terminalId':'t1'}");

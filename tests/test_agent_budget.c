@@ -62,7 +62,7 @@ TEST(tokens_end_the_turn_before_the_next_call)
     assert_int_equal(play.at, 2);
     assert_used_up("max_tokens is used up: 130 of 130 tokens");
     assert_int_equal(count(EVENT_TOOL_EXECUTION_COMPLETED), 1);
-    assert_int_equal(play.history.messages.len, 5); /* what was answered stays */
+    assert_int_equal(play.history.messages.len, 5); /* answered messages stay */
     const struct message *cut = &play.history.messages.items[4];
     assert_string_equal(cut->blocks.items[0].text, "Not executed: the turn was cut off.");
 }

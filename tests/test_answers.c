@@ -194,7 +194,7 @@ TEST(test_openai_tool_calls)
     assert_call(0, "a", "{\"x\":1}");
     assert_string_equal(block_at(0, BLOCK_TOOL_CALL)->name, "one");
     assert_call(1, "b", "{\"y\":2}");
-    assert_int_equal(t.response.stop_reason, STOP_TOOL_USE); /* whatever the server called it */
+    assert_int_equal(t.response.stop_reason, STOP_TOOL_USE); /* whatever name the server uses */
     assert_int_equal(t.response.usage.input, 9);
     assert_int_equal(t.response.usage.output, 4);
     assert_int_equal(t.response.usage.cached, 3);
@@ -486,7 +486,7 @@ TEST(test_stopping_within_an_event)
         start_talk(api);
         t.stop_at_content = true;
         talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raw}), FAILURE_CANCELLED);
-        assert_in_range(t.deltas, 1, 2); /* what is behind it is passed on, too */
+        assert_in_range(t.deltas, 1, 2); /* the text after it is passed on, too */
         assert_in_range(t.text.len, 60000, 200000);
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, t.text.data);
     }

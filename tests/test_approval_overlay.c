@@ -356,7 +356,7 @@ TEST(empty_lines_are_folded_into_a_rule)
     assert_int_equal(approval_height(&a, &keymap, 40), 7);
     ask_apart("echo hi\n", " \t \n", 5, "rm -rf x");
     assert_non_null(strstr(seen(40, 7, NOW), "─── 5 empty lines ─"));
-    ask_apart("echo hi\n", "\n", 3, "rm -rf x"); /* few stay as they are */
+    ask_apart("echo hi\n", "\n", 3, "rm -rf x"); /* few lines are left unchanged */
     assert_non_null(strstr(seen(40, 10, NOW), "\n echo hi\n\n\n\n rm -rf x\n"));
     ask_apart("echo hi", "\n", 50, ""); /* at the end */
     assert_non_null(strstr(seen(40, 7, NOW), "\n echo hi\n─── 49 empty lines ─"));

@@ -252,7 +252,7 @@ TEST(the_turn_before_counts_in_short_talk)
     assert_true(fabs(blend_previous(&s, s.talk * 4) - 0.125) < 1e-9);
 }
 
-/* ---- whatever is asked ---- */
+/* ---- any question ---- */
 
 static bool same_order(const struct candidates *a, const struct candidates *b)
 {

@@ -198,7 +198,7 @@ TEST(each_warning_is_given_once)
         const char *expected;
     } steps[] = {
         {0, ""},   {79, ""}, {80, "max_tokens 80 "}, {80, ""}, {94, ""}, {95, "max_tokens 95 "},
-        {100, ""}, {50, ""}, /* what was taken back */
+        {100, ""}, {50, ""}, /* the warnings that were taken back */
         {99, ""},
     };
     struct budget b = limit_of(BUDGET_TOKENS, 100);

@@ -196,7 +196,7 @@ TEST(operations_say_what_they_cannot)
     config_free(config);
 }
 
-/* --- compaction: a switch of its own, whatever is kept --------------------------------------- */
+/* --- compaction: independent of the kept data ----------------------------------------------- */
 
 #define EACH_PROFILE(persist, compaction) EACH_SWITCH(persist) EACH_SWITCH(compaction)
 

@@ -1,4 +1,4 @@
-/* Documents cut into passages: what holds of all of them, and where the cuts are. */
+/* Documents cut into passages: the invariants, and the places of the cuts. */
 #include <string.h>
 
 #include "base/mem.h"

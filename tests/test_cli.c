@@ -385,7 +385,7 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     assert_string_equal(r.out, "Answer.\n");
     assert_text(r.err, "tiro: compacted (summary + last turns): ");
     assert_text(r.err, "tiro: another mode: [compaction] mode in tiro.ini\n");
-    assert_int_equal(count_lines(r.err), 3); /* and what was used */
+    assert_int_equal(count_lines(r.err), 3); /* and a line of the tokens */
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
                                           .error_message = "no summaries today"});

@@ -491,7 +491,7 @@ TEST(micro_alone_at_the_first_turn)
     use_tool("read it", 60000);
     history_begin(&t.history, "and now");
     t.job.micro_only = true;
-    t.settings.auto_threshold = 10; /* whatever is enough */
+    t.settings.auto_threshold = 10; /* any result is enough */
     run();
     assert_done();
     assert_int_equal(t.script.sent.len, 0);

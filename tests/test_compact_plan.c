@@ -334,7 +334,7 @@ FIXTURE(setup, teardown);
 TEST(each_mode_cuts_where_it_should)
 {
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-        print_message("%s\n", cuts[i].why); /* what was tried last failed */
+        print_message("%s\n", cuts[i].why); /* the last case failed */
         setup(NULL);
         scene(cuts[i].before);
         set(cuts[i].settings);
@@ -404,7 +404,7 @@ TEST(the_tail_takes_what_its_budget_allows)
     assert_goes(&mode_structured, "1 2 3 4 5");
     p->threshold--;
     assert_goes(&mode_structured, "1 2 3 4 5 6");
-    set("tail=7"); /* the floor holds whatever the budget */
+    set("tail=7"); /* the floor holds for any budget */
     assert_goes(&mode_structured, "1 2");
     set("tail=0 threshold=1");
     assert_goes(&mode_structured, "1 2 3 4 5 6 7 8"); /* never empty */

@@ -1,4 +1,4 @@
-/* `tiro config set`: what it does to a text, and the real program with a file. */
+/* `tiro config set`: its changes of a text, and the real program with a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

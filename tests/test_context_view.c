@@ -205,7 +205,7 @@ TEST(each_source_of_tools_has_its_row)
     assert_says(row_text(find("memory: memory_search ")), " 300 ");
     assert_says(row_text(find("You are.")), " cut ");
     act("<end><enter>");
-    give_context(of_two_sources()); /* what was open stays so, and nothing else opens */
+    give_context(of_two_sources()); /* open entries stay open, and no others open */
     see("of the past", "!of the disk");
 }
 
@@ -323,7 +323,7 @@ TEST(a_new_answer_keeps_what_is_open_and_chosen)
     act("<down*4><enter>", "By the river.");
     act("<down*2>", "\u203aBy the river.");
     struct context c = usual();
-    free(c.parts.items[2].text); /* the summary is gone: all behind it moves up */
+    free(c.parts.items[2].text); /* the summary is gone: the entries after it move up */
     vec_remove(&c.parts, 2, 1);
     give_context(c);
     see("\u203aBy the river.", "and then?");

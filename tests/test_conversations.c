@@ -339,7 +339,7 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
     struct notice *n = surface_expect_changed(engine);
     assert_string_equal(surface_changed(n), first);
     notice_free(n);
-    answer_in(second, "And you?", "I am fine."); /* what was in front still is */
+    answer_in(second, "And you?", "I am fine."); /* the front conversation is unchanged */
     engine_free(engine);
     assert_false(surface_read(first, &info, find_interrupted, &found, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);

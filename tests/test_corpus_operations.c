@@ -44,7 +44,7 @@ static const char *run_in(struct operation_context *c, const struct operation *o
         struct json *v = shape_to_json(o->result, result);
         answer = support_keep(json_print(v));
         json_free(v);
-        void *again = mem_alloc(o->result->size); /* what is written can be read */
+        void *again = mem_alloc(o->result->size); /* a written result can be read */
         if (!shape_parse(o->result, answer, strlen(answer), again, &e))
             fail_msg("%s: %s", o->name, e.text);
         shape_release(o->result, again);

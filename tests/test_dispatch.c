@@ -258,7 +258,8 @@ TEST(a_session_without_a_word_is_begun_again)
     editor_set(app.editor, "its own draft");
     act("<escape>");
     assert_int_equal(asked_count(&operation_session_create), 1);
-    assert_string_equal(editor_text(app.editor), ""); /* that of what was read is not taken along */
+    assert_string_equal(editor_text(app.editor), ""); /* the draft of the read-only session is not
+                                                       * taken along */
 }
 
 /* --- Ctrl-F --- */

@@ -1,5 +1,5 @@
-/* `tiro doctor` through the real program: what it says of each state, that it changes nothing by
- * looking, and recovering. */
+/* `tiro doctor` through the real program: its report on each state, that it changes nothing, and
+ * recovering. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>

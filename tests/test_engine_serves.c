@@ -574,7 +574,7 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
     read_log(id, &log);
     for (size_t i = 0; i < log.items.len; i++) {
         const struct event *ev = log.items.items[i];
-        if (ev->type == EVENT_TEXT_COMPLETE) /* with what was not joined yet */
+        if (ev->type == EVENT_TEXT_COMPLETE) /* with the text that was not joined yet */
             assert_string_equal(ev->text, streamed.data);
         if (ev->type != EVENT_TEXT_DELTA)
             continue;
@@ -816,7 +816,7 @@ TEST(what_is_cancelled_before_it_begins_is_not_done)
     engine_free(served);
 }
 
-/* … nor what waits for a conversation, of which there are as many as there may be. */
+/* … nor is a request for a conversation when the maximum of conversations is open. */
 TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
 {
     char id[UUID_LEN + 1];

@@ -381,7 +381,7 @@ PROVOKE(SESSION_STORE_ERROR)
         turn_fails(ERR_SESSION_STORE_ERROR, NULL, ARGS("hi"));
         assert_int_equal(model_server_requests(scene_server()), 0);
     } else {
-        run_ok(RUN("run", "hi")); /* what it does not have cannot fail */
+        run_ok(RUN("run", "hi")); /* a missing part cannot fail */
     }
     assert_string_equal(support_read(scene_store()), bytes);
 }

@@ -169,7 +169,7 @@ static void make_crashes(struct record *r)
     record_add(r, EVENT_TEXT_DELTA, "I look.");
     record_add(r, EVENT_TEXT_COMPLETE, "I look.");
     record_add(r, EVENT_TOOL_CALL_REQUESTED, "{}");
-    record_save(r); /* as at the border of a run: the row does not know of what follows */
+    record_save(r); /* as between two runs: the row does not include the later events */
     record_add(r, EVENT_TURN_STARTED, "Two");
     record_add(r, EVENT_TEXT_DELTA, "Thrown away.");
     record_add(r, EVENT_RETRYING, "overloaded");

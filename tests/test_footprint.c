@@ -91,7 +91,7 @@ struct bound {
 static bool is_below(void *context)
 {
     struct bound *b = context;
-    (void)screen_pump(b->screen, 1); /* what is still drawn */
+    (void)screen_pump(b->screen, 1); /* the rest of the drawing */
     b->seen = own_kib(b->screen);
     return b->seen <= b->most;
 }

@@ -132,7 +132,7 @@ static const struct {
     {"UTtxEUTdUTtxE", 7, 5, false, "U6"},
     {"UTtxUTtxE", 3, 4, true, NULL},
     {"UTtxUTtxE", 5, 0, false, "U5"},
-    /* Without an answer. */
+    /* A turn without an answer. */
     {"UF", 0, 0, false, "U1"},
     {"UTtxEUTF", 0, 5, false, "U6"},
     {"UTtxEUTF", 8, 5, false, "U6"},
@@ -152,7 +152,7 @@ static const struct {
     {"UTcxrsKTtxE", 5, 7, true, NULL},
     {"UTtxEUTcxrsK", 0, 12, true, NULL},
     {"UTtxEUsK", 0, 5, false, "U6"},
-    /* By hand behind a crash: the run is taken back. */
+    /* Compacted by hand after a crash: the run is taken back. */
     {"UTtxEUTtsM", 0, 10, false, NULL},
     {"UTtxEUM", 0, 7, false, NULL},
     {"UTtxEUZ", 0, 7, false, NULL},

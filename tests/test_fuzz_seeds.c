@@ -36,7 +36,7 @@ static void replay_file(const struct fuzz_target *target, const char *path)
         fprintf(stderr, "%s\n", e.text);
         exit(1);
     }
-    char *exact = mem_strndup(bytes.data, bytes.len); /* what is read past its end shows */
+    char *exact = mem_strndup(bytes.data, bytes.len); /* a sanitizer detects reads beyond the end */
     target->run((const uint8_t *)exact, bytes.len);
     free(exact);
     buf_release(&bytes);

@@ -29,7 +29,7 @@ TEST(entities_that_are_there_stay_as_they_are)
                         "Ada -visits-> Kyoto\nKyoto -lies in-> Japan\n");
 }
 
-/* "é" as one character, and as "e" with an accent behind it. */
+/* "é" as one character, and as "e" with a combining accent. */
 #define ONE "Caf\u00E9"
 #define TWO "Cafe\u0301"
 

@@ -41,7 +41,7 @@ static bool keep(void *context, const char *bytes, size_t len, struct error *err
     return true;
 }
 
-static bool stops; /* who is told says no */
+static bool stops; /* the listener says no */
 
 static bool tell(void *context, const char *what, int64_t done, int64_t of)
 {

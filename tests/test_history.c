@@ -218,7 +218,7 @@ TEST(test_usage)
     assert_int_equal(live.unpriced, 1);
     assert_int_equal(live.last_input, 10);
     go("q:b");
-    ev = ev_new(EVENT_TURN_COMPLETED, "x"); /* its usage is a sum of what was counted */
+    ev = ev_new(EVENT_TURN_COMPLETED, "x"); /* its usage is a sum of counted figures */
     ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1};
     apply(ev);
     assert_int_equal(live.usage.input, 30);

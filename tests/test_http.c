@@ -23,7 +23,7 @@
 #define CANCEL_MS 100
 #define MAX_BACKLOG 64
 
-/* --- names: a lookup that does not return before it is told to ------------------------------- */
+/* --- names: a lookup that returns only on demand --------------------------------------------- */
 
 static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t name_changed = PTHREAD_COND_INITIALIZER;
@@ -362,7 +362,7 @@ TEST(test_body_without_a_sink_is_bounded)
     struct client c;
     server_start(&s, replies, 1);
     client_init(&c, s.url);
-    c.request.on_body = take_body; /* which only gets what a 2xx reply has */
+    c.request.on_body = take_body; /* called only with the body of a 2xx reply */
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_TOO_LARGE);
     assert_int_equal(c.body.len, 0);

@@ -547,7 +547,7 @@ TEST(a_body_has_to_be_json)
 TEST(an_address_has_a_host_and_a_port)
 {
     static const struct {
-        const char *text, *host; /* host NULL: none is said; "!": refused */
+        const char *text, *host; /* host NULL: no host; "!": refused */
         int port;
     } rows[] = {
         {"127.0.0.1:8080", "127.0.0.1", 8080},

@@ -256,7 +256,7 @@ TEST(test_any_split)
     VEC(size_t) order = {0};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         bool alone = keys[i].key.code == K_ESCAPE || keys[i].key.cp == '[';
-        if (!alone) { /* only the pause after them tells what they are */
+        if (!alone) { /* only the pause after these bytes tells their meaning */
             buf_addstr(&stream, keys[i].bytes);
             vec_push(&order, i);
         }

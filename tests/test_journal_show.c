@@ -61,7 +61,7 @@ static void emit_many(enum event_type type, const char *text)
         emit(type, text);
 }
 
-/* Reads what waits, whose numbers rise by one. Returns how many. */
+/* Reads all waiting notices, whose numbers rise by one. Returns their number. */
 static size_t read_all(int64_t *seq, struct buf *reasoning, struct buf *text)
 {
     size_t count = 0;

@@ -246,7 +246,7 @@ static void begin_legacy(void)
     notify("notifications/initialized", "{}");
 }
 
-/* --- tools as they are called ----------------------------------------------------------------- */
+/* --- tools and their calls -------------------------------------------------------------------- */
 
 static int send_call(const char *name, const char *arguments)
 {
@@ -724,7 +724,7 @@ TEST(what_is_switched_off_says_so)
     assert_true(config_set(surface_config(), CONFIG_SESSION_PERSIST, "false", &e));
     start(0, false);
     begin_legacy();
-    assert_non_null(listed("tiro_memory_search")); /* what was kept before can be read */
+    assert_non_null(listed("tiro_memory_search")); /* data that was kept before can be read */
     succeed("tiro_memory_search", "{'query':'a'}");
     stop();
 }

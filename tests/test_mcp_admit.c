@@ -30,7 +30,7 @@ static const struct {
     bool batch, modern;
     int code;
 } cases[] = {
-    /* lines: by what comes with the request, else by initialize */
+    /* lines: as the request says, else as initialize did */
     {"tools/list", MODERN, NULL, NULL, false, true, 0},
     {"tools/list", MODERN, NULL, "2025-11-25", false, true, 0},
     {"tools/list", NULL, NULL, "2025-11-25", false, false, 0},

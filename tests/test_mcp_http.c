@@ -187,7 +187,7 @@ static const struct {
     {"{'jsonrpc':'2.0','id':1,'result':{}}", {BOTH}, 202, 0},
     {"[" REQUEST("ping", "") "]", {BOTH}, 200, 0},
     {"[" REQUEST("ping", "") "]", {BOTH, .protocol_version = "2025-11-25"}, 400, 0},
-    /* what is no message, and who takes no answer */
+    /* invalid messages, and a client that accepts no answer */
     {"{", {BOTH}, 400, -32700},
     {"", {BOTH}, 202, 0},
     {"7", {BOTH}, 400, -32600},

@@ -318,7 +318,7 @@ static void go_on_after_death(void)
     store_close(s);
 }
 
-/* `made`: what the index says in the end of how it is made. */
+/* `made`: the index's final note of its structure. */
 static void dies_and_goes_on(change act, const char *made)
 {
     int deaths = 0, halves = 0;

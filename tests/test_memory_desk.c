@@ -29,7 +29,7 @@ static struct place *place;
 static struct mailbox *notices;
 static struct memory_desk *desk;
 static struct error e;
-static uint64_t request; /* what was asked last */
+static uint64_t request; /* the last request */
 
 static void free_notice(void *item)
 {

@@ -524,7 +524,7 @@ TEST(sessions_from_before_wait_for_the_word)
     assert_int_equal(backlog().sessions[BACKLOG_UNASKED], 1);
     assert_int_equal(follow(), 0);
     say("Two?", "Two.");
-    assert_int_equal(follow(), 1); /* what came since is from now */
+    assert_int_equal(follow(), 1); /* later messages count from now */
     expect("Two?\nTwo.\n");
     memory_check(memory->ops->answer_backlog(memory, false, &e), &e);
     assert_int_equal(backlog().sessions[BACKLOG_REFUSED], 1);

@@ -423,8 +423,8 @@ static void answer_by_name(const char *text)
     answers[i].give(text + len + strspn(text + len, " "));
 }
 
-/* Step by step: ">" and keys that are typed, "=" and what is answered or happens, "?" and what was
- * asked since the last such step ("?": nothing); else what is to be seen now (tests/steps.h). */
+/* Steps: ">" and typed keys, "=" and an answer or event, "?" and a request since the last such step
+ * ("?": none); any other text must be visible now (tests/steps.h). */
 #define play(...) play_steps(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 static void play_steps(const char *file, int line, const char *const *steps)
 {
@@ -1382,7 +1382,7 @@ TEST(the_query_of_before_comes_back_with_up)
     search();
     hide();
     memory_view_open(the.view, "");
-    play("?{query:,", "><up>", "?{query:ryokan,", "><up>", "?"); /* not in place of what is there */
+    play("?{query:,", "><up>", "?{query:ryokan,", "><up>", "?"); /* does not replace the query */
     memory_view_open(the.view, "");
     hide();
     memory_view_open(the.view, ""); /* nothing was typed meanwhile */

@@ -1,5 +1,4 @@
-/* memory_read: an entry in full and what was said around it, as much as fits; over a real memory.
- */
+/* memory_read: an entry in full and the messages around it, up to a limit; over a real memory. */
 #include <stdlib.h>
 #include <string.h>
 

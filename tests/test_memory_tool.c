@@ -1,5 +1,5 @@
-/* memory_search: what the model is told of it, what it may ask, what it gets, and what the screen
- * is told. The memory behind it is a script. */
+/* memory_search: its description, its arguments, its result, and the notice to the screen. The
+ * memory is a scripted one. */
 #include <stdlib.h>
 #include <string.h>
 

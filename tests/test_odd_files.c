@@ -79,7 +79,7 @@ static void expect_refused(const char *name)
     expect(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL}), 1, name);
     struct result doctor = RUN("doctor");
     assert_int_equal(doctor.status, 1);
-    assert_text(doctor.out, "is no regular file"); /* with what a link leads to */
+    assert_text(doctor.out, "is no regular file"); /* with the target of a link */
 }
 
 FIXTURE(support_setup, support_teardown);

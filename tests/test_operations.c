@@ -249,7 +249,7 @@ static void expect_refused(struct operation_context *c, const struct operation *
     void *result = o->result ? mem_alloc(o->result->size) : NULL;
     struct error e = {0};
     if (o->result)
-        memset(result, 0xa5, o->result->size); /* what the stack happened to hold */
+        memset(result, 0xa5, o->result->size); /* random bytes of the stack */
     if (operation_call(c, o, params, result, &e))
         fail_msg("%s runs", o->name);
     if (o->result)
@@ -301,7 +301,7 @@ TEST(test_what_is_off_is_said)
         if ((o->needs & NEED_STORE) && layer && !capability_memory())
             expect_disabled(o, ERR_MEMORY_DISABLED);
         else if ((o->needs & NEED_STORE) && layer && !(o->needs & NEED_WRITE) && capability_store())
-            assert_true(operation_offered(o, config, NULL)); /* what was kept can be read */
+            assert_true(operation_offered(o, config, NULL)); /* kept data can be read */
         else if (o->needs & NEED_STORE)
             expect_disabled(o, ERR_SESSION_PERSISTENCE_DISABLED);
         set(CONFIG_SESSION_PERSIST, "true");

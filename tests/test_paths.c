@@ -263,7 +263,7 @@ TEST(a_whole_file_takes_no_name_that_is_taken)
     assert_string_equal(text, "first");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_false(whole_file_begin(&f, path, true, &e)); /* never in place of what is no file */
+    assert_false(whole_file_begin(&f, path, true, &e)); /* never replaces anything but a file */
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(support_dir()), 0);
     assert_int_equal(mkdir(support_dir(), 0700), 0);

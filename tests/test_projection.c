@@ -548,7 +548,7 @@ static void forget(void)
     assert_true(projected_put(store, record.info.id, &nothing, &e));
 }
 
-static char *linked; /* what is at the other end of a link */
+static char *linked; /* the target of a link */
 
 static void make_link(void)
 {

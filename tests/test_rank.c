@@ -16,7 +16,7 @@ struct row {
     uint32_t counts[MOST_TERMS];
     bool stands[MOST_TERMS][MOST_WORDS];
     struct rank_facts facts;
-    bool named; /* whoever said it has the name of the first term */
+    bool named; /* the speaker has the name of the first term */
     bool user;
 };
 struct world {
@@ -24,7 +24,7 @@ struct world {
     size_t count, terms;
     double idf[MOST_TERMS];
     double average, idf_sum;
-    int asked, users_asked; /* what was asked for */
+    int asked, users_asked; /* the query's words */
     int fails_at, user_fails_at;
 };
 

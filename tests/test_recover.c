@@ -21,7 +21,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static char *path, *whole; /* what is damaged, and what it was made of */
+static char *path, *whole; /* the damaged file, and its original */
 static struct damage_events all;
 static struct recovery r;
 static struct error e;

@@ -100,7 +100,7 @@ static char *file_of(const char *name)
     return support_text("%s/%s", files, name);
 }
 
-/* --- whoever comes finishes it ---------------------------------------------------------------- */
+/* --- the next process finishes it ------------------------------------------------------------- */
 
 NEEDS(capability_store());
 FIXTURE(set_up, tear_down);

@@ -126,7 +126,7 @@ static const struct {
      "wait','data':{'code':'SESSION_BUSY'}}}"},
     {"{'jsonrpc':'2.0','id':4,'method':'none'}",
      "{'jsonrpc':'2.0','id':4,'error':{'code':-32601,'message':'no such method'}}"},
-    /* half a pair of surrogates is read as the character that stands for what is broken */
+    /* half a surrogate pair is read as the replacement character */
     {"{'jsonrpc':'2.0','id':5,'method':'echo','params':['\\ud83d']}",
      "{'jsonrpc':'2.0','id':5,'result':['\xef\xbf\xbd']}"},
     {"{'jsonrpc':'2.0','id':6,'method':'echo','params':3}",

@@ -205,7 +205,7 @@ TEST(keeps_the_beginning_and_the_end)
     assert_true(w->out.len > w->context.max_output / 2);
     assert_int_equal(strncmp(out, "first\n1\n2\n", 10), 0);
     assert_non_null(strstr(out, "\n20000\nlast\n[exit status 3]"));
-    /* first\n + 1…20000 + last\n, without what is shown */
+    /* first\n + 1…20000 + last\n, without the shown part */
     const char *note = strstr(out, "\n[… ");
     const char *rest = strstr(out, " bytes left out …]\n");
     assert_non_null(note);

@@ -93,7 +93,7 @@ TEST(it_survives_any_size)
         screen_resize(s, sizes[i][0], sizes[i][1]);
         if (sizes[i][0] < 10) {
             assert_true(screen_wait_gone(s, keys, WAIT_MS));
-            act(s, "a"); /* nobody answers what cannot be seen */
+            act(s, "a"); /* an invisible question cannot be answered */
             continue;
         }
         see(s, "wants to", "touch made", i < 3 ? keys : "Tab goes to");

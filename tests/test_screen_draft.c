@@ -277,7 +277,7 @@ TEST(it_survives_any_size)
         screen_resize(s, sizes[i][0], sizes[i][1]);
         if (sizes[i][0] < 10) {
             see(s, "!The bridge");
-            act(s, "<enter>"); /* nobody keeps what cannot be seen */
+            act(s, "<enter>"); /* an invisible draft cannot be accepted */
             continue;
         }
         see(s, REVIEW, "> mine: The bridge is booked.");

@@ -99,7 +99,7 @@ TEST(it_is_searched_walked_and_changed_at_every_size)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct screen *s = open_noted(sizes[i].rows, sizes[i].cols);
         act(s, "<f2>", " Memory · all");
-        screen_type(s, next_tab); /* what was learned */
+        screen_type(s, next_tab); /* the tab of learned memory */
         see(s, "Learned");
         screen_type(s, next_tab);
         see(s, "Graph · ");

@@ -22,7 +22,7 @@ static void exchange(struct screen *s, const char *question, const char *answer,
 }
 
 /* --- one request ----------------------------------------------------------------------------- */
-/* "Context  ~1,955 tokens": as the gauge writes it, with what follows it there. */
+/* "Context  ~1,955 tokens": the figure and its suffix as in the gauge. */
 static bool f4_tells(struct screen *s, void *short_form)
 {
     static const char title[] = "Context  ~";

@@ -1,7 +1,7 @@
-/* Sessions that are kept, compaction, durable memory, the graph and corpora are switches of their
- * own: in every combination what is on works, and what is off leaves nothing behind. Switched off
- * in a session, or from one start to the next, each leaves the others working, and is back with all
- * that it had. A further one is a row of the table. */
+/* Kept sessions, compaction, durable memory, the graph and corpora are independent switches: in every
+ * combination each part that is on works, and each part that is off leaves no data. A part that is
+ * switched off in a session, or from one start to the next, leaves the others working, and has all
+ * its data when it is on again. A new switch is a new row of the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

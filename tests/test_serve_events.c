@@ -603,7 +603,7 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
     assert_int_equal(served_stop(&s), 0);
 }
 
-/* --- readers of what is long ------------------------------------------------------------------ */
+/* --- readers of long messages ----------------------------------------------------------------- */
 
 /* Messages of 3 MiB, or of READERS_MIB, which makes them and their readers as many as an attacker
  * did. */

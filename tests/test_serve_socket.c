@@ -201,7 +201,7 @@ TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer
     stop(&server);
 }
 
-/* Whom a tool asked has gone; who comes then is asked, and decides. */
+/* The client that the tool asked has gone; the next client is asked, and decides. */
 TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
 {
     assert_int_equal(chdir(support_dir()), 0);
@@ -230,7 +230,7 @@ TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
     stop(&server);
 }
 
-/* … also who has all sessions told, and does not know which of them asks. */
+/* … including a client that follows all sessions without knowing which of them asks. */
 TEST(who_comes_for_all_sessions_is_asked_what_waits)
 {
     enum { SESSIONS = 2 };

@@ -138,7 +138,7 @@ TEST(it_happens_by_itself)
     n = surface_expect(s, NOTICE_SESSION); /* before the answer */
     assert_int_equal(n->meters.compactions, 1);
     assert_int_equal(n->meters.threshold, 100);
-    assert_true(n->meters.request.estimated); /* the count was of what is gone */
+    assert_true(n->meters.request.estimated); /* the count included messages that are gone */
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     assert_null(strstr(last_body(), "This is message number 1"));
@@ -1214,7 +1214,7 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
     assert_int_equal(assert_store_sound(surface_store()), 2);
 }
 
-/* --- a history that is longer than what is held of it ----------------------------------------- */
+/* --- a history that is longer than its part in memory ----------------------------------------- */
 
 enum { LONG_TURNS = 24, ANSWER_BYTES = 60000 };
 

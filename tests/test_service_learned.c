@@ -512,7 +512,7 @@ TEST(tools_are_told_of_from_the_third_use_on)
                            &(struct reply){.tool_name = "read_file", .tool_args = args});
         say(s, "Read it.");
     }
-    say(s, "Hello."); /* what stands in front of the conversation stays as it was */
+    say(s, "Hello."); /* the text before the conversation is unchanged */
     assert_null(strstr(last_body(), "Learned Tool Usage"));
     engine_free(s);
     s = open_new();

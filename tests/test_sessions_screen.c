@@ -516,7 +516,7 @@ TEST(test_moving)
 TEST(test_the_selection_stays_in_view)
 {
     const char *titles[51] = {0};
-    char texts[50][8]; /* as they are chosen */
+    char texts[50][8]; /* in the chosen order */
     begin("");
     for (int i = 0; i < 50; i++) {
         snprintf(texts[i], sizeof texts[i], "\u203at%02d", i);
@@ -544,7 +544,7 @@ TEST(test_a_new_listing_keeps_the_chosen_one)
     see("\u203aBlueberry");
     act("<alt-x>y");
     give_done(&operation_session_delete);
-    see("\u203aApple", "!Blueberry"); /* the other one is gone, whatever a listing says */
+    see("\u203aApple", "!Blueberry"); /* the other session is gone, whatever a list says */
     answer_list(1, (const char *const[]){"Apple", NULL});
     see("\u203aApple");
     act("a");
@@ -719,7 +719,7 @@ TEST(test_reading_and_forking)
     act("x");
     answer_list(0, nothing);
     answer_hits(false, hit_of(2, 77, "x", "x"));
-    act("<alt-n>", OF("fork", "2"), "?session/fork at=77"); /* up to what was found */
+    act("<alt-n>", OF("fork", "2"), "?session/fork at=77"); /* up to the hit */
     give_answer(answer_to(&operation_session_fork), NULL);
     assert_true(the.closed);
 }

@@ -386,7 +386,7 @@ TEST(test_a_compaction)
     save();
     compact();
     assert_int_equal(live.messages.len, 2);
-    check_resume(); /* the snapshot and the compaction behind it */
+    check_resume(); /* the snapshot and the compaction after it */
     save();
     assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 2);
     check_resume();

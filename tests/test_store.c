@@ -556,7 +556,7 @@ static bool walk_on(void *context, const char *id)
 {
     struct walk *w = context;
     buf_addch(&w->letters, strcmp(id, ID_A) == 0 ? 'a' : strcmp(id, ID_B) == 0 ? 'b' : 'c');
-    assert_true(sessions_delete(store, id, &e)); /* what is visited may be changed */
+    assert_true(sessions_delete(store, id, &e)); /* a visited session may be changed */
     return w->letters.len != w->stop_after;
 }
 
@@ -772,7 +772,7 @@ TEST(test_what_a_message_said)
     expect_said(9, ROLE_ASSISTANT, "three");
     expect_said(12, ROLE_ASSISTANT, "four");
     expect_said(3, ROLE_ASSISTANT, NULL);  /* a delta begins no message */
-    expect_said(13, ROLE_ASSISTANT, NULL); /* nor does what is not there */
+    expect_said(13, ROLE_ASSISTANT, NULL); /* nor does a missing message */
 }
 
 TEST(test_read)

@@ -31,7 +31,7 @@ static const struct {
     const char *name;
     enum fault_point point;
     int result;
-    bool stays; /* the connection goes on with what it misread; the file is whole */
+    bool stays; /* the connection continues with misread data; the file is sound */
 } faults[] = {
     {"a failing write", FAULT_WRITE, SQLITE_IOERR_WRITE, false},
     {"a full disk", FAULT_WRITE, SQLITE_FULL, false},

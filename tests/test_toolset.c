@@ -10,7 +10,7 @@
 
 /* A shop of tools whose list is a text: a letter a tool. */
 static struct shop {
-    const char *stock; /* what is listed next */
+    const char *stock; /* the next list */
     const char *next;  /* the stock after the call that runs now; NULL: as it is */
     bool changed;
     const char *closed, *closes; /* why no tool can be had; from the call that runs now on */

@@ -1017,7 +1017,7 @@ TEST(last_code_is_the_newest_block)
 
 /* --- anything at any time --- */
 
-/* Its strings are not owned. */
+/* The strings of the event are not owned. */
 static struct event random_event(uint64_t *seed, int64_t seq)
 {
     static char texts[][48] = {"one ",

@@ -258,7 +258,7 @@ TEST(test_without_a_word)
     answer(0, "some text");
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         finds(queries[i], "end");
-    finds("text ...", "0/1 end"); /* what is no word does not matter */
+    finds("text ...", "0/1 end"); /* a text without words does not matter */
     finds("... text", "0/1 end");
     finds("\"...\" text \"\"", "0/1 end");
     finds("\xff text\x01", "0/1 end");
@@ -302,7 +302,7 @@ TEST(test_long_queries)
     buf_release(&query);
 }
 
-/* ---- any texts: what is found is what a plain look finds ---- */
+/* ---- random texts: the hits equal those of a plain scan ---- */
 
 static const char *const vocabulary[] = {"ant", "bee", "cow", "dog", "elk", "anthill", "beehive"};
 enum { WORDS = sizeof vocabulary / sizeof *vocabulary, TEXTS = 60, TEXT_WORDS = 6 };
@@ -456,7 +456,7 @@ TEST(test_long_texts_have_the_match_in_the_middle)
     assert_string_equal(hit->snippet + len - 3, "…");
     search_hits_release(&hits);
 
-    text = padded("x ", "y", " ", 3000); /* nothing behind it: all the room is for what is before */
+    text = padded("x ", "y", " ", 3000); /* no text after it: all the room is for the text before */
     check_line(text, "y", "y");
     hits = search_in("y", NULL, 1, &more);
     assert_true(hits.items.items[0].match > 200);

@@ -311,7 +311,8 @@ TEST(matching_ignores_case)
     assert_true(utf8_contains_folded("anything", ""));
     assert_false(utf8_contains_folded("", "x"));
     assert_false(utf8_contains_folded("quic", "quick"));
-    assert_true(utf8_contains_folded("aaab", "AAB")); /* what has begun may begin again within */
+    assert_true(utf8_contains_folded("aaab", "AAB")); /* a partial match may contain the start of
+                                                       * another */
     assert_true(utf8_contains_folded("x\xE2\x84\xAA", "k"));            /* the sign of Kelvin */
     assert_true(utf8_contains_folded("\xC5\xBF", "S"));                 /* the long s */
     assert_false(utf8_contains_folded("gr\xC3\xB6\xC3\x9F", "gr\xC3")); /* half a character */

@@ -925,10 +925,10 @@ TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_the_file)
     bytes_of("other", stays);
     char *file = support_keep(graph_path(""));
     assert_true(file_holds(file, gone, BUCKETS));
-    forget("secret"); /* by who has nothing of vectors at hand */
+    forget("secret"); /* by a connection without vectors */
     assert_false(file_holds(file, gone, BUCKETS));
     assert_true(file_holds(file, stays, BUCKETS));
-    finish_graph(vectors); /* what was written before the commit is not relied on */
+    finish_graph(vectors); /* writes before the commit are not relied on */
     assert_true(uses_graph(vectors));
     assert_finds("apples pears", 1, "other");
     assert_finds("uranium plutonium", 1, "");
@@ -979,7 +979,7 @@ TEST_IF(hnsw_available(), test_a_purge_that_is_rolled_back)
     ok(vectors_graph_purge(vectors, &corpus, &e));
     store_rollback(store);
     assert_finds("uranium plutonium", 1, "kept");
-    add_random("t", 900, 1); /* the version is now what it was in the transaction */
+    add_random("t", 900, 1); /* the version equals that within the transaction */
     embed();
     assert_finds("uranium plutonium", 1, "kept");
     finish_graph(vectors);

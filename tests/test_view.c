@@ -9,7 +9,7 @@
 
 struct fake {
     struct view view;
-    bool shown, passes, takes, says; /* what it answers */
+    bool shown, passes, takes, says; /* results of its functions */
     int keys, notices, ticks, freed, left, ran;
     int64_t due;
 };

@@ -290,7 +290,7 @@ TEST(there_is_a_bound)
     open_gate();
     for (int i = 1; i < WORKER_JOBS_MAX; i++)
         free(mailbox_wait(told, WAIT_MS));
-    int64_t until = clock_mono_ms() + WAIT_MS; /* the last is told before it is released */
+    int64_t until = clock_mono_ms() + WAIT_MS; /* the last job reports before it is released */
     while (!worker_submit(worker, more, &e) && clock_mono_ms() < until)
         continue;
     expect("z");

@@ -420,7 +420,7 @@ TEST(what_is_as_it_was_shown_is_written)
     }
 }
 
-/* A second preview is what counts. */
+/* The second preview counts. */
 TEST(a_new_question_is_about_the_new_file)
 {
     struct workplace *w = *state;

@@ -11,7 +11,7 @@
 struct workplace {
     char *root; /* HOME/work */
     int root_fd;
-    bool stop; /* what the wakeup says */
+    bool stop; /* the answer of the wakeup */
     int wake[2];
     struct wakeup wakeup;
     struct toolset tools; /* of the program */

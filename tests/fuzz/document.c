@@ -9,7 +9,7 @@
 
 #define CONTAINER "<container><rootfiles><rootfile full-path=\"c\"/></rootfiles></container>"
 
-/* `member`: of a package, what the input is of it; NULL: all of it. */
+/* `member`: the part of a package that the input is; NULL: the input is the whole file. */
 static const struct kind {
     const char *name, *member;
 } kinds[] = {

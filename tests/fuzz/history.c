@@ -163,7 +163,7 @@ int fuzz_history(const uint8_t *data, size_t size)
     check_sums(&h);
     check_restored(&h);
     history_drop_open_turn(&h);
-    if (!compacted) /* which says itself what stays */
+    if (!compacted) /* a compaction names the kept messages itself */
         check_calls(&h);
     history_release(&h);
     history_release(&again);

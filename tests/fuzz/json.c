@@ -20,8 +20,8 @@ static const char *find_nul(const char *text, size_t len)
     return NULL;
 }
 
-/* cJSON writes no more digits than make the same but for the last bit; what is no number is null.
- */
+/* cJSON writes only as many digits as give the same number except for the last bit; a value that is
+ * no number is null. */
 static bool same_number(double a, double b)
 {
     return !isfinite(a) || fabs(a - b) <= DBL_EPSILON * fmax(fabs(a), fabs(b));

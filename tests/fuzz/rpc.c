@@ -114,7 +114,7 @@ static struct buf talk(const uint8_t *data, size_t size, struct dice *d)
     const char *said = rpc_peer_output(p, &len);
     check_output(said, len);
     buf_add(&s.heard, said, len);
-    rpc_peer_free(p); /* what was asked and is not answered fails: heard, too */
+    rpc_peer_free(p); /* unanswered requests fail and are reported, too */
     vec_release(&s.later);
     return s.heard;
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "tests/hostile/mode.h"
 
-enum { LONGEST_PAD = 320 }; /* past what an error's text can hold */
+enum { LONGEST_PAD = 320 }; /* longer than an error's text */
 
 /* `number` with an error in the dialect's form. `text` is a further header, or NULL. */
 static void status(struct peer *p)

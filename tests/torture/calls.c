@@ -256,7 +256,7 @@ int close(int fd)
     return -1;
 }
 
-/* --- fcntl(): by what it is asked ------------------------------------------------------------- */
+/* --- fcntl(): by command ---------------------------------------------------------------------- */
 
 /* A lock is always given back. */
 static const int *fcntl_causes(int command, const void *argument)

@@ -1,13 +1,13 @@
 /* A shared object that is loaded before the program under test (LD_PRELOAD) and lets one of its
- * calls fail: for Linux with glibc on a program without sanitizers. It takes what it is to do out
- * of the environment, and these variables with LD_PRELOAD away from it, so that no child inherits
+ * calls fail: for Linux with glibc on a program without sanitizers. The environment configures it.
+ * The library removes its variables and LD_PRELOAD from the environment, so that no child inherits
  * them:
  *
- *   TORTURE_LOG      file to which it appends what it did (see torture_log())
+ *   TORTURE_LOG      file to which it appends its log (see torture_log())
  *   TORTURE_CLASS    the calls that count: malloc, file, network, process
  *   TORTURE_STACK    only calls from this stack count, a hexadecimal hash; unset: all
  *   TORTURE_NTH      the number of the call that fails, from 1; 0: none
- *   TORTURE_CAUSE    which of the causes that the call can fail with, from 0
+ *   TORTURE_CAUSE    the cause of the failure: an index into the call's causes, from 0
  *   TORTURE_STAYS    set: the same function fails from then on (of the class malloc: all)
  *   TORTURE_RECORD   set: every stack that made calls is logged when the program ends
  *   TORTURE_TRACE    set: the stack of every block is kept, for the leaks
@@ -17,7 +17,7 @@
  *
  *   point STACK NEAR FUNCTION CALLS CAUSES    with TORTURE_RECORD; NEAR: hash of the inner frames
  *   hit FUNCTION CAUSE                   the call that failed, and its errno; short: it did less
- *   leak BYTES MODULE                    nothing points to this block, which the module
+ *   leak BYTES MODULE                    no pointer leads to this block, which the module
  *                                        allocated, when the program ends
  *   end                                  the program ended by exit()
  */
