@@ -31,11 +31,14 @@ static void add_counted(struct grid *g, int64_t n, const char *noun)
     grid_add(g, text.data);
 }
 
-static void print_list(const struct corpus_list *listed)
+static void print_list(const void *result)
 {
+    const struct corpus_list *listed = result;
     static const struct grid_column columns[] = {
         {.shrink = NAME_LEAST, .first = true}, {.right = true}, {.right = true}, {0}};
     struct grid g = GRID(columns);
+    if (listed->items.len == 0)
+        fprintf(stderr, "%s\n", _("there is no corpus; tiro corpus add NAME PATH creates one"));
     for (size_t i = 0; i < listed->items.len; i++) {
         const struct corpus_info *n = &listed->items.items[i];
         AUTO(buf_release) struct buf state = BUF_INIT;
@@ -55,17 +58,7 @@ static void print_list(const struct corpus_list *listed)
 
 static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct corpus_list listed = {0};
-    if (!operation_call(c, &operation_corpus_list, NULL, &listed, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_corpus_list, "corpora", &listed);
-    else if (listed.items.len == 0)
-        fprintf(stderr, "%s\n", _("there is no corpus; tiro corpus add NAME PATH creates one"));
-    else
-        print_list(&listed);
-    shape_release(&corpus_list_shape, &listed);
-    return true;
+    return verb_show(c, o, &operation_corpus_list, NULL, "corpora", print_list, e);
 }
 
 static const struct verb verb_corpus_list =
@@ -177,8 +170,9 @@ static const struct verb verb_corpus_show =
 
 /* --- search ----------------------------------------------------------------------------------- */
 
-static void print_found(const struct corpus_found *found)
+static void print_found(const void *result)
 {
+    const struct corpus_found *found = result;
     AUTO(buf_release) struct buf out = BUF_INIT;
     for (size_t i = 0; i < found->items.len; i++) {
         const struct corpus_passage *p = &found->items.items[i];
@@ -204,15 +198,7 @@ static bool run_search(struct operation_context *c, const struct verb_options *o
                                          .top_k = o->limit,
                                          .hybrid_weight = o->weight,
                                          .filter = o->filter};
-    struct corpus_found found;
-    if (!operation_call(c, &operation_corpus_search, &params, &found, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_corpus_search, NULL, &found);
-    else
-        print_found(&found);
-    shape_release(&corpus_found_shape, &found);
-    return true;
+    return verb_show(c, o, &operation_corpus_search, &params, NULL, print_found, e);
 }
 
 static bool take_weight(const struct option *self, void *at, const char *value, struct error *e)
@@ -244,8 +230,9 @@ static const struct verb verb_corpus_search =
 
 /* --- stats ------------------------------------------------------------------------------------ */
 
-static void print_stats(const struct corpus_stats *s)
+static void print_stats(const void *result)
 {
+    const struct corpus_stats *s = result;
     const struct {
         const char *name;
         int64_t count;
@@ -273,15 +260,7 @@ static void print_stats(const struct corpus_stats *s)
 
 static bool run_stats(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct corpus_stats stats = {0};
-    if (!operation_call(c, &operation_corpus_stats, NULL, &stats, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_corpus_stats, NULL, &stats);
-    else
-        print_stats(&stats);
-    shape_release(&corpus_stats_shape, &stats);
-    return true;
+    return verb_show(c, o, &operation_corpus_stats, NULL, NULL, print_stats, e);
 }
 
 static const struct verb verb_corpus_stats =

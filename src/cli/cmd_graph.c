@@ -121,21 +121,21 @@ static void print_part(const struct graph_part *part)
     fwrite(text.data, 1, text.len, stdout);
 }
 
+static void print_found(const void *result)
+{
+    const struct graph_part *part = result;
+    if (part->entities.len == 0)
+        fprintf(stderr, "%s\n", _("no matches in the graph"));
+    else
+        print_part(part);
+}
+
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     auto_free char *query = verb_join(o, 0);
     const struct graph_search params = {.query = query,
                                         .limit = o->limit > 0 ? o->limit : GRAPH_FOUND};
-    AUTO(graph_part_release) struct graph_part part = {0};
-    if (!operation_call(c, &operation_graph_search, &params, &part, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_graph_search, NULL, &part);
-    else if (part.entities.len == 0)
-        fprintf(stderr, "%s\n", _("no matches in the graph"));
-    else
-        print_part(&part);
-    return true;
+    return verb_show(c, o, &operation_graph_search, &params, NULL, print_found, e);
 }
 
 static const struct option search_options[] = {
@@ -172,8 +172,9 @@ static const struct verb verb_graph_show =
 
 /* --- stats ------------------------------------------------------------------------------------ */
 
-static void print_stats(const struct graph_stats *s)
+static void print_stats(const void *result)
 {
+    const struct graph_stats *s = result;
     const struct {
         const char *name;
         int64_t count;
@@ -195,14 +196,7 @@ static void print_stats(const struct graph_stats *s)
 
 static bool run_stats(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct graph_stats stats = {0};
-    if (!operation_call(c, &operation_graph_stats, NULL, &stats, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_graph_stats, NULL, &stats);
-    else
-        print_stats(&stats);
-    return true;
+    return verb_show(c, o, &operation_graph_stats, NULL, NULL, print_stats, e);
 }
 
 static const struct verb verb_graph_stats =

@@ -150,34 +150,32 @@ static const struct verb verb_memory_list =
 
 /* --- memory show ------------------------------------------------------------------------------ */
 
-static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
+static void print_entry(const void *result)
 {
     static const char *const origin_words[MEMORY_ORIGINS] = {
         [MEMORY_IMPORTED] = N_("imported"),
         [MEMORY_DROPPED] = N_("dropped by a compaction"),
         [MEMORY_LEFT] = N_("of a conversation that was left")};
-    const struct memory_read_params params = {.id = o->words.items[0]};
-    AUTO(memory_entry_release) struct memory_entry entry = {0};
-    if (!operation_call(c, &operation_memory_read, &params, &entry, e))
-        return false;
-    if (o->json) {
-        verb_print_json(&operation_memory_read, NULL, &entry);
-        return true;
-    }
+    const struct memory_entry *entry = result;
     AUTO(buf_release) struct buf out = BUF_INIT;
-    buf_addf(&out, "%s  ", entry.id);
-    output_time(&out, entry.created_ms);
-    buf_addf(&out, "  %s", speaker_of(&entry));
-    if (entry.pinned)
+    buf_addf(&out, "%s  ", entry->id);
+    output_time(&out, entry->created_ms);
+    buf_addf(&out, "  %s", speaker_of(entry));
+    if (entry->pinned)
         buf_addf(&out, " · %s", _("pinned"));
-    if (entry.edited)
+    if (entry->edited)
         buf_addf(&out, " · %s", _("edited"));
-    buf_addf(&out, "\n%s %s", _("session"), entry.session_id);
-    if (entry.turn > 0)
-        buf_addf(&out, _(", turn %lld"), (long long)entry.turn);
-    buf_addf(&out, " · %s\n\n%s\n", _(origin_words[entry.origin]), entry.content);
+    buf_addf(&out, "\n%s %s", _("session"), entry->session_id);
+    if (entry->turn > 0)
+        buf_addf(&out, _(", turn %lld"), (long long)entry->turn);
+    buf_addf(&out, " · %s\n\n%s\n", _(origin_words[entry->origin]), entry->content);
     output_text(out.data);
-    return true;
+}
+
+static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    const struct memory_read_params params = {.id = o->words.items[0]};
+    return verb_show(c, o, &operation_memory_read, &params, NULL, print_entry, e);
 }
 
 static const struct verb verb_memory_show =
@@ -484,8 +482,9 @@ static void add_count(struct grid *g, const char *name, int64_t n, const char *r
     grid_add(g, remark);
 }
 
-static void print_stats(const struct memory_stats *s)
+static void print_stats(const void *result)
 {
+    const struct memory_stats *s = result;
     struct grid g = GRID(stats_columns);
     add_count(&g, _("entries"), s->entries, NULL);
     add_count(&g, _("dropped by compactions"), s->dropped, NULL);
@@ -528,14 +527,7 @@ static void print_stats(const struct memory_stats *s)
 
 static bool run_stats(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    AUTO(memory_stats_release) struct memory_stats stats = {0};
-    if (!operation_call(c, &operation_memory_stats, NULL, &stats, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_memory_stats, NULL, &stats);
-    else
-        print_stats(&stats);
-    return true;
+    return verb_show(c, o, &operation_memory_stats, NULL, NULL, print_stats, e);
 }
 
 static const struct verb verb_memory_stats =

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "cli/input.h"
@@ -68,6 +69,21 @@ void verb_print_json(const struct operation *o, const char *member, const void *
     json_out_pretty(&written, &text);
     buf_addch(&text, '\n');
     output_text(text.data);
+}
+
+bool verb_show(struct operation_context *c, const struct verb_options *o,
+               const struct operation *operation, const void *params, const char *member,
+               void (*print)(const void *result), struct error *e)
+{
+    auto_free void *result = mem_alloc(operation->result->size);
+    if (!operation_call(c, operation, params, result, e))
+        return false;
+    if (o->json)
+        verb_print_json(operation, member, result);
+    else
+        print(result);
+    shape_release(operation->result, result);
+    return true;
 }
 
 /* Ends the operation when standard output is closed, which main() reports. */

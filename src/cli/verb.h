@@ -81,6 +81,12 @@ void verb_print_json(const struct operation *o, const char *member, const void *
 bool verb_call_watched(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
 
+/* Calls an operation and prints its result: as JSON with --json (`member` as above), else by
+ * `print`, which gets the operation's result. */
+bool verb_show(struct operation_context *c, const struct verb_options *o,
+               const struct operation *operation, const void *params, const char *member,
+               void (*print)(const void *result), struct error *e);
+
 /* Calls an operation that writes to standard output; the text is cleaned for a terminal. */
 bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
