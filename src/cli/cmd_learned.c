@@ -167,41 +167,24 @@ static const struct verb verb_learned_history =
 
 /* --- learned add and edit --------------------------------------------------------------------- */
 
-static void print_item(const struct learned_item *item)
+static void print_item(const void *result)
 {
+    const struct learned_item *item = result;
     AUTO(buf_release) struct buf out = BUF_INIT;
     buf_addf(&out, "%s  %s  %s\n", item->id, learned_state_word(item->state), item->text);
     output_text(out.data);
 }
 
-/* Calls an operation that gives an item, and prints it. */
-static bool change(struct operation_context *c, const struct verb_options *o,
-                   const struct operation *operation, const void *params, struct error *e)
+static void print_added(const void *result)
 {
-    struct learned_item item;
-    if (!operation_call(c, operation, params, &item, e))
-        return false;
-    if (o->json)
-        verb_print_json(operation, NULL, &item);
-    else
-        print_item(&item);
-    learned_item_release(&item);
-    return true;
+    print_item(&((const struct learned_add_result *)result)->item);
 }
 
 static bool run_add(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     auto_free char *text = verb_join(o, 0);
     const struct learned_add_params params = {.text = text, .scope = o->scope};
-    struct learned_add_result added;
-    if (!operation_call(c, &operation_learned_add, &params, &added, e))
-        return false;
-    if (o->json)
-        verb_print_json(&operation_learned_add, NULL, &added);
-    else
-        print_item(&added.item);
-    learned_item_release(&added.item);
-    return true;
+    return verb_show(c, o, &operation_learned_add, &params, NULL, print_added, e);
 }
 
 static const struct option add_options[] = {
@@ -220,7 +203,7 @@ static bool run_edit(struct operation_context *c, const struct verb_options *o, 
 {
     auto_free char *text = verb_join(o, 1);
     const struct learned_edit_params params = {.id = o->words.items[0], .text = text};
-    return change(c, o, &operation_learned_edit, &params, e);
+    return verb_show(c, o, &operation_learned_edit, &params, NULL, print_item, e);
 }
 
 static const struct verb verb_learned_edit = VERB(
@@ -234,7 +217,7 @@ static const struct verb verb_learned_edit = VERB(
 static bool run_decide(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct learned_id_params params = {.id = o->words.items[0]};
-    return change(c, o, o->verb->operation, &params, e);
+    return verb_show(c, o, o->verb->operation, &params, NULL, print_item, e);
 }
 
 static const struct verb verb_learned_accept =

@@ -418,25 +418,16 @@ static const struct verb verb_sessions_unarchive = VERB(
     .synopsis = "sessions unarchive SESSION...", .help = N_("move sessions out of the archive"),
     .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
-/* Prints a new session, and releases it. */
-static void print_new(const struct operation *o, struct session_info *session, bool json)
+static void print_id(const void *result)
 {
-    if (json)
-        verb_print_json(o, NULL, session);
-    else
-        puts(session->id);
-    session_info_release(session);
+    puts(((const struct session_info *)result)->id);
 }
 
 static bool run_fork(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct session_fork_params params = {
         .session = o->words.items[0], .at = o->at, .before_compaction = o->before_compaction};
-    struct session_info fork;
-    if (!operation_call(c, &operation_session_fork, &params, &fork, e))
-        return false;
-    print_new(&operation_session_fork, &fork, o->json);
-    return true;
+    return verb_show(c, o, &operation_session_fork, &params, NULL, print_id, e);
 }
 
 static bool take_at(const struct option *self, void *options, const char *value, struct error *e)
@@ -589,7 +580,7 @@ static bool run_import(struct operation_context *c, const struct verb_options *o
     struct import_watch watch = {.terminal = isatty(STDERR_FILENO), .shown = -1};
     const struct session_import_params params = {.title = o->title, .directory = c->project};
     struct operation_stream stream = {.tell = show_import, .wake_fd = -1, .context = &watch};
-    struct session_info imported;
+    AUTO(session_info_release) struct session_info imported = {0};
     stream.in = input_open(o->words.items[0], e);
     if (!stream.in)
         return false;
@@ -599,8 +590,10 @@ static bool run_import(struct operation_context *c, const struct verb_options *o
     c->stream = NULL;
     if (watch.shown >= 0)
         fputs("\r     \r", stderr);
-    if (ok)
-        print_new(&operation_session_import, &imported, o->json);
+    if (ok && o->json)
+        verb_print_json(&operation_session_import, NULL, &imported);
+    else if (ok)
+        print_id(&imported);
     input_close(stream.in);
     return ok;
 }
