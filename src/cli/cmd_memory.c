@@ -39,11 +39,6 @@ static const char *speaker_of(const struct memory_entry *entry)
 
 /* --- the origin of entries --- */
 
-static char *origins(void)
-{
-    return mem_strdup("import dropped session");
-}
-
 /* 0: all origins, or the name is unknown. */
 static int origin_from(const char *name)
 {
@@ -65,7 +60,7 @@ static bool take_origin(const struct option *self, void *at, const char *value, 
 #define VERB_ORIGIN                                                                                \
     {"origin", 0, OPTION_VALUE, "ORIGIN",                                                          \
      N_("only entries of this origin: import, dropped (by a compaction) or session (that was left)"), \
-     VERB_AT(origin), .take = take_origin, .offer = {OFFER_CHOICES, .choices = origins}}
+     VERB_AT(origin), .take = take_origin, .offer = {OFFER_CHOICES, .fixed = "import dropped session"}}
 /* clang-format on */
 
 /* clang-format off */
@@ -330,18 +325,13 @@ static bool take_limit(const struct option *self, void *at, const char *value, s
                     MOST_HITS));
 }
 
-static char *scopes(void)
-{
-    return mem_strdup("all project session=");
-}
-
 static const struct option options[] = {
     {"limit", 0, OPTION_VALUE, "N", N_("at most N matches, up to 1000 (default: 5)"),
      VERB_AT(limit), .take = take_limit},
     {"scope", 0, OPTION_VALUE, "SCOPE",
      N_("all, project (sessions started in this directory) or session=ID (default: as "
         "configured)"),
-     VERB_AT(scope), .offer = {OFFER_CHOICES, .choices = scopes}},
+     VERB_AT(scope), .offer = {OFFER_CHOICES, .fixed = "all project session="}},
     VERB_ORIGIN,
     VERB_JSON,
     {0},

@@ -205,11 +205,6 @@ static int run_options(const struct serve_options *o)
     return status;
 }
 
-static char *formats(void)
-{
-    return mem_strdup(describe_formats);
-}
-
 static bool take_http(const struct option *o, void *at, const char *value, struct error *e)
 {
     (void)o, (void)e;
@@ -232,7 +227,8 @@ static const struct option options[] = {
      .at = offsetof(struct serve_options, http), .take = take_http},
     {"describe", 0, OPTION_VALUE, "FORMAT",
      N_("print a description of all operations (openrpc, openapi or json-schema) and exit"),
-     .at = offsetof(struct serve_options, describe), .offer = {OFFER_CHOICES, .choices = formats}},
+     .at = offsetof(struct serve_options, describe),
+     .offer = {OFFER_CHOICES, .fixed = describe_formats}},
     SESSION_SETTINGS(N_("words above, separated by commas; may be repeated")),
     {0},
 };

@@ -19,7 +19,8 @@ struct cli_offer {
         OFFER_COMMANDS, /* the name of a command, then of one of its verbs */
         OFFER_CHOICES
     } what;
-    char *(*choices)(void); /* OFFER_CHOICES: words separated by blanks; the caller frees */
+    const char *fixed;      /* OFFER_CHOICES: words separated by blanks, or NULL with `choices` */
+    char *(*choices)(void); /* makes the words; the caller frees */
     bool first;             /* only for the first word */
 };
 

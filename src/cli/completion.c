@@ -79,8 +79,8 @@ static void add_offer(struct buf *out, const struct cli_offer *offer, const char
         buf_addstr(out, names[offer->what]);
         return;
     }
-    auto_free char *choices = offer->choices();
-    buf_addf(out, "%s%s%s", before, choices, after);
+    auto_free char *choices = offer->fixed ? NULL : offer->choices();
+    buf_addf(out, "%s%s%s", before, offer->fixed ? offer->fixed : choices, after);
 }
 
 /* --- bash: a row of `options` is "--name -letter kind offer choices…", `words` is its end --- */
@@ -313,11 +313,6 @@ static int run(const struct cli_command *self, int argc, char **argv)
     return 0;
 }
 
-static char *shell_names(void)
-{
-    return mem_strdup("bash zsh fish");
-}
-
 const struct cli_command cmd_completion = {
     .name = "completion",
     .synopsis = "completion bash|zsh|fish",
@@ -328,7 +323,7 @@ const struct cli_command cmd_completion = {
                   "An installed tiro needs none of these lines."),
     .least = 1,
     .most = 1,
-    .words = {OFFER_CHOICES, .choices = shell_names, .first = true},
+    .words = {OFFER_CHOICES, .fixed = "bash zsh fish", .first = true},
     .word = take_shell,
     .run = run,
 };
