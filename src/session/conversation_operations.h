@@ -1,7 +1,6 @@
 /* The operations of open conversations: what they take and give. Each runs on the agent thread of
- * its conversation, and needs an engine (engine.h); operation_call() refuses it. Texts of
- * parameters are borrowed; NULL where nothing is said. What `session` names is the engine's to
- * find. */
+ * its conversation and needs an engine (engine.h); operation_call() refuses it. Texts of parameters
+ * are borrowed; NULL: not given. The engine resolves `session`. */
 #ifndef SESSION_CONVERSATION_OPERATIONS_H
 #define SESSION_CONVERSATION_OPERATIONS_H
 
@@ -16,59 +15,61 @@
 enum tools_offer { TOOLS_CONFIGURED, TOOLS_NONE, TOOLS_READ, TOOLS_FULL };
 extern const struct shape_names tools_offer_names;
 
-/* session/create: the session that was begun is in front then (struct session_info). What it talks
- * to is what was talked to before, where neither is said. */
+/* session/create: the new session is then in front (struct session_info). Without provider and
+ * model it uses those of the session that was in front before. */
 struct session_create_params {
     const char *provider, *model;
-    const char *directory; /* absolute path of one that exists: where its tools work; none: that of
-                              the program. It is kept with the session. */
+    const char *directory; /* absolute path of an existing directory, in which the tools work; NULL:
+                              the program's. It is saved with the session. */
     const char *system;    /* as session/set_system */
-    const char *labels;    /* words parted by blanks */
+    const char *labels;    /* words separated by blanks */
     enum tools_offer tools;
 };
 
-/* session/open: the same of one that is kept. An archived one is live again, unless it is opened
- * for reading: then turn/start is SESSION_NOT_FOUND. An engine that serves has it so for all who
- * ask, until the session is opened otherwise or closed, if it was not open to be written to.
- * session/fork (session_operations.h) also opens the fork, but not in an engine that serves. */
+/* session/open: opens a saved session. An archived session leaves the archive, unless it is opened
+ * for reading; then turn/start is SESSION_NOT_FOUND. In an engine that serves, a session that was
+ * opened for reading is so for all clients until it is opened for writing or closed; a session that
+ * is open for writing stays so. session/fork (session_operations.h) also opens the fork, but not in
+ * an engine that serves. */
 struct session_open_params {
     const char *session;
     bool read_only;
-    const char
-        *directory; /* as of session/create: where it works from now on; none: where it did */
+    const char *directory; /* as in session/create, from now on; NULL: unchanged */
 };
 
-/* session/set_model. No provider: the present one. Refused where the provider lacks its key, or its
- * server lists models, but not this one. */
+/* session/set_model. No provider: the present one. Refused if the provider has no key, or if its
+ * server lists models without this one. */
 struct session_model_params {
     const char *session;
     const char *provider, *model;
 };
 
-/* session/set_system (none: the configured one), session/set_draft (none: nothing is written). */
+/* session/set_system (NULL: the configured prompt), session/set_draft (NULL: no draft). */
 struct session_text_params {
     const char *session;
     const char *text;
 };
 
-/* session/set_memory, kept with the session. */
+/* session/set_memory, saved with the session. */
 struct session_memory_params {
     const char *session;
     enum memory_access access;
 };
 
-/* session/set_tools, kept with the session. */
+/* session/set_tools, saved with the session. */
 struct session_tools_params {
     const char *session;
     enum tools_offer tools;
 };
 
-/* session/set_compaction, likewise: the mode of its compactions; none: the configured one. */
+/* session/set_compaction, saved with the session: the mode of compactions; NULL: the configured
+ * one.
+ */
 struct session_compaction_params {
     const char *session, *mode;
 };
 
-/* session/settings: what it is set to, or what is configured. */
+/* session/settings: the settings of the session, or the configured ones. */
 struct session_settings {
     char *directory, *provider, *model;
     char *system; /* NULL: the configured one */
@@ -77,7 +78,7 @@ struct session_settings {
     enum memory_access memory;
 };
 
-/* session/add_image: keeps it with the session, for a message that is to come. */
+/* session/add_image: saves an image with the session, for a later message. */
 struct session_image_params {
     const char *session;
     const char *data; /* PNG, JPEG, GIF or WebP, in base64 */
@@ -94,18 +95,18 @@ struct turn_start_params {
     enum input_origin origin;
 };
 
-/* The last message of the user again, in other words if there are some. */
+/* Sends the user's last message again, with another text if one is given. */
 struct turn_retry_params {
     const char *session;
     const char *text;
-    enum input_origin origin; /* of other words */
+    enum input_origin origin; /* of the other text */
 };
 
-/* Of both: the message is part of the conversation, however its turn ended. Where the operation
- * fails, nothing was kept. */
+/* Result of turn/start and turn/retry: the message is part of the conversation, however its turn
+ * ended. If the operation fails, nothing was saved. */
 struct turn_result {
     char session_id[UUID_LEN + 1];
-    char *text;         /* the answer, or what came of it */
+    char *text;         /* the answer, as far as it came */
     int turns;          /* of the conversation */
     int64_t tool_calls; /* of this turn */
     enum stop_reason stop_reason;
@@ -113,21 +114,21 @@ struct turn_result {
     struct error fault; /* that ended it; ERR_OK: none */
 };
 
-/* tool/answer, which no client calls by name: to NOTICE_READ, NOTICE_WRITE and NOTICE_RUN.
- * SESSION_NOT_RUNNING: no tool waits for that, or not any more. */
+/* tool/answer, the answer to NOTICE_READ, NOTICE_WRITE and NOTICE_RUN; no client calls it by name.
+ * SESSION_NOT_RUNNING: no tool waits for it (any more). */
 struct surface_answer_params {
     const char *session;
     int64_t number;
     enum surface_outcome outcome;
-    const char *text;    /* DID: the file's, or what the command printed; FAILED: why */
-    bool truncated;      /* the beginning of what it printed was left out */
+    const char *text;    /* DID: the file's text or the command's output; FAILED: the reason */
+    bool truncated;      /* the beginning of the output was left out */
     int64_t exit_status; /* of a command; -1: unknown */
     const char *signal;  /* that ended it; NULL: none */
 };
 extern const struct shape surface_answer_shape;
 
-/* approval/decide: to NOTICE_APPROVAL. SESSION_NOT_RUNNING: that call asks nothing, or not any
- * more. */
+/* approval/decide, the answer to NOTICE_APPROVAL. SESSION_NOT_RUNNING: the call does not wait for
+ * approval (any more). */
 struct approval_decide_params {
     const char *session;
     const char *call;
@@ -136,18 +137,19 @@ struct approval_decide_params {
 
 struct compaction_run_params {
     const char *session;
-    const char *mode, *focus; /* none: the configured mode; nothing above all */
-    bool preview;             /* the draft first, whatever is configured */
+    const char *mode, *focus; /* NULL: the configured mode; no focus */
+    bool preview;             /* show the draft first, whatever is configured */
 };
 
-/* It was begun, and the session knows how it ended. Where the operation fails, it was not begun. */
+/* Result of a compaction that was begun; the log has its end, too. If the operation fails, the
+ * compaction was not begun. */
 struct compaction_result {
     struct event *completed; /* as the log has it; NULL: it failed */
-    struct error fault;      /* that was told as compaction_failed; ERR_OK: it was done */
+    struct error fault;      /* of the event compaction_failed; ERR_OK: the compaction succeeded */
 };
 
-/* compaction/decide: to NOTICE_DRAFT. `text`: the changed summary (COMMIT; NULL: unchanged), or
- * what to focus on (AGAIN). SESSION_NOT_RUNNING: no draft waits. */
+/* compaction/decide, the answer to NOTICE_DRAFT. `text`: the changed summary (COMMIT; NULL:
+ * unchanged), or the focus (AGAIN). SESSION_NOT_RUNNING: no draft waits. */
 struct compaction_decide_params {
     const char *session;
     enum draft_answer decision;
@@ -160,10 +162,10 @@ struct compaction_pin_params {
     int64_t seq; /* of a message; 0: the newest of the user's */
 };
 
-/* models/list. The server of the present provider is asked; what it lists may lack. */
+/* models/list asks the server of the present provider; its list may be missing (`fault`). */
 struct provider_offer {
     char *name;
-    char *wants; /* the variable of the key that it lacks; NULL: it can be chosen */
+    char *wants; /* the environment variable of its missing key; NULL: it can be chosen */
 };
 struct models_result {
     VEC(char *) models;
@@ -171,8 +173,8 @@ struct models_result {
     struct error fault; /* why the server lists nothing; ERR_OK: none */
 };
 
-/* provider/check. What is not named is what the session talks to. Its server is asked for its
- * models, which needs no tokens. */
+/* provider/check asks the provider's server for its models, which costs no tokens. A provider or
+ * model that is not named is the session's. */
 struct provider_check_params {
     const char *session;
     const char *provider, *model;
@@ -183,7 +185,7 @@ struct provider_check_result {
     int models;             /* that the server lists */
     bool listed;            /* the model is among them */
     int64_t ms;             /* until the answer */
-    struct error fault;     /* why there was none; ERR_OK: it answered */
+    struct error fault;     /* why there was no answer; ERR_OK: the server answered */
 };
 
 /* doctor/report. */

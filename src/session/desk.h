@@ -1,6 +1,5 @@
-/* A worker that runs rows of the table of operations on a connection of its own to the store: what
- * it is asked never waits for a turn. Its thread and connection begin with the first request or
- * chore. */
+/* A worker that runs operations on its own connection to the store, so that they do not wait for a
+ * turn. Its thread and connection begin with the first request or chore. */
 #ifndef SESSION_DESK_H
 #define SESSION_DESK_H
 
@@ -31,58 +30,57 @@ struct desk {
     struct store *store;     /* the thread's; NULL: see `fault` */
     struct error fault;
     bool settles;                /* the journal is emptied at the next call of desk_settle() */
-    const struct wakeup *wakeup; /* of what is being answered: polled by what waits */
+    const struct wakeup *wakeup; /* of the present request: functions that wait poll it */
 };
 
 void desk_init(struct desk *d, const struct desk_role *role, struct place *place,
                struct mailbox *notices);
-/* Ends the worker: what is lasting is still done. */
+/* Ends the worker; operations that change something are still done. */
 void desk_release(struct desk *d);
 
-/* Takes the request, whose answer is told unless it is withdrawn before. What it changes is done
- * also then. */
+/* Takes the request. Its answer is sent unless the request was withdrawn before; an operation that
+ * changes something is done also then. */
 void desk_start(struct desk *d, struct operation_request *r);
 void desk_withdraw(struct desk *d, uint64_t id);
 
-/* For a chore that has deleted something: empties the journal of the store, once for all removals
- * of a moment, and tries again until no other connection reads. CHORE_DONE, or after how many
- * milliseconds it is to be called again. */
+/* For a chore that has deleted something: empties the journal of the store, once for several
+ * deletions, and tries again until no other connection reads. Returns CHORE_DONE, or the
+ * milliseconds until the next call. */
 int desk_settle(struct desk *d);
 
-/* Where a process keeps its sessions: the file, or memory where that cannot be used, so that nobody
- * is kept from talking; but not where nobody would see that they are not kept. Each thread opens a
- * connection of its own. */
+/* The place of the sessions: the file, or memory if the file cannot be used, so that the user can
+ * still chat. Each thread opens its own connection. */
 
 struct place;
 
-/* Touches nothing yet. NULL: in memory alone. `kept`: never in memory in place of the file; where
- * that cannot be used nothing is opened, and whoever comes next tries again. */
+/* Opens nothing yet. path NULL: in memory. `kept`: never in memory in place of the file: if the
+ * file cannot be used, place_open() fails, and the next call tries again. */
 struct place *place_new(const char *path, bool kept);
-/* The file as it is, for reading alone, whatever mode is asked for. Where it cannot be used: an
- * empty one in memory. */
+/* The existing file, opened only for reading in every mode. If it cannot be used: an empty store in
+ * memory. */
 struct place *place_new_reading(const char *path);
 bool place_reads(const struct place *p);
 void place_free(struct place *p); /* after the connections; NULL is fine */
 
-/* Any thread. Whoever comes first makes and migrates the file, or finds that it cannot be used; who
- * comes meanwhile waits for that. */
+/* Any thread. The first call makes and migrates the file, or finds that it cannot be used; other
+ * calls wait for it. */
 bool place_open(struct place *p, enum store_mode mode, struct store **out, struct error *e);
 
 /* Makes and migrates the file now. False with `e`: it cannot be used, and all will be in memory. */
 bool place_settle(struct place *p, struct error *e);
 
-/* Once it was opened. The directory that holds the file; NULL: it is in memory. */
+/* After place_open(): the directory of the file; NULL: the store is in memory. */
 const char *place_directory(const struct place *p);
 
-/* Once it was opened: why the file was not used, for one caller alone; false: it was, there is
- * none, or somebody was told. */
+/* After place_open(): why the file was not used; true once. False: the file is used, no file was
+ * asked for, or another caller has taken the error. */
 bool place_take_fault(struct place *p, struct error *e);
 
-/* As it was asked for; NULL: in memory alone. */
+/* The path of place_new(); NULL: in memory. */
 const char *place_path(const struct place *p);
 
-/* The desk of reads: rows with OPERATION_READ on a read-only connection, so that they wait neither
- * for a turn nor for who writes. */
+/* The desk of reads: rows with OPERATION_READ on a read-only connection, so that they wait
+ * neither for a turn nor for a writer. */
 
 struct reader;
 

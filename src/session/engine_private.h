@@ -1,5 +1,5 @@
-/* The engine and its seats: what conversations share, and what is known of each. The engine
- * (engine.c) knows conversations; conversations know their seats (engine_seats.c) and no more. */
+/* The engine and its seats: the state that conversations share, and the engine's state of each
+ * conversation. engine.c calls conversations; conversations call engine_seats.c only. */
 #ifndef SESSION_ENGINE_PRIVATE_H
 #define SESSION_ENGINE_PRIVATE_H
 
@@ -14,23 +14,23 @@
 struct conversation;
 struct engine;
 
-/* What the engine knows of a conversation; under its lock but for what is said otherwise. */
+/* The engine's state of a conversation, under the engine's lock unless a member says otherwise. */
 struct seat {
     struct engine *engine;
     struct conversation *conversation;
-    struct mailbox *requests; /* that it was sent; a mailbox has a lock of its own */
+    struct mailbox *requests;                 /* sent to it; a mailbox has its own lock */
     VEC(struct operation_request *) deferred; /* until the turn has ended; its own thread's */
     pthread_t thread;
     bool started;
     pthread_t earlier;          /* the thread that retired before it, which it joins at its end */
-    bool joins;                 /* there is such a thread */
+    bool joins;                 /* `earlier` is set */
     char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any. Of an
                                    engine that serves: its only one, also while it is closed */
-    char before[UUID_LEN + 1];  /* the session that was in front when it was taken */
+    char before[UUID_LEN + 1];  /* the session that was in front before this seat was */
     char *provider, *model;     /* that were told last, if somebody chose them */
-    int load;                   /* requests that it was sent and that are not over */
-    int claims;                 /* those of them that begin a turn or a compaction */
-    bool spent;      /* of an engine that serves: it has had a session, and takes no other */
+    int load;                   /* requests that were sent to it and are not over */
+    int claims;                 /* requests among them that begin a turn or a compaction */
+    bool spent;      /* in an engine that serves: it has had a session and takes no other */
     int64_t used_ms; /* clock_mono_ms() of the end of its last request */
 };
 
@@ -59,11 +59,11 @@ struct engine {
     uint64_t requests; /* that were started */
     bool tidied;       /* a conversation was told to do what is done once a process */
     bool ends;
-    /* A seat became free: sends what waits. With the lock held. */
+    /* Sends the requests that wait, after a seat became free. With the lock held. */
     void (*serve_waiting)(struct engine *s);
 };
 
-/* Threads that a process can surely start. */
+/* A process can surely start so many threads. */
 enum { CONVERSATIONS_MOST = 1000 };
 
 /* engine_new() but for the thread of its conversation. */
@@ -74,22 +74,21 @@ struct seat *engine_add_conversation(struct engine *s);
 /* --- with the lock held --- */
 
 struct seat *engine_find_open(const struct engine *s, const char *session); /* NULL: none */
-/* The session that the request names; NULL: it names none. */
+/* The session that the request names; NULL: none. */
 const char *engine_named(struct operation_request *r);
 void engine_send(struct seat *seat, struct operation_request *r); /* takes it */
 bool engine_take_queued(struct engine *s, uint64_t id);           /* whether it was queued */
-/* While more sessions are open than [serve] open_sessions, asks the conversation that was idle
- * longest to look whether it is still needed. */
+/* If more than [serve] open_sessions are open, asks the conversation that was idle longest to check
+ * whether it can close. */
 void engine_make_room(const struct engine *s);
 
-/* Requests of the engine itself, without answer: to look whether the conversation is needed, and to
- * end. */
+/* Requests of the engine itself, without answer: check whether the conversation can close; end. */
 extern const struct operation order_look, order_quit;
 void engine_order(struct seat *seat, const struct operation *order); /* any thread */
 
 /* --- on the conversation's thread, which does not hold the lock --- */
 
-/* Its session; "": none, which never happens in an engine that serves. */
+/* Records the conversation's session; "": none, which never happens in an engine that serves. */
 void engine_note_session(struct seat *seat, const char *id);
 void engine_note_backend(struct seat *seat, const char *provider, const char *model);
 /* The request is begun; false: it was cancelled (engine_cancel()). */
@@ -100,23 +99,23 @@ void engine_request_over(struct seat *seat, uint64_t id, const struct operation 
  * the one in front. Takes the notice. */
 void engine_tell_front(struct seat *seat, struct notice *n);
 bool engine_has_in_front(struct seat *seat);
-/* It is not in front, and has nothing to do. */
+/* True: the conversation is not in front and has no requests. */
 bool engine_is_done_with(struct seat *seat);
-/* Reserves the session for this conversation; false: another has it, which was given the request.
- */
+/* Reserves the session for this conversation. False: another conversation has it and got the
+ * request. */
 bool engine_claim(struct seat *seat, const char *session, struct operation_request *r);
-/* It has no store: it ends after the requests that it has. */
+/* The conversation has no store: it ends after its present requests. */
 void engine_spend(struct seat *seat);
-/* ms until it may close its session (`open`) or end; -1: it has requests. */
+/* ms until the conversation may close its session (`open`) or end; -1: it has requests. */
 int engine_rest_wait(struct seat *seat, bool open);
-/* It ends: no request will come. False: one came. */
+/* Removes the seat from the engine: no more requests come. False: a request came before. */
 bool engine_retire(struct seat *seat);
 /* Brings the conversation that has the session open to the front, if it is another, and gives it
  * the request (may be NULL) and all that wait here. False: nothing was given. */
 bool engine_hand_over(struct seat *seat, const char *session, struct operation_request *r);
 
-/* Tells the answer, of a conversation that has this session open; an order's is not told. Takes it.
- * / An answer that the request failed. Any thread. */
+/* Sends the answer (not that of an order) for the conversation that has this session open. Takes
+ * `a`. engine_fail() sends the answer that the request failed. Any thread. */
 void engine_answer(struct engine *s, struct operation_answer *a, const char *session);
 void engine_fail(struct engine *s, struct operation_request *r, const struct error *e);
 

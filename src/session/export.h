@@ -1,6 +1,7 @@
-/* A session as a text to take away. Each format is a fold over the events: the same events give the
- * same bytes, whatever the locale, the time zone or the machine. What a session is set to (tools,
- * compaction, memory) stays: it was allowed here, and a text from elsewhere must not raise it. */
+/* Export of a session as a text. Each format is a fold over the events: the same events give the
+ * same bytes in every locale, time zone and machine. The settings of a session (tools, compaction,
+ * memory) are not exported: they are permissions of this machine, and an imported text must not
+ * raise them. */
 #ifndef SESSION_EXPORT_H
 #define SESSION_EXPORT_H
 
@@ -19,22 +20,22 @@ enum export_format {
         EXPORT_FORMAT_COUNT
 };
 
-/* What JSON and JSON Lines say in "tiro"; raised when an older program could not read them. */
+/* The member "tiro" of JSON and JSON Lines; raised when an older program could not read the text.
+ */
 #define EXPORT_VERSION 1
 
 const char *export_format_name(enum export_format f);
 bool export_format_from_name(const char *name, enum export_format *out); /* also "md" */
-/* By the ending of a file's name; Markdown where it says nothing. */
+/* By the ending of a file's name; Markdown for any other ending. */
 enum export_format export_format_of_path(const char *path);
 
-/* Gives the text piece by piece, never all of it at once, to `write`, which returns false (with
- * `e`) to stop. */
+/* Passes the text in pieces to `write`, which returns false (with `e`) to stop. */
 bool export_session(struct catalog *c, const char *reference, enum export_format format,
                     bool (*write)(void *context, const char *bytes, size_t len, struct error *e),
                     void *context, struct error *e);
 
-/* Into a file (0600) that appears under its name only when it is whole. FILE_ERROR when there is
- * one already, unless `replace`. */
+/* Writes a file (0600), which gets its name when it is complete. FILE_ERROR: the file exists,
+ * unless `replace`. */
 bool export_to_file(struct catalog *c, const char *reference, enum export_format format,
                     const char *path, bool replace, struct error *e);
 

@@ -1,5 +1,5 @@
-/* The desk that has a model propose what to remember of sessions that were archived: on its own
- * thread and connection, while nobody waits; what it found it tells with NOTICE_LEARNED. */
+/* The desk that has a model propose learned items from archived sessions, on its own thread and
+ * connection, while idle. NOTICE_LEARNED tells that there are new ones. */
 #ifndef SESSION_EXTRACTOR_H
 #define SESSION_EXTRACTOR_H
 
@@ -10,17 +10,17 @@
 
 struct extractor;
 
-/* NULL where [learned] extract is off. All are borrowed but `project`, the working directory, whose
- * proposals it tells of; with `serves`, of those of each session's own. */
+/* NULL if [learned] extract is off. Notices are about the proposals of `project`, the working
+ * directory; with `serves`, of each session's own project. All but `project` are borrowed. */
 struct extractor *extractor_new(const struct config *config, struct place *place,
                                 const char *project, bool serves, struct mailbox *notices);
 void extractor_free(struct extractor *x); /* NULL is fine: as the next */
 
-/* Sessions may wait. Any thread; once the store is there. */
+/* Looks for archived sessions. Any thread, once the store is open. */
 void extractor_want(struct extractor *x);
 
-/* Of a process without an engine: the sessions that wait, now; how many items were proposed. False:
- * some could not be asked about; they wait for the next call or engine. */
+/* In a process without an engine: has items proposed of all sessions that wait; *proposed is their
+ * number. False: some sessions failed, and wait for the next call or engine. */
 bool extractor_run(const struct operation_context *c, int *proposed, struct error *e);
 
 #endif

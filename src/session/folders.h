@@ -1,5 +1,5 @@
-/* Where other programs may name files: in the folder where the server was started (or a session
- * works) and those of [serve] folders. */
+/* The folders in which other programs may name files: the folder where the server was started (or a
+ * session works) and [serve] folders. */
 #ifndef SESSION_FOLDERS_H
 #define SESSION_FOLDERS_H
 

@@ -8,7 +8,7 @@
 
 /* graph/list gives a struct graph_part without observations and relations. */
 struct graph_list_params {
-    const char *after; /* from behind this name on; NULL: from the beginning */
+    const char *after; /* the name before the first one; NULL: from the beginning */
     int limit;         /* 0: all */
 };
 
@@ -17,13 +17,14 @@ struct graph_list_params {
 
 /* graph/create_entities, graph/create_relations, graph/add_observations (a struct graph_added);
  * graph/delete_entities, graph/delete_observations, graph/delete_relations: a struct graph_counts
- * of what is gone. graph/restore puts back what was deleted last through the same context, on the
- * desk also what the model deleted: the same. graph/stats gives a struct graph_stats; graph/export
- * and graph/import a struct graph_counts: what was written, and what was new.
+ * of what was deleted. graph/restore restores the last deletion of the same context, on the desk
+ * also one of the model, and gives its struct graph_counts. graph/stats gives a struct graph_stats;
+ * graph/export a struct graph_counts of what was written, graph/import one of what was new.
  *
- * graph/import reads all of the text before it writes: a line that is wrong is USAGE that names it
- * ("NAME:LINE: …"), and nothing is kept. It writes in steps, so that others write in between; what
- * stops it then says how much was added, and the same text adds the rest. */
+ * graph/import reads the whole text before it writes: a wrong line is USAGE that names it
+ * ("NAME:LINE: …"), and nothing is saved. It writes in steps, so that other processes can write in
+ * between. An error in a later step says how much was added; importing the same text again adds the
+ * rest. */
 
 extern const struct operation operation_graph_list, operation_graph_search, operation_graph_open,
     operation_graph_create, operation_graph_observe, operation_graph_relate, operation_graph_delete,

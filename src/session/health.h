@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "store/health.h"
 
-/* All that layers above the store keep in its database. */
+/* The parts of the database that belong to layers above the store. */
 extern const struct store_extension *const health_extensions[];
 
 struct health_report {
@@ -33,8 +33,8 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
                    bool (*progress)(void *context, int64_t events), void *context, struct error *e);
 void health_rescue_release(struct recovery *r);
 
-/* Files in the store's directory that nothing refers to: what a kill left, what was set aside, what
- * is not ours. Nothing is changed. */
+/* Files in the store's directory that nothing refers to: left by killed processes, copies of
+ * damaged databases, and foreign files. Nothing is changed. */
 
 /* X(NAME, "word") */
 #define ORPHAN_KINDS(X)                                                                            \
@@ -63,9 +63,9 @@ struct orphans {
 
 const char *orphan_word(enum orphan_kind kind); /* "removal" */
 
-/* Beside the database of this path (NULL: the default). None where the database cannot be read:
- * then nothing is known of what belongs to it. What another process makes or removes meanwhile is
- * not among them. */
+/* Finds the orphans beside the database of this path (NULL: the default). None if the database
+ * cannot be read, because it says which files belong to it. Files that another process makes or
+ * removes meanwhile are not among them. */
 void orphans_find(const char *store_path, struct orphans *out);
 void orphans_release(struct orphans *o);
 

@@ -1,7 +1,7 @@
-/* Sessions out of a file: what export_session() wrote (JSON, JSON Lines), or a list of messages in
- * OpenAI's form (an array, or an object with "messages"). The text is somebody else's: all of it is
- * checked before anything is written, and what does not fit is named by its place
- * ("messages[3].role", "line 12"). One transaction: all or nothing.
+/* Imports a session from a text: JSON or JSON Lines of export_session(), or a list of messages in
+ * OpenAI's form (an array, or an object with "messages"). The text is foreign: all of it is checked
+ * before anything is written, and an error names its place ("messages[3].role", "line 12"). One
+ * transaction.
  *
  * The text is read twice, an element at a time (of at most IMPORT_ELEMENT_BYTES),
  * in less than 100 MB of memory whatever it is. */
@@ -16,16 +16,16 @@
 #define IMPORT_MAX_BYTES (INT64_C(4) * 1024 * 1024 * 1024)
 
 struct import_options {
-    const char *title;     /* for a text that has none; NULL */
-    const char *directory; /* where it is said to have been, when the text does not say; NULL */
-    /* Every 64 KiB, in percent of the work; false: stop, INTERRUPTED. NULL: nobody asks. */
+    const char *title;     /* if the text has none; may be NULL */
+    const char *directory; /* working directory, if the text has none; may be NULL */
+    /* Called every 64 KiB with the percentage done; false stops with INTERRUPTED. May be NULL. */
     bool (*tell)(void *context, int percent);
     void *context;
 };
 
-/* From where the file stands to its end. What is no regular file is kept beside the store
- * meanwhile, under no name. A session whose id is in the store, or whose files are still to be
- * removed, gets a new one. */
+/* Reads from the file's present position to its end. Input that is not a regular file is copied to
+ * an unnamed file beside the store. A session whose id is in the store, or whose files are still to
+ * be removed, gets a new id. */
 bool import_session(struct catalog *c, FILE *in, const struct import_options *o,
                     struct session_info *out, struct error *e);
 

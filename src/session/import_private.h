@@ -1,6 +1,6 @@
-/* What the files of an import share: import.c looks at the text, then writes the session, and reads
- * what export_session() wrote; import_form.c finds out what a text is and reads lists of messages;
- * import_text.c reads the elements of a text. */
+/* Shared by the files of an import: import.c checks the text, then writes the session, and reads
+ * texts of export_session(); import_form.c recognises the form of a text and reads lists of
+ * messages; import_text.c reads the elements of a text. */
 #ifndef SESSION_IMPORT_PRIVATE_H
 #define SESSION_IMPORT_PRIVATE_H
 
@@ -37,7 +37,7 @@ struct import_text {
     int64_t line;         /* of the next byte, from 1 */
     struct buf element;   /* the line or value that was read last */
     int64_t element_line;
-    struct error fault; /* why it ends too early: it cannot be read on, or nobody wants it; ERR_OK:
+    struct error fault; /* why the text ends too early: a read error, or go_on() was false; ERR_OK:
                            it does not */
     bool (*go_on)(void *context, int64_t bytes);
     void *context;
@@ -52,13 +52,13 @@ void import_text_release(struct import_text *t);
 /* To its beginning, behind a byte order mark. */
 bool import_text_rewind(struct import_text *t, struct error *e);
 
-/* The next byte that is no blank; it stays. -1: there is none, or it cannot be read. */
+/* The next byte that is no blank, without taking it. -1: none, or a read error. */
 int import_text_peek(struct import_text *t);
 
-/* Over the next byte if it is this one and no blank. */
+/* Takes the next byte that is no blank, if it is `c`. */
 bool import_text_take(struct import_text *t, char c);
 
-/* That the text is no JSON here. Returns false. */
+/* Sets the error that the text is no JSON here. Returns false. */
 bool import_text_fault(struct import_text *t, const struct place *p, struct error *e);
 
 /* The next value as a tree, which the caller frees; NULL with `e`. */
@@ -68,7 +68,7 @@ struct json *import_text_value(struct import_text *t, const struct place *p, str
  * is too long. */
 bool import_text_line(struct import_text *t, struct error *e);
 
-/* `element`, which is empty then, as a tree, which the caller frees; NULL with `e`. */
+/* Parses `element` and clears it. The caller frees the tree; NULL with `e`. */
 struct json *import_text_parse(struct import_text *t, const struct place *p, struct error *e);
 
 /* One reading of a text. */

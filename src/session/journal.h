@@ -21,29 +21,29 @@ struct journal {
     const char *directory;   /* of the store's file, for locks; borrowed; NULL: in memory alone */
     struct mailbox *notices; /* borrowed */
     struct session_info info;
-    int64_t told;   /* numbers up to this are not given again, see event_log_skip_told() */
+    int64_t told;   /* event numbers up to this are used, see event_log_skip_told() */
     bool stored;    /* the session has a row */
-    bool read_only; /* opened to be read */
-    bool lasting;   /* a session keeps its row also while nothing was said or written in it */
+    bool read_only; /* opened with JOURNAL_READ */
+    bool lasting;   /* a session keeps its row without messages and draft, too */
     int lock;       /* held from the first write on; -1: not held */
 
-    /* What the next request would carry. A session that was only opened has its counters, and its
-     * messages from journal_load() on. */
+    /* The content of the next request. A session that was only opened has the counters; its
+     * messages are loaded by journal_load(). */
     struct history history;
     struct snapshot_rows rows; /* of its older messages */
     bool loaded;
-    bool counted;                           /* those counters are known; else only loading tells */
+    bool counted;                           /* the counters are known; else journal_load() counts */
     int64_t estimate, last_input, unpriced; /* before that */
     struct request_measure measure;
     int compactions; /* in force, before that */
     bool suspended;
 
-    const struct discard_sink *sink; /* borrowed; NULL: what goes is not indexed */
-    void (*left)(void *context, const char *session_id); /* a session that has messages and was
-                            written to is not this journal's any more; NULL: nobody listens */
+    const struct discard_sink *sink; /* borrowed; NULL: dropped messages are not indexed */
+    void (*left)(void *context, const char *session_id); /* called when the journal leaves a
+                            session that it wrote to and that has messages; may be NULL */
     void *left_context;
 
-    /* What streamed since the last checkpoint. */
+    /* Text that streamed since the last checkpoint. */
     struct buf pending;
     struct event_pieces pending_pieces;
     enum event_type pending_type;
@@ -59,25 +59,25 @@ struct journal {
 void journal_init(struct journal *j, struct mailbox *notices);
 void journal_release(struct journal *j);
 
-/* A new session, which gets its row with its first event or draft. */
+/* Begins a new session, which gets its row with its first event or draft. */
 void journal_begin(struct journal *j, const char *directory);
 
 enum journal_access { JOURNAL_RESUME, JOURNAL_READ };
 
-/* Opens a kept one in place of the current, which stays untouched on failure. JOURNAL_RESUME takes
+/* Opens a saved session in place of the current one, which stays on failure. JOURNAL_RESUME takes
  * its lock and takes it out of the archive; JOURNAL_READ does neither. After a run that was killed
  * the next event skips numbers, see event_log_skip_told(). `tail` (NULL: not wanted) receives the
  * last screens' events. Cost does not grow with the session. */
 bool journal_open(struct journal *j, const char *reference, enum journal_access access,
                   struct event_list *tail, bool *more, struct error *e);
 
-/* Leaves the session: the state of none. */
+/* Leaves the session: state as after journal_init(). */
 void journal_close(struct journal *j);
 
-/* The last screens' events, with what streamed so far; all that was emitted is shown before. */
+/* The last screens' events, with the text streamed so far. Shows all emitted events first. */
 bool journal_tail(struct journal *j, struct event_list *tail, bool *more, struct error *e);
 
-/* The history as the store has it; what is in memory stays on failure. */
+/* Loads the history from the store; the history in memory stays on failure. */
 bool journal_load(struct journal *j, struct error *e);
 
 /* struct agent's emit. Takes the event. Deltas are shown at once, or joined into one while the
@@ -89,16 +89,16 @@ bool journal_emit(void *journal, struct event *ev, struct error *e);
  * is filled in. Whatever fails, history, row and store are as before. */
 enum commit_result journal_compact(void *journal, struct event *completed, struct error *e);
 
-/* Takes the newest compaction that is in force back: the history is read again from the log without
- * it, later messages stay; its entries are withdrawn; one transaction with the event. Not while a
- * turn runs. SESSION_COMPACTION_DISABLED is not its business; AGENT_ERROR when there is none. */
+/* Undoes the newest compaction in force: reads the history again from the log without it, keeps
+ * later messages and withdraws its entries, in one transaction with the event. Not while a turn
+ * runs. The caller checks that compaction is enabled; AGENT_ERROR: there is no compaction. */
 bool journal_uncompact(struct journal *j, struct error *e);
 
 /* Pins the message of this number, or unpins it. AGENT_ERROR when the history has no such message
  * or it is a tool's or a summary. */
 bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e);
 
-/* Writes the row, with the session's lock, and notes that it is there. */
+/* Writes the session's row, after taking its lock if it is not held. */
 bool journal_write_row(struct journal *j, struct error *e);
 
 /* NULL or "" for none. */

@@ -6,11 +6,11 @@
 
 #include "base/err.h"
 
-/* Takes "DIR/locks/ID.lock", made where it lacks. Never waits: SESSION_BUSY when another process
- * has it. `fd` is -1 on failure. */
+/* Locks "DIR/locks/ID.lock" and creates it if needed. Never waits: SESSION_BUSY if another process
+ * has the lock. `fd` is -1 on failure. */
 bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e);
 
-/* Work that one process does at a time: its name is that of its lock, whose file stays. */
+/* Work that one process does at a time. Its name is that of its lock file, which stays. */
 #define LOCK_INGEST "corpora"
 #define LOCK_VECTORS "corpora-vectors"
 bool lock_is_of_work(const char *name);
@@ -22,22 +22,22 @@ bool lock_try(const char *dir, const char *name, int *fd, bool *waits, struct er
 /* -1 is fine; sets it to -1. */
 void lock_drop(int *fd);
 
-/* Whether nobody holds the session's lock; where nobody can tell, somebody does. */
+/* True if no process holds the session's lock; false also if that cannot be determined. */
 bool lock_is_free(const char *dir, const char *session_id);
 
-/* Whether a process holds the lock of this name in the directory of locks. A file that is no lock
- * is none that is held. */
+/* True if a process holds the lock of this name in the directory of locks. False for a file that is
+ * no lock. */
 bool lock_is_held(int locks, const char *name);
 
-/* Takes the file of a session that is no more away; its holder keeps what it has. That it lacks is
- * fine. */
+/* Removes the lock file of a deleted session; a holder keeps its lock. A missing file is no error.
+ */
 bool lock_remove(const char *dir, const char *session_id, struct error *e);
 
-/* Whether a session is known. False: nobody can tell. */
+/* Sets whether a session is known. False: that cannot be determined. */
 typedef bool lock_ask(void *context, const char *session_id, bool *known);
 
-/* Removes the lock files that nobody holds and whose sessions are not known. Ends at the first that
- * nobody can tell of: to ask a store that does not answer takes seconds. */
+/* Removes the lock files that no process holds and whose sessions are not known. Ends when `ask`
+ * returns false: asking a store that does not answer takes seconds. */
 void lock_sweep(const char *dir, lock_ask *ask, void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* Semantic memory as the operations on it find it (memory_operations.h). Belongs to one thread. */
+/* The context of the operations on semantic memory (memory_operations.h). Belongs to one thread. */
 #ifndef SESSION_MEMORIES_H
 #define SESSION_MEMORIES_H
 
@@ -16,20 +16,20 @@
 
 struct memories {
     const struct config *config;
-    struct store *store; /* borrowed; NULL: nothing was ever kept, then `recall` is not there */
-    char *directory;     /* of the store; NULL: it is in memory */
-    char *project;       /* working directory, where no session is named */
+    struct store *store;         /* borrowed; NULL: nothing was ever saved, and `recall` is empty */
+    char *directory;             /* of the store; NULL: it is in memory */
+    char *project;               /* working directory, where no session is named */
     struct session_info named;   /* the session that the row names (memories_work_in()) */
     const char *session;         /* that is open, for scopes; NULL: none. Borrowed, as the next */
-    const struct wakeup *wakeup; /* ends what a search waits for; NULL: nothing does */
+    const struct wakeup *wakeup; /* ends the waits of a search; NULL: nothing does */
     struct recall recall;
     VEC(struct memory_forgotten) forgotten; /* that can be put back, the last one last */
-    VEC(struct learned_items) unlearned;    /* the same of what was learned */
+    VEC(struct learned_items) unlearned;    /* the same for learned items */
 };
 
-/* On the caller's connection: NULL is an empty memory, for what only reads. `directory` is that of
- * the store; NULL: it is in memory. `project`: the working directory, for scopes. Whether there is
- * to be a memory is the caller's question (operation.h). */
+/* Uses the caller's connection; NULL: an empty memory, for operations that only read. `directory`
+ * is that of the store; NULL: the store is in memory. `project`: the working directory, for scopes.
+ * The caller has checked that memory is enabled (operation.h). */
 struct memories *memories_new(const struct config *config, struct store *store,
                               const char *directory, const char *project);
 void memories_free(struct memories *m); /* NULL is fine */
@@ -40,8 +40,8 @@ static inline const struct memory_ops *memories_ops(const struct memories *m)
     return m->recall.memory->ops;
 }
 
-/* The row that runs is for this session, by any reference (sessions.h); NULL: it names none. Its
- * directory is the project from then on, until the next row says otherwise. */
+/* Sets the session that the running row names, by any reference (sessions.h); NULL: none. Its
+ * directory is the project until the next row calls this. */
 bool memories_work_in(struct memories *m, const char *reference, struct error *e);
 /* That session, else the open one; NULL: none. / Its working directory, else the context's. */
 const char *memories_session(const struct memories *m);
@@ -55,20 +55,20 @@ bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN 
 /* `reference`: an entry's id or the beginning of it; NULL is USAGE. *id is the caller's to free. */
 bool memories_resolve(struct memories *m, const char *reference, char **id, struct error *e);
 
-/* The graph of facts as the operations on it find it (graph_operations.h). Belongs to one thread.
+/* The context of the operations on the graph of facts (graph_operations.h). Belongs to one thread.
  */
 
 struct graphs {
     struct graph graph; /* its store NULL: nothing was ever kept */
-    bool lazy; /* words of what was deleted are taken out by graph_purge(), which somebody calls */
+    bool lazy;          /* the caller removes deleted words from the index, with graph_purge() */
     VEC(struct graph_part) gone; /* that can be put back, the last one last */
 };
 enum { GRAPHS_GONE = 100 /* deletions that can be undone */ };
 
-/* Takes what a call deleted. */
+/* Takes a deleted part, for graph/restore. */
 void graphs_keep_gone(struct graphs *g, struct graph_part *gone);
 
-/* On the caller's connection; NULL is an empty graph, for what only reads. */
+/* Uses the caller's connection; NULL: an empty graph, for operations that only read. */
 struct graphs *graphs_new(const struct config *config, struct store *store);
 void graphs_free(struct graphs *g); /* NULL is fine */
 

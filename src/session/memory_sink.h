@@ -1,7 +1,7 @@
-/* Gives conversations to semantic memory: what a compaction drops (compact/discard.h), and the
- * messages of sessions that were left. Of what a compaction drops the oldest messages are indexed
- * in its transaction; if there are many, the others are deferred, and indexed in the background out
- * of the log. */
+/* Indexes conversations in semantic memory: messages that a compaction drops (compact/discard.h),
+ * and messages of sessions that were left. The oldest dropped messages are indexed in the
+ * compaction's transaction; if there are many, the others are deferred and indexed from the log in
+ * the background. */
 #ifndef SESSION_MEMORY_SINK_H
 #define SESSION_MEMORY_SINK_H
 
@@ -27,8 +27,8 @@ bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *mor
 bool memory_sink_follow(const struct memory_sink *sink, struct store *s, const char *session_id,
                         struct error *e);
 
-/* Which session comes into semantic memory next ([memory] index = sessions): one that nobody has
- * open any more, that is archived, or that nothing was said in for an hour. */
+/* The next session to index ([memory] index = sessions): one that no process has open any more,
+ * that is archived, or that got no message for an hour. */
 
 enum { FOLLOW_IDLE_MS = 60 * 60 * 1000 };
 
@@ -41,7 +41,7 @@ struct memory_follow {
     void *context;
 };
 
-/* What the configuration says. */
+/* True if the configuration turns this on. */
 bool memory_follow_is_on(const struct config *config);
 
 /* Whether one is to be followed now; else *wait_ms is how long until the next may be, -1: nothing
