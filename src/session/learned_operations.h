@@ -1,5 +1,5 @@
-/* The operations on learned memory: learned/…, and what they take and give. An item is named by its
- * id or the beginning of it. Texts of parameters are borrowed. */
+/* The operations on learned memory (learned/…), their parameters and results. An item is named by
+ * its id or the beginning of it. Texts of parameters are borrowed. */
 #ifndef SESSION_LEARNED_OPERATIONS_H
 #define SESSION_LEARNED_OPERATIONS_H
 
@@ -8,21 +8,21 @@
 #include "session/notice.h"
 #include "session/operation.h"
 
-/* learned/list and learned/search give a struct learned_items. Words are those of learned_item.h;
- * NULL: any. USAGE where a word is none of them. */
+/* learned/list and learned/search give a struct learned_items. Scope, kind and state are words
+ * of learned_item.h; NULL: any. USAGE: an unknown word. */
 struct learned_list_params {
     const char *query; /* words; NULL: any text */
-    const char *scope; /* "tool" and "history" are what the logs of sessions say; NULL: what was
-                          said, of project and user */
+    const char *scope; /* "tool" and "history" are computed from the logs of sessions; NULL:
+                          items of project and user */
     const char *kind, *state, *tag;
-    const char *project; /* "all", or a directory of it; NULL: the session's, else the one of the
+    const char *project; /* "all", or a directory in it; NULL: the session's, else that of the
                             working directory */
-    const char *session; /* what was said in it, of its project; as in catalog.h */
-    bool unused;         /* active ones that no session was told of */
+    const char *session; /* only items from this session; a reference (catalog.h) */
+    bool unused;         /* only active items that no session was told of */
     int limit;           /* 0: all */
 };
 
-/* Active ones with a word of the query, most words first. */
+/* Active items with a word of the query, most words first. */
 struct learned_search_params {
     const char *query, *scope, *kind, *tag, *project, *session;
     int limit;
@@ -34,22 +34,22 @@ struct learned_id_params {
     const char *id;
 };
 
-/* What no pattern of directives fits is a fact about the project. */
+/* A text that is no directive (knowledge/directive.h) becomes a fact about the project. */
 struct learned_add_params {
     const char *text;
-    const char *scope;   /* "project" or "user"; NULL: what its kind says */
-    const char *session; /* that it is said in, of whose project it is; NULL: the open one, and the
+    const char *scope;   /* "project" or "user"; NULL: by its kind */
+    const char *session; /* its session and the session's project; NULL: the open session and the
                             project of the working directory */
 };
 struct learned_add_result {
     struct learned_item item;
-    bool known; /* it was there */
+    bool known; /* the item existed already */
 };
 struct learned_edit_params {
     const char *id, *text;
 };
 
-/* All or none, with their history. */
+/* Deletes all of the items with their history, or none. */
 struct learned_forget_params {
     VEC(const char *) ids;
 };
@@ -57,7 +57,8 @@ struct learned_forget_result {
     int deleted; /* items; their history is not counted */
 };
 
-/* What was forgotten last through the same context; gives a struct learned_item. */
+/* learned/restore restores the items that were last forgotten in the same context, and gives a
+ * struct learned_item. */
 
 /* learned/stats: of the session's project (NULL: of the working directory's), and the user's. */
 struct learned_stats_params {
@@ -67,7 +68,7 @@ struct learned_stats {
     int64_t active, candidates, superseded, rejected;
 };
 
-/* NOTICE_LEARNED of the project of that directory, as the store has it now. The caller frees. */
+/* Makes a NOTICE_LEARNED about the project of the directory from the store. The caller frees. */
 struct notice *learned_notice(struct store *s, const char *directory, bool proposed);
 
 extern const struct operation operation_learned_list, operation_learned_search,

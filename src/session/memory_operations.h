@@ -1,4 +1,4 @@
-/* The operations on semantic memory: memory/…, and what they take and give. An entry is named by
+/* The operations on semantic memory (memory/…), their parameters and results. An entry is named by
  * its id or the beginning of it. Texts of parameters are borrowed. */
 #ifndef SESSION_MEMORY_OPERATIONS_H
 #define SESSION_MEMORY_OPERATIONS_H
@@ -8,20 +8,20 @@
 #include "session/operation.h"
 
 /* memory/search. A scope is "all", "project", "session=REFERENCE" (an id that entries have, else as
- * catalog.h) or NULL: as configured, where "session" is "all" as long as none is open. USAGE where
- * it is none of these. */
+ * catalog.h) or NULL: as configured; a configured "session" means "all" while no session is open.
+ * USAGE: any other scope. */
 enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
 struct memory_search {
     const char *query; /* blank: the newest entries */
     const char *scope;
-    const char *session; /* whose scopes "project" and "session" are; NULL: of the open
-                            one, and of the working directory */
+    const char *session; /* for the scopes "project" and "session"; NULL: the open
+                            session and the working directory */
     int limit;
     enum memory_order order;
     struct memory_filter filter;
     bool typing; /* the last word may be the beginning of one */
 };
-/* The rows of a filter, in the shape of a struct S that has one. */
+/* The members of a filter, for the shape of a struct S that has one. */
 #define MEMORY_FILTER(S)                                                                           \
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, struct S, filter.origin),                  \
                 .names = &memory_filter_origins,                                                   \
@@ -65,29 +65,29 @@ struct memory_pin_params {
     bool pinned;
 };
 
-/* All or none. */
+/* Deletes all of the entries or none. */
 struct memory_forget_params {
     VEC(const char *) ids;
 };
 struct memory_forget_result {
     int deleted;
-    int summaries; /* that quote what went, and are flagged */
+    int summaries; /* that quote deleted entries and are flagged */
 };
 
-/* What was forgotten last through the same context, and not put back yet. */
+/* memory/restore restores the last deletion of the same context that was not restored yet. */
 struct memory_restore_result {
     char *id; /* its first entry */
     int summaries;
 };
 
-/* memory/index: whether sessions from before memory followed them are to come in. Where the context
- * has a stream they do so before the row is done. USAGE where [memory] index says otherwise. */
+/* memory/index: whether to index sessions that are older than memory. If the context has a stream
+ * they are indexed before the row returns. USAGE: [memory] index does not allow it. */
 enum memory_index_choice { MEMORY_INDEX_ALL, MEMORY_INDEX_NONE };
 struct memory_index_params {
     enum memory_index_choice sessions;
 };
 struct memory_index_result {
-    int64_t sessions; /* that were meant */
+    int64_t sessions; /* sessions that the choice applied to */
 };
 
 /* memory/stats gives a struct memory_stats. */
@@ -95,15 +95,16 @@ struct memory_index_result {
 struct memory_export_result {
     int64_t entries;
 };
-/* memory/import keeps entries in steps of one transaction each, so that another program can write
- * meanwhile and what was read stays if it is killed; to import the same text again adds nothing. A
- * line that is wrong is USAGE that names it ("NAME:LINE: …"), and what stands before it has been
- * imported. Bytes that are no UTF-8 become U+FFFD; empty lines are passed over. */
+/* memory/import saves entries in steps of one transaction each, so that other programs can write in
+ * between and a killed import keeps its steps; importing the same text again adds nothing. A wrong
+ * line is USAGE that names it ("NAME:LINE: …"); the lines before it have been imported. Bytes that
+ * are no UTF-8 become U+FFFD; empty lines are skipped. */
 struct memory_import_result {
-    int64_t lines, stored; /* also where it fails: what was kept by then */
+    int64_t lines, stored; /* on failure, too: the entries saved so far */
 };
 
-/* memory/reindex: the words anew in the configured language, then vectors for all that lack one. */
+/* memory/reindex builds the index of words again in the configured language, then makes missing
+ * vectors. */
 
 extern const struct operation operation_memory_search, operation_memory_list, operation_memory_read,
     operation_memory_around, operation_memory_edit, operation_memory_pin, operation_memory_forget,

@@ -1,6 +1,6 @@
-/* Everything that can be asked of the engine is one row of one table:
- * what it is called, what it takes and gives (shapes), what must hold before, and the function that
- * does it. Surfaces call rows and hold no logic of their own; the table knows none of them. */
+/* The table of operations. Each operation of the engine is one row: its name, the shapes of its
+ * parameters and result, its conditions and its function. Surfaces call rows and have no logic of
+ * their own; the table does not depend on any surface. */
 #ifndef SESSION_OPERATION_H
 #define SESSION_OPERATION_H
 
@@ -14,13 +14,14 @@
 #include "config/config.h"
 #include "session/catalog.h"
 
-/* Names of members that are the same in every row: any reference to a session (sessions.h), and the
- * words of the person. */
+/* Member names that are the same in every row: a reference to a session (sessions.h), and the
+ * user's text. */
 #define SESSION_MEMBER "session_id"
 #define PROMPT_MEMBER "prompt"
 
-/* On which thread of an engine it runs; a command of the command line runs it on its own. What
- * writes to a kept session is the agent thread's in an engine, as that holds the open ones. */
+/* The thread of an engine that runs the operation; the command line runs it on its own thread. In
+ * an engine, operations that write to a saved session run on the agent thread, which has the open
+ * sessions. */
 enum operation_executor {
     OPERATION_CALLER,
     OPERATION_READ,
@@ -29,38 +30,37 @@ enum operation_executor {
     OPERATION_CONVERSATION
 };
 
-/* What must hold before it is run, and what is said where it does not. */
+/* Conditions of an operation, and the error if one is not met. */
 enum operation_need {
-    NEED_STORE = 1,  /* sessions are kept, else SESSION_PERSISTENCE_DISABLED */
-    NEED_MEMORY = 2, /* else MEMORY_DISABLED */
-    NEED_WRITE = 4,  /* the store opened for writing; an executor that has it for reading refuses
-                        with SESSION_STORE_ERROR */
-    NEED_STREAM = 8, /* a stream to read from or to write to, else USAGE */
+    NEED_STORE = 1,       /* sessions are kept, else SESSION_PERSISTENCE_DISABLED */
+    NEED_MEMORY = 2,      /* else MEMORY_DISABLED */
+    NEED_WRITE = 4,       /* the store is open for writing, else SESSION_STORE_ERROR */
+    NEED_STREAM = 8,      /* a stream to read from or to write to, else USAGE */
     NEED_COMPACTION = 16, /* histories are shortened, else SESSION_COMPACTION_DISABLED */
     NEED_GRAPH = 32,      /* the graph of facts, else MEMORY_DISABLED */
     NEED_CORPORA = 64,    /* corpora, else MEMORY_DISABLED */
     NEED_LEARNED = 128    /* learned memory, else MEMORY_DISABLED */
 };
 
-/* The least caller of another program that may call a row (HTTP and MCP have CLIENT unless they
- * were started with more, the other protocols OWNER). Callers in the same process, the terminal and
- * the command line, are not asked. */
+/* The least authority with which another program may call a row. HTTP and MCP have CLIENT unless
+ * they were started with more; the other protocols have OWNER. The terminal and the command line,
+ * in the same process, may call every row. */
 enum authority {
-    AUTHORITY_TERMINAL, /* none: also of a row that does not say */
+    AUTHORITY_TERMINAL, /* no other program; the default */
     AUTHORITY_OWNER,    /* deletes, moves content in and out, changes settings, approves tools */
     AUTHORITY_CLIENT    /* converses, reads and searches sessions and memory */
 };
 const char *authority_name(enum authority a); /* "terminal", "owner", "client" */
 
-/* What is too large for a struct: bytes that come or go, and how far it is. */
+/* Bytes that are too many for a struct, and progress. */
 struct operation_stream {
     FILE *in;         /* of an import */
-    const char *name; /* of that, for errors */
-    /* Of an export, piece by piece; false (with `e`) stops it. */
+    const char *name; /* of `in`, for errors */
+    /* Takes the pieces of an export; false (with `e`) stops it. */
     bool (*write)(void *context, const char *bytes, size_t len, struct error *e);
-    /* NULL: nobody asks. `what` is the row's ("words", "vectors", "percent", "entries"); `of` may
-     * be 0, unknown. False stops with INTERRUPTED; it is also called when `wake_fd` (-1: none) is
-     * readable while a network is waited for. */
+    /* Takes progress; may be NULL. `what` is "words", "vectors", "percent" or "entries"; `of` 0:
+     * unknown. False stops with INTERRUPTED. Also called when `wake_fd` (-1: none) is readable
+     * while the operation waits for the network. */
     bool (*tell)(void *context, const char *what, int64_t done, int64_t of);
     int wake_fd;
     void *context;
@@ -70,36 +70,35 @@ struct memories;
 struct graphs;
 struct corpora;
 
-/* What a row works on. Belongs to one thread. */
+/* The data that rows work on. Belongs to one thread. */
 struct operation_context {
     const struct config *config;
     const char *project; /* working directory */
-    unsigned met;        /* needs that are, NEED_STREAM aside */
+    unsigned met;        /* needs that are met, except NEED_STREAM */
     struct catalog catalog;
-    struct memories *memories; /* NULL: the context is not one for memory */
-    struct graphs *graphs;     /* NULL: nor for the graph */
-    struct corpora *corpora;   /* NULL: nor for corpora */
+    struct memories *memories; /* NULL: the context has no memory */
+    struct graphs *graphs;     /* NULL: no graph */
+    struct corpora *corpora;   /* NULL: no corpora */
     const struct operation_stream *stream;
     /* Adds what is wrong with what the surface alone knows ([keys], the theme); NULL: it has none.
      */
     void (*check_screen)(const struct config *config, const char *path,
                          struct config_problems *problems);
-    const struct wakeup *wakeup; /* polled by what takes long; NULL: nothing ends it */
+    const struct wakeup *wakeup; /* polled by long operations; NULL: nothing interrupts them */
 };
 
-/* What becomes of a request while a turn runs in its conversation: it is done at once, or when the
- * turn has ended; it is refused with SESSION_BUSY; or it ends the turn, if that is of the session
- * that it names, and is done then. A request that a turn refuses ends a question to a server
- * between turns. */
+/* Handling of a request while a turn runs in its conversation: do it now; do it after the turn;
+ * refuse it with SESSION_BUSY; or end the turn, if it is of the session that the request names, and
+ * do it then. A request of WHEN_REFUSED ends a question to a server between turns. */
 enum operation_when { WHEN_NOW, WHEN_LATER, WHEN_REFUSED, WHEN_ENDS };
 
-/* What an engine that serves does first for the session that a request names: nothing (the request
- * makes a session, or is about none), see that no other conversation has it, open it for reading,
- * open it for writing. */
+/* Preparation of the named session in an engine that serves: nothing (the request makes a session
+ * or needs none), claim the session for the conversation, open it for reading, open it for writing.
+ */
 enum operation_want { WANTS_NOTHING, WANTS_SESSION, WANTS_READING, WANTS_WRITING };
 
-/* What keeps a conversation busy until the answer, which then has a result also if it failed (with
- * the member "error"). */
+/* The work that keeps a conversation busy until the answer, which then has a result on failure, too
+ * (with the member "error"). */
 enum operation_busy { BUSY_NOT, BUSY_TURN, BUSY_COMPACTION };
 
 /* A stream that protocols carry in JSON, as the member "content". */
@@ -115,14 +114,14 @@ struct operation {
     const struct shape *result; /* NULL: it gives nothing */
     enum operation_executor executor;
     unsigned needs; /* of enum operation_need */
-    bool lasting;   /* it leaves something behind, and not in the store */
+    bool lasting;   /* it changes something outside the store */
     bool opens;     /* its result is the session that it opens (struct session_info) */
     enum operation_content content;
-    /* `result` is empty, and again where this fails. NULL: it needs an engine (engine.h), whose
-     * conversations know how. */
+    /* `result` is empty before, and after a failure. NULL: a conversation of an engine runs the row
+     * (`converse`). */
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
-    /* Of OPERATION_CONVERSATION: how a conversation does it, on its thread, and when. `params` and
-     * `result` as above. */
+    /* Of OPERATION_CONVERSATION: the function, on the conversation's thread, and when it runs.
+     * `params` and `result` as above. */
     bool (*converse)(struct conversation *c, const void *params, void *result, struct error *e);
     enum operation_when in_turn;
     enum operation_busy busy;
@@ -150,49 +149,49 @@ struct operation {
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */
 
-/* It changes something: what was begun is done, whether or not anybody waits for the answer. */
+/* True if the operation changes something: it is done even if no caller waits for the answer. */
 bool operation_lasts(const struct operation *o);
 
-/* Whether build and configuration have what the row needs: false with the code of what is lacking.
- * Whether a store is there, can be written, or a stream comes along, shows when it is called. */
+/* True if build and configuration meet the row's needs; false with the error of the missing one.
+ * The store and the stream are checked when the row is called. */
 bool operation_offered(const struct operation *o, const struct config *config, struct error *e);
 
-/* Opens what the row works on (store_path NULL: the default), with a connection of its own, for it
- * and the other rows of its executor that need no more. False where a need is not met. A store that
- * does not exist yet is empty to readers. `config` and `project` are borrowed. */
+/* Opens the context of a row with its own connection (store_path NULL: the default), for this row
+ * and others of its executor with no more needs. False: a need is not met. A store that does not
+ * exist is empty to readers. `config` and `project` are borrowed. */
 bool operation_open(struct operation_context *c, const struct operation *o,
                     const struct config *config, const char *store_path, const char *project,
                     struct error *e);
 void operation_close(struct operation_context *c);
 
-/* Checks the row's needs and runs it. `params` and `result` are structs of its shapes. The result
- * is empty where this fails, whatever stood there before; else the caller's to release with its
- * shape. */
+/* Checks the row's needs and runs it. `params` and `result` are structs of its shapes. On failure
+ * the result is empty; else the caller releases it with its shape. `*result` may be uninitialised.
+ */
 bool operation_call(struct operation_context *c, const struct operation *o, const void *params,
                     void *result, struct error *e);
 
-/* What a surface asked of the engine, and the answer to it. Both are whole and immutable once they
- * are sent; who pops one frees it. */
+/* A request of a surface to the engine, and its answer. Both are immutable once they are sent; the
+ * thread that pops one frees it. */
 
 struct operation_request {
     uint64_t id; /* of the engine's counting, from 1 */
     const struct operation *operation;
     void *params;               /* struct of the row's shape; NULL: it takes none */
-    char session[UUID_LEN + 1]; /* that it is for, or that was in front; "": none */
+    char session[UUID_LEN + 1]; /* the session of the request, else the one in front; "": none */
 };
 
 /* Copies the parameters. */
 struct operation_request *operation_request_new(const struct operation *o, const void *params);
 void operation_request_free(struct operation_request *r); /* NULL is fine */
 
-/* Where the parameters name a session; NULL: they do not. */
+/* The member of the parameters that names a session; NULL: they have none. */
 char **operation_request_session(struct operation_request *r);
 void operation_request_name(struct operation_request *r, const char *session);
 
 struct operation_answer {
-    struct operation_request *request; /* what was asked: nothing is lost */
+    struct operation_request *request; /* owned */
     void *result;       /* struct of the row's shape; NULL: it gives none, or failed */
-    char *text;         /* that it wrote to its stream; NULL: none */
+    char *text;         /* written to the stream; NULL: none */
     struct error error; /* ERR_OK: it was done */
 };
 

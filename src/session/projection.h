@@ -1,6 +1,6 @@
-/* Files that are derived from a session's log, for people and their tools:
- * sessions/ID/transcript.md, events.jsonl and summary.txt (the newest summary of a compaction that
- * holds) beside the store. They are never read back; deleting them loses nothing, and rebuilding
+/* Files that are derived from a session's log, for users and their tools:
+ * sessions/ID/transcript.md, events.jsonl and summary.txt (of the newest compaction in force)
+ * beside the store. The program never reads them back; deleting them loses nothing, and rebuilding
  * gives the same bytes. */
 #ifndef SESSION_PROJECTION_H
 #define SESSION_PROJECTION_H
@@ -11,38 +11,37 @@
 #include "session/catalog.h"
 #include "session/conversation_operations.h"
 
-/* Adds what the log has gained since the last time; writes all anew when the files are not as they
- * were left. Cost grows with what was added. A store of memory alone has none. */
+/* Appends the events since the last update; writes all files again if they were changed. The cost
+ * grows with the new events. A store in memory has no files. */
 bool projection_update(struct catalog *c, const char *id, struct error *e);
 
-/* The same after a change that is kept whatever becomes of the files: a failure is logged. */
+/* As projection_update(); a failure is logged, because the files can be rebuilt. */
 void projection_follow(struct catalog *c, const char *id);
 
-/* Writes the files of one session (its id) anew. */
+/* Writes the files of the session with this id again. */
 bool projection_rebuild(struct catalog *c, const char *id, struct error *e);
 
-/* Takes the files and their directory away; what lacks is fine. */
+/* Removes the files and their directory; missing ones are no error. */
 bool projection_remove(struct catalog *c, const char *id, struct error *e);
 
-/* Whether there are files of this name, of those that are whole or of those that are being written.
- */
+/* True if `name` is that of a derived file, or with `unfinished` of one that is being written. */
 bool projection_has(const char *name, bool unfinished);
 
-/* "DIR/sessions/ID"; the caller frees. NULL where the store is in memory alone. */
+/* "DIR/sessions/ID"; the caller frees. NULL: the store is in memory. */
 char *projection_directory(const struct catalog *c, const char *id);
 
-/* sessions/ID/image-UUID.png: an image of a message, beside the files that are derived from the
- * session. Its message has its path; it goes with the session. */
+/* sessions/ID/image-UUID.png: an image of a message, whose block has the path. It is deleted with
+ * the session. */
 
-/* Writes a new file in a session's directory, which is made where it lacks. USAGE where `data`
- * (base64) is none of the images that models take, or larger than they do. */
+/* Writes a new file in a session's directory, which is created if needed. USAGE: `data` (base64) is
+ * no image that models accept, or is too large. */
 bool image_file_add(const char *directory, const char *data, struct session_image *out,
                     struct error *e);
 
-/* Removes those in the directory. False with errno. */
+/* Removes the images in the directory. False with errno. */
 bool image_file_remove_all(int directory);
 
-/* Whether that is the name of one, or one that it has while it is written. */
+/* True if `file` is the name of an image, or with `unfinished` of one that is being written. */
 bool image_file_is(const char *file, bool unfinished);
 
 #endif

@@ -1,5 +1,5 @@
-/* The operations on kept sessions: session/…, and what they take and give. A session is named by a
- * reference (catalog.h). Texts of parameters are borrowed. */
+/* The operations on saved sessions (session/…), their parameters and results. A session is named by
+ * a reference (catalog.h). Texts of parameters are borrowed. */
 #ifndef SESSION_SESSION_OPERATIONS_H
 #define SESSION_SESSION_OPERATIONS_H
 
@@ -7,13 +7,13 @@
 #include "session/export.h"
 #include "session/operation.h"
 
-/* The row of a member that names one. In an engine with a conversation in front NULL means that; a
- * caller from outside has no such thing. */
+/* The member that names a session. NULL: that of the conversation in front, if the engine has one.
+ */
 #define SESSION_FIELD(S)                                                                           \
     SHAPE_REQ_AS(SESSION_MEMBER, S, session,                                                       \
                  "Id, title, unique part of an id, \"last\" or \"~N\".", .least = 1)
 
-/* What takes a session and nothing else. */
+/* Parameters of operations that take a session only. */
 struct session_params {
     const char *session;
 };
@@ -37,7 +37,7 @@ struct session_search_result {
 /* session/read (gives a struct session_info), archive, unarchive, delete and rebuild take a struct
  * session_params. */
 
-/* A page of a transcript: behind an event, or with `newest` the last ones before one. */
+/* A page of a transcript: the events after one, or with `newest` the last ones before one. */
 struct session_history_params {
     const char *session;
     int64_t after;
@@ -49,14 +49,14 @@ struct session_history_params {
 struct session_history_result {
     struct session_info session;
     struct event_list events;
-    bool more;     /* beyond the page, in the direction that was asked */
-    int64_t large; /* the event before which the page ended, as it alone has more bytes; 0: none */
+    bool more;     /* there are more in this direction */
+    int64_t large; /* the page ended before this event, which alone is too large; 0: none */
 };
 
-/* Of a page that names no bound. */
+/* Bytes of a page if `bytes` is 0. */
 enum { SESSION_HISTORY_BYTES = 4 << 20 };
 
-/* A part of an event's line: an event of any size is read so, in bounded memory. */
+/* A part of an event's line, to read an event of any size in bounded memory. */
 struct session_event_params {
     const char *session;
     int64_t seq, from; /* the event; 0, then `next` of the part before */
@@ -64,10 +64,10 @@ struct session_event_params {
 };
 struct session_event_result {
     char *type, *text;
-    int64_t next; /* 0: that was the end */
+    int64_t next; /* 0: the end */
 };
 
-/* Texts that were sent, of all sessions. */
+/* The user's messages of all sessions. */
 struct session_inputs_params {
     int limit;
 };
@@ -89,19 +89,19 @@ struct session_fork_params {
     bool before_compaction;
 };
 
-/* Without a path the text goes to the stream. */
+/* path NULL: the text goes to the stream. */
 struct session_export_params {
     const char *session, *path;
     enum export_format format;
     bool replace;
 };
 
-/* Out of the stream; gives a struct session_info. */
+/* Reads the stream; gives a struct session_info. */
 struct session_import_params {
     const char *title, *directory;
 };
 
-/* What a change gives. */
+/* Result of operations that change a session. */
 struct session_changed {
     char id[UUID_LEN + 1];
 };
@@ -113,26 +113,27 @@ extern const struct operation operation_session_list, operation_session_search,
     operation_session_fork, operation_session_export, operation_session_import,
     operation_session_rebuild;
 
-/* The operations on compactions: compaction/…, and what they take and give. Texts of parameters are
- * borrowed. */
+/* The operations on compactions (compaction/…), their parameters and results. Texts of parameters
+ * are borrowed. */
 
-/* A page of the events that the messages which a compaction dropped were made of. */
+/* A page of the events whose messages a compaction dropped. */
 struct compaction_ledger_params {
     const char *session; /* a reference (catalog.h) */
     int64_t seq;         /* of its compaction_completed */
-    int64_t place;       /* of the page's first among all of them; 0: the first */
+    int64_t place;       /* index of the page's first event among all of them */
     int limit;
 };
 struct compaction_ledger {
     struct event *completed;
     struct event_list events;
-    bool more;             /* behind the page */
-    bool quotes_forgotten; /* its summary: something that memory was told to forget */
+    bool more;             /* there are more after the page */
+    bool quotes_forgotten; /* the summary quotes an entry that was forgotten */
 };
 
 extern const struct operation operation_compaction_ledger;
 
-/* The compaction_completed of this number; the caller frees. USAGE: there is no such event. */
+/* Reads the compaction_completed of this number; the caller frees. USAGE: there is no such event.
+ */
 bool compaction_find(struct store *s, const char *session, int64_t seq, struct event **out,
                      struct error *e);
 
