@@ -1,8 +1,8 @@
-/* What the files of the agent thread share: conversation.c is its loop and decides when a request
+/* Shared by the files of the agent thread: conversation.c has its loop and decides when a request
  * is done; conversation_session.c opens, changes and leaves sessions; conversation_place.c has
- * their directory, settings and what a server needs to open them; conversation_turn.c turns,
- * notices and what the surface does for tools; conversation_compact.c compaction and the next
- * request by parts; conversation_memory.c memory, learned items, the graph, corpora and files of
+ * their directory and settings, and opens them for a server; conversation_turn.c has turns, notices
+ * and the tasks of the surface for tools; conversation_compact.c compaction and the parts
+ * of the next request; conversation_memory.c memory, learned items, the graph, corpora and files of
  * instructions. */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
@@ -20,7 +20,7 @@
 #include "session/memory_sink.h"
 #include "session/session_operations.h"
 
-/* A tool that waits for the user's word. */
+/* A tool call that waits for approval. */
 struct question {
     const char *id; /* of the call; NULL: none is open */
     const struct tool_call *call;
@@ -29,24 +29,24 @@ struct question {
     enum approval_answer answer;
 };
 
-/* What a tool wants of the surface. */
+/* A task of the surface for a tool (NOTICE_READ, NOTICE_WRITE, NOTICE_RUN). */
 struct wanted {
-    int64_t number; /* those before it are over */
+    int64_t number; /* tasks with smaller numbers are over */
     bool waits, answered;
-    struct surface_answer_params answer; /* owned, where it was answered */
+    struct surface_answer_params answer; /* owned, if `answered` */
 };
 
-/* A draft summary that waits for the user's word. */
+/* A draft summary that waits for the user's decision. */
 struct review {
     const struct draft *draft; /* NULL: none is open */
     bool answered;
     struct draft_verdict verdict;
 };
 
-/* COMPACTION: by hand. ASIDE: asks the server something between turns. */
+/* COMPACTION: requested by the user. ASIDE: a question to the server between turns. */
 enum doing { IDLE, TURN, COMPACTION, ASIDE };
 
-/* Corpora that the user named in a session, up to a message. */
+/* The corpora that the user has named in a session up to a message. */
 struct named_corpora {
     struct text_list names;
     char session[UUID_LEN + 1];
@@ -57,19 +57,19 @@ struct named_corpora {
 struct conversation {
     struct engine *engine;
     struct seat seat;
-    bool is_first;               /* of the engine, whose options say what it opens */
-    bool tidies;                 /* what is done once a process: there is seldom any */
+    bool is_first;               /* the engine's first, which opens the session of the options */
+    bool tidies;                 /* it does the work that a process does once, while idle */
     const struct config *config; /* the engine's */
-    char *labels;                /* for a session that is begun; NULL: none */
+    char *labels;                /* of a new session; NULL: none */
     char *root; /* directory that it works in, resolved; the engine's, or its session's */
     int root_fd;
 
     struct wakeup wakeup;
     struct store *store;
-    /* Where memory, graph, learned items and corpora are: `store`, or the file for reading alone
-     * beside a store in memory (engine's `lasting`). */
+    /* The store of memory, graph, learned items and corpora: `store`, or beside a store in memory
+     * the file, for reading only (the engine's `lasting`). */
     struct store *lasting;
-    struct error fault; /* why there is none; every request is refused with it */
+    struct error fault; /* why there is no store; every request is refused with it */
     struct journal journal;
     struct backend backend;
     struct approval_policy policy;
@@ -80,51 +80,51 @@ struct conversation {
     struct tool_surface tool_surface;
     struct review review;
     struct compact_settings compact;
-    struct backend summary_backend; /* where [compaction] names another provider or model */
+    struct backend summary_backend; /* used if [compaction] names another provider or model */
     struct summariser summariser;   /* borrows from that, or from `backend` */
     char *summariser_label;
-    bool failure_told; /* compaction_failed came since it was asked for */
+    bool failure_told; /* a compaction_failed came since the request */
 
-    struct recall recall;  /* on `store`; its memory is NULL where there is none */
-    struct recall earlier; /* the same on `lasting`, where that is another */
+    struct recall recall;  /* on `store`; its memory is NULL without memory */
+    struct recall earlier; /* on `lasting`, if that is another store */
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
     struct tool_learned tool_learned;
     struct tool_graph tool_graph; /* on `lasting`, while it is open */
-    struct corpora *corpora;      /* likewise; NULL: there are none */
+    struct corpora *corpora;      /* on `lasting`; NULL: none */
     struct tool_corpora tool_corpora;
     struct named_corpora named_corpora;
-    int cited; /* passages that were given for the last message */
+    int cited; /* passages that were sent with the last message */
     struct toolset tools;
 
-    enum memory_access access; /* of the open session, as the next */
+    enum memory_access access; /* of the open session; so is `level` */
     enum tools_offer level;
     struct instructions instructions; /* as of the last turn that began, or of who looked */
-    char *graph_hint;                 /* likewise; NULL: nothing */
-    char *project;                    /* that it works in; NULL: not looked for yet */
-    char *learned;                    /* what the model is told of learned memory; NULL: nothing */
-    bool learned_used;                /* … which was counted for this session */
-    /* How tools fared before the session was opened: it changes with every call, and what stands
-     * behind a change in a prompt is in no cache. */
+    char *graph_hint;                 /* read with the instructions; NULL: none */
+    char *project;                    /* of `root`; NULL: not determined yet */
+    char *learned;                    /* text about learned memory in the prompt; NULL: none */
+    bool learned_used;                /* `learned` was counted as used for this session */
+    /* Results of tools before the session was opened. Not updated with each call: a change in the
+     * prompt makes the provider's cache useless for all text after it. */
     struct learned_items tool_usage;
     bool tool_usage_known;
 
-    char *newer_draft; /* that came since a message was taken, whose sending uses up the older one;
-                          NULL: none */
+    char *newer_draft; /* a draft that came after a message was taken, whose turn deletes the older
+                          draft; NULL: none */
 
     int64_t last_cached; /* input of the last answer that the provider had cached; -1 unknown */
 
     enum doing doing;
     enum input_origin origin; /* of the message of the newest turn */
     int64_t busy_since_ms;    /* clock_mono_ms() at which the turn or compaction began */
-    int64_t idle_at_ms;       /* … at which what was said is to be indexed although nobody leaves;
-                                 0: nothing is */
-    struct turn_result *turn; /* of the turn that runs */
+    int64_t idle_at_ms;       /* time at which to index the messages of a session that stays open;
+                                 0: none */
+    struct turn_result *turn; /* of the running turn */
     bool prepared;            /* … the model could be asked */
     bool cancelled;
     bool begun;     /* the open session was begun here */
-    bool looked_at; /* of an engine that serves: it was opened to be read */
-    bool gone;      /* it was put away */
+    bool looked_at; /* in an engine that serves: it was opened for reading */
+    bool gone;      /* the open session was archived or deleted */
     bool quit;
 };
 
@@ -133,11 +133,11 @@ void conversation_handle(struct conversation *c, struct operation_request *r); /
 bool conversation_go_on(void *conversation);
 /* Asks the server something between turns, for a few seconds at most. */
 void conversation_step_aside(struct conversation *c);
-void conversation_finish(struct conversation *c); /* idle again */
-/* Answers that it was not done. Takes the request. */
+void conversation_finish(struct conversation *c); /* back to IDLE */
+/* Answers with the error. Takes the request. */
 void conversation_refuse(struct conversation *c, struct operation_request *r,
                          const struct error *e);
-/* As its row says; session/open with `read_only` wants to read. */
+/* The `wants` of the row; session/open with `read_only` wants reading. */
 enum operation_want conversation_wants(const struct operation_request *r);
 
 /* conversation_place.c */
@@ -167,11 +167,11 @@ bool conversation_opens_for(struct conversation *c, const struct operation_reque
 struct operation_request *conversation_take_waiting_turn(struct conversation *c);
 
 void tell(struct conversation *c, struct notice *n);
-void tell_fault(struct conversation *c, const struct error *e); /* of what nobody asked for */
+void tell_fault(struct conversation *c, const struct error *e); /* a failure without a request */
 void tell_session(struct conversation *c, bool opened);
 void tell_provider(struct conversation *c);
 void tell_busy(struct conversation *c, bool busy);
-/* Everything that a surface shows of the session: for one that showed another session. */
+/* Sends all notices about the session's state, to a surface that showed another session. */
 void tell_all(struct conversation *c);
 void tell_page(struct conversation *c, struct event_list *tail, bool more); /* takes the events */
 
@@ -179,19 +179,20 @@ void tell_page(struct conversation *c, struct event_list *tail, bool more); /* t
 /* Before the first request: the first conversation opens what the options say. */
 void conversation_begin(struct conversation *c);
 bool conversation_choose(struct conversation *c, struct error *e);
-bool conversation_need_backend(struct conversation *c, struct error *e); /* chooses if none is */
+/* Chooses provider and model if nothing is chosen. */
+bool conversation_need_backend(struct conversation *c, struct error *e);
 bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e);
 void conversation_note_backend(struct conversation *c);
-/* The reference names the open session; NULL and "" do. */
+/* True if the reference names the open session, or is NULL or "". */
 bool conversation_means_current(struct conversation *c, const char *reference);
-/* Gives a session/open to another conversation that has the session open; false: none has. */
+/* Passes a session/open to another conversation that has the session open; false: none has. */
 bool conversation_hands_over(struct conversation *c, struct operation_request *r);
-/* A session that was put away is followed by a new one, if it was in front. */
+/* After the open session was archived or deleted: begins a new one, if it was in front. */
 void conversation_give_way(struct conversation *c);
 
 /* conversation_turn.c */
-/* What the agent needs for a request. */
+/* The agent for a request; conversation_agent_release() releases it. */
 struct agent conversation_agent(struct conversation *c);
 void conversation_agent_release(struct agent *a);
 /* False: the session is open for reading only. */
@@ -204,11 +205,11 @@ void conversation_know_surface(struct conversation *c);
 void conversation_forget_surface(struct conversation *c);
 
 /* conversation_compact.c */
-/* Adds what compaction needs; nothing where it is off. */
+/* Sets the agent's members for compaction, if compaction is on. */
 void conversation_equip(struct conversation *c, struct agent *a);
 void conversation_read_compaction(struct conversation *c);
 void conversation_forget_summariser(struct conversation *c);
-/* Whether automatic compaction stopped, and from how many tokens on it would happen. */
+/* True if automatic compaction was stopped. conversation_threshold(): the tokens that cause one. */
 bool conversation_suspended(struct conversation *c);
 int64_t conversation_threshold(const struct conversation *c);
 void tell_draft(struct conversation *c);
@@ -222,11 +223,11 @@ void conversation_close_corpora(struct conversation *c);
 
 void conversation_note_indexed(struct conversation *c);   /* a compaction was kept */
 void conversation_note_said(struct conversation *c);      /* a turn has ended */
-int conversation_idle_wait(const struct conversation *c); /* ms until that is long ago; -1: it is
-                                                             followed */
-void conversation_note_idle(struct conversation *c);      /* … when it is */
-/* Once, when there is time: whether sessions were left that nobody has looked at since, or are from
- * before and wait for the person's word. */
+int conversation_idle_wait(const struct conversation *c); /* ms until idle_at_ms; -1: no such
+                                                             time */
+void conversation_note_idle(struct conversation *c);      /* at idle_at_ms */
+/* Once, while idle: looks for sessions that were left and not indexed, and for older sessions about
+ * which the user has not decided. */
 void conversation_look_back(struct conversation *c);
 
 void conversation_open_learned(struct conversation *c); /* another session is open */

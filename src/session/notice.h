@@ -1,4 +1,4 @@
-/* What the engine tells a surface. Whole and immutable once pushed; who pops it frees it. */
+/* Notices of the engine to a surface. Immutable once pushed; the thread that pops one frees it. */
 #ifndef SESSION_NOTICE_H
 #define SESSION_NOTICE_H
 
@@ -17,65 +17,64 @@
 #include "session/conversation_operations.h"
 #include "session/operation.h"
 
-/* What there is of each kind; other members are empty.
+/* The members that each type sets; the others are empty.
  *
- * ANSWER: to a request (engine.h). `answer`.
+ * ANSWER: the answer to a request (engine.h). `answer`.
  *
- * The others come unasked. Each but ERROR names the session that it is about.
+ * The other types come without a request. All but ERROR name their session.
  *
- * ERROR: what nobody asked for could not be done: the session or the store of the start, a draft
+ * ERROR: a failure without a request: to open the session or store at the start, to save a draft
  *     that came during a turn. `error`.
- * SESSION: `info` with its draft, `meters`, `read_only`. `flag`: it was opened, and the transcript
- *     begins anew; else its title, labels or counters have changed.
- * PAGE: after a SESSION that was opened, if it has events: the last screens of it. `events`,
- *     ascending. `flag`: there are older ones. A surface may tell its views of older ones in the
- *     same way; `number` is the event before which they are then.
+ * SESSION: `info` with its draft, `meters`, `read_only`. `flag`: the session was opened and the
+ *     transcript begins again; else its title, labels or counters have changed.
+ * PAGE: after a SESSION with `flag`, if the session has events: the last screens of them. `events`,
+ *     ascending. `flag`: there are older ones. A surface may pass older events to its views in the
+ *     same way; then `number` is the event after the page.
  *
- * PROVIDER: what the session talks to, and why. `provider`, `model`, `reason`, `detail`; of
- *     `meters` the request, window and threshold.
+ * PROVIDER: the session's provider and model, and the reason. `provider`, `model`, `reason`,
+ *     `detail`; of `meters` the request, window and threshold.
  *
  * BUSY: `flag`: a turn or a compaction by hand began `number` ms ago; else it has ended. It comes
  *     before the first event of a turn, and after its last event and the answer to its request.
  *
- * EVENT: `event`. Numbers ascend. All but pieces of an answer (deltas) is in the log when it is
- * told; the log has pieces up to a second later, joined under the number of the last, or the whole
- * text alone. So who listens first, then reads the log behind a number (session/history), and drops
- * of what came meanwhile what the log had, misses nothing but pieces from before it listened, and
- * gets nothing twice.
+ * EVENT: `event`. Numbers ascend. All events but deltas are in the log before they are sent. Deltas
+ *     are in the log up to a second later, joined under the number of the last one, or only as the
+ *     whole text. A client that first listens, then reads the log after a number (session/history)
+ *     and skips received events that the log had, gets each event once; it can only miss deltas
+ *     from before it listened.
  *
  * APPROVAL: a tool asks before it runs, and waits for approval/decide. `text`: id of the call,
  *     `name`: tool, `detail`: its class, `args`: JSON, `preview`: the difference or the command in
- *     full, `guarded`: the place of keys or of the program's own files that it leads to, which is
- *     asked each time; NULL: none. `grant`: which calls "session" allows, to be read; NULL: it is
- *     as "once". It is over when tool_execution_completed comes.
+ *     full, `guarded`: the place of keys or of the program's own files that it accesses, which
+ *     needs approval each time; NULL: none. `grant`: text about the calls that "session" allows;
+ *     NULL: the same as "once". Ends with tool_execution_completed.
  *
- * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`:
+ * CHANGE: a tool begins to change a file without asking. `text`: id of the call, `preview`:
  *     the difference.
  *
- * READ: a tool wants the text of a file, which the surface may have open, and waits for
- *     tool/answer, some seconds at most. `number`: of what is wanted, `detail`: the path.
- * WRITE: … a file written. `number`, `detail`, `text`: the content.
- * RUN: … a command run. `number`, `text`: the command of a shell, `args`: what the shell does
- *     before (child_environment_script()), `detail`: the directory, `limit`: bytes of what it
- *     prints that are wanted, the last ones.
- * ENOUGH: what `number` says is not waited for any more. A command ends now; within a moment what
- *     it has printed is still taken.
+ * READ: a tool needs the text of a file, which the surface may have open, and waits some seconds
+ *     for tool/answer. `number`: of this task, `detail`: the path.
+ * WRITE: a tool needs a file written. `number`, `detail`, `text`: the content.
+ * RUN: a tool needs a command run. `number`, `text`: the shell command, `args`: shell commands to
+ *     run before it (child_environment_script()), `detail`: the directory, `limit`: the answer has
+ *     at most so many bytes of output, the last ones.
+ * ENOUGH: the tool does not wait for `number` any more. End a command; its output is still accepted
+ *     for a moment.
  *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
- *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
- *     compaction_failed comes.
+ *     `detail`: "provider/model" or NULL, `draft`: figures. Ends with compaction_completed or
+ *     compaction_failed.
  *
- * MEMORY_STATE: `stats`, when the making of vectors goes on or waits, or sessions from before come
- *     in.
+ * MEMORY_STATE: `stats`, while vectors are made or wait, or older sessions are indexed.
  *
- * LEARNED: what was learned has changed; `number`: items of the project `text` and the user that
- *     wait for their word. `flag`: a model proposed some of them just now.
+ * LEARNED: learned items have changed; `number`: items of the project `text` and of the user that
+ *     wait for the user's decision. `flag`: a model has just proposed some of them.
  *
- * MEMORY_OFFER: `number` sessions from before are not in memory; memory/index says whether they are
- *     to be. Once a start.
+ * MEMORY_OFFER: `number` older sessions are not in memory; memory/index decides whether to index
+ *     them. Once after the start.
  *
- * CORPORA_STATE: an ingest goes on or ends: `progress`, `error` where it failed. `flag`: or vectors
- *     of passages are made: `number` lack, `error` says why it waits. */
+ * CORPORA_STATE: an ingest goes on or ends: `progress`, `error` if it failed. With `flag`: vectors
+ *     of passages are made: `number` are missing, `error` is the reason for waiting. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
@@ -98,7 +97,7 @@ enum notice_type {
     NOTICE_TYPES /* how many */
 };
 
-/* Why this provider; the surface has the words. As enum choice_reason of provider/choose.h. */
+/* The reason for the provider; surfaces word it. As enum choice_reason of provider/choose.h. */
 enum provider_reason {
     PROVIDER_BY_OPTION,
     PROVIDER_BY_CONFIG,
@@ -118,19 +117,19 @@ struct meters {
     int64_t threshold;           /* of compaction; 0: histories are not shortened */
     int compactions;             /* in force */
     bool suspended;              /* automatic compaction stopped after failures */
-    bool memory;                 /* semantic memory is there */
-    enum memory_access access;   /* … and what the session may do with it */
+    bool memory;                 /* semantic memory is available */
+    enum memory_access access;   /* of the session to memory */
     struct usage total;
-    double cost;       /* USD of the session's calls whose cost is known; negative: of none is it */
-    bool cost_partial; /* there are others */
+    double cost;       /* USD of the session's calls with a known cost; negative: none has one */
+    bool cost_partial; /* the cost of other calls is unknown */
     /* The budget that is nearest its end; NULL: none is set. */
     const char *budget; /* "max_tokens"; static */
-    int budget_percent; /* of it that is used */
+    int budget_percent; /* used part of it */
 };
 
 struct notice {
     enum notice_type type;
-    char session[UUID_LEN + 1]; /* that it is about, or that an answer is of; "": none */
+    char session[UUID_LEN + 1]; /* of the notice or answer; "": none */
     struct operation_answer *answer;
     struct event *event;
     struct session_info info;
@@ -149,7 +148,7 @@ struct notice {
 
 struct notice *notice_new(enum notice_type type);
 
-/* NULL: none. */
+/* Sets the session; NULL: none. */
 void notice_name_session(struct notice *n, const char *id);
 
 void notice_free(struct notice *n);
