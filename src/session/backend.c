@@ -201,7 +201,7 @@ bool backend_ask_name(struct backend *b)
         choose_listed_model(&b->choice, &listed);
         find_facts(b);
     } else {
-        b->name_asked = may_go_on(b); /* who was stopped asks again */
+        b->name_asked = may_go_on(b); /* ask again after an interruption */
     }
     provider_names_release(&listed);
     return known;
@@ -232,7 +232,7 @@ bool backend_ask_window(struct backend *b)
         return false;
     struct provider_call call = quiet_call(b);
     if (!b->choice.provider->window(&call, b->choice.model, &window)) {
-        b->window_asked = may_go_on(b); /* who was stopped asks again */
+        b->window_asked = may_go_on(b); /* ask again after an interruption */
         return false;
     }
     if (window <= 0 || window == b->facts.window)

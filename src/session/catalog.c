@@ -246,7 +246,7 @@ static bool set_archived(struct catalog *c, struct session_info *info, bool arch
     return sessions_put(c->store, info, e);
 }
 
-enum { REST_MS = 6 }; /* who waits to write looks every few milliseconds */
+enum { REST_MS = 6 }; /* a connection that waits to write tries every few milliseconds */
 
 /* False: nothing is left to do, or it cannot be done now. */
 static bool purge_step(struct catalog *c, struct memory *m)
@@ -344,7 +344,7 @@ bool removal_finish(struct catalog *c, const char *id, struct error *e)
     return true;
 }
 
-/* Whoever had the lock before may have finished it, and the id be in use again. */
+/* The earlier holder of the lock may have finished the removal, and the id may be in use again. */
 static bool finish_locked(struct catalog *c, const char *id, struct error *e)
 {
     bool due;

@@ -12,10 +12,11 @@
 #include "session/conversation_private.h"
 
 enum {
-    PATIENCE_MS = 15000,  /* somebody else may import months of talk, and a person can end it */
+    PATIENCE_MS =
+        15000, /* another process may import months of messages; the user can end the wait */
     UNATTENDED_MS = 5000, /* as every command waits */
     GRACE_MS = 3000,      /* of that, also when an end is wanted: other threads write, too */
-    REST_MS = 300,        /* without a request, before what nobody waits for is done */
+    REST_MS = 300,        /* without a request, before background work is done */
     ASIDE_MS = 5000,      /* that a server has to answer what is asked between turns */
     REMOVALS_AT_ONCE = 8
 };
@@ -411,7 +412,7 @@ static bool (*question_for(const struct conversation *c))(struct backend *b)
 {
     const struct backend *b = &c->backend;
     if (c->engine->options.serves || !*c->journal.info.id)
-        return NULL; /* a server has none who looks at them */
+        return NULL; /* no user looks at a server's sessions */
     if (backend_wants_name(b))
         return backend_ask_name;
     return backend_wants_window(b) ? backend_ask_window : NULL;

@@ -18,7 +18,7 @@ void conversation_read_compaction(struct conversation *c)
     c->last_cached = -1;
 }
 
-/* --- who writes summaries --- */
+/* --- the summariser --- */
 
 struct wish {
     const char *provider, *model; /* NULL: that provider's own */
@@ -96,7 +96,7 @@ static const struct summariser *find_summariser(void *conversation, struct error
     return &c->summariser;
 }
 
-/* NULL: nobody could be chosen. The caller frees. */
+/* NULL: no model could be chosen. The caller frees. */
 static char *summary_label(struct conversation *c)
 {
     const struct backend *b = summary_backend(c, &(struct error){0});

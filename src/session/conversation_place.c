@@ -319,7 +319,7 @@ bool conversation_opens_for(struct conversation *c, const struct operation_reque
         c->looked_at = c->journal.read_only;
     if (conversation_choose(c, &fault))
         tell_provider(c);
-    else /* who needs a model will say what lacks */
+    else /* an operation that needs a model reports the error */
         backend_forget(&c->backend);
     return true;
 }

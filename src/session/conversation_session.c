@@ -168,7 +168,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     if (!serves)
         tell_page(c, &tail, more);
     count_history(c);
-    if (access == JOURNAL_RESUME) /* a turn that was killed told nobody that it ended */
+    if (access == JOURNAL_RESUME) /* a killed turn sent no notice of its end */
         conversation_project(c);
     return true;
 }
@@ -645,7 +645,7 @@ bool converse_delete(struct conversation *c, const void *params, void *result, s
     return ok;
 }
 
-/* Begun by somebody who then had no use for it. */
+/* A session that was begun and not used. */
 static bool is_untouched(const struct conversation *c)
 {
     const struct session_info *info = &c->journal.info;

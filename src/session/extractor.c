@@ -24,7 +24,7 @@ struct extractor {
     char *project;
     const char *directory; /* of the store, where the desk has no place */
     bool serves;
-    VEC(struct event *) owed; /* uses that could not be noted yet, since somebody has the session */
+    VEC(struct event *) owed; /* uses that are not appended yet, because the session is open */
 };
 
 /* --- the call --------------------------------------------------------------------------------- */

@@ -273,7 +273,7 @@ static const char *called_name(const struct import_openai *r, const char *id)
     return NULL;
 }
 
-/* A result that nobody asked for stays in the transcript; the history passes over it. */
+/* A result without a call stays in the transcript; the history skips it. */
 static bool add_tool(struct import_openai *r, const struct json *message, const struct place *p,
                      struct content *c, struct error *e)
 {

@@ -249,7 +249,7 @@ void journal_stamp(const struct journal *j, struct event *ev)
     memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
 }
 
-/* Drops streamed text that is whole elsewhere, or that nobody needs. */
+/* Drops streamed text that is complete in another event or not needed. */
 static void journal_forget_deltas(struct journal *j)
 {
     buf_release(&j->pending);
@@ -338,7 +338,7 @@ static bool needs_row(enum event_type type)
     return type == EVENT_TURN_STARTED || is_run_end(type) || type == EVENT_COMPACTION_FAILED;
 }
 
-/* Nothing will complete what streamed so far. */
+/* After these events no event will have the whole of the streamed text. */
 static bool leaves_deltas(enum event_type type)
 {
     return is_run_end(type) || type == EVENT_RETRYING;

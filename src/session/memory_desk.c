@@ -86,7 +86,7 @@ static void add_work(const struct memory_work *w, bool works, struct memory_stat
     s->waits_for = w->why.code != ERR_OK ? mem_strdup(w->why.text) : NULL;
 }
 
-/* A state that cannot be read is not told; who asks for it is told why. */
+/* A state that cannot be read is not sent; memory/stats reports the error. */
 static void tell_state(struct memory_desk *d, const struct wakeup *wakeup, bool works)
 {
     struct error e;

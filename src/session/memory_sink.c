@@ -229,7 +229,7 @@ static bool is_left(const struct memory_follow *f, const struct memory_due *due)
                         : f->has_left && f->has_left(f->context, due->session_id);
 }
 
-/* The newest one that was left; those of which somebody has the lock become idle. */
+/* The newest session that was left; one that another process has locked counts when it is idle. */
 static bool find_left(const struct memory_follow *f, int64_t since_ms, char **session_id,
                       int64_t *oldest_ms, struct error *e)
 {
