@@ -12,8 +12,7 @@
 #include "session/conversation_private.h"
 
 enum {
-    PATIENCE_MS =
-        15000, /* another process may import months of messages; the user can end the wait */
+    PATIENCE_MS = 15000,  /* another process may import for long; the user can end the wait */
     UNATTENDED_MS = 5000, /* as every command waits */
     GRACE_MS = 3000,      /* of that, also when an end is wanted: other threads write, too */
     REST_MS = 300,        /* without a request, before background work is done */
