@@ -13,10 +13,10 @@
 
 enum {
     PATIENCE_MS = 15000,  /* another process may import for long; the user can end the wait */
-    UNATTENDED_MS = 5000, /* as every command waits */
-    GRACE_MS = 3000,      /* of that, also when an end is wanted: other threads write, too */
+    UNATTENDED_MS = 5000, /* as for every command */
+    GRACE_MS = 3000,      /* part of it, kept at the end of the program: other threads write, too */
     REST_MS = 300,        /* without a request, before background work is done */
-    ASIDE_MS = 5000,      /* that a server has to answer what is asked between turns */
+    ASIDE_MS = 5000,      /* for the server to answer a question between turns */
     REMOVALS_AT_ONCE = 8
 };
 

@@ -120,7 +120,7 @@ struct operation {
     /* `result` is empty before, and after a failure. NULL: a conversation of an engine runs the row
      * (`converse`). */
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
-    /* Of OPERATION_CONVERSATION: the function, on the conversation's thread, and when it runs.
+    /* For OPERATION_CONVERSATION: the function, on the conversation's thread, and when it runs.
      * `params` and `result` as above. */
     bool (*converse)(struct conversation *c, const void *params, void *result, struct error *e);
     enum operation_when in_turn;
