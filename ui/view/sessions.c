@@ -140,7 +140,7 @@ static void forget_preview(struct sessions *s)
 
 void sessions_ask(struct sessions *s)
 {
-    const char *query = editor_text(s->query), *id = sessions_selected_id(s);
+    const char *query = editor_text(s->query);
     bool blank = query[strspn(query, " \t")] == '\0';
     const struct session_filter filter = {.text = query,
                                           .state = s->shows_archived || !blank ? SESSION_ANY
@@ -159,6 +159,7 @@ void sessions_ask(struct sessions *s)
     /* The page must hold the found message. It may begin with the first message of the user in it,
      * so behind such a message some of the answer is shown, too; behind an answer nothing. */
     const struct search_hit *hit = sessions_entry(s, s->selected).hit;
+    const char *id = sessions_selected_id(s); /* may be of a hit, which the above may release */
     struct session_history_params preview = {.session = id, .newest = true, .limit = PREVIEWED};
     if (hit)
         preview.before = hit->seq + (hit->role == ROLE_USER ? PREVIEWED / 2 : 1);
