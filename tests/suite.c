@@ -95,14 +95,6 @@ static void forget_all(void)
     vec_release(&files);
 }
 
-/* For ThreadSanitizer: hnswlib takes its locks in both orders, but each graph is used by one thread
- * only. */
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "deadlock:hnswlib\n";
-}
-
 int main(int argc, char **argv)
 {
     kill_watch_launch(argv);
