@@ -419,7 +419,7 @@ static const struct json *listed(const char *name)
     return NULL;
 }
 
-TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
+TEST_IF(capability_compaction(), what_writes_or_runs_a_model_is_there_where_it_was_allowed)
 {
     static const char *const reading[] = {"tiro_memory_search",       "tiro_memory_read",
                                           "tiro_sessions_search",     "tiro_session_read",

@@ -269,7 +269,7 @@ TEST(what_a_command_does_not_take_stays_in_the_editor)
 
 /* The focused list's keys come before the global ones, including keys that do not fit into its last
  * row. */
-TEST(help_begins_with_the_keys_of_what_has_the_keyboard)
+TEST_IF(capability_compaction(), help_begins_with_the_keys_of_what_has_the_keyboard)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "roses?", "Of roses.");

@@ -71,7 +71,7 @@ enum stop_reason {
 enum input_origin {
     INPUT_UNKNOWN,
     INPUT_TYPED,    /* by a person, in the terminal, an editor or as an argument; files that are
-                       attached to the message are not typed (chat/attached_file.h) */
+                       attached to the message are not typed (session_info.h) */
     INPUT_PIPED,    /* standard input that is no terminal */
     INPUT_ATTACHED, /* an attached file alone */
     INPUT_PROGRAM,  /* another agent, over MCP */

@@ -8,7 +8,7 @@
 #include "compact/plan.h"
 
 struct compact_mode {
-    const char *name; /* of config/compaction_modes.h */
+    const char *name; /* of COMPACTION_MODES (config/keys.h) */
 
     /* Sets the fates of in->count messages, which are FATE_STAYS before. compact_plan_make() puts
      * back pins, system messages and the open user message. */

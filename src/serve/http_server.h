@@ -1,5 +1,6 @@
 /* HTTP/1.1 on the server's one thread: sockets, connections and their limits, around libmicrohttpd.
- * It checks requests (http_checks.h) and hands them over whole; what they mean it does not know. */
+ * It checks requests (http_request.h) and hands them over whole, without reading what they ask for.
+ */
 #ifndef SERVE_HTTP_SERVER_H
 #define SERVE_HTTP_SERVER_H
 
