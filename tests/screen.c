@@ -50,7 +50,8 @@ struct screen {
     char *title;
     size_t bytes;
     struct buf log, row, text;
-    struct buf held; /* of an OSC whose rest has not come */
+    struct buf held;   /* of a sequence whose rest has not come */
+    char last_printed; /* that a repetition repeats */
 };
 
 static const struct screen_answer *answers_of_next;
@@ -355,11 +356,39 @@ static size_t whole_sequences(const char *bytes, size_t len)
     return begun;
 }
 
+/* The first `len` bytes of `bytes` without a sequence "ESC [ digits" at the end that may become a
+ * repetition. */
+static size_t before_open_repetition(const char *bytes, size_t len)
+{
+    size_t at = len;
+    while (at > 0 && bytes[at - 1] >= '0' && bytes[at - 1] <= '9')
+        at--;
+    return at >= 2 && bytes[at - 1] == '[' && bytes[at - 2] == '\033' ? at - 2 : len;
+}
+
+/* Draws repetitions (REP, "ESC [ N b") as N characters: libvterm wraps the character behind a
+ * repetition that ends in the last column but one. ncurses repeats printable ASCII only. */
 static void draw(struct screen *s, const char *bytes, size_t len)
 {
     buf_add(&s->held, bytes, len);
-    size_t whole = whole_sequences(s->held.data, s->held.len);
-    vterm_input_write(s->vt, s->held.data, whole);
+    size_t whole = before_open_repetition(s->held.data, whole_sequences(s->held.data, s->held.len)),
+           done = 0;
+    for (size_t i = 0; i + 2 < whole; i++) {
+        char *end;
+        if (s->held.data[i] != '\033' || s->held.data[i + 1] != '[')
+            continue;
+        unsigned long count = strtoul(s->held.data + i + 2, &end, 10);
+        if (end == s->held.data + i + 2 || *end != 'b')
+            continue;
+        vterm_input_write(s->vt, s->held.data + done, i - done);
+        s->last_printed = i > done ? s->held.data[i - 1] : s->last_printed;
+        for (; count > 0; count--)
+            vterm_input_write(s->vt, &s->last_printed, 1);
+        done = (size_t)(end + 1 - s->held.data);
+    }
+    vterm_input_write(s->vt, s->held.data + done, whole - done);
+    if (whole > 0)
+        s->last_printed = s->held.data[whole - 1];
     buf_consume(&s->held, whole);
 }
 

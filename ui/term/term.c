@@ -238,10 +238,6 @@ static bool start_curses(struct error *e)
         del_curterm(cur_term);
         use_tioctl(TRUE);
         term.screen = newterm(term.name, stdout, stdin);
-        /* libvterm, which is neovim's terminal, wraps the character behind a repeated run (REP)
-         * that ends in the last column but one. */
-        if (term.screen)
-            repeat_char = NULL;
     }
     return term.screen || err_set(e, ERR_USAGE,
                                   _("the terminal \"%.60s\" cannot be used; set TERM to another, "
