@@ -13,7 +13,7 @@
  * such skill. */
 char *skill_text(const char *name);
 
-/* The same of a text like that: a pure function. */
+/* The part of a SKILL.md below its front matter; the caller frees. Pure. */
 char *skill_body(const char *markdown);
 
 struct agent;

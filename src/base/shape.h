@@ -174,7 +174,8 @@ void shape_copy(const struct shape *s, void *to, const void *from);
  * ("\"hits[3].score\" does not fit; give a number"); every member is absent then. */
 bool shape_read(const struct shape *s, const struct json *v, void *object, struct error *e);
 
-/* The same of a foreign text, which is bounded (JSON_FOREIGN_VALUES) and has no NUL character. */
+/* As shape_read(), from a foreign text: refuses more than JSON_FOREIGN_VALUES values and NUL
+ * characters. */
 bool shape_parse(const struct shape *s, const char *text, size_t len, void *object,
                  struct error *e);
 

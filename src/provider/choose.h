@@ -63,7 +63,7 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
  * else the provider's usual one (many compatible servers list nothing and take any name). */
 bool choose_model(const struct provider_call *call, struct choice *c, struct error *e);
 
-/* The same of what the server has listed. */
+/* As choose_model(), from a list that the server has given already. */
 void choose_listed_model(struct choice *c, const struct provider_names *listed);
 
 /* OLLAMA_HOST with scheme and port added where they lack. The caller frees. */

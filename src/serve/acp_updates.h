@@ -1,5 +1,5 @@
-/* What happens in a session, as the updates that a client of the Agent Client Protocol is told:
- * events as they come, and those of the log to a client that loads the session. Pure. */
+/* Turns events of a session into updates of the Agent Client Protocol: events as they happen, and
+ * the events of the log for a client that loads the session. Pure. */
 #ifndef SERVE_ACP_UPDATES_H
 #define SERVE_ACP_UPDATES_H
 

@@ -375,8 +375,8 @@ static void on_hangups(void *context, short revents)
         exchange_hung_up(events[i].data.ptr, events[i].events & (EPOLLHUP | EPOLLERR));
 }
 
-/* What is read must be there in time; a peer that has left its reply lying is the library's to
- * notice, when it is called. */
+/* Ends requests that do not arrive in time. A client that does not read its reply is noticed by
+ * libmicrohttpd, when it is called. */
 static void on_tick(void *context)
 {
     struct http_server *h = context;

@@ -20,8 +20,8 @@
 /* Removals that a killed process left; so many are finished when a store is opened. */
 enum { REMOVALS_AT_ONCE = 64 };
 
-/* Those that a client can call. Not tool/answer: what it answers is told to ACP alone, which maps
- * it to requests of its own. */
+/* The operations that a client can call. tool/answer is missing: it answers notices that ACP alone
+ * gets, and ACP makes requests of its own of them. */
 static const struct operation *const rows[] = {
     &operation_engine_info,
     &operation_capabilities_get,

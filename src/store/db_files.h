@@ -7,9 +7,10 @@
 
 #include "base/err.h"
 
-/* Who has a database open, by the bytes of its files that SQLite locks (named in SQLite's documents
- * on the file format and the WAL's format). Looking takes no lock and changes nothing. This process
- * must not have the database open: closing a file drops a process's locks on it. */
+/* Tells which processes have a database open, by the bytes of its files that SQLite locks (see
+ * SQLite's documents on the file format and the WAL's format). Looking takes no lock and changes
+ * nothing. This process must not have the database open: closing a file drops a process's locks on
+ * it. */
 struct db_lock {
     bool open;   /* a process has it open: without WAL only while it reads */
     bool locked; /* a process keeps others from reading or writing */

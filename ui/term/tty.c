@@ -71,8 +71,8 @@ void tty_emergency_release(void)
 {
     int kept = errno;
     if (leave_len > 0) {
-        /* What other threads still draw goes nowhere. The terminal is written to by a descriptor of
-         * our own, or by standard output if there can be none. */
+        /* Output of other threads goes to /dev/null from here on. The terminal is written by a
+         * descriptor of our own, or by standard output if no descriptor can be had. */
         int terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (terminal < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)

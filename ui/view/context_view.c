@@ -190,7 +190,7 @@ static void add_kinds(struct context_view *v)
     message_row_field(&v->rows, text.data, (size_t)v->width, STYLE_DIM);
 }
 
-/* What a compaction now would do; the caller frees. */
+/* A sentence about the effect of a compaction now; the caller frees. */
 static char *forecast_text(const struct context_view *v)
 {
     const struct context *c = &v->context;

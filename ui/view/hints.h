@@ -92,7 +92,7 @@ enum {
 /* Rows down, negative: up; 0: the action does not move. `page` and `wheel`: their rows. */
 long moves_by_action(enum action action, long page, long wheel);
 
-/* The same of vi's letters, j k g G, and of Emacs' keys, Ctrl-N and Ctrl-P. */
+/* As moves_by_action(), for vi's letters (j k g G) and for Emacs' keys (Ctrl-N, Ctrl-P). */
 long moves_by_letter(const struct key *key);
 long moves_by_control(const struct key *key);
 

@@ -55,7 +55,7 @@ bool memory_view_focused(const struct view *view); /* it has the keyboard */
 /* Keys go to the pane beside the transcript, or to the message. False: there is none. */
 bool memory_view_focus(struct view *view, bool focused);
 
-/* What the transcript shows is to be seen, and keys are to go there. */
+/* Shows the transcript where the pane covers it, and gives the keyboard to the message. */
 void memory_view_uncover(struct view *view);
 
 /* Shows that message: of the open session, or of another one, which is opened read-only. */
