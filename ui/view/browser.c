@@ -120,6 +120,21 @@ void browser_refresh(struct browser *b)
     b->table->refresh(b);
 }
 
+void browser_ask(struct browser *b, const struct operation *o, const void *params,
+                 view_answer *take)
+{
+    view_withdraw(&b->view, b->asked);
+    b->asked = view_ask(&b->view, o, params, take);
+}
+
+void browser_take(struct operation_answer *a, void *to)
+{
+    const struct shape *shape = a->request->operation->result;
+    shape_release(shape, to);
+    memcpy(to, a->result, shape->size);
+    memset(a->result, 0, shape->size);
+}
+
 bool browser_came(struct browser *b, const char *words)
 {
     b->asked = 0;
@@ -188,14 +203,11 @@ static bool has_query(const struct browser *b)
     return !b->table->has_query || b->table->has_query(b);
 }
 
-void browser_to_query(struct view *v)
+void browser_to_query(struct browser *b)
 {
-    browser_of(v)->place = BROWSER_QUERY;
-}
-
-void browser_unfold(struct view *v)
-{
-    (void)outline_toggle(browser_of(v)->list->outline);
+    while (!has_query(b))
+        b->table->back(b);
+    b->place = BROWSER_QUERY;
 }
 
 bool browser_edit(struct editor *e, size_t most, enum action action, const struct key *key,
@@ -214,16 +226,32 @@ static bool move(struct browser *b, enum action action, const struct key *key)
     return mine;
 }
 
+/* Esc and Backspace go up, at the top to the query; the arrow does only where there are levels. */
 static bool list_key(struct browser *b, enum action action, const struct key *key)
 {
+    const struct browser_table *table = b->table;
     enum action letter = keymap_find_in(b->view.host->keymap, key, KEYS_PANE);
-    if (view_run_action(&b->view, b->table->letters, letter) ||
-        view_run_action(&b->view, b->table->keys, action))
-        return true;
     bool first = b->list->count == 0 || browser_chosen(b) == 0;
-    if (action != ACTION_UP || !first || !has_query(b))
+    bool up = action == ACTION_CANCEL || action == ACTION_BACKSPACE ||
+              (action == ACTION_LEFT && table->back);
+    if (table->act(b, letter) || table->act(b, action))
+        return true;
+    if (letter == ACTION_MEMORY_FORGET) {
+        AUTO(buf_release) struct buf question = BUF_INIT;
+        const char *why_not = table->question(b, &question);
+        if (why_not)
+            browser_say(b, STYLE_NOTE, why_not);
+        else
+            b->place = BROWSER_QUESTION;
+    } else if (letter == ACTION_MEMORY_QUERY) {
+        browser_to_query(b);
+    } else if (up && !has_query(b)) {
+        table->back(b);
+    } else if (up || (action == ACTION_UP && first && has_query(b))) {
+        b->place = BROWSER_QUERY;
+    } else {
         return move(b, action, key);
-    b->place = BROWSER_QUERY;
+    }
     return true;
 }
 
@@ -236,8 +264,10 @@ static bool query_key(struct browser *b, enum action action, const struct key *k
         mine = move(b, action, key);
     else if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(b->query) == 0))
         mine = false;
-    else if (browser_edit(b->query, BROWSER_QUERY_BYTES, action, key, &mine))
+    else if (browser_edit(b->query, BROWSER_QUERY_BYTES, action, key, &mine)) {
+        outline_choose(b->main.outline, 0);
         b->table->search(b);
+    }
     return mine;
 }
 
@@ -285,8 +315,8 @@ void browser_click(struct view *v, int row, int col)
     }
     b->place = BROWSER_LIST;
     if (outline_click(b->list->outline, row - b->top_rows) && browser_chosen(b) == before &&
-        !writing && b->table->open && !outline_unfolds(b->list->outline))
-        b->table->open(v);
+        !writing && !outline_unfolds(b->list->outline))
+        (void)b->table->act(b, ACTION_SEND);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -350,7 +380,7 @@ const struct rows *browser_rows(struct view *v)
     rows_clear(&b->rows);
     add_head(b);
     if (asks)
-        b->table->question(b, &foot);
+        (void)b->table->question(b, &foot);
     else if (b->remark.text)
         buf_addstr(&foot, b->remark.text);
     int feet = remark_height(foot.len > 0 ? foot.data : NULL, width, b->height, FOOT_ROWS);

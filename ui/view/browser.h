@@ -44,17 +44,18 @@ enum browser_place {
 
 /* A function that is NULL does nothing. */
 struct browser_table {
-    const struct view_key *letters; /* of KEYS_PANE, in the list */
-    const struct view_key *keys;    /* other actions, in the list */
+    /* An action in the list, of KEYS_PANE or KEYS_EVERYWHERE. False: it is none of this view. */
+    bool (*act)(struct browser *b, enum action action);
     void (*title)(const struct browser *b, struct buf *out);
     const char *(*empty)(const struct browser *b); /* shown in place of a list without entries */
     struct hint_table (*hints)(const struct browser *b);
-    bool (*has_query)(const struct browser *b); /* NULL: always */
+    bool (*has_query)(const struct browser *b); /* the list that is shown; NULL: always */
+    void (*back)(struct browser *b);            /* up from a list that has no query */
     void (*search)(struct browser *b);          /* the query was changed */
     void (*refresh)(struct browser *b);         /* asks for everything again */
     void (*more)(struct browser *b);            /* the last entry is chosen, by keys */
-    void (*open)(struct view *v);               /* a second click on an entry without a text */
-    void (*question)(const struct browser *b, struct buf *out);
+    /* Writes the question before the chosen entry is deleted; or returns why it is not asked. */
+    const char *(*question)(const struct browser *b, struct buf *out);
     void (*confirm)(struct browser *b); /* the answer was yes */
     const char *prompt;                 /* before BROWSER_LINE; for gettext */
     size_t line_bytes;                  /* the most that BROWSER_LINE takes */
@@ -108,14 +109,18 @@ void browser_refresh(struct browser *b);
 /* Says it in the foot, until the next key. */
 void browser_say(struct browser *b, enum style style, const char *text);
 
+/* Asks for the list, and no more for the one that was asked for before. */
+void browser_ask(struct browser *b, const struct operation *o, const void *params,
+                 view_answer *take);
 /* For a view_answer. The list came, or failed, which is said: false. */
 bool browser_came(struct browser *b, const char *words);
+/* Moves the result to `to`, a struct of the same shape, whose former members are released. */
+void browser_take(struct operation_answer *a, void *to);
 /* A change was made, which `done` says, and everything is asked for again; or it failed. True. */
 bool browser_done(struct browser *b, const char *done, const char *words);
 
-/* Keys of a list, for the tables. */
-void browser_to_query(struct view *v);
-void browser_unfold(struct view *v);
+/* Goes up to the list that has a query, and gives the query the keys. */
+void browser_to_query(struct browser *b);
 
 /* Where something was said: a conversation (id NULL: none) and a place in it. */
 struct browser_source {

@@ -246,14 +246,6 @@ static void open_level(struct corpus_view *v, enum corpus_level level)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* The result becomes the view's. */
-static void take(const struct shape *shape, void *to, struct operation_answer *a)
-{
-    shape_release(shape, to);
-    memcpy(to, a->result, shape->size);
-    memset(a->result, 0, shape->size);
-}
-
 /* Chooses and unfolds a passage. */
 static void show_passage(struct corpus_view *v, size_t index)
 {
@@ -267,7 +259,7 @@ static bool take_cited(struct view *view, struct operation_answer *a, const char
     int wanted = v->wanted;
     if (words)
         return true; /* the session is not kept yet */
-    take(&corpus_passages_shape, &v->cited, a);
+    browser_take(a, &v->cited);
     if (v->level == LEVEL_CORPORA || v->level == LEVEL_CITED)
         list_rows(v);
     v->wanted = 0;
@@ -292,13 +284,13 @@ static bool take_entries(struct view *view, struct operation_answer *a, const ch
     if (!browser_came(&v->b, words))
         return true;
     if (o == &operation_corpus_list)
-        take(&corpus_list_shape, &v->corpora, a);
+        browser_take(a, &v->corpora);
     else if (o == &operation_corpus_search)
-        take(&corpus_found_shape, &v->found, a);
+        browser_take(a, &v->found);
     else if (o == &operation_corpus_documents)
-        take(&corpus_documents_shape, asked->failed ? &v->failed : &v->documents, a);
+        browser_take(a, asked->failed ? &v->failed : &v->documents);
     else
-        take(&corpus_passages_shape, &v->passages, a);
+        browser_take(a, &v->passages);
     if (o == &operation_corpus_search && v->found.badge)
         browser_say(&v->b, STYLE_NOTE, v->found.badge);
     list_rows(v);
@@ -341,14 +333,13 @@ static void refresh(struct browser *b)
         break;
     case LEVEL_CORPORA:
     case LEVEL_FOUND:
-        view_withdraw(&b->view, b->asked);
         if (utf8_is_blank(text)) {
-            b->asked = view_ask(&b->view, &operation_corpus_list, NULL, take_entries);
+            browser_ask(b, &operation_corpus_list, NULL, take_entries);
             ask_cited(v);
         } else {
             const struct corpus_search search = {
                 .query = text, .top_k = CORPUS_TOP_K_MOST, .hybrid_weight = -1};
-            b->asked = view_ask(&b->view, &operation_corpus_search, &search, take_entries);
+            browser_ask(b, &operation_corpus_search, &search, take_entries);
         }
         break;
     }
@@ -381,19 +372,13 @@ static void open_document(struct corpus_view *v, int64_t document, const char *f
     refresh(&v->b);
 }
 
-static void choose(struct view *view)
+static void choose(struct corpus_view *v, const struct corpus_row *r)
 {
-    struct corpus_view *v = (struct corpus_view *)view;
-    const struct corpus_row *r = chosen_row(v);
-    if (!r)
-        return;
-    if (r->kind == ROW_CITED)
+    if (r->kind == ROW_CITED) {
         open_level(v, LEVEL_CITED);
-    else if (r->kind == ROW_DOCUMENT)
+    } else if (r->kind == ROW_DOCUMENT) {
         open_document(v, document_of(v, r)->id, document_of(v, r)->file, -1);
-    else if (r->kind != ROW_CORPUS)
-        browser_unfold(view);
-    else {
+    } else if (r->kind == ROW_CORPUS) {
         free(v->corpus);
         v->corpus = mem_strdup(v->corpora.items.items[r->index].name);
         shape_release(&corpus_documents_shape, &v->documents);
@@ -401,65 +386,46 @@ static void choose(struct view *view)
         v->b.known = false;
         open_level(v, LEVEL_DOCUMENTS);
         refresh(&v->b);
+    } else {
+        (void)outline_toggle(v->b.main.outline);
     }
 }
 
-/* Shows the passage within its document. */
-static void open_source(struct view *view)
+/* The top has the passages that were given last of all. */
+static void back(struct browser *b)
 {
-    struct corpus_view *v = (struct corpus_view *)view;
-    const struct corpus_passage *p = passage_of(v, chosen_row(v));
-    if (p && v->level != LEVEL_PASSAGES)
-        open_document(v, p->document, p->file, p->chunk);
-    else if (!p)
-        browser_say(&v->b, STYLE_NOTE, _("No passage is selected."));
-}
-
-static void back(struct view *view)
-{
-    struct corpus_view *v = (struct corpus_view *)view;
+    struct corpus_view *v = (struct corpus_view *)b;
     bool older = v->level == LEVEL_CITED && v->cited_before > 0;
     if (v->level == LEVEL_PASSAGES) {
         open_level(v, v->from);
-    } else if (has_query(&v->b)) {
-        v->b.place = BROWSER_QUERY;
-    } else {
-        if (v->level == LEVEL_CITED)
-            v->cited_before = 0; /* the top has the passages that were given last of all */
-        open_top(v);
-        if (older)
-            ask_cited(v);
+        return;
     }
-}
-
-static void to_query(struct view *view)
-{
-    while (!has_query(browser_of(view)))
-        back(view);
-    browser_of(view)->place = BROWSER_QUERY;
+    if (v->level == LEVEL_CITED)
+        v->cited_before = 0;
+    open_top(v);
+    if (older)
+        ask_cited(v);
 }
 
 /* --- actions ---------------------------------------------------------------------------------- */
 
 /* A passage is shown with all that is known of its page. */
-static void open_in_editor(struct view *view)
+static bool open_in_editor(const struct corpus_view *v, const struct corpus_row *r)
 {
-    struct corpus_view *v = (struct corpus_view *)view;
-    const struct view_host *host = view->host;
-    const struct corpus_row *r = chosen_row(v);
+    const struct view_host *host = v->b.view.host;
     const struct corpus_passage *p = passage_of(v, r);
-    if (p) {
-        AUTO(buf_release) struct buf text = BUF_INIT;
-        bool within = v->level == LEVEL_PASSAGES && p->page > 0;
-        for (size_t i = 0; within && i < v->passages.items.len; i++)
-            if (v->passages.items.items[i].page == p->page)
-                buf_addf(&text, "%s\n\n", v->passages.items.items[i].content);
+    if (!p && (!r || r->kind != ROW_DOCUMENT || document_of(v, r)->given))
+        return false;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    bool within = p && v->level == LEVEL_PASSAGES && p->page > 0;
+    for (size_t i = 0; within && i < v->passages.items.len; i++)
+        if (v->passages.items.items[i].page == p->page)
+            buf_addf(&text, "%s\n\n", v->passages.items.items[i].content);
+    if (p)
         host->open_file(host->app, p->file, p->line, within ? text.data : p->content);
-    } else if (r && r->kind == ROW_DOCUMENT && !document_of(v, r)->given) {
+    else
         host->open_file(host->app, document_of(v, r)->file, 1, NULL);
-    } else {
-        browser_say(&v->b, STYLE_NOTE, _("No passage is selected."));
-    }
+    return true;
 }
 
 /* The corpus of the chosen row; *file: the file in it that is meant, NULL: the whole corpus. NULL:
@@ -478,15 +444,6 @@ static bool removed(struct view *view, struct operation_answer *a, const char *w
 {
     (void)a;
     return browser_done(browser_of(view), _("Removed; the files stay as they are."), words);
-}
-
-static void ask_remove(struct view *view)
-{
-    const char *file;
-    if (chosen_corpus((struct corpus_view *)view, &file))
-        browser_of(view)->place = BROWSER_QUESTION;
-    else
-        browser_say(browser_of(view), STYLE_NOTE, _("No corpus and no document is selected."));
 }
 
 static void remove_chosen(struct browser *b)
@@ -511,16 +468,42 @@ static bool updated(struct view *view, struct operation_answer *a, const char *w
     return true;
 }
 
-static void update(struct view *view)
+static bool act(struct browser *b, enum action action)
 {
-    struct corpus_view *v = (struct corpus_view *)view;
-    const char *file, *name = chosen_corpus(v, &file);
-    if (v->level == LEVEL_DOCUMENTS)
-        name = v->corpus;
-    if (name)
-        (void)view_ask(view, &operation_corpus_update, &(struct corpus_add){.name = name}, updated);
-    else
-        browser_say(&v->b, STYLE_NOTE, _("No corpus and no document is selected."));
+    struct corpus_view *v = (struct corpus_view *)b;
+    const struct corpus_row *r = chosen_row(v);
+    const struct corpus_passage *p = passage_of(v, r);
+    const char *file, *name;
+    switch (action) {
+    case ACTION_SEND:
+    case ACTION_TOGGLE:
+    case ACTION_RIGHT:
+        if (r)
+            choose(v, r);
+        return true;
+    case ACTION_MEMORY_OPEN: /* the passage within its document */
+        if (p && v->level != LEVEL_PASSAGES)
+            open_document(v, p->document, p->file, p->chunk);
+        else if (!p)
+            browser_say(b, STYLE_NOTE, _("No passage is selected."));
+        return true;
+    case ACTION_MEMORY_EDIT:
+        if (!open_in_editor(v, r))
+            browser_say(b, STYLE_NOTE, _("No passage is selected."));
+        return true;
+    case ACTION_MEMORY_RESTORE:
+        name = chosen_corpus(v, &file);
+        if (v->level == LEVEL_DOCUMENTS)
+            name = v->corpus;
+        if (name)
+            (void)view_ask(&b->view, &operation_corpus_update, &(struct corpus_add){.name = name},
+                           updated);
+        else
+            browser_say(b, STYLE_NOTE, _("No corpus and no document is selected."));
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -560,11 +543,14 @@ static const char *empty(const struct browser *b)
                                     : _("There is nothing here.");
 }
 
-static void question(const struct browser *b, struct buf *out)
+static const char *question(const struct browser *b, struct buf *out)
 {
     const char *file, *name = chosen_corpus(of_const(b), &file);
-    auto_free char *shown = remark_name(file ? name_of(file) : name ? name : "");
+    if (!name)
+        return _("No corpus and no document is selected.");
+    auto_free char *shown = remark_name(file ? name_of(file) : name);
     buf_addf(out, _("Remove %s from the corpus? The files stay. y/n"), shown);
+    return NULL;
 }
 
 static struct hint_table hints(const struct browser *b)
@@ -596,26 +582,14 @@ static struct hint_table hints(const struct browser *b)
 /* --- the view --------------------------------------------------------------------------------- */
 
 static const struct browser_table table = {
-    .letters = (const struct view_key[]){{ACTION_MEMORY_OPEN, open_source},
-                                         {ACTION_MEMORY_EDIT, open_in_editor},
-                                         {ACTION_MEMORY_FORGET, ask_remove},
-                                         {ACTION_MEMORY_RESTORE, update},
-                                         {ACTION_MEMORY_QUERY, to_query},
-                                         {ACTION_NONE, NULL}},
-    .keys = (const struct view_key[]){{ACTION_SEND, choose},
-                                      {ACTION_TOGGLE, choose},
-                                      {ACTION_RIGHT, choose},
-                                      {ACTION_CANCEL, back},
-                                      {ACTION_BACKSPACE, back},
-                                      {ACTION_LEFT, back},
-                                      {ACTION_NONE, NULL}},
+    .act = act,
     .title = title,
     .empty = empty,
     .hints = hints,
     .has_query = has_query,
+    .back = back,
     .search = search,
     .refresh = refresh,
-    .open = choose,
     .question = question,
     .confirm = remove_chosen,
 };
@@ -683,11 +657,11 @@ void corpus_view_show(struct view *view, const char *query)
     v->cited_before = before;
     if (citation || (query && *query)) {
         v->wanted = citation ? number : v->wanted;
-        to_query(view);
+        browser_to_query(&v->b);
         editor_set(v->b.query, citation ? "" : query);
         v->b.place = citation ? BROWSER_QUERY : BROWSER_LIST;
         open_level(v, citation ? LEVEL_CORPORA : LEVEL_FOUND);
-        v->cited_before = before; /* to_query() may have left a citation */
+        v->cited_before = before; /* browser_to_query() may have left a citation */
     }
     browser_refresh(&v->b);
 }

@@ -55,18 +55,21 @@ static const struct graph_entity *open_entity(const struct graph_view *v)
     return v->open.entities.len > 0 ? &v->open.entities.items[0] : NULL;
 }
 
-/* The chosen row of the open entity; NULL: none. */
-static const struct graph_row *chosen_fact(const struct graph_view *v)
-{
-    size_t chosen = outline_chosen(v->facts_list.outline);
-    return walks(&v->b) && open_entity(v) && chosen < v->facts.len ? &v->facts.items[chosen] : NULL;
-}
+/* The chosen entity of the list, or a row of the open entity. */
+struct graph_choice {
+    const struct graph_entity *entity; /* NULL: nothing is chosen */
+    const struct graph_row *row;       /* NULL: an entity of the list */
+};
 
-/* The chosen entity of the list; NULL: none. */
-static const struct graph_entity *chosen_entity(const struct graph_view *v)
+static struct graph_choice chosen(const struct graph_view *v)
 {
-    size_t chosen = outline_chosen(v->b.main.outline);
-    return chosen < v->list.entities.len ? &v->list.entities.items[chosen] : NULL;
+    size_t at = browser_chosen(&v->b);
+    if (walks(&v->b))
+        return open_entity(v) && at < v->facts.len
+                   ? (struct graph_choice){open_entity(v), &v->facts.items[at]}
+                   : (struct graph_choice){0};
+    return (struct graph_choice){at < v->list.entities.len ? &v->list.entities.items[at] : NULL,
+                                 NULL};
 }
 
 static const struct graph_source *source_of(const struct graph_view *v, const struct graph_row *r)
@@ -156,19 +159,12 @@ static const struct browser_columns facts = {fact_id, fact_entry, fact_text};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static void take_part(struct graph_part *to, struct operation_answer *a)
-{
-    graph_part_release(to);
-    *to = *(struct graph_part *)a->result;
-    *(struct graph_part *)a->result = (struct graph_part){0};
-}
-
 static bool take_list(struct view *view, struct operation_answer *a, const char *words)
 {
     struct graph_view *v = (struct graph_view *)view;
     if (browser_came(&v->b, words)) {
         v->searched = a->request->operation == &operation_graph_search;
-        take_part(&v->list, a);
+        browser_take(a, &v->list);
         browser_fill(&v->b.main, v->list.entities.len);
     }
     return true;
@@ -181,12 +177,11 @@ static void ask_list(struct graph_view *v)
     const struct graph_search search = {
         .query = text, .limit = v->limit, .typing = true, .brief = true};
     bool all = utf8_is_blank(text);
-    view_withdraw(&v->b.view, v->b.asked);
-    v->b.asked = view_ask(&v->b.view, all ? &operation_graph_list : &operation_graph_search,
-                          all ? (const void *)&list : &search, take_list);
+    browser_ask(&v->b, all ? &operation_graph_list : &operation_graph_search,
+                all ? (const void *)&list : &search, take_list);
 }
 
-static void walk_back(struct graph_view *v);
+static void walk_back(struct browser *b);
 
 static bool take_open(struct view *view, struct operation_answer *a, const char *words)
 {
@@ -197,12 +192,12 @@ static bool take_open(struct view *view, struct operation_answer *a, const char 
         return true;
     }
     bool fresh = !open_entity(v);
-    take_part(&v->open, a);
+    browser_take(a, &v->open);
     const struct graph_entity *n = open_entity(v);
     vec_clear(&v->facts);
     if (!n) {
         browser_say(&v->b, STYLE_NOTE, _("This entity does not exist any more."));
-        walk_back(v);
+        walk_back(&v->b);
         return true;
     }
     /* The entity, its observations, relations out (also one to itself), relations in. */
@@ -242,7 +237,6 @@ static void search(struct browser *b)
 {
     struct graph_view *v = (struct graph_view *)b;
     v->limit = LISTED;
-    outline_choose(b->main.outline, 0);
     ask_list(v);
 }
 
@@ -277,8 +271,9 @@ static void walk_to(struct graph_view *v, const char *name)
     show_path(v);
 }
 
-static void walk_back(struct graph_view *v)
+static void walk_back(struct browser *b)
 {
+    struct graph_view *v = (struct graph_view *)b;
     if (v->path.len == 0)
         return;
     free(vec_last(&v->path).name);
@@ -286,59 +281,13 @@ static void walk_back(struct graph_view *v)
     show_path(v);
 }
 
-/* Opens an entity, follows a relation, unfolds anything else. */
-static void choose(struct view *view)
-{
-    struct graph_view *v = (struct graph_view *)view;
-    const struct graph_row *r = chosen_fact(v);
-    if (!walks(&v->b) && chosen_entity(v))
-        walk_to(v, chosen_entity(v)->name);
-    else if (r && (r->kind == ROW_OUT || r->kind == ROW_IN))
-        walk_to(v, other_end(v, r));
-    else if (r)
-        browser_unfold(view);
-}
-
-static void back(struct view *view)
-{
-    struct graph_view *v = (struct graph_view *)view;
-    if (walks(&v->b))
-        walk_back(v);
-    else
-        v->b.place = BROWSER_QUERY;
-}
-
-static void to_query(struct view *view)
-{
-    struct graph_view *v = (struct graph_view *)view;
-    while (walks(&v->b))
-        walk_back(v);
-    v->b.place = BROWSER_QUERY;
-}
-
-/* --- changes ---------------------------------------------------------------------------------- */
-
-static const struct graph_source *chosen_source(const struct graph_view *v)
-{
-    const struct graph_row *r = chosen_fact(v);
-    return r                                   ? source_of(v, r)
-           : !walks(&v->b) && chosen_entity(v) ? &chosen_entity(v)->source
-                                               : NULL;
-}
-
-static void open_source(struct view *view)
-{
-    const struct graph_source *s = chosen_source((struct graph_view *)view);
-    const struct browser_source source = s ? as_source(s) : (struct browser_source){0};
-    browser_show_source(browser_of(view), s ? &source : NULL,
-                        _("Not from a conversation: yours or imported."));
-}
+/* --- actions ---------------------------------------------------------------------------------- */
 
 static bool take_change(struct view *view, struct operation_answer *a, const char *words)
 {
     const struct operation *o = a->request->operation;
     if (!words && o == &operation_graph_delete)
-        walk_back((struct graph_view *)view);
+        walk_back(browser_of(view));
     return browser_done(browser_of(view),
                         o == &operation_graph_restore ? _("Restored.") : _("Deleted; u undoes it."),
                         words);
@@ -347,38 +296,54 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
 static void delete_chosen(struct browser *b)
 {
     const struct graph_view *v = of_const(b);
-    const struct graph_row *r = chosen_fact(v);
-    const struct graph_entity *n = walks(b) ? open_entity(v) : chosen_entity(v);
-    if (!n || (walks(b) && !r))
+    struct graph_choice c = chosen(v);
+    if (!c.entity)
         return;
-    if (r && r->kind == ROW_OBSERVATION) {
-        const char *content = n->observations.items[r->index].content;
-        struct graph_new_observations which = {n->name, {&content, 1, 1}};
+    if (c.row && c.row->kind == ROW_OBSERVATION) {
+        const char *content = c.entity->observations.items[c.row->index].content;
+        struct graph_new_observations which = {c.entity->name, {&content, 1, 1}};
         (void)view_ask(&b->view, &operation_graph_unobserve,
                        &(struct graph_unobserve){.deletions = {&which, 1, 1}}, take_change);
-    } else if (r && r->kind != ROW_ENTITY) {
-        const struct graph_relation *relation = &v->open.relations.items[r->index];
+    } else if (c.row && c.row->kind != ROW_ENTITY) {
+        const struct graph_relation *relation = &v->open.relations.items[c.row->index];
         struct graph_new_relation which = {relation->from, relation->to, relation->type};
         (void)view_ask(&b->view, &operation_graph_unrelate,
                        &(struct graph_relate){.relations = {&which, 1, 1}}, take_change);
     } else {
-        const char *name = n->name;
+        const char *name = c.entity->name;
         (void)view_ask(&b->view, &operation_graph_delete,
                        &(struct graph_names){.names = {&name, 1, 1}}, take_change);
     }
 }
 
-static void ask_delete(struct view *view)
+/* Enter opens an entity, follows a relation, unfolds anything else. */
+static bool act(struct browser *b, enum action action)
 {
-    if (chosen_source((struct graph_view *)view))
-        browser_of(view)->place = BROWSER_QUESTION;
-    else
-        browser_say(browser_of(view), STYLE_NOTE, _("No entry is selected."));
-}
-
-static void restore(struct view *view)
-{
-    (void)view_ask(view, &operation_graph_restore, NULL, take_change);
+    struct graph_view *v = (struct graph_view *)b;
+    struct graph_choice c = chosen(v);
+    bool relation = c.row && (c.row->kind == ROW_OUT || c.row->kind == ROW_IN);
+    struct browser_source source;
+    switch (action) {
+    case ACTION_SEND:
+    case ACTION_TOGGLE:
+    case ACTION_RIGHT:
+        if (c.entity && (!c.row || relation))
+            walk_to(v, relation ? other_end(v, c.row) : c.entity->name);
+        else
+            (void)outline_toggle(b->list->outline);
+        return true;
+    case ACTION_MEMORY_OPEN:
+        if (c.entity)
+            source = as_source(c.row ? source_of(v, c.row) : &c.entity->source);
+        browser_show_source(b, c.entity ? &source : NULL,
+                            _("Not from a conversation: yours or imported."));
+        return true;
+    case ACTION_MEMORY_RESTORE:
+        (void)view_ask(&b->view, &operation_graph_restore, NULL, take_change);
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -418,18 +383,19 @@ static const char *empty(const struct browser *b)
                    "import do.");
 }
 
-static void question(const struct browser *b, struct buf *out)
+static const char *question(const struct browser *b, struct buf *out)
 {
     const struct graph_view *v = of_const(b);
-    const struct graph_row *r = chosen_fact(v);
-    const struct graph_entity *n = r ? open_entity(v) : chosen_entity(v);
-    bool whole = !r || r->kind == ROW_ENTITY;
-    auto_free char *name =
-        remark_name(whole && n                   ? n->name
-                    : whole                      ? ""
-                    : r->kind == ROW_OBSERVATION ? n->observations.items[r->index].content
-                                                 : v->open.relations.items[r->index].type);
+    struct graph_choice c = chosen(v);
+    if (!c.entity)
+        return _("No entry is selected.");
+    bool whole = !c.row || c.row->kind == ROW_ENTITY;
+    auto_free char *name = remark_name(whole ? c.entity->name
+                                       : c.row->kind == ROW_OBSERVATION
+                                           ? c.entity->observations.items[c.row->index].content
+                                           : v->open.relations.items[c.row->index].type);
     buf_addf(out, whole ? _("Delete %s and all about it? y/n") : _("Delete %s? y/n"), name);
+    return NULL;
 }
 
 static struct hint_table hints(const struct browser *b)
@@ -466,26 +432,15 @@ static bool has_query(const struct browser *b)
 }
 
 static const struct browser_table table = {
-    .letters = (const struct view_key[]){{ACTION_MEMORY_OPEN, open_source},
-                                         {ACTION_MEMORY_FORGET, ask_delete},
-                                         {ACTION_MEMORY_RESTORE, restore},
-                                         {ACTION_MEMORY_QUERY, to_query},
-                                         {ACTION_NONE, NULL}},
-    .keys = (const struct view_key[]){{ACTION_SEND, choose},
-                                      {ACTION_TOGGLE, choose},
-                                      {ACTION_RIGHT, choose},
-                                      {ACTION_CANCEL, back},
-                                      {ACTION_BACKSPACE, back},
-                                      {ACTION_LEFT, back},
-                                      {ACTION_NONE, NULL}},
+    .act = act,
     .title = title,
     .empty = empty,
     .hints = hints,
     .has_query = has_query,
+    .back = walk_back,
     .search = search,
     .refresh = refresh,
     .more = more,
-    .open = choose,
     .question = question,
     .confirm = delete_chosen,
 };
@@ -527,7 +482,7 @@ void graph_view_show(struct view *view, const char *query)
 {
     struct graph_view *v = (struct graph_view *)view;
     if (query && *query) {
-        to_query(view);
+        browser_to_query(&v->b);
         editor_set(v->b.query, query);
         v->b.place = BROWSER_LIST;
         v->limit = LISTED;

@@ -203,10 +203,11 @@ static char *split_query(const char *query, char **tag)
     return mem_printf("%.*s%s", (int)(at - query), query, at + len);
 }
 
-static void ask_list(struct learned_view *v)
+static void ask_list(struct browser *b)
 {
-    auto_free char *tag = NULL, *query = split_query(editor_text(v->b.query), &tag);
-    const char *session = v->b.view.host->session->id;
+    const struct learned_view *v = of_const(b);
+    auto_free char *tag = NULL, *query = split_query(editor_text(b->query), &tag);
+    const char *session = b->view.host->session->id;
     const struct learned_list_params params = {
         .query = utf8_is_blank(query) ? NULL : query,
         .tag = tag,
@@ -214,14 +215,7 @@ static void ask_list(struct learned_view *v)
         .kind = v->kind >= 0 ? learned_kind_word((enum learned_kind)v->kind) : NULL,
         .session = v->here && *session ? session : NULL,
         .unused = v->unused};
-    view_withdraw(&v->b.view, v->b.asked);
-    v->b.asked = view_ask(&v->b.view, &operation_learned_list, &params, take_list);
-}
-
-static void search(struct browser *b)
-{
-    outline_choose(b->main.outline, 0);
-    ask_list((struct learned_view *)b);
+    browser_ask(b, &operation_learned_list, &params, take_list);
 }
 
 static void forget_history(struct learned_view *v)
@@ -233,24 +227,22 @@ static void forget_history(struct learned_view *v)
 
 static void refresh(struct browser *b)
 {
-    struct learned_view *v = (struct learned_view *)b;
-    forget_history(v);
-    ask_list(v);
+    forget_history((struct learned_view *)b);
+    ask_list(b);
     (void)view_ask(&b->view, &operation_learned_stats, NULL, take_stats);
 }
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* The chosen item, if it can be changed; NULL: the foot says why not. */
-static const struct learned_item *changeable(struct browser *b)
+/* The chosen item, if it can be changed; NULL: *why_not says why not. */
+static const struct learned_item *changeable(const struct browser *b, const char **why_not)
 {
     const struct learned_item *item = chosen_item(b);
-    if (item && item->origin != LEARNED_LOGGED)
-        return item;
-    browser_say(b, STYLE_NOTE,
-                item ? _("This comes from session logs and cannot be changed here.")
-                     : _("No entry is selected."));
-    return NULL;
+    *why_not = !item ? _("No entry is selected.")
+               : item->origin == LEARNED_LOGGED
+                   ? _("This comes from session logs and cannot be changed here.")
+                   : NULL;
+    return *why_not ? NULL : item;
 }
 
 static bool take_change(struct view *view, struct operation_answer *a, const char *words)
@@ -273,34 +265,6 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
     return browser_done(browser_of(view), done, words);
 }
 
-static void decide(struct view *view, const struct operation *o, view_answer *take)
-{
-    const struct learned_item *item = changeable(browser_of(view));
-    if (item)
-        (void)view_ask(view, o, &(struct learned_id_params){item->id}, take);
-}
-
-static void accept(struct view *view)
-{
-    decide(view, &operation_learned_accept, take_change);
-}
-
-static void reject(struct view *view)
-{
-    decide(view, &operation_learned_reject, take_change);
-}
-
-static void restore(struct view *view)
-{
-    (void)view_ask(view, &operation_learned_restore, NULL, take_change);
-}
-
-static void ask_forget(struct view *view)
-{
-    if (changeable(browser_of(view)))
-        browser_of(view)->place = BROWSER_QUESTION;
-}
-
 static void forget(struct browser *b)
 {
     const struct learned_item *item = chosen_item(b);
@@ -310,28 +274,12 @@ static void forget(struct browser *b)
         (void)view_ask(&b->view, &operation_learned_forget, &params, take_change);
 }
 
-static void edit(struct view *view)
-{
-    struct learned_view *v = (struct learned_view *)view;
-    const struct learned_item *item = changeable(&v->b);
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    if (!item)
-        return;
-    browser_clean(&line, item->text);
-    free(v->changed);
-    v->changed = mem_strdup(item->id);
-    editor_set(v->b.line, line.data);
-    v->b.place = BROWSER_LINE;
-}
-
 static void save(struct browser *b)
 {
     const struct learned_edit_params params = {.id = of_const(b)->changed,
                                                .text = editor_text(b->line)};
     (void)view_ask(&b->view, &operation_learned_edit, &params, take_change);
 }
-
-/* --- history, source -------------------------------------------------------------------------- */
 
 static bool take_history(struct view *view, struct operation_answer *a, const char *words)
 {
@@ -346,60 +294,87 @@ static bool take_history(struct view *view, struct operation_answer *a, const ch
         return true;
     forget_history(v);
     v->history_of = mem_strdup(item->id);
-    v->history = *items;
-    *items = (struct learned_items){0};
+    browser_take(a, &v->history);
     browser_fill(&v->b.main, v->list.items.len); /* the text is another one */
     outline_open(v->b.main.outline, browser_chosen(&v->b));
     return true;
 }
 
-static void history(struct view *view)
+/* Keys that change the item, or ask about it. */
+static bool act_on_item(struct learned_view *v, enum action action)
 {
-    struct learned_view *v = (struct learned_view *)view;
-    bool shown = v->history_of != NULL;
-    forget_history(v);
-    browser_fill(&v->b.main, v->list.items.len);
-    if (!shown)
-        decide(view, &operation_learned_history, take_history);
+    static const struct {
+        enum action action;
+        const struct operation *operation;
+        view_answer *take;
+    } asks[] = {{ACTION_ITEM_ACCEPT, &operation_learned_accept, take_change},
+                {ACTION_ITEM_REJECT, &operation_learned_reject, take_change},
+                {ACTION_ITEM_HISTORY, &operation_learned_history, take_history}};
+    bool shown = action == ACTION_ITEM_HISTORY && v->history_of;
+    size_t i = 0;
+    while (i < sizeof asks / sizeof *asks && asks[i].action != action)
+        i++;
+    if (i == sizeof asks / sizeof *asks && action != ACTION_MEMORY_EDIT)
+        return false;
+    if (action == ACTION_ITEM_HISTORY) {
+        forget_history(v);
+        browser_fill(&v->b.main, v->list.items.len);
+    }
+    const char *why_not;
+    const struct learned_item *item = shown ? NULL : changeable(&v->b, &why_not);
+    if (!shown && !item) {
+        browser_say(&v->b, STYLE_NOTE, why_not);
+    } else if (item && action == ACTION_MEMORY_EDIT) {
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        browser_clean(&line, item->text);
+        free(v->changed);
+        v->changed = mem_strdup(item->id);
+        editor_set(v->b.line, line.data);
+        v->b.place = BROWSER_LINE;
+    } else if (item) {
+        (void)view_ask(&v->b.view, asks[i].operation, &(struct learned_id_params){item->id},
+                       asks[i].take);
+    }
+    return true;
 }
 
-static void open_source(struct view *view)
+static bool act(struct browser *b, enum action action)
 {
-    const struct learned_item *item = chosen_item(browser_of(view));
-    const struct browser_source source = item ? source_of(item) : (struct browser_source){0};
-    browser_show_source(browser_of(view), item ? &source : NULL,
-                        _("Not from a conversation: added by hand."));
-}
-
-/* --- the filter ------------------------------------------------------------------------------- */
-
-static void next_scope(struct view *view)
-{
-    struct learned_view *v = (struct learned_view *)view;
-    v->scope = v->scope + 1 < LEARNED_SCOPES ? v->scope + 1 : -1;
-    search(&v->b);
-}
-
-/* Of the kinds that a person can state. */
-static void next_kind(struct view *view)
-{
-    struct learned_view *v = (struct learned_view *)view;
-    v->kind = v->kind + 1 < LEARNED_USAGE ? v->kind + 1 : -1;
-    search(&v->b);
-}
-
-static void toggle_here(struct view *view)
-{
-    struct learned_view *v = (struct learned_view *)view;
-    v->here = !v->here;
-    search(&v->b);
-}
-
-static void toggle_unused(struct view *view)
-{
-    struct learned_view *v = (struct learned_view *)view;
-    v->unused = !v->unused;
-    search(&v->b);
+    struct learned_view *v = (struct learned_view *)b;
+    const struct learned_item *item = chosen_item(b);
+    struct browser_source source;
+    switch (action) {
+    case ACTION_SEND:
+    case ACTION_TOGGLE:
+    case ACTION_RIGHT:
+        (void)outline_toggle(b->main.outline);
+        return true;
+    case ACTION_MEMORY_RESTORE:
+        (void)view_ask(&b->view, &operation_learned_restore, NULL, take_change);
+        return true;
+    case ACTION_MEMORY_OPEN:
+        if (item)
+            source = source_of(item);
+        browser_show_source(b, item ? &source : NULL, _("Not from a conversation: added by hand."));
+        return true;
+    case ACTION_MEMORY_SCOPE:
+        v->scope = v->scope + 1 < LEARNED_SCOPES ? v->scope + 1 : -1;
+        break;
+    case ACTION_ITEM_KIND: /* the kinds that a person can state */
+        v->kind = v->kind + 1 < LEARNED_USAGE ? v->kind + 1 : -1;
+        break;
+    case ACTION_ITEM_SESSION:
+        v->here = !v->here;
+        break;
+    case ACTION_ITEM_UNUSED:
+        v->unused = !v->unused;
+        break;
+    default:
+        return act_on_item(v, action);
+    }
+    outline_choose(b->main.outline, 0); /* the filter has changed */
+    ask_list(b);
+    return true;
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -437,11 +412,14 @@ static const char *empty(const struct browser *b)
                           "something; so does what you ask to be remembered.");
 }
 
-static void question(const struct browser *b, struct buf *out)
+static const char *question(const struct browser *b, struct buf *out)
 {
-    const struct learned_item *item = chosen_item(b);
+    const char *why_not;
+    const struct learned_item *item = changeable(b, &why_not);
     auto_free char *name = remark_name(item ? item->text : "");
-    buf_addf(out, _("Forget %s and its history? y/n"), name);
+    if (item)
+        buf_addf(out, _("Forget %s and its history? y/n"), name);
+    return why_not;
 }
 
 static struct hint_table hints(const struct browser *b)
@@ -492,29 +470,11 @@ static struct hint_table hints(const struct browser *b)
 /* --- the view --------------------------------------------------------------------------------- */
 
 static const struct browser_table table = {
-    .letters = (const struct view_key[]){{ACTION_ITEM_ACCEPT, accept},
-                                         {ACTION_ITEM_REJECT, reject},
-                                         {ACTION_MEMORY_EDIT, edit},
-                                         {ACTION_MEMORY_FORGET, ask_forget},
-                                         {ACTION_MEMORY_RESTORE, restore},
-                                         {ACTION_ITEM_HISTORY, history},
-                                         {ACTION_MEMORY_OPEN, open_source},
-                                         {ACTION_MEMORY_SCOPE, next_scope},
-                                         {ACTION_ITEM_KIND, next_kind},
-                                         {ACTION_ITEM_SESSION, toggle_here},
-                                         {ACTION_ITEM_UNUSED, toggle_unused},
-                                         {ACTION_MEMORY_QUERY, browser_to_query},
-                                         {ACTION_NONE, NULL}},
-    .keys = (const struct view_key[]){{ACTION_SEND, browser_unfold},
-                                      {ACTION_TOGGLE, browser_unfold},
-                                      {ACTION_RIGHT, browser_unfold},
-                                      {ACTION_CANCEL, browser_to_query},
-                                      {ACTION_BACKSPACE, browser_to_query},
-                                      {ACTION_NONE, NULL}},
+    .act = act,
     .title = title,
     .empty = empty,
     .hints = hints,
-    .search = search,
+    .search = ask_list,
     .refresh = refresh,
     .question = question,
     .confirm = forget,
