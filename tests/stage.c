@@ -40,10 +40,10 @@ static uint64_t ask(struct app *app, struct view *v, const struct operation *o, 
     return r->id;
 }
 
-static void withdraw(struct app *app, uint64_t id)
+static void withdraw(struct app *app, const struct view *v, uint64_t id)
 {
     (void)app;
-    for (size_t i = the.requests.len; i > 0; i--) {
+    for (size_t i = the.requests.len; i > 0 && !v; i--) {
         struct operation_request *r = the.requests.items[i - 1].request;
         if (r->id == id) {
             operation_request_free(r);
@@ -73,18 +73,23 @@ static void close_view(struct app *app, struct view *v)
     buf_addstr(&the.asked, "close\n");
 }
 
-static void jump(struct app *app, struct view *v, int64_t seq)
+/* "jump 17", "message ID 17" */
+static void show_message(struct app *app, struct view *v, const char *session_id, int64_t seq)
 {
+    if (session_id) {
+        buf_addf(&the.asked, "message %s %lld\n", session_id, (long long)seq);
+        return;
+    }
     close_view(app, v);
     the.jumped = seq;
     buf_addf(&the.asked, "jump %lld\n", (long long)seq);
 }
 
-static void show_memory(struct app *app, struct view *v)
+static void run(struct app *app, enum action action)
 {
-    close_view(app, v);
-    the.memory_shown = true;
-    buf_addstr(&the.asked, "memory\n");
+    (void)app;
+    the.memory_shown = action == ACTION_CARD_MEMORY;
+    buf_addf(&the.asked, "act %d\n", (int)action);
 }
 
 static void find_text(struct app *app, const char *session_id, const char *text)
@@ -141,9 +146,9 @@ void stage_set_up(void)
                                   .ask = ask,
                                   .withdraw = withdraw,
                                   .close = close_view,
-                                  .jump = jump,
+                                  .show_message = show_message,
                                   .find = find_text,
-                                  .show_memory = show_memory};
+                                  .act = run};
 }
 
 void stage_tear_down(void)

@@ -456,7 +456,7 @@ TEST(test_what_a_closed_view_asked_for)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         transcript_clear(app.transcript);
         app.host.ask(&app, &view, rows[i].operation, NULL, give_to_nobody);
-        app.host.gone(&app, &view);
+        app.host.withdraw(&app, &view, 0);
         struct notice *n = notice_new(NOTICE_ANSWER);
         n->answer = operation_answer_new(asked);
         asked = NULL;

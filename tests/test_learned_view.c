@@ -13,12 +13,6 @@
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"
 
-static void show_message(struct app *app, const char *session_id, int64_t seq)
-{
-    (void)app;
-    buf_addf(&the.asked, "message %s %lld\n", session_id, (long long)seq);
-}
-
 static const char *title(struct app *app, const char *session_id)
 {
     (void)app;
@@ -32,7 +26,6 @@ static int set_up(void **state)
     stage_set_up();
     the.width = 70;
     the.height = 16;
-    the.host.show_message = show_message;
     the.host.title = title;
     the.view = learned_view_new(&the.host);
     learned_view_show(the.view, NULL);

@@ -133,10 +133,11 @@ static bool beside(struct app *app)
     return true;
 }
 
-static void gone(struct app *app, const struct view *v)
+static void gone(struct app *app, const struct view *v, uint64_t id)
 {
     (void)app;
-    buf_addstr(&the.asked, v == &fake.view ? "fake gone\n" : "gone\n");
+    if (id == 0 && v)
+        buf_addstr(&the.asked, v == &fake.view ? "fake gone\n" : "gone\n");
 }
 
 static struct pane_host pane;
@@ -153,7 +154,7 @@ static int set_up(void **state)
     the.host.touch = nothing;
     pane.came = came;
     pane.beside = beside;
-    the.host.gone = gone;
+    the.host.withdraw = gone;
     pane.memory_scope = "all";
     the.view = memory_view_new(&the.host, &pane);
     the.view->ops->resize(the.view, the.width, the.height);

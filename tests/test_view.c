@@ -46,8 +46,9 @@ static bool shown(const struct view *view)
 
 static const struct view *last_gone;
 
-static void gone(struct app *app, const struct view *view)
+static void gone(struct app *app, const struct view *view, uint64_t id)
 {
+    (void)id;
     (void)app;
     last_gone = view;
 }
@@ -105,7 +106,7 @@ static int set_up(void **state)
     stack = (struct views){0};
     vec_clear(&order);
     keymap_init(&keymap);
-    host = (struct view_host){.keymap = &keymap, .gone = gone};
+    host = (struct view_host){.keymap = &keymap, .withdraw = gone};
     for (int i = 0; i < VIEW_LAYERS; i++) {
         fakes[i] =
             (struct fake){.view = {.ops = &all[i], .host = &host}, .shown = true, .passes = true};

@@ -456,6 +456,16 @@ static void type_again(struct app *app, struct view *v, const struct key *key)
     free(again.text);
 }
 
+static void act(struct app *app, enum action action)
+{
+    if (action == ACTION_CANCEL)
+        dispatch_stop(app);
+    else if (action == ACTION_LEAVE)
+        app_leave(app);
+    else
+        memory_view_open_session(app->memory);
+}
+
 static void edit_for_view(struct app *app, struct editor *editor)
 {
     (void)dispatch_edit_outside(app, editor);
@@ -481,7 +491,7 @@ static void open_file(struct app *app, const char *path, int64_t line, const cha
 void dispatch_init(struct app *app)
 {
     app->host.open_file = open_file;
-    app->host.stop = dispatch_stop;
+    app->host.act = act;
     app->host.write = write_text;
     app->pane_host.type = type_again;
     app->host.edit_outside = edit_for_view;

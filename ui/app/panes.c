@@ -105,14 +105,12 @@ static uint64_t ask(struct app *app, struct view *v, const struct operation *o, 
                        (struct asked_request){.view = v, .take_view = take});
 }
 
-static void withdraw(struct app *app, uint64_t id)
+static void withdraw(struct app *app, const struct view *v, uint64_t id)
 {
-    asked_withdraw(&app->asked, app->engine, id);
-}
-
-static void gone(struct app *app, const struct view *v)
-{
-    asked_withdraw_view(&app->asked, app->engine, v);
+    if (v)
+        asked_withdraw_view(&app->asked, app->engine, v);
+    else
+        asked_withdraw(&app->asked, app->engine, id);
 }
 
 static void close_view(struct app *app, struct view *v)
@@ -134,16 +132,6 @@ static bool drafting(struct app *app)
 static void note(struct app *app, const char *text)
 {
     app_note(app, STYLE_NOTE, "%s", text);
-}
-
-static void jump(struct app *app, struct view *v, int64_t seq)
-{
-    way_back_mark(app);
-    if (v == app->memory)
-        memory_view_uncover(v);
-    else
-        close_view(app, v);
-    jump_to(app, seq);
 }
 
 void panes_forget_find(struct app *app)
@@ -182,12 +170,6 @@ static bool works(struct app *app, const char *session_id, bool *waits)
     return b && strcmp(session_id, app->session.id) != 0;
 }
 
-static void show_memory(struct app *app, struct view *v)
-{
-    close_view(app, v);
-    memory_view_open_session(app->memory);
-}
-
 /* The memory pane */
 
 static bool memory_is_on(const struct app *app)
@@ -204,9 +186,18 @@ static bool offers(struct app *app, const struct operation *o)
            (!(o->needs & NEED_GRAPH) || graph) && (!(o->needs & NEED_CORPORA) || corpora);
 }
 
-static void show_message(struct app *app, const char *session_id, int64_t seq)
+static void show_message(struct app *app, struct view *v, const char *session_id, int64_t seq)
 {
-    memory_view_show_message(app->memory, session_id, seq);
+    if (session_id) {
+        memory_view_show_message(app->memory, session_id, seq);
+        return;
+    }
+    way_back_mark(app);
+    if (v == app->memory)
+        memory_view_uncover(v);
+    else
+        close_view(app, v);
+    jump_to(app, seq);
 }
 
 static bool has_memory(struct app *app)
@@ -291,15 +282,11 @@ void panes_init(struct app *app)
                                    .app = app,
                                    .ask = ask,
                                    .withdraw = withdraw,
-                                   .gone = gone,
                                    .close = close_view,
                                    .touch = touch,
                                    .drafting = drafting,
-                                   .leave = app_leave,
-                                   .jump = jump,
                                    .find = find,
                                    .works = works,
-                                   .show_memory = show_memory,
                                    .show_message = show_message,
                                    .title = title_of};
     app->pane_host =

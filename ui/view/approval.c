@@ -475,7 +475,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     case APPROVAL_TAKEN:
         break;
     case APPROVAL_STOP:
-        host->stop(host->app);
+        host->act(host->app, ACTION_CANCEL);
         break;
     case APPROVAL_ANSWERED: {
         auto_free char *id = mem_strdup(approval_id(of(view)));

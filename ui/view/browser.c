@@ -193,7 +193,7 @@ void browser_show_source(struct browser *b, const struct browser_source *s, cons
     else if (s->deleted)
         browser_say(b, STYLE_NOTE, _("The conversation of this was deleted."));
     else
-        b->view.host->show_message(b->view.host->app, s->session_id, s->seq);
+        b->view.host->show_message(b->view.host->app, &b->view, s->session_id, s->seq);
 }
 
 /* --- keys ------------------------------------------------------------------------------------- */

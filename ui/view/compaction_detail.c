@@ -299,43 +299,42 @@ static const struct rows *rows(struct view *view)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static void toggle(struct view *view)
-{
-    (void)outline_toggle(of(view)->outline);
-}
-
-static void jump(struct view *view)
-{
-    struct compaction_detail *d = of(view);
-    const struct dropped_message *m = message_of(d, outline_chosen(d->outline));
-    if (m && m->seq > 0)
-        view_jump(view, m->seq);
-    else
-        remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
-}
-
-static void show_memory(struct view *view)
-{
-    struct compaction_detail *d = of(view);
-    if (!d->completed || d->completed->compaction.entries_indexed > 0)
-        view->host->show_memory(view->host->app, view);
-    else
-        remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
-}
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    static const struct view_key keys[] = {
-        {ACTION_CANCEL, view_close}, {ACTION_CLEAR, view_close}, {ACTION_SEND, toggle},
-        {ACTION_TOGGLE, toggle},     {ACTION_JUMP, jump},        {ACTION_CARD_MEMORY, show_memory},
-        {ACTION_NONE, NULL}};
     struct compaction_detail *d = of(view);
+    enum action letter = keymap_find_in(view->host->keymap, key, KEYS_READING);
+    const struct dropped_message *m = message_of(d, outline_chosen(d->outline));
     if (action == ACTION_HELP)
         return false;
     if (!d->failed)
         remark_set(&d->remark, STYLE_NOTE, NULL);
-    if (!view_run_key(view, keys, action, key))
+    switch (letter != ACTION_NONE ? letter : action) {
+    case ACTION_CANCEL:
+    case ACTION_CLEAR:
+        view_close(view);
+        break;
+    case ACTION_SEND:
+    case ACTION_TOGGLE:
+        (void)outline_toggle(d->outline);
+        break;
+    case ACTION_JUMP:
+        if (m && m->seq > 0)
+            view_jump(view, m->seq);
+        else
+            remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
+        break;
+    case ACTION_CARD_MEMORY:
+        if (d->completed && d->completed->compaction.entries_indexed <= 0) {
+            remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
+            break;
+        }
+        const struct view_host *host = view->host;
+        view_close(view);
+        host->act(host->app, ACTION_CARD_MEMORY);
+        break;
+    default:
         (void)outline_key(d->outline, action, key);
+    }
     return true;
 }
 

@@ -365,10 +365,10 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
         reply.text = draft_review_focus(r);
         break;
     case REVIEW_STOP:
-        host->stop(host->app);
+        host->act(host->app, ACTION_CANCEL);
         break;
     case REVIEW_LEAVE:
-        host->leave(host->app);
+        host->act(host->app, ACTION_LEAVE);
         break;
     case REVIEW_EXTERNAL:
         host->edit_outside(host->app, draft_review_editor(r));

@@ -515,7 +515,7 @@ static void free_view(struct view *view)
         struct view *v = p->tabs.views.items[i];
         if (!v)
             continue;
-        v->host->gone(v->host->app, v);
+        v->host->withdraw(v->host->app, v, 0);
         v->ops->free(v);
     }
     vec_release(&p->tabs.views);

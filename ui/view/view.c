@@ -14,7 +14,7 @@ uint64_t view_ask(struct view *v, const struct operation *o, const void *params,
 
 void view_withdraw(const struct view *v, uint64_t id)
 {
-    v->host->withdraw(v->host->app, id);
+    v->host->withdraw(v->host->app, NULL, id);
 }
 
 void view_touch(const struct view *v)
@@ -36,7 +36,7 @@ void view_close(struct view *v)
 
 void view_jump(struct view *v, int64_t seq)
 {
-    v->host->jump(v->host->app, view_outer(v), seq);
+    v->host->show_message(v->host->app, view_outer(v), NULL, seq);
 }
 
 bool view_run_action(struct view *v, const struct view_key *keys, enum action action)
@@ -60,7 +60,7 @@ bool view_run_key(struct view *v, const struct view_key *keys, enum action actio
 
 static void free_view(struct view *v)
 {
-    v->host->gone(v->host->app, v);
+    v->host->withdraw(v->host->app, v, 0);
     v->ops->free(v);
 }
 

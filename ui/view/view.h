@@ -48,14 +48,14 @@ struct view_host {
      * answer. `take` NULL: the surface tells of a failure, whether the view is there or not. */
     uint64_t (*ask)(struct app *app, struct view *v, const struct operation *o, const void *params,
                     view_answer *take);
-    void (*withdraw)(struct app *app, uint64_t id); /* no answer is wanted any more; 0 is fine */
-    void (*gone)(struct app *app, const struct view *v); /* it is freed now */
+    /* No answer is wanted any more: to that request (0 is fine), or to any request of the view, which
+     * is freed now. View NULL: only to the request. */
+    void (*withdraw)(struct app *app, const struct view *v, uint64_t id);
     void (*close)(struct app *app, struct view *v);
     void (*touch)(struct app *app); /* its rows have changed */
-    /* Shows that message in the transcript: the view gives way, and the way back leads to it. */
-    void (*jump)(struct app *app, struct view *v, int64_t seq);
-    /* Shows a message of any session; another session is opened read-only. */
-    void (*show_message)(struct app *app, const char *session_id, int64_t seq);
+    /* Shows a message of any session; another session is opened read-only. Session NULL: of the open
+     * one; the view gives way, and the way back leads to it. */
+    void (*show_message)(struct app *app, struct view *v, const char *session_id, int64_t seq);
     /* The title of a session, "" for the open one; NULL: not known. Not clean. */
     const char *(*title)(struct app *app, const char *session_id);
     void (*edit_outside)(struct app *app, struct editor *editor); /* with $EDITOR */
@@ -70,13 +70,11 @@ struct view_host {
      * waits for the person. NULL: there are no such conversations. */
     bool (*works)(struct app *app, const char *session_id, bool *waits);
 
-    /* For the detail of a compaction: closes it, and shows the entries that memory has of the open
-     * session. */
-    void (*show_memory)(struct app *app, struct view *v);
+    /* ACTION_CANCEL stops the turn and whatever it asks, ACTION_LEAVE ends the program,
+     * ACTION_CARD_MEMORY shows the entries that memory has of the open session. */
+    void (*act)(struct app *app, enum action action);
 
     /* For questions of the engine. */
-    void (*stop)(struct app *app);     /* the turn, and whatever it asks */
-    void (*leave)(struct app *app);    /* the program */
     bool (*drafting)(struct app *app); /* a text was begun, in the message or in a view */
     /* Gives a text to the receiver of the keys, if it can be written there. */
     void (*write)(struct app *app, enum action action, const struct key *key);
