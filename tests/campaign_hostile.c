@@ -1,7 +1,7 @@
 /* Every hostile answer (tests/hostile/) in every dialect against the real program: the program ends
- * by itself or stops within a second of an interrupt, in bounded memory; the session can be read and
- * continued afterwards; no raw bytes of the server reach the terminal, and the key is written to no
- * file and no screen.
+ * by itself or stops within a second of an interrupt, in bounded memory; the session can be read
+ * and continued afterwards; no raw bytes of the server reach the terminal, and the key is written
+ * to no file and no screen.
  *
  *     HOSTILE=all                       every combination, with every step of its mode
  *     HOSTILE=mode[/dialect[/surface]]  these combinations ("" for any), with every step */

@@ -211,9 +211,11 @@ TEST(names_of_server_memory_are_taken)
          "{'entities':[{'name':'Ada','entityType':'person','observations':['x']},"
          "{'name':'Rome','entity_type':'city','observations':[]}]}",
          "'entity_type':'person'");
-    says("graph/create_relations", "{'relations':[{'from':'Ada','to':'Rome','relationType':'visits'}]}",
+    says("graph/create_relations",
+         "{'relations':[{'from':'Ada','to':'Rome','relationType':'visits'}]}",
          "'relation_type':'visits'");
-    says("graph/add_observations", "{'observations':[{'entityName':'Ada','contents':['y']}]}", "'y'");
+    says("graph/add_observations", "{'observations':[{'entityName':'Ada','contents':['y']}]}",
+         "'y'");
     says("graph/delete_observations", "{'deletions':[{'entityName':'Ada','observations':['y']}]}",
          GIVES(0, 1, 0));
     says("graph/delete_entities", "{'entityNames':['Ada']}", GIVES(1, 1, 1));

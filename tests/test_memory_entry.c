@@ -271,7 +271,7 @@ TEST(test_model_gets_short_texts_whole)
     vec_push(&hits.items, whole);
     vec_push(&hits.items, odd);
 #define ABOUT                                                                                      \
-    ",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3,\"id\":7,\"speaker\":\"user\","                  \
+    ",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3,\"id\":7,\"speaker\":\"user\","             \
     "\"created_at\":\"1970-01-01T00:00:01.000Z\"}"
     expect_text(support_keep(memory_hits_for_model(&hits)),
                 "[{\"content\":\"first part\\n\\nsecond part\"" ABOUT

@@ -306,8 +306,7 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
         {{.filter = {.project = "garden", .before_ms = 3000, .origin = 1}}, 2},
         {{.filter = {.project = "garden", .origin = 2}}, 0},
         {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "garden"}}, 2},
-        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/srv/garden"}},
-         0},
+        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/srv/garden"}}, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct memory_entries list;

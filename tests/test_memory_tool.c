@@ -225,8 +225,9 @@ TEST(a_filter_is_handed_on)
     assert_int_equal(script.filter.origin, 0);
     assert_int_equal(script.filter.after_ms, 0);
     assert_null(script.filter.project);
-    call("{\"query\":\"x\",\"after\":\"2023-05-08\",\"before\":\"2023-05-09T12:00:00Z\","
-         "\"project\":\"garden\",\"origin\":\"dropped\"}");
+    call(
+        "{\"query\":\"x\",\"after\":\"2023-05-08\",\"before\":\"2023-05-09T12:00:00Z\","
+        "\"project\":\"garden\",\"origin\":\"dropped\"}");
     assert_int_equal(script.filter.origin, 1 + MEMORY_DROPPED);
     assert_int_equal(script.filter.after_ms, 1683504000000);
     assert_int_equal(script.filter.before_ms, 1683633600000);
@@ -234,8 +235,9 @@ TEST(a_filter_is_handed_on)
     int calls = script.calls;
     const struct event *ev = call("{\"query\":\"x\",\"after\":\"in May\"}");
     assert_true(ev->flag);
-    assert_string_equal(ev->text, "argument \"after\" is no date; give one as 2026-05-01 or "
-                                  "2026-05-01T14:00:00Z");
+    assert_string_equal(ev->text,
+                        "argument \"after\" is no date; give one as 2026-05-01 or "
+                        "2026-05-01T14:00:00Z");
     assert_int_equal(script.calls, calls);
 }
 

@@ -114,8 +114,8 @@ FIXTURE(set_up, tear_down);
 
 TEST(scores_fall_with_the_rank)
 {
-    static const char *const words[] = {"river", "lantern", "ryokan", "kyoto", "boat",
-                                        "garden", "what", "did", "Ada", "we like it"};
+    static const char *const words[] = {"river",  "lantern", "ryokan", "kyoto", "boat",
+                                        "garden", "what",    "did",    "Ada",   "we like it"};
     static const char *const speakers[] = {"Ada", "Ben", NULL};
     entropy_seed(support_seed());
     for (int i = 0; i < 200; i++) {
@@ -128,8 +128,8 @@ TEST(scores_fall_with_the_rank)
         buf_release(&text);
     }
     for (int i = 0; i < 100; i++) {
-        struct memory_query query = query_of(support_text("%s %s %s", words[i % 10],
-                                                          words[(i / 10) % 10], words[i % 7]));
+        struct memory_query query =
+            query_of(support_text("%s %s %s", words[i % 10], words[(i / 10) % 10], words[i % 7]));
         query.limit = 30;
         search_with(query);
         for (size_t k = 1; k < hits.items.len; k++)
@@ -283,7 +283,8 @@ TEST(the_same_text_is_found_among_many)
 {
     put("a", "A", "exact", "the heron");
     for (int i = 0; i < 200; i++)
-        put("a", "A", support_text("other%d", i), support_text("heron, heron, a fish, heron %d", i));
+        put("a", "A", support_text("other%d", i),
+            support_text("heron, heron, a fish, heron %d", i));
     search_with(query_of(" the\nheron"));
     assert_string_equal(hits.items.items[0].entry.id, "exact");
     assert_true(hits.items.items[0].why.exact);

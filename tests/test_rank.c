@@ -148,9 +148,8 @@ static bool find_user(void *context, int64_t key, bool *out)
 
 static struct posting posting_of(const struct row *r, size_t term, struct place_bytes *places)
 {
-    struct posting p = {.key = r->key,
-                        .places = (uint32_t)places->bytes.len,
-                        .term = term & (PLACE_TERMS - 1)};
+    struct posting p = {
+        .key = r->key, .places = (uint32_t)places->bytes.len, .term = term & (PLACE_TERMS - 1)};
     uint32_t last = 0;
     for (uint32_t at = 0; at < MOST_WORDS; at++)
         if (r->stands[term][at]) {

@@ -22,12 +22,12 @@ struct step {
     const char *name;
     enum step_form form;
     const char *arguments[STEP_ARGUMENTS];
-    bool fresh;         /* in an empty home */
-    bool prints_id;     /* prints the id of a session that it made */
-    bool breaks_before; /* the database is damaged first */
-    const char *file;   /* file in HOME that it writes; NULL: none */
-    const char *takes;  /* a word of the one session or entry that may be gone or changed
-                         * afterwards; NULL: none */
+    bool fresh;                  /* in an empty home */
+    bool prints_id;              /* prints the id of a session that it made */
+    bool breaks_before;          /* the database is damaged first */
+    const char *file;            /* file in HOME that it writes; NULL: none */
+    const char *takes;           /* a word of the one session or entry that may be gone or changed
+                                  * afterwards; NULL: none */
     const char *setting, *value; /* in its environment; NULL: none */
     struct reply replies[STEP_REPLIES];
     /* A command that shows afterwards that the reported change was made. */
