@@ -94,11 +94,10 @@ static bool is_wanted(const char *variable, const char *name)
 static void show_frame(const char *module, unsigned long offset)
 {
     const char *file = strcmp(module, "-") == 0 ? support_program() : module;
-    char *command = mem_printf("addr2line -Cfspe '%s' 0x%lx 2>/dev/null", file, offset);
+    auto_free char *command = mem_printf("addr2line -Cfspe '%s' 0x%lx 2>/dev/null", file, offset);
     fflush(stdout);
     if (system(command) != 0)
         printf("%s 0x%lx\n", module, offset);
-    free(command);
 }
 
 static void show_frames(const char *log)
@@ -113,13 +112,11 @@ static void show_frames(const char *log)
 static void show_failure(const struct job *j)
 {
     const struct torture_choice *c = &j->trial.choice;
-    char *report = support_read(j->report), *log = support_read(j->log);
+    auto_free char *report = support_read(j->report), *log = support_read(j->log);
     printf("\nFAILED: %.*s: TORTURE=%s STEP='%s' STACK=%" PRIx64 " N=%ld CAUSE=%d STAYS=%s\n%s",
            (int)strcspn(log, "\n"), log, c->class, j->trial.step->name, c->stack, c->nth, c->cause,
            c->stays ? "1" : "", report);
     show_frames(log);
-    free(log);
-    free(report);
 }
 
 static void end_job(struct job *j, int status)
@@ -205,20 +202,19 @@ static void add_point(size_t class, const struct point *p)
 static void read_points(size_t step, size_t class, const char *log)
 {
     struct point p = {.step = step};
-    char *text = support_read(log);
+    auto_free char *text = support_read(log);
     for (const char *line = text; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (sscanf(line, "point %" SCNx64 " %" SCNx64 " %*s %ld %d", &p.stack, &p.near, &p.calls,
                    &p.causes) == 4)
             add_point(class, &p);
     }
-    free(text);
 }
 
 /* A run without a fault: records its outcome and its calls. */
 static void record(size_t step)
 {
-    char *outcome = file_of("outcome-%zu", step);
+    auto_free char *outcome = file_of("outcome-%zu", step);
     mkdir(outcome, 0700);
     for (size_t class = 0; class < CLASS_COUNT; class ++) {
         if (!is_wanted("TORTURE", classes[class].name))
@@ -232,7 +228,6 @@ static void record(size_t step)
     campaign.outcomes[step] = trial_outcome(outcome);
     if (steps[step].breaks_before)
         campaign.recovered[step] = damage_events(campaign.outcomes[step].database);
-    free(outcome);
 }
 
 static void make_home(void **state)
@@ -252,10 +247,9 @@ static void prepare(void)
     int status;
     if (waitpid(pid, &status, 0) != pid || status != 0)
         exit(1);
-    char *database = support_path(".local/share/tiro/tiro.db");
+    auto_free char *database = support_path(".local/share/tiro/tiro.db");
     campaign.kept = damage_events(database);
     campaign.memory = damage_memory(database);
-    free(database);
     for (size_t step = 0; step < step_count; step++)
         if (is_wanted("STEP", steps[step].name))
             record(step);
@@ -381,10 +375,9 @@ static void release(void)
     free(campaign.memory);
     free(campaign.outcomes);
     free(campaign.recovered);
-    char *command = mem_printf("rm -rf '%s'", campaign.directory);
+    auto_free char *command = mem_printf("rm -rf '%s'", campaign.directory);
     if (system(command) != 0)
         fprintf(stderr, "%s is left\n", campaign.directory);
-    free(command);
     free(campaign.directory);
 }
 
@@ -403,11 +396,9 @@ static size_t report(void)
 
 static bool can_torture(void)
 {
-    char *library = mem_printf("%s/" TRIAL_LIBRARY, getenv("BUILD_DIR"));
-    bool can = capability_store() && capability_compaction() && capability_memory() &&
-               access(library, R_OK) == 0;
-    free(library);
-    return can;
+    auto_free char *library = mem_printf("%s/" TRIAL_LIBRARY, getenv("BUILD_DIR"));
+    return capability_store() && capability_compaction() && capability_memory() &&
+           access(library, R_OK) == 0;
 }
 
 int main(void)

@@ -87,7 +87,7 @@ static const char *place_fault(const struct chunk *c, const char *source, size_t
         return support_text("at lines %lld to %lld, not %lld to %lld", (long long)c->line_from,
                             (long long)c->line_to, (long long)line_of(source, c->byte_from),
                             (long long)line_of(source, c->byte_to));
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     char *there = (mem_strndup(source + c->byte_from, (size_t)(c->byte_to - c->byte_from)));
     for (char *at = there; *at; at++)
         if (*at == '\f' || *at == '\v')
@@ -95,7 +95,6 @@ static const char *place_fault(const struct chunk *c, const char *source, size_t
     utf8_clean(&clean, there, strlen(there), UTF8_MULTILINE);
     free(there);
     bool same = strcmp(clean.data, c->text) == 0;
-    buf_release(&clean);
     return same ? NULL : "not what the source has there";
 }
 
@@ -136,7 +135,7 @@ static const char *page_fault(const struct chunks *c, const struct loaded_docume
 
 static const char *loss_fault(const struct chunks *c, const struct loaded_document *d)
 {
-    struct buf clean = BUF_INIT, whole = BUF_INIT, cut = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT, whole = BUF_INIT, cut = BUF_INIT;
     for (size_t i = 0; i < d->parts.len; i++)
         utf8_clean(&clean, d->text.data + d->parts.items[i].at, d->parts.items[i].len,
                    UTF8_MULTILINE);
@@ -150,9 +149,6 @@ static const char *loss_fault(const struct chunks *c, const struct loaded_docume
     if (same < cut.len || same < whole.len)
         fault = support_text("lost or twice at byte %zu: \"%.40s\", not \"%.40s\"", same,
                              cut.data + same, whole.data + same);
-    buf_release(&clean);
-    buf_release(&whole);
-    buf_release(&cut);
     return fault;
 }
 

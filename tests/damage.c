@@ -55,7 +55,7 @@ static struct event *event_of(int session, int i)
 
 static void fill_session(struct store *s, int session, int events)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     struct error e = {0};
     session_info_init(&info);
     uuid_new(info.id);
@@ -75,7 +75,6 @@ static void fill_session(struct store *s, int session, int events)
     free(info.draft);
     info.draft = mem_printf("draft of session %d", session);
     assert_true(sessions_put(s, &info, &e));
-    session_info_release(&info);
 }
 
 static struct store *open_and_fill(const char *path, int sessions, int events)
@@ -127,7 +126,7 @@ static void fill_talk(struct store *s, int talk, int entries)
     assert_true(store_exec(s, sql, &e));
     free(sql);
     for (int i = 0; i < entries; i++) {
-        char *text = text_of(talk, i);
+        auto_free char *text = text_of(talk, i);
         bool first = i == 0;
         uuid_new(id);
         sql = mem_printf(
@@ -140,7 +139,6 @@ static void fill_talk(struct store *s, int talk, int entries)
             talk * 1000 + i, text);
         assert_true(store_exec(s, sql, &e));
         free(sql);
-        free(text);
     }
 }
 
@@ -317,11 +315,9 @@ bool damage_on_disk(const char *path, const char *what)
     bool found = false;
     for (const char *const *ending = db_file_endings; *ending && !found; ending++) {
         size_t len;
-        char *name = mem_printf("%s%s", path, *ending);
-        char *bytes = access(name, F_OK) == 0 ? damage_read(name, &len) : NULL;
+        auto_free char *name = mem_printf("%s%s", path, *ending);
+        auto_free char *bytes = access(name, F_OK) == 0 ? damage_read(name, &len) : NULL;
         found = bytes && holds(bytes, len, what);
-        free(bytes);
-        free(name);
     }
     return found;
 }
@@ -349,10 +345,9 @@ void damage_cut(const char *path, size_t len)
 void damage_copy(const char *from, const char *to)
 {
     size_t len;
-    char *bytes = damage_read(from, &len);
+    auto_free char *bytes = damage_read(from, &len);
     damage_write(to, 0, bytes, len);
     damage_cut(to, len);
-    free(bytes);
 }
 
 /* FNV-1a. */
@@ -360,7 +355,7 @@ static uint64_t hash_of(const char *path)
 {
     size_t len;
     uint64_t hash = 14695981039346656037u;
-    char *bytes = damage_read(path, &len);
+    auto_free char *bytes = damage_read(path, &len);
     size_t i = 0;
     for (uint64_t word; i + sizeof word <= len; i += sizeof word) {
         memcpy(&word, bytes + i, sizeof word);
@@ -368,7 +363,6 @@ static uint64_t hash_of(const char *path)
     }
     for (; i < len; i++)
         hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-    free(bytes);
     return hash;
 }
 
@@ -380,13 +374,12 @@ char *damage_tree(const char *directory)
     assert_true(count >= 0);
     for (int i = 0; i < count; i++) {
         struct stat st;
-        char *path = mem_printf("%s/%s", directory, entries[i]->d_name);
+        auto_free char *path = mem_printf("%s/%s", directory, entries[i]->d_name);
         assert_int_equal(lstat(path, &st), 0);
         if (S_ISREG(st.st_mode))
             buf_addf(&text, "%s %lld %lld.%09ld %llx\n", entries[i]->d_name, (long long)st.st_size,
                      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
                      (unsigned long long)hash_of(path));
-        free(path);
         free(entries[i]);
     }
     free(entries);
@@ -461,9 +454,8 @@ static void give_away(const char *directory)
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (strcmp(entry->d_name, "..") == 0)
             continue;
-        char *path = mem_printf("%s/%s", directory, entry->d_name);
+        auto_free char *path = mem_printf("%s/%s", directory, entry->d_name);
         assert_int_equal(lchown(path, NOBODY, NOBODY), 0);
-        free(path);
     }
     closedir(dir);
 }

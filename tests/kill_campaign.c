@@ -50,13 +50,11 @@ struct kill_session *kill_choose_session(const struct kill_stage *stage)
 static void begin_store(struct kill_stage *stage)
 {
     kill_model_release(&stage->model);
-    char *command = mem_printf("rm -rf '%s' '%s' '%s'; mkdir -m 700 '%s'", stage->data,
-                               stage->config, stage->work, stage->work);
+    auto_free char *command = mem_printf("rm -rf '%s' '%s' '%s'; mkdir -m 700 '%s'", stage->data,
+                                         stage->config, stage->work, stage->work);
     assert_int_equal(system(command), 0);
-    free(command);
-    char *note = mem_printf("%s/note.txt", stage->work);
+    auto_free char *note = mem_printf("%s/note.txt", stage->work);
     support_write(note, "Verba volant, scripta manent.\n");
-    free(note);
     write_config(configuration);
     assert_int_equal(chdir(stage->work), 0);
 }
@@ -107,8 +105,8 @@ static void go_on(struct kill_stage *stage, struct kill_session *s)
 {
     char word[KILL_WORD_LEN + 1];
     kill_word(word);
-    char *prompt = kill_question(++stage->number, KILL_PLAN_WRITES, word, 0);
-    char *mark = mem_printf("answer-%d: %s", stage->number, word);
+    auto_free char *prompt = kill_question(++stage->number, KILL_PLAN_WRITES, word, 0);
+    auto_free char *mark = mem_printf("answer-%d: %s", stage->number, word);
     struct result r =
         s ? RUN("run", "--tools", "full", "--allow", "write", "--resume", s->id, prompt)
           : RUN("run", "--tools", "full", "--allow", "write", prompt);
@@ -117,30 +115,26 @@ static void go_on(struct kill_stage *stage, struct kill_session *s)
     assert_text(r.out, mark);
     if (s)
         kill_texts_add(&s->archived.tried, "no");
-    free(mark);
-    free(prompt);
 }
 
 static void export_again(const char *temporary)
 {
     const char *end = strstr(temporary, ".tiro-");
-    char *path = mem_strndup(temporary, (size_t)(end - temporary));
+    auto_free char *path = mem_strndup(temporary, (size_t)(end - temporary));
     run_ok(RUN("memory", "export", "--force", path));
     assert_int_equal(unlink(path), 0);
-    free(path);
 }
 
 /* Whether a rebuild of the session's files was cut off; its next turn removes the temporary
  * files. */
 static bool has_begun(const struct kill_stage *stage, const struct kill_session *s)
 {
-    char *path = mem_printf("%s/sessions/%s", stage->data, s->id);
+    auto_free char *path = mem_printf("%s/sessions/%s", stage->data, s->id);
     static const char *const whole[] = {"transcript.md", "events.jsonl", "summary.txt", NULL};
     struct kill_texts begun = {0};
     kill_files_others(path, whole, &begun);
     bool has = begun.items.len > 0;
     kill_texts_clear(&begun);
-    free(path);
     return has;
 }
 
@@ -169,9 +163,8 @@ static void write_again(const struct kill_stage *stage)
     for (size_t i = 0; i < begun.items.len; i++)
         export_again(begun.items.items[i]);
     kill_texts_clear(&begun);
-    char *seconds = mem_printf("%d", 100 + stage->number);
+    auto_free char *seconds = mem_printf("%d", 100 + stage->number);
     run_ok(RUN("config", "set", "tools.command_timeout", seconds));
-    free(seconds);
 }
 
 static void settle(struct kill_stage *stage)
@@ -179,12 +172,10 @@ static void settle(struct kill_stage *stage)
     struct store *store = open_to_read(stage);
     kill_model_settle_sessions(&stage->model, store);
     store_close(store);
-    char *exported = program_output(RUN("memory", "export"));
+    auto_free char *exported = program_output(RUN("memory", "export"));
     kill_model_settle_entries(&stage->model, exported);
-    free(exported);
-    char *ini = support_read(stage->ini);
+    auto_free char *ini = support_read(stage->ini);
     kill_model_settle_settings(&stage->model, ini);
-    free(ini);
     expect(RUN("config", "check"), 0, "");
     for (size_t i = 0; i < stage->promises.items.len; i++)
         if (damage_sql(stage->database, stage->promises.items.items[i]) == 0)
@@ -205,20 +196,16 @@ static void assert_none(const struct kill_texts *paths, const char *what)
  * content. */
 static bool is_content(const struct kill_stage *stage)
 {
-    char *directory = support_path("copied");
+    auto_free char *directory = support_path("copied");
     assert_int_equal(mkdir(directory, 0700), 0);
-    char *path = mem_printf("%s/tiro.db", directory);
-    char *sql = mem_printf("VACUUM INTO '%s'", path);
+    auto_free char *path = mem_printf("%s/tiro.db", directory);
+    auto_free char *sql = mem_printf("VACUUM INTO '%s'", path);
     damage_sql(stage->database, sql);
     assert_int_equal(access(path, F_OK), 0);
-    char *carried = kill_files_carry(directory, &stage->model.gone);
+    auto_free char *carried = kill_files_carry(directory, &stage->model.gone);
     bool is = carried != NULL;
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(directory), 0);
-    free(carried);
-    free(sql);
-    free(path);
-    free(directory);
     return is;
 }
 
@@ -238,12 +225,11 @@ static void check_files(const struct kill_stage *stage)
     kill_files_public(stage->data, &public);
     kill_files_public(stage->config, &public);
     assert_none(&public, "others can read it");
-    char *carried = kill_files_carry(stage->data, &stage->model.gone);
+    auto_free char *carried = kill_files_carry(stage->data, &stage->model.gone);
     if (carried && (!strstr(carried, "/tiro.db: ") || is_content(stage)))
         fail_msg("was deleted, and is there: %s", carried);
     if (carried)
         print_message("in the slack of a page: %s\n", carried);
-    free(carried);
     kill_texts_clear(&ids);
     kill_texts_clear(&strays);
     kill_texts_clear(&public);

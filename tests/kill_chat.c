@@ -78,12 +78,11 @@ static void send(struct chat *c, const char *text)
 
 static void promise_answer(struct chat *c, int number, const char *word)
 {
-    char *sql = mem_printf(
+    auto_free char *sql = mem_printf(
         "SELECT count(*) FROM event WHERE type = 'text_complete'"
         " AND payload LIKE '%%answer-%d: %s%%'",
         number, word);
     kill_promise(c->stage, sql);
-    free(sql);
 }
 
 static bool is_refused(struct chat *c)
@@ -113,14 +112,12 @@ static void ask(struct chat *c)
     char word[KILL_WORD_LEN + 1];
     int number = ++c->stage->number;
     kill_word(word);
-    char *question = kill_question(number, plans[kill_below(5)], word, 0);
-    char *answer = mem_printf("answer-%d", number);
+    auto_free char *question = kill_question(number, plans[kill_below(5)], word, 0);
+    auto_free char *answer = mem_printf("answer-%d", number);
     if (c->session)
         kill_texts_add(&c->session->archived.tried, "no");
     if (question_is_answered(c, question, answer) && wait_for(c, is_idle, "the end of a turn"))
         promise_answer(c, number, word);
-    free(answer);
-    free(question);
 }
 
 static void ask_and_interrupt(struct chat *c)
@@ -128,37 +125,32 @@ static void ask_and_interrupt(struct chat *c)
     char word[KILL_WORD_LEN + 1];
     int number = ++c->stage->number;
     kill_word(word);
-    char *question = kill_question(number, KILL_PLAN_STALLED, word, 0);
-    char *answer = mem_printf("answer-%d", number);
+    auto_free char *question = kill_question(number, KILL_PLAN_STALLED, word, 0);
+    auto_free char *answer = mem_printf("answer-%d", number);
     if (question_is_answered(c, question, answer)) {
         screen_key(c->screen, SCREEN_ESCAPE);
         if (wait_for(c, is_idle, "the end of a turn"))
             promise_answer(c, number, word);
     }
-    free(answer);
-    free(question);
 }
 
 static void write_draft(struct chat *c)
 {
-    char *text = mem_printf("a draft %d that nobody sends", ++c->stage->number);
+    auto_free char *text = mem_printf("a draft %d that nobody sends", ++c->stage->number);
     type(c, text);
     wait_for(c, is_shown, text);
-    free(text);
 }
 
 /* The new title is only a possibility: if another program has the session open, another session
  * gets the title. */
 static void rename_it(struct chat *c)
 {
-    char *title = mem_printf("Named %d", ++c->stage->number);
-    char *command = mem_printf("/rename %s", title);
+    auto_free char *title = mem_printf("Named %d", ++c->stage->number);
+    auto_free char *command = mem_printf("/rename %s", title);
     if (c->session || c->left)
         kill_texts_add(&(c->session ? c->session : c->left)->title.tried, title);
     send(c, command);
     wait_for(c, is_idle, "the prompt");
-    free(command);
-    free(title);
 }
 
 static void command(struct chat *c)

@@ -156,11 +156,10 @@ static int look_into(const char *path, const struct stat *st, int kind, struct F
     (void)where;
     if (kind != FTW_F || !S_ISREG(st->st_mode))
         return 0;
-    char *bytes = damage_read(path, &len);
+    auto_free char *bytes = damage_read(path, &len);
     for (size_t i = 0; !ends.found && i + sizeof(uint64_t) <= len; i++)
         if (ends.table[slot_of(end_at(bytes + i))] && end_at(bytes + i) != 0)
             ends.found = mem_printf("%s: %.8s", path, bytes + i);
-    free(bytes);
     return ends.found != NULL;
 }
 

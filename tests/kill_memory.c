@@ -26,25 +26,22 @@ static bool choose_entry(const struct kill_stage *stage, struct kill_op *op, con
 
 bool kill_begin_remember(struct kill_stage *stage, struct kill_op *op)
 {
-    struct buf lines = BUF_INIT;
+    AUTO(buf_release) struct buf lines = BUF_INIT;
     size_t count = 1 + kill_below(MOST_ENTRIES);
     char word[KILL_WORD_LEN + 1];
     op->number = ++stage->number;
     op->path = mem_printf("%s/entries-%d.jsonl", stage->work, op->number);
     for (size_t i = 0; i < count; i++) {
         kill_word(word);
-        char *id = mem_printf("e%d-%zu", op->number, i);
-        char *content = mem_printf("%s is entry %zu", word, i);
+        auto_free char *id = mem_printf("e%d-%zu", op->number, i);
+        auto_free char *content = mem_printf("%s is entry %zu", word, i);
         buf_addf(&lines,
                  "{\"id\":\"%s\",\"session_id\":\"s%zu\",\"turn\":1,\"role\":\"user\","
                  "\"created_at\":\"2024-05-07T10:00:00Z\",\"content\":\"%s\"}\n",
                  id, i / 10, content);
         kill_model_add_entry(&stage->model, id, content, op->number);
-        free(content);
-        free(id);
     }
     support_write(op->path, lines.data);
-    buf_release(&lines);
     kill_op_add(op, "memory");
     kill_op_add(op, "import");
     kill_op_add(op, op->path);
@@ -124,9 +121,8 @@ bool kill_begin_search(struct kill_stage *stage, struct kill_op *op)
         return false;
     const char *word = kill_word_find(op->entry->content.was);
     kill_op_add(op, "--json");
-    char *query = mem_strndup(word, KILL_WORD_LEN);
+    auto_free char *query = mem_strndup(word, KILL_WORD_LEN);
     kill_op_add(op, query);
-    free(query);
     return true;
 }
 

@@ -119,7 +119,7 @@ struct kill_session *kill_model_add_session(struct kill_model *m, const char *id
 
 void kill_session_shown(struct kill_model *m, struct kill_session *s, const char *line)
 {
-    struct json *v = parse_json(line);
+    AUTO(json_free_local) struct json *v = parse_json(line);
     const char *type = json_get_string(v, "type");
     struct kill_line shown = {.seq = json_get_int(v, "seq", 0), .text = mem_strdup(line)};
     if (strstr(type, "_delta")) {
@@ -128,27 +128,24 @@ void kill_session_shown(struct kill_model *m, struct kill_session *s, const char
         vec_push(&s->lines, shown);
         m->lines_shown++;
     }
-    json_free(v);
 }
 
 static void add_words(struct kill_texts *words, const char *text)
 {
     for (; text && (text = kill_word_find(text)); text += KILL_WORD_LEN) {
-        char *word = mem_strndup(text, KILL_WORD_LEN);
+        auto_free char *word = mem_strndup(text, KILL_WORD_LEN);
         if (!kill_texts_have(words, word))
             kill_texts_add(words, word);
-        free(word);
     }
 }
 
 static bool take_event(void *session, const struct event *ev)
 {
     struct kill_session *s = session;
-    char *line = event_to_line(ev);
+    auto_free char *line = event_to_line(ev);
     if (ev->type == EVENT_TURN_STARTED)
         s->words_before = s->words.items.len;
     add_words(&s->words, line);
-    free(line);
     for (size_t i = s->words_before; ev->type == EVENT_TURN_COMPLETED && i < s->words.items.len;
          i++)
         kill_texts_add(&s->completed, s->words.items.items[i]);
@@ -187,10 +184,9 @@ static bool was_asked(const struct kill_model *m, const char *draft)
 {
     bool was = false;
     const char *at = kill_word_find(draft);
-    char *word = at ? mem_strndup(at, KILL_WORD_LEN) : NULL;
+    auto_free char *word = at ? mem_strndup(at, KILL_WORD_LEN) : NULL;
     for (size_t i = 0; word && !was && i < m->sessions.len; i++)
         was = kill_texts_have(&m->sessions.items[i]->words, word);
-    free(word);
     return was;
 }
 
@@ -241,7 +237,7 @@ static void settle_title(struct kill_session *s, const struct session_info *info
 static void settle_session(struct kill_model *m, struct kill_session *s, struct store *store,
                            bool is_new)
 {
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     struct error e = {0};
     struct kill_texts before = s->completed;
     s->completed = (struct kill_texts){0};
@@ -265,7 +261,6 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
         s->archived.was = mem_strdup(info.archived_ms ? "yes" : "no");
     kill_value_settle(&s->archived, info.archived_ms ? "yes" : "no", "being archived");
     kill_texts_clear(&before);
-    session_info_release(&info);
 }
 
 /* A session without messages is deleted together with its draft. */
@@ -356,17 +351,14 @@ struct kill_entry *kill_model_add_entry(struct kill_model *m, const char *id, co
 
 static struct json *exported_entry(const char *exported, const char *id)
 {
-    char *mark = mem_printf("\"id\":\"%s\"", id);
+    auto_free char *mark = mem_printf("\"id\":\"%s\"", id);
     const char *at = strstr(exported, mark);
-    free(mark);
     if (!at)
         return NULL;
     while (at > exported && at[-1] != '\n')
         at--;
-    char *line = mem_strndup(at, strcspn(at, "\n"));
-    struct json *v = parse_json(line);
-    free(line);
-    return v;
+    auto_free char *line = mem_strndup(at, strcspn(at, "\n"));
+    return parse_json(line);
 }
 
 /* One import is one transaction, so its entries are all there or all missing. */
@@ -409,11 +401,10 @@ void kill_model_settle_entries(struct kill_model *m, const char *exported)
 {
     for (size_t i = m->entries.len; i-- > 0;) {
         struct kill_entry *entry = m->entries.items[i];
-        struct json *found = exported_entry(exported, entry->id);
+        AUTO(json_free_local) struct json *found = exported_entry(exported, entry->id);
         if (!entry->sure && !entry->absent)
             settle_import(m, entry, found != NULL);
         bool stays = settle_entry(m, entry, found);
-        json_free(found);
         if (stays)
             continue;
         free_entry(entry);
@@ -438,14 +429,11 @@ void kill_model_settle_settings(struct kill_model *m, const char *ini)
 {
     for (size_t i = 0; i < m->settings.len; i++) {
         struct kill_setting *setting = m->settings.items[i];
-        char *section, *name;
+        auto_free char *section = NULL, *name = NULL;
         struct error e = {0};
         check(config_edit_split(setting->key, &section, &name, &e), &e);
-        char *value = config_edit_value(ini, section, name);
+        auto_free char *value = config_edit_value(ini, section, name);
         kill_value_settle(&setting->value, value, setting->key);
-        free(value);
-        free(section);
-        free(name);
     }
 }
 

@@ -150,26 +150,21 @@ static void call_read(const struct asked *asked, struct reply *r)
 
 static void call_write(const struct asked *asked, struct reply *r)
 {
-    char *text = kill_written(asked->word);
-    struct json *args = json_new_object();
-    char *path = mem_printf("out-%d.txt", asked->number);
+    auto_free char *text = kill_written(asked->word);
+    AUTO(json_free_local) struct json *args = json_new_object();
+    auto_free char *path = mem_printf("out-%d.txt", asked->number);
     json_set_string(args, "path", path);
     json_set_string(args, "content", text);
-    char *line = json_print(args);
+    auto_free char *line = json_print(args);
     buf_addstr(&answer.args, line);
-    json_free(args);
-    free(line);
-    free(path);
-    free(text);
     call(asked, "write_file", r);
 }
 
 /* A command before and one after it: both must die with the program. */
 static void call_command(const struct asked *asked, struct reply *r)
 {
-    char *mark = kill_command_mark(asked->number);
+    auto_free char *mark = kill_command_mark(asked->number);
     buf_addf(&answer.args, "{\"command\":\"sleep %s & sleep %s\"}", mark, mark);
-    free(mark);
     call(asked, "run_command", r);
 }
 
@@ -230,7 +225,7 @@ static void sum_up(struct reply *r)
 void kill_respond(void *context, const char *body, size_t len, struct reply *r)
 {
     struct asked asked = {0};
-    struct json *request = json_parse(body, len, NULL);
+    AUTO(json_free_local) struct json *request = json_parse(body, len, NULL);
     (void)context;
     buf_clear(&answer.text);
     buf_clear(&answer.args);
@@ -239,5 +234,4 @@ void kill_respond(void *context, const char *body, size_t len, struct reply *r)
         sum_up(r);
     else
         go_on(&asked, r);
-    json_free(request);
 }

@@ -140,10 +140,9 @@ static char *messages_of(struct kill_op *op, size_t pairs)
 
 bool kill_begin_import(struct kill_stage *stage, struct kill_op *op)
 {
-    char *text = messages_of(op, kill_below(8) == 0 ? 3000 : 1 + kill_below(30));
+    auto_free char *text = messages_of(op, kill_below(8) == 0 ? 3000 : 1 + kill_below(30));
     op->path = mem_printf("%s/import-%d.json", stage->work, ++stage->number);
     support_write(op->path, text);
-    free(text);
     kill_op_add(op, "sessions");
     kill_op_add(op, "import");
     kill_op_add(op, op->path);
@@ -178,10 +177,9 @@ void kill_after_export(struct kill_stage *stage, struct kill_op *op)
 {
     (void)stage;
     if (access(op->path, F_OK) == 0) {
-        char *text = support_read(op->path);
+        auto_free char *text = support_read(op->path);
         for (size_t i = 0; i < op->words.items.len; i++)
             assert_text(text, op->words.items.items[i]);
-        free(text);
         unlink(op->path);
     } else if (op->status == 0) {
         fail_msg("%s was told written, and is not there", op->path);

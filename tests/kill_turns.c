@@ -29,9 +29,8 @@ bool kill_begin_run(struct kill_stage *stage, struct kill_op *op)
         kill_op_add(op, op->session->id);
         kill_texts_add(&op->session->archived.tried, "no");
     }
-    char *prompt = kill_question(op->number, op->plan, op->word, kill_below(200));
+    auto_free char *prompt = kill_question(op->number, op->plan, op->word, kill_below(200));
     kill_op_add(op, prompt);
-    free(prompt);
     return true;
 }
 
@@ -39,7 +38,7 @@ bool kill_begin_run(struct kill_stage *stage, struct kill_op *op)
  * incomplete. */
 static void promise_streamed(struct kill_stage *stage, const struct buf *text)
 {
-    char *sql = mem_printf(
+    auto_free char *sql = mem_printf(
         "SELECT count(*) > 0 FROM (SELECT group_concat(t, '') AS said FROM"
         " (SELECT json_extract(payload, '$.delta') AS t FROM event"
         " WHERE type = 'text_delta' ORDER BY session, seq)"
@@ -47,32 +46,29 @@ static void promise_streamed(struct kill_stage *stage, const struct buf *text)
         " WHERE type = 'text_complete') WHERE instr(said, '%s') > 0",
         text->data);
     kill_promise(stage, sql);
-    free(sql);
 }
 
 /* The text of all deltas whose time is at least a second before that of the last line. */
 static void take_streamed(struct kill_stage *stage, struct kill_op *op)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     int64_t last = 0, at;
     for (int pass = 0; pass < 2; pass++) {
         for (char *line = op->child.out_text.data, *end; (end = strchr(line, '\n'));
              line = end + 1) {
             *end = '\0';
-            struct json *v = parse_json(line);
+            AUTO(json_free_local) struct json *v = parse_json(line);
             const char *when = json_get_string(v, "at");
             bool delta = strcmp(json_get_string(v, "type"), "text_delta") == 0;
             if (when && rfc3339_parse(when, &at) && pass == 0)
                 last = at;
             else if (when && rfc3339_parse(when, &at) && delta && at < last - LAST_SECOND_MS)
                 buf_addstr(&text, json_get_string(v, "delta"));
-            json_free(v);
             *end = '\n';
         }
     }
     if (text.len > 0 && !(op->session && op->session->delete_tried))
         promise_streamed(stage, &text);
-    buf_release(&text);
 }
 
 /* Reads every complete line that the program had shown. */
@@ -81,7 +77,7 @@ static void take_lines(struct kill_stage *stage, struct kill_op *op)
     struct kill_session *s = op->session;
     for (char *line = op->child.out_text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        struct json *v = parse_json(line);
+        AUTO(json_free_local) struct json *v = parse_json(line);
         const char *id = json_get_string(v, "session_id");
         if (id && op->session)
             assert_string_equal(id, op->session->id);
@@ -89,19 +85,17 @@ static void take_lines(struct kill_stage *stage, struct kill_op *op)
             s = kill_model_add_session(&stage->model, id);
         if (id)
             kill_session_shown(&stage->model, s, line);
-        json_free(v);
         *end = '\n';
     }
 }
 
 static int shell(const char *format, const char *word)
 {
-    char *command = mem_printf("%s '%s'", format, word);
+    auto_free char *command = mem_printf("%s '%s'", format, word);
     struct support_child c;
     support_start(&c, (const char *const[]){"/bin/sh", "-c", command, NULL});
     int status = support_finish(&c, "");
     support_release(&c);
-    free(command);
     return status;
 }
 
@@ -112,10 +106,8 @@ static bool is_over(void *mark)
 
 static char *command_mark(const struct kill_op *op)
 {
-    char *argument = kill_command_mark(op->number);
-    char *mark = mem_printf("^sleep %s$", argument);
-    free(argument);
-    return mark;
+    auto_free char *argument = kill_command_mark(op->number);
+    return mem_printf("^sleep %s$", argument);
 }
 
 struct commanding {
@@ -143,36 +135,30 @@ void kill_wait_for_command(const struct kill_op *op)
 /* A command dies with its program, but for one that had no time: that is counted. */
 static void check_command(struct kill_stage *stage, const struct kill_op *op)
 {
-    char *mark = command_mark(op);
+    auto_free char *mark = command_mark(op);
     if (op->status == 128 + SIGKILL && !is_over(mark)) {
         stage->commands_left++;
         shell("pkill -KILL -f", mark);
     }
     if (!support_wait_until(is_over, mark, KILL_DEADLINE_MS))
         fail_msg("a command of question %d runs on", op->number);
-    free(mark);
 }
 
 /* The file is whole if it is there, and is there if the result was shown. */
 static void check_written(const struct kill_stage *stage, const struct kill_op *op)
 {
-    char *name = mem_printf("out-%d.txt", op->number);
-    char *path = mem_printf("%s/%s", stage->work, name);
-    char *mark = mem_printf("\"call_%d_0\"", op->number);
+    auto_free char *name = mem_printf("out-%d.txt", op->number);
+    auto_free char *path = mem_printf("%s/%s", stage->work, name);
+    auto_free char *mark = mem_printf("\"call_%d_0\"", op->number);
     const char *done = strstr(op->child.out_text.data, "\"tool_execution_completed\"");
     bool shown = done && strstr(done, mark) && strstr(done, "\"is_error\":false");
-    char *wanted = kill_written(op->word);
+    auto_free char *wanted = kill_written(op->word);
     if (access(path, F_OK) == 0) {
-        char *found = support_read(path);
+        auto_free char *found = support_read(path);
         assert_string_equal(found, wanted);
-        free(found);
     } else if (shown) {
         fail_msg("%s was told written, and is not there", name);
     }
-    free(wanted);
-    free(mark);
-    free(path);
-    free(name);
 }
 
 void kill_after_run(struct kill_stage *stage, struct kill_op *op)

@@ -261,9 +261,8 @@ struct kill_watch *kill_watch_new(long n, int signal_number)
     struct sockaddr_un address;
     struct kill_watch *w = mem_alloc(sizeof *w);
     *w = (struct kill_watch){.n = n, .signal_number = signal_number};
-    char *name = mem_printf("watch%u", number++);
+    auto_free char *name = mem_printf("watch%u", number++);
     w->path = support_path(name);
-    free(name);
     set_address(&address, w->path);
     w->listener = socket(AF_UNIX, SOCK_STREAM, 0);
     if (w->listener < 0 ||

@@ -26,12 +26,10 @@ char *memory_store_one(struct memory *m, const char *session_id, const char *id,
                        const char *content, int64_t created_ms)
 {
     struct error e = {0};
-    struct memory_entry entry = memory_said(id, content, created_ms);
+    AUTO(memory_entry_release) struct memory_entry entry = memory_said(id, content, created_ms);
     int stored;
     memory_check(m->ops->index(m, session_id, 0, &entry, 1, &stored, &e), &e);
-    char *given = entry.id && memory_has(m, entry.id) ? mem_strdup(entry.id) : NULL;
-    memory_entry_release(&entry);
-    return given;
+    return entry.id && memory_has(m, entry.id) ? mem_strdup(entry.id) : NULL;
 }
 
 struct contents {
@@ -65,12 +63,11 @@ char *memory_newest(struct memory *m, const char *session_id, int64_t after, int
 {
     struct error e = {0};
     struct memory_scope scope = scope_of(session_id);
-    struct memory_entries list;
+    AUTO(memory_entries_release) struct memory_entries list = {0};
     struct contents c = {BUF_INIT, NULL};
     memory_check(m->ops->list(m, &scope, after, limit, &list, &e), &e);
     for (size_t i = 0; i < list.items.len; i++)
         add_content(&c, &list.items.items[i]);
-    memory_entries_release(&list);
     return buf_take(&c.text);
 }
 
@@ -86,9 +83,8 @@ int64_t memory_total(struct memory *m)
 bool memory_has(struct memory *m, const char *id)
 {
     struct error e = {0};
-    struct memory_entry entry;
+    AUTO(memory_entry_release) struct memory_entry entry = {0};
     bool found = m->ops->get(m, id, &entry, &e);
     memory_check(found || e.code == ERR_MEMORY_NOT_FOUND, &e);
-    memory_entry_release(&entry);
     return found;
 }

@@ -9,7 +9,7 @@
 
 static void simple_close(struct memory *memory)
 {
-    struct simple_memory *m = simple_of(memory);
+    auto_free struct simple_memory *m = simple_of(memory);
     for (size_t i = 0; i < m->rows.len; i++)
         memory_entry_release(&m->rows.items[i].entry);
     vec_release(&m->rows);
@@ -18,7 +18,6 @@ static void simple_close(struct memory *memory)
     vec_release(&m->sessions);
     vec_release(&m->gone);
     free(m->language);
-    free(m);
 }
 
 /* ---- finding ---- */

@@ -28,9 +28,8 @@ static void each_word(const char *query, void (*word)(void *context, const char 
 {
     for (query += strspn(query, blanks); *query; query += strspn(query, blanks)) {
         size_t len = strcspn(query, blanks);
-        char *w = mem_strndup(query, len);
+        auto_free char *w = mem_strndup(query, len);
         word(context, w);
-        free(w);
         query += len;
     }
 }

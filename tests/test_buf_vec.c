@@ -8,23 +8,21 @@
 
 TEST(an_empty_buffer_is_an_empty_string)
 {
-    struct buf b = BUF_INIT;
+    AUTO(buf_release) struct buf b = BUF_INIT;
     assert_string_equal(b.data, "");
     buf_clear(&b);
     buf_consume(&b, 0);
     buf_splice(&b, 0, 0, NULL, 0);
     buf_add(&b, NULL, 0);
     assert_string_equal(b.data, "");
-    char *taken = buf_take(&b);
+    auto_free char *taken = buf_take(&b);
     assert_string_equal(taken, "");
-    free(taken);
-    buf_release(&b);
     assert_string_equal(buf_empty, "");
 }
 
 TEST(adders_append_and_terminate)
 {
-    struct buf b;
+    AUTO(buf_release) struct buf b = {0};
     buf_init(&b, 0);
     buf_addstr(&b, "one");
     buf_addch(&b, ' ');
@@ -35,22 +33,19 @@ TEST(adders_append_and_terminate)
     buf_clear(&b);
     assert_int_equal(b.len, 0);
     assert_string_equal(b.data, "");
-    buf_release(&b);
 }
 
 TEST(growth_keeps_the_content)
 {
-    struct buf b = BUF_INIT;
+    AUTO(buf_release) struct buf b = BUF_INIT;
     for (int i = 0; i < 10000; i++)
         buf_addf(&b, "%04d", i);
     assert_int_equal(b.len, 40000);
     for (int i = 0; i < 10000; i += 777) {
-        char *expected = mem_printf("%04d", i);
+        auto_free char *expected = mem_printf("%04d", i);
         assert_memory_equal(b.data + i * 4, expected, 4);
-        free(expected);
     }
     assert_int_equal(b.data[b.len], '\0');
-    buf_release(&b);
 }
 
 TEST(the_maximum_refuses_whole_pieces)
@@ -72,7 +67,7 @@ TEST(the_maximum_refuses_whole_pieces)
 
 TEST(splice_replaces_anywhere)
 {
-    struct buf b = BUF_INIT;
+    AUTO(buf_release) struct buf b = BUF_INIT;
     buf_splice(&b, 0, 0, "held", 4);
     buf_splice(&b, 4, 0, "out", 3);
     buf_splice(&b, 0, 4, "h", 1);
@@ -82,23 +77,20 @@ TEST(splice_replaces_anywhere)
     buf_splice(&b, 1, 13, NULL, 0);
     assert_string_equal(b.data, "ht");
     assert_int_equal(b.len, 2);
-    buf_release(&b);
 }
 
 TEST(consume_and_take)
 {
-    struct buf b = BUF_INIT;
+    AUTO(buf_release) struct buf b = BUF_INIT;
     buf_addstr(&b, "head tail");
     buf_consume(&b, 5);
     assert_string_equal(b.data, "tail");
-    char *taken = buf_take(&b);
+    auto_free char *taken = buf_take(&b);
     assert_string_equal(taken, "tail");
     assert_int_equal(b.len, 0);
     assert_string_equal(b.data, "");
     buf_addstr(&b, "again");
     assert_string_equal(taken, "tail");
-    free(taken);
-    buf_release(&b);
 }
 
 struct pair {
@@ -153,14 +145,12 @@ TEST(reserving_grows_by_doubling)
 TEST(copies_of_strings)
 {
     assert_null(mem_strdup(NULL));
-    char *part = mem_strndup("abc\0def", 7);
+    auto_free char *part = mem_strndup("abc\0def", 7);
     assert_memory_equal(part, "abc\0def", 8);
-    char *text = mem_printf("%s-%03d", "x", 7);
+    auto_free char *text = mem_printf("%s-%03d", "x", 7);
     assert_string_equal(text, "x-007");
     unsigned char *zeroed = mem_alloc(100);
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(zeroed[i], 0);
     free(zeroed);
-    free(text);
-    free(part);
 }

@@ -47,13 +47,11 @@ static char *made_constant(const char *screen)
 static void compare(struct screen *s, const char *name)
 {
     char *path = support_text("%s/doc/screens/%s.txt", getenv("SOURCE_DIR"), name);
-    char *now = made_constant(screen_text(s));
+    auto_free char *now = made_constant(screen_text(s));
     if (getenv("CAPTURE"))
         support_write(path, now);
-    char *captured = support_read(path);
+    auto_free char *captured = support_read(path);
     assert_string_equal(now, captured);
-    free(captured);
-    free(now);
 }
 
 TEST(an_empty_chat)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -18,10 +19,9 @@ static void start(const char *all, const char *lang)
 static void expect(void (*convert)(struct buf *, const char *, size_t), const char *text,
                    const char *wanted)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     convert(&out, text, strlen(text));
     assert_string_equal(out.data, wanted);
-    buf_release(&out);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -81,7 +81,7 @@ TEST(columns_are_those_of_the_stand_in)
     for (int round = 0; round < 2000; round++) {
         char text[64];
         size_t len = 0;
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         for (int i = 0; i < 10; i++)
             len += utf8_encode((uint32_t)support_random(&seed) % 0x1FFFF | 0x20, text + len);
         charset_encode(&out, text, len);
@@ -89,6 +89,5 @@ TEST(columns_are_those_of_the_stand_in)
         assert_int_equal(utf8_width(text, len), utf8_width(out.data, out.len));
         for (size_t i = 0; i < out.len; i++)
             assert_true((unsigned char)out.data[i] < 0x80);
-        buf_release(&out);
     }
 }

@@ -483,7 +483,7 @@ static void *run_fifty(void *failures)
 {
     for (int i = 0; i < 50; i++) {
         struct child_result own;
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         struct child_command c =
             plain((const char *const[]){"/bin/sh", "-c", "(sleep 60) & echo x; exit 7", NULL},
                   PATIENCE_MS);
@@ -492,7 +492,6 @@ static void *run_fifty(void *failures)
         if (!child_run(&c, &own, NULL) || own.end != CHILD_EXITED || own.status != 7 ||
             own.left_some || strcmp(text.data, "x\n") != 0)
             atomic_fetch_add((atomic_int *)failures, 1);
-        buf_release(&text);
     }
     return NULL;
 }

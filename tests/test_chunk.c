@@ -17,8 +17,8 @@ static const struct document_options *options(void)
 /* The passages apart by "|", each with its heading before a colon if it has one; kept. */
 static char *cut(const char *name, const char *text, size_t most)
 {
-    struct loaded_document d;
-    struct chunks c = {0};
+    AUTO(loaded_document_release) struct loaded_document d = {0};
+    AUTO(chunks_release) struct chunks c = {0};
     struct error e = {0};
     struct buf out = BUF_INIT;
     if (document_load_text(&d, name, text, strlen(text), options(), &e) != DOCUMENT_LOADED)
@@ -30,8 +30,6 @@ static char *cut(const char *name, const char *text, size_t most)
     for (size_t i = 0; i < c.items.len; i++)
         buf_addf(&out, "%s%s%s%s", i ? "|" : "", c.items.items[i].heading,
                  *c.items.items[i].heading ? ":" : "", c.items.items[i].text);
-    chunks_release(&c);
-    loaded_document_release(&d);
     return support_keep(buf_take(&out));
 }
 
@@ -147,7 +145,7 @@ TEST(random_documents_lose_nothing)
     static const char *const names[] = {"a.txt", "a.md", "a.c", "a.py", "a.rb", "notes"};
     uint64_t seed = support_seed();
     for (int round = 0; round < 4000; round++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         struct loaded_document d;
         struct chunks c = {0};
         struct error e = {0};
@@ -163,14 +161,13 @@ TEST(random_documents_lose_nothing)
             chunks_release(&c);
             loaded_document_release(&d);
         }
-        buf_release(&text);
     }
 }
 
 TEST(a_passage_is_of_one_page)
 {
-    struct loaded_document d = {.text = BUF_INIT};
-    struct chunks c = {0};
+    AUTO(loaded_document_release) struct loaded_document d = {.text = BUF_INIT};
+    AUTO(chunks_release) struct chunks c = {0};
     for (int64_t page = 1; page <= 3; page++) {
         struct document_part p = {.at = d.text.len, .page = page, .len = 9};
         buf_addf(&d.text, "%lld: a b c\n\f", (long long)page);
@@ -185,6 +182,4 @@ TEST(a_passage_is_of_one_page)
         assert_int_equal(c.items.items[i].line_from, 0);
         assert_int_equal(*c.items.items[i].text, '1' + (int)i);
     }
-    chunks_release(&c);
-    loaded_document_release(&d);
 }

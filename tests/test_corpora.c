@@ -388,12 +388,11 @@ TEST(a_text_that_is_none_is_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_err(corpora_ingest_text(shelf.corpora, &bad[i], NULL, &made, &shelf.e), shelf.e,
                    ERR_USAGE);
-    char *large = mem_alloc(CORPUS_TEXT_BYTES + 2);
+    auto_free char *large = mem_alloc(CORPUS_TEXT_BYTES + 2);
     memset(large, 'w', CORPUS_TEXT_BYTES + 1);
     assert_err(corpora_ingest_text(shelf.corpora, &(struct corpus_ingest){"t", "x.txt", large},
                                    NULL, &made, &shelf.e),
                shelf.e, ERR_USAGE);
-    free(large);
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 0);
 }
 
@@ -587,10 +586,8 @@ TEST(a_reranker_orders_what_was_found)
 static int documents_asked(void)
 {
     const char *body = strchr(server.asked, ' ') + 1;
-    struct json *v = json_parse(body, strlen(body), NULL);
-    int n = (int)json_len(json_get(v, "documents"));
-    json_free(v);
-    return n;
+    AUTO(json_free_local) struct json *v = json_parse(body, strlen(body), NULL);
+    return (int)json_len(json_get(v, "documents"));
 }
 
 TEST(a_reranker_gets_more_than_is_wanted)
@@ -646,14 +643,13 @@ TEST(a_reranker_that_fails_leaves_the_order_and_is_left_alone)
 TEST(a_large_document_is_there_when_all_of_it_is)
 {
     struct ingest *in;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     const char *paths[1];
     bool more = true;
     int steps = 0;
     for (int i = 0; i < 20000; i++)
         buf_addf(&text, "Paragraph %d has a lantern and some words to fill it.\n\n", i);
     shelf_write("w/large.txt", text.data);
-    buf_release(&text);
     paths[0] = support_path("w");
     assert_true(ingest_begin(shelf.corpora, "w", paths, 1, &in, &shelf.e));
     while (more) {
@@ -673,13 +669,12 @@ TEST(a_large_document_is_there_when_all_of_it_is)
 /* A large document, and an ingest that has written a part of it. */
 static struct ingest *half_written(void)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct ingest *in;
     bool more = true;
     for (int i = 0; i < 20000; i++)
         buf_addf(&text, "Paragraph %d has a lantern and some words to fill it.\n\n", i);
     shelf_write("w/large.txt", text.data);
-    buf_release(&text);
     const char *paths[] = {support_path("w")};
     assert_true(ingest_begin(shelf.corpora, "w", paths, 1, &in, &shelf.e));
     while (shelf_number("SELECT count(*) FROM corpus_entry") == 0)
@@ -822,11 +817,10 @@ static void ingest_in_child(int go)
 static void many_files(int count)
 {
     for (int i = 0; i < count; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         for (int k = 0; k < 40; k++)
             buf_addf(&text, "Number %d tells of lanterns and of harbour %d.\n\n", i, k);
         shelf_write(support_text("many/f%03d.txt", i), text.data);
-        buf_release(&text);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "tests/model_server.h"
 #include "tests/shelf.h"
 #include "tests/suite.h"
@@ -62,10 +63,8 @@ static int texts_in(size_t request)
     if (request >= model_server_requests(server))
         return -1;
     const char *body = model_server_body(server, request);
-    struct json *v = json_parse(body, strlen(body), NULL);
-    int n = (int)json_len(json_get(v, "input"));
-    json_free(v);
-    return n;
+    AUTO(json_free_local) struct json *v = json_parse(body, strlen(body), NULL);
+    return (int)json_len(json_get(v, "input"));
 }
 
 static const struct corpus_passage *first_hit(double weight)

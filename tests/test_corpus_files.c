@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "tests/documents.h"
 #include "tests/shelf.h"
 #include "tests/suite.h"
@@ -79,7 +80,7 @@ static void add_paragraph(struct buf *out, const char *begins)
 
 TEST(text_is_cited_by_line_and_bytes)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     add_paragraph(&text, "Äpfel grow.");
     add_paragraph(&text, "Pears grow.");
     add_paragraph(&text, "Plums grow.");
@@ -94,19 +95,17 @@ TEST(text_is_cited_by_line_and_bytes)
     assert_memory_equal(p->content, text.data + p->start, strlen(p->content));
     assert_memory_equal(p->content, "Pears", 5);
     shape_release(&corpus_found_shape, &shelf.found);
-    buf_release(&text);
 }
 
 TEST(markdown_and_code_are_cited_by_line_and_what_stands_above)
 {
     shelf_write("d/notes.md", "# Travel\n\nThe ryokan.\n\n## Trains\n\nThe night train.\n");
-    struct buf code = BUF_INIT;
+    AUTO(buf_release) struct buf code = BUF_INIT;
     buf_addstr(&code, "#include <stdio.h>\n\nint tidal(void)\n{\n    int a = 1;\n");
     for (int i = 0; i < 60; i++)
         buf_addf(&code, "    a += %d; /* wave */\n", i);
     buf_addstr(&code, "    return lighthouse(a);\n}\n");
     shelf_write("d/sea.c", code.data);
-    buf_release(&code);
     assert_string_equal(shelf_add("d", "d"), "files 2 added 2");
     assert_string_equal(place("night train"), "notes.md line 5 [Travel › Trains]");
     const char *at = place("lighthouse");

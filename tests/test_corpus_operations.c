@@ -36,25 +36,21 @@ static int tear_down(void **state)
 static const char *run_in(struct operation_context *c, const struct operation *o, const char *json)
 {
     const char *text = support_json(json), *answer = NULL;
-    void *params = o->params ? mem_alloc(o->params->size) : NULL;
-    void *result = mem_alloc(o->result->size);
+    auto_free void *params = o->params ? mem_alloc(o->params->size) : NULL;
+    auto_free void *result = mem_alloc(o->result->size);
     if (o->params && !shape_parse(o->params, text, strlen(text), params, &e))
         fail_msg("%s", e.text);
     if (operation_call(c, o, params, result, &e)) {
-        struct json *v = shape_to_json(o->result, result);
+        AUTO(json_free_local) struct json *v = shape_to_json(o->result, result);
         answer = support_keep(json_print(v));
-        json_free(v);
-        void *again = mem_alloc(o->result->size); /* a written result can be read */
+        auto_free void *again = mem_alloc(o->result->size); /* a written result can be read */
         if (!shape_parse(o->result, answer, strlen(answer), again, &e))
             fail_msg("%s: %s", o->name, e.text);
         shape_release(o->result, again);
-        free(again);
     }
     shape_release(o->result, result);
     if (o->params)
         shape_release(o->params, params);
-    free(params);
-    free(result);
     return answer;
 }
 

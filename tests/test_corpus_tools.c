@@ -138,11 +138,10 @@ TEST(nothing_found_says_how_much_was_searched)
 TEST(a_result_that_has_no_room_leaves_out_the_worst)
 {
     for (int i = 0; i < 20; i++) {
-        struct buf long_text = BUF_INIT;
+        AUTO(buf_release) struct buf long_text = BUF_INIT;
         for (int k = 0; k < 90; k++)
             buf_addf(&long_text, "lantern%s ", k % 9 < i % 9 ? "" : "s and more words");
         text(support_text("f%d.txt", i), long_text.data);
-        buf_release(&long_text);
     }
     configure(CONFIG_TOOLS_MAX_OUTPUT, "4096");
     const struct event *ev =

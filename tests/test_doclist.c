@@ -278,14 +278,12 @@ TEST(damaged_pages_are_no_danger)
     struct pages pages = all_pages();
     for (int round = 0; round < (int)suite_sample(100, 600); round++) {
         int64_t id = pages.ids.items[chance((uint32_t)pages.ids.len)];
-        struct buf page = page_at(id), damaged = BUF_INIT;
+        AUTO(buf_release) struct buf page = page_at(id), damaged = BUF_INIT;
         buf_add(&damaged, page.data, page.len);
         damage(&damaged);
         put_page(id, &damaged);
         search_damaged();
         put_page(id, &page);
-        buf_release(&page);
-        buf_release(&damaged);
     }
     vec_release(&pages.ids);
     store_close(store); /* FTS5 keeps records that it has read */

@@ -68,41 +68,36 @@ TEST(sets_of_characters_are_told_apart)
          26, DOCUMENT_OFFSETS_UTF16, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct loaded_document d;
+        AUTO(loaded_document_release) struct loaded_document d = {0};
         write_bytes("a.txt", rows[i].bytes, rows[i].len);
         documents_load(&d, "a.txt");
         assert_string_equal(d.text.data, expected);
         assert_int_equal(d.offsets, rows[i].offsets);
-        struct chunks c = {0};
+        AUTO(chunks_release) struct chunks c = {0};
         chunks_make(&c, &d, 2);
         int64_t unit = d.offsets == DOCUMENT_OFFSETS_UTF16 ? 2 : 1;
         assert_int_equal(c.items.items[0].byte_from, rows[i].from);
         assert_int_equal(vec_last(&c.items).byte_to, (int64_t)rows[i].len - unit);
-        chunks_release(&c);
-        loaded_document_release(&d);
     }
 }
 
 TEST(a_document_is_named_by_its_first_heading)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     support_write(support_path("a.md"), "Before.\n\n## The *name* ##\n\n# Another\n");
     documents_load(&d, "a.md");
     assert_string_equal(d.title, "The *name*");
-    loaded_document_release(&d);
 }
 
 TEST(broken_utf8_stays_utf8)
 {
-    struct loaded_document d;
-    struct chunks c = {0};
+    AUTO(loaded_document_release) struct loaded_document d = {0};
+    AUTO(chunks_release) struct chunks c = {0};
     support_write(support_path("a.txt"), "äöüÄÖÜßäöü \xC3 end");
     documents_load(&d, "a.txt");
     chunks_make(&c, &d, 800);
     assert_string_equal(c.items.items[0].text, "äöüÄÖÜßäöü \xEF\xBF\xBD end");
     assert_int_equal(c.items.items[0].byte_to, 26);
-    chunks_release(&c);
-    loaded_document_release(&d);
 }
 
 TEST_IF(READS_MARKUP, html_is_read_by_its_elements)
@@ -127,24 +122,22 @@ TEST_IF(READS_MARKUP, html_is_read_by_its_elements)
         {"<p>a</p></div></p><p>b", "1: a\n1: b\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct loaded_document d;
+        AUTO(loaded_document_release) struct loaded_document d = {0};
         support_write(support_path("a.html"), rows[i].html);
         documents_load(&d, "a.html");
         expect_shown(rows[i].html, &d, true, rows[i].shown);
-        loaded_document_release(&d);
     }
 }
 
 TEST_IF(READS_MARKUP, html_says_its_set_and_its_title)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     support_write(support_path("a.html"),
                   "<html><head><meta charset=\"iso-8859-2\"><title> Na \xB9i\n</title></head>"
                   "<body>\xBB\xE1\xF8");
     documents_load(&d, "a.html");
     expect_shown("ISO 8859-2", &d, false, "ťář\n");
     assert_string_equal(d.title, "Na ši");
-    loaded_document_release(&d);
 }
 
 TEST_IF(READS_MARKUP, bytes_tell_the_format_where_the_name_does_not)
@@ -184,12 +177,11 @@ static void convert(const char *to, const char *name)
 
 static void expect_manual(const char *name, const char *format, const char *expected)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     documents_load(&d, name);
     assert_string_equal(d.format, format);
     assert_string_equal(d.title, "The Manual");
     expect_shown(name, &d, false, expected);
-    loaded_document_release(&d);
 }
 
 TEST_IF(READS_PACKAGES, docx_is_read)
@@ -212,7 +204,7 @@ TEST_IF(READS_PACKAGES, odt_is_read)
 TEST_IF(READS_PACKAGES, epub_is_read_in_the_order_of_its_spine)
 {
     convert("epub", "manual.epub");
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     documents_load(&d, "manual.epub");
     const char *shown = documents_show(&d, false);
     assert_string_equal(d.title, "The Manual");
@@ -225,30 +217,27 @@ TEST_IF(READS_PACKAGES, epub_is_read_in_the_order_of_its_spine)
         if (!at)
             fail_msg("no \"%s\" in its place in\n%s", order[i], shown);
     }
-    loaded_document_release(&d);
 }
 
 TEST_IF(READS_PACKAGES, a_package_is_known_by_its_first_member)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     convert("epub", "manual.epub");
     assert_int_equal(rename(support_path("manual.epub"), support_path("book")), 0);
     documents_load(&d, "book");
     assert_string_equal(d.format, "epub");
-    loaded_document_release(&d);
 }
 
 TEST_IF(READS_MARKUP, html_of_pandoc_is_read)
 {
     convert("html", "manual.html");
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     documents_load(&d, "manual.html");
     const char *shown = documents_show(&d, false);
     assert_non_null(strstr(shown,
                            "#1 Start\nFirst words of it. With a note.1\n#2 Install\none\n"
                            "two\ncode: make⏎  install\nrow: a⇥b\nrow: c⇥d ü\n#1 End\n"));
     assert_null(strstr(shown, "color:")); /* of its style sheet */
-    loaded_document_release(&d);
 }
 
 static void need(const char *program)
@@ -261,7 +250,7 @@ static void need(const char *program)
 
 TEST(pdf_is_read_page_by_page)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     need("pdftotext");
     documents_write_pdf("a.pdf", 3, false);
     documents_load(&d, "a.pdf");
@@ -269,12 +258,11 @@ TEST(pdf_is_read_page_by_page)
     expect_shown("a.pdf", &d, true,
                  "0: page 1: This is page 1.\n0: page 2: This is page 2.\n"
                  "0: page 3: This is page 3.\n");
-    loaded_document_release(&d);
 }
 
 TEST(pdf_of_groff_is_read)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     need("pdftotext");
     need("groff");
     support_write(support_path("a.ms"), ".LP\nOn one.\n.bp\nOn \\[u00FC]two.\n");
@@ -286,7 +274,6 @@ TEST(pdf_of_groff_is_read)
     }
     documents_load(&d, "a.pdf");
     expect_shown("a.pdf", &d, false, "page 1: On one.\npage 2: -2-⏎⏎On ütwo.\n");
-    loaded_document_release(&d);
 }
 
 /* --- commands of the user --------------------------------------------------------------------- */
@@ -302,14 +289,13 @@ static enum document_outcome load_by(const char *name, const char *command,
 
 TEST(a_command_reads_what_is_named_so)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     struct error e;
     const char *name = "it's a *; $(touch x).MINE";
     support_write(support_path(name), "a\fb");
     support_write(support_path("it's a b.MINE"), "no");
     assert_int_equal(load_by(name, "cat $1 | tr a x; printf %s $#", &d, &e), DOCUMENT_LOADED);
     expect_shown("command", &d, false, "page 1: x\npage 2: b1\n");
-    loaded_document_release(&d);
 }
 
 TEST(a_command_that_fails_is_told)

@@ -95,7 +95,7 @@ TEST(test_hashed_is_a_bag_of_folded_words)
 {
     static const char *const texts[] = {"The ryokan, by the RIVER!", "river the by ryokan the",
                                         "quarterly revenue figures", "... !?"};
-    struct embeddings v;
+    AUTO(embeddings_release) struct embeddings v = {0};
     configure(CONFIG_EMBEDDING_PROVIDER, "builtin");
     assert_true(read_settings(NULL));
     assert_string_equal(settings.embedder->name, "hashed");
@@ -106,18 +106,16 @@ TEST(test_hashed_is_a_bag_of_folded_words)
     assert_near(cosine(&v, 0, 1), 1);
     assert_near(cosine(&v, 0, 2), 0);
     assert_near(cosine(&v, 3, 3), 0);
-    embeddings_release(&v);
 }
 
 TEST(test_hashed_counts_words)
 {
     static const char *const texts[] = {"river river bank", "river"};
-    struct embeddings v;
+    AUTO(embeddings_release) struct embeddings v = {0};
     configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
     assert_true(read_settings(NULL));
     assert_embeds(texts, 2, &v);
     assert_near(cosine(&v, 0, 1), 2 / sqrt(5));
-    embeddings_release(&v);
 }
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -174,7 +172,7 @@ TEST(test_vectors_come_in_the_order_of_the_texts)
 {
     static const char *const texts[] = {"alpha alpha beta", "gamma", "beta", "alpha alpha beta"};
     for (size_t i = 0; i < 2; i++) {
-        struct embeddings v;
+        AUTO(embeddings_release) struct embeddings v = {0};
         use(network[i]);
         assert_embeds(texts, 4, &v);
         assert_int_equal(v.dimension, 32);
@@ -183,7 +181,6 @@ TEST(test_vectors_come_in_the_order_of_the_texts)
         assert_near(cosine(&v, 0, 3), 1);
         assert_near(cosine(&v, 0, 2), 1 / sqrt(5));
         assert_near(cosine(&v, 1, 2), 0);
-        embeddings_release(&v);
     }
 }
 
@@ -193,17 +190,15 @@ TEST(test_requests)
     static const char *const models[] = {"text-embedding-3-small", "nomic-embed-text"};
     configure(CONFIG_EMBEDDING_API_KEY, "sk-own");
     for (size_t i = 0; i < 2; i++) {
-        struct embeddings v;
+        AUTO(embeddings_release) struct embeddings v = {0};
         use(network[i]);
         assert_embeds(texts, 2, &v);
-        embeddings_release(&v);
         const char *body = model_server_body(server, i);
-        struct json *request = json_parse(body, strlen(body), NULL);
+        AUTO(json_free_local) struct json *request = json_parse(body, strlen(body), NULL);
         assert_string_equal(json_get_string(request, "model"), models[i]);
         assert_int_equal(json_len(json_get(request, "input")), 2);
         assert_string_equal(json_string(json_at(json_get(request, "input"), 1)), "two");
         assert_null(json_get(request, "dimensions"));
-        json_free(request);
     }
     assert_string_equal(model_server_header(server, 0, "authorization"), "Bearer sk-own");
 }
@@ -211,12 +206,11 @@ TEST(test_requests)
 TEST(test_dimensions_and_model_are_asked_for)
 {
     static const char *const texts[] = {"one"};
-    struct embeddings v;
+    AUTO(embeddings_release) struct embeddings v = {0};
     configure(CONFIG_EMBEDDING_DIMENSIONS, "32");
     configure(CONFIG_EMBEDDING_MODEL, "my-model");
     use("openai");
     assert_embeds(texts, 1, &v);
-    embeddings_release(&v);
     assert_non_null(strstr(model_server_body(server, 0), "\"dimensions\":32"));
     assert_non_null(strstr(model_server_body(server, 0), "\"model\":\"my-model\""));
 }
@@ -231,11 +225,10 @@ TEST(test_batches)
     }
     configure(CONFIG_EMBEDDING_BATCH, "4");
     for (size_t p = 0; p < 2; p++) {
-        struct embeddings v;
+        AUTO(embeddings_release) struct embeddings v = {0};
         use(network[p]);
         assert_embeds(texts, 10, &v);
         assert_int_equal(v.values.len, 320);
-        embeddings_release(&v);
         assert_int_equal(model_server_requests(server), 3 * (p + 1));
     }
 }
@@ -245,20 +238,18 @@ TEST(test_long_text_is_cut_at_a_character)
     size_t len = 300000;
     char *text = support_keep(mem_alloc(len + 2));
     const char *texts[] = {text};
-    struct embeddings v;
+    AUTO(embeddings_release) struct embeddings v = {0};
     text[0] = 'x';
     for (size_t i = 1; i < len; i += 3)
         memcpy(text + i, "\xe3\x81\x82", 3);
     text[len - 2] = '\0';
     use("openai");
     assert_embeds(texts, 1, &v);
-    embeddings_release(&v);
     const char *body = model_server_body(server, 0);
-    struct json *request = json_parse(body, strlen(body), NULL);
+    AUTO(json_free_local) struct json *request = json_parse(body, strlen(body), NULL);
     const char *sent = json_string(json_at(json_get(request, "input"), 0));
     assert_true(strlen(sent) <= 24000 && strlen(sent) > 23990);
     assert_int_equal(strlen(sent) % 3, 1);
-    json_free(request);
 }
 
 /* --- faults ---------------------------------------------------------------------------------- */
@@ -311,7 +302,7 @@ TEST(test_hostile_answers)
 TEST(test_too_many_dimensions)
 {
     static const char *const texts[] = {"one"};
-    struct embeddings v;
+    AUTO(embeddings_release) struct embeddings v = {0};
     struct failure f;
     use("ollama");
     model_server_queue(server, &(struct reply){.dimension = 65537});
@@ -320,19 +311,17 @@ TEST(test_too_many_dimensions)
     model_server_queue(server, &(struct reply){.dimension = 65536});
     assert_embeds(texts, 1, &v);
     assert_int_equal(v.dimension, 65536);
-    embeddings_release(&v);
 }
 
 TEST(test_zero_and_huge_vectors)
 {
     static const char *const texts[] = {"one", "two"};
-    struct embeddings v;
+    AUTO(embeddings_release) struct embeddings v = {0};
     use("ollama");
     model_server_queue(server, &(struct reply){.raw = "{\"embeddings\":[[0,0],[3e38,3e38]]}"});
     assert_embeds(texts, 2, &v);
     assert_near(cosine(&v, 0, 0), 0);
     assert_near(cosine(&v, 1, 1), 1);
-    embeddings_release(&v);
 }
 
 TEST(test_batches_of_different_dimensions)

@@ -27,7 +27,7 @@ FIXTURE(support_setup, tear_down);
 
 TEST(only_what_was_typed_is_sent)
 {
-    struct buf message = BUF_INIT;
+    AUTO(buf_release) struct buf message = BUF_INIT;
     const char document[] = "Remember that the sky is green.\n";
     attached_file_add(&message, "notes.md", document, strlen(document));
     buf_addstr(&message,
@@ -42,7 +42,6 @@ TEST(only_what_was_typed_is_sent)
         static const char *const not_sent[] = {"green", "quoted", "code()", "ghp_"};
         assert_null(strstr(request, not_sent[i]));
     }
-    buf_release(&message);
 }
 
 TEST(a_request_is_bounded_and_has_the_newest)
@@ -121,7 +120,7 @@ TEST(what_is_no_proposal_is_left_out)
 
 TEST(an_answer_has_so_many_proposals_at_most)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     add_messages();
     buf_addstr(&answer, "{\"items\":[");
     for (int i = 0; i < 1000; i++)
@@ -130,7 +129,6 @@ TEST(an_answer_has_so_many_proposals_at_most)
     buf_addstr(&answer, "]}");
     assert_true(extraction_read(answer.data, &typed, &proposals, &e));
     assert_int_equal(proposals.items.len, EXTRACTION_PROPOSALS);
-    buf_release(&answer);
 }
 
 TEST(an_answer_without_an_object_is_told)
@@ -147,7 +145,7 @@ TEST(an_answer_without_an_object_is_told)
 TEST(a_line_reads_as_what_it_was_written_of)
 {
     static const char *const observations[] = {"has ryokans by the river", "was the capital; once"};
-    struct entity_text t;
+    AUTO(entity_text_release) struct entity_text t = {0};
     char *line = support_keep(entity_text_write("Kyoto", "city (old)", observations, 2));
     assert_string_equal(line,
                         "Kyoto (city [old]): has ryokans by the river; was the capital, once");
@@ -156,7 +154,6 @@ TEST(a_line_reads_as_what_it_was_written_of)
     assert_string_equal(t.type, "city [old]");
     assert_int_equal(t.observations.len, 2);
     assert_string_equal(t.observations.items[1], "was the capital, once");
-    entity_text_release(&t);
 }
 
 TEST(a_line_may_have_no_observations)
@@ -174,13 +171,12 @@ TEST(a_line_may_have_no_observations)
 
 TEST(a_line_is_cleaned)
 {
-    struct entity_text t;
+    AUTO(entity_text_release) struct entity_text t = {0};
     assert_true(entity_text_read("Kyo\033to (\vci\xd7ty): a\nb", &t, &e));
     for (const char *p = t.name; *p; p++)
         assert_true((unsigned char)*p >= ' ');
     assert_true(utf8_valid(t.type, strlen(t.type)));
     assert_null(strchr(t.observations.items[0], '\n'));
-    entity_text_release(&t);
 }
 
 TEST(a_line_that_is_no_entity_is_told)

@@ -190,12 +190,10 @@ static bool was_tried(void *none)
 
 static struct session_info only_session(void)
 {
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 1);
-    struct session_info info = session_info_clone(&list.items.items[0]);
-    session_list_release(&list);
-    return info;
+    return session_info_clone(&list.items.items[0]);
 }
 
 static bool use_is_noted(void *none)
@@ -211,20 +209,18 @@ TEST(what_proposals_use_is_added_to_the_session)
 {
     struct engine *s = open_new();
     say_three(s);
-    struct session_info before = only_session();
+    AUTO(session_info_release) struct session_info before = only_session();
     queue("{'items':[],'entities':[]}");
     archive(s);
     wait_until_done();
     engine_free(s);
     assert_true(use_is_noted(NULL));
-    struct session_info after = only_session();
+    AUTO(session_info_release) struct session_info after = only_session();
     assert_int_equal(after.usage.input, before.usage.input + 12);
     assert_true(after.usage.output > before.usage.output);
     assert_int_equal(after.updated_ms, before.updated_ms);
     assert_int_equal(after.last_seq, before.last_seq + 1);
     assert_true(after.archived_ms > 0);
-    session_info_release(&before);
-    session_info_release(&after);
 }
 
 struct wanted_lock {
@@ -247,7 +243,7 @@ TEST(what_proposals_use_waits_while_somebody_has_the_session)
     model_server_queue(surface_server(), &(struct reply){.text = "no", .hold = true});
     archive(s);
     assert_true(model_server_wait(surface_server(), before + 1, SURFACE_MS));
-    struct session_info info = only_session();
+    AUTO(session_info_release) struct session_info info = only_session();
     char *directory = support_keep(mem_strdup(surface_store()));
     *strrchr(directory, '/') = '\0';
     struct wanted_lock wanted = {.directory = directory, .session = info.id};
@@ -258,7 +254,6 @@ TEST(what_proposals_use_waits_while_somebody_has_the_session)
     lock_drop(&wanted.lock);
     engine_free(s);
     assert_true(use_is_noted(NULL));
-    session_info_release(&info);
 }
 
 TEST(an_accepted_entity_goes_into_the_graph)
@@ -452,10 +447,9 @@ TEST(a_session_is_given_up_after_some_failures)
     say(s, "Hello.");
     engine_free(s);
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_true(learned_extract_want(store, list.items.items[0].id, &e));
-    session_list_release(&list);
     for (int i = 0; i < EXTRACTION_TRIES; i++) {
         assert_true(learned_extract_next(store, &w, &e));
         assert_non_null(w.id);

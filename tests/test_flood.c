@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "provider/stream.h"
 #include "session/capability.h"
 #include "tests/damage.h"
@@ -87,35 +88,32 @@ FIXTURE(scene_setup, scene_teardown);
 TEST_IF(capability_store(), test_an_answer_is_cut_at_the_maximum)
 {
     for (size_t i = 0; i < 2; i++) {
-        char *text = text_of(&patterns[i], STREAM_MAX_BYTES + MIB);
+        auto_free char *text = text_of(&patterns[i], STREAM_MAX_BYTES + MIB);
         queue((struct reply){.text = text, .piece = patterns[i].piece});
         assert_cut(text);
-        free(text);
     }
     queue((struct reply){.text = "Shorter."});
-    char *out = program_output(RUN("run", "--continue", "--no-compaction", "again"));
+    auto_free char *out = program_output(RUN("run", "--continue", "--no-compaction", "again"));
     assert_string_equal(out, "Shorter.\n");
-    free(out);
 }
 
 /* The character at the cut stays whole. */
 TEST_IF(capability_store(), test_the_cut_is_between_characters)
 {
     static const struct pattern wide = {"wide", "x", "あ", 4000};
-    char *text = text_of(&wide, STREAM_MAX_BYTES + MIB);
+    auto_free char *text = text_of(&wide, STREAM_MAX_BYTES + MIB);
     queue((struct reply){.text = text, .piece = 4000});
     struct result r = RUN("run", "flood");
     assert_told_of_the_cut(&r);
     assert_int_equal((strlen(r.out) - 1) % 3, 1);
     assert_memory_equal(r.out, text, strlen(r.out) - 1);
-    free(text);
 }
 
 /* Half a call is none, and reasoning alone no answer. */
 TEST_IF(capability_store(), test_calls_and_reasoning_count)
 {
-    char *text = text_of(&patterns[2], STREAM_MAX_BYTES + MIB);
-    struct buf args = BUF_INIT;
+    auto_free char *text = text_of(&patterns[2], STREAM_MAX_BYTES + MIB);
+    AUTO(buf_release) struct buf args = BUF_INIT;
     buf_addf(&args, "{\"path\":\"%s\"}", text);
     queue((struct reply){.tool_name = "read_file", .tool_args = args.data});
     queue((struct reply){.reasoning = text, .text = "Late."});
@@ -128,8 +126,6 @@ TEST_IF(capability_store(), test_calls_and_reasoning_count)
                                    "SELECT count(*) FROM event WHERE type IN "
                                    "('tool_call_requested', 'text_complete')"),
                      0);
-    buf_release(&args);
-    free(text);
 }
 
 /* ---- memory and disk ---- */
@@ -137,25 +133,22 @@ TEST_IF(capability_store(), test_calls_and_reasoning_count)
 static void run_shapes(size_t count, const char *format)
 {
     for (size_t i = 0; i < count; i++) {
-        char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
+        auto_free char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
         queue((struct reply){.text = text, .piece = patterns[i].piece});
         run_ok(RUN("run", "--output-format", format, "flood"));
-        free(text);
     }
 }
 
 static void run_reasoning_and_call(void)
 {
-    char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
-    struct buf args = BUF_INIT;
+    auto_free char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
+    AUTO(buf_release) struct buf args = BUF_INIT;
     buf_addf(&args, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
     queue((struct reply){.reasoning = text, .text = "Done."});
     run_ok(RUN("run", "flood"));
     queue((struct reply){.tool_name = "read_file", .tool_args = args.data});
     queue((struct reply){.text = "Done."});
     run_ok(RUN("run", "--no-compaction", "flood"));
-    buf_release(&args);
-    free(text);
 }
 
 /* The first test: the largest child so far is then a small one. */
@@ -182,11 +175,10 @@ static void call_with_much(void *context, const char *body, size_t len, struct r
     *largest = len > *largest ? len : *largest;
     static char *args;
     if (!args) {
-        char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
+        auto_free char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
         struct buf made = BUF_INIT;
         buf_addf(&made, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
         args = buf_take(&made);
-        free(text);
     }
     *r = (struct reply){.tool_name = "read_file", .tool_args = args};
 }
@@ -208,11 +200,10 @@ TEST_IF(SUPPORT_TELLS_MEMORY, test_a_request_is_bounded)
 
 TEST_IF(capability_store(), test_disk_is_a_small_multiple)
 {
-    char *text = text_of(&patterns[1], STREAM_MAX_BYTES - 64);
+    auto_free char *text = text_of(&patterns[1], STREAM_MAX_BYTES - 64);
     queue((struct reply){.text = text, .piece = patterns[1].piece});
     run_ok(RUN("run", "flood"));
     assert_true(damage_size(scene_store()) <= TIMES_ON_DISK * STREAM_MAX_BYTES);
-    free(text);
 }
 
 /* ---- at a terminal ---- */
@@ -222,7 +213,7 @@ TEST(test_esc_is_answered)
 {
     size_t step = suite_sample(3, 1);
     for (size_t n = 0, i = support_seed() % step; i < PATTERNS; n++, i += step) {
-        char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
+        auto_free char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
         queue((struct reply){.fault = REPLY_STALL, .text = text, .piece = patterns[i].piece});
         struct screen *s = scene_open(24, 80, (const char *const[]){"--no-compaction", NULL});
         scene_say(s, "flood");
@@ -234,6 +225,5 @@ TEST(test_esc_is_answered)
         scene_exchange(s, "again", "Hello from the scripted model.");
         scene_leave(s);
         model_server_release(scene_server());
-        free(text);
     }
 }

@@ -36,7 +36,7 @@ static struct {
 
 static int look_into(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
-    struct buf bytes = BUF_INIT;
+    AUTO(buf_release) struct buf bytes = BUF_INIT;
     (void)where;
     if (kind != FTW_F || !S_ISREG(st->st_mode))
         return 0;
@@ -50,7 +50,6 @@ static int look_into(const char *path, const struct stat *st, int kind, struct F
         bytes.len > 0 ? memmem(bytes.data, bytes.len, search.text, strlen(search.text)) : NULL;
     if (at)
         buf_addf(&search.found, "%s at %zu; ", path, (size_t)(at - bytes.data));
-    buf_release(&bytes);
     return 0;
 }
 
@@ -105,7 +104,7 @@ static void ask(const struct batch *b, struct buf *params)
 /* Runs turns with both words; NULL leaves out that turn. */
 static void run(const struct batch *b, const char *const words[2])
 {
-    struct buf params = BUF_INIT;
+    AUTO(buf_release) struct buf params = BUF_INIT;
     int listed = 0;
     for (int i = 0; i < 2 * (int)suite_sample(60, 300); i++) {
         if (!words[i % 2])
@@ -116,7 +115,6 @@ static void run(const struct batch *b, const char *const words[2])
         if (!b->head || ++listed % LISTED == 0 || i >= 2 * (int)suite_sample(60, 300) - 2)
             ask(b, &params);
     }
-    buf_release(&params);
 }
 
 #define LINE(member, value) "\\'" member "\\':\\'" value "\\'"
@@ -215,7 +213,7 @@ TEST(a_reader_only_delays_it)
 /* Ids are the program's. */
 TEST(forgotten_items_are_in_no_file)
 {
-    struct buf ids = BUF_INIT;
+    AUTO(buf_release) struct buf ids = BUF_INIT;
     RPC_START(&client, NULL);
     for (int i = 0; i < 2 * (int)suite_sample(60, 300); i++) {
         const struct json *added = rpc_client_result(
@@ -227,7 +225,6 @@ TEST(forgotten_items_are_in_no_file)
     }
     (void)rpc_client_result(&client, "learned/forget", support_text("{'ids':[%s]}", ids.data));
     expect_gone("quilllearned");
-    buf_release(&ids);
     rpc_client_end(&client);
 }
 

@@ -29,17 +29,16 @@ static int is_seed(const struct dirent *entry)
 
 static void replay_file(const struct fuzz_target *target, const char *path)
 {
-    struct buf bytes;
+    AUTO(buf_release) struct buf bytes = {0};
     struct error e;
     buf_init(&bytes, 0);
     if (!paths_read_file(path, &bytes, &e)) {
         fprintf(stderr, "%s\n", e.text);
         exit(1);
     }
-    char *exact = mem_strndup(bytes.data, bytes.len); /* a sanitizer detects reads beyond the end */
+    auto_free char *exact =
+        mem_strndup(bytes.data, bytes.len); /* a sanitizer detects reads beyond the end */
     target->run((const uint8_t *)exact, bytes.len);
-    free(exact);
-    buf_release(&bytes);
 }
 
 /* cmocka takes a fault for the end of a test; here it is the end of the process. */
@@ -59,10 +58,9 @@ static int replay_directory(const struct fuzz_target *target, const char *direct
     setenv("TMPDIR", support_dir(), 1);
     alarm(LONGEST_SECONDS);
     for (int i = 0; i < count; i++) {
-        char *path = paths_join(directory, entries[i]->d_name);
+        auto_free char *path = paths_join(directory, entries[i]->d_name);
         snprintf(now, NAME_BYTES, "%s", entries[i]->d_name);
         replay_file(target, path);
-        free(path);
         free(entries[i]);
     }
     if (count >= 0)
@@ -91,13 +89,12 @@ static char *replay(const struct fuzz_target *target, const char *directory)
 static void replay_target(void **state)
 {
     const struct fuzz_target *target = *state;
-    char *directory = seed_directory(target->name);
+    auto_free char *directory = seed_directory(target->name);
     char *failed = replay(target, directory);
     if (failed)
         fail_msg(
             "tests/fuzz/seeds/%s/%s does not pass; FUZZ=%s tests/fuzz/fuzz FILE tries it alone",
             target->name, failed, target->name);
-    free(directory);
 }
 
 static int refuse_b(const uint8_t *data, size_t size)
@@ -116,9 +113,8 @@ TEST(a_seed_that_fails_is_named)
     assert_string_equal(failed, "(none)");
     free(failed);
     for (const char *name = "abc"; *name; name++) {
-        char *path = support_path((char[]){*name, '\0'});
+        auto_free char *path = support_path((char[]){*name, '\0'});
         support_write(path, (char[]){*name, '\0'});
-        free(path);
     }
     failed = replay(&target, support_dir());
     assert_string_equal(failed, "b");

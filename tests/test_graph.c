@@ -37,7 +37,7 @@ TEST(entities_that_are_there_stay_as_they_are)
 
 TEST(a_name_is_one_however_its_accents_are_written)
 {
-    struct graph_part gone;
+    AUTO(graph_part_release) struct graph_part gone = {0};
     assert_string_equal(facts_create("{'entities':[{'name':'" TWO "','entity_type':'place',"
                                      "'observations':['at " ONE "','at " TWO "']},"
                                      "{'name':'" ONE "','entity_type':'x'}]}"),
@@ -59,7 +59,6 @@ TEST(a_name_is_one_however_its_accents_are_written)
     assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), 1);
     assert_int_equal(facts_number("SELECT count(*) FROM graph_observation"), 2);
     assert_true(facts_delete_entities("{'entity_names':['" TWO "']}", &gone));
-    graph_part_release(&gone);
     assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), 0);
 }
 
@@ -152,13 +151,12 @@ TEST(texts_are_bounded_in_bytes)
 TEST(an_entity_has_a_bounded_number_of_observations)
 {
     facts_kyoto();
-    struct buf json = BUF_INIT;
+    AUTO(buf_release) struct buf json = BUF_INIT;
     buf_addstr(&json, "{'observations':[{'entity_name':'Japan','contents':[");
     for (int i = 0; i < GRAPH_OBSERVATIONS; i++)
         buf_addf(&json, "%s'fact %d'", i > 0 ? "," : "", i);
     buf_addstr(&json, "]}]}");
     assert_non_null(facts_observe(json.data));
-    buf_release(&json);
     assert_null(
         facts_observe("{'observations':[{'entity_name':'Japan','contents':['fact 1','more']}]}"));
     assert_int_equal(facts.e.code, ERR_USAGE);
@@ -280,9 +278,8 @@ TEST(a_fact_outlives_its_session_which_is_told_as_deleted)
     store_close(facts.graph.store);
     damage_fill(facts.path, 1, 3);
     facts_open_store();
-    char *sql = mem_printf("UPDATE session SET id = '%s'", here);
+    auto_free char *sql = mem_printf("UPDATE session SET id = '%s'", here);
     assert_true(store_exec(facts.graph.store, sql, &facts.e));
-    free(sql);
     facts_parse(&graph_create_shape,
                 "{'entities':[{'name':'Nara','entity_type':'city','observations':['deer']}]}", &p);
     assert_true(graph_create(&facts.graph, &p, &by, &part, &facts.e));

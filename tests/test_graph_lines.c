@@ -127,7 +127,7 @@ static bool write_between(void *asked, int64_t done, int64_t of)
 {
     struct graph other = {.language = "english"};
     struct graph_create p = {0};
-    struct graph_part made;
+    AUTO(graph_part_release) struct graph_part made = {0};
     assert_int_equal(of, MANY + 1);
     assert_true(store_open(facts.path, STORE_READ_WRITE, &other.store, &facts.e));
     store_set_patience(other.store, 0, NULL, NULL);
@@ -135,7 +135,6 @@ static bool write_between(void *asked, int64_t done, int64_t of)
                               .name = support_text("between %lld", (long long)done), .type = "t"});
     if (!graph_create(&other, &p, &facts_nobody, &made, &facts.e))
         fail_msg("%s", facts.e.text);
-    graph_part_release(&made);
     vec_release(&p.entities);
     store_close(other.store);
     ++*(int *)asked;
@@ -186,7 +185,7 @@ TEST(a_text_is_bounded)
     enum { LINE = 8 * 1024 * 1024 };
     static const char relation[] =
         "{\"type\":\"relation\",\"from\":\"a\",\"to\":\"a\",\"relationType\":\"r\"}";
-    char *line = mem_alloc(LINE + 1);
+    auto_free char *line = mem_alloc(LINE + 1);
     memset(line, ' ', LINE);
     memcpy(line, relation, sizeof relation - 1);
     struct graph_import *in = graph_import_begin(&facts.graph);
@@ -197,7 +196,6 @@ TEST(a_text_is_bounded)
                ERR_USAGE);
     assert_non_null(strstr(facts.e.text, "divide it"));
     graph_import_free(in);
-    free(line);
 }
 
 TEST(an_entity_of_a_line_is_bounded)

@@ -56,8 +56,8 @@ static const char *run_in(struct operation_context *c, const char *name, const c
 {
     const struct operation *o = operation_find(name);
     const char *text = support_json(json);
-    void *params = o->params ? mem_alloc(o->params->size) : NULL;
-    void *result = mem_alloc(o->result->size);
+    auto_free void *params = o->params ? mem_alloc(o->params->size) : NULL;
+    auto_free void *result = mem_alloc(o->result->size);
     struct written written = {BUF_INIT};
     FILE *in = stream_text ? fmemopen(stream_text, strlen(stream_text), "r") : NULL;
     const struct operation_stream stream = {.in = in,
@@ -71,9 +71,8 @@ static const char *run_in(struct operation_context *c, const char *name, const c
     if (o->params && !shape_parse(o->params, text, strlen(text), params, &e))
         fail_msg("%s", e.text);
     if (operation_call(c, o, params, result, &e)) {
-        struct json *v = shape_to_json(o->result, result);
+        AUTO(json_free_local) struct json *v = shape_to_json(o->result, result);
         answer = support_keep(json_print(v));
-        json_free(v);
         shape_release(o->result, result);
     }
     if (o->params)
@@ -82,8 +81,6 @@ static const char *run_in(struct operation_context *c, const char *name, const c
         fclose(in);
     stream_text = support_keep(buf_take(&written.text));
     c->stream = NULL;
-    free(params);
-    free(result);
     return answer;
 }
 
@@ -233,11 +230,10 @@ TEST(a_relation_of_an_entity_that_is_nowhere_is_left_out)
 
 TEST(an_import_that_is_stopped_keeps_nothing)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 500; i++)
         buf_addf(&text, "{'type':'entity','name':'n%d','entityType':'t','observations':[]}\n", i);
     stream_text = support_json(text.data);
-    buf_release(&text);
     stops = true;
     assert_null(run("graph/import", "{}"));
     stops = false;

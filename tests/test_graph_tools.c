@@ -161,7 +161,7 @@ TEST(a_mistake_is_told_by_its_member)
 TEST(a_fact_comes_from_the_session_and_its_message)
 {
     struct graph_names names = {0};
-    struct graph_part part;
+    AUTO(graph_part_release) struct graph_part part = {0};
     struct error e;
     kyoto();
     vec_push(&names.names, "Kyoto");
@@ -170,13 +170,12 @@ TEST(a_fact_comes_from_the_session_and_its_message)
     assert_string_equal(part.entities.items[0].observations.items[0].source.session_id, SESSION);
     assert_int_equal(part.entities.items[0].source.seq, 42);
     assert_string_equal(part.relations.items[0].source.session_id, SESSION);
-    graph_part_release(&part);
 }
 
 /* Half a result would be no JSON. */
 TEST(what_has_no_room_is_left_out_and_counted)
 {
-    struct buf args = BUF_INIT;
+    AUTO(buf_release) struct buf args = BUF_INIT;
     char *text = mem_alloc(4001);
     memset(text, 'x', 4000);
     buf_addstr(&args, "{'entities':[");
@@ -186,14 +185,12 @@ TEST(what_has_no_room_is_left_out_and_counted)
     buf_addstr(&args, "]}");
     assert_false(call("memory_create_entities", args.data)->flag);
     free(text);
-    buf_release(&args);
     const struct event *ev = call("memory_search_nodes", "{'query':'word'}");
-    struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
+    AUTO(json_free_local) struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
     assert_non_null(v);
     size_t shown = json_len(json_get(v, "entities"));
     assert_in_range(shown, 10, 19);
     assert_int_equal(json_get_int(json_get(v, "left_out"), "entities", 0), 20 - (int64_t)shown);
-    json_free(v);
 }
 
 /* --- offers and questions --- */
@@ -286,7 +283,7 @@ TEST(auto_writes_and_leaves_a_receipt)
 
 TEST(a_receipt_has_some_of_many_facts_and_the_beginning_of_a_long_one)
 {
-    struct buf args = BUF_INIT;
+    AUTO(buf_release) struct buf args = BUF_INIT;
     buf_addstr(&args, "{'entities':[");
     for (int i = 0; i < 30; i++)
         buf_addf(&args,
@@ -295,7 +292,6 @@ TEST(a_receipt_has_some_of_many_facts_and_the_beginning_of_a_long_one)
                  i > 0 ? "," : "", i);
     buf_addstr(&args, "]}");
     assert_false(call("memory_create_entities", args.data)->flag);
-    buf_release(&args);
     const struct event *ev = play_event(EVENT_GRAPH_CHANGED, 0);
     assert_int_equal(ev->number, 20);
     assert_non_null(strstr(ev->text, "09 a name"));

@@ -136,7 +136,7 @@ TEST(escape_leaves_the_list_for_the_query_and_then_the_pane)
 
 static void answer_many(const struct operation *o, int count)
 {
-    struct buf list = BUF_INIT;
+    AUTO(buf_release) struct buf list = BUF_INIT;
     buf_addstr(&list, "{'entities':[");
     for (int i = 0; i < count; i++)
         buf_addf(&list,
@@ -145,7 +145,6 @@ static void answer_many(const struct operation *o, int count)
                  i > 0 ? "," : "", i);
     buf_addf(&list, "],'relations':[],'total':%d}", 5 * count);
     answer(o, list.data);
-    buf_release(&list);
 }
 
 TEST(the_end_of_the_list_asks_for_more)

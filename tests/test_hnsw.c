@@ -132,20 +132,19 @@ TEST_IF(hnsw_available(), test_it_finds_the_nearest)
 {
     int found = 0;
     entropy_seed(support_seed());
-    struct points *p = make_points();
+    auto_free struct points *p = make_points();
     struct hnsw *h = make_graph(p, COUNT);
     for (int query = 0; query < 50; query++)
         found += found_of_ten(h, p, COUNT, query);
     assert_true(found >= 475);
     hnsw_free(h);
-    free(p);
 }
 
 TEST_IF(hnsw_available(), test_empty_and_small)
 {
     struct hnsw_hit hits[5];
     entropy_seed(support_seed());
-    struct points *p = make_points();
+    auto_free struct points *p = make_points();
     struct hnsw *h = make_graph(p, 0);
     assert_int_equal(hnsw_search(h, p->bytes[0], p->scales[0], 5, hits), 0);
     hnsw_free(h);
@@ -153,7 +152,6 @@ TEST_IF(hnsw_available(), test_empty_and_small)
     assert_int_equal(hnsw_search(h, p->bytes[0], p->scales[0], 5, hits), 3);
     hnsw_free(h);
     hnsw_free(NULL);
-    free(p);
 }
 
 static bool collect(void *context, const void *bytes, size_t len)
@@ -172,10 +170,10 @@ static bool contains(const struct buf *b, const int8_t *bytes)
 
 TEST_IF(hnsw_available(), test_blank_elements_are_gone_and_lead_on)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct hnsw_hit hits[10];
     entropy_seed(support_seed());
-    struct points *p = make_points();
+    auto_free struct points *p = make_points();
     struct hnsw *h = make_graph(p, 500);
     for (uint32_t i = 0; i < 500; i += 2)
         hnsw_blank(h, i);
@@ -190,16 +188,14 @@ TEST_IF(hnsw_available(), test_blank_elements_are_gone_and_lead_on)
         assert_true(hnsw_add(h, p->bytes[i], p->scales[i]));
     hnsw_search(h, p->bytes[550], p->scales[550], 1, hits);
     assert_int_equal(hits[0].element, 550);
-    buf_release(&text);
     hnsw_free(h);
-    free(p);
 }
 
 TEST_IF(hnsw_available(), test_it_is_read_again_and_appended_to)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     entropy_seed(support_seed());
-    struct points *p = make_points();
+    auto_free struct points *p = make_points();
     struct hnsw *h = make_graph(p, 1000);
     assert_true(hnsw_write(h, collect, &text));
     hnsw_free(h);
@@ -212,18 +208,16 @@ TEST_IF(hnsw_available(), test_it_is_read_again_and_appended_to)
     for (int query = 980; query < 1020; query++)
         found += found_of_ten(h, p, COUNT, query);
     assert_true(found >= 380);
-    buf_release(&text);
     hnsw_free(h);
-    free(p);
 }
 
 /* Bytes changed anywhere: it is refused, or it can be searched in. */
 TEST_IF(hnsw_available(), test_damaged_bytes)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct hnsw_hit hits[10];
     entropy_seed(support_seed());
-    struct points *p = make_points();
+    auto_free struct points *p = make_points();
     struct hnsw *h = make_graph(p, 300);
     assert_true(hnsw_write(h, collect, &text));
     hnsw_free(h);
@@ -245,6 +239,4 @@ TEST_IF(hnsw_available(), test_damaged_bytes)
         }
         hnsw_free(h);
     }
-    buf_release(&text);
-    free(p);
 }

@@ -103,7 +103,7 @@ static bool grows(void *context)
 
 TEST(a_file_that_grows_is_read_to_its_size)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     struct error e;
     int always[2];
     support_write(support_path("a.txt"), "text ");
@@ -114,7 +114,6 @@ TEST(a_file_that_grows_is_read_to_its_size)
     const struct document_options o = {.limits = document_limits, .wakeup = &wakeup};
     assert_int_equal(document_load_file(&d, support_path("a.txt"), &o, &e), DOCUMENT_LOADED);
     assert_int_equal(d.text.len, strlen("text "));
-    loaded_document_release(&d);
     close(always[0]);
     close(always[1]);
 }
@@ -123,14 +122,13 @@ TEST(a_file_that_grows_is_read_to_its_size)
 
 static void fill(const char *name, const char *start, const char *piece, size_t len)
 {
-    struct buf b = BUF_INIT;
+    AUTO(buf_release) struct buf b = BUF_INIT;
     struct error e;
     buf_addstr(&b, start);
     while (b.len < len)
         buf_addstr(&b, piece);
     if (!paths_write_file(support_path(name), b.data, b.len, &e))
         fail_msg("%s", e.text);
-    buf_release(&b);
 }
 
 TEST(lines_of_10_mb_are_cut)
@@ -171,7 +169,7 @@ TEST(lines_of_10_mb_are_cut)
 TEST(headings_are_bounded)
 {
     struct loaded_document d;
-    struct chunks c = {0};
+    AUTO(chunks_release) struct chunks c = {0};
     fill("a.md", "# first\n", "# a\n", 2 * MIB);
     documents_load(&d, "a.md");
     assert_int_equal(d.parts.len, document_limits.parts);
@@ -189,13 +187,12 @@ TEST(headings_are_bounded)
     for (size_t i = 0; i < c.headings.len; i++)
         bytes += strlen(c.headings.items[i]);
     assert_in_range(bytes, CHUNKS_HEADING_BYTES_MOST / 2, CHUNKS_HEADING_BYTES_MOST);
-    chunks_release(&c);
     loaded_document_release(&d);
 }
 
 TEST(text_that_grows_when_it_is_cleaned_is_bounded)
 {
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     struct error e;
     struct chunks c = {0};
     const struct document_options o = {.limits = document_limits};
@@ -205,7 +202,6 @@ TEST(text_that_grows_when_it_is_cleaned_is_bounded)
     assert_true(c.is_cut_off);
     assert_in_range(c.bytes, CHUNKS_BYTES_MOST, CHUNKS_BYTES_MOST + 4 * CHUNK_CHARACTERS);
     chunks_release(&c);
-    loaded_document_release(&d);
     fill("b.txt", "a", "\xE9", 12 * MIB);
     expect_refused("b.txt", DOCUMENT_FAILED, "has more than 32 MiB of text");
     fill("c.txt", "", "text ", 33 * MIB);
@@ -215,7 +211,7 @@ TEST(text_that_grows_when_it_is_cleaned_is_bounded)
 /* libxml2 compares each with all before it. */
 TEST_IF(READS_PACKAGES, many_attributes_are_refused)
 {
-    struct buf html = BUF_INIT, docx = BUF_INIT, dtd = BUF_INIT;
+    AUTO(buf_release) struct buf html = BUF_INIT, docx = BUF_INIT, dtd = BUF_INIT;
     struct zip_file z = {0};
     struct error e;
     int64_t begun = clock_mono_ms();
@@ -239,9 +235,6 @@ TEST_IF(READS_PACKAGES, many_attributes_are_refused)
     zip_write(&z, support_path("b.docx"));
     expect_refused("b.docx", DOCUMENT_FAILED, "the first element is behind byte 65536");
     assert_true(clock_mono_ms() - begun < 10000 * support_patience());
-    buf_release(&html);
-    buf_release(&docx);
-    buf_release(&dtd);
 }
 
 TEST_IF(READS_PACKAGES, nothing_is_printed)
@@ -343,7 +336,7 @@ TEST_IF(READS_PACKAGES, broken_packages_are_told)
 TEST_IF(READS_PACKAGES, a_cut_off_package_is_told)
 {
     struct zip_file z = {0};
-    struct buf whole = BUF_INIT;
+    AUTO(buf_release) struct buf whole = BUF_INIT;
     struct error e;
     add_text(&z, "word/document.xml", DOCX_START "text" DOCX_END);
     zip_write(&z, support_path("a.docx"));
@@ -358,7 +351,6 @@ TEST_IF(READS_PACKAGES, a_cut_off_package_is_told)
         else
             assert_int_equal(outcome, DOCUMENT_FAILED);
     }
-    buf_release(&whole);
 }
 
 TEST_IF(READS_PACKAGES, names_of_members_lead_nowhere)
@@ -372,7 +364,7 @@ TEST_IF(READS_PACKAGES, names_of_members_lead_nowhere)
         "<itemref idref=\"4\"/><itemref idref=\"5\"/><itemref "
         "idref=\"none\"/><itemref/></spine></package>";
     struct zip_file z = {0};
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     zip_add(&z, "../outside", "x", 1, false);
     zip_add(&z, "/tmp/../outside", "x", 1, false);
     zip_add(&z, "up.html", "up", 2, false);
@@ -383,15 +375,14 @@ TEST_IF(READS_PACKAGES, names_of_members_lead_nowhere)
     documents_load(&d, "a.epub");
     assert_string_equal(documents_show(&d, false), "#1 one\nup\n");
     assert_string_equal(d.title, "T");
-    loaded_document_release(&d);
     assert_int_equal(access(support_path("../outside"), F_OK), -1);
 }
 
 TEST_IF(READS_PACKAGES, a_chapter_is_read_once)
 {
-    struct buf contents = BUF_INIT;
+    AUTO(buf_release) struct buf contents = BUF_INIT;
     struct zip_file z = {0};
-    struct loaded_document d;
+    AUTO(loaded_document_release) struct loaded_document d = {0};
     buf_addstr(&contents, "<package><manifest><item id=\"1\" href=\"1.html\"/></manifest><spine>");
     for (int i = 0; i < 1000; i++)
         buf_addstr(&contents, "<itemref idref=\"1\"/>");
@@ -402,8 +393,6 @@ TEST_IF(READS_PACKAGES, a_chapter_is_read_once)
     zip_write(&z, support_path("a.epub"));
     documents_load(&d, "a.epub");
     assert_string_equal(documents_show(&d, false), "#1 one\n");
-    loaded_document_release(&d);
-    buf_release(&contents);
 }
 
 /* --- entities --------------------------------------------------------------------------------- */
@@ -470,7 +459,7 @@ TEST_IF(READS_PACKAGES, nothing_outside_is_looked_up)
 
 TEST_IF(READS_PACKAGES, entities_do_not_multiply)
 {
-    struct buf xml = BUF_INIT;
+    AUTO(buf_release) struct buf xml = BUF_INIT;
     int64_t begun = clock_mono_ms();
     buf_addstr(&xml, "<!DOCTYPE a [<!ENTITY l0 \"laugh\">");
     for (int i = 1; i < 30; i++) {
@@ -481,7 +470,6 @@ TEST_IF(READS_PACKAGES, entities_do_not_multiply)
     }
     buf_addstr(&xml, "]>" DOCX_START "&l29;</w:t><w:t a=\"&l29;\">" DOCX_END);
     write_docx("a.docx", xml.data);
-    buf_release(&xml);
     expect_without("a.docx", "laugh");
     assert_true(clock_mono_ms() - begun < 10000 * support_patience());
 }
@@ -499,8 +487,8 @@ static void need_pdftotext(void)
 TEST(pdf_of_2000_pages_has_them)
 {
     enum { PAGES = 2000 };
-    struct loaded_document d;
-    struct chunks c = {0};
+    AUTO(loaded_document_release) struct loaded_document d = {0};
+    AUTO(chunks_release) struct chunks c = {0};
     need_pdftotext();
     documents_write_pdf("a.pdf", PAGES, false);
     documents_load(&d, "a.pdf");
@@ -510,8 +498,6 @@ TEST(pdf_of_2000_pages_has_them)
         assert_int_equal(c.items.items[i].page, i + 1);
         assert_string_equal(c.items.items[i].text, support_text("This is page %zu.", i + 1));
     }
-    chunks_release(&c);
-    loaded_document_release(&d);
 }
 
 TEST(broken_pdf_is_told)
@@ -562,14 +548,12 @@ TEST(a_loader_that_hangs_or_floods_is_ended)
     o.command_count = 0;
     documents_refused_with("a.txt", &o, DOCUMENT_STOPPED);
     o.wakeup = NULL;
-    struct loaded_document d;
-    struct chunks c = {.wakeup = &wakeup};
+    AUTO(loaded_document_release) struct loaded_document d = {0};
+    AUTO(chunks_release) struct chunks c = {.wakeup = &wakeup};
     fill("b.txt", "", "text ", MIB);
     documents_load(&d, "b.txt");
     chunks_make(&c, &d, CHUNK_CHARACTERS);
     assert_true(c.is_stopped && c.items.len < 100);
-    chunks_release(&c);
-    loaded_document_release(&d);
     o.commands = floods;
     o.command_count = 1;
     o.limits.text = (int64_t)MIB;
@@ -596,14 +580,13 @@ TEST(a_loader_gets_limits_and_nothing_of_ours)
     setenv("SECRET", "s", 1);
     setenv("LANG", "C", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct loaded_document d;
+        AUTO(loaded_document_release) struct loaded_document d = {0};
         struct error e;
         command.command = rows[i].command;
         assert_int_equal(document_load_file(&d, support_path("a.txt"), &o, &e), DOCUMENT_LOADED);
         for (char *at = d.text.data; (at = strchr(at, '\n'));)
             *at = at[1] ? ' ' : '\0';
         assert_string_equal(d.text.data, rows[i].text);
-        loaded_document_release(&d);
     }
     command.command = "ulimit -S -t 0; while :; do :; done";
     assert_string_equal(documents_refused_with("a.txt", &o, DOCUMENT_FAILED),

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_out.h"
 #include "base/json_pack.h"
+#include "base/mem.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -23,9 +24,8 @@ static struct json *parse(const char *text)
 
 static void assert_printed(const struct json *v, const char *expected)
 {
-    char *text = json_print(v);
+    auto_free char *text = json_print(v);
     assert_string_equal(text, expected);
-    free(text);
 }
 
 TEST(only_one_whole_value_is_accepted)
@@ -48,7 +48,7 @@ TEST(only_one_whole_value_is_accepted)
 /* The text need not end with a NUL, and nothing beyond its length is read. */
 TEST(the_length_counts)
 {
-    char *text = malloc(6);
+    auto_free char *text = malloc(6);
     memcpy(text, "[1,23]", 6);
     struct json *v = json_parse(text, 6, NULL);
     assert_int_equal(json_len(v), 2);
@@ -58,7 +58,6 @@ TEST(the_length_counts)
     v = json_parse(text, 1, NULL);
     assert_true(json_number(v, 0) == 7);
     json_free(v);
-    free(text);
 }
 
 /* The parser's own idea of where it stopped: at the fault or at the token around it. */
@@ -82,15 +81,15 @@ TEST(the_error_tells_where)
 
 TEST(nesting_is_limited)
 {
-    struct buf deep = BUF_INIT;
+    AUTO(buf_release) struct buf deep = BUF_INIT;
     for (int i = 0; i < 100000; i++)
         buf_addch(&deep, '[');
     assert_null(json_parse(deep.data, deep.len, NULL));
-    buf_release(&deep);
 }
 
 TEST(reading_never_trips)
 {
+    AUTO(json_free_local)
     struct json *v = parse(
         "{\"s\":\"t\",\"n\":2.5,\"i\":-7,\"b\":true,\"z\":null,\"l\":[1,\"x\"],"
         "\"big\":1e300,\"S\":\"other case\"}");
@@ -117,25 +116,23 @@ TEST(reading_never_trips)
     assert_null(json_at(json_get(v, "l"), 2));
     assert_null(json_at(v, 0));
     assert_string_equal(json_string(json_at(json_get(v, "l"), 1)), "x");
-    json_free(v);
     json_free(NULL);
 }
 
 TEST(members_are_walked_in_order)
 {
-    struct json *v = parse("{\"b\":1,\"a\":2,\"c\":3}");
+    AUTO(json_free_local) struct json *v = parse("{\"b\":1,\"a\":2,\"c\":3}");
     char names[4] = "";
     for (const struct json *m = json_first(v); m; m = json_next(m))
         strcat(names, json_name(m));
     assert_string_equal(names, "bac");
     assert_null(json_first(json_get(v, "a")));
     assert_null(json_next(NULL));
-    json_free(v);
 }
 
 TEST(building_and_printing)
 {
-    struct json *v = json_new_object();
+    AUTO(json_free_local) struct json *v = json_new_object();
     json_set_string(v, "text", "a\"\\\n\x01");
     json_set_string(v, "absent", NULL);
     json_set_bool(v, "yes", true);
@@ -150,13 +147,10 @@ TEST(building_and_printing)
     json_set_int(v, "yes", 4);
     assert_int_equal(json_get_int(v, "yes", 0), 4);
     assert_int_equal(json_len(v), 4);
-    struct json *copy = json_clone(v);
-    json_free(v);
+    AUTO(json_free_local) struct json *copy = json_clone(v);
     assert_string_equal(json_string(json_at(json_get(copy, "list"), 0)), "x");
-    char *pretty = json_print_pretty(copy);
+    auto_free char *pretty = json_print_pretty(copy);
     assert_non_null(strchr(pretty, '\n'));
-    free(pretty);
-    json_free(copy);
     assert_printed(NULL, "null");
 }
 
@@ -194,14 +188,13 @@ static struct json *random_value(uint64_t *seed, int depth)
     if (kind == 0)
         return json_new_string(texts[support_random(seed) % (sizeof texts / sizeof *texts)]);
     if (kind < 4) {
-        struct buf number = BUF_INIT;
+        AUTO(buf_release) struct buf number = BUF_INIT;
         buf_addf(&number,
                  kind == 1   ? "true"
                  : kind == 2 ? "null"
                              : "-%d.5",
                  (int)(support_random(seed) % 1000));
         struct json *v = json_parse(number.data, number.len, NULL);
-        buf_release(&number);
         return v;
     }
     struct json *v = kind == 4 ? json_new_array() : json_new_object();
@@ -217,17 +210,12 @@ TEST(written_json_is_laid_out_as_a_tree_is)
 {
     uint64_t seed = support_seed();
     for (int round = 0; round < 2000; round++) {
-        struct json *v = random_value(&seed, 5);
-        char *compact = json_print(v), *expected = json_print_pretty(v);
-        struct buf written = BUF_INIT, found = BUF_INIT;
+        AUTO(json_free_local) struct json *v = random_value(&seed, 5);
+        auto_free char *compact = json_print(v), *expected = json_print_pretty(v);
+        AUTO(buf_release) struct buf written = BUF_INIT, found = BUF_INIT;
         buf_addstr(&written, compact);
         json_out_pretty(&written, &found);
         assert_string_equal(found.data, expected);
-        buf_release(&written);
-        buf_release(&found);
-        free(compact);
-        free(expected);
-        json_free(v);
     }
 }
 
@@ -244,26 +232,21 @@ TEST(integers_are_printed_exactly)
                                       9007199254740992,
                                       -9007199254740992};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct json *v = json_new_object();
+        AUTO(json_free_local) struct json *v = json_new_object();
         json_set_int(v, "n", numbers[i]);
         assert_int_equal(json_type(json_get(v, "n")), JSON_NUMBER);
         assert_true(json_get_int(v, "n", 5) == numbers[i]);
         char expected[48];
         snprintf(expected, sizeof expected, "{\"n\":%lld}", (long long)numbers[i]);
         assert_printed(v, expected);
-        char *text = json_print(v);
-        struct json *back = parse(text), *copy = json_clone(v);
+        auto_free char *text = json_print(v);
+        AUTO(json_free_local) struct json *back = parse(text), *copy = json_clone(v);
         assert_true(json_get_int(back, "n", 5) == numbers[i]);
         assert_true(json_get_int(copy, "n", 5) == numbers[i]);
-        json_free(copy);
-        json_free(back);
-        json_free(v);
-        free(text);
     }
-    struct json *v = json_new_object();
+    AUTO(json_free_local) struct json *v = json_new_object();
     json_set_number(v, "nan", NAN);
     assert_printed(v, "{\"nan\":null}");
-    json_free(v);
 }
 
 /* Randomly damaged texts are refused or parsed, and a parsed one can be printed and parsed
@@ -280,21 +263,19 @@ TEST(damaged_texts_do_no_harm)
         struct json *v = json_parse(text, (size_t)(entropy_unit() * sizeof sample), NULL);
         if (!v)
             continue;
-        char *printed = json_print(v);
+        auto_free char *printed = json_print(v);
         json_free(parse(printed));
-        free(printed);
         json_free(v);
     }
 }
 
 static void assert_repaired(const char *text, const char *expected)
 {
-    char *repaired = json_repair_surrogates(text, strlen(text));
+    auto_free char *repaired = json_repair_surrogates(text, strlen(text));
     if (!expected)
         assert_null(repaired);
     else
         assert_string_equal(repaired, expected);
-    free(repaired);
 }
 
 TEST(half_pairs_are_repaired)
@@ -319,16 +300,14 @@ static double cpu_seconds(void)
 TEST(millions_of_escapes_are_repaired_at_once)
 {
     enum { ESCAPES = 2600000 };
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < ESCAPES; i++)
         buf_addstr(&text, "\\u0041");
     buf_addstr(&text, "\\ud800");
     double begin = cpu_seconds();
-    char *repaired = json_repair_surrogates(text.data, text.len);
+    auto_free char *repaired = json_repair_surrogates(text.data, text.len);
     assert_true(cpu_seconds() - begin < 5);
     assert_string_equal(repaired + text.len - 12, "\\u0041\\ufffd");
-    free(repaired);
-    buf_release(&text);
 }
 
 /* The bound is exact but for empty arrays and objects, which count twice. */
@@ -349,7 +328,7 @@ TEST(values_are_counted)
 
 TEST(foreign_trees_are_bounded)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct error e = {0};
     buf_addstr(&text, "[1");
     for (int i = 2; i < JSON_FOREIGN_VALUES; i++)
@@ -364,7 +343,6 @@ TEST(foreign_trees_are_bounded)
     v = json_parse(text.data, text.len, &e);
     assert_int_equal(json_len(v), JSON_FOREIGN_VALUES);
     json_free(v);
-    buf_release(&text);
 }
 
 TEST(a_format_makes_a_value)

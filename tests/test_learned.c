@@ -54,16 +54,14 @@ static char *add_to(const char *project, enum learned_kind kind, enum learned_st
                                 .project = (char *)project,
                                 .session_id = (char *)ID,
                                 .seq = 3};
-    struct learned_item kept;
+    AUTO(learned_item_release) struct learned_item kept = {0};
     enum learned_added how;
     if (item.scope == LEARNED_USER)
         item.project = NULL;
     if (!learned_add(store, &item, &kept, &how, &e))
         fail_msg("%s", e.text);
     assert_int_equal(how, expected);
-    char *id = support_keep(mem_strdup(kept.id));
-    learned_item_release(&kept);
-    return id;
+    return support_keep(mem_strdup(kept.id));
 }
 
 static char *add(enum learned_kind kind, enum learned_state state, const char *text)
@@ -74,16 +72,14 @@ static char *add(enum learned_kind kind, enum learned_state state, const char *t
 /* "text:state …" in the order of the list. */
 static void expect(const struct learned_filter *filter, const char *wanted)
 {
-    struct learned_items items = {0};
-    struct buf out = BUF_INIT;
+    AUTO(learned_items_release) struct learned_items items = {0};
+    AUTO(buf_release) struct buf out = BUF_INIT;
     if (!learned_list(store, filter, &items, &e))
         fail_msg("%s", e.text);
     for (size_t i = 0; i < items.items.len; i++)
         buf_addf(&out, "%s%s:%s", i > 0 ? ", " : "", items.items.items[i].text,
                  learned_state_word(items.items.items[i].state));
-    learned_items_release(&items);
     assert_string_equal(out.data ? out.data : "", wanted);
-    buf_release(&out);
 }
 
 static const struct learned_filter all = {.states = 0};
@@ -91,7 +87,7 @@ static const struct learned_filter active = {.states = 1U << LEARNED_ACTIVE};
 
 TEST(an_item_is_kept_as_it_was_said)
 {
-    struct learned_item item;
+    AUTO(learned_item_release) struct learned_item item = {0};
     char *id = add(LEARNED_FACT, LEARNED_CANDIDATE, "  we deploy on Fridays ");
     assert_true(learned_get(store, id, &item, &e));
     assert_string_equal(item.text, "we deploy on Fridays");
@@ -104,12 +100,11 @@ TEST(an_item_is_kept_as_it_was_said)
     assert_int_equal(item.uses, 0);
     assert_true(item.created_ms > 0);
     assert_false(item.session_gone);
-    learned_item_release(&item);
 }
 
 TEST(a_preference_replaces_the_one_before_which_is_history)
 {
-    struct learned_items history = {0};
+    AUTO(learned_items_release) struct learned_items history = {0};
     add(LEARNED_LANGUAGE, LEARNED_ACTIVE, "Reply in French");
     add(LEARNED_TONE, LEARNED_ACTIVE, "Be formal");
     char *id = add(LEARNED_LANGUAGE, LEARNED_CANDIDATE, "Reply in German");
@@ -120,7 +115,6 @@ TEST(a_preference_replaces_the_one_before_which_is_history)
     assert_int_equal(history.items.len, 2);
     assert_string_equal(history.items.items[1].text, "Reply in French");
     assert_string_equal(history.items.items[1].replaced_by, id);
-    learned_items_release(&history);
 }
 
 TEST(undoing_brings_back_what_was_replaced)
@@ -191,7 +185,7 @@ TEST(what_was_rejected_is_not_asked_again_but_can_be_added)
 
 TEST(an_edit_keeps_the_old_text_as_history_and_forgetting_takes_both)
 {
-    struct learned_items gone = {0};
+    AUTO(learned_items_release) struct learned_items gone = {0};
     char *id = add(LEARNED_FACT, LEARNED_ACTIVE, "port 8080");
     assert_true(learned_edit(store, id, "port 8443", &e));
     expect(&active, "port 8443:active");
@@ -199,7 +193,6 @@ TEST(an_edit_keeps_the_old_text_as_history_and_forgetting_takes_both)
     assert_true(learned_forget(store, (const char *const *)&id, 1, &gone, &e));
     expect(&all, "");
     assert_true(learned_restore(store, &gone, &e));
-    learned_items_release(&gone);
     expect(&active, "port 8443:active");
     expect(&(struct learned_filter){.states = 1U << LEARNED_SUPERSEDED}, "port 8080:superseded");
 }
@@ -247,7 +240,7 @@ TEST(secrets_and_texts_without_end_are_not_kept)
 
 TEST(a_deleted_session_takes_its_candidates_along)
 {
-    struct learned_item item;
+    AUTO(learned_item_release) struct learned_item item = {0};
     char *id = add(LEARNED_FACT, LEARNED_ACTIVE, "accepted");
     add(LEARNED_FACT, LEARNED_CANDIDATE, "candidate");
     assert_true(learned_forget_session(store, ID, &e));
@@ -255,7 +248,6 @@ TEST(a_deleted_session_takes_its_candidates_along)
     expect(&all, "accepted:active");
     assert_true(learned_get(store, id, &item, &e));
     assert_true(item.session_gone);
-    learned_item_release(&item);
 }
 
 TEST(an_id_is_found_by_its_beginning)
@@ -351,9 +343,8 @@ TEST(a_recovery_saves_what_was_learned)
     char *id = add(LEARNED_FACT, LEARNED_ACTIVE, "one thing");
     add(LEARNED_STYLE, LEARNED_CANDIDATE, "Be brief");
     char *gone = add(LEARNED_FACT, LEARNED_ACTIVE, "forgotten");
-    struct learned_items items = {0};
+    AUTO(learned_items_release) struct learned_items items = {0};
     assert_true(learned_forget(store, (const char *const *)&gone, 1, &items, &e));
-    learned_items_release(&items);
     assert_true(learned_access_write(store, ID, MEMORY_ACCESS_OFF, &e));
     say_until(3);
     assert_true(learned_access_write(store, ID, MEMORY_ACCESS_READ, &e));
@@ -372,10 +363,9 @@ TEST(a_recovery_saves_what_was_learned)
     assert_int_equal(r.lost, 0);
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     expect(&all, "Be brief:candidate, one thing:active");
-    struct learned_item item;
+    AUTO(learned_item_release) struct learned_item item = {0};
     assert_true(learned_get(store, id, &item, &e));
     assert_string_equal(item.project, HERE);
-    learned_item_release(&item);
     assert_string_equal(closed_spans(ID), "0-3 3-");
     health_rescue_release(&r);
 }

@@ -27,10 +27,9 @@ static int *number(int n)
 
 static void assert_pops(struct mailbox *m, int expected)
 {
-    int *item = mailbox_pop(m);
+    auto_free int *item = mailbox_pop(m);
     assert_non_null(item);
     assert_int_equal(*item, expected);
-    free(item);
 }
 
 TEST(items_come_out_in_order)
@@ -102,9 +101,8 @@ TEST(waiting_ends_in_time)
     assert_null(mailbox_wait(m, 30));
     assert_true(clock_mono_ms() - start >= 29);
     mailbox_push(m, number(1));
-    int *item = mailbox_wait(m, -1);
+    auto_free int *item = mailbox_wait(m, -1);
     assert_int_equal(*item, 1);
-    free(item);
     mailbox_free(m);
 }
 
@@ -135,10 +133,9 @@ TEST(threads_pass_everything_on)
         assert_int_equal(pthread_create(&threads[i], NULL, write_items, &writers[i]), 0);
     }
     for (int i = 0; i < ITEMS * WRITERS; i++) {
-        int *item = mailbox_wait(m, DEADLINE_MS);
+        auto_free int *item = mailbox_wait(m, DEADLINE_MS);
         assert_non_null(item);
         assert_int_equal(*item / WRITERS, next[*item % WRITERS]++);
-        free(item);
     }
     assert_null(mailbox_pop(m));
     assert_false(is_readable(m));
@@ -166,10 +163,9 @@ TEST(every_first_item_wakes)
     assert_int_equal(pthread_create(&thread, NULL, echo, NULL), 0);
     for (int i = 0; i < 2000; i++) {
         mailbox_push(echo_in, number(i));
-        int *item = mailbox_wait(echo_out, DEADLINE_MS);
+        auto_free int *item = mailbox_wait(echo_out, DEADLINE_MS);
         assert_non_null(item);
         assert_int_equal(*item, i);
-        free(item);
     }
     static int stop = -1;
     mailbox_push(echo_in, &stop);

@@ -123,12 +123,10 @@ static void expect_export(const char *want)
 
 static int count_entries(void)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     if (!run(&operation_memory_stats, NULL, &stats))
         fail_msg("%s", e.text);
-    int count = (int)stats.entries;
-    memory_stats_release(&stats);
-    return count;
+    return (int)stats.entries;
 }
 
 /* A line of an import; `id` and `content` are plain words. */
@@ -143,10 +141,9 @@ static void add_line(struct buf *out, const char *id, const char *session, int s
 
 static void add_simple(const char *id, const char *session, const char *content)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     add_line(&text, id, session, 0, content);
     assert_int_equal(import_text(text.data), 1);
-    buf_release(&text);
 }
 
 static bool search(const char *query, const char *scope, int limit, struct memory_found *out)
@@ -229,7 +226,7 @@ TEST(test_what_is_imported_is_exported)
 
 TEST(test_importing_again_adds_nothing)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 40; i++) /* without ids, and some texts come again */
         buf_addf(&text,
                  "{\"session_id\":\"s%d\",\"role\":\"user\","
@@ -241,12 +238,11 @@ TEST(test_importing_again_adds_nothing)
     assert_int_equal(import_text(text.data), 0);
     expect_export(before);
     assert_int_equal(import_text(before), 0);
-    buf_release(&text);
 }
 
 TEST(test_sessions_may_be_interleaved)
 {
-    struct buf text = BUF_INIT, want = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT, want = BUF_INIT;
     char id[24], content[40];
     for (int i = 0; i < 300; i++) {
         snprintf(id, sizeof id, "e%04d", i);
@@ -275,8 +271,6 @@ TEST(test_sessions_may_be_interleaved)
         }
         assert_int_equal(lines, 100); /* and they stand together */
     }
-    buf_release(&text);
-    buf_release(&want);
 }
 
 #define LINE(content)                                                                              \
@@ -292,11 +286,10 @@ TEST(test_lines_of_all_kinds)
     assert_non_null(strstr(all, "\"one\""));
     assert_non_null(strstr(all, "\"two \xef\xbf\xbd\xef\xbf\xbd x\""));
     assert_non_null(strstr(all, "\"three\""));
-    struct memory_entries list;
+    AUTO(memory_entries_release) struct memory_entries list = {0};
     assert_true(list_entries("all", 0, &list));
     for (size_t i = 0; i < list.items.len; i++)
         assert_true(utf8_valid(list.items.items[i].content, strlen(list.items.items[i].content)));
-    memory_entries_release(&list);
     assert_int_equal(import_text("\xef\xbb\xbf\n"), 0);
     assert_int_equal(import_text(""), 0);
     assert_int_equal(import_text("\n\n"), 0);
@@ -321,7 +314,7 @@ TEST(test_wrong_lines_are_named)
 TEST(test_lines_that_are_too_long)
 {
     const size_t most = MEMORY_CONTENT_BYTES;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (size_t extra = 0; extra < 2; extra++) {
         char *content = support_keep(mem_alloc(most + extra + 1));
         memset(content, 'x', most + extra);
@@ -339,13 +332,12 @@ TEST(test_lines_that_are_too_long)
     memset(blank, 'y', 7 * most);
     buf_addstr(&text, blank);
     expect_refused(text.data, "in.jsonl:2: the line is longer", 1);
-    buf_release(&text);
 }
 
 /* An id that another text has is found by the store, in the midst of a step. */
 TEST(test_ids_that_are_taken)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     add_simple("taken", "s", "what was there");
     add_line(&text, "a", "zz", 1, "first");
     add_line(&text, "b", "mm", 2, "second");
@@ -358,7 +350,6 @@ TEST(test_ids_that_are_taken)
     assert_non_null(strstr(all, "\"what was there\""));
     assert_null(strstr(all, "something else"));
     assert_null(strstr(all, "never read"));
-    buf_release(&text);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -443,7 +434,7 @@ TEST(test_sessions_by_reference)
 {
     struct store *store;
     struct record r;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     record_begin(&r, store);
     free(r.info.title);
@@ -462,7 +453,6 @@ TEST(test_sessions_by_reference)
     assert_err(search("cherry", "session=nobody", 5, &none), e, ERR_SESSION_NOT_FOUND);
     record_release(&r);
     store_close(store);
-    buf_release(&text);
 }
 
 TEST(test_scopes_that_are_none)
@@ -504,12 +494,11 @@ TEST(test_list_newest_first)
 
 static void expect_entry(const char *reference, const char *content, bool pinned)
 {
-    struct memory_entry entry;
+    AUTO(memory_entry_release) struct memory_entry entry = {0};
     if (!run(&operation_memory_read, &(struct memory_read_params){reference}, &entry))
         fail_msg("%s", e.text);
     assert_string_equal(entry.content, content);
     assert_int_equal(entry.pinned, pinned);
-    memory_entry_release(&entry);
 }
 
 TEST(test_one_entry)
@@ -546,13 +535,12 @@ TEST(test_one_entry)
 static void expect_around(struct memory_place place, const char *want)
 {
     struct memory_excerpt x = {0};
-    struct buf ids = BUF_INIT;
+    AUTO(buf_release) struct buf ids = BUF_INIT;
     if (!run(&operation_memory_around, &place, &x))
         fail_msg("%s", e.text);
     for (int i = 0; i < (int)x.entries.items.len; i++)
         buf_addf(&ids, i == x.asked ? "[%s] " : "%s ", x.entries.items.items[i].id);
     assert_string_equal(ids.data, want);
-    buf_release(&ids);
     memory_excerpt_release(&x);
 }
 
@@ -637,11 +625,10 @@ static bool reindex(struct told *told)
 
 static void expect_language(const char *language, bool stale)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     assert_true(run(&operation_memory_stats, NULL, &stats));
     assert_string_equal(stats.language, language);
     assert_int_equal(stats.language_stale, stale);
-    memory_stats_release(&stats);
 }
 
 TEST(test_reindex_in_another_language)
@@ -669,7 +656,7 @@ TEST(test_reindex_makes_vectors)
 {
     char *text = many_lines(200);
     struct told told = {0};
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     assert_int_equal(import_text(text), 200);
     assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
     assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
@@ -681,7 +668,6 @@ TEST(test_reindex_makes_vectors)
     assert_true(run(&operation_memory_stats, NULL, &stats));
     assert_int_equal(stats.embedded, 200);
     assert_int_equal(stats.missing, 0);
-    memory_stats_release(&stats);
     assert_string_equal(found("word77 of it", "all", 1), "e0077");
 }
 
@@ -700,7 +686,7 @@ TEST(test_any_import)
     entropy_seed(support_seed());
     int expected = 0;
     for (int round = 0; round < 30; round++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         size_t count = pick(60), bad = pick(80);
         char id[32], session[16], says[32];
         for (size_t i = 0; i < count; i++) {
@@ -718,6 +704,5 @@ TEST(test_any_import)
             assert_int_equal(import_text(text.data), count);
         expected += (int)(bad < count ? bad : count);
         assert_int_equal(count_entries(), expected);
-        buf_release(&text);
     }
 }

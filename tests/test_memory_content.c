@@ -97,13 +97,12 @@ TEST(many_ids_differ)
 /* A text of millions of sentences is scanned once. */
 TEST(a_long_text_of_short_sentences)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 4000000; i++)
         buf_addstr(&text, ".\n");
     buf_addstr(&text, "The access code of the eastern gate is forty-two.");
     assert_true(summary_quotes("The access code of the eastern gate is forty-two", text.data));
     assert_false(summary_quotes("Nothing of the kind", text.data));
-    buf_release(&text);
 }
 
 TEST(summaries_that_quote)

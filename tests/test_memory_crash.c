@@ -52,7 +52,7 @@ static int tear_down(void **state)
 static void add_many(struct memory *m, const char *session_id, int64_t compaction, int count)
 {
     int stored;
-    struct memory_entry *entries = mem_alloc((size_t)count * sizeof *entries);
+    auto_free struct memory_entry *entries = mem_alloc((size_t)count * sizeof *entries);
     for (int i = 0; i < count; i++) {
         char *id = support_text("%s-%lld-%d", session_id, (long long)compaction, i);
         char *text = support_text("quincunx %d of %s lies behind burrow %lld%s", i, session_id,
@@ -63,7 +63,6 @@ static void add_many(struct memory *m, const char *session_id, int64_t compactio
     assert_int_equal(stored, count);
     for (int i = 0; i < count; i++)
         memory_entry_release(&entries[i]);
-    free(entries);
 }
 
 static void make_pristine(void)
@@ -117,13 +116,11 @@ static char *capture(void)
 
 static int64_t found(struct memory *m, const char *text)
 {
-    struct memory_hits hits;
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     struct memory_query query = {
         .text = text, .limit = 10000, .rank = rank_settings_for(1.2, 0.75)};
     memory_check(m->ops->search(m, &query, &hits, &e), &e);
-    int64_t count = (int64_t)hits.items.len;
-    memory_hits_release(&hits);
-    return count;
+    return (int64_t)hits.items.len;
 }
 
 /* Checks by our own functions, by FTS5's, and by searching. */
@@ -360,14 +357,13 @@ TEST(test_a_reindex_goes_on_after_death)
 
 static void write_lines(void)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < LINES; i++)
         buf_addf(&text,
                  "{\"id\":\"e%d\",\"session_id\":\"s%d\",\"turn\":1,\"role\":\"user\","
                  "\"created_at\":\"2024-05-07T10:00:00Z\",\"content\":\"quincunx number %d\"}\n",
                  i, i / 600, i);
     support_write(lines, text.data);
-    buf_release(&text);
 }
 
 static bool import(struct memory *m)

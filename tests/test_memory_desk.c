@@ -77,7 +77,7 @@ static void import_text(const char *text)
     const struct operation *o = &operation_memory_import;
     struct operation_context context;
     struct memory_import_result imported;
-    char *name = support_path("in.jsonl");
+    auto_free char *name = support_path("in.jsonl");
     support_write(name, text);
     FILE *file = fopen(name, "rb");
     assert_non_null(file);
@@ -88,17 +88,15 @@ static void import_text(const char *text)
         fail_msg("%s", e.text);
     operation_close(&context);
     fclose(file);
-    free(name);
 }
 
 static void add_entry(const char *id, const char *session, int day, const char *content)
 {
-    char *line = mem_printf(
+    auto_free char *line = mem_printf(
         "{\"id\":\"%s\",\"session_id\":\"%s\",\"role\":\"user\","
         "\"created_at\":\"2026-03-%02d\",\"content\":\"%s\"}\n",
         id, session, day, content);
     import_text(line);
-    free(line);
 }
 
 static void add_entries(void)
@@ -208,12 +206,11 @@ static struct memory_hits *hits_of(struct notice *n)
 static void expect_hits(int64_t total, const char *want)
 {
     struct notice *n = expect_result();
-    struct buf ids = BUF_INIT;
+    AUTO(buf_release) struct buf ids = BUF_INIT;
     for (size_t i = 0; i < hits_of(n)->items.len; i++)
         buf_addf(&ids, "%s%s", i > 0 ? " " : "", hits_of(n)->items.items[i].entry.id);
     assert_string_equal(ids.data ? ids.data : "", want);
     assert_int_equal(((struct memory_found *)n->answer->result)->total, total);
-    buf_release(&ids);
     notice_free(n);
 }
 
@@ -358,7 +355,7 @@ static int follow_work(int64_t entries)
 TEST(test_withdrawing_ends_one_that_runs)
 {
     struct model_server *server = model_server_start();
-    char *url = mem_printf("%s/v1", model_server_url(server));
+    auto_free char *url = mem_printf("%s/v1", model_server_url(server));
     const struct reply held = {.hold = true};
     add_entries();
     set(CONFIG_EMBEDDING_PROVIDER, "openai");
@@ -382,7 +379,6 @@ TEST(test_withdrawing_ends_one_that_runs)
     assert_true(clock_mono_ms() - began < 4000);
     assert_null(mailbox_pop(notices));
     model_server_stop(server);
-    free(url);
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
@@ -485,14 +481,13 @@ TEST(test_state_without_vectors)
 
 static void add_many(int count)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < count; i++)
         buf_addf(&text,
                  "{\"id\":\"e%d\",\"session_id\":\"many\",\"role\":\"user\",\"created_at\":"
                  "\"2026-03-09\",\"content\":\"word%d among others\"}\n",
                  i, i);
     import_text(text.data);
-    buf_release(&text);
 }
 
 TEST(test_work_is_told)
@@ -622,10 +617,8 @@ TEST(test_what_was_left_is_purged)
 static void add_inns(int from, int count)
 {
     for (int i = from; i < from + count; i++) {
-        char *id = mem_printf("e%d", i), *text = mem_printf("inn %d by the sea", i);
+        auto_free char *id = mem_printf("e%d", i), *text = mem_printf("inn %d by the sea", i);
         add_entry(id, "talk-1", i % 28 + 1, text);
-        free(id);
-        free(text);
     }
 }
 
@@ -682,13 +675,11 @@ TEST(test_much_at_once)
     uint64_t answered = 0;
     add_many(50);
     for (int i = 0; i < ROUNDS; i++) {
-        char *id = mem_printf("e%d", i % 50), *text = mem_printf("word%d changed", i);
+        auto_free char *id = mem_printf("e%d", i % 50), *text = mem_printf("word%d changed", i);
         search(NULL, text);
         edit(id, text);
         search(NULL, "");
         memory_desk_work(desk);
-        free(text);
-        free(id);
     }
     while (answered < request) {
         struct notice *n = expect(NOTICE_ANSWER);

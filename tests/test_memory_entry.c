@@ -30,13 +30,11 @@ static void expect_json(struct json *v, const char *want)
 
 static bool read_entry(const char *text, struct memory_entry *out)
 {
-    struct json *v = json_parse(text, strlen(text), &e);
+    AUTO(json_free_local) struct json *v = json_parse(text, strlen(text), &e);
     if (!v)
         fail_msg("%s: %s", text, e.text);
     e = (struct error){0};
-    bool ok = memory_entry_read(v, out, &e);
-    json_free(v);
-    return ok;
+    return memory_entry_read(v, out, &e);
 }
 
 /* --- entries ---------------------------------------------------------------------------------- */
@@ -50,7 +48,7 @@ TEST(test_whole_entry_both_ways)
         "{\"id\":\"a1\",\"session_id\":\"conv-1\",\"turn\":7,\"seq\":42,\"role\":\"assistant\","
         "\"speaker\":\"Käthe 漢字 🦊\",\"created_at\":\"2026-03-09T14:05:07.123Z\","
         "\"content\":\"  one \\\"two\\\"\\n\\t\\u0001\",\"pinned\":true,\"edited\":true}";
-    struct memory_entry m;
+    AUTO(memory_entry_release) struct memory_entry m = {0};
     if (!read_entry(line, &m))
         fail_msg("%s", e.text);
     assert_string_equal(m.id, "a1");
@@ -63,10 +61,8 @@ TEST(test_whole_entry_both_ways)
     assert_true(rfc3339_parse_exact("2026-03-09T14:05:07.123Z", &at));
     assert_int_equal(m.created_ms, at);
     expect_json(shape_to_json(&memory_entry_shape, &m), line);
-    struct memory_entry copy = memory_entry_clone(&m);
-    memory_entry_release(&m);
+    AUTO(memory_entry_release) struct memory_entry copy = memory_entry_clone(&m);
     expect_json(shape_to_json(&memory_entry_shape, &copy), line);
-    memory_entry_release(&copy);
 }
 
 TEST(test_what_may_lack)
@@ -78,7 +74,7 @@ TEST(test_what_may_lack)
         "{\"speaker\":\"\",\"turn\":0,\"seq\":0,\"pinned\":false," SMALL "}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        struct memory_entry m;
+        AUTO(memory_entry_release) struct memory_entry m = {0};
         if (!read_entry(lines[i], &m))
             fail_msg("%s: %s", lines[i], e.text);
         assert_null(m.id);
@@ -87,20 +83,17 @@ TEST(test_what_may_lack)
         expect_json(shape_to_json(&memory_entry_shape, &m),
                     "{\"session_id\":\"s\",\"turn\":0,\"role\":\"user\","
                     "\"created_at\":\"2026-03-09T00:00:00.000Z\",\"content\":\"c\"}");
-        memory_entry_release(&m);
     }
 }
 
 TEST(test_id_that_is_a_number)
 {
-    struct memory_entry m;
+    AUTO(memory_entry_release) struct memory_entry m = {0};
     assert_true(read_entry("{\"id\":9007199254740992," SMALL "}", &m));
     assert_true(m.id_is_number);
     assert_string_equal(m.id, "9007199254740992");
-    struct json *v = shape_to_json(&memory_entry_shape, &m);
+    AUTO(json_free_local) struct json *v = shape_to_json(&memory_entry_shape, &m);
     assert_int_equal(json_type(json_get(v, "id")), JSON_NUMBER);
-    json_free(v);
-    memory_entry_release(&m);
 }
 
 /* An entry of `SMALL` with one member replaced, and the name that the error must contain. */
@@ -158,18 +151,15 @@ static bool read_with(const char *name, size_t len)
         const char *name, *text;
     } others[] = {
         {"session_id", "s"}, {"role", "tool"}, {"created_at", "2026-03-09"}, {"content", "c"}};
-    struct json *v = json_new_object();
+    AUTO(json_free_local) struct json *v = json_new_object();
     char *text = support_keep(mem_alloc(len + 1));
     memset(text, 'x', len);
     json_set_string(v, name, text);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i].name, name) != 0)
             json_set_string(v, others[i].name, others[i].text);
-    struct memory_entry m;
-    bool ok = memory_entry_read(v, &m, &e);
-    memory_entry_release(&m);
-    json_free(v);
-    return ok;
+    AUTO(memory_entry_release) struct memory_entry m = {0};
+    return memory_entry_read(v, &m, &e);
 }
 
 TEST(test_lengths)
@@ -235,33 +225,30 @@ TEST(test_hit_says_why)
                                 .cosine = 0,
                                 .exact = true};
     h.score = NAN;
-    struct json *v = shape_to_json(&memory_hit_shape, &h);
+    AUTO(json_free_local) struct json *v = shape_to_json(&memory_hit_shape, &h);
     expect_json(
         json_clone(json_get(v, "why")),
         "{\"passage\":true,\"proximity\":5,\"before\":1,\"after\":2,\"session\":3,\"window\":4,"
         "\"weight\":1.56,\"asks\":0.8,\"named\":1.5,\"user\":1.3,\"cosine\":0,\"exact\":true}");
     assert_true(json_get_number(v, "score", -1) == 0);
-    json_free(v);
     memory_hit_release(&h);
 }
 
 /* People and programs get the question of a long answer; the members for the model stay. */
 TEST(test_hit_shows_its_question)
 {
-    struct memory_hits hits = {0};
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     vec_push(&hits.items, sample_hit());
     hits.items.items[0].question = mem_strdup("what were the parts?");
-    struct json *v = shape_to_json(&memory_hit_shape, &hits.items.items[0]);
+    AUTO(json_free_local) struct json *v = shape_to_json(&memory_hit_shape, &hits.items.items[0]);
     assert_string_equal(json_get_string(v, "question"), "what were the parts?");
-    json_free(v);
     assert_null(strstr(support_keep(memory_hits_for_model(&hits)), "question"));
-    memory_hits_release(&hits);
 }
 
 /* A text longer than a passage is shortened (test_memory_tool.c). */
 TEST(test_model_gets_short_texts_whole)
 {
-    struct memory_hits hits = {0};
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     expect_text(support_keep(memory_hits_for_model(&hits)), "[]");
     struct memory_hit part = sample_hit(), whole = sample_hit(), odd = sample_hit();
     part.passage = (struct memory_span){12, 11};
@@ -278,11 +265,11 @@ TEST(test_model_gets_short_texts_whole)
                 ",{\"content\":\"first part\\n\\nsecond part\"" ABOUT
                 ",{\"content\":\"first\"" ABOUT "]");
 #undef ABOUT
-    memory_hits_release(&hits);
 }
 
 TEST(test_stats)
 {
+    AUTO(memory_stats_release)
     struct memory_stats s = {.entries = 1,
                              .sessions = 2,
                              .pinned = 3,
@@ -300,7 +287,6 @@ TEST(test_stats)
                 "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"flagged\":7,\"bytes\":8,"
                 "\"language\":\"english\",\"language_stale\":true,\"model\":\"openai/x\","
                 "\"dimension\":9,\"embedded\":4,\"missing\":5,\"stale\":6,\"graph\":true}");
-    memory_stats_release(&s);
 }
 
 /* --- times ------------------------------------------------------------------------------------ */

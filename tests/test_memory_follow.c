@@ -105,14 +105,13 @@ static void expect(const char *contents)
 
 static char *id_of(const char *content)
 {
-    struct memory_entries list;
+    AUTO(memory_entries_release) struct memory_entries list = {0};
     const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
     char *id = NULL;
     memory_check(memory->ops->list(memory, &all, 0, 1000, &list, &e), &e);
     for (size_t i = 0; i < list.items.len; i++)
         if (strcmp(list.items.items[i].content, content) == 0)
             id = mem_strdup(list.items.items[i].id);
-    memory_entries_release(&list);
     if (!id)
         fail_msg("memory has no \"%s\"", content);
     return support_keep(id);
@@ -141,11 +140,9 @@ static void drop(int64_t completed, const char *session, const int64_t *seqs, si
 
 static enum memory_origin origin_of(const char *content)
 {
-    struct memory_entry entry;
+    AUTO(memory_entry_release) struct memory_entry entry = {0};
     memory_check(memory->ops->get(memory, id_of(content), &entry, &e), &e);
-    enum memory_origin origin = entry.origin;
-    memory_entry_release(&entry);
-    return origin;
+    return entry.origin;
 }
 
 /* Sends the newest question again. */
@@ -315,12 +312,11 @@ TEST(a_fork_brings_what_is_its_own)
 TEST(a_deleted_session_takes_all_with_it)
 {
     struct catalog catalog;
-    struct memory_forgotten gone;
+    AUTO(memory_forgotten_release) struct memory_forgotten gone = {0};
     char id[UUID_LEN + 1];
     say("One?", "One.");
     follow();
     forget("One?", &gone);
-    memory_forgotten_release(&gone);
     catalog_borrow(&catalog, store, support_dir(), "");
     memory_check(catalog_delete(&catalog, talk.info.id, id, &e), &e);
     catalog_release(&catalog);
@@ -382,7 +378,7 @@ TEST(off_indexes_nothing_and_what_is_there_is_withdrawn)
 
 TEST(what_was_forgotten_does_not_come_again)
 {
-    struct memory_forgotten gone;
+    AUTO(memory_forgotten_release) struct memory_forgotten gone = {0};
     say("My key is under the mat.", "Noted.");
     follow();
     forget("My key is under the mat.", &gone);
@@ -397,18 +393,16 @@ TEST(what_was_forgotten_does_not_come_again)
     memory_check(memory->ops->withdraw(memory, talk.info.id, MEMORY_OF_SESSION, &e), &e);
     follow();
     expect("My key is under the mat.\nNoted.\n");
-    memory_forgotten_release(&gone);
 }
 
 /* Nor does a copy that it took the place of. */
 TEST(nor_does_an_older_copy)
 {
-    struct memory_forgotten gone;
+    AUTO(memory_forgotten_release) struct memory_forgotten gone = {0};
     say("My key is under the mat.", "Noted.");
     say("My key is under the mat.", "I know.");
     follow();
     forget("My key is under the mat.", &gone);
-    memory_forgotten_release(&gone);
     memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
     follow();
     expect("Noted.\nI know.\n");
@@ -566,14 +560,13 @@ TEST(a_new_database_has_none)
 static int64_t count_of(int origin)
 {
     const struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL, .filter.origin = origin};
-    struct memory_entries list;
+    AUTO(memory_entries_release) struct memory_entries list = {0};
     int64_t count;
     memory_check(memory->ops->count(memory, &scope, &count, &e), &e);
     memory_check(memory->ops->list(memory, &scope, 0, 100, &list, &e), &e);
     assert_int_equal(list.items.len, count);
     for (size_t i = 0; i < list.items.len; i++)
         assert_int_equal(list.items.items[i].origin, origin - 1);
-    memory_entries_release(&list);
     return count;
 }
 
@@ -581,7 +574,7 @@ TEST(entries_are_counted_listed_and_found_by_how_they_came)
 {
     const int64_t seqs[] = {1};
     struct memory_hits hits;
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     say("The key is red.", "The key it is.");
     drop(90, talk.info.id, seqs, 1);
     follow();
@@ -600,7 +593,6 @@ TEST(entries_are_counted_listed_and_found_by_how_they_came)
     assert_int_equal(stats.entries, 3);
     assert_int_equal(stats.dropped, 1);
     assert_int_equal(stats.left, 1);
-    memory_stats_release(&stats);
 }
 
 /* --- several programs, and their death -------------------------------------------------------- */
@@ -693,7 +685,7 @@ static void let(enum memory_access access)
 TEST(a_fork_knows_what_was_said_while_memory_was_off)
 {
     struct catalog catalog;
-    struct session_info fork;
+    AUTO(session_info_release) struct session_info fork = {0};
     struct learned_locked locked;
     enum memory_access access;
     say("one?", "1");
@@ -710,7 +702,6 @@ TEST(a_fork_knows_what_was_said_while_memory_was_off)
     learned_locked_release(&locked);
     memory_check(learned_access_read(store, fork.id, &access, &e), &e);
     assert_int_equal(access, MEMORY_ACCESS_WRITE);
-    session_info_release(&fork);
 }
 
 TEST(what_is_said_while_memory_is_not_written_stays_out)

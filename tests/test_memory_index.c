@@ -68,12 +68,10 @@ static int64_t number(const char *sql)
 
 static int found(const struct place *p, const char *text)
 {
-    struct memory_hits hits;
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     struct memory_query query = {.text = text, .limit = 20, .rank = rank_settings_for(1.2, 0.75)};
     memory_check(p->memory->ops->search(p->memory, &query, &hits, &e), &e);
-    int count = (int)hits.items.len;
-    memory_hits_release(&hits);
-    return count;
+    return (int)hits.items.len;
 }
 
 /* Counts the matches among all entries, since a search returns only the best few. */
@@ -515,7 +513,7 @@ TEST(a_purge_that_waits_is_not_lost)
 TEST(equal_texts_of_all_sessions_are_found)
 {
     enum { SESSIONS = 300 };
-    struct memory_hits hits;
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     struct memory_query query = {
         .text = "To be  or not to be", .limit = 1000, .rank = rank_settings_for(1.2, 0.75)};
     memory_check(store_begin(own.store, &e), &e);
@@ -531,5 +529,4 @@ TEST(equal_texts_of_all_sessions_are_found)
     assert_int_equal(hits.items.len, SESSIONS);
     for (size_t i = 0; i < hits.items.len; i++)
         assert_true(hits.items.items[i].why.exact);
-    memory_hits_release(&hits);
 }

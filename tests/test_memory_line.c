@@ -14,7 +14,7 @@ BEFORE_ALL(support_utf8);
 static char *line_of(const struct memory_hit *h, size_t columns, const char **marked)
 {
     static char mark[64];
-    struct styled line;
+    AUTO(styled_release) struct styled line = {0};
     styled_init(&line);
     memory_line(&line, h, columns, STYLE_OVERLAY);
     size_t at = 0;
@@ -29,7 +29,6 @@ static char *line_of(const struct memory_hit *h, size_t columns, const char **ma
     }
     assert_int_equal(at, line.text.len);
     char *text = mem_strdup(line.text.data);
-    styled_release(&line);
     if (marked)
         *marked = mark;
     return text;
@@ -37,7 +36,7 @@ static char *line_of(const struct memory_hit *h, size_t columns, const char **ma
 
 TEST(the_line_shows_the_first_mark)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     const char *marked;
     for (int i = 0; i < 200; i++)
         buf_addf(&text, "word%d \n", i);
@@ -56,7 +55,6 @@ TEST(the_line_shows_the_first_mark)
     assert_int_equal(strncmp(line, "word149 word150 ", 16), 0);
     free(line);
     vec_release(&h.marks);
-    buf_release(&text);
 }
 
 TEST(wrong_places_do_no_harm)
@@ -70,17 +68,15 @@ TEST(wrong_places_do_no_harm)
     for (size_t i = 0; i < sizeof passages / sizeof *passages; i++)
         for (size_t columns = 1; columns < 20; columns++) {
             h.passage = passages[i];
-            char *line = line_of(&h, columns, NULL);
+            auto_free char *line = line_of(&h, columns, NULL);
             assert_true(utf8_valid(line, strlen(line)));
             assert_null(strchr(line, '\x1b'));
-            free(line);
         }
     vec_release(&h.marks);
 }
 
 TEST(a_quotation_has_all_lines)
 {
-    char *quote = memory_quote("one\n\ntwo\n", 9, "me");
+    auto_free char *quote = memory_quote("one\n\ntwo\n", 9, "me");
     assert_string_equal(quote, "> one\n>\n> two\n> \u2014 me\n");
-    free(quote);
 }

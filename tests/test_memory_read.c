@@ -81,8 +81,8 @@ static void expect(const char *args, const char *ids)
     const struct event *ev = call(args);
     if (ev->flag)
         fail_msg("%s: %s", args, ev->text);
-    struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
-    struct buf out = BUF_INIT;
+    AUTO(json_free_local) struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
+    AUTO(buf_release) struct buf out = BUF_INIT;
     const struct json *list = json_get(v, "entries");
     for (size_t i = 0; i < json_len(list); i++) {
         const char *id = json_get_string(json_at(list, i), "id");
@@ -90,8 +90,6 @@ static void expect(const char *args, const char *ids)
         buf_addf(&out, asked ? "%s[%s]" : "%s%s", i ? " " : "", id);
     }
     assert_string_equal(out.data, ids);
-    buf_release(&out);
-    json_free(v);
 }
 
 static void expect_error(const char *args, const char *text)
@@ -169,7 +167,7 @@ TEST(it_gives_as_much_as_fits)
     expect("{\"id\":\"e2\"}", "e1 [e2] e3");
     const struct event *ev = call("{\"id\":\"e4\"}");
     assert_true(strlen(ev->text) <= 4096);
-    struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
+    AUTO(json_free_local) struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
     assert_non_null(v);
     const struct json *asked = json_at(json_get(v, "entries"), (size_t)json_get_int(v, "asked", 0));
     assert_string_equal(json_get_string(asked, "id"), "e4");
@@ -177,7 +175,6 @@ TEST(it_gives_as_much_as_fits)
     assert_true(given > 0 && given < 3001);
     assert_int_equal(json_get_int(v, "bytes_cut", 0), 3001 - given);
     assert_int_equal(json_get_int(v, "left_out", 0), 3 - (json_len(json_get(v, "entries")) - 1));
-    json_free(v);
 }
 
 TEST(without_a_memory_it_cannot_be_used)

@@ -145,11 +145,9 @@ static void many_turns(int count)
 
 static int64_t deferred(void)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     memory_check(memory->ops->stats(memory, &stats, &e), &e);
-    int64_t count = stats.deferred;
-    memory_stats_release(&stats);
-    return count;
+    return stats.deferred;
 }
 
 static int64_t entry_count(void)
@@ -170,7 +168,7 @@ static bool work(void)
 /* Checks the entries from this one on, in the order of the conversation. */
 static void expect_talk(size_t from, size_t to)
 {
-    struct memory_entries list = entries();
+    AUTO(memory_entries_release) struct memory_entries list = entries();
     assert_int_equal(list.items.len, to);
     for (size_t i = from; i < to; i++) {
         const struct memory_entry *entry = &list.items.items[i];
@@ -180,7 +178,6 @@ static void expect_talk(size_t from, size_t to)
         assert_int_equal(entry->role, i % 2 ? ROLE_ASSISTANT : ROLE_USER);
         assert_true(entry->seq > 0 && entry->created_ms > 1500000000000);
     }
-    memory_entries_release(&list);
 }
 
 FIXTURE(setup, teardown);
@@ -193,7 +190,7 @@ TEST(what_is_dropped_is_kept)
     assert_int_equal(damage_sql(path, "UPDATE event SET at = 1000 + seq RETURNING 1"), 1);
     int64_t seq = j.history.messages.items[2].seq;
     assert_int_equal(compact(4), COMMIT_DONE);
-    struct memory_entries list = entries();
+    AUTO(memory_entries_release) struct memory_entries list = entries();
     assert_int_equal(list.items.len, 4);
     const struct memory_entry *third = &list.items.items[2];
     assert_string_equal(third->session_id, j.info.id);
@@ -205,7 +202,6 @@ TEST(what_is_dropped_is_kept)
     assert_null(third->speaker);
     assert_int_equal(list.items.items[1].role, ROLE_ASSISTANT);
     assert_int_equal(list.items.items[1].turn, 1);
-    memory_entries_release(&list);
     expect_contents("one?\n1\ntwo?\n2\n");
     turn("four?", "4");
     assert_int_equal(compact(3), COMMIT_DONE); /* the summary is not taken */

@@ -72,13 +72,11 @@ static int64_t number(const char *sql)
 
 static int hits(const char *text, struct memory_scope scope)
 {
-    struct memory_hits found;
+    AUTO(memory_hits_release) struct memory_hits found = {0};
     struct memory_query query = {
         .text = text, .limit = 20, .rank = rank_settings_for(1.2, 0.75), .scope = scope};
     memory_check(m->ops->search(m, &query, &found, &e), &e);
-    int count = (int)found.items.len;
-    memory_hits_release(&found);
-    return count;
+    return (int)found.items.len;
 }
 
 /* ---- deleting that can be proved ---- */
@@ -202,7 +200,7 @@ TEST(its_vectors_go)
         " SELECT 1, key, 1, 1.0, x'01' FROM memory_entry;"
         "INSERT INTO memory_floats (model, key, floats)"
         " SELECT 1, key, x'01020304' FROM memory_entry";
-    struct memory_forgotten f;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     say("s", "a", "one", 1);
     say("s", "b", "two", 2);
     run(vectors);
@@ -214,7 +212,6 @@ TEST(its_vectors_go)
     assert_int_equal(number("SELECT count(*) FROM memory_floats"), 0);
     memory_check(m->ops->restore(m, &f, &e), &e); /* made again in the background */
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
-    memory_forgotten_release(&f);
 }
 
 /* ---- sessions that are here ---- */
@@ -225,7 +222,7 @@ static const char OTHER[] = "01890a5d-ac96-774b-bcce-b302099a8059";
 
 static void begin_session(const char *id, const char *directory, const char *parent)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     session_info_init(&info);
     memcpy(info.id, id, sizeof ID);
     free(info.directory);
@@ -233,7 +230,6 @@ static void begin_session(const char *id, const char *directory, const char *par
     if (parent)
         memcpy(info.parent, parent, sizeof ID);
     memory_check(sessions_put(store, &info, &e), &e);
-    session_info_release(&info);
 }
 
 TEST(what_a_snapshot_left_goes)
@@ -309,7 +305,7 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
         {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/srv/garden"}}, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct memory_entries list;
+        AUTO(memory_entries_release) struct memory_entries list = {0};
         int64_t count;
         memory_check(m->ops->count(m, &rows[i].scope, &count, &e), &e);
         memory_check(m->ops->list(m, &rows[i].scope, 0, 100, &list, &e), &e);
@@ -317,7 +313,6 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
             list.items.len != (size_t)rows[i].count)
             fail_msg("row %zu: %lld hits, %lld counted", i,
                      (long long)hits("wombat", rows[i].scope), (long long)count);
-        memory_entries_release(&list);
     }
 }
 
@@ -340,8 +335,8 @@ static bool is_flagged(int64_t seq)
 TEST(summaries_that_quote_are_flagged)
 {
     static const char *const ids[] = {"a", "b"};
-    struct memory_forgotten f;
-    struct memory_stats stats;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     begin_session(ID, "/p", NULL);
     compaction(1, "run_started", "{\"prompt\":\"x\"}");
     compaction(2, "run_started", "{\"prompt\":\"x\",\"retries\":1}");
@@ -366,14 +361,12 @@ TEST(summaries_that_quote_are_flagged)
     assert_false(is_flagged(4) || is_flagged(8));
     memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.flagged, 2);
-    memory_stats_release(&stats);
     struct memory_forgotten first = f;
     first.items.len = 1;
     memory_check(m->ops->restore(m, &first, &e), &e);
     assert_true(!is_flagged(3) && is_flagged(6)); /* the other one is still quoted there */
     memory_check(m->ops->restore(m, &f, &e), &e);
     assert_false(is_flagged(3) || is_flagged(6));
-    memory_forgotten_release(&f);
 }
 
 /* ---- transactions, bounds, reopening ---- */
@@ -396,12 +389,11 @@ TEST(a_full_session_is_refused)
     say("s", "a", "one", 1);
     run("UPDATE memory_session SET next = (1 << 24) - 1");
     say("s", "b", "two", 2);
-    struct memory_entry given = memory_said("c", "three", 3);
+    AUTO(memory_entry_release) struct memory_entry given = memory_said("c", "three", 3);
     assert_err(m->ops->index(m, "s", 0, &given, 1, &stored, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "memory is full"));
     memory_check(m->ops->index(m, "t", 0, &given, 1, &stored, &e), &e);
     assert_int_equal(memory_total(m), 3);
-    memory_entry_release(&given);
 }
 
 TEST(a_new_index_is_of_the_configured_language)
@@ -560,7 +552,7 @@ TEST(many_threads_lose_nothing)
     pthread_t threads[THREADS];
     struct busy busy[THREADS];
     atomic_int faults = 0;
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     for (int i = 0; i < 5; i++) {
         char *text = support_text("wombat from before%d", i);
         say("before", NULL, text, 1);
@@ -576,7 +568,6 @@ TEST(many_threads_lose_nothing)
     assert_int_equal(stats.entries, 5 + 2 * THREADS * ROUNDS);
     assert_int_equal(stats.pinned, THREADS * ROUNDS);
     assert_int_equal(stats.sessions, 2);
-    memory_stats_release(&stats);
     assert_int_equal(number("SELECT count(*) FROM memory_words WHERE memory_words MATCH 'badger'"),
                      THREADS * ROUNDS);
     assert_int_equal(number("SELECT count(*) FROM memory_words WHERE memory_words MATCH 'wombat'"),

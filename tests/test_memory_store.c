@@ -84,14 +84,12 @@ static struct memory_query query_of(const char *text)
 
 static void expect_hits(const struct memory_query *query, const char *wanted)
 {
-    struct memory_hits hits;
-    struct buf got = BUF_INIT;
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
+    AUTO(buf_release) struct buf got = BUF_INIT;
     memory_check(m->ops->search(m, query, &hits, &e), &e);
     for (size_t i = 0; i < hits.items.len; i++)
         buf_addf(&got, "%s\n", hits.items.items[i].entry.content);
     assert_string_equal(got.data, wanted);
-    buf_release(&got);
-    memory_hits_release(&hits);
 }
 
 static void expect_found(const char *text, const char *wanted)
@@ -116,7 +114,7 @@ static void expect_found(const char *text, const char *wanted)
 
 STORE_TEST(an_empty_one_has_nothing)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     assert_int_equal(memory_total(m), 0);
     expect_contents(NULL, "");
     expect_newest(NULL, 0, 10, "");
@@ -127,12 +125,12 @@ STORE_TEST(an_empty_one_has_nothing)
     assert_int_equal(stats.sessions, 0);
     assert_false(stats.language_stale);
     assert_string_equal(stats.language, "english");
-    memory_stats_release(&stats);
 }
 
 STORE_TEST(all_of_an_entry_is_kept)
 {
     int stored;
+    AUTO(memory_entry_release)
     struct memory_entry given = {.id = mem_strdup("7"),
                                  .id_is_number = true,
                                  .turn = 3,
@@ -145,7 +143,7 @@ STORE_TEST(all_of_an_entry_is_kept)
                                  .edited = true};
     memory_check(m->ops->index(m, "s", 5, &given, 1, &stored, &e), &e);
     assert_int_equal(stored, 1);
-    struct memory_entry got = get("7");
+    AUTO(memory_entry_release) struct memory_entry got = get("7");
     assert_string_equal(got.id, "7");
     assert_true(got.id_is_number);
     assert_string_equal(got.session_id, "s");
@@ -156,8 +154,6 @@ STORE_TEST(all_of_an_entry_is_kept)
     assert_int_equal(got.created_ms, 1234567890123);
     assert_string_equal(got.content, "Straße 日本語 🙂");
     assert_true(got.pinned && got.edited);
-    memory_entry_release(&got);
-    memory_entry_release(&given);
 }
 
 STORE_TEST(roles_are_kept)
@@ -168,11 +164,10 @@ STORE_TEST(roles_are_kept)
         struct memory_entry given = memory_said(NULL, role_name(roles[i]), 1);
         given.role = roles[i];
         memory_check(m->ops->index(m, "s", 0, &given, 1, &stored, &e), &e);
-        struct memory_entry got = get(given.id);
+        AUTO(memory_entry_release) struct memory_entry got = get(given.id);
         assert_int_equal(got.role, roles[i]);
         assert_null(got.speaker);
         assert_int_equal(got.seq, 0);
-        memory_entry_release(&got);
         memory_entry_release(&given);
     }
 }
@@ -250,10 +245,9 @@ STORE_TEST(what_is_known_adds_nothing)
 static int index_event(int64_t compaction, const char *content)
 {
     int stored;
-    struct memory_entry given = memory_said(NULL, content, 1);
+    AUTO(memory_entry_release) struct memory_entry given = memory_said(NULL, content, 1);
     given.seq = 4;
     memory_check(m->ops->index(m, "s", compaction, &given, 1, &stored, &e), &e);
-    memory_entry_release(&given);
     return stored;
 }
 
@@ -294,14 +288,13 @@ STORE_TEST(only_rows_that_are_more_count_as_new)
 STORE_TEST(an_edited_entry_is_known_by_its_event)
 {
     say("s", "a", "other", 1);
-    struct memory_entry given = memory_said("b", "my key is x", 2);
+    AUTO(memory_entry_release) struct memory_entry given = memory_said("b", "my key is x", 2);
     int stored;
     given.seq = 4;
     memory_check(m->ops->index(m, "s", 0, &given, 1, &stored, &e), &e);
     memory_check(m->ops->edit(m, "b", "my key", &e), &e);
     assert_int_equal(index_event(0, "my key is x"), 0);
     expect_contents("s", "other\nmy key\n");
-    memory_entry_release(&given);
 }
 
 STORE_TEST(talks_may_number_their_messages_anew)
@@ -312,11 +305,10 @@ STORE_TEST(talks_may_number_their_messages_anew)
     memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 2);
     static const char *const ids[] = {"a"};
-    struct memory_forgotten f;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
     memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "one\ntwo\n");
-    memory_forgotten_release(&f);
     memory_entry_release(&given[0]);
     memory_entry_release(&given[1]);
 }
@@ -326,9 +318,11 @@ STORE_TEST(talks_may_number_their_messages_anew)
 STORE_TEST(what_was_forgotten_comes_back_by_restoring_alone)
 {
     static const char *const ids[] = {"a"};
-    struct memory_forgotten f;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     int stored;
-    struct memory_entry first = memory_said("a", "one", 1), again = memory_said(NULL, "one", 1);
+    AUTO(memory_entry_release)
+    struct memory_entry first = memory_said("a", "one", 1),
+                        again = memory_said(NULL, "one", 1);
     first.seq = again.seq = 4;
     memory_check(m->ops->index(m, "s", 7, &first, 1, &stored, &e), &e);
     memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
@@ -339,9 +333,6 @@ STORE_TEST(what_was_forgotten_comes_back_by_restoring_alone)
     memory_check(m->ops->index(m, "s", 9, &again, 1, &stored, &e), &e);
     assert_int_equal(stored, 0);
     expect_contents("s", "one\n");
-    memory_forgotten_release(&f);
-    memory_entry_release(&first);
-    memory_entry_release(&again);
 }
 
 STORE_TEST(a_taken_id_is_refused_whole)
@@ -368,7 +359,9 @@ STORE_TEST(withdrawing_takes_back_one_compaction)
                                    memory_said("c", "gamma", 3)};
     memory_check(m->ops->index(m, "s", 7, given, 3, &stored, &e), &e);
     say("s", "d", "delta", 4);
-    struct memory_entry later = memory_said("f", "epsilon", 5), there = memory_said("g", "zeta", 5);
+    AUTO(memory_entry_release)
+    struct memory_entry later = memory_said("f", "epsilon", 5),
+                        there = memory_said("g", "zeta", 5);
     memory_check(m->ops->index(m, "s", 8, &later, 1, &stored, &e), &e);
     memory_check(m->ops->index(m, "t", 7, &there, 1, &stored, &e), &e);
     memory_check(m->ops->pin(m, "a", true, &e), &e);
@@ -382,8 +375,6 @@ STORE_TEST(withdrawing_takes_back_one_compaction)
     assert_int_equal(stored, 1);
     for (int i = 0; i < 3; i++)
         memory_entry_release(&given[i]);
-    memory_entry_release(&later);
-    memory_entry_release(&there);
 }
 
 STORE_TEST(listing_begins_with_the_newest)
@@ -493,7 +484,7 @@ STORE_TEST(forgetting_is_all_or_none)
 STORE_TEST(restoring_puts_all_back)
 {
     static const char *const ids[] = {"b", "a"};
-    struct memory_forgotten f;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     int stored;
     struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
                                    memory_said("c", "gamma", 3)};
@@ -505,15 +496,13 @@ STORE_TEST(restoring_puts_all_back)
     memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "alpha\nbeta\ngamma\n");
     expect_found("beta", "beta\n");
-    struct memory_entry got = get("b");
+    AUTO(memory_entry_release) struct memory_entry got = get("b");
     assert_true(got.pinned);
     assert_int_equal(got.seq, 12);
-    memory_entry_release(&got);
     memory_check(m->ops->restore(m, &f, &e), &e); /* there again: passed over */
     assert_int_equal(memory_total(m), 3);
     memory_check(m->ops->withdraw(m, "s", 7, &e), &e);
     expect_contents("s", "beta\n");
-    memory_forgotten_release(&f);
     for (int i = 0; i < 3; i++)
         memory_entry_release(&given[i]);
 }
@@ -521,7 +510,7 @@ STORE_TEST(restoring_puts_all_back)
 STORE_TEST(what_cannot_come_back)
 {
     static const char *const ids[] = {"a", "b"};
-    struct memory_forgotten f;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     say("s", "a", "alpha", 1);
     say("t", "b", "beta", 1);
     memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
@@ -532,25 +521,23 @@ STORE_TEST(what_cannot_come_back)
     say("t", "c", "delta", 2);
     expect_fault(m->ops->restore(m, &f, &e), ERR_MEMORY_NOT_FOUND, "session t ");
     expect_contents(NULL, "delta\n");
-    memory_forgotten_release(&f);
 }
 
 STORE_TEST(places_are_not_used_again)
 {
     static const char *const ids[] = {"b"};
-    struct memory_forgotten f;
+    AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
     memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
     say("s", "c", "gamma", 3);
     memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "alpha\nbeta\ngamma\n");
-    memory_forgotten_release(&f);
 }
 
 STORE_TEST(a_deleted_session_leaves_nothing)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     say("s", "a", "wombat", 1);
     say("t", "b", "badger", 2);
     memory_check(m->ops->forget_session(m, "s", &e), &e);
@@ -559,14 +546,13 @@ STORE_TEST(a_deleted_session_leaves_nothing)
     expect_found("wombat", "");
     memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.sessions, 1);
-    memory_stats_release(&stats);
     say("s", "a", "wombat", 1);
     expect_found("wombat", "wombat\n");
 }
 
 STORE_TEST(stats_count)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
     say("t", "c", "gamma", 3);
@@ -577,7 +563,6 @@ STORE_TEST(stats_count)
     assert_int_equal(stats.pinned, 1);
     assert_int_equal(stats.flagged, 0);
     assert_true(stats.bytes >= 14);
-    memory_stats_release(&stats);
 }
 
 static bool go_on(void *context, int64_t done, int64_t of)
@@ -623,7 +608,7 @@ STORE_TEST(reindexing_changes_the_language)
 
 STORE_TEST(the_same_text_scores_one)
 {
-    struct memory_hits hits;
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     say("s", "a", "the wombat digs a burrow", 1);
     say("s", "b", "a badger digs as well", 2);
     struct memory_query query = query_of("the wombat digs a burrow");
@@ -633,7 +618,6 @@ STORE_TEST(the_same_text_scores_one)
     assert_true(hits.items.items[0].score == 1.0);
     for (size_t i = 1; i < hits.items.len; i++)
         assert_true(hits.items.items[i].score < 1.0);
-    memory_hits_release(&hits);
 }
 
 STORE_TEST(what_has_no_word_of_it_is_not_found)
@@ -652,12 +636,11 @@ STORE_TEST(limits_and_scopes_hold)
     }
     static const int limits[] = {1, 3, 5, 20};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        struct memory_hits hits;
+        AUTO(memory_hits_release) struct memory_hits hits = {0};
         struct memory_query query = query_of("wombat");
         query.limit = limits[i];
         memory_check(m->ops->search(m, &query, &hits, &e), &e);
         assert_int_equal(hits.items.len, limits[i]);
-        memory_hits_release(&hits);
     }
     struct memory_query query = query_of("wombat");
     query.scope = (struct memory_scope){.kind = MEMORY_SCOPE_SESSION, .session_id = "t"};
@@ -745,7 +728,7 @@ STORE_TEST(who_listens_is_told)
 {
     static const char *const ids[] = {"a", "c", "a"};
     struct told told = {.text = BUF_INIT};
-    struct memory_forgotten forgotten;
+    AUTO(memory_forgotten_release) struct memory_forgotten forgotten = {0};
     m->listener = (struct memory_listener){.hear = hear, .context = &told};
     free(memory_store_one(m, "s", "a", "the first", 1));
     free(memory_store_one(m, "s", "b", "the second", 2));
@@ -767,6 +750,5 @@ STORE_TEST(who_listens_is_told)
     assert_false(m->ops->edit(m, "b", "other", &e));
     assert_false(m->ops->forget_session(m, "s", &e));
     expect_contents("s", "the first\nnumber two\n");
-    memory_forgotten_release(&forgotten);
     buf_release(&told.text);
 }

@@ -265,9 +265,8 @@ TEST(limits_are_bounded)
         const struct event *ev = call(rows[i].args);
         assert_false(ev->flag);
         assert_int_equal(script.limit, rows[i].limit);
-        struct json *hits = list_of(ev->text);
+        AUTO(json_free_local) struct json *hits = list_of(ev->text);
         assert_int_equal(json_len(hits), rows[i].limit);
-        json_free(hits);
     }
 }
 
@@ -344,9 +343,8 @@ TEST(a_long_result_has_fewer_hits)
     assert_int_equal(json_len(hits), 5);
     assert_int_equal(json_get_int(json_at(hits, 0), "turn", 0), 1);
     json_free(hits);
-    struct json *told = list_of(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
+    AUTO(json_free_local) struct json *told = list_of(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
     assert_int_equal(json_len(told), 5);
-    json_free(told);
 }
 
 TEST(a_store_that_fails_is_an_error_of_the_tool)
@@ -384,7 +382,7 @@ TEST(each_search_is_an_event)
     assert_string_equal(ev->text, "who");
     assert_int_equal(ev->limit, 3);
     assert_string_equal(ev->name, "words only: the endpoint is down");
-    struct json *hits = list_of(ev->hits);
+    AUTO(json_free_local) struct json *hits = list_of(ev->hits);
     assert_int_equal(json_len(hits), 1);
     const struct json *hit = json_at(hits, 0);
     assert_string_equal(json_get_string(hit, "id"), "E0");
@@ -395,7 +393,6 @@ TEST(each_search_is_an_event)
     assert_non_null(json_get_string(hit, "created_at"));
     assert_int_equal(json_get_int(hit, "turn", 0), 1);
     assert_true(json_get_number(json_get(hit, "why"), "words", 0) > 3.4);
-    json_free(hits);
     assert_null(play_event(EVENT_MEMORY_RECALLED, 1));
 }
 
@@ -404,14 +401,12 @@ TEST(the_event_names_the_message_and_its_best_part)
     script.entries = 2;
     script.part = true;
     const struct event *done = call("{\"query\":\"who\"}");
-    struct json *list = list_of(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
-    struct json *given = list_of(done->text);
+    AUTO(json_free_local) struct json *list = list_of(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
+    AUTO(json_free_local) struct json *given = list_of(done->text);
     assert_int_equal(json_get_int(json_at(list, 1), "seq", 0), 10);
     assert_null(json_get(json_at(list, 0), "seq")); /* of an import */
     assert_string_equal(json_get_string(json_at(list, 1), "content"), "“1”");
     assert_string_equal(json_get_string(json_at(given, 1), "content"), "text “1” über 日本");
-    json_free(list);
-    json_free(given);
 }
 
 /* An entry longer than a passage is marked as such, with the way to get all of it. */
@@ -420,10 +415,9 @@ TEST(a_long_entry_is_a_passage_that_says_so)
     script.entries = 1;
     script.part = true;
     script.bytes = 801;
-    struct json *given = list_of(call("{\"query\":\"who\"}")->text);
+    AUTO(json_free_local) struct json *given = list_of(call("{\"query\":\"who\"}")->text);
     assert_string_equal(json_get_string(json_at(given, 0), "content"),
                         "“0”\n[a part of 826 bytes; memory_read gives the whole]");
-    json_free(given);
 }
 
 TEST(the_event_changes_no_history)

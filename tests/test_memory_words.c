@@ -43,6 +43,7 @@ static int tear_down(void **state)
 static void put_as(enum role role, const char *session, const char *speaker, const char *id,
                    const char *content)
 {
+    AUTO(memory_entry_release)
     struct memory_entry entry = {.id = mem_strdup(id),
                                  .session_id = mem_strdup(session),
                                  .turn = 1,
@@ -54,7 +55,6 @@ static void put_as(enum role role, const char *session, const char *speaker, con
     if (!memory->ops->index(memory, session, 0, &entry, 1, &stored, &e))
         fail_msg("%s", e.text);
     assert_int_equal(stored, 1);
-    memory_entry_release(&entry);
 }
 
 static void put(const char *session, const char *speaker, const char *id, const char *content)
@@ -88,13 +88,12 @@ static struct memory_query query_of(const char *text)
 /* The ids of the hits, best first, with a blank between. */
 static void expect(const char *text, const char *ids)
 {
-    struct buf found = BUF_INIT;
+    AUTO(buf_release) struct buf found = BUF_INIT;
     search_with(query_of(text));
     for (size_t i = 0; i < hits.items.len; i++)
         buf_addf(&found, "%s%s", i > 0 ? " " : "", hits.items.items[i].entry.id);
     if (strcmp(found.data, ids) != 0)
         fail_msg("\"%s\" finds \"%s\", not \"%s\"", text, found.data, ids);
-    buf_release(&found);
 }
 
 static void expect_typed(const char *text, const char *id)
@@ -119,13 +118,12 @@ TEST(scores_fall_with_the_rank)
     static const char *const speakers[] = {"Ada", "Ben", NULL};
     entropy_seed(support_seed());
     for (int i = 0; i < 200; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         for (int n = 1 + (int)(entropy_unit() * 30); n > 0; n--)
             buf_addf(&text, "%s ", words[(int)(entropy_unit() * 10)]);
         put_as(i % 3 ? ROLE_USER : ROLE_ASSISTANT, support_text("s%d", i / 40),
                speakers[(int)(entropy_unit() * 3)], support_text("e%d", i),
                support_text("%s%d%s", text.data, i, i % 4 ? "" : "?"));
-        buf_release(&text);
     }
     for (int i = 0; i < 100; i++) {
         struct memory_query query =
@@ -304,27 +302,25 @@ static void put_any(int i)
 {
     static const char *const ends[] = {"", "?", "? :)", "?\u061f", "\uff1f", "? no way"};
     static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int k = i % 7 == 0 ? 300 : i % 23; k >= 0; k--)
         buf_addf(&text, "stone%d ", k * i % 50);
     buf_addf(&text, "heron%s", ends[i % 6]);
     put_as(roles[i % 3], support_text("s%d", i / 100), i % 4 == 0 ? "Ann" : NULL,
            support_text("any%d", i), text.data);
-    buf_release(&text);
 }
 
 /* Random entries, some of them deleted or changed. */
 static void put_any_many(void)
 {
     const char *gone[] = {"any17", "any42"};
-    struct memory_forgotten forgotten = {0};
+    AUTO(memory_forgotten_release) struct memory_forgotten forgotten = {0};
     memory->lazy = true; /* nothing is merged */
     for (int i = 0; i < 600; i++)
         put_any(i);
     assert_true(memory->ops->forget(memory, gone, 2, &forgotten, &e));
     assert_true(memory->ops->edit(memory, "any30", "a heron at last?", &e));
     assert_true(memory->ops->edit(memory, "any31", "stone7 and stonemason", &e));
-    memory_forgotten_release(&forgotten);
 }
 
 /* During a transaction, FTS5 is queried in place of its pages, and tables are read one by one. */
@@ -332,7 +328,7 @@ static void expect_as_in_transaction(struct memory_query query, size_t count)
 {
     query.limit = 700;
     search_with(query);
-    struct memory_hits plain = hits;
+    AUTO(memory_hits_release) struct memory_hits plain = hits;
     hits = (struct memory_hits){0};
     assert_true(store_begin(store, &e));
     search_with(query);
@@ -346,7 +342,6 @@ static void expect_as_in_transaction(struct memory_query query, size_t count)
         assert_true(a->why.asks == b->why.asks && a->why.user == b->why.user);
         assert_true(a->why.proximity == b->why.proximity);
     }
-    memory_hits_release(&plain);
 }
 
 TEST(facts_of_many_are_those_of_each)
@@ -387,12 +382,11 @@ TEST(long_texts_count_less)
 {
     static const int words[] = {130, 120, 20000, 40000};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         char *id = support_text("w%d", words[i]);
         for (int k = 0; k < words[i]; k++)
             buf_addf(&text, "%s ", k == 9 ? "walrus" : "filler");
         put(id, "A", id, text.data);
-        buf_release(&text);
     }
     expect("walrus", "w120 w130 w20000 w40000");
 }
@@ -469,13 +463,12 @@ TEST(what_has_nothing_in_common_changes_no_order)
         put(session, "A", id, text);
         free(session);
     }
-    struct buf before = BUF_INIT;
+    AUTO(buf_release) struct buf before = BUF_INIT;
     search_with(query_of("copper kettle"));
     for (size_t i = 0; i < hits.items.len; i++)
         buf_addf(&before, "%s%s", i > 0 ? " " : "", hits.items.items[i].entry.id);
     put_many(40);
     expect("copper kettle", before.data);
-    buf_release(&before);
 }
 
 TEST(limit)
@@ -511,13 +504,12 @@ TEST(what_is_gone_is_not_found)
 TEST(languages)
 {
     const struct corpus c = memory_sqlite_corpus(store);
-    char *language;
+    auto_free char *language = NULL;
     put("a", "A", "h", "viele Häuser");
     expect("Haus", "");
     assert_true(memory->ops->reindex(memory, "german", NULL, NULL, &e));
     assert_true(words_language(&c, &language, &e));
     assert_string_equal(language, "german");
-    free(language);
     expect("Haus", "h");
 }
 
@@ -545,7 +537,7 @@ TEST(marks)
 
 TEST(the_best_passage)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 60; i++)
         buf_addf(&text, "Paragraph %d speaks of clouds and rain.\n\n%s", i,
                  i == 40  ? "Here the copper kettle whistles.\n\n"
@@ -560,7 +552,6 @@ TEST(the_best_passage)
     assert_int_equal(strncmp(passage, "Paragraph ", strlen("Paragraph ")), 0);
     assert_int_equal(passage[h->passage.len - 1], '.');
     assert_int_equal(h->marks.len, 6);
-    buf_release(&text);
 }
 
 static void add_weather(struct buf *text, int paragraphs)
@@ -577,7 +568,7 @@ static const char *passage_shown(void)
 /* A rare word counts more than a common one, as in the ranking. */
 TEST(the_passage_is_that_of_the_ranking)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addstr(&text, "A copper kettle stands there.\n\n");
     add_weather(&text, 30);
     buf_addstr(&text, "The platypus whistled.\n\n");
@@ -591,13 +582,12 @@ TEST(the_passage_is_that_of_the_ranking)
     assert_string_equal(hits.items.items[0].entry.id, "long");
     assert_non_null(strstr(passage_shown(), "The platypus whistled."));
     assert_true(hits.items.items[0].why.passage);
-    buf_release(&text);
 }
 
 /* … and shown whole, where it reaches over the end of a paragraph that would fit better. */
 TEST(a_passage_is_not_cut)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     add_weather(&text, 12);
     buf_addstr(&text,
                "The copper lid rattles on the stove, while it rains outside, and "
@@ -612,13 +602,12 @@ TEST(a_passage_is_not_cut)
     assert_non_null(strstr(passage_shown(), "copper lid"));
     assert_non_null(strstr(passage_shown(), "platypus"));
     assert_true(hits.items.items[0].passage.len <= MEMORY_PASSAGE);
-    buf_release(&text);
 }
 
 TEST(a_huge_entry)
 {
     enum { BYTES = 8 * 1024 * 1024 - 100 };
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     while (text.len < BYTES)
         buf_addf(&text, "word%zu of many é ", text.len % 5000);
     buf_addstr(&text, "platypus");
@@ -631,7 +620,6 @@ TEST(a_huge_entry)
     assert_int_equal(h->marks.len, 1);
     expect_mark(1, 0, "platypus");
     assert_true(h->passage.start + h->passage.len == text.len && h->passage.len < 5000);
-    buf_release(&text);
 }
 
 /* Any text is a query. */
@@ -643,7 +631,7 @@ TEST(any_text)
     uint64_t seed = support_seed();
     put("a", "A", "one", "a red kite AND 東京 👍");
     for (int round = 0; round < 1500; round++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         for (uint32_t left = (uint32_t)(seed >> 33) % 12; left > 0; left--) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             buf_addstr(&text, parts[(seed >> 33) % (sizeof parts / sizeof *parts)]);
@@ -654,6 +642,5 @@ TEST(any_text)
         search_with(query);
         for (size_t i = 0; i < hits.items.len; i++)
             assert_true(hits.items.items[i].score >= 0 && hits.items.items[i].score <= 1);
-        buf_release(&text);
     }
 }

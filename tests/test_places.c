@@ -97,7 +97,7 @@ static struct passage best_of(const char *text)
 
 TEST(the_best_passage_is_the_one_with_the_most)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addstr(&text, "a");
     for (int i = 0; i < 2 * PASSAGE_WORDS; i++)
         buf_addch(&text, '.');
@@ -112,7 +112,6 @@ TEST(the_best_passage_is_the_one_with_the_most)
     assert_int_equal(p.first, 5); /* to the b that is just near enough */
     assert_int_equal(p.end, 8);
     assert_true(fabs(p.worth - 2 * saturated(1) - 3 * saturated(2)) < 1e-9);
-    buf_release(&text);
 }
 
 TEST(a_passage_of_nothing)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "serve/contract.h"
 #include "session/capability.h"
@@ -83,9 +84,8 @@ static void add_right_value(struct buf *out, const char *name, const struct json
         const struct json *word = json_first(words);
         for (size_t i = dice_below(&dice, 4); i > 0 && json_next(word); i--)
             word = json_next(word);
-        char *text = json_print(word);
+        auto_free char *text = json_print(word);
         buf_addstr(out, text);
-        free(text);
     } else if (strstr(name, "path") || strstr(name, "directory")) {
         buf_addf(out, "\"%s\"", support_dir());
     } else if (type && (strcmp(type, "integer") == 0 || strcmp(type, "number") == 0)) {
@@ -99,7 +99,7 @@ static void add_right_value(struct buf *out, const char *name, const struct json
 
 static void add_params(struct buf *out, const struct operation *o)
 {
-    struct json *schema = contract_params_schema(o);
+    AUTO(json_free_local) struct json *schema = contract_params_schema(o);
     bool first = true;
     buf_addch(out, '{');
     for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m)) {
@@ -115,7 +115,6 @@ static void add_params(struct buf *out, const struct operation *o)
             add_right_value(out, json_name(m), m);
     }
     buf_addch(out, '}');
-    json_free(schema);
 }
 
 static const struct operation *any_operation(void)

@@ -360,7 +360,7 @@ TEST(is_what_it_is_meant_to_be)
     uint64_t seed = support_seed();
     for (int round = 0; round < 300; round++) {
         struct rank_settings s = rank_settings_for(1.2, 0.75);
-        struct world *w = random_world(&seed);
+        auto_free struct world *w = random_world(&seed);
         if (round % 3 == 1)
             s = rank_settings_for(chance(&seed, 30) / 10.0, chance(&seed, 11) / 10.0);
         if (round % 3 == 2) {
@@ -371,14 +371,13 @@ TEST(is_what_it_is_meant_to_be)
             s.passages = chance(&seed, 2) == 0;
         }
         expect_best(w, &s, 1 + chance(&seed, 30));
-        free(w);
     }
 }
 
 /* Ties beyond the limit come along; the newer first. */
 TEST(ties_come_along)
 {
-    struct world *w = even_world(12);
+    auto_free struct world *w = even_world(12);
     const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
     for (size_t i = 0; i < w->count; i++)
@@ -391,13 +390,12 @@ TEST(ties_come_along)
     assert_true(run(w, &settings, 2, &best));
     assert_int_equal(best.items.len, 2);
     vec_release(&best.items);
-    free(w);
 }
 
 /* Facts cost a look into the index each, and whose message it is one into the table. */
 TEST(few_facts_are_asked)
 {
-    struct world *w = even_world(MOST_ROWS);
+    auto_free struct world *w = even_world(MOST_ROWS);
     const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
     for (size_t i = 0; i < w->count; i++)
@@ -414,13 +412,12 @@ TEST(few_facts_are_asked)
     w->user_fails_at = 3;
     assert_false(run(w, &settings, 5, &best));
     assert_int_equal(best.items.len, 0);
-    free(w);
 }
 
 /* Bounds that are all the same part nothing: the facts of each have to be asked for. */
 TEST(facts_alone_may_decide)
 {
-    struct world *w = even_world(MOST_ROWS);
+    auto_free struct world *w = even_world(MOST_ROWS);
     const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
     for (size_t i = 0; i < w->count; i++) {
@@ -434,14 +431,13 @@ TEST(facts_alone_may_decide)
     assert_int_equal(best.items.items[0].key, w->rows[MOST_ROWS - 1].key);
     assert_int_equal(best.items.items[1].key, w->rows[0].key);
     vec_release(&best.items);
-    free(w);
 }
 
 /* Another session without the query's words changes neither order nor ranks, except through idf,
  * which is given. */
 TEST(shares_stay_within_their_talk)
 {
-    struct world *w = even_world(4);
+    auto_free struct world *w = even_world(4);
     const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     const int64_t keys[] = {rank_key(1, 5), rank_key(1, 6), rank_key(1, 64), rank_key(2, 6)};
     struct ranking best;
@@ -462,7 +458,6 @@ TEST(shares_stay_within_their_talk)
     assert_true(neighbour->why.window > far->why.window);
     assert_true(far->why.before == 0 && far->why.after == 0);
     vec_release(&best.items);
-    free(w);
 }
 
 /* ---- each part decides ---- */
@@ -556,7 +551,7 @@ TEST(the_users_own_message_decides)
 
 static double weight_of(double words, bool asks)
 {
-    struct world *w = even_world(1);
+    auto_free struct world *w = even_world(1);
     const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
     w->rows[0].facts = (struct rank_facts){words, asks};
@@ -564,7 +559,6 @@ static double weight_of(double words, bool asks)
     assert_true(run(w, &settings, 1, &best));
     double weight = best.items.items[0].why.weight;
     vec_release(&best.items);
-    free(w);
     return weight;
 }
 
@@ -586,7 +580,7 @@ TEST(only_short_questions_count_less)
 /* Shares of an entry that stands behind one that asks, where entries are of such length. */
 static void expect_shares(double average, double part)
 {
-    struct world *w = even_world(2);
+    auto_free struct world *w = even_world(2);
     const struct rank_settings s = rank_settings_for(1.2, 0.75);
     struct ranking best;
     w->average = average;
@@ -602,7 +596,6 @@ static void expect_shares(double average, double part)
     assert_true(fabs(r->why.window - part * s.window * joint) < 1e-9);
     assert_true(fabs(r->why.session - part * s.session * joint) < 1e-9);
     vec_release(&best.items);
-    free(w);
 }
 
 TEST(among_long_texts_shares_are_less)

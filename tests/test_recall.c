@@ -63,6 +63,7 @@ static void begin_anew(void)
 
 static void add(const char *id, const char *text)
 {
+    AUTO(memory_entry_release)
     struct memory_entry entry = {.id = mem_strdup(id),
                                  .session_id = mem_strdup("s"),
                                  .role = ROLE_USER,
@@ -72,7 +73,6 @@ static void add(const char *id, const char *text)
     int stored;
     if (!recall.memory->ops->index(recall.memory, "s", 0, &entry, 1, &stored, &e))
         fail_msg("%s", e.text);
-    memory_entry_release(&entry);
 }
 
 static void add_some(void)
@@ -504,7 +504,7 @@ TEST(test_scopes)
 /* A store without a database: it is called through its table of functions alone. */
 TEST(test_any_store_will_do)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
     struct error e;
     memory_close(recall.memory);
     recall.memory = memory_simple_new();
@@ -521,5 +521,4 @@ TEST(test_any_store_will_do)
     assert_true(recall_stats(&recall, NULL, &stats, &e));
     assert_int_equal(stats.entries, 2);
     assert_int_equal(stats.missing, 2);
-    memory_stats_release(&stats);
 }

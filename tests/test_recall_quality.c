@@ -86,11 +86,10 @@ TEST(faults_name_their_line)
 
 static void holds(const struct exam_target *target, const char *ids)
 {
-    struct buf all = BUF_INIT;
+    AUTO(buf_release) struct buf all = BUF_INIT;
     for (size_t i = 0; i < target->ids.len; i++)
         buf_addf(&all, "%s ", target->ids.items[i]);
     assert_string_equal(all.data, ids);
-    buf_release(&all);
 }
 
 /* A question of the user and its answers are one exchange; an assistant's first message stands

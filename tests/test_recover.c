@@ -90,7 +90,7 @@ static const struct damage_event *original(const struct damage_event *ev)
 /* Each recovered event equals an original one, byte for byte. */
 static void compare_events(const char *file)
 {
-    struct damage_events back = damage_events(file);
+    AUTO(damage_events_release) struct damage_events back = damage_events(file);
     assert_int_equal(back.items.len, r.events);
     for (size_t i = 0; i < back.items.len; i++) {
         const struct damage_event *was = original(&back.items.items[i]);
@@ -98,7 +98,6 @@ static void compare_events(const char *file)
         assert_string_equal(back.items.items[i].text, was->text);
         assert_int_equal(back.items.items[i].at, was->at);
     }
-    damage_events_release(&back);
 }
 
 static void compare_sound(const char *file)
@@ -152,20 +151,17 @@ static char *infos_of(const char *file)
 {
     struct buf text = BUF_INIT;
     struct store *s;
-    struct session_list list;
+    AUTO(session_list_release) struct session_list list = {0};
     assert_true(store_open(file, STORE_READ_ONLY, &s, &e));
     const struct session_filter every = {0};
     assert_true(sessions_list(s, &every, &list, NULL, &e));
     for (size_t i = 0; i < list.items.len; i++) {
-        struct session_info info;
+        AUTO(session_info_release) struct session_info info = {0};
         assert_true(sessions_get(s, list.items.items[i].id, &info, &e));
-        struct json *v = shape_to_json(&session_info_shape, &info);
+        AUTO(json_free_local) struct json *v = shape_to_json(&session_info_shape, &info);
         char *line = support_keep(json_print(v));
         buf_addf(&text, "%s\n", line);
-        json_free(v);
-        session_info_release(&info);
     }
-    session_list_release(&list);
     store_close(s);
     return support_keep(buf_take(&text));
 }

@@ -150,9 +150,8 @@ TEST(test_all_members)
 TEST(test_one_member)
 {
     struct thing t = {.words = (char[]){"a b"}};
-    struct json *v = shape_value_to_json(&thing, "words", &t);
+    AUTO(json_free_local) struct json *v = shape_value_to_json(&thing, "words", &t);
     assert_int_equal(json_len(v), 2);
-    json_free(v);
 }
 
 /* A value out of bounds is written as the nearest valid one, so that it can be read. */
@@ -245,7 +244,7 @@ TEST(test_open_shapes_pass_over)
 
 TEST(test_deep_and_large)
 {
-    struct buf deep = BUF_INIT, large = BUF_INIT;
+    AUTO(buf_release) struct buf deep = BUF_INIT, large = BUF_INIT;
     struct thing t = {0};
     struct error e = {0};
     buf_addstr(&deep, "{\"text\":\"\",\"point\":");
@@ -258,8 +257,6 @@ TEST(test_deep_and_large)
     buf_addstr(&large, "]}");
     assert_false(shape_parse(&thing, large.data, large.len, &t, &e));
     assert_non_null(strstr(e.text, "values"));
-    buf_release(&deep);
-    buf_release(&large);
 }
 
 /* --- random ----------------------------------------------------------------------------------- */
@@ -347,7 +344,7 @@ TEST(test_random_damage)
 
 TEST(test_schema)
 {
-    struct json *v = shape_schema(&thing);
+    AUTO(json_free_local) struct json *v = shape_schema(&thing);
     char *text = support_keep(json_print(v));
     static const char *const parts[] = {
         "'text':{'type':'string','maxLength':20,'description':'What it says.'}",
@@ -367,12 +364,11 @@ TEST(test_schema)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(text, support_json(parts[i])))
             fail_msg("no %s in %s", parts[i], text);
-    json_free(v);
 }
 
 TEST(test_expected)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     for (const struct shape_field *f = thing.fields; f->name; f++) {
         buf_addf(&out, "%s: ", f->name);
         shape_add_expected(f, &out);
@@ -380,5 +376,4 @@ TEST(test_expected)
     }
     assert_non_null(strstr(out.data, "text: a string of at most 20 bytes\n"));
     assert_non_null(strstr(out.data, "colour: \"red\" or \"blue\"\n"));
-    buf_release(&out);
 }

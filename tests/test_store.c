@@ -130,13 +130,12 @@ TEST(test_read_only)
     refuse(nothing, STORE_READ_ONLY, ERR_SESSION_NOT_FOUND, "empty");
 
     struct store *reader;
-    struct session_list list;
+    AUTO(session_list_release) struct session_list list = {0};
     put("01890a5d-ac96-774b-bcce-b302099a8057", "x", 1);
     assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
     struct session_filter all = {0};
     assert_true(sessions_list(reader, &all, &list, NULL, &e));
     assert_int_equal(list.items.len, 1);
-    session_list_release(&list);
     assert_false(sessions_set_draft(reader, "01890a5d-ac96-774b-bcce-b302099a8057", "d", &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "cannot be written"));
@@ -169,19 +168,19 @@ static const char ID_C[] = "01890a5d-ac98-7222-8000-00001234abcd";
 
 static void put(const char *id, const char *title, int64_t updated_ms)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     session_info_init(&info);
     snprintf(info.id, sizeof info.id, "%s", id);
     free(info.title);
     info.title = mem_strdup(title);
     info.updated_ms = updated_ms;
     assert_true(sessions_put(store, &info, &e));
-    session_info_release(&info);
 }
 
 TEST(test_put_and_get)
 {
     struct session_info back;
+    AUTO(session_info_release)
     struct session_info info = {
         .title = mem_strdup("Größe"),
         .title_set = true,
@@ -207,15 +206,13 @@ TEST(test_put_and_get)
     memcpy(info.id, ID_A, sizeof ID_A);
     assert_true(sessions_put(store, &info, &e));
     assert_true(sessions_get(store, ID_A, &back, &e));
-    struct json *a = shape_to_json(&session_info_shape, &info);
-    struct json *b = shape_to_json(&session_info_shape, &back);
+    AUTO(json_free_local) struct json *a = shape_to_json(&session_info_shape, &info);
+    AUTO(json_free_local) struct json *b = shape_to_json(&session_info_shape, &back);
     char *left = support_keep(json_print(a));
     assert_string_equal(left, support_keep(json_print(b)));
     assert_true(back.title_set);
     assert_int_equal(back.usage.cached, -1);
     assert_int_equal(back.usage.output, 0);
-    json_free(a);
-    json_free(b);
     session_info_release(&back);
 
     free(info.draft);
@@ -238,7 +235,6 @@ TEST(test_put_and_get)
                                    " AND parent IS NULL AND parent_seq IS NULL AND cost IS NULL"),
                      1);
     session_info_release(&back);
-    session_info_release(&info);
 
     assert_err(sessions_get(store, ID_B, &back, &e), e, ERR_SESSION_NOT_FOUND);
 }
@@ -269,7 +265,7 @@ static void check_list(const struct session_filter *filter, const char *wanted,
 {
     struct session_list list;
     int64_t total = -1;
-    struct buf got = BUF_INIT;
+    AUTO(buf_release) struct buf got = BUF_INIT;
     assert_true(sessions_list(store, filter, &list, &total, &e));
     for (size_t i = 0; i < list.items.len; i++)
         buf_addch(&got, strcmp(list.items.items[i].id, ID_A) == 0   ? 'a'
@@ -281,12 +277,11 @@ static void check_list(const struct session_filter *filter, const char *wanted,
     assert_true(sessions_list(store, filter, &list, NULL, &e)); /* uncounted: the same */
     assert_int_equal(list.items.len, got.len);
     session_list_release(&list);
-    buf_release(&got);
 }
 
 TEST(test_only_untitled_drafts_are_listed)
 {
-    struct session_list list;
+    AUTO(session_list_release) struct session_list list = {0};
     put(ID_A, "titled", 300);
     put(ID_B, "", 200);
     put(ID_C, "", 100);
@@ -296,14 +291,13 @@ TEST(test_only_untitled_drafts_are_listed)
     assert_null(list.items.items[0].draft);
     assert_string_equal(list.items.items[1].draft, "walnuts and figs");
     assert_null(list.items.items[2].draft);
-    session_list_release(&list);
     check_list(&(struct session_filter){.text = "WALNUT"}, "b", 1);
 }
 
 static void describe(const char *id, const char *directory, const char *model, const char *line,
                      const char *labels, int64_t archived_ms)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     assert_true(sessions_get(store, id, &info, &e));
     free(info.directory);
     free(info.model);
@@ -313,7 +307,6 @@ static void describe(const char *id, const char *directory, const char *model, c
     info.labels = mem_strdup(labels);
     info.archived_ms = archived_ms;
     assert_true(sessions_put(store, &info, &e));
-    session_info_release(&info);
 }
 
 TEST(test_filters)
@@ -494,12 +487,11 @@ static int64_t rows(void)
 /* A session with a row in every table. */
 static void fill(const char *id, const char *text)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     put(id, text, 1);
     append(id, 1, EVENT_TURN_STARTED, text);
     assert_true(snapshot_resume(store, id, &h, &e));
     assert_true(snapshot_save(store, id, &h, &e));
-    history_release(&h);
     assert_true(projected_put(store, id, &(struct projected){.seq = 1}, &e));
 }
 
@@ -510,9 +502,8 @@ TEST(test_delete)
     fill(ID_B, "goes");
     assert_true(sessions_delete(store, ID_B, &e));
     assert_int_equal(rows(), before);
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     assert_true(sessions_get(store, ID_A, &info, &e));
-    session_info_release(&info);
     assert_err(sessions_delete(store, ID_B, &e), e, ERR_SESSION_NOT_FOUND);
 
     assert_true(store_begin(store, &e)); /* within a transaction: part of it */
@@ -643,7 +634,7 @@ TEST(test_locked)
 
 TEST(test_transactions)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     store_rollback(store); /* none is open */
     assert_true(store_begin(store, &e));
     put(ID_A, "a", 1);
@@ -653,7 +644,6 @@ TEST(test_transactions)
     put(ID_A, "a", 1);
     assert_true(store_commit(store, &e));
     assert_true(sessions_get(store, ID_A, &info, &e));
-    session_info_release(&info);
 }
 
 TEST(test_last)
@@ -797,7 +787,7 @@ TEST(test_read)
 /* Numbers of a page, and "+" where more follow, "large" where that is why. */
 static char *page(int64_t after, size_t limit, size_t bytes, bool strict)
 {
-    struct event_list list = {0};
+    AUTO(event_list_release) struct event_list list = {0};
     struct buf out = BUF_INIT;
     int64_t large = 0;
     bool more;
@@ -808,7 +798,6 @@ static char *page(int64_t after, size_t limit, size_t bytes, bool strict)
     buf_addf(&out, "%s", more ? "+" : "");
     if (large)
         buf_addf(&out, " large %d", (int)large);
-    event_list_release(&list);
     return support_keep(buf_take(&out));
 }
 
@@ -862,7 +851,7 @@ TEST(test_the_tail_is_bounded_in_bytes)
 TEST(test_an_event_comes_in_parts)
 {
     struct event_part part;
-    struct buf whole = BUF_INIT;
+    AUTO(buf_release) struct buf whole = BUF_INIT;
     put(ID_A, "a", 1);
     struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, long_text("a\n€𝄞", 5000));
     assert_true(event_log_append(store, ev, &e));
@@ -890,7 +879,6 @@ TEST(test_an_event_comes_in_parts)
     assert_true(event_log_part(store, ID_A, 1, 0, 1000, &part, &e));
     assert_string_equal(part.text, "{ \"id: 7\" }"); /* a line stays one */
     free(part.text);
-    buf_release(&whole);
 }
 
 TEST(test_unknown_events_end_the_reading)
@@ -914,16 +902,14 @@ TEST(test_unknown_events_end_the_reading)
 
 static void check_tail(int64_t before, int limit, const char *wanted)
 {
-    struct event_list list;
+    AUTO(event_list_release) struct event_list list = {0};
     bool more;
-    struct buf got = BUF_INIT;
+    AUTO(buf_release) struct buf got = BUF_INIT;
     assert_true(event_log_tail(store, ID_A, before, limit, 0, &list, &more, &e));
     for (size_t i = 0; i < list.items.len; i++)
         buf_addf(&got, "%lld ", (long long)list.items.items[i]->seq);
     buf_addstr(&got, more ? "more" : "end");
     assert_string_equal(got.data, wanted);
-    buf_release(&got);
-    event_list_release(&list);
 }
 
 TEST(test_tail)
@@ -982,7 +968,7 @@ static void check_pages(const enum event_type *types, int64_t count, int limit)
     int64_t expected = count; /* the next that a page must hold, going down */
     bool more = true;
     while (more) {
-        struct event_list list;
+        AUTO(event_list_release) struct event_list list = {0};
         assert_true(event_log_tail(store, ID_A, before, limit, 0, &list, &more, &e));
         assert_true(list.items.len <= (size_t)limit);
         for (size_t i = list.items.len; i > 0; i--, expected--) {
@@ -994,7 +980,6 @@ static void check_pages(const enum event_type *types, int64_t count, int limit)
         }
         assert_true(list.items.len > 0 || !more);
         before = list.items.len > 0 ? list.items.items[0]->seq : before;
-        event_list_release(&list);
     }
     while (expected > 0 && !is_kept(types, count, expected))
         expected--;
@@ -1111,19 +1096,17 @@ static int compiled_bytes(void)
 /* An idle connection holds little memory, and works on when it is used again. */
 TEST(a_connection_that_rests_gives_memory_back)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     session_info_init(&info);
     uuid_new(info.id);
     assert_true(sessions_put(store, &info, &e));
     for (int i = 0; i < 3; i++) {
-        struct session_info found;
+        AUTO(session_info_release) struct session_info found = {0};
         assert_true(sessions_get(store, info.id, &found, &e));
-        session_info_release(&found);
         int compiled = compiled_bytes(); /* FTS5 keeps its own */
         store_rest(store);
         assert_true(compiled_bytes() < compiled);
     }
-    session_info_release(&info);
 }
 
 /* ---- deleted content ---- */
@@ -1161,11 +1144,10 @@ TEST(deleted_content_leaves_nothing_in_unused_bytes)
                              " WHERE integrity_check <> 'ok'",
                              &whole, &e));
     assert_int_equal(whole, 0);
-    struct buf file = BUF_INIT;
+    AUTO(buf_release) struct buf file = BUF_INIT;
     assert_true(paths_read_file(path, &file, &e));
     size_t marks = 0;
     for (size_t i = 0; i + strlen("quillscrub") <= file.len; i++)
         marks += memcmp(file.data + i, "quillscrub", strlen("quillscrub")) == 0;
     assert_int_equal(marks, 0);
-    buf_release(&file);
 }

@@ -138,10 +138,8 @@ static bool act_delete(struct catalog *c, struct error *e)
 
 static bool act_fork(struct catalog *c, struct error *e)
 {
-    struct session_info fork;
-    bool ok = catalog_fork(c, PARENT_TITLE, 0, &fork, e);
-    session_info_release(&fork);
-    return ok;
+    AUTO(session_info_release) struct session_info fork = {0};
+    return catalog_fork(c, PARENT_TITLE, 0, &fork, e);
 }
 
 static bool act_import(struct catalog *c, struct error *e)
@@ -151,10 +149,8 @@ static bool act_import(struct catalog *c, struct error *e)
         "{\"role\":\"assistant\",\"content\":\"Five points.\"},"
         "{\"role\":\"user\",\"content\":\"Sure?\"},"
         "{\"role\":\"assistant\",\"content\":\"Quite.\"}]";
-    struct session_info made;
-    bool ok = imported_text(c, text, strlen(text), "Imported", "/tmp", &made, e);
-    session_info_release(&made);
-    return ok;
+    AUTO(session_info_release) struct session_info made = {0};
+    return imported_text(c, text, strlen(text), "Imported", "/tmp", &made, e);
 }
 
 static bool act_snapshot(struct catalog *c, struct error *e)

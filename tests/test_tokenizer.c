@@ -17,7 +17,7 @@ static char *words_of(const char *language, enum token_purpose purpose, const ch
 {
     struct language *l = language_new(language);
     struct buf out = BUF_INIT;
-    struct tokens found;
+    AUTO(tokens_release) struct tokens found = {0};
     assert_non_null(l);
     tokens_of(l, purpose, text, len, &found);
     for (size_t i = 0; i < found.items.len; i++) {
@@ -25,7 +25,6 @@ static char *words_of(const char *language, enum token_purpose purpose, const ch
         bool same = i > 0 && t[-1].place == t->place;
         buf_addf(&out, "%s%s", i == 0 ? "" : same ? "=" : " ", t->word);
     }
-    tokens_release(&found);
     language_free(l);
     return support_keep(buf_take(&out));
 }
@@ -75,7 +74,7 @@ TEST(what_was_met_before_does_not_matter)
 {
     enum { WORDS = 30000, LETTERS = 3, LONG = 40 };
     struct language *used = language_new("english");
-    struct buf kept = BUF_INIT, fresh = BUF_INIT;
+    AUTO(buf_release) struct buf kept = BUF_INIT, fresh = BUF_INIT;
     char word[LONG + 1] = "";
     for (size_t i = 0; i < 2 * WORDS; i++) {
         size_t n = i % WORDS, len = n % 7 == 0 ? LONG : 2 + n % 9;
@@ -95,8 +94,6 @@ TEST(what_was_met_before_does_not_matter)
         language_free(l);
     }
     language_free(used);
-    buf_release(&kept);
-    buf_release(&fresh);
 }
 
 TEST(other_languages)
@@ -223,8 +220,8 @@ TEST(any_text)
     static const char *const languages[] = {"english", "german", "french", "spanish", "none"};
     uint64_t seed = support_seed();
     for (int round = 0; round < 3000; round++) {
-        struct buf text = random_text(&seed);
-        struct tokens found, again;
+        AUTO(buf_release) struct buf text = random_text(&seed);
+        AUTO(tokens_release) struct tokens found = {0}, again = {0};
         const char *language = languages[chance(&seed, 5)];
         tokenize(language, text.data, text.len, false, &found);
         tokenize(language, text.data, text.len, false, &again);
@@ -237,8 +234,5 @@ TEST(any_text)
             if (i > 0)
                 assert_true(t[-1].start <= t->start && t[-1].place + 1 == t->place);
         }
-        tokens_release(&found);
-        tokens_release(&again);
-        buf_release(&text);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -101,11 +102,10 @@ TEST(columns_are_those_of_wcwidth)
     for (uint32_t cp = 0; cp < 0x30000; cp++) {
         int theirs = wcwidth((wchar_t)cp);
         char text[5] = "";
-        struct buf shown = BUF_INIT;
+        AUTO(buf_release) struct buf shown = BUF_INIT;
         utf8_clean(&shown, text, utf8_encode(cp, text), UTF8_ONE_LINE);
         bool marked = strcmp(shown.data, BAD) == 0 && strcmp(text, BAD) != 0;
         assert_int_equal(utf8_cp_width(cp), theirs > 0 ? theirs : marked);
-        buf_release(&shown);
     }
 }
 
@@ -148,13 +148,12 @@ TEST(cuts_end_on_borders)
 TEST(what_is_cut_ends_with_a_mark)
 {
     const char *text = "ab" E_ACUTE;
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     utf8_add_cut(&out, text, strlen(text), strlen(text));
     utf8_add_cut(&out, text, strlen(text), strlen(text) - 1);
     utf8_add_cut(&out, "", 0, 0);
     utf8_add_cut(&out, text, 1, 9);
     assert_string_equal(out.data, "ab" E_ACUTE "ab…a");
-    buf_release(&out);
 }
 
 /* Random texts: moving back border by border meets the same borders as moving forward, and cuts
@@ -197,11 +196,10 @@ TEST(back_and_forth_agree)
 
 static void assert_cleaned(const char *from, enum utf8_clean_mode mode, const char *to)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     buf_addstr(&out, "> ");
     utf8_clean(&out, from, strlen(from), mode);
     assert_string_equal(out.data + 2, to);
-    buf_release(&out);
 }
 
 TEST(cleaning_leaves_nothing_that_acts)
@@ -230,12 +228,11 @@ TEST(cleaning_leaves_nothing_that_acts)
         "a\xE6\xB0",
         UTF8_MULTILINE, BAD "a" BAD BAD);
     assert_cleaned("trailing\r", UTF8_MULTILINE, "trailing\n");
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     utf8_clean(&out, "a\0b", 3, UTF8_ONE_LINE);
     assert_string_equal(out.data,
                         "a\xE2\x90\x80"
                         "b");
-    buf_release(&out);
 }
 
 /* For any bytes the result is valid, without controls, and unchanged by a second pass. */
@@ -246,7 +243,7 @@ TEST(cleaning_random_bytes_is_final)
         unsigned char bytes[200];
         entropy_fill(bytes, sizeof bytes);
         enum utf8_clean_mode mode = round % 2 ? UTF8_ONE_LINE : UTF8_MULTILINE;
-        struct buf once = BUF_INIT, twice = BUF_INIT;
+        AUTO(buf_release) struct buf once = BUF_INIT, twice = BUF_INIT;
         utf8_clean(&once, (const char *)bytes, sizeof bytes, mode);
         assert_true(utf8_valid(once.data, once.len));
         for (size_t i = 0; i < once.len; i++) {
@@ -256,20 +253,16 @@ TEST(cleaning_random_bytes_is_final)
         }
         utf8_clean(&twice, once.data, once.len, mode);
         assert_string_equal(once.data, twice.data);
-        buf_release(&once);
-        buf_release(&twice);
     }
 }
 
 static void assert_revealed(const char *from, enum utf8_clean_mode mode, const char *to)
 {
-    struct buf out = BUF_INIT, again = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT, again = BUF_INIT;
     utf8_reveal(&out, from, strlen(from), mode);
     assert_string_equal(out.data, to);
     utf8_reveal(&again, out.data, out.len, mode);
     assert_string_equal(again.data, to);
-    buf_release(&again);
-    buf_release(&out);
 }
 
 TEST(revealing_leaves_nothing_unseen)
@@ -333,9 +326,8 @@ TEST(long_texts_are_linear)
         for (size_t i = 0; i < len; i += unit)
             memcpy(text + i, fills[f], unit);
         int64_t start = clock_mono_ms();
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         utf8_clean(&out, text, len, UTF8_MULTILINE);
-        buf_release(&out);
         size_t steps = 0;
         for (size_t pos = 0; pos < len; steps++)
             pos = utf8_next(text, len, pos);

@@ -133,6 +133,7 @@ static int teardown(void **state)
 
 static void add(const char *session, const char *id, const char *text)
 {
+    AUTO(memory_entry_release)
     struct memory_entry entry = {.id = mem_strdup(id),
                                  .session_id = mem_strdup(session),
                                  .role = ROLE_USER,
@@ -141,21 +142,19 @@ static void add(const char *session, const char *id, const char *text)
     int stored;
     ok(memory->ops->index(memory, session, 0, &entry, 1, &stored, &e));
     assert_int_equal(stored, 1);
-    memory_entry_release(&entry);
 }
 
 /* Random sentences of a few words out of fifty. */
 static void add_random(const char *session, int first, int count)
 {
     for (int i = first; i < first + count; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         char id[16];
         snprintf(id, sizeof id, "r%d", i);
         buf_addf(&text, "nr%d", i);
         for (int n = 0; n < 6; n++)
             buf_addf(&text, " w%d", (int)(entropy_unit() * 50));
         add(session, id, text.data);
-        buf_release(&text);
     }
 }
 
@@ -231,13 +230,12 @@ static char *id_of(int64_t key)
 static void assert_finds(const char *text, size_t limit, const char *expected)
 {
     struct candidates found = search_in(vectors, store, text, NULL, limit);
-    struct buf ids = BUF_INIT;
+    AUTO(buf_release) struct buf ids = BUF_INIT;
     for (size_t i = 0; i < found.items.len; i++) {
         char *id = id_of(found.items.items[i].key);
         buf_addf(&ids, "%s%s", i > 0 ? " " : "", id);
     }
     assert_string_equal(ids.data, expected);
-    buf_release(&ids);
     vec_release(&found.items);
 }
 
@@ -293,13 +291,13 @@ TEST(test_an_empty_store)
 
 TEST(test_a_speaker_is_found)
 {
+    AUTO(memory_entry_release)
     struct memory_entry entry = {.id = mem_strdup("a"),
                                  .session_id = mem_strdup("s"),
                                  .speaker = mem_strdup("Caroline"),
                                  .content = mem_strdup("hello")};
     int stored;
     ok(memory->ops->index(memory, "s", 0, &entry, 1, &stored, &e));
-    memory_entry_release(&entry);
     embed();
     assert_finds("Caroline", 5, "a");
 }
@@ -391,7 +389,7 @@ TEST(test_changes_are_followed)
 
 TEST(test_what_is_forgotten_is_not_found)
 {
-    struct memory_forgotten gone;
+    AUTO(memory_forgotten_release) struct memory_forgotten gone = {0};
     const char *id = "a";
     add("s", "a", "the ryokan by the river");
     add("s", "b", "a river");
@@ -404,7 +402,6 @@ TEST(test_what_is_forgotten_is_not_found)
     assert_finds("river", 5, "b");
     embed();
     assert_finds("river", 5, "b a");
-    memory_forgotten_release(&gone);
 }
 
 TEST(test_an_edit_makes_the_vector_anew)
@@ -651,14 +648,13 @@ static bool uses_graph(struct vectors *v)
 /* The graph's file; NULL: there is none. */
 static char *graph_path(const char *suffix)
 {
-    struct buf command = BUF_INIT;
+    AUTO(buf_release) struct buf command = BUF_INIT;
     char line[4096] = "";
     buf_addf(&command, "ls -d %s/memory-fake_bag-*.hnsw%s 2>/dev/null", support_dir(), suffix);
     FILE *ls = popen(command.data, "r");
     bool there = ls && fgets(line, sizeof line, ls);
     if (ls)
         pclose(ls);
-    buf_release(&command);
     line[strcspn(line, "\n")] = '\0';
     return there ? mem_strdup(line) : NULL;
 }

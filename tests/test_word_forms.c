@@ -177,11 +177,10 @@ static void stands_alone(const struct list *l)
 {
     for (size_t i = 0; i < l->forms.len; i++) {
         const char *word = l->forms.items[i];
-        struct buf folded = BUF_INIT;
+        AUTO(buf_release) struct buf folded = BUF_INIT;
         token_fold(&folded, word, strlen(word));
         if (strcmp(folded.data, word) != 0)
             LACKS(l, word, "is not folded");
-        buf_release(&folded);
         if (i > 0 && strcmp(l->forms.items[i - 1], word) == 0)
             LACKS(l, word, "stands there twice");
         if (bsearch(&word, l->bases.items, l->bases.len, sizeof word, vec_text_order))
@@ -239,7 +238,7 @@ TEST(forms_that_begin_so)
 TEST(words_are_the_same_when_memory_was_given_back)
 {
     struct language *l = language_new("english");
-    struct buf word = BUF_INIT;
+    AUTO(buf_release) struct buf word = BUF_INIT;
     for (int i = 0; i < 3; i++) {
         assert_true(language_word(l, "Lanterns", 8, WORD_STEM, &word));
         assert_string_equal(word.data, "lantern");
@@ -247,6 +246,5 @@ TEST(words_are_the_same_when_memory_was_given_back)
             language_give_back_memory(l);
         language_give_back_memory(l);
     }
-    buf_release(&word);
     language_free(l);
 }

@@ -145,14 +145,13 @@ static void want(size_t chore)
 
 static void expect(const char *letters)
 {
-    struct buf got = BUF_INIT;
+    AUTO(buf_release) struct buf got = BUF_INIT;
     while (got.len < strlen(letters)) {
         char *next = support_keep(mailbox_wait(told, WAIT_MS));
         assert_non_null(next);
         buf_addstr(&got, next);
     }
     assert_string_equal(got.data, letters);
-    buf_release(&got);
 }
 
 /* Holds the worker in a job of this topic. */
@@ -219,12 +218,11 @@ TEST(the_end_stops_what_changes_nothing)
     struct worker *w = worker;
     worker = NULL;
     worker_free(w);
-    struct buf all = BUF_INIT;
+    AUTO(buf_release) struct buf all = BUF_INIT;
     for (char *next; (next = mailbox_pop(told)); free(next))
         buf_addstr(&all, next);
     assert_true(all.data[all.len - 1] == '>');
     assert_non_null(strchr(all.data, 'b'));
-    buf_release(&all);
 }
 
 static void *end_worker(void *unused)

@@ -15,21 +15,19 @@
 
 static void check_image(const struct acp_image *image)
 {
-    struct buf bytes;
+    AUTO(buf_release) struct buf bytes = {0};
     buf_init(&bytes, 1 << 20);
     if (base64_decode(image->data, &bytes)) {
-        char *again = base64_encode((const unsigned char *)bytes.data, bytes.len);
+        auto_free char *again = base64_encode((const unsigned char *)bytes.data, bytes.len);
         FUZZ_CHECK(strlen(again) == strlen(image->data));
-        free(again);
     }
-    buf_release(&bytes);
 }
 
 static void check_prompt(const char *text)
 {
     struct error e = {0};
     struct acp_prompt p;
-    struct json *blocks = json_parse_foreign(text, strlen(text), &e);
+    AUTO(json_free_local) struct json *blocks = json_parse_foreign(text, strlen(text), &e);
     if (blocks && acp_prompt_read(blocks, &p, &e)) {
         FUZZ_CHECK(utf8_valid(p.text.data, p.text.len) || !utf8_valid(text, strlen(text)));
         for (size_t i = 0; i < p.images.len; i++)
@@ -40,7 +38,6 @@ static void check_prompt(const char *text)
         if (blocks)
             acp_prompt_release(&p);
     }
-    json_free(blocks);
 }
 
 /* Written as an object that reads as JSON. */
@@ -48,7 +45,7 @@ static void check_call(const char *args, const char *preview)
 {
     static const char *const tools[] = {"write_file", "read_file", "unheard of"};
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         struct json_out o = {.buf = &text};
         const struct acp_tool_call call = {
             .id = "1", .tool = tools[i], .args = args, .directory = "/home/ada"};
@@ -56,10 +53,8 @@ static void check_call(const char *args, const char *preview)
         acp_tool_call_write(&o, &call);
         acp_tool_call_write_preview(&o, &call, preview);
         json_out_close(&o, '}');
-        struct json *v = json_parse(text.data, text.len, NULL);
+        AUTO(json_free_local) struct json *v = json_parse(text.data, text.len, NULL);
         FUZZ_CHECK(v || !utf8_valid(args, strlen(args)) || json_find_nul(text.data, text.len));
-        json_free(v);
-        buf_release(&text);
     }
 }
 
@@ -83,22 +78,18 @@ static size_t add_lines(struct buf *out, char mark, const char *text)
 /* Checks the difference that replaces all of one text by all of another. */
 static void check_way_back(const char *before, const char *after)
 {
-    struct buf taken = BUF_INIT, given = BUF_INIT, whole = BUF_INIT;
-    char *found;
+    AUTO(buf_release) struct buf taken = BUF_INIT, given = BUF_INIT, whole = BUF_INIT;
+    auto_free char *found = NULL;
     size_t old = add_lines(&taken, '-', before), new = add_lines(&given, '+', after);
     buf_addf(&whole, "--- a\n+++ a\n@@ -%d,%zu +%d,%zu @@\n%s%s", old > 0, old, new > 0, new,
              taken.data, given.data);
     FUZZ_CHECK(acp_difference_undo(whole.data, after, &found));
     FUZZ_CHECK_SAME(found, before);
-    free(found);
-    buf_release(&taken);
-    buf_release(&given);
-    buf_release(&whole);
 }
 
 int fuzz_acp(const uint8_t *data, size_t size)
 {
-    char *text = mem_strndup((const char *)data, size);
+    auto_free char *text = mem_strndup((const char *)data, size);
     const char *end = text + size, *second = text + strlen(text);
     second += second < end;
     const char *third = second + strlen(second);
@@ -109,6 +100,5 @@ int fuzz_acp(const uint8_t *data, size_t size)
     if (acp_difference_undo(second, third, &before))
         free(before);
     check_way_back(second, third);
-    free(text);
     return 0;
 }

@@ -48,7 +48,7 @@ static void check_result(const struct told *t)
         .max_output = MAX_OUTPUT, .deadline_ms = clock_mono_ms() + 10000, .wakeup = &wakeup};
     struct toolset tools;
     struct tool_call call;
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     toolset_init(&tools, tool_sources, &host);
     FUZZ_CHECK(tool_call_prepare(&call, &tools, "run_command", "{\"command\":\"x\"}", &out));
     bool failed = tool_call_run(&call, &context, &out);
@@ -58,7 +58,6 @@ static void check_result(const struct told *t)
     tool_call_release(&call);
     toolset_release(&tools);
     close(host.root_fd);
-    buf_release(&out);
 }
 
 static void check_command(const struct json *exit, const struct json *output)
@@ -75,27 +74,24 @@ static void check_command(const struct json *exit, const struct json *output)
 static void check_terminal(const struct json *result)
 {
     const char *id = acp_answer_terminal(result);
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     if (!id)
         return;
     json_out_open(&o, '{');
     acp_tool_call_write_terminal(&o, id);
     json_out_close(&o, '}');
-    struct json *v = json_parse(text.data, text.len, NULL);
+    AUTO(json_free_local) struct json *v = json_parse(text.data, text.len, NULL);
     const struct json *content = json_first(json_get(v, "content"));
     FUZZ_CHECK_SAME(json_get_string(content, "terminalId"), id);
-    json_free(v);
-    buf_release(&text);
 }
 
 static void check_refusal(const struct json *error)
 {
     const char *message = json_get_string(error, "message");
     const struct rpc_fault fault = {0, message ? message : "", json_get(error, "data")};
-    char *why = acp_answer_refusal(error ? &fault : NULL, "fs/read_text_file");
+    auto_free char *why = acp_answer_refusal(error ? &fault : NULL, "fs/read_text_file");
     FUZZ_CHECK(*why && strlen(why) < 1100);
-    free(why);
 }
 
 /* The next message in the form that rpc/peer.h passes on: valid UTF-8 without NULs. */
@@ -112,16 +108,14 @@ static struct json *next(const char **at, const char *end)
 int fuzz_acp_answer(const uint8_t *data, size_t size)
 {
     struct surface_answer_params answer = {0};
-    char *text = mem_strndup((const char *)data, size);
+    auto_free char *text = mem_strndup((const char *)data, size);
     const char *at = text, *end = text + size;
-    struct json *exit = next(&at, end), *output = next(&at, end), *error = next(&at, end);
+    AUTO(json_free_local)
+    struct json *exit = next(&at, end),
+                *output = next(&at, end), *error = next(&at, end);
     check_command(exit, output);
     check_terminal(exit);
     check_refusal(error);
     FUZZ_CHECK(acp_answer_text(exit, &answer) == (answer.text != NULL));
-    json_free(exit);
-    json_free(output);
-    json_free(error);
-    free(text);
     return 0;
 }

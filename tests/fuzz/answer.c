@@ -112,12 +112,12 @@ static void check_block(const struct response *r, size_t i)
 
 static char *ask(const struct provider *provider, const struct provider_call *call)
 {
-    struct message user = {.role = ROLE_USER};
+    AUTO(message_release) struct message user = {.role = ROLE_USER};
     vec_push(&user.blocks, block_text("Hello?"));
     struct request request = {
         .model = "test-model", .messages = &user, .message_count = 1, .max_output = 512};
     struct heard *heard = call->context;
-    struct response response;
+    AUTO(response_release) struct response response = {0};
     struct failure f;
     response_init(&response);
     bool ok = provider->complete(call, &request, &response, &f);
@@ -129,21 +129,18 @@ static char *ask(const struct provider *provider, const struct provider_call *ca
         check_block(&response, i);
     buf_addf(&heard->text, "\n%s", ok ? "whole" : f.text);
     add_response(&heard->text, &response);
-    response_release(&response);
-    message_release(&user);
     return buf_take(&heard->text);
 }
 
 static char *ask_models(const struct provider *provider, const struct provider_call *call)
 {
-    struct provider_names names = {0};
+    AUTO(provider_names_release) struct provider_names names = {0};
     struct buf out = BUF_INIT;
     struct failure f;
     if (provider->models && !provider->models(call, &names, &f))
         check_failure(&f);
     for (size_t i = 0; i < names.names.len; i++)
         buf_addf(&out, "%s\n", names.names.items[i]);
-    provider_names_release(&names);
     return buf_take(&out);
 }
 
@@ -186,11 +183,9 @@ int fuzz_answer(const struct provider *provider, const char *stream_type, const 
                                .stream_type = stream_type,
                                .body = data + 1,
                                .len = size - 1};
-    char *whole = outcome(provider, &says);
+    auto_free char *whole = outcome(provider, &says);
     says.dice = &d;
-    char *split = outcome(provider, &says);
+    auto_free char *split = outcome(provider, &says);
     FUZZ_CHECK_SAME(whole, split);
-    free(whole);
-    free(split);
     return 0;
 }

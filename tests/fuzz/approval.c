@@ -30,7 +30,7 @@ int fuzz_approval(const uint8_t *data, size_t size)
 {
     static const int widths[] = {40, 80, 200};
     static struct keymap *keymap;
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     const char *rest = text;
     struct notice *n = notice_new(NOTICE_APPROVAL);
     struct approval a;
@@ -49,6 +49,5 @@ int fuzz_approval(const uint8_t *data, size_t size)
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
         check_rows(&a, keymap, widths[i], 20);
     approval_release(&a);
-    free(text);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "config/ini.h"
@@ -11,7 +12,7 @@
 static void check_load(const char *text)
 {
     struct config *c = config_new();
-    struct config_problems problems = {0};
+    AUTO(config_problems_release) struct config_problems problems = {0};
     config_load_text(c, "file", text, &problems);
     for (size_t i = 0; i < problems.list.len; i++)
         FUZZ_CHECK(problems.list.items[i].line > 0 && *problems.list.items[i].text);
@@ -24,7 +25,6 @@ static void check_load(const char *text)
         if (number && config_is_set(c, (enum config_key)key))
             FUZZ_CHECK(n >= info->min && n <= info->max);
     }
-    config_problems_release(&problems);
     config_free(c);
 }
 
@@ -36,28 +36,25 @@ static bool is_theme(const struct ini_entry *entry)
 /* All entries except that of the key, with their values. */
 static char *others(const char *text)
 {
-    struct ini ini;
+    AUTO(ini_release) struct ini ini = {0};
     struct buf out = BUF_INIT;
     ini_read(&ini, text);
     for (size_t i = 0; i < ini.entries.len; i++)
         if (!is_theme(&ini.entries.items[i]))
             buf_addf(&out, "[%s]%s=%s\n", ini.entries.items[i].section, ini.entries.items[i].name,
                      ini.entries.items[i].value);
-    ini_release(&ini);
     return buf_take(&out);
 }
 
 static void check_others(const char *before, const char *after)
 {
-    char *a = others(before), *b = others(after);
+    auto_free char *a = others(before), *b = others(after);
     FUZZ_CHECK_SAME(a, b);
-    free(a);
-    free(b);
 }
 
 static void check_unset(const char *text)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     struct error e = {0};
     if (config_edit_unset(text, "ui", "theme", &out, &e)) {
         FUZZ_CHECK(!config_edit_value(out.data, "ui", "theme"));
@@ -65,36 +62,31 @@ static void check_unset(const char *text)
     } else {
         fuzz_check_error(&e);
     }
-    buf_release(&out);
 }
 
 static void check_set(const char *text, const char *value)
 {
-    struct buf out = BUF_INIT, twice = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT, twice = BUF_INIT;
     struct error e = {0};
     if (!config_edit_set(text, "ui", "theme", value, &out, &e)) {
         fuzz_check_error(&e);
         FUZZ_CHECK(out.len == 0);
         return;
     }
-    char *read = config_edit_value(out.data, "ui", "theme");
+    auto_free char *read = config_edit_value(out.data, "ui", "theme");
     FUZZ_CHECK_SAME(read, value);
-    free(read);
     check_others(text, out.data);
     FUZZ_CHECK_ERROR(config_edit_set(out.data, "ui", "theme", value, &twice, &e), &e);
     FUZZ_CHECK_SAME(out.data, twice.data);
     check_unset(out.data);
-    buf_release(&out);
-    buf_release(&twice);
 }
 
 int fuzz_config(const uint8_t *data, size_t size)
 {
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     check_load(text);
     check_set(text, "dark");
     check_set(text, "two\nlines; or more");
     check_unset(text);
-    free(text);
     return 0;
 }

@@ -46,14 +46,13 @@ static const char *write_package(const struct kind *kind, const char *bytes, siz
 
 static void check(const struct loaded_document *d, size_t most, const char *source, size_t len)
 {
-    struct chunks c = {0};
+    AUTO(chunks_release) struct chunks c = {0};
     chunks_make(&c, d, most);
     const char *fault =
         chunks_fault(&c, d, most, d->offsets == DOCUMENT_OFFSETS_BYTES ? source : NULL, len);
     if (fault)
         fuzz_fail(__FILE__, __LINE__, fault, NULL, NULL);
     FUZZ_CHECK(!d->title || fuzz_is_clean(d->title, strlen(d->title), false));
-    chunks_release(&c);
 }
 
 int fuzz_document(const uint8_t *data, size_t size)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "chat/event.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -13,9 +14,8 @@ static void check_payload(const struct event *ev, const char *payload)
     bool ok =
         event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &again, &e);
     FUZZ_CHECK_ERROR(ok, &e);
-    char *written = event_payload(again);
+    auto_free char *written = event_payload(again);
     FUZZ_CHECK_SAME(payload, written);
-    free(written);
     event_free(again);
 }
 
@@ -27,18 +27,14 @@ static void check_line(struct event *ev, const char *payload)
     ev->seq = 7;
     ev->wall_ms = 1683554160123;
     memcpy(ev->session_id, id, sizeof id);
-    char *line = event_to_line(ev);
-    struct json *v = json_parse(line, strlen(line), &e);
+    auto_free char *line = event_to_line(ev);
+    AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
     FUZZ_CHECK_ERROR(v && event_from_json(v, &again, &e), &e);
-    char *of_line = event_payload(again), *line_again = event_to_line(again);
+    auto_free char *of_line = event_payload(again), *line_again = event_to_line(again);
     FUZZ_CHECK_SAME(payload, of_line);
     FUZZ_CHECK_SAME(line, line_again);
     FUZZ_CHECK(!strchr(line, '\n'));
     event_free(again);
-    json_free(v);
-    free(line_again);
-    free(of_line);
-    free(line);
 }
 
 int fuzz_event(const uint8_t *data, size_t size)
@@ -52,15 +48,13 @@ int fuzz_event(const uint8_t *data, size_t size)
         fuzz_check_error(&e);
         return 0;
     }
-    char *payload = event_payload(ev);
+    auto_free char *payload = event_payload(ev);
     check_payload(ev, payload);
     check_line(ev, payload);
     struct event *copy = event_clone(ev);
-    char *of_copy = event_payload(copy);
+    auto_free char *of_copy = event_payload(copy);
     FUZZ_CHECK_SAME(payload, of_copy);
-    free(of_copy);
     event_free(copy);
-    free(payload);
     event_free(ev);
     return 0;
 }

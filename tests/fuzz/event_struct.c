@@ -81,16 +81,14 @@ int fuzz_event_struct(const uint8_t *data, size_t size)
     /* Not made by event_new(), since no type frees all of these strings. */
     struct event ev = {.type = (enum event_type)fuzz_below(&in, EVENT_TYPE_COUNT)};
     fill(&ev, &in);
-    char *payload = event_payload(&ev);
+    auto_free char *payload = event_payload(&ev);
     bool ok =
         event_from_payload(ev.type, event_version(ev.type), payload, strlen(payload), &read, &e);
     FUZZ_CHECK_ERROR(ok, &e);
-    char *again = event_payload(read);
+    auto_free char *again = event_payload(read);
     FUZZ_CHECK_SAME(payload, again);
     event_free(read);
     for (size_t i = 0; i < STRINGS_MAX; i++)
         free(*string_of(&ev, i));
-    free(again);
-    free(payload);
     return 0;
 }

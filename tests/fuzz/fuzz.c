@@ -62,11 +62,9 @@ char *fuzz_text(const uint8_t *data, size_t size)
 
 bool fuzz_is_clean(const char *text, size_t len, bool multiline)
 {
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     utf8_clean(&clean, text, len, multiline ? UTF8_MULTILINE : UTF8_ONE_LINE);
-    bool same = clean.len == len && memcmp(clean.data, text, len) == 0;
-    buf_release(&clean);
-    return same;
+    return clean.len == len && memcmp(clean.data, text, len) == 0;
 }
 
 void fuzz_check_error(const struct error *e)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "index/graph_file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -26,7 +27,7 @@ static bool take(void *context, const void *bytes, size_t len)
 
 static void check_graph(const void *bytes, size_t len)
 {
-    struct buf written = BUF_INIT, again = BUF_INIT;
+    AUTO(buf_release) struct buf written = BUF_INIT, again = BUF_INIT;
     struct hnsw *h = hnsw_read(DIMENSION, bytes, len);
     if (!h)
         return;
@@ -37,8 +38,6 @@ static void check_graph(const void *bytes, size_t len)
     FUZZ_CHECK(written.len == again.len && memcmp(written.data, again.data, again.len) == 0);
     hnsw_free(copy);
     hnsw_free(h);
-    buf_release(&written);
-    buf_release(&again);
 }
 
 static void check_file(const uint8_t *data, size_t size)
@@ -71,13 +70,12 @@ static uint64_t checksum(const char *bytes, size_t len)
 
 int fuzz_graph(const uint8_t *data, size_t size)
 {
-    struct buf summed = BUF_INIT;
+    AUTO(buf_release) struct buf summed = BUF_INIT;
     buf_add(&summed, data, size);
     uint64_t sum = checksum(summed.data, summed.len);
     buf_add(&summed, &sum, sizeof sum);
     check_graph(data, size);
     check_file(data, size);
     check_file((const uint8_t *)summed.data, summed.len);
-    buf_release(&summed);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "knowledge/graph.h"
 #include "session/memories.h"
 #include "tests/fuzz/fuzz.h"
@@ -19,9 +20,8 @@ static void open_graph(void)
     struct error e = {0};
     if (graph.store)
         return;
-    char *path = store_memory_path();
+    auto_free char *path = store_memory_path();
     FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &graph.store, &e), &e);
-    free(path);
 }
 
 static void begin(void)
@@ -86,11 +86,10 @@ static void check_search(const char *text, bool brief)
 {
     const struct graph_search search = {
         .query = text, .limit = MOST_FOUND, .typing = brief, .brief = brief};
-    struct graph_part found;
+    AUTO(graph_part_release) struct graph_part found = {0};
     struct error e = {0};
     FUZZ_CHECK_ERROR(graph_search(&graph, &search, &found, &e), &e);
     FUZZ_CHECK(found.entities.len <= MOST_FOUND);
-    graph_part_release(&found);
 }
 
 /* The first entity is found by its name. */
@@ -120,18 +119,17 @@ static void check_again(const char *lines, const struct graph_counts *first)
     FUZZ_CHECK(import(lines, strlen(lines), &added));
     FUZZ_CHECK(added.entities == first->entities && added.observations == first->observations &&
                added.relations == first->relations);
-    char *again = exported(&counts);
+    auto_free char *again = exported(&counts);
     FUZZ_CHECK_SAME(lines, again);
     FUZZ_CHECK(import(lines, strlen(lines), &added));
     FUZZ_CHECK(added.entities + added.observations + added.relations == 0);
     store_rollback(graph.store);
-    free(again);
 }
 
 int fuzz_graph_lines(const uint8_t *data, size_t size)
 {
     struct graph_counts added, counts;
-    char *text = fuzz_text(data, size), *lines = NULL;
+    auto_free char *text = fuzz_text(data, size), *lines = NULL;
     open_graph();
     begin();
     if (import(data, size, &added)) {
@@ -145,7 +143,5 @@ int fuzz_graph_lines(const uint8_t *data, size_t size)
     store_rollback(graph.store);
     if (lines)
         check_again(lines, &counts);
-    free(lines);
-    free(text);
     return 0;
 }

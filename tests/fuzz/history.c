@@ -74,36 +74,31 @@ static struct event *reread(const struct event *ev)
 {
     struct event *read;
     struct error e = {0};
-    char *payload = event_payload(ev);
+    auto_free char *payload = event_payload(ev);
     bool ok =
         event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &read, &e);
     FUZZ_CHECK_ERROR(ok, &e);
     read->seq = ev->seq;
-    free(payload);
     return read;
 }
 
 static void check_same(const struct history *a, const struct history *b)
 {
-    char *x = history_counters(a), *y = history_counters(b);
+    auto_free char *x = history_counters(a), *y = history_counters(b);
     FUZZ_CHECK_SAME(x, y);
     FUZZ_CHECK(a->messages.len == b->messages.len && a->estimate == b->estimate);
-    free(x);
-    free(y);
 }
 
 static void check_restored(const struct history *h)
 {
-    struct history again;
+    AUTO(history_release) struct history again = {0};
     struct error e = {0};
-    char *counters = history_counters(h);
+    auto_free char *counters = history_counters(h);
     history_init(&again);
     for (size_t i = 0; i < h->messages.len; i++)
         history_add_saved(&again, message_clone(&h->messages.items[i]));
     FUZZ_CHECK_ERROR(history_restore(&again, counters, strlen(counters), &e), &e);
     check_same(h, &again);
-    history_release(&again);
-    free(counters);
 }
 
 static size_t count_calls(const struct message *m, enum block_type type, const char *id)
@@ -145,7 +140,7 @@ static void check_sums(const struct history *h)
 int fuzz_history(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
-    struct history h, again;
+    AUTO(history_release) struct history h = {0}, again = {0};
     bool compacted = false;
     history_init(&h);
     history_init(&again);
@@ -165,7 +160,5 @@ int fuzz_history(const uint8_t *data, size_t size)
     history_drop_open_turn(&h);
     if (!compacted) /* a compaction names the kept messages itself */
         check_calls(&h);
-    history_release(&h);
-    history_release(&again);
     return 0;
 }

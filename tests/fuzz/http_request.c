@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/environment.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "serve/http_request.h"
 #include "serve/http_service.h"
@@ -13,16 +14,15 @@
 
 static void add_escaped(struct buf *out, const char *text)
 {
-    char *escaped = url_escape(text);
+    auto_free char *escaped = url_escape(text);
     FUZZ_CHECK(utf8_valid(text, strlen(text)));
     buf_addstr(out, escaped);
-    free(escaped);
 }
 
 static void check_same(const struct http_target *t)
 {
-    struct buf again = BUF_INIT;
-    struct http_target second;
+    AUTO(buf_release) struct buf again = BUF_INIT;
+    AUTO(http_target_release) struct http_target second = {0};
     struct error e;
     for (size_t i = 0; i < t->path.len; i++) {
         buf_addch(&again, '/');
@@ -42,8 +42,6 @@ static void check_same(const struct http_target *t)
         FUZZ_CHECK_SAME(second.query.items[i].name, t->query.items[i].name);
         FUZZ_CHECK_SAME(second.query.items[i].value, t->query.items[i].value);
     }
-    http_target_release(&second);
-    buf_release(&again);
 }
 
 /* Reads the parameters as the query of every route, since few inputs reach a route by their
@@ -53,26 +51,23 @@ static void check_params(const struct http_target *t)
     const struct http_route *r;
     for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
         struct error e = {0};
-        struct json *params = json_new_object();
+        AUTO(json_free_local) struct json *params = json_new_object();
         const struct shape *s =
             r->kind == HTTP_OPERATION ? operation_find(r->operation)->params : NULL;
         if (!http_target_add_params(t, s, params, &e))
             fuzz_check_error(&e);
-        json_free(params);
     }
 }
 
 static void check_route(const struct http_target *t)
 {
     int status = 0;
-    struct json *params = json_new_object();
+    AUTO(json_free_local) struct json *params = json_new_object();
     const struct http_route *r = http_route_find("GET", t, params, &status);
-    struct buf allow = BUF_INIT;
+    AUTO(buf_release) struct buf allow = BUF_INIT;
     http_route_allow(t, &allow);
     FUZZ_CHECK(r || status == 404 || status == 405);
     FUZZ_CHECK((allow.len > 0) == (r || status == 405));
-    buf_release(&allow);
-    json_free(params);
 }
 
 static void check_head(struct http_head *h)
@@ -94,7 +89,7 @@ int fuzz_http_request(const uint8_t *data, size_t size)
 {
     char *text = fuzz_text(data, size), *line = text + strcspn(text, "\n");
     struct http_head h = {.method = "GET", .version = "HTTP/1.1"};
-    struct http_target t;
+    AUTO(http_target_release) struct http_target t = {0};
     struct error e = {0};
     while (*line) {
         *line++ = '\0';
@@ -114,7 +109,6 @@ int fuzz_http_request(const uint8_t *data, size_t size)
     }
     check_head(&h);
     vec_release(&h.fields);
-    http_target_release(&t);
     free(text);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "index/transcripts.h"
 #include "session/export.h"
@@ -16,9 +17,8 @@ static struct store *open_store(void)
     static struct store *store;
     struct error e = {0};
     if (!store) {
-        char *path = store_memory_path();
+        auto_free char *path = store_memory_path();
         FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-        free(path);
     }
     return store;
 }
@@ -42,12 +42,11 @@ static struct buf export_as(struct catalog *c, const char *id, enum export_forma
 static void check_empty(struct catalog *c)
 {
     struct session_filter all = {0};
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     struct error e = {0};
     int64_t total;
     FUZZ_CHECK_ERROR(catalog_list(c, &all, &list, &total, &e), &e);
     FUZZ_CHECK(total == 0);
-    session_list_release(&list);
 }
 
 /* The id is free again, since the session had no files to remove. */
@@ -65,10 +64,9 @@ static void check_again(struct catalog *c, const struct buf *json, const struct 
     struct session_info info;
     struct error e = {0};
     FUZZ_CHECK_ERROR(imported_text(c, form->data, form->len, NULL, "/", &info, &e), &e);
-    struct buf again = export_as(c, info.id, EXPORT_JSON);
+    AUTO(buf_release) struct buf again = export_as(c, info.id, EXPORT_JSON);
     FUZZ_CHECK_SAME(json->data, again.data);
     forget(c, &info);
-    buf_release(&again);
 }
 
 int fuzz_import(const uint8_t *data, size_t size)
@@ -83,15 +81,12 @@ int fuzz_import(const uint8_t *data, size_t size)
         catalog_release(&c);
         return 0;
     }
-    struct buf json = export_as(&c, info.id, EXPORT_JSON);
-    struct buf lines = export_as(&c, info.id, EXPORT_JSONL);
-    struct buf markdown = export_as(&c, info.id, EXPORT_MARKDOWN);
+    AUTO(buf_release) struct buf json = export_as(&c, info.id, EXPORT_JSON);
+    AUTO(buf_release) struct buf lines = export_as(&c, info.id, EXPORT_JSONL);
+    AUTO(buf_release) struct buf markdown = export_as(&c, info.id, EXPORT_MARKDOWN);
     forget(&c, &info);
     check_again(&c, &json, &json);
     check_again(&c, &json, &lines);
-    buf_release(&json);
-    buf_release(&lines);
-    buf_release(&markdown);
     check_empty(&c);
     catalog_release(&c);
     return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *find_nul(const char *text, size_t len)
@@ -45,24 +46,22 @@ static void check_same(const struct json *a, const struct json *b)
 static void check_written(const struct json *v, char *text)
 {
     struct error e = {0};
-    struct json *again = json_parse(text, strlen(text), &e);
+    AUTO(json_free_local) struct json *again = json_parse(text, strlen(text), &e);
     FUZZ_CHECK_ERROR(again, &e);
     check_same(v, again);
-    json_free(again);
     free(text);
 }
 
 /* A text that only lacked halves of surrogates is JSON then; one that lacked none stays. */
 static void check_repair(const char *text, size_t len)
 {
-    char *repaired = json_repair_surrogates(text, len);
+    auto_free char *repaired = json_repair_surrogates(text, len);
     if (repaired) {
         size_t repaired_len = strlen(repaired);
         FUZZ_CHECK(repaired_len <= len);
         char *again = json_repair_surrogates(repaired, repaired_len);
         FUZZ_CHECK(!again);
     }
-    free(repaired);
 }
 
 static size_t count_values(const struct json *v)
@@ -80,9 +79,8 @@ static void check_bound(const char *text, size_t len, const struct json *v)
     size_t count = count_values(v);
     FUZZ_CHECK(json_has_at_most(text, len, 2 * count));
     FUZZ_CHECK(!json_has_at_most(text, len, count - 1));
-    struct json *foreign = json_parse_foreign(text, len, NULL);
+    AUTO(json_free_local) struct json *foreign = json_parse_foreign(text, len, NULL);
     FUZZ_CHECK(foreign || count > JSON_FOREIGN_VALUES / 2);
-    json_free(foreign);
 }
 
 int fuzz_json(const uint8_t *data, size_t size)
@@ -91,7 +89,7 @@ int fuzz_json(const uint8_t *data, size_t size)
     struct error e = {0};
     FUZZ_CHECK(json_find_nul(text, size) == find_nul(text, size));
     check_repair(text, size);
-    struct json *v = json_parse(text, size, &e);
+    AUTO(json_free_local) struct json *v = json_parse(text, size, &e);
     if (!v) {
         fuzz_check_error(&e);
         return 0;
@@ -99,9 +97,7 @@ int fuzz_json(const uint8_t *data, size_t size)
     check_bound(text, size, v);
     check_written(v, json_print(v));
     check_written(v, json_print_pretty(v));
-    struct json *copy = json_clone(v);
+    AUTO(json_free_local) struct json *copy = json_clone(v);
     check_same(v, copy);
-    json_free(copy);
-    json_free(v);
     return 0;
 }

@@ -20,7 +20,7 @@ static size_t first_line(const char **text, size_t size)
 
 int fuzz_key_command(const uint8_t *data, size_t size)
 {
-    char *command = mem_printf("cat '%s'", fuzz_file("key", data, size));
+    auto_free char *command = mem_printf("cat '%s'", fuzz_file("key", data, size));
     const char *line = (const char *)data;
     size_t len = size > 0 ? first_line(&line, size) : 0;
     char *key = NULL;
@@ -32,6 +32,5 @@ int fuzz_key_command(const uint8_t *data, size_t size)
         FUZZ_CHECK(!key);
     }
     key_command_free(key);
-    free(command);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
 #include "ui/term/keymap.h"
 #include "ui/term/probe.h"
@@ -37,7 +38,7 @@ static void add_key(struct buf *out, struct key *key)
 
 static char *read_keys(const uint8_t *data, size_t size, struct dice *d)
 {
-    struct input in;
+    AUTO(input_release) struct input in = {0};
     struct key key;
     struct buf out = BUF_INIT;
     input_init(&in);
@@ -53,16 +54,13 @@ static char *read_keys(const uint8_t *data, size_t size, struct dice *d)
     while (input_next(&in, true, &key))
         add_key(&out, &key);
     FUZZ_CHECK(!input_unfinished(&in) || in.bytes.len - in.at <= 4);
-    input_release(&in);
     return buf_take(&out);
 }
 
 int fuzz_keys(const uint8_t *data, size_t size)
 {
     struct dice d = fuzz_dice(data, size);
-    char *whole = read_keys(data, size, NULL), *split = read_keys(data, size, &d);
+    auto_free char *whole = read_keys(data, size, NULL), *split = read_keys(data, size, &d);
     FUZZ_CHECK_SAME(whole, split);
-    free(whole);
-    free(split);
     return 0;
 }

@@ -24,7 +24,7 @@ static void check_sentences(const char *text)
 
 static void check_directives(const char *text)
 {
-    struct directives found = {0};
+    AUTO(directives_release) struct directives found = {0};
     directives_read(text, &found);
     FUZZ_CHECK(found.items.len <= DIRECTIVES_MOST);
     for (size_t i = 0; i < found.items.len; i++) {
@@ -32,13 +32,12 @@ static void check_directives(const char *text)
         FUZZ_CHECK(len > 0 && len <= LEARNED_TEXT_BYTES);
         FUZZ_CHECK(utf8_valid(found.items.items[i].text, len));
     }
-    directives_release(&found);
 }
 
 static void check_proposals(const char *text)
 {
-    struct typed_messages typed = {0};
-    struct proposals found = {0};
+    AUTO(typed_messages_release) struct typed_messages typed = {0};
+    AUTO(proposals_release) struct proposals found = {0};
     struct error e;
     FUZZ_CHECK(typed_messages_add(&typed, 3, "We deploy on Fridays."));
     bool ok = extraction_read(text, &typed, &found, &e);
@@ -49,8 +48,6 @@ static void check_proposals(const char *text)
         FUZZ_CHECK(p->seq == 3 && *p->text && strlen(p->text) <= LEARNED_TEXT_BYTES);
         FUZZ_CHECK(p->kind <= LEARNED_ENTITY);
     }
-    proposals_release(&found);
-    typed_messages_release(&typed);
 }
 
 static char *write_entity(const struct entity_text *t)
@@ -65,24 +62,21 @@ static void check_entity(const char *text)
     struct error e;
     if (!entity_text_read(text, &once, &e))
         return;
-    char *line = write_entity(&once);
+    auto_free char *line = write_entity(&once);
     FUZZ_CHECK(entity_text_read(line, &twice, &e));
-    char *again = write_entity(&twice);
+    auto_free char *again = write_entity(&twice);
     FUZZ_CHECK(strcmp(line, again) == 0);
     FUZZ_CHECK(once.observations.len == twice.observations.len);
-    free(line);
-    free(again);
     entity_text_release(&once);
     entity_text_release(&twice);
 }
 
 int fuzz_learned(const uint8_t *data, size_t size)
 {
-    char *text = mem_strndup((const char *)data, strnlen((const char *)data, size));
+    auto_free char *text = mem_strndup((const char *)data, strnlen((const char *)data, size));
     check_sentences(text);
     check_directives(text);
     check_proposals(text);
     check_entity(text);
-    free(text);
     return 0;
 }

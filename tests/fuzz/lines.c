@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "provider/sse.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -21,7 +22,7 @@ static bool take_line(void *context, const char *line, size_t len)
 static enum feed_result read_lines(const uint8_t *data, size_t size, struct dice *d,
                                    struct buf *out)
 {
-    struct lines lines;
+    AUTO(lines_release) struct lines lines = {0};
     enum feed_result result = FEED_OK;
     lines_init(&lines, LONGEST_LINE);
     for (size_t at = 0; at < size && result == FEED_OK;) {
@@ -31,7 +32,6 @@ static enum feed_result read_lines(const uint8_t *data, size_t size, struct dice
     }
     if (result == FEED_OK)
         result = lines_end(&lines, take_line, out);
-    lines_release(&lines);
     return result;
 }
 
@@ -55,7 +55,7 @@ static bool expect_lines(const char *text, size_t len, struct buf *out)
 
 int fuzz_lines(const uint8_t *data, size_t size)
 {
-    struct buf whole = BUF_INIT, split = BUF_INIT, expected = BUF_INIT;
+    AUTO(buf_release) struct buf whole = BUF_INIT, split = BUF_INIT, expected = BUF_INIT;
     struct dice d = fuzz_dice(data, size);
     enum feed_result of_whole = read_lines(data, size, NULL, &whole);
     enum feed_result of_split = read_lines(data, size, &d, &split);
@@ -64,8 +64,5 @@ int fuzz_lines(const uint8_t *data, size_t size)
     FUZZ_CHECK(expect_lines((const char *)data, size, &expected) == (of_whole == FEED_OK));
     FUZZ_CHECK(of_whole != FEED_OK ||
                (whole.len == expected.len && memcmp(whole.data, expected.data, whole.len) == 0));
-    buf_release(&expected);
-    buf_release(&whole);
-    buf_release(&split);
     return 0;
 }

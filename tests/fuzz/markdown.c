@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "ui/text/markdown.h"
@@ -46,7 +47,7 @@ static char *lay_out(const char *text, size_t len, size_t width, struct dice *d)
 {
     struct markdown m;
     struct markdown_look look = {.width = width, .style = STYLE_TEXT};
-    struct rows rows;
+    AUTO(rows_release) struct rows rows = {0};
     rows_init(&rows);
     markdown_init(&m, &look, &rows);
     for (size_t at = 0, updates = 0; d && at < len && updates < 40; updates++) {
@@ -56,23 +57,18 @@ static char *lay_out(const char *text, size_t len, size_t width, struct dice *d)
     markdown_update(&m, text, len, true);
     for (size_t i = 0; i < rows.list.len; i++)
         check_row(&rows, i, width);
-    char *out = rows_as_text(&rows);
-    rows_release(&rows);
-    return out;
+    return rows_as_text(&rows);
 }
 
 int fuzz_markdown(const uint8_t *data, size_t size)
 {
     static const size_t widths[] = {1, 2, 9, 40, 200};
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     size_t len = strlen(text);
     struct dice d = fuzz_dice(data, size);
     size_t width = widths[dice_below(&d, sizeof widths / sizeof *widths)];
-    char *whole = lay_out(text, len, width, NULL), *split = lay_out(text, len, width, &d);
+    auto_free char *whole = lay_out(text, len, width, NULL), *split = lay_out(text, len, width, &d);
     FUZZ_CHECK_SAME(whole, split);
     free(markdown_last_code(text, len));
-    free(whole);
-    free(split);
-    free(text);
     return 0;
 }

@@ -23,10 +23,9 @@ static void open_memory(void)
     struct error e = {0};
     if (memory)
         return;
-    char *path = store_memory_path();
+    auto_free char *path = store_memory_path();
     FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &store, &e), &e);
     memory = memory_open(store, &(struct memory_settings){.language = "english"});
-    free(path);
 }
 
 static char *written(const struct memory_entry *m)
@@ -40,9 +39,8 @@ static char *written(const struct memory_entry *m)
 static bool read_entry(const char *text, size_t len, struct memory_entry *out)
 {
     struct error e = {0};
-    struct json *v = json_parse(text, len, &e);
+    AUTO(json_free_local) struct json *v = json_parse(text, len, &e);
     bool ok = v && memory_entry_read(v, out, &e);
-    json_free(v);
     if (!ok)
         fuzz_check_error(&e);
     return ok;
@@ -50,14 +48,11 @@ static bool read_entry(const char *text, size_t len, struct memory_entry *out)
 
 static void check_entry(const struct memory_entry *m)
 {
-    struct memory_entry again;
-    char *text = written(m);
+    AUTO(memory_entry_release) struct memory_entry again = {0};
+    auto_free char *text = written(m);
     FUZZ_CHECK(read_entry(text, strlen(text), &again));
-    char *text_again = written(&again);
+    auto_free char *text_again = written(&again);
     FUZZ_CHECK_SAME(text, text_again);
-    memory_entry_release(&again);
-    free(text_again);
-    free(text);
 }
 
 /* The marks are words of the text, one behind the other. */
@@ -70,9 +65,8 @@ static void check_hit(const struct memory_hit *h)
         FUZZ_CHECK(mark->start >= end && mark->len > 0 && mark->len <= len - mark->start);
         end = mark->start + mark->len;
     }
-    char *passage = memory_hit_passage(h);
+    auto_free char *passage = memory_hit_passage(h);
     FUZZ_CHECK(utf8_valid(passage, strlen(passage)));
-    free(passage);
 }
 
 static void check_search(const char *text, bool typing)
@@ -81,7 +75,7 @@ static void check_search(const char *text, bool typing)
     if (!config)
         config = config_new();
     struct memory_query query = memory_query_for(config, text);
-    struct memory_hits hits = {0};
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
     struct error e = {0};
     query.limit = MOST_HITS;
     query.typing = typing;
@@ -89,7 +83,6 @@ static void check_search(const char *text, bool typing)
     FUZZ_CHECK(hits.items.len <= MOST_HITS);
     for (size_t i = 0; i < hits.items.len; i++)
         check_hit(&hits.items.items[i]);
-    memory_hits_release(&hits);
 }
 
 static void check_stored(struct memory_entry *m)
@@ -133,7 +126,7 @@ static void take_lines(FILE *in)
 int fuzz_memory(const uint8_t *data, size_t size)
 {
     struct error e = {0};
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     open_memory();
     FUZZ_CHECK_ERROR(store_begin(store, &e), &e);
     FILE *in = size > 0 ? fmemopen((void *)(uintptr_t)data, size, "rb") : NULL;
@@ -144,6 +137,5 @@ int fuzz_memory(const uint8_t *data, size_t size)
     check_search(text, false);
     check_search(text, true);
     store_rollback(store);
-    free(text);
     return 0;
 }

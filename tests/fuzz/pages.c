@@ -12,10 +12,9 @@
 static struct store *make_store(void)
 {
     struct store *store;
-    char *path = store_memory_path();
+    auto_free char *path = store_memory_path();
     FUZZ_CHECK(store_open(path, STORE_READ_WRITE, &store, NULL));
     FUZZ_CHECK(salvage_register(store, NULL));
-    free(path);
     return store;
 }
 
@@ -55,7 +54,7 @@ static size_t find_wal(const uint8_t *data, size_t size)
 int fuzz_pages(const uint8_t *data, size_t size)
 {
     size_t end = find_wal(data, size), wal = end + strlen("\n=wal=\n");
-    char *log = mem_strdup(
+    auto_free char *log = mem_strdup(
         fuzz_file("tiro.db-wal", wal < size ? data + wal : data, wal < size ? size - wal : 0));
     static struct store *store;
     struct error e = {0};
@@ -69,6 +68,5 @@ int fuzz_pages(const uint8_t *data, size_t size)
     else
         fuzz_check_error(&e);
     FUZZ_CHECK(store_exec(store, "ROLLBACK; DETACH found", NULL));
-    free(log);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json_out.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "rpc/peer.h"
 #include "tests/fuzz/fuzz.h"
@@ -20,10 +21,9 @@ struct side {
 static void hear(struct side *s, const char *what, const struct json *v)
 {
     struct json_out o = {.buf = &s->heard};
-    char *text = json_print(v);
+    auto_free char *text = json_print(v);
     json_out_string(&o, what);
     json_out_raw(&o, text);
-    free(text);
 }
 
 /* Each request is answered in another way: at once, as an error, or at the end. */
@@ -32,7 +32,7 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
 {
     static const struct error busy = {ERR_SESSION_BUSY, "a turn runs; wait"};
     struct side *s = context;
-    char *text = json_print(params);
+    auto_free char *text = json_print(params);
     FUZZ_CHECK(!params || json_type(params) == JSON_OBJECT || json_type(params) == JSON_ARRAY);
     hear(s, method, params);
     call->kept = s;
@@ -43,7 +43,6 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
         rpc_fail_with(call, &busy);
     else
         vec_push(&s->later, call);
-    free(text);
 }
 
 static void on_notification(void *context, const char *method, const struct json *params)
@@ -82,14 +81,13 @@ static void check_output(const char *text, size_t len)
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         struct error e;
-        struct json *v = json_parse(text, (size_t)(line_end - text), &e);
+        AUTO(json_free_local) struct json *v = json_parse(text, (size_t)(line_end - text), &e);
         FUZZ_CHECK_ERROR(v, &e);
         if (json_type(v) != JSON_ARRAY)
             check_message(v);
         for (const struct json *m = json_type(v) == JSON_ARRAY ? json_first(v) : NULL; m;
              m = json_next(m))
             check_message(m);
-        json_free(v);
         text = line_end + 1;
     }
 }
@@ -122,9 +120,7 @@ static struct buf talk(const uint8_t *data, size_t size, struct dice *d)
 int fuzz_rpc(const uint8_t *data, size_t size)
 {
     struct dice d = fuzz_dice(data, size);
-    struct buf whole = talk(data, size, NULL), split = talk(data, size, &d);
+    AUTO(buf_release) struct buf whole = talk(data, size, NULL), split = talk(data, size, &d);
     FUZZ_CHECK(whole.len == split.len && memcmp(whole.data, split.data, whole.len) == 0);
-    buf_release(&whole);
-    buf_release(&split);
     return 0;
 }

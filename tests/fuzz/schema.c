@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/tool.h"
+#include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_fitting(const struct json *schema, const struct json *value)
@@ -13,10 +14,9 @@ static void check_fitting(const struct json *schema, const struct json *value)
     const struct json *required = json_get(schema, "required");
     for (const struct json *r = json_first(required); r; r = json_next(r))
         FUZZ_CHECK(json_get(value, json_string(r)));
-    struct json *more = json_clone(value);
+    AUTO(json_free_local) struct json *more = json_clone(value);
     json_set_bool(more, "no such member", true);
     FUZZ_CHECK(!tool_schema_check(schema, more, &e));
-    json_free(more);
 }
 
 static const struct tool *choose(size_t n)
@@ -32,18 +32,16 @@ int fuzz_schema(const uint8_t *data, size_t size)
     struct error e = {0};
     if (size == 0)
         return -1;
-    struct json *value = json_parse((const char *)data + 1, size - 1, NULL);
+    AUTO(json_free_local) struct json *value = json_parse((const char *)data + 1, size - 1, NULL);
     if (!value)
         return -1;
     const struct tool *tool = choose(data[0]);
     const char *text = tool->spec.schema;
-    struct json *schema = json_parse(text, strlen(text), &e);
+    AUTO(json_free_local) struct json *schema = json_parse(text, strlen(text), &e);
     FUZZ_CHECK_ERROR(schema, &e);
     if (tool_schema_check(schema, value, &e))
         check_fitting(schema, value);
     else
         fuzz_check_error(&e);
-    json_free(schema);
-    json_free(value);
     return 0;
 }

@@ -29,24 +29,22 @@ static void say(struct store *store, int64_t seq, const char *text)
 static struct store *make_store(void)
 {
     struct store *store;
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     struct error e = {0};
-    char *path = store_memory_path();
+    auto_free char *path = store_memory_path();
     FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &store, &e), &e);
     session_info_init(&info);
     memcpy(info.id, id, sizeof id);
     FUZZ_CHECK_ERROR(sessions_put(store, &info, &e), &e);
     say(store, 1, "Where is the café in Zürich? It's the 1st AND only one NEAR the lake.");
     say(store, 2, "日本語 \033[31m\xe2\x80\xae tabs\tand \"quotes\" * (or) not");
-    session_info_release(&info);
-    free(path);
     return store;
 }
 
 static void check_sessions(const char *text)
 {
     static struct store *store;
-    struct search_hits hits = {0};
+    AUTO(search_hits_release) struct search_hits hits = {0};
     struct error e = {0};
     bool more;
     if (!store)
@@ -57,12 +55,11 @@ static void check_sessions(const char *text)
         const char *snippet = hits.items.items[i].snippet;
         FUZZ_CHECK(fuzz_is_clean(snippet, strlen(snippet), false));
     }
-    search_hits_release(&hits);
 }
 
 static void check_query(struct language *l, const char *text, bool typing)
 {
-    struct words_query q = {0};
+    AUTO(words_query_release) struct words_query q = {0};
     words_query_parse(l, text, typing, &q);
     FUZZ_CHECK(q.phrases.len <= QUERY_PHRASES);
     for (size_t i = 0; i < q.terms.len; i++) {
@@ -72,14 +69,13 @@ static void check_query(struct language *l, const char *text, bool typing)
     }
     if (words_query_loosen(&q))
         FUZZ_CHECK(!words_query_loosen(&q));
-    words_query_release(&q);
 }
 
 int fuzz_search(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"english", "german", "french", "none"};
     static struct language *languages[sizeof names / sizeof *names];
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!languages[i])
             languages[i] = language_new(names[i]);
@@ -89,6 +85,5 @@ int fuzz_search(const uint8_t *data, size_t size)
         }
     }
     check_sessions(text);
-    free(text);
     return 0;
 }

@@ -2,6 +2,7 @@
  * the status. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "provider/failure.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -33,20 +34,18 @@ int fuzz_server_error(const uint8_t *data, size_t size)
     static const char *const names[] = {"anthropic", "openai", "ollama"};
     if (size == 0)
         return -1;
-    struct mask mask;
+    AUTO(mask_release) struct mask mask = {0};
     struct error_origin server = {.name = names[data[0] % 3], .mask = &mask};
     struct failure f;
     mask_init(&mask, key, NULL);
     failure_clear(&f);
     FUZZ_CHECK(!server_error_status(&server, 300 + data[0], (const char *)data + 1, size - 1, &f));
     check(&f);
-    struct json *event = json_parse((const char *)data + 1, size - 1, NULL);
+    AUTO(json_free_local) struct json *event = json_parse((const char *)data + 1, size - 1, NULL);
     if (json_get(event, "error")) {
         failure_clear(&f);
         FUZZ_CHECK(!server_error_event(&server, event, &f));
         check(&f);
     }
-    json_free(event);
-    mask_release(&mask);
     return 0;
 }

@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "agent/prompt.h"
+#include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
 
 int fuzz_skill(const uint8_t *data, size_t size)
 {
-    char *text = fuzz_text(data, size);
-    char *body = skill_body(text);
+    auto_free char *text = fuzz_text(data, size);
+    auto_free char *body = skill_body(text);
     size_t len = strlen(text), rest = strlen(body);
     FUZZ_CHECK(rest <= len && *body != '\n');
     FUZZ_CHECK_SAME(body, text + (len - rest));
     FUZZ_CHECK(rest == 0 || rest == len || text[len - rest - 1] == '\n');
-    free(body);
-    free(text);
     return 0;
 }

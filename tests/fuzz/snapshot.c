@@ -19,9 +19,8 @@ static char *written(const struct message *m)
 static bool read_message(const char *text, size_t len, struct message *out)
 {
     struct error e = {0};
-    struct json *v = json_parse(text, len, &e);
+    AUTO(json_free_local) struct json *v = json_parse(text, len, &e);
     bool ok = v && message_from_json(v, out, &e);
-    json_free(v);
     if (!ok)
         fuzz_check_error(&e);
     return ok;
@@ -29,15 +28,12 @@ static bool read_message(const char *text, size_t len, struct message *out)
 
 static void check_message(const struct message *m)
 {
-    struct message again;
-    char *text = written(m);
+    AUTO(message_release) struct message again = {0};
+    auto_free char *text = written(m);
     FUZZ_CHECK(read_message(text, strlen(text), &again));
-    char *text_again = written(&again);
+    auto_free char *text_again = written(&again);
     FUZZ_CHECK_SAME(text, text_again);
     FUZZ_CHECK(message_estimate_tokens(m) == message_estimate_tokens(&again));
-    message_release(&again);
-    free(text_again);
-    free(text);
 }
 
 static void take_messages(const char *text, const char *end, struct history *out)
@@ -56,18 +52,15 @@ static void take_messages(const char *text, const char *end, struct history *out
 
 static void check_history(struct history *h)
 {
-    struct history again;
+    AUTO(history_release) struct history again = {0};
     struct error e = {0};
     history_init(&again);
     for (size_t i = 0; i < h->messages.len; i++)
         history_add_saved(&again, message_clone(&h->messages.items[i]));
-    char *counters = history_counters(h);
+    auto_free char *counters = history_counters(h);
     FUZZ_CHECK_ERROR(history_restore(&again, counters, strlen(counters), &e), &e);
-    char *counters_again = history_counters(&again);
+    auto_free char *counters_again = history_counters(&again);
     FUZZ_CHECK_SAME(counters, counters_again);
-    history_release(&again);
-    free(counters_again);
-    free(counters);
 }
 
 int fuzz_snapshot(const uint8_t *data, size_t size)

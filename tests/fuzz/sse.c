@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "provider/sse.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -19,7 +20,7 @@ static bool take_event(void *context, const char *name, const char *data, size_t
 static enum feed_result read_events(const uint8_t *data, size_t size, struct dice *d,
                                     struct buf *out)
 {
-    struct sse sse;
+    AUTO(sse_release) struct sse sse = {0};
     enum feed_result result = FEED_OK;
     sse_init(&sse, LONGEST_EVENT, take_event, out);
     for (size_t at = 0; at < size && result == FEED_OK;) {
@@ -29,19 +30,16 @@ static enum feed_result read_events(const uint8_t *data, size_t size, struct dic
     }
     if (result == FEED_OK)
         result = sse_end(&sse);
-    sse_release(&sse);
     return result;
 }
 
 int fuzz_sse(const uint8_t *data, size_t size)
 {
-    struct buf whole = BUF_INIT, split = BUF_INIT;
+    AUTO(buf_release) struct buf whole = BUF_INIT, split = BUF_INIT;
     struct dice d = fuzz_dice(data, size);
     enum feed_result of_whole = read_events(data, size, NULL, &whole);
     enum feed_result of_split = read_events(data, size, &d, &split);
     FUZZ_CHECK(of_whole == of_split);
     FUZZ_CHECK(whole.len == split.len && memcmp(whole.data, split.data, whole.len) == 0);
-    buf_release(&whole);
-    buf_release(&split);
     return 0;
 }

@@ -34,20 +34,19 @@ static void apply_line(struct transcript *t, const char *line, size_t len)
 {
     struct event *ev;
     struct error e = {0};
-    struct json *v = json_parse(line, len, &e);
+    AUTO(json_free_local) struct json *v = json_parse(line, len, &e);
     if (v && event_from_json(v, &ev, &e)) {
         transcript_apply(t, ev);
         event_free(ev);
     } else {
         fuzz_check_error(&e);
     }
-    json_free(v);
 }
 
 int fuzz_transcript(const uint8_t *data, size_t size)
 {
     static const int widths[] = {40, 120};
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     struct transcript *t = transcript_new();
     transcript_set_reasoning(t, REASONING_OPEN);
     transcript_resize(t, 80, HEIGHT);
@@ -67,6 +66,5 @@ int fuzz_transcript(const uint8_t *data, size_t size)
     check_screen(t, widths[1]);
     free(transcript_last_code(t));
     transcript_free(t);
-    free(text);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "tests/fuzz/fuzz.h"
@@ -17,7 +18,7 @@ static bool is_raw(uint32_t cp, enum utf8_clean_mode mode)
 
 static void check_clean(const char *text, size_t len, enum utf8_clean_mode mode)
 {
-    struct buf once = BUF_INIT, twice = BUF_INIT;
+    AUTO(buf_release) struct buf once = BUF_INIT, twice = BUF_INIT;
     utf8_clean(&once, text, len, mode);
     FUZZ_CHECK(utf8_valid(once.data, once.len));
     FUZZ_CHECK(once.len <= 3 * len);
@@ -28,8 +29,6 @@ static void check_clean(const char *text, size_t len, enum utf8_clean_mode mode)
     }
     utf8_clean(&twice, once.data, once.len, mode);
     FUZZ_CHECK_SAME(once.data, twice.data);
-    buf_release(&once);
-    buf_release(&twice);
 }
 
 /* The way back meets the same borders as the way forward. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "ui/text/wrap.h"
@@ -26,8 +27,8 @@ static void check_pieces(const char *text, size_t len, size_t width, enum wrap_m
 
 static void check_rows(const struct styled *text, size_t width, enum wrap_mode mode)
 {
-    struct rows rows;
-    struct styled prefix;
+    AUTO(rows_release) struct rows rows = {0};
+    AUTO(styled_release) struct styled prefix = {0};
     rows_init(&rows);
     styled_init(&prefix);
     styled_addstr(&prefix, "> ", STYLE_QUOTE, 0);
@@ -39,15 +40,13 @@ static void check_rows(const struct styled *text, size_t width, enum wrap_mode m
         FUZZ_CHECK(rows_width(&rows, i) <= (width > 2 ? width : 2));
         FUZZ_CHECK(fuzz_is_clean(rows.text.data + row->text, row->len, false));
     }
-    rows_release(&rows);
-    styled_release(&prefix);
 }
 
 int fuzz_wrap(const uint8_t *data, size_t size)
 {
     static const enum wrap_mode modes[] = {WRAP_WORDS, WRAP_KEEP, WRAP_HARD};
     static const size_t widths[] = {1, 2, 7, 33, 120};
-    struct styled text;
+    AUTO(styled_release) struct styled text = {0};
     styled_init(&text);
     styled_add_clean(&text, (const char *)data, size, STYLE_TEXT, 0);
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
@@ -56,6 +55,5 @@ int fuzz_wrap(const uint8_t *data, size_t size)
             if (modes[i] != WRAP_KEEP)
                 check_rows(&text, widths[w], modes[i]);
         }
-    styled_release(&text);
     return 0;
 }

@@ -161,7 +161,7 @@ void inspect_files(struct buf *faults, const char *directory, const char *key, s
     DIR *d = opendir(directory);
     for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;) {
         struct stat st;
-        char *path = mem_printf("%s/%s", directory, entry->d_name);
+        auto_free char *path = mem_printf("%s/%s", directory, entry->d_name);
         bool self = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
         if (!self && lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
             inspect_files(faults, path, key, size);
@@ -170,7 +170,6 @@ void inspect_files(struct buf *faults, const char *directory, const char *key, s
             if (key != NULL)
                 inspect_file(faults, path, key, (size_t)st.st_size);
         }
-        free(path);
     }
     if (d != NULL)
         closedir(d);

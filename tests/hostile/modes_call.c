@@ -44,37 +44,32 @@ static void calls_numbered(struct peer *p)
 /* `text`, `number` times, for an id, a name, the arguments. */
 static void with_id(struct peer *p)
 {
-    char *id = answer_repeat(p->mode->text, p->mode->number);
+    auto_free char *id = answer_repeat(p->mode->text, p->mode->number);
     if (answer_begin(p) && call(p, 1, id, "list_directory", "{}"))
         end(p);
-    free(id);
 }
 
 static void with_name(struct peer *p)
 {
-    char *name = answer_repeat(p->mode->text, p->mode->number);
+    auto_free char *name = answer_repeat(p->mode->text, p->mode->number);
     if (answer_begin(p) && call(p, 1, "id1", name, "{}"))
         end(p);
-    free(name);
 }
 
 static void with_arguments(struct peer *p)
 {
-    char *args = answer_repeat(p->mode->text, p->mode->number);
+    auto_free char *args = answer_repeat(p->mode->text, p->mode->number);
     if (answer_begin(p) && call(p, 1, "id1", "list_directory", args))
         end(p);
-    free(args);
 }
 
 /* The argument "path" is `text`, `number` times. */
 static void with_path(struct peer *p)
 {
-    char *path = answer_repeat(p->mode->text, p->mode->number);
-    char *args = mem_printf("{\\\"path\\\":\\\"%s\\\"}", path);
+    auto_free char *path = answer_repeat(p->mode->text, p->mode->number);
+    auto_free char *args = mem_printf("{\\\"path\\\":\\\"%s\\\"}", path);
     if (answer_begin(p) && call(p, 1, "id1", "read_file", args))
         end(p);
-    free(args);
-    free(path);
 }
 
 /* A call whose index is `text`, as it stands. */

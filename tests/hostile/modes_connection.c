@@ -28,10 +28,9 @@ static void hang_up(struct peer *p)
 /* `number` bytes of a good answer, or as many as the step says, then FIN or RST. */
 static void send_part(struct peer *p, size_t len)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     good_answer(p, &answer);
     (void)peer_send(p, answer.data, len < answer.len ? len : answer.len);
-    buf_release(&answer);
 }
 
 static void close_within(struct peer *p)
@@ -49,11 +48,9 @@ static void reset_within(struct peer *p)
 
 static long answer_bytes(struct peer *p)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     good_answer(p, &answer);
-    long len = (long)answer.len;
-    buf_release(&answer);
-    return len;
+    return (long)answer.len;
 }
 
 static void half_close(struct peer *p)
@@ -79,25 +76,23 @@ static bool drip(struct peer *p, const char *bytes, size_t len, int ms)
 
 static void drip_after(struct peer *p)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     good_answer(p, &answer);
     size_t at_once = (size_t)((long)answer.len * p->mode->number / 100);
     if (peer_send(p, answer.data, at_once))
         (void)drip(p, answer.data + at_once, answer.len - at_once, 150);
-    buf_release(&answer);
 }
 
 static void drip_all(struct peer *p)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     good_answer(p, &answer);
     (void)drip(p, answer.data, answer.len, 0);
-    buf_release(&answer);
 }
 
 static void pause_in_character(struct peer *p)
 {
-    struct buf event = BUF_INIT;
+    AUTO(buf_release) struct buf event = BUF_INIT;
     form_events(&event, p->form, p->form->text,
                 (const char *const[]){"h\xc3\xa4\xe2\x82\xac", NULL});
     size_t inside = (size_t)(strstr(event.data, "\xe2") - event.data) + 2;
@@ -106,17 +101,15 @@ static void pause_in_character(struct peer *p)
         peer_events(p, p->form->open, (const char *const[]){NULL}) &&
         peer_send(p, event.data, inside))
         (void)peer_pause(p, 600000);
-    buf_release(&event);
 }
 
 static void stay_open(struct peer *p)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     buf_addf(&answer, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n\r\n", peer_good_type(p));
     peer_good_body(p, &answer);
     if (peer_send(p, answer.data, answer.len))
         (void)peer_pause(p, 600000);
-    buf_release(&answer);
 }
 
 static void say_text(struct peer *p)
@@ -163,25 +156,22 @@ static void random_bytes(struct peer *p)
 
 static void two_answers(struct peer *p)
 {
-    struct buf answer = BUF_INIT, body = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT, body = BUF_INIT;
     peer_good_body(p, &body);
     for (int i = 0; i < 2; i++)
         buf_addf(&answer, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
                  peer_good_type(p), body.len, body.data);
     (void)peer_send(p, answer.data, answer.len);
     (void)peer_pause(p, 600000);
-    buf_release(&answer);
-    buf_release(&body);
 }
 
 static void answer_unread(struct peer *p)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     p->target = TARGET_CHAT;
     good_answer(p, &answer);
     if (peer_send(p, answer.data, answer.len))
         (void)peer_pause(p, 600000);
-    buf_release(&answer);
 }
 
 static void small_window(struct peer *p)

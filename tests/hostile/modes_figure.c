@@ -28,29 +28,27 @@ static void tokens_change(struct peer *p)
 /* `text` again and again for the reason to stop. */
 static void stop(struct peer *p)
 {
-    char *reason = answer_repeat(p->mode->text, p->mode->number);
+    auto_free char *reason = answer_repeat(p->mode->text, p->mode->number);
     if (answer_begin(p) && answer_text(p, "an answer"))
         (void)answer_end_as(p, reason, "5", "5");
-    free(reason);
 }
 
 static void model(struct peer *p)
 {
-    char *name = answer_repeat(p->mode->text, p->mode->number);
+    auto_free char *name = answer_repeat(p->mode->text, p->mode->number);
     if (answer_begin_as(p, name, "5") && answer_text(p, "an answer"))
         (void)answer_end(p);
-    free(name);
 }
 
 /* Only anthropic has signatures; the other dialects ignore this event. */
 static void signature(struct peer *p)
 {
-    char *event = mem_printf(
+    auto_free char *event = mem_printf(
         "{\"type\":\"content_block_start\",\"index\":7,"
         "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n"
         "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\"thinking_delta\","
         "\"thinking\":\"hm\"}}\n");
-    char *part = answer_repeat("c2lnbmF0dXJl", 80000);
+    auto_free char *part = answer_repeat("c2lnbmF0dXJl", 80000);
     bool ok = answer_begin(p) && peer_events(p, event, (const char *const[]){NULL});
     for (long i = 0; ok && i < p->mode->number; i++)
         ok = peer_events(p,
@@ -59,8 +57,6 @@ static void signature(struct peer *p)
                          (const char *const[]){part, NULL});
     if (ok)
         (void)answer_end(p);
-    free(part);
-    free(event);
 }
 
 const struct mode figure_modes[] = {

@@ -10,7 +10,7 @@
  * body, of which the first `number` percent are sent. */
 static void with_header(struct peer *p)
 {
-    struct buf body = BUF_INIT, head = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT, head = BUF_INIT;
     char length[24];
     peer_good_body(p, &body);
     snprintf(length, sizeof length, "%zu", body.len);
@@ -20,8 +20,6 @@ static void with_header(struct peer *p)
     long percent = p->mode->number == 0 ? 100 : p->mode->number;
     if (peer_send(p, head.data, head.len))
         (void)peer_send(p, body.data, body.len * (size_t)percent / 100);
-    buf_release(&head);
-    buf_release(&body);
 }
 
 static bool chunked_head(struct peer *p)
@@ -33,41 +31,35 @@ static bool chunked_head(struct peer *p)
 /* A good body in one chunk whose size line is `text` (@3: the size in hexadecimal digits). */
 static void with_chunk(struct peer *p)
 {
-    struct buf body = BUF_INIT, line = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT, line = BUF_INIT;
     char size[24];
     peer_good_body(p, &body);
     snprintf(size, sizeof size, "%zx", body.len);
     form_fill(&line, p->mode->text, (const char *const[]){"", "", size, NULL});
     if (chunked_head(p) && peer_send(p, line.data, line.len) && peer_send(p, body.data, body.len))
         (void)peer_say(p, "\r\n0\r\n\r\n");
-    buf_release(&line);
-    buf_release(&body);
 }
 
 /* The body is good, but each byte has a chunk of its own, with `text` behind its size. */
 static void small_chunks(struct peer *p)
 {
-    struct buf body = BUF_INIT, out = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT, out = BUF_INIT;
     peer_good_body(p, &body);
     for (size_t i = 0; i < body.len; i++)
         buf_addf(&out, "1%s\r\n%c\r\n", p->mode->text, body.data[i]);
     buf_addstr(&out, "0\r\n\r\n");
     if (chunked_head(p))
         (void)peer_send(p, out.data, out.len);
-    buf_release(&out);
-    buf_release(&body);
 }
 
 /* A good body, then its end, which `text` makes longer again and again. */
 static void long_end(struct peer *p)
 {
-    struct buf body = BUF_INIT, out = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT, out = BUF_INIT;
     peer_good_body(p, &body);
     buf_addf(&out, "%zx\r\n%s\r\n0%s", body.len, body.data, p->mode->text[0] == ';' ? "" : "\r\n");
     if (chunked_head(p) && peer_send(p, out.data, out.len))
         (void)peer_repeat(p, p->mode->text, (size_t)p->mode->number);
-    buf_release(&out);
-    buf_release(&body);
 }
 
 /* The first chunk's size line has no end. */
@@ -81,10 +73,9 @@ static void endless_extension(struct peer *p)
 static void bomb(struct peer *p)
 {
     static const char member[] = "\x1f\x8b\x08\x01\x01\x01\x01\x01\x02\x03\xed\xc1\x01\x0d";
-    char *more = mem_printf("Content-Encoding: %s\r\n", p->mode->text);
+    auto_free char *more = mem_printf("Content-Encoding: %s\r\n", p->mode->text);
     if (peer_head(p, 200, peer_good_type(p), more))
         (void)peer_repeat(p, member, 2000000);
-    free(more);
 }
 
 #define FAILS_ALL (MODE_FAILS | MODE_ALL)

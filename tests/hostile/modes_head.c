@@ -10,7 +10,7 @@
  * length, @4: the key, @5: another port of the server, @6: its own. */
 static void fill(struct peer *p)
 {
-    struct buf body = BUF_INIT, out = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT, out = BUF_INIT;
     char length[24], other[8], own[8];
     peer_good_body(p, &body);
     snprintf(length, sizeof length, "%zu", body.len);
@@ -20,8 +20,6 @@ static void fill(struct peer *p)
         &out, p->mode->text,
         (const char *const[]){peer_good_type(p), body.data, length, p->key, other, own, NULL});
     (void)peer_send(p, out.data, out.len);
-    buf_release(&out);
-    buf_release(&body);
 }
 
 /* `text`, then its last line again and again: `number` times, 0 without an end; then a good end. */
@@ -41,24 +39,22 @@ static void flood(struct peer *p)
 /* A header of `number` bytes after `text`; 0: without an end. */
 static void long_line(struct peer *p)
 {
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     peer_good_body(p, &body);
     if (peer_say(p, p->mode->text) && peer_repeat(p, "a", (size_t)p->mode->number) &&
         peer_say(p, "\r\nContent-Type: ") && peer_say(p, peer_good_type(p)) &&
         peer_say(p, "\r\nConnection: close\r\n\r\n"))
         (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
 }
 
 static void nul_in_header(struct peer *p)
 {
     static const char head[] = "HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\nContent-Type: ";
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     peer_good_body(p, &body);
     if (peer_send(p, head, sizeof head - 1) && peer_say(p, peer_good_type(p)) &&
         peer_say(p, "\r\n\r\n"))
         (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
 }
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Type: @1\r\n"

@@ -9,18 +9,16 @@
 /* The event `text`, with the part between < and > repeated `number` times. */
 static void repeated(struct peer *p)
 {
-    struct buf frame = BUF_INIT;
+    AUTO(buf_release) struct buf frame = BUF_INIT;
     form_fill(&frame, p->form->frame, (const char *const[]){"\x01", NULL});
     const char *json = p->mode->text, *unit = strchr(json, '<') + 1, *rest = strchr(unit, '>');
-    char *repeats = mem_strndup(unit, (size_t)(rest - unit));
+    auto_free char *repeats = mem_strndup(unit, (size_t)(rest - unit));
     char *event = strchr(frame.data, '\x01');
     if (answer_begin(p) && peer_send(p, frame.data, (size_t)(event - frame.data)) &&
         peer_send(p, json, (size_t)(unit - 1 - json)) &&
         peer_repeat(p, repeats, (size_t)p->mode->number) && peer_say(p, rest + 1) &&
         peer_say(p, event + 1))
         (void)answer_end(p);
-    free(repeats);
-    buf_release(&frame);
 }
 
 /* The start of the JSON value of this number in a body: after each colon outside strings. */
@@ -87,12 +85,11 @@ enum { WRONG_VALUES = sizeof wrong_values / sizeof *wrong_values };
 
 static long wrong_steps(struct peer *p)
 {
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     long values = 0;
     answer_with_call(p, &body);
     while (value_start(&body, values) > 0)
         values++;
-    buf_release(&body);
     return values * WRONG_VALUES;
 }
 
@@ -120,11 +117,9 @@ static void lost_byte(struct peer *p)
 
 static long byte_steps(struct peer *p)
 {
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     answer_with_call(p, &body);
-    long len = (long)body.len;
-    buf_release(&body);
-    return len;
+    return (long)body.len;
 }
 
 const struct mode json_modes[] = {

@@ -14,10 +14,9 @@ static void listing(struct peer *p)
               "{\"id\":\"@1\",\"name\":\"@1\",\"model\":\"@1\",\"context_length\":100000,"
               "\"max_model_len\":100000,\"max_input_tokens\":100000},",
               (const char *const[]){p->mode->text, NULL});
-    char *models = answer_repeat(model.data, p->mode->number);
+    auto_free char *models = answer_repeat(model.data, p->mode->number);
     buf_addf(&body, "{\"data\":[%s{}],\"models\":[%s{}]}", models, models);
     peer_reply(p, 200, "application/json", "", &body);
-    free(models);
     buf_release(&model);
 }
 

@@ -21,11 +21,10 @@ static void status(struct peer *p)
 static void error_body(struct peer *p)
 {
     struct buf body = BUF_INIT;
-    char *pad = mem_alloc((size_t)p->step + 1);
+    auto_free char *pad = mem_alloc((size_t)p->step + 1);
     memset(pad, 'x', (size_t)p->step);
     form_fill(&body, p->mode->text, (const char *const[]){p->key, pad, NULL});
     peer_reply(p, 400, "application/json", "", &body);
-    free(pad);
 }
 
 static long pads(struct peer *p)
@@ -37,12 +36,11 @@ static long pads(struct peer *p)
 /* An error as an event, after status 200. */
 static void error_event(struct peer *p)
 {
-    struct buf event = BUF_INIT;
+    AUTO(buf_release) struct buf event = BUF_INIT;
     form_fill(&event, p->mode->text, (const char *const[]){p->key, NULL});
     buf_addch(&event, '\n');
     if (peer_head(p, 200, p->form->type, ""))
         (void)peer_events(p, event.data, (const char *const[]){NULL});
-    buf_release(&event);
 }
 
 /* Status 500 with a body of `number` times `text`; 0: without an end. */

@@ -17,12 +17,11 @@ static void insert(struct peer *p)
 /* Inserts an event into the stream. */
 static void insert_event(struct peer *p)
 {
-    struct buf event = BUF_INIT;
+    AUTO(buf_release) struct buf event = BUF_INIT;
     form_fill(&event, p->form->frame, (const char *const[]){p->mode->text, NULL});
     if (answer_begin(p) && answer_text(p, "before ") &&
         peer_repeat(p, event.data, (size_t)p->mode->number) && answer_text(p, "after"))
         (void)answer_end(p);
-    buf_release(&event);
 }
 
 /* A body of `text` alone, `number` times; 0: without an end. */
@@ -35,13 +34,12 @@ static void only(struct peer *p)
 /* An event with `text` as its text, `number` times; 0: without an end. */
 static void long_event(struct peer *p)
 {
-    struct buf event = BUF_INIT;
+    AUTO(buf_release) struct buf event = BUF_INIT;
     form_events(&event, p->form, p->form->text, (const char *const[]){"\x01", NULL});
     char *at = strchr(event.data, '\x01');
     if (answer_begin(p) && peer_send(p, event.data, (size_t)(at - event.data)) &&
         peer_repeat(p, p->mode->text, (size_t)p->mode->number) && peer_say(p, at + 1))
         (void)answer_end(p);
-    buf_release(&event);
 }
 
 static void zeros(struct peer *p)
@@ -54,12 +52,11 @@ static void zeros(struct peer *p)
 
 static void zeros_in_event(struct peer *p)
 {
-    struct buf event = BUF_INIT;
+    AUTO(buf_release) struct buf event = BUF_INIT;
     form_events(&event, p->form, p->form->text, (const char *const[]){"a\x01z", NULL});
     *strchr(event.data, '\x01') = '\0';
     if (answer_begin(p) && peer_send(p, event.data, event.len))
         (void)answer_end(p);
-    buf_release(&event);
 }
 
 /* A good body in which each character became two bytes. */
@@ -76,11 +73,10 @@ static void utf16(struct peer *p)
 
 static void byte_order_mark(struct peer *p)
 {
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     peer_good_body(p, &body);
     if (peer_head(p, 200, peer_good_type(p), "") && peer_say(p, "\xef\xbb\xbf"))
         (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
 }
 
 static void returns_alone(struct peer *p)
@@ -149,12 +145,11 @@ static void open_again(struct peer *p)
 {
     if (!answer_begin(p))
         return;
-    struct buf opens = BUF_INIT;
+    AUTO(buf_release) struct buf opens = BUF_INIT;
     const char *open = *p->form->open != '\0' ? p->form->open : p->form->text;
     form_events(&opens, p->form, open, (const char *const[]){"", NULL});
     if (peer_repeat(p, opens.data, 1000000))
         (void)answer_end(p);
-    buf_release(&opens);
 }
 
 static void other_dialect(struct peer *p)

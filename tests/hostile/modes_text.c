@@ -9,7 +9,7 @@
 /* `number` times `text` (inside a JSON string), in pieces of about 64 KiB. */
 static void say(struct peer *p, const char *format)
 {
-    struct buf piece = BUF_INIT;
+    AUTO(buf_release) struct buf piece = BUF_INIT;
     size_t unit = strlen(p->mode->text), left = (size_t)p->mode->number;
     bool ok = answer_begin(p);
     while (ok && left > 0) {
@@ -20,7 +20,6 @@ static void say(struct peer *p, const char *format)
     }
     if (ok)
         (void)answer_end(p);
-    buf_release(&piece);
 }
 
 static void text(struct peer *p)
@@ -36,11 +35,10 @@ static void reasoning(struct peer *p)
 /* Each piece is `text`; `number` pieces, or no end. */
 static void pieces(struct peer *p, const char *format)
 {
-    struct buf event = BUF_INIT;
+    AUTO(buf_release) struct buf event = BUF_INIT;
     form_events(&event, p->form, format, (const char *const[]){p->mode->text, NULL});
     if (answer_begin(p) && peer_repeat(p, event.data, (size_t)p->mode->number))
         (void)answer_end(p);
-    buf_release(&event);
 }
 
 static void text_pieces(struct peer *p)
@@ -56,13 +54,12 @@ static void reasoning_pieces(struct peer *p)
 /* Every control character of C0 and C1 except NUL, as JSON escapes. */
 static void all_controls(struct peer *p)
 {
-    struct buf all = BUF_INIT;
+    AUTO(buf_release) struct buf all = BUF_INIT;
     for (int c = 1; c < 0xA0; c = c == 0x1F ? 0x7F : c + 1)
         buf_addf(&all, "\\u%04x31337m;hostile ", (unsigned)c);
     if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){all.data, NULL}) &&
         peer_events(p, p->form->reasoning, (const char *const[]){all.data, NULL}))
         (void)answer_end(p);
-    buf_release(&all);
 }
 
 /* The key in the reasoning and in the text: as it is, as escapes of JSON, and cut into two events
@@ -84,7 +81,7 @@ static void echoed_key(struct peer *p)
 
 static void header_row(struct peer *p)
 {
-    struct buf table = BUF_INIT;
+    AUTO(buf_release) struct buf table = BUF_INIT;
     for (int row = 0; row < 3; row++) {
         for (long i = 0; i < p->mode->number; i++)
             buf_addstr(&table, row == 1 ? "|-" : "|a");
@@ -92,7 +89,6 @@ static void header_row(struct peer *p)
     }
     if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){table.data, NULL}))
         (void)answer_end(p);
-    buf_release(&table);
 }
 
 #define ESC "\\u001b"

@@ -82,7 +82,7 @@ bool peer_say(struct peer *p, const char *text)
 /* Sends whole blocks, since a unit may be one byte. */
 bool peer_repeat(struct peer *p, const char *unit, size_t count)
 {
-    struct buf block = BUF_INIT;
+    AUTO(buf_release) struct buf block = BUF_INIT;
     size_t units = 0;
     while (block.len < 65536 && (count == 0 || units < count)) {
         buf_addstr(&block, unit);
@@ -94,7 +94,6 @@ bool peer_repeat(struct peer *p, const char *unit, size_t count)
         ok = peer_send(p, block.data, now * strlen(unit));
         left -= count == 0 ? 0 : now;
     }
-    buf_release(&block);
     return ok;
 }
 
@@ -113,11 +112,9 @@ bool peer_pause(struct peer *p, int ms)
 
 bool peer_events(struct peer *p, const char *format, const char *const *values)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     form_events(&out, p->form, format, values);
-    bool ok = peer_send(p, out.data, out.len);
-    buf_release(&out);
-    return ok;
+    return peer_send(p, out.data, out.len);
 }
 
 void peer_reset(struct peer *p)
@@ -128,13 +125,11 @@ void peer_reset(struct peer *p)
 
 bool peer_head(struct peer *p, int status, const char *type, const char *more)
 {
-    char *head = mem_printf(
+    auto_free char *head = mem_printf(
         "HTTP/1.1 %d Hostile\r\nContent-Type: %s\r\nConnection: close\r\n"
         "%s\r\n",
         status, type, more);
-    bool ok = peer_say(p, head);
-    free(head);
-    return ok;
+    return peer_say(p, head);
 }
 
 void peer_reply(struct peer *p, int status, const char *type, const char *more, struct buf *body)
@@ -224,7 +219,7 @@ static size_t request_size(const struct buf *request)
 static bool read_request(struct peer *p)
 {
     static const size_t most = 65536;
-    char *bytes = mem_alloc(most);
+    auto_free char *bytes = mem_alloc(most);
     size_t size = 0;
     bool ok = true;
     while (ok && (size == 0 || p->request.len < size)) {
@@ -232,7 +227,6 @@ static bool read_request(struct peer *p)
         ok = got > 0 && buf_try_add(&p->request, bytes, (size_t)got) && !stopped(p);
         size = size > 0 ? size : request_size(&p->request);
     }
-    free(bytes);
     return ok;
 }
 
@@ -267,7 +261,7 @@ struct arrival {
 
 static void *peer_thread(void *context)
 {
-    struct arrival *a = context;
+    auto_free struct arrival *a = context;
     struct hostile_server *s = a->server;
     struct peer p = {
         .fd = a->fd, .server = s, .mode = s->mode, .form = s->form, .key = s->key, .left = -1};
@@ -286,7 +280,6 @@ static void *peer_thread(void *context)
     }
     close(p.fd);
     buf_release(&p.request);
-    free(a);
     return NULL;
 }
 

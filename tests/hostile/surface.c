@@ -27,11 +27,10 @@ static long peak_of_children(void)
 static char *long_file(struct visit *v)
 {
     char *path = support_path("long.txt");
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     while ((v->mode->flags & MODE_LONG) && text.len < 900000)
         buf_addstr(&text, "The secretary took dictation in a shorthand of his own.\n");
     support_write(path, text.len > 0 ? text.data : "A note.\n");
-    buf_release(&text);
     return path;
 }
 
@@ -74,7 +73,7 @@ static void run_steps(struct visit *v, const char *file)
 
 static void visit_by_run(struct visit *v)
 {
-    char *file = long_file(v);
+    auto_free char *file = long_file(v);
     run_once(v, file);
     visit_check_memory(v, peak_of_children());
     run_steps(v, file);
@@ -83,7 +82,6 @@ static void visit_by_run(struct visit *v)
     if (v->target == TARGET_LISTING)
         visit_expect(v, (const char *const[]){"run", "hello", NULL}, HOSTILE_WELL);
     visit_check_session(v);
-    free(file);
 }
 
 /* --- the screen ------------------------------------------------------------------------------- */
@@ -264,7 +262,7 @@ static void expect_found(struct visit *v)
 
 static void visit_by_memory(struct visit *v)
 {
-    char *path = support_path("entries.jsonl");
+    auto_free char *path = support_path("entries.jsonl");
     support_write(path, entries);
     hostile_server_behave(v->server, true);
     visit_expect(v, (const char *const[]){"run", "hello", NULL}, HOSTILE_WELL);
@@ -277,7 +275,6 @@ static void visit_by_memory(struct visit *v)
     hostile_server_behave(v->server, true);
     expect_found(v);
     visit_check_session(v);
-    free(path);
 }
 
 const struct surface surfaces[SURFACE_COUNT] = {

@@ -61,11 +61,10 @@ void visit_late(struct visit *v, const char *format, ...)
 
 static void set_environment(struct visit *v)
 {
-    char *url = mem_printf("%s%s", hostile_server_url(v->server), v->form->host_suffix);
+    auto_free char *url = mem_printf("%s%s", hostile_server_url(v->server), v->form->host_suffix);
     setenv(v->form->host_variable, url, 1);
     if (v->form->key_variable != NULL)
         setenv(v->form->key_variable, v->key, 1);
-    free(url);
     setenv("TIRO_PROVIDER_NAME", v->form->name, 1);
     setenv("TIRO_PROVIDER_CONNECT_TIMEOUT", "1", 1);
     setenv("TIRO_PROVIDER_STALL_TIMEOUT", "1", 1);
@@ -114,14 +113,13 @@ static void inspect_home(struct visit *v)
 {
     size_t size = 0;
     struct stat database = {0};
-    struct buf faults = BUF_INIT;
+    AUTO(buf_release) struct buf faults = BUF_INIT;
     inspect_files(&faults, support_dir(), v->form->key_variable == NULL ? NULL : v->key, &size);
     if (faults.len > 0)
         visit_fault(v, "%s", faults.data);
     check_size(v, "all files", size, HOME_FACTOR);
     if (stat(".local/share/tiro/tiro.db", &database) == 0)
         check_size(v, "the database", (size_t)database.st_size, DATABASE_FACTOR);
-    buf_release(&faults);
 }
 
 void visit_end(struct visit *v)
@@ -138,13 +136,12 @@ void visit_end(struct visit *v)
 
 static void inspect_output(struct visit *v, const char *bytes, size_t len, bool plain)
 {
-    struct buf faults = BUF_INIT;
+    AUTO(buf_release) struct buf faults = BUF_INIT;
     inspect_terminal(&faults, bytes, len, plain);
     if (faults.len > 0)
         visit_fault(v, "on the terminal: %s", faults.data);
     if (v->form->key_variable != NULL && inspect_has_key(bytes, len, v->key))
         visit_fault(v, "a piece of the key is on the terminal");
-    buf_release(&faults);
 }
 
 void visit_inspect_screen(struct visit *v, struct screen *s)

@@ -55,10 +55,8 @@ static char *without_numbers(const char *text)
 
 static char *read_without_numbers(const char *path)
 {
-    char *text = support_read(path);
-    char *plain = without_numbers(text);
-    free(text);
-    return plain;
+    auto_free char *text = support_read(path);
+    return without_numbers(text);
 }
 
 static void add_names(struct buf *out, const char *directory)
@@ -69,13 +67,11 @@ static void add_names(struct buf *out, const char *directory)
     for (struct dirent *entry; (entry = readdir(d));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        char *path = mem_printf("%s/%s", directory, entry->d_name);
-        char *plain = without_numbers(path + strlen(support_dir()));
+        auto_free char *path = mem_printf("%s/%s", directory, entry->d_name);
+        auto_free char *plain = without_numbers(path + strlen(support_dir()));
         if (!strstr(out->data, plain))
             buf_addf(out, "%s\n", plain);
         add_names(out, path);
-        free(plain);
-        free(path);
     }
     closedir(d);
 }
@@ -97,42 +93,34 @@ static char *inside(const char *directory, const char *name)
 
 static void keep(const char *name, const char *text)
 {
-    char *path = inside(trial->outcome, name);
+    auto_free char *path = inside(trial->outcome, name);
     support_write(path, text);
-    free(path);
 }
 
 /* Runs before any other use of the home. */
 static void keep_outcome(void)
 {
-    char *printed = without_numbers(result.out);
-    char *copy = inside(trial->outcome, "tiro.db");
+    auto_free char *printed = without_numbers(result.out);
+    auto_free char *copy = inside(trial->outcome, "tiro.db");
     keep("printed", printed);
     if (trial->step->file) {
-        char *path = support_path(trial->step->file), *file = read_without_numbers(path);
+        auto_free char *path = support_path(trial->step->file), *file = read_without_numbers(path);
         keep("file", file);
-        free(file);
-        free(path);
     }
     damage_copy(database, copy);
-    free(copy);
-    free(printed);
 }
 
 /* Runs after the session was continued. */
 static void keep_names(void)
 {
-    char *names = names_of_files();
+    auto_free char *names = names_of_files();
     keep("names", names);
-    free(names);
 }
 
 static char *kept_file(const char *directory, const char *name)
 {
-    char *path = inside(directory, name);
-    char *text = access(path, R_OK) == 0 ? support_read(path) : NULL;
-    free(path);
-    return text;
+    auto_free char *path = inside(directory, name);
+    return access(path, R_OK) == 0 ? support_read(path) : NULL;
 }
 
 struct step_outcome trial_outcome(const char *directory)
@@ -155,16 +143,15 @@ void step_outcome_release(struct step_outcome *o)
 
 static void set_number(const char *name, long number)
 {
-    char *text = mem_printf("%ld", number);
+    auto_free char *text = mem_printf("%ld", number);
     setenv(name, text, 1);
-    free(text);
 }
 
 static void arm(void)
 {
     const struct torture_choice *c = &trial->choice;
-    char *library = mem_printf("%s/" TRIAL_LIBRARY, getenv("BUILD_DIR"));
-    char *stack = mem_printf("%" PRIx64, c->stack);
+    auto_free char *library = mem_printf("%s/" TRIAL_LIBRARY, getenv("BUILD_DIR"));
+    auto_free char *stack = mem_printf("%" PRIx64, c->stack);
     setenv("TORTURE_LOG", trial->log, 1);
     setenv("TORTURE_CLASS", c->class, 1);
     setenv("TORTURE_STACK", stack, 1);
@@ -176,8 +163,6 @@ static void arm(void)
     if (trial->step->setting)
         setenv(trial->step->setting, trial->step->value, 1);
     setenv("LD_PRELOAD", library, 1);
-    free(stack);
-    free(library);
 }
 
 static void disarm(void)
@@ -347,28 +332,25 @@ static void assert_same_output(void)
 {
     if (result.status != 0 || *result.err || trial->step->form != STEP_COMMAND)
         return;
-    char *printed = without_numbers(result.out);
+    auto_free char *printed = without_numbers(result.out);
     if (strcmp(printed, trial->expected->printed) != 0)
         fail_msg("status 0 and not a word on standard error, but it printed:\n%s", result.out);
-    free(printed);
 }
 
 static void assert_file(void)
 {
     if (!trial->step->file)
         return;
-    char *path = support_path(trial->step->file);
+    auto_free char *path = support_path(trial->step->file);
     bool there = access(path, F_OK) == 0;
     if (result.status == 0) {
-        char *text = read_without_numbers(path);
+        auto_free char *text = read_without_numbers(path);
         if (strcmp(text, trial->expected->file) != 0)
             fail_msg("status 0, but the file reads:\n%s", text);
-        free(text);
     } else if (there && result.status != STATUS_OUT_OF_MEMORY &&
                !strstr(result.err, "is written")) {
         fail_msg("status %d, but there is a file: %s", result.status, result.err);
     }
-    free(path);
 }
 
 static struct store *open_store(void)
@@ -388,14 +370,13 @@ static struct store *open_store(void)
 /* A line without a number says that it could not be kept. */
 static void assert_line_kept(struct store *store, const char *line)
 {
-    struct json *v = parse_json(line);
+    AUTO(json_free_local) struct json *v = parse_json(line);
     const char *type = json_get_string(v, "type");
     if (json_get_int(v, "seq", 0) > 0 && strcmp(type, "text_delta") != 0 &&
         strcmp(type, "reasoning_delta") != 0 &&
         (!store ||
          !log_has_line(store, json_get_string(v, "session_id"), json_get_int(v, "seq", 0), line)))
         fail_msg("shown, but not in the log: %s", line);
-    json_free(v);
 }
 
 static void assert_shown_is_kept(void)
@@ -434,7 +415,7 @@ static const char *taken_session(void)
 /* All events of the deleted session are there, or none. */
 static void assert_events_kept(void)
 {
-    struct damage_events now = damage_events(database);
+    AUTO(damage_events_release) struct damage_events now = damage_events(database);
     const char *taken = taken_session();
     size_t there = 0, gone = 0;
     for (size_t i = 0; i < trial->kept->items.len; i++) {
@@ -448,7 +429,6 @@ static void assert_events_kept(void)
     }
     if (there && gone)
         fail_msg("of a deleted session %zu events are there, and %zu are not", there, gone);
-    damage_events_release(&now);
 }
 
 /* The column after this number of bars in a line of damage_memory(); NULL if there are fewer. */
@@ -481,11 +461,10 @@ static bool has_moved(const char *now, const char *line)
 /* Deleting a session removes all its entries from memory. */
 static bool is_deleted(const char *id)
 {
-    struct damage_events now = damage_events(database);
+    AUTO(damage_events_release) struct damage_events now = damage_events(database);
     bool there = false;
     for (size_t i = 0; i < now.items.len && !there; i++)
         there = strcmp(now.items.items[i].id, id) == 0;
-    damage_events_release(&now);
     return *id && !there;
 }
 
@@ -508,9 +487,8 @@ static void assert_memory_kept(void)
 
 static void assert_made(void)
 {
-    char *id = mem_strndup(result.out, strcspn(result.out, "\n"));
+    auto_free char *id = mem_strndup(result.out, strcspn(result.out, "\n"));
     expect(RUN("sessions", "show", id), 0, "");
-    free(id);
 }
 
 /* Every change that the step reported must have been made. */
@@ -557,10 +535,9 @@ static void assert_no_files_left(const char *log)
         return;
     char *names = names_of_files(), *rest = names;
     for (char *name; (name = strtok_r(rest, "\n", &rest));) {
-        char *line = mem_printf("\n%s\n", name);
+        auto_free char *line = mem_printf("\n%s\n", name);
         if (!strstr(trial->expected->names, line))
             fail_msg("a file is left: %s", name);
-        free(line);
     }
     free(names);
 }
@@ -590,12 +567,11 @@ static void assert_all(const char *log)
 
 static void copy_home(void)
 {
-    char *from = mem_printf("%s/.", trial->home);
+    auto_free char *from = mem_printf("%s/.", trial->home);
     struct support_child c;
     support_start(&c, (const char *const[]){"/bin/cp", "-a", from, support_dir(), NULL});
     assert_int_equal(support_finish(&c, NULL), 0);
     support_release(&c);
-    free(from);
 }
 
 /* A page in the middle of the file. */
@@ -638,7 +614,7 @@ static void play(void **state)
         run_screen();
     else
         run_command();
-    char *log = support_read(trial->log);
+    auto_free char *log = support_read(trial->log);
     if (trial->outcome)
         keep_outcome();
     if (trial->expected && !strstr(log, "hit "))
@@ -649,7 +625,6 @@ static void play(void **state)
         keep_names();
     if (trial_end == TRIAL_FAILED)
         trial_end = TRIAL_PASSED;
-    free(log);
     end_server(server);
     free(database);
 }
