@@ -1,10 +1,7 @@
 #include "tests/still_app.h"
 
 #include "tests/support.h"
-#include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
-#include "ui/app/notices.h"
-#include "ui/app/panes.h"
 
 struct app app;
 
@@ -22,10 +19,7 @@ int still_app_setup(void **state)
     engine = (struct engine_options){.persist = true};
     options = (struct ui_options){.config = config, .engine = &engine};
     app_init(&app, &options);
-    panes_init(&app);
     dispatch_init(&app);
-    completion_init(&app);
-    notices_init(&app);
     transcript_resize(app.transcript, 100, 30);
     return 0;
 }

@@ -196,7 +196,7 @@ TEST(what_is_written_after_a_jump_stays)
     act("half");
     way_back_mark(&app);
     act(" a thought<escape>");
-    assert_false(way_back_known(&app));
+    assert_int_equal(app.way_back.places.len, 0);
     assert_string_equal(editor_text(app.editor), "half a thought");
     assert_int_equal(editor_caret(app.editor), strlen("half a thought"));
     assert_int_equal(asked.len, 0);
@@ -233,10 +233,10 @@ TEST(another_session_or_a_message_ends_it)
     open_one(here, false);
     way_back_mark(&app);
     open_one(there, false);
-    assert_false(way_back_known(&app));
+    assert_int_equal(app.way_back.places.len, 0);
     way_back_mark(&app);
     message_send(&app, "go on");
-    assert_false(way_back_known(&app));
+    assert_int_equal(app.way_back.places.len, 0);
 }
 
 TEST(what_cannot_be_opened_leaves_nothing_behind)
@@ -244,9 +244,9 @@ TEST(what_cannot_be_opened_leaves_nothing_behind)
     open_one(here, false);
     way_back_leave(&app, there);
     way_back_refused(&app);
-    assert_false(way_back_known(&app));
+    assert_int_equal(app.way_back.places.len, 0);
     open_one(there, false); /* later, by another way */
-    assert_false(way_back_known(&app));
+    assert_int_equal(app.way_back.places.len, 0);
 }
 
 TEST(a_session_without_a_word_is_begun_again)

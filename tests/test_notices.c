@@ -62,7 +62,7 @@ static struct notice *answer(const struct operation *o, const void *params)
     struct notice *n = notice_new(NOTICE_ANSWER);
     r->id = by.id;
     n->answer = operation_answer_new(r);
-    vec_push(&app.asked.requests, by);
+    vec_push(&app.asked, by);
     return n;
 }
 

@@ -1,6 +1,7 @@
 #include "ui/app/app.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,98 @@
 #define PAGE_EVENTS 200
 #define LAID_OUT_A_FRAME ((size_t)128 * 1024) /* bytes of an answer; the worst text takes 10 ms */
 
+/* Errands */
+
+/* Shared with the workers; the last user frees it. */
+struct errands {
+    struct mailbox *back;
+    atomic_int users;
+    struct worker *worker; /* the screen's, like `away` */
+    int away;              /* errands that have not returned yet */
+};
+
+struct way {
+    struct job job;
+    struct errands *errands;
+    struct errand *errand;
+};
+
+static const struct worker_role errand_role = {.chore_count = 0};
+
+static void release_errand(void *item)
+{
+    struct errand *e = item;
+    e->release(e);
+}
+
+static struct errands *errands_new(void)
+{
+    struct errands *s = mem_alloc(sizeof *s);
+    s->back = mailbox_new(release_errand);
+    s->worker = worker_new(&errand_role, NULL);
+    atomic_init(&s->users, 1);
+    return s;
+}
+
+static void drop_errands(struct errands *s)
+{
+    if (atomic_fetch_sub(&s->users, 1) > 1)
+        return;
+    mailbox_free(s->back);
+    free(s);
+}
+
+struct mailbox *errands_back(struct errands *s)
+{
+    return s->back;
+}
+
+static void run_errand(struct job *job, void *context, const struct wakeup *wakeup)
+{
+    struct way *way = (struct way *)job;
+    (void)context;
+    (void)wakeup;
+    way->errand->run(way->errand);
+    mailbox_push(way->errands->back, way->errand);
+}
+
+static void release_way(struct job *job)
+{
+    struct way *way = (struct way *)job;
+    drop_errands(way->errands);
+    free(way);
+}
+
+void errand_start(struct errands *s, struct errand *e)
+{
+    struct error fault;
+    struct way *way = mem_alloc(sizeof *way);
+    *way = (struct way){.job = {.run = run_errand, .release = release_way, .lasting = true},
+                        .errands = s,
+                        .errand = e};
+    e->errands = s;
+    if (s->away > 0) { /* the worker may hang: it is left to its errand */
+        worker_leave(s->worker);
+        s->worker = worker_new(&errand_role, NULL);
+    }
+    s->away++;
+    atomic_fetch_add(&s->users, 1);
+    if (worker_submit(s->worker, &way->job, &fault))
+        return;
+    e->refused = true;
+    mailbox_push(s->back, e);
+    release_way(&way->job);
+}
+
+void errand_finish(struct app *app, struct errand *e)
+{
+    e->errands->away--;
+    e->done(app, e);
+    e->release(e);
+}
+
+/* The state */
+
 static void bind_key(void *context, const char *section, const char *name, const char *value,
                      const char *source, int line)
 {
@@ -36,15 +129,6 @@ enum reasoning_view app_reasoning(const struct config *config)
     return strcmp(view, "open") == 0     ? REASONING_OPEN
            : strcmp(view, "hidden") == 0 ? REASONING_HIDDEN
                                          : REASONING_FOLDED;
-}
-
-static void set_hints(struct app *app)
-{
-    AUTO(buf_release) struct buf cancel = BUF_INIT, open = BUF_INIT;
-    keymap_describe_first(&app->keymap, ACTION_CANCEL, &cancel);
-    keymap_describe_first(&app->keymap, ACTION_SEND, &open);
-    transcript_set_hints(app->transcript, cancel.data, open.data,
-                         config_boolean(app->config, CONFIG_COMPACTION_HINT));
 }
 
 void app_init(struct app *app, const struct ui_options *options)
@@ -64,7 +148,11 @@ void app_init(struct app *app, const struct ui_options *options)
     for (char *const *w = options->warnings; w && *w; w++)
         app_note(app, STYLE_WARNING, "%s", *w);
     config_visit(app->config, "keys", bind_key, app);
-    set_hints(app);
+    AUTO(buf_release) struct buf cancel = BUF_INIT, open = BUF_INIT;
+    keymap_describe_first(&app->keymap, ACTION_CANCEL, &cancel);
+    keymap_describe_first(&app->keymap, ACTION_SEND, &open);
+    transcript_set_hints(app->transcript, cancel.data, open.data,
+                         config_boolean(app->config, CONFIG_COMPACTION_HINT));
     if (options->first_draft)
         editor_set(app->editor, options->first_draft);
 }
@@ -87,13 +175,16 @@ void app_forget_cards(struct app *app)
 void app_release(struct app *app)
 {
     app_forget_cards(app);
-    asked_release(&app->asked);
+    vec_release(&app->asked);
     views_release(&app->views);
-    background_release(&app->background);
+    for (size_t i = 0; i < app->background.len; i++)
+        free(app->background.items[i].title);
+    vec_release(&app->background);
     transcript_free(app->transcript);
     editor_free(app->editor);
     vec_free_each(&app->corpora);
-    errands_free(app->errands);
+    worker_leave(app->errands->worker); /* a thread that hangs is left to the process's end */
+    drop_errands(app->errands);
     keymap_release(&app->keymap);
     session_info_release(&app->session);
     session_list_release(&app->sessions);
@@ -155,9 +246,54 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
     va_end(args);
 }
 
+/* Requests */
+
 uint64_t app_ask(struct app *app, const struct operation *o, const void *params, app_answer *take)
 {
-    return asked_start(&app->asked, app->engine, o, params, (struct asked_request){.take = take});
+    return asked_start(app, o, params, (struct asked_request){.take = take});
+}
+
+uint64_t asked_start(struct app *app, const struct operation *o, const void *params,
+                     struct asked_request by)
+{
+    by.id = engine_start(app->engine, o, params);
+    by.lasts = operation_lasts(o);
+    vec_push(&app->asked, by);
+    return by.id;
+}
+
+void asked_withdraw(struct app *app, const struct view *v, uint64_t id)
+{
+    for (size_t i = app->asked.len; i > 0; i--) {
+        struct asked_request *r = &app->asked.items[i - 1];
+        if (v ? r->view != v : r->id != id)
+            continue;
+        if (v && r->lasts) {
+            *r = (struct asked_request){.id = r->id};
+        } else {
+            engine_withdraw(app->engine, r->id);
+            vec_remove(&app->asked, i - 1, 1);
+        }
+    }
+}
+
+bool asked_find(struct app *app, uint64_t id, struct asked_request *out)
+{
+    for (size_t i = 0; i < app->asked.len; i++)
+        if (app->asked.items[i].id == id) {
+            *out = app->asked.items[i];
+            vec_remove(&app->asked, i, 1);
+            return true;
+        }
+    return false;
+}
+
+bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
+                const char *words)
+{
+    if (r->view)
+        return r->take_view && r->take_view(r->view, a, words);
+    return r->take && r->take(app, a, words);
 }
 
 void app_take_sessions(struct app *app, struct operation_answer *a)
@@ -183,11 +319,6 @@ void app_give_back(struct app *app, const char *text)
         app_is_blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
     editor_set(app->editor, both);
     app_edited(app);
-}
-
-bool app_writes(const struct app *app)
-{
-    return !views_holder(&app->views);
 }
 
 void app_edited(struct app *app)
@@ -229,13 +360,6 @@ bool app_take_waiting(struct app *app)
     return true;
 }
 
-void app_stay_in_session(struct app *app)
-{
-    if (background_remove(&app->background, app->session.id))
-        app->activity.busy = true;
-    app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
-}
-
 void app_begin_session(struct app *app)
 {
     app_leave_session(app);
@@ -254,9 +378,55 @@ void app_interrupt(struct app *app)
     (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
 }
 
+/* Conversations in the background */
+
+struct background_session *background_find(const struct app *app, const char *id)
+{
+    for (size_t i = 0; i < app->background.len; i++)
+        if (strcmp(app->background.items[i].id, id) == 0)
+            return &app->background.items[i];
+    return NULL;
+}
+
+struct background_session *background_put(struct app *app, const char *id, const char *title)
+{
+    struct background_session *b = background_find(app, id);
+    if (b)
+        return b;
+    struct background_session new = {.title = mem_strdup(title ? title : "")};
+    memcpy(new.id, id, strnlen(id, UUID_LEN));
+    vec_push(&app->background, new);
+    return &vec_last(&app->background);
+}
+
+bool background_remove(struct app *app, const char *id)
+{
+    struct background_session *b = background_find(app, id);
+    if (!b)
+        return false;
+    free(b->title);
+    vec_remove(&app->background, (size_t)(b - app->background.items), 1);
+    return true;
+}
+
+size_t background_count(const struct app *app, bool waits)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < app->background.len; i++) {
+        const struct background_session *b = &app->background.items[i];
+        count += b->waits == waits && strcmp(b->id, app->session.id) != 0;
+    }
+    return count;
+}
+
 void app_next_session(struct app *app)
 {
-    const struct background_session *next = background_next(&app->background, app->session.id);
+    const struct background_session *next = NULL; /* the first that waits, else the first */
+    for (size_t i = 0; i < app->background.len; i++) {
+        const struct background_session *b = &app->background.items[i];
+        if (strcmp(b->id, app->session.id) != 0 && (!next || (b->waits && !next->waits)))
+            next = b;
+    }
     if (!next && (!*app->left || strcmp(app->left, app->session.id) == 0)) {
         app_note_briefly(app, STYLE_NOTE, "%s", _("No other conversation is working."));
         return;
@@ -267,7 +437,7 @@ void app_next_session(struct app *app)
 
 bool app_knows_others(struct app *app)
 {
-    size_t others = background_count(&app->background, app->session.id);
+    size_t others = background_count(app, false) + background_count(app, true);
     bool known = others <= app->others_told;
     app->others_told = others;
     if (!known)
@@ -291,7 +461,7 @@ void app_leave_session(struct app *app)
     app_take_waiting(app);
     app_save_draft(app);
     if (app->activity.busy) { /* the turn goes on in the background */
-        background_put(&app->background, app->session.id, app->session.title)->waits =
+        background_put(app, app->session.id, app->session.title)->waits =
             approval_open(&app->approval) || draft_review_open(&app->draft);
         app->activity.busy = app->activity.over = app->retry_after = false;
     }
@@ -323,13 +493,6 @@ bool app_set_theme(struct app *app, const char *name)
     return ok;
 }
 
-void app_set_ground(struct app *app, bool light)
-{
-    app->light_ground = light;
-    if (app->theme_name && strcmp(app->theme_name, THEME_AUTO) == 0)
-        app_set_theme(app, THEME_AUTO);
-}
-
 static void ask_for_older(struct app *app, int64_t before)
 {
     const struct session_history_params params = {
@@ -348,12 +511,6 @@ int64_t app_want_older(struct app *app)
     int64_t oldest = transcript_oldest(app->transcript);
     ask_for_older(app, oldest);
     return oldest;
-}
-
-void app_forget_older(struct app *app)
-{
-    asked_withdraw(&app->asked, app->engine, app->older_asked);
-    app->older_asked = 0;
 }
 
 int64_t app_context(const struct app *app, bool *estimated)

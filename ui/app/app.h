@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/entropy.h"
+#include "base/vec.h"
+#include "base/worker.h"
 #include "session/engine.h"
-#include "ui/app/background.h"
-#include "ui/app/requests.h"
 #include "ui/app/run.h"
 #include "ui/term/keymap.h"
 #include "ui/term/probe.h"
@@ -27,6 +28,33 @@ enum { DIRTY_TITLE = 1, DIRTY_BODY = 2, DIRTY_STATUS = 4, DIRTY_EDITOR = 8, DIRT
 
 /* The estimate of the engine. */
 enum { BYTES_PER_TOKEN = 4 };
+
+struct app;
+
+/* Takes an answer that belongs to no view; otherwise as view_answer (view.h). */
+typedef bool app_answer(struct app *app, struct operation_answer *a, const char *words);
+
+/* The function that takes the answer; both NULL: only a failure is reported. */
+struct asked_request {
+    uint64_t id;
+    struct view *view; /* NULL: the surface itself */
+    view_answer *take_view;
+    app_answer *take;
+    bool lasts; /* operation_lasts() */
+};
+
+/* Errands run on a worker thread (base/worker.h), because they may wait for a disk or another
+ * program. */
+struct errands;
+
+/* The first member of a larger struct, which belongs to the errand alone between start and done. */
+struct errand {
+    void (*run)(struct errand *e); /* on its thread; knows nothing of the screen */
+    void (*done)(struct app *app, struct errand *e); /* on the screen's */
+    void (*release)(struct errand *e);               /* frees all of it */
+    bool refused;                                    /* no thread was to be had: it was not run */
+    struct errands *errands;                         /* errand_start() sets it */
+};
 
 /* The running turn. */
 struct activity {
@@ -55,12 +83,11 @@ struct find {
     char *former; /* the text that was searched before; NULL: none */
 };
 
-/* A search for turns that waits for older events, because turns are counted from the first. */
-struct turn_found;
+/* A command or a list that waits for older events, because turns are counted from the first. */
 struct turn_search {
-    bool listed;   /* a list of all turns waits */
-    size_t number; /* of the turn for `take`; 0: none */
-    void (*take)(struct app *app, const struct turn_found *found);
+    bool listed;                       /* a list of all turns waits */
+    const struct operation *operation; /* waits, for the turn of that number; NULL: none */
+    size_t number;
 };
 
 /* The view before a jump (way_back_go() in turns.h). */
@@ -89,6 +116,14 @@ struct learned_card {
 void learned_card_release(struct learned_card *card);
 void app_forget_cards(struct app *app);
 
+/* A conversation that goes on while another is shown. */
+struct background_session {
+    char id[UUID_LEN + 1];
+    char *title;
+    bool waits;  /* for the person's answer; else it works */
+    bool failed; /* its turn ended with an error */
+};
+
 struct app {
     const struct ui_options *options;
     const struct config *config;
@@ -115,18 +150,19 @@ struct app {
     bool replacing;  /* the text in the editor replaces it (/edit) */
 
     struct activity activity;
-    struct background background; /* has the shown session, too, while another is being opened */
-    char *waiting;                /* the message that is sent when the turn ends; NULL: none */
+    /* In the order in which they were left; the shown one, too, while another is being opened. */
+    VEC(struct background_session) background;
+    char *waiting;      /* the message that is sent when the turn ends; NULL: none */
     bool waiting_after; /* written after the turn's last event: sent even if the turn failed */
     bool retry_after;   /* /retry was typed then: done when the engine is free */
 
     struct approval approval;  /* covers all other views */
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
-    struct asked asked;
+    VEC(struct asked_request) asked;
     struct views views;
     struct view_host host;                /* panes_init() */
     struct pane_host pane_host;           /* likewise */
-    void (*follow_edit)(struct app *app); /* updates the completion; completion_init() */
+    void (*follow_edit)(struct app *app); /* updates the completion; dispatch_init() */
     struct view *memory;                  /* F2; in views */
     struct transcript_place jump;         /* shown once its page has come; seq 0: none */
     struct way_back way_back;
@@ -137,7 +173,7 @@ struct app {
     struct models_result models;
     bool sessions_known, models_known, inputs_asked;
     uint64_t older_asked;   /* the running request for older events; 0: none */
-    app_answer *take_older; /* takes their answer; notices_init() */
+    app_answer *take_older; /* takes their answer; dispatch_init() */
     bool stop_asked;        /* by /stop, which reports that nothing runs */
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
@@ -190,6 +226,28 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
 /* Starts an operation of the engine and returns the request's id. A failure is reported to the
  * person if `take` is NULL or returns false. */
 uint64_t app_ask(struct app *app, const struct operation *o, const void *params, app_answer *take);
+/* With the function of `by` that takes the answer. */
+uint64_t asked_start(struct app *app, const struct operation *o, const void *params,
+                     struct asked_request by);
+
+/* The answer is not wanted any more. A request that was answered may be named. With a view, which
+ * is freed: all its requests; those that cannot be withdrawn (lasts) report a failure to the
+ * surface. */
+void asked_withdraw(struct app *app, const struct view *v, uint64_t id);
+
+/* Removes the request and copies it out. False: it was withdrawn. */
+bool asked_find(struct app *app, uint64_t id, struct asked_request *out);
+
+/* Gives the answer to the function that takes it; true: the person was told of it. */
+bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
+                const char *words);
+
+/* Takes the errand and starts it. */
+void errand_start(struct errands *s, struct errand *e);
+
+/* Errands that have returned, to poll and pop; errand_finish() calls done and frees the errand. */
+struct mailbox *errands_back(struct errands *s);
+void errand_finish(struct app *app, struct errand *e);
 
 /* Takes the answer to session/list as the last listing. */
 void app_take_sessions(struct app *app, struct operation_answer *a);
@@ -206,20 +264,24 @@ bool app_is_blank(const char *text); /* the text has nothing but white space */
 /* Puts the text before the text in the editor, so that neither is lost. */
 void app_give_back(struct app *app, const char *text);
 
-/* Whether keys go to the editor: no view is open but the list of completions. */
-bool app_writes(const struct app *app);
-
 /* Call after a change of the editor: schedules the draft, updates the completion. */
 void app_edited(struct app *app);
 void app_save_draft(struct app *app);
 
 /* Call before another session is requested: saves the draft; the turn goes on in the background. */
 void app_leave_session(struct app *app);
-/* The other session could not be opened. */
-void app_stay_in_session(struct app *app);
 
 /* Returns the message that waits for the end of the turn to the editor; false: none waits. */
 bool app_take_waiting(struct app *app);
+
+/* Conversations in the background. `put` adds one behind the others if it is not there; its pointer
+ * is valid until the next change. `remove`: false if it is not there. */
+struct background_session *background_find(const struct app *app, const char *id);
+struct background_session *background_put(struct app *app, const char *id, const char *title);
+bool background_remove(struct app *app, const char *id);
+
+/* The number of those that wait for an answer, or that work, without the shown session. */
+size_t background_count(const struct app *app, bool waits);
 
 /* Opens the next session that waits for an answer, or works. */
 void app_next_session(struct app *app);
@@ -232,17 +294,11 @@ bool app_knows_others(struct app *app);
 /* Takes a theme; false with a note if there is none of that name. */
 bool app_set_theme(struct app *app, const char *name);
 
-/* The terminal reported its background, which the theme "auto" follows. */
-void app_set_ground(struct app *app, bool light);
-
 /* Requests the page of older events if the view needs it. */
 void app_want_page(struct app *app);
 
 /* Requests it in any case. Returns the oldest event that is loaded; 0: all are loaded. */
 int64_t app_want_older(struct app *app);
-
-/* Withdraws that request. */
-void app_forget_older(struct app *app);
 
 /* The tokens of the context for the meters, *estimated: a guess. -1: unknown. */
 int64_t app_context(const struct app *app, bool *estimated);

@@ -269,10 +269,8 @@ static void offer_arguments(struct app *app, const struct target *t)
         add_sessions(app, list, t->word);
         break;
     case ARGUMENT_TURN:
-        turns_list(app, list, t->word);
-        break;
     case ARGUMENT_FORK:
-        fork_list(app, list, t->word);
+        turns_list(app, list, t->word, t->command->kind == ARGUMENT_FORK);
         break;
     case ARGUMENT_COMPACT:
         compact_list(list, t->before ? t->before : "", t->word);
@@ -384,11 +382,6 @@ void completion_follow(struct app *app)
 
 void completion_listed(struct app *app)
 {
-    if (app->completion_wanted && app_writes(app))
+    if (app->completion_wanted && !views_holder(&app->views)) /* keys go to the editor */
         completion_start(app);
-}
-
-void completion_init(struct app *app)
-{
-    app->follow_edit = completion_follow;
 }

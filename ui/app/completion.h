@@ -4,9 +4,6 @@
 
 #include "ui/app/app.h"
 
-/* From then on the popup follows the editor. */
-void completion_init(struct app *app);
-
 /* After an edit: shows, changes or closes the popup of commands. */
 void completion_follow(struct app *app);
 

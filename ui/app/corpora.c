@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "session/corpus_operations.h"
 #include "ui/app/app.h"
-#include "ui/app/requests.h"
 #include "ui/transcript/transcript.h"
 #include "ui/view/memory_view.h"
 

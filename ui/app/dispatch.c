@@ -12,6 +12,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/corpora.h"
 #include "ui/app/find.h"
+#include "ui/app/notices.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/screen.h"
@@ -21,10 +22,10 @@
 #include "ui/term/tty.h"
 #include "ui/text/editor.h"
 #include "ui/view/context_view.h"
+#include "ui/view/hints.h"
 #include "ui/view/memory_view.h"
 
 #define EXTERNAL_MAX (16u * 1024 * 1024)
-#define WHEEL_ROWS 3
 #define LEAVE_MS 2000
 
 /* Sending */
@@ -33,12 +34,6 @@ static void clear_editor(struct app *app)
 {
     editor_set(app->editor, "");
     app_edited(app);
-}
-
-static void open_card(struct app *app, int64_t seq)
-{
-    if (seq > 0)
-        panes_show(app, compaction_detail_new(&app->host, seq));
 }
 
 static void send(struct app *app)
@@ -54,7 +49,9 @@ static void send(struct app *app)
     struct slash_line line = slash_parse(text);
     app_close_list(app);
     if (!*text) {
-        open_card(app, transcript_newest_card(app->transcript));
+        int64_t card = transcript_newest_card(app->transcript);
+        if (card > 0)
+            panes_show(app, compaction_detail_new(&app->host, card));
     } else if (line.kind == SLASH_COMMAND) {
         clear_editor(app);
         if (slash_run(app, text)) {
@@ -116,14 +113,6 @@ static void clear_or_leave(struct app *app)
     }
 }
 
-static void delete_or_leave(struct app *app)
-{
-    if (*editor_text(app->editor) == '\0')
-        app_leave(app);
-    else if (editor_do(app->editor, ACTION_DELETE))
-        app_edited(app);
-}
-
 /* Moving in the editor and through its history */
 
 static void up(struct app *app)
@@ -140,60 +129,40 @@ static void up(struct app *app)
         app_edited(app);
 }
 
-static void down(struct app *app)
-{
-    if (editor_do(app->editor, ACTION_DOWN))
-        app_touch_now(app, DIRTY_EDITOR);
-    else if (editor_history_newer(app->editor))
-        app_edited(app);
-}
-
 /* The transcript */
 
-static void scroll(struct app *app, int rows)
+/* False: the action does not scroll. */
+static bool scroll(struct app *app, enum action action)
 {
-    if (transcript_scroll(app->transcript, rows))
+    struct transcript *t = app->transcript;
+    int page = screen_body_rows() > 3 ? screen_body_rows() - 2 : 1;
+    bool moved = true;
+    switch (action) {
+    case ACTION_PAGE_UP:
+        moved = transcript_scroll(t, page);
+        break;
+    case ACTION_PAGE_DOWN:
+        moved = transcript_scroll(t, -page);
+        break;
+    case ACTION_SCROLL_UP:
+        moved = transcript_scroll(t, MOVES_WHEEL);
+        break;
+    case ACTION_SCROLL_DOWN:
+        moved = transcript_scroll(t, -MOVES_WHEEL);
+        break;
+    case ACTION_TOP:
+        transcript_scroll_to_top(t);
+        break;
+    case ACTION_BOTTOM:
+        transcript_scroll_to_end(t);
+        break;
+    default:
+        return false;
+    }
+    if (moved)
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
     app_want_page(app);
-}
-
-static int page_rows(void)
-{
-    int rows = screen_body_rows() - 2;
-    return rows > 1 ? rows : 1;
-}
-
-static void page_up(struct app *app)
-{
-    scroll(app, page_rows());
-}
-
-static void page_down(struct app *app)
-{
-    scroll(app, -page_rows());
-}
-
-static void scroll_up(struct app *app)
-{
-    scroll(app, WHEEL_ROWS);
-}
-
-static void scroll_down(struct app *app)
-{
-    scroll(app, -WHEEL_ROWS);
-}
-
-static void to_top(struct app *app)
-{
-    transcript_scroll_to_top(app->transcript);
-    app_want_page(app);
-    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-}
-
-static void to_bottom(struct app *app)
-{
-    transcript_scroll_to_end(app->transcript);
-    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+    return true;
 }
 
 /* The newest item on the screen that folds. */
@@ -211,26 +180,7 @@ static void toggle_newest(struct app *app)
     app_touch_now(app, DIRTY_BODY);
 }
 
-static void choose_citation(struct app *app)
-{
-    if (!transcript_choose_citation(app->transcript))
-        app_note_briefly(app, STYLE_NOTE, "%s", _("No answer on the screen cites a passage."));
-    app_touch_now(app, DIRTY_BODY);
-}
-
-static void toggle_all(struct app *app)
-{
-    transcript_toggle_all(app->transcript);
-    app_touch_now(app, DIRTY_BODY);
-}
-
 /* Other programs and the whole screen */
-
-static void redraw(struct app *app)
-{
-    term_redraw();
-    app_touch_now(app, DIRTY_ALL);
-}
 
 void dispatch_suspend(struct app *app)
 {
@@ -241,7 +191,7 @@ void dispatch_suspend(struct app *app)
     app_touch_now(app, DIRTY_ALL);
 }
 
-bool dispatch_edit_outside(struct app *app, struct editor *editor)
+static void edit_outside(struct app *app, struct editor *editor)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
     struct error fault;
@@ -254,108 +204,110 @@ bool dispatch_edit_outside(struct app *app, struct editor *editor)
             buf_splice(&text, text.len - 1, 1, NULL, 0);
         editor_set(editor, "");
         editor_paste(editor, text.data, text.len);
+        if (editor == app->editor)
+            app_edited(app);
     } else {
         app_note(app, STYLE_WARNING, "%s", fault.text);
     }
     app_touch_now(app, DIRTY_ALL);
-    return ok;
 }
 
-static void external(struct app *app)
-{
-    if (dispatch_edit_outside(app, app->editor))
-        app_edited(app);
-}
-
-/* Where nothing can be completed, Tab moves the keyboard to the memory pane. */
-static void complete(struct app *app)
-{
-    if (completion_possible(app) || !memory_view_focus(app->memory, true))
-        completion_start(app);
-}
-
-static void toggle_memory(struct app *app)
-{
-    memory_view_toggle(app->memory);
-}
-
-static void open_find(struct app *app)
-{
-    find_open(app, "");
-}
-
-static const struct {
-    enum action action;
-    void (*run)(struct app *app);
-} handlers[] = {{ACTION_SEND, send},
-                {ACTION_CANCEL, cancel},
-                {ACTION_CLEAR, clear_or_leave},
-                {ACTION_LEAVE, delete_or_leave},
-                {ACTION_SUSPEND, dispatch_suspend},
-                {ACTION_COMPLETE, complete},
-                {ACTION_HISTORY, picker_history},
-                {ACTION_EXTERNAL, external},
-                {ACTION_PALETTE, picker_palette},
-                {ACTION_HELP, picker_help},
-                {ACTION_MEMORY, toggle_memory},
-                {ACTION_FIND, open_find},
-                {ACTION_LEARNED_ACCEPT, cards_accept},
-                {ACTION_LEARNED_EDIT, cards_edit},
-                {ACTION_LEARNED_REJECT, cards_reject},
-                {ACTION_MEMORY_ACCESS, cards_next_access},
-                {ACTION_PAGE_UP, page_up},
-                {ACTION_PAGE_DOWN, page_down},
-                {ACTION_SCROLL_UP, scroll_up},
-                {ACTION_SCROLL_DOWN, scroll_down},
-                {ACTION_TOP, to_top},
-                {ACTION_BOTTOM, to_bottom},
-                {ACTION_TOGGLE, toggle_newest},
-                {ACTION_TOGGLE_ALL, toggle_all},
-                {ACTION_CITATION, choose_citation},
-                {ACTION_BARE, bare_open},
-                {ACTION_REDRAW, redraw},
-                {ACTION_UP, up},
-                {ACTION_DOWN, down},
-                {ACTION_NEXT_SESSION, app_next_session}};
+/* Actions */
 
 static bool run_action(struct app *app, enum action action)
 {
+    static const struct {
+        enum action action;
+        void (*run)(struct app *app);
+    } handlers[] = {{ACTION_SEND, send},
+                    {ACTION_CANCEL, cancel},
+                    {ACTION_CLEAR, clear_or_leave},
+                    {ACTION_SUSPEND, dispatch_suspend},
+                    {ACTION_HISTORY, picker_history},
+                    {ACTION_PALETTE, picker_palette},
+                    {ACTION_HELP, picker_help},
+                    {ACTION_LEARNED_ACCEPT, cards_accept},
+                    {ACTION_LEARNED_EDIT, cards_edit},
+                    {ACTION_LEARNED_REJECT, cards_reject},
+                    {ACTION_MEMORY_ACCESS, cards_next_access},
+                    {ACTION_TOGGLE, toggle_newest},
+                    {ACTION_BARE, bare_open},
+                    {ACTION_UP, up},
+                    {ACTION_NEXT_SESSION, app_next_session}};
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].action == action) {
             handlers[i].run(app);
             return true;
         }
-    return panes_open(app, action, "");
+    switch (action) {
+    case ACTION_LEAVE:
+        if (*editor_text(app->editor) == '\0')
+            app_leave(app);
+        else if (editor_do(app->editor, ACTION_DELETE))
+            app_edited(app);
+        return true;
+    case ACTION_COMPLETE: /* where nothing can be completed, Tab goes to the memory pane */
+        if (completion_possible(app) || !memory_view_focus(app->memory, true))
+            completion_start(app);
+        return true;
+    case ACTION_DOWN:
+        if (editor_do(app->editor, ACTION_DOWN))
+            app_touch_now(app, DIRTY_EDITOR);
+        else if (editor_history_newer(app->editor))
+            app_edited(app);
+        return true;
+    case ACTION_EXTERNAL:
+        edit_outside(app, app->editor);
+        return true;
+    case ACTION_MEMORY:
+        memory_view_toggle(app->memory);
+        return true;
+    case ACTION_FIND:
+        find_open(app, "");
+        return true;
+    case ACTION_TOGGLE_ALL:
+        transcript_toggle_all(app->transcript);
+        app_touch_now(app, DIRTY_BODY);
+        return true;
+    case ACTION_CITATION:
+        if (!transcript_choose_citation(app->transcript))
+            app_note_briefly(app, STYLE_NOTE, "%s", _("No answer on the screen cites a passage."));
+        app_touch_now(app, DIRTY_BODY);
+        return true;
+    case ACTION_REDRAW:
+        term_redraw();
+        app_touch_now(app, DIRTY_ALL);
+        return true;
+    default:
+        return scroll(app, action) || panes_open(app, action, "");
+    }
 }
 
 /* Clicks */
 
-static void click_transcript(struct app *app, int row, int col)
+static void click(struct app *app, const struct key *key)
 {
+    int row, col;
     size_t count;
     struct transcript_citation citation;
+    struct view *v = screen_view_at(app, key->row, key->col, &row, &col);
+    app_touch_now(app, DIRTY_BODY);
+    if (v && v->ops->click)
+        v->ops->click(v, row, col);
+    if (v || row < 0)
+        return;
     (void)memory_view_focus(app->memory, false);
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     if ((size_t)row >= count)
         return;
-    if (transcript_citation_at(app->transcript, (size_t)row, (size_t)col, &citation)) {
+    if (transcript_citation_at(app->transcript, (size_t)row, (size_t)key->col, &citation)) {
         corpora_open_citation(app, &citation);
         return;
     }
-    open_card(app, transcript_card(app->transcript, rows[row].item));
-    if (transcript_toggle(app->transcript, rows[row].item))
-        app_touch_now(app, DIRTY_BODY);
-}
-
-static void click(struct app *app, const struct key *key)
-{
-    int row, col;
-    struct view *v = screen_view_at(app, key->row, key->col, &row, &col);
-    if (v && v->ops->click)
-        v->ops->click(v, row, col);
-    else if (!v && row >= 0)
-        click_transcript(app, row, key->col);
-    app_touch_now(app, DIRTY_BODY);
+    int64_t card = transcript_card(app->transcript, rows[row].item);
+    if (card > 0)
+        panes_show(app, compaction_detail_new(&app->host, card));
+    (void)transcript_toggle(app->transcript, rows[row].item);
 }
 
 static void editor_key(struct app *app, enum action action, const struct key *key)
@@ -371,15 +323,6 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
 }
 
 /* Writing, while something asks */
-
-/* The waiting message would follow the one that is stopped, so it returns to the editor. */
-void dispatch_stop(struct app *app)
-{
-    app_take_waiting(app);
-    views_close(&app->views, &app->approval.view);
-    views_close(&app->views, &app->draft.view);
-    app_interrupt(app);
-}
 
 /* A question that comes while a person is writing does not take the keyboard. */
 static void note_writing(struct app *app, enum action action, const struct key *key)
@@ -412,27 +355,22 @@ static void write_text(struct app *app, enum action action, const struct key *ke
     note_writing(app, action, key);
 }
 
-static void any_key(struct app *app, enum action action, const struct key *key)
+void dispatch_key(struct app *app, struct key *key)
 {
+    enum action action = keymap_find(&app->keymap, key);
+    int64_t leave_until = app->leave_until;
+    /* These work whatever is open. */
+    bool always =
+        action == ACTION_REDRAW || action == ACTION_SUSPEND || action == ACTION_NEXT_SESSION;
     enum view_layer by = VIEW_LAYERS;
-    if (key->code == K_CLICK)
+    if (!always && key->code == K_CLICK)
         click(app, key);
-    else if (views_key(&app->views, action, key, &by))
+    else if (!always && views_key(&app->views, action, key, &by))
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS | DIRTY_EDITOR);
     else if (!run_action(app, action))
         editor_key(app, action, key);
     if (by != VIEW_QUESTION && by != VIEW_DRAFT && by != VIEW_BARE) /* there a key decides */
         note_writing(app, action, key);
-}
-
-void dispatch_key(struct app *app, struct key *key)
-{
-    enum action action = keymap_find(&app->keymap, key);
-    int64_t leave_until = app->leave_until;
-    if (action == ACTION_REDRAW || action == ACTION_SUSPEND || action == ACTION_NEXT_SESSION)
-        run_action(app, action); /* these work whatever is open */
-    else
-        any_key(app, action, key);
     if (leave_until && app->leave_until == leave_until) { /* any other key ends the countdown */
         app->leave_until = 0;
         app_touch_now(app, DIRTY_STATUS);
@@ -458,24 +396,23 @@ static void type_again(struct app *app, struct view *v, const struct key *key)
 
 static void act(struct app *app, enum action action)
 {
-    if (action == ACTION_CANCEL)
-        dispatch_stop(app);
-    else if (action == ACTION_LEAVE)
+    if (action == ACTION_LEAVE) {
         app_leave(app);
-    else
+    } else if (action != ACTION_CANCEL) {
         memory_view_open_session(app->memory);
+    } else { /* the waiting message would follow the one that is stopped, so it returns */
+        app_take_waiting(app);
+        views_close(&app->views, &app->approval.view);
+        views_close(&app->views, &app->draft.view);
+        app_interrupt(app);
+    }
 }
 
-static void edit_for_view(struct app *app, struct editor *editor)
-{
-    (void)dispatch_edit_outside(app, editor);
-}
-
-/* Only absolute paths are opened: a path that begins with a dash would be an option. */
 static void open_file(struct app *app, const char *path, int64_t line, const char *text)
 {
     struct error fault;
     AUTO(buf_release) struct buf unused = BUF_INIT;
+    /* A path that begins with a dash would be an option. */
     bool is_file = *path == '/' && access(path, R_OK) == 0 && (line > 0 || !text);
     buf_init(&unused, EXTERNAL_MAX);
     term_suspend();
@@ -490,9 +427,12 @@ static void open_file(struct app *app, const char *path, int64_t line, const cha
 
 void dispatch_init(struct app *app)
 {
+    panes_init(app);
+    app->host.edit_outside = edit_outside;
     app->host.open_file = open_file;
     app->host.act = act;
     app->host.write = write_text;
     app->pane_host.type = type_again;
-    app->host.edit_outside = edit_for_view;
+    app->follow_edit = completion_follow;
+    app->take_older = notices_take_older;
 }

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
-#include "ui/app/panes.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
@@ -170,9 +169,11 @@ static void stay(struct app *app, const struct notice *n)
     (void)n;
     free(app->draft_when_left);
     app->draft_when_left = NULL;
-    panes_forget_find(app);
+    app->host.find(app, NULL, NULL);
     way_back_refused(app);
-    app_stay_in_session(app);
+    if (background_remove(app, app->session.id))
+        app->activity.busy = true;
+    app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
 }
 
 static void close_report(struct app *app, const struct notice *n)

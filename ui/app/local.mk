@@ -1,6 +1,5 @@
 libtui_a_SOURCES += \
 	ui/app/app.c ui/app/app.h \
-	ui/app/background.c ui/app/background.h \
 	ui/app/cards.c ui/app/cards.h \
 	ui/app/clipboard.c ui/app/clipboard.h \
 	ui/app/commands.c \
@@ -16,7 +15,6 @@ libtui_a_SOURCES += \
 	ui/app/plain_commands.c \
 	ui/app/plain_io.c ui/app/plain_io.h \
 	ui/app/plain_notices.c \
-	ui/app/requests.c ui/app/requests.h \
 	ui/app/run.h \
 	ui/app/screen.c ui/app/screen.h \
 	ui/app/slash.c ui/app/slash.h \

@@ -13,7 +13,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
-#include "ui/app/panes.h"
+#include "ui/app/find.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
@@ -224,7 +224,6 @@ static void open_session(struct app *app, const struct session_info *info)
         memcpy(app->left, app->session.id, sizeof app->left);
     transcript_clear(app->transcript);
     turns_forget(app);
-    jump_forget(app);
     way_back_session(app, info->id);
     views_close_session(&app->views);
     if (app->parting)
@@ -234,7 +233,8 @@ static void open_session(struct app *app, const struct session_info *info)
     app->fresh = true;
     app_forget_cards(app);
     app->offline_said = false;
-    app_forget_older(app);
+    asked_withdraw(app, NULL, app->older_asked);
+    app->older_asked = 0;
     app->truncated = app->answered = false;
     free(app->last_sent);
     app->last_sent = NULL;
@@ -242,7 +242,8 @@ static void open_session(struct app *app, const struct session_info *info)
     stop_counting(app);
     app->activity.unmeasured = 0;
     change_draft(app, info->draft);
-    way_back_draft(app);
+    if (app->way_back.moving == WAY_HOME)
+        editor_set_caret(app->editor, app->way_back.left.caret);
 }
 
 /* The engine offers a draft of which nothing was sent. */
@@ -264,7 +265,7 @@ static void take_session(struct app *app, struct notice *n)
     bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
     if (n->flag) {
         bool first = app->session.id[0] == '\0';
-        background_remove(&app->background, n->info.id);
+        background_remove(app, n->info.id);
         if (first) { /* notes of the start stay */
             change_draft(app, n->info.draft);
             say_unsent(app, &n->info);
@@ -295,14 +296,6 @@ static void take_session(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* Older events have come: completion and jumps that wait for them go on. */
-static void older_came(struct app *app)
-{
-    if (turns_page_came(app))
-        completion_listed(app);
-    jump_page_came(app);
-}
-
 static void take_page(struct app *app, struct notice *n)
 {
     for (size_t i = 0; i < n->events.len; i++)
@@ -315,38 +308,38 @@ static void take_page(struct app *app, struct notice *n)
         transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
     }
     cards_page_came(app, n);
-    older_came(app);
-    panes_page_came(app);
+    if (turns_page_came(app))
+        completion_listed(app);
+    if (app->find_next && strcmp(app->find_session, app->session.id) == 0) {
+        auto_free char *text = app->find_next;
+        app->find_next = NULL;
+        find_open(app, text);
+    }
     way_back_page(app);
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-static bool take_older(struct app *app, struct operation_answer *a, const char *words)
+bool notices_take_older(struct app *app, struct operation_answer *a, const char *words)
 {
     const struct session_history_params *asked = a->request->params;
     const struct session_history_result *page = a->result;
     app->older_asked = 0;
     if (words) {
         turns_forget(app);
-        jump_forget(app);
         app->find.waiting = false;
         return false;
     }
     transcript_prepend(app->transcript, page->events.items.items, page->events.items.len,
                        page->more);
-    older_came(app);
+    if (turns_page_came(app))
+        completion_listed(app);
     struct notice n = {.type = NOTICE_PAGE, .number = asked->before, .flag = page->more};
     n.events.items = page->events.items.items;
     n.events.len = page->events.items.len;
     views_notice(&app->views, &n); /* as of the first page */
     app_want_page(app);
     return true;
-}
-
-void notices_init(struct app *app)
-{
-    app->take_older = take_older;
 }
 
 /* Providers */
@@ -431,7 +424,7 @@ static void take_busy(struct app *app, struct notice *n)
         stop_counting(app);
     } else {
         app->activity.busy = app->activity.over = app->stop_asked = false;
-        background_remove(&app->background, app->session.id);
+        background_remove(app, app->session.id);
         compaction_over(app);
         if (notification_is_due(app->config, app->focus,
                                 clock_mono_ms() - app->activity.started_ms))
@@ -525,7 +518,7 @@ static void note_answer(struct app *app, const struct notice *n)
 static void take_answer(struct app *app, struct notice *n)
 {
     struct asked_request by;
-    bool known = asked_find(&app->asked, n->answer->request->id, &by);
+    bool known = asked_find(app, n->answer->request->id, &by);
     bool failed = n->answer->error.code != ERR_OK;
     if (!failed)
         note_answer(app, n);
@@ -562,47 +555,67 @@ static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
 
 /* Conversations that are not shown */
 
-static const char *title_of(const struct background_session *b)
+static bool is_of_another(const struct app *app, const struct notice *n)
 {
-    return *b->title ? b->title : _("untitled");
+    if (!*n->session || !*app->session.id || strcmp(n->session, app->session.id) == 0)
+        return false;
+    switch (n->type) {
+    case NOTICE_SESSION:
+        return !n->flag; /* with the flag that session is shown from now on */
+    case NOTICE_EVENT:
+    case NOTICE_PAGE:
+    case NOTICE_PROVIDER:
+    case NOTICE_BUSY:
+    case NOTICE_APPROVAL:
+    case NOTICE_DRAFT:
+        return true;
+    default: /* answers, and notices about the whole engine */
+        return false;
+    }
 }
 
-static void say_asks(struct app *app, const struct background_session *b)
-{
-    AUTO(buf_release) struct buf key = BUF_INIT;
-    keymap_describe_first(&app->keymap, ACTION_NEXT_SESSION, &key);
-    app_note_briefly(app, STYLE_NOTE, _("\"%s\" waits for your answer; %s goes there."),
-                     title_of(b), key.data);
-    notify_of_question(app, _("another conversation waits for your answer"));
-}
-
-static void say_ended(struct app *app, const struct background_session *b)
-{
-    if (b->failed)
-        app_note_briefly(app, STYLE_WARNING, _("The turn of \"%s\" failed; /sessions opens it."),
-                         title_of(b));
-    else
-        app_note_briefly(app, STYLE_NOTE, _("\"%s\" is done; /sessions opens it."), title_of(b));
-    notify_of_question(app, _("the answer in another conversation is complete"));
-}
-
+/* Tells the person when the conversation asks and when it ends. */
 static void take_of_another(struct app *app, const struct notice *n)
 {
-    enum background_news news = background_take(&app->background, n);
-    if (news == BACKGROUND_ASKS)
-        say_asks(app, background_find(&app->background, n->session));
-    if (news == BACKGROUND_ENDED) {
-        say_ended(app, background_find(&app->background, n->session));
-        background_remove(&app->background, n->session);
+    struct background_session *b = background_find(app, n->session);
+    const char *title = b && *b->title ? b->title : _("untitled");
+    bool changed = n->type != NOTICE_EVENT;
+    if (n->type == NOTICE_BUSY && n->flag) {
+        background_put(app, n->session, NULL);
+    } else if (b && (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)) {
+        AUTO(buf_release) struct buf key = BUF_INIT;
+        b->waits = true;
+        keymap_describe_first(&app->keymap, ACTION_NEXT_SESSION, &key);
+        app_note_briefly(app, STYLE_NOTE, _("\"%s\" waits for your answer; %s goes there."), title,
+                         key.data);
+        notify_of_question(app, _("another conversation waits for your answer"));
+    } else if (b && n->type == NOTICE_BUSY) {
+        if (b->failed)
+            app_note_briefly(app, STYLE_WARNING,
+                             _("The turn of \"%s\" failed; /sessions opens it."), title);
+        else
+            app_note_briefly(app, STYLE_NOTE, _("\"%s\" is done; /sessions opens it."), title);
+        notify_of_question(app, _("the answer in another conversation is complete"));
+        background_remove(app, n->session);
+    } else if (b && n->type == NOTICE_SESSION) {
+        free(b->title);
+        b->title = mem_strdup(n->info.title ? n->info.title : "");
+    } else if (b && n->type == NOTICE_EVENT) {
+        enum event_type type = n->event->type;
+        bool answered = type == EVENT_TOOL_EXECUTION_COMPLETED ||
+                        type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED;
+        changed = b->waits && answered;
+        b->waits = b->waits && !answered;
+        b->failed = b->failed || type == EVENT_TURN_FAILED;
     }
-    if (n->type != NOTICE_EVENT || news != BACKGROUND_NOTHING)
+    if (changed)
         app_touch_now(app, DIRTY_TITLE | (views_holder(&app->views) ? DIRTY_BODY : 0U));
 }
 
 void notices_take(struct app *app, struct notice *n)
 {
     bool answer = n->type == NOTICE_ANSWER;
-    if (!answer && background_means(n, app->session.id)) {
+    if (!answer && is_of_another(app, n)) {
         take_of_another(app, n);
         notice_free(n);
         return;

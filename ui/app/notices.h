@@ -7,7 +7,8 @@
 /* The note that there is no model. */
 const char *notices_offline(void);
 
-void notices_init(struct app *app);
+/* Takes a page of older events (app_want_older()). */
+app_answer notices_take_older;
 
 /* Applies the notice and frees it. */
 void notices_take(struct app *app, struct notice *n);

@@ -53,64 +53,25 @@ bool panes_open(struct app *app, enum action action, const char *query)
 
 /* Requests of views */
 
-/* Before the open session is replaced, its draft is saved with it. A session that is deleted keeps
- * none: the text comes along. */
-static void leave_for(struct app *app, const void *params)
-{
-    (void)params;
-    app_leave_session(app);
-}
-
-static void leave_to_open(struct app *app, const void *params)
-{
-    const struct session_open_params *p = params;
-    if (p->read_only)
-        way_back_leave(app, p->session);
-    app_leave_session(app);
-}
-
-static void leave_archived(struct app *app, const void *params)
-{
-    if (strcmp(((const struct session_params *)params)->session, app->session.id) == 0)
-        app_leave_session(app);
-}
-
-static void follow(struct app *app, const void *params)
-{
-    (void)params;
-    app_follow(app);
-}
-
-static void redraft(struct app *app, const void *params)
-{
-    if (((const struct compaction_decide_params *)params)->decision == DRAFT_AGAIN)
-        transcript_redraft(app->transcript);
-}
-
 static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
                     view_answer *take)
 {
-    static const struct {
-        const struct operation *operation;
-        void (*prepare)(struct app *app, const void *params);
-    } rows[] = {
-        {&operation_session_open, leave_to_open},     {&operation_session_fork, leave_for},
-        {&operation_session_archive, leave_archived}, {&operation_compaction_run, follow},
-        {&operation_compaction_decide, redraft},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].operation == o)
-            rows[i].prepare(app, params);
-    return asked_start(&app->asked, app->engine, o, params,
-                       (struct asked_request){.view = v, .take_view = take});
-}
-
-static void withdraw(struct app *app, const struct view *v, uint64_t id)
-{
-    if (v)
-        asked_withdraw_view(&app->asked, app->engine, v);
-    else
-        asked_withdraw(&app->asked, app->engine, id);
+    const struct session_open_params *open = o == &operation_session_open ? params : NULL;
+    const struct session_params *archive = o == &operation_session_archive ? params : NULL;
+    const struct compaction_decide_params *draft =
+        o == &operation_compaction_decide ? params : NULL;
+    if (open && open->read_only)
+        way_back_leave(app, open->session);
+    /* Before the open session is replaced, its draft is saved with it. A session that is deleted
+     * keeps none: the text comes along. */
+    if (open || o == &operation_session_fork ||
+        (archive && strcmp(archive->session, app->session.id) == 0))
+        app_leave_session(app);
+    if (o == &operation_compaction_run)
+        app_follow(app);
+    if (draft && draft->decision == DRAFT_AGAIN)
+        transcript_redraft(app->transcript);
+    return asked_start(app, o, params, (struct asked_request){.view = v, .take_view = take});
 }
 
 static void close_view(struct app *app, struct view *v)
@@ -134,15 +95,10 @@ static void note(struct app *app, const char *text)
     app_note(app, STYLE_NOTE, "%s", text);
 }
 
-void panes_forget_find(struct app *app)
+static void find(struct app *app, const char *session_id, const char *text)
 {
     free(app->find_next);
     app->find_next = NULL;
-}
-
-static void find(struct app *app, const char *session_id, const char *text)
-{
-    panes_forget_find(app);
     if (!text)
         return;
     if (!session_id) {
@@ -154,18 +110,9 @@ static void find(struct app *app, const char *session_id, const char *text)
     memcpy(app->find_session, session_id, strnlen(session_id, UUID_LEN));
 }
 
-void panes_page_came(struct app *app)
-{
-    if (!app->find_next || strcmp(app->find_session, app->session.id) != 0)
-        return;
-    auto_free char *text = app->find_next;
-    app->find_next = NULL;
-    find_open(app, text);
-}
-
 static bool works(struct app *app, const char *session_id, bool *waits)
 {
-    const struct background_session *b = background_find(&app->background, session_id);
+    const struct background_session *b = background_find(app, session_id);
     *waits = b && b->waits;
     return b && strcmp(session_id, app->session.id) != 0;
 }
@@ -281,7 +228,7 @@ void panes_init(struct app *app)
                                    .persist = app->options->engine->persist,
                                    .app = app,
                                    .ask = ask,
-                                   .withdraw = withdraw,
+                                   .withdraw = asked_withdraw,
                                    .close = close_view,
                                    .touch = touch,
                                    .drafting = drafting,

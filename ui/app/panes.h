@@ -4,7 +4,7 @@
 
 #include "ui/app/app.h"
 
-/* Once, before anything is opened. */
+/* Once, before anything is opened; dispatch_init() calls it and completes the views' host. */
 void panes_init(struct app *app);
 
 /* Opens the view in place of the one over the transcript. */
@@ -12,9 +12,5 @@ void panes_show(struct app *app, struct view *v);
 
 /* Opens the view of that action with a query or "". False: the action opens no view. */
 bool panes_open(struct app *app, enum action action, const char *query);
-
-/* The first page of a session has come: starts the search that waits for it. */
-void panes_page_came(struct app *app);
-void panes_forget_find(struct app *app);
 
 #endif

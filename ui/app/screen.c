@@ -175,15 +175,21 @@ static char *backend_text(const struct app *app)
     return cleaned(text);
 }
 
-/* Appends the state of this session and of others for the title row; returns its style. */
+/* Appends "read-only, 2 working, 1 waits for you" for the title row; returns its style. */
 static enum style title_badge(const struct app *app, struct buf *out)
 {
+    size_t working = background_count(app, false), waiting = background_count(app, true);
     if (app->read_only)
         buf_addstr(out, _("read-only"));
-    if (app->read_only && background_count(&app->background, app->session.id) > 0)
+    if (app->read_only && working + waiting > 0)
         buf_addstr(out, ", ");
-    bool waits = background_describe(&app->background, app->session.id, out);
-    return waits || app->read_only ? STYLE_WARNING : STYLE_NOTE;
+    if (working > 0)
+        buf_addf(out, ngettext("%zu working", "%zu working", working), working);
+    if (working > 0 && waiting > 0)
+        buf_addstr(out, ", ");
+    if (waiting > 0)
+        buf_addf(out, ngettext("%zu waits for you", "%zu wait for you", waiting), waiting);
+    return waiting > 0 || app->read_only ? STYLE_WARNING : STYLE_NOTE;
 }
 
 static void draw_title(const struct app *app)
@@ -426,7 +432,7 @@ static void draw_status(struct app *app)
         (void)transcript_rows(app->transcript, &rows_shown);
     s.unread = transcript_unread(app->transcript);
     s.stop_key = draft_review_open(&app->draft) ? NULL : stop.data; /* it refuses the draft */
-    if (way_back_known(app) && s.stop_key) {
+    if (app->way_back.places.len > 0 && s.stop_key) {
         s.back_key = s.stop_key;
         s.stop_key = NULL;
     }

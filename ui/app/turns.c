@@ -19,7 +19,7 @@ static void show_jump(struct app *app)
     bool shown = transcript_show_place(app->transcript, &app->jump);
     bool over = shown || app_want_older(app) == 0;
     if (over)
-        jump_forget(app);
+        app->jump = (struct transcript_place){0};
     if (over && !shown)
         memory_view_missed(app->memory);
     app_want_page(app);
@@ -30,17 +30,6 @@ void jump_to(struct app *app, int64_t seq)
 {
     app->jump = (struct transcript_place){.seq = seq};
     show_jump(app);
-}
-
-void jump_page_came(struct app *app)
-{
-    if (app->jump.seq > 0)
-        show_jump(app);
-}
-
-void jump_forget(struct app *app)
-{
-    app->jump = (struct transcript_place){0};
 }
 
 static void copy_id(char out[UUID_LEN + 1], const char *id)
@@ -74,11 +63,6 @@ void way_back_leave(struct app *app, const char *id)
     app->way_back.moving = WAY_OUT;
     app->way_back.left = here(app);
     copy_id(app->way_back.to, id);
-}
-
-bool way_back_known(const struct app *app)
-{
-    return app->way_back.places.len > 0;
 }
 
 static void show_again(struct app *app, const struct place_left *p)
@@ -136,12 +120,6 @@ void way_back_session(struct app *app, const char *id)
         forget_way_back(app);
     if (home && w->left.blank)
         show_again(app, &w->left);
-}
-
-void way_back_draft(struct app *app)
-{
-    if (app->way_back.moving == WAY_HOME)
-        editor_set_caret(app->editor, app->way_back.left.caret);
 }
 
 void way_back_page(struct app *app)
@@ -275,17 +253,37 @@ struct turn_found turns_held(const struct transcript *t, size_t number)
     return found;
 }
 
-/* Calls `take` now, or when all older events have come. */
-static void find_turn(struct app *app, size_t number,
-                      void (*take)(struct app *app, const struct turn_found *found))
+static void fork_after(struct app *app, int64_t event, bool before)
+{
+    const struct session_fork_params params = {app->session.id, event, before};
+    app_leave_session(app);
+    (void)app_ask(app, &operation_session_fork, &params, NULL);
+}
+
+/* Forks after the turn, pins or unpins its message. Waits until all older events have come. */
+static void do_with_turn(struct app *app, const struct operation *o, size_t number)
 {
     if (app_want_older(app) != 0) {
         app->turns.number = number;
-        app->turns.take = take;
+        app->turns.operation = o;
         return;
     }
-    struct turn_found found = turns_held(app->transcript, number);
-    take(app, &found);
+    struct turn_found turn = turns_held(app->transcript, number);
+    bool forks = o == &operation_session_fork;
+    if (turn.seq == 0)
+        app_note(app, STYLE_WARNING,
+                 forks ? ngettext("You have sent %zu message in this session; /fork N copies all "
+                                  "up to the N-th and its answer.",
+                                  "You have sent %zu messages in this session; /fork N copies all "
+                                  "up to the N-th and its answer.",
+                                  turn.count)
+                       : ngettext("You have sent %zu message in this session.",
+                                  "You have sent %zu messages in this session.", turn.count),
+                 turn.count);
+    else if (forks)
+        fork_after(app, turn.number == turn.count ? ALL_EVENTS : turn.last, false);
+    else
+        (void)app_ask(app, o, &(struct compaction_pin_params){.seq = turn.seq}, NULL);
 }
 
 /* Turns are visited oldest first and listed newest first. */
@@ -299,7 +297,7 @@ static void keep_turn(void *context, const struct transcript_turn *turn)
     vec_push(&turns->items, *turn);
 }
 
-void turns_list(struct app *app, struct list *list, const char *prefix)
+void turns_list(struct app *app, struct list *list, const char *prefix, bool forks)
 {
     struct turns turns = {0};
     if (app_want_older(app) != 0) {
@@ -313,46 +311,32 @@ void turns_list(struct app *app, struct list *list, const char *prefix)
             list_add(list, number, turns.items.items[i].text, number);
     }
     vec_release(&turns.items);
+    if (forks && app->meters.compactions > 0 &&
+        strncmp(before_compaction, prefix, strlen(prefix)) == 0)
+        list_add(list, before_compaction, _("the state before the last compaction"),
+                 before_compaction);
 }
 
 bool turns_page_came(struct app *app)
 {
     struct turn_search wanted = app->turns;
-    if ((wanted.number == 0 && !wanted.listed) || app_want_older(app) != 0)
-        return false;
-    turns_forget(app);
-    if (wanted.number > 0)
-        find_turn(app, wanted.number, wanted.take);
-    return wanted.listed;
+    bool found = (wanted.operation || wanted.listed) && app_want_older(app) == 0;
+    if (found)
+        app->turns = (struct turn_search){0};
+    if (found && wanted.operation)
+        do_with_turn(app, wanted.operation, wanted.number);
+    if (app->jump.seq > 0)
+        show_jump(app);
+    return found && wanted.listed;
 }
 
 void turns_forget(struct app *app)
 {
     app->turns = (struct turn_search){0};
+    app->jump = (struct transcript_place){0};
 }
 
-/* /fork */
-
-static void fork_after(struct app *app, int64_t event, bool before)
-{
-    const struct session_fork_params params = {app->session.id, event, before};
-    app_leave_session(app);
-    (void)app_ask(app, &operation_session_fork, &params, NULL);
-}
-
-static void fork_after_turn(struct app *app, const struct turn_found *turn)
-{
-    if (turn->seq == 0)
-        app_note(app, STYLE_WARNING,
-                 ngettext("You have sent %zu message in this session; /fork N copies all up to "
-                          "the N-th and its answer.",
-                          "You have sent %zu messages in this session; /fork N copies all up to "
-                          "the N-th and its answer.",
-                          turn->count),
-                 turn->count);
-    else
-        fork_after(app, turn->number == turn->count ? ALL_EVENTS : turn->last, false);
-}
+/* /fork, /pin and /unpin */
 
 void fork_run(struct app *app, const char *arguments)
 {
@@ -362,58 +346,21 @@ void fork_run(struct app *app, const char *arguments)
     else if (strcmp(arguments, before_compaction) == 0)
         fork_after(app, ALL_EVENTS, true);
     else if (turns_number(arguments, &number))
-        find_turn(app, number, fork_after_turn);
+        do_with_turn(app, &operation_session_fork, number);
     else
         app_note(app, STYLE_WARNING, "%s",
                  _("/fork takes the number of one of your messages, counted from 1, or "
                    "~before-compaction; Tab lists them."));
 }
 
-void fork_list(struct app *app, struct list *list, const char *prefix)
-{
-    turns_list(app, list, prefix);
-    if (strncmp(before_compaction, prefix, strlen(prefix)) == 0 && app->meters.compactions > 0)
-        list_add(list, before_compaction, _("the state before the last compaction"),
-                 before_compaction);
-}
-
-/* /pin and /unpin */
-
-static void send_pin(struct app *app, const struct operation *o, int64_t message)
-{
-    (void)app_ask(app, o, &(struct compaction_pin_params){.seq = message}, NULL);
-}
-
-static void pin_turn(struct app *app, const struct turn_found *turn, const struct operation *o)
-{
-    if (turn->seq == 0)
-        app_note(app, STYLE_WARNING,
-                 ngettext("You have sent %zu message in this session.",
-                          "You have sent %zu messages in this session.", turn->count),
-                 turn->count);
-    else
-        send_pin(app, o, turn->seq);
-}
-
-static void pin_found(struct app *app, const struct turn_found *turn)
-{
-    pin_turn(app, turn, &operation_compaction_pin);
-}
-
-static void unpin_found(struct app *app, const struct turn_found *turn)
-{
-    pin_turn(app, turn, &operation_compaction_unpin);
-}
-
-static void run_pin(struct app *app, const char *arguments, const struct operation *o,
-                    void (*found)(struct app *app, const struct turn_found *turn))
+static void run_pin(struct app *app, const char *arguments, const struct operation *o)
 {
     size_t number;
     app_follow(app);
     if (!*arguments)
-        send_pin(app, o, NEWEST_MESSAGE);
+        (void)app_ask(app, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
     else if (turns_number(arguments, &number))
-        find_turn(app, number, found);
+        do_with_turn(app, o, number);
     else
         app_note(app, STYLE_WARNING, "%s",
                  _("/pin and /unpin take the number of one of your messages, counted from 1; Tab "
@@ -422,10 +369,10 @@ static void run_pin(struct app *app, const char *arguments, const struct operati
 
 void pin_run(struct app *app, const char *arguments)
 {
-    run_pin(app, arguments, &operation_compaction_pin, pin_found);
+    run_pin(app, arguments, &operation_compaction_pin);
 }
 
 void unpin_run(struct app *app, const char *arguments)
 {
-    run_pin(app, arguments, &operation_compaction_unpin, unpin_found);
+    run_pin(app, arguments, &operation_compaction_unpin);
 }

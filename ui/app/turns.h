@@ -37,21 +37,19 @@ bool turns_number(const char *text, size_t *number);
 /* Finds the turn in a transcript that holds all events. */
 struct turn_found turns_held(const struct transcript *t, size_t number);
 
-/* Adds the turns whose number begins with the prefix, newest first. Nothing is added while older
- * events are fetched; the completion then starts again. */
-void turns_list(struct app *app, struct list *list, const char *prefix);
+/* Adds the turns whose number begins with the prefix, newest first, and with `forks` the other
+ * argument of /fork. No turn is added while older events are fetched; the completion then starts
+ * again. */
+void turns_list(struct app *app, struct list *list, const char *prefix, bool forks);
 
-/* Older events have come. True if a list waited for them and all are here. */
+/* Older events have come: the command or the jump that waits for them goes on. True: a list waited
+ * for them, and all are here. */
 bool turns_page_came(struct app *app);
 
-/* The search for a turn is given up. */
+/* Gives these up. */
 void turns_forget(struct app *app);
 
 void fork_run(struct app *app, const char *arguments);
-
-/* Adds the arguments of /fork that begin with the prefix. */
-void fork_list(struct app *app, struct list *list, const char *prefix);
-
 void pin_run(struct app *app, const char *arguments);
 void unpin_run(struct app *app, const char *arguments);
 
@@ -59,21 +57,17 @@ void unpin_run(struct app *app, const char *arguments);
 
 /* Shows the message of that event; older pages are fetched until it is there. */
 void jump_to(struct app *app, int64_t seq);
-void jump_page_came(struct app *app);
-void jump_forget(struct app *app);
 
 /* Esc goes back to the place before a jump, the last jump first. Sending a message, or opening a
  * session in any other way, forgets these places. Call mark before a jump within the open session,
  * leave before another session is opened by its id. */
 void way_back_mark(struct app *app);
 void way_back_leave(struct app *app, const char *id);
-bool way_back_known(const struct app *app);
 bool way_back_go(struct app *app); /* false: there is no place to go back to */
 
-/* Events of opening a session, in their order: it is about to be shown; its draft is in the editor;
- * its newest page has come. Refused: it cannot be opened. */
+/* Events of opening a session, in their order: it is about to be shown; its newest page has come.
+ * Refused: it cannot be opened. */
 void way_back_session(struct app *app, const char *id);
-void way_back_draft(struct app *app);
 void way_back_page(struct app *app);
 void way_back_refused(struct app *app);
 

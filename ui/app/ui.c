@@ -11,10 +11,8 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/app.h"
-#include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/notices.h"
-#include "ui/app/panes.h"
 #include "ui/app/screen.h"
 #include "ui/term/rows.h"
 #include "ui/term/term.h"
@@ -54,10 +52,13 @@ static bool handle_keys(struct app *app)
     struct key key;
     int count = 0;
     for (; count < KEYS_MAX && !app->leaving && term_read(&key); count++) {
-        if (key.code == K_GROUND) /* the terminal reports its background */
-            app_set_ground(app, key.cp == 1);
-        else if (!notification_saw(&app->focus, &key))
+        if (key.code == K_GROUND) { /* the terminal reports its background */
+            app->light_ground = key.cp == 1;
+            if (app->theme_name && strcmp(app->theme_name, THEME_AUTO) == 0)
+                app_set_theme(app, THEME_AUTO);
+        } else if (!notification_saw(&app->focus, &key)) {
             dispatch_key(app, &key);
+        }
     }
     if (term_hung_up()) {
         app->signal_number = SIGHUP;
@@ -103,37 +104,39 @@ static bool run_loop(struct app *app, struct error *e)
     return true;
 }
 
-static void say_assumed(struct app *app)
+/* The notes of the start that depend on the terminal. */
+static void say_terminal(struct app *app)
 {
-    const char *name = getenv("TERM");
-    if (!term_assumed())
-        return;
-    if (name && *name)
+    const char *name = getenv("TERM"), *assumed = term_assumed();
+    auto_free char *note = glyph_note();
+    if (assumed && name && *name)
         app_note(
             app, STYLE_WARNING,
             _("The terminal \"%.60s\" (TERM) is unknown here; it is taken for %s. If the screen "
               "looks wrong, set TERM to another, or use \"tiro --plain\"."),
-            name, term_assumed());
-    else
+            name, assumed);
+    else if (assumed)
         app_note(app, STYLE_WARNING,
                  _("TERM is not set; the terminal is taken for %s. If the screen looks wrong, set "
                    "TERM to its name, or use \"tiro --plain\"."),
-                 term_assumed());
+                 assumed);
+    if (note)
+        app_note(app, STYLE_WARNING, "%s", note);
 }
 
-static int run_app(const struct ui_options *options, struct error *e)
+int ui_run(const struct ui_options *options, struct error *e)
 {
     struct app app;
+    int status = 1;
+    glyph_set_up();
+    if (!signals_init(tty_emergency_release, e))
+        return 1;
+    if (!term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))
+        goto out;
     app_init(&app, options);
-    panes_init(&app);
     dispatch_init(&app);
-    completion_init(&app);
-    notices_init(&app);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
-    say_assumed(&app);
-    auto_free char *note = glyph_note();
-    if (note)
-        app_note(&app, STYLE_WARNING, "%s", note);
+    say_terminal(&app);
     screen_draw(&app);
     struct engine_options engine = *options->engine;
     engine.many = engine.shows_changes = true;
@@ -142,19 +145,9 @@ static int run_app(const struct ui_options *options, struct error *e)
     app_save_draft(&app);
     term_release();
     engine_free(app.engine);
-    int status = app.signal_number ? 128 + app.signal_number : left ? 0 : 1;
+    status = app.signal_number ? 128 + app.signal_number : left ? 0 : 1;
     app_release(&app);
-    return status;
-}
-
-int ui_run(const struct ui_options *options, struct error *e)
-{
-    glyph_set_up();
-    if (!signals_init(tty_emergency_release, e))
-        return 1;
-    int status = 1;
-    if (term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))
-        status = run_app(options, e);
+out:
     signals_release();
     return status;
 }
