@@ -95,11 +95,6 @@ static char *found_text(const struct sessions *s)
     return mem_strndup(hit->snippet + hit->match, hit->len);
 }
 
-static void stay_within(struct sessions *s)
-{
-    s->selected = moves_within((long)s->selected, sessions_count(s));
-}
-
 static void select_entry(struct sessions *s, size_t index)
 {
     s->selected = index;
@@ -171,39 +166,6 @@ void sessions_ask(struct sessions *s)
 
 /* --- answers --- */
 
-/* The entry that the person selected, to find it again in a new listing. */
-struct kept {
-    char id[UUID_LEN + 1]; /* "": none */
-    int64_t seq;           /* 0: a session */
-};
-
-static struct kept keep(const struct sessions *s)
-{
-    struct kept k = {0};
-    struct sessions_entry e = sessions_entry(s, s->selected);
-    if (s->pinned && sessions_selected_id(s))
-        memcpy(k.id, sessions_selected_id(s), sizeof k.id);
-    k.seq = e.hit ? e.hit->seq : 0;
-    return k;
-}
-
-/* An entry that is gone leaves its place to the next one. */
-static void find_again(struct sessions *s, const struct kept *k)
-{
-    size_t count = sessions_count(s);
-    for (size_t i = 0; i < count && *k->id; i++) {
-        struct sessions_entry e = sessions_entry(s, i);
-        if (strcmp(e.session ? e.session->id : e.hit->session_id, k->id) == 0 &&
-            (e.session ? 0 : e.hit->seq) == k->seq) {
-            s->selected = i;
-            return;
-        }
-    }
-    if (!*k->id)
-        s->selected = 0;
-    stay_within(s);
-}
-
 /* A failure is told unless the foot has a message that the person still needs. */
 static bool is_answered(struct sessions *s, struct sessions_question *q, const char *words)
 {
@@ -213,37 +175,43 @@ static bool is_answered(struct sessions *s, struct sessions_question *q, const c
     return !words;
 }
 
-static bool take_list(struct view *view, struct operation_answer *a, const char *words)
+/* The entry that the person selected stays so in a new listing; one that is gone leaves its place
+ * to the next. */
+static bool take_entries(struct view *view, struct operation_answer *a, const char *words)
 {
     struct sessions *s = of(view);
-    struct session_list_result *found = a->result;
-    struct kept k = keep(s);
-    if (!is_answered(s, &s->list_question, words))
+    bool list = a->request->operation == &operation_session_list;
+    const struct search_hit *hit = sessions_entry(s, s->selected).hit;
+    auto_free char *id = s->pinned ? mem_strdup(sessions_selected_id(s)) : NULL;
+    int64_t seq = hit ? hit->seq : 0;
+    if (!is_answered(s, list ? &s->list_question : &s->search_question, words))
         return true;
-    session_list_release(&s->list);
-    s->list = found->sessions;
-    found->sessions = (struct session_list){0};
-    s->matching = found->total;
-    if (*editor_text(s->query) == '\0')
-        s->all = found->total;
-    s->listed = true;
-    find_again(s, &k);
-    sessions_ask(s);
-    return true;
-}
-
-static bool take_hits(struct view *view, struct operation_answer *a, const char *words)
-{
-    struct sessions *s = of(view);
-    struct session_search_result *found = a->result;
-    struct kept k = keep(s);
-    if (!is_answered(s, &s->search_question, words))
-        return true;
-    search_hits_release(&s->hits);
-    s->hits = found->matches;
-    found->matches = (struct search_hits){0};
-    s->more_hits = found->more;
-    find_again(s, &k);
+    if (list) {
+        struct session_list_result *found = a->result;
+        session_list_release(&s->list);
+        s->list = found->sessions;
+        found->sessions = (struct session_list){0};
+        s->matching = found->total;
+        if (*editor_text(s->query) == '\0')
+            s->all = found->total;
+        s->listed = true;
+    } else {
+        struct session_search_result *found = a->result;
+        search_hits_release(&s->hits);
+        s->hits = found->matches;
+        found->matches = (struct search_hits){0};
+        s->more_hits = found->more;
+    }
+    size_t count = sessions_count(s), i = 0;
+    for (; id && i < count; i++) {
+        struct sessions_entry e = sessions_entry(s, i);
+        if (strcmp(e.session ? e.session->id : e.hit->session_id, id) == 0 &&
+            (e.session ? 0 : e.hit->seq) == seq)
+            break;
+    }
+    if (!id || i < count)
+        s->selected = id ? i : 0;
+    s->selected = moves_within((long)s->selected, count);
     sessions_ask(s);
     return true;
 }
@@ -292,18 +260,7 @@ static void forget_session(struct sessions *s, const char *id)
     if (strcmp(s->previewed.id, id) == 0)
         forget_preview(s);
     s->all -= s->all > 0;
-    stay_within(s);
-}
-
-/* At once: the next key may be the same one, and would do the same again. */
-static void mark_archived(struct sessions *s, const char *id, bool archived)
-{
-    for (size_t i = 0; i < s->list.items.len; i++)
-        if (strcmp(s->list.items.items[i].id, id) == 0)
-            s->list.items.items[i].archived_ms = archived ? clock_wall_ms() : 0;
-    for (size_t i = 0; i < s->hits.items.len; i++)
-        if (strcmp(s->hits.items.items[i].session_id, id) == 0)
-            s->hits.items.items[i].archived = archived;
+    s->selected = moves_within((long)s->selected, sessions_count(s));
 }
 
 /* The request of the input was done, or failed: then the line stays. */
@@ -339,11 +296,18 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
     if (words)
         return true;
     const char *id = ((const struct session_changed *)a->result)->id;
-    if (done == &operation_session_archive)
+    bool archived = done == &operation_session_archive;
+    if (archived)
         s->shows_archived = true; /* the same key takes it back */
-    if (done == &operation_session_archive || done == &operation_session_unarchive)
-        mark_archived(s, id, done == &operation_session_archive);
-    else if (done == &operation_session_delete)
+    bool marked = archived || done == &operation_session_unarchive;
+    /* At once: the next key may be the same one, and would do the same again. */
+    for (size_t i = 0; marked && i < s->list.items.len; i++)
+        if (strcmp(s->list.items.items[i].id, id) == 0)
+            s->list.items.items[i].archived_ms = archived ? clock_wall_ms() : 0;
+    for (size_t i = 0; marked && i < s->hits.items.len; i++)
+        if (strcmp(s->hits.items.items[i].session_id, id) == 0)
+            s->hits.items.items[i].archived = archived;
+    if (done == &operation_session_delete)
         forget_session(s, id);
     forget_question(s, &s->list_question);
     forget_question(s, &s->search_question);
@@ -370,29 +334,24 @@ static bool take_export(struct view *view, struct operation_answer *a, const cha
 
 /* --- the line that is asked for --- */
 
-/* A found place knows less of its session than a row of the list. */
-static void set_target(struct sessions *s)
+static void open_input(struct sessions *s, enum sessions_input input)
 {
     struct sessions_entry e = sessions_entry(s, s->selected);
     const struct session_info *known = e.session;
+    if (!e.session && !e.hit)
+        return;
+    /* a found place knows less of its session than a row of the list */
     if (e.hit && strcmp(s->previewed.id, e.hit->session_id) == 0)
         known = &s->previewed;
     session_info_release(&s->target);
     if (known) {
         s->target = session_info_clone(known);
-        return;
+    } else {
+        session_info_init(&s->target);
+        memcpy(s->target.id, e.hit->session_id, sizeof s->target.id);
+        free(s->target.title);
+        s->target.title = mem_strdup(e.hit->title ? e.hit->title : "");
     }
-    session_info_init(&s->target);
-    memcpy(s->target.id, e.hit->session_id, sizeof s->target.id);
-    free(s->target.title);
-    s->target.title = mem_strdup(e.hit->title ? e.hit->title : "");
-}
-
-static void open_input(struct sessions *s, enum sessions_input input)
-{
-    if (!sessions_selected_id(s))
-        return;
-    set_target(s);
     s->input = input;
     s->sent = 0;
     s->pinned = true;
@@ -433,36 +392,31 @@ static uint64_t send_labels(struct sessions *s, const char *text)
 }
 
 /* The line stays until its request is answered. */
-static void send_input(struct sessions *s)
+static void input_key(struct sessions *s, enum action action, const struct key *key)
 {
     const char *text = editor_text(s->line), *id = s->target.id;
-    s->sent = 0;
-    if (s->input == INPUT_TITLE && strcmp(s->target.title, text) != 0)
+    enum sessions_input input = s->input;
+    bool asks = input == INPUT_DELETE, mine;
+    bool sends = asks ? hint_answer(action, key) == HINT_YES : action == ACTION_SEND && !s->sent;
+    if (action == ACTION_CANCEL || (asks && hint_answer(action, key) == HINT_NO))
+        s->input = INPUT_NONE;
+    else if (!sends && !asks && !s->sent) /* a text that was sent is not changed any more */
+        (void)browser_edit(s->line, INPUT_BYTES, action, key, &mine);
+    else if (!sends)
+        return;
+    else if (input == INPUT_TITLE && strcmp(s->target.title, text) != 0)
         s->sent = change(s, &operation_session_rename, &(struct session_rename_params){id, text});
-    else if (s->input == INPUT_LABELS)
+    else if (input == INPUT_LABELS)
         s->sent = send_labels(s, text);
-    else if (s->input == INPUT_DELETE)
-        s->sent = change(s, &operation_session_delete, &(struct session_params){id});
-    else if (s->input == INPUT_FILE && *text)
+    else if (asks)
+        (void)change(s, &operation_session_delete, &(struct session_params){id});
+    else if (input == INPUT_FILE && *text)
         s->sent = view_ask(&s->view, &operation_session_export,
                            &(struct session_export_params){
                                .session = id, .path = text, .format = export_format_of_path(text)},
                            take_export);
-    if (s->sent == 0 || s->input == INPUT_DELETE) {
-        s->sent = 0;
+    if (sends && s->sent == 0)
         s->input = INPUT_NONE;
-    }
-}
-
-static void input_key(struct sessions *s, enum action action, const struct key *key)
-{
-    bool asks = s->input == INPUT_DELETE, mine;
-    if (action == ACTION_CANCEL || (asks && hint_answer(action, key) == HINT_NO))
-        s->input = INPUT_NONE;
-    else if (asks ? hint_answer(action, key) == HINT_YES : action == ACTION_SEND && !s->sent)
-        send_input(s);
-    else if (!asks && !s->sent) /* a text that was sent is not changed any more */
-        (void)browser_edit(s->line, INPUT_BYTES, action, key, &mine);
     if (s->input == INPUT_NONE)
         s->sent = 0;
 }
@@ -488,88 +442,22 @@ static void ask_to_open(struct sessions *s, const struct operation *o, const voi
 }
 
 /* The text that was found is looked for again in the open session. */
-static void open_session(struct view *view, bool read_only)
+static void open_session(struct sessions *s, bool read_only)
 {
-    struct sessions *s = of(view);
-    const struct view_host *host = view->host;
+    const struct view_host *host = s->view.host;
     const struct session_open_params params = {.session = sessions_selected_id(s),
                                                .read_only = read_only};
     auto_free char *found = found_text(s);
     if (!params.session)
         return;
     if (strcmp(params.session, host->session->id) == 0 && *host->read_only == read_only) {
-        view_close(view);
+        view_close(&s->view);
         if (found)
             host->find(host->app, NULL, found);
     } else if (!s->opening) {
         host->find(host->app, params.session, found);
         ask_to_open(s, &operation_session_open, &params);
     }
-}
-
-static void resume(struct view *view)
-{
-    open_session(view, false);
-}
-
-static void open_read_only(struct view *view)
-{
-    open_session(view, true);
-}
-
-/* A found place is forked up to there. */
-static void fork_session(struct view *view)
-{
-    struct sessions *s = of(view);
-    const struct search_hit *hit = sessions_entry(s, s->selected).hit;
-    const struct session_fork_params params = {.session = sessions_selected_id(s),
-                                               .at = hit ? hit->seq : 0};
-    if (params.session && !s->opening)
-        ask_to_open(s, &operation_session_fork, &params);
-}
-
-/* Where sessions are not kept, archiving one deletes it. */
-static void archive(struct view *view)
-{
-    struct sessions *s = of(view);
-    struct sessions_entry e = sessions_entry(s, s->selected);
-    const struct session_params params = {sessions_selected_id(s)};
-    if (!params.session)
-        return;
-    bool archived = e.session ? e.session->archived_ms > 0 : e.hit->archived;
-    if (view->host->persist)
-        (void)change(s, archived ? &operation_session_unarchive : &operation_session_archive,
-                     &params);
-    else
-        open_input(s, INPUT_DELETE);
-}
-
-static void show_archived(struct view *view)
-{
-    struct sessions *s = of(view);
-    s->shows_archived = !s->shows_archived;
-    say(s, STYLE_NOTE, s->shows_archived ? _("Archived sessions are shown.") : NULL);
-    sessions_ask(s);
-}
-
-static void rename_session(struct view *view)
-{
-    open_input(of(view), INPUT_TITLE);
-}
-
-static void label(struct view *view)
-{
-    open_input(of(view), INPUT_LABELS);
-}
-
-static void export_selected(struct view *view)
-{
-    open_input(of(view), INPUT_FILE);
-}
-
-static void delete_session(struct view *view)
-{
-    open_input(of(view), INPUT_DELETE);
 }
 
 /* --- keys --- */
@@ -581,40 +469,69 @@ static void query_changed(struct sessions *s)
     sessions_ask(s);
 }
 
-static void cancel(struct view *view)
+static bool act(struct sessions *s, enum action action)
 {
-    struct sessions *s = of(view);
-    if (s->in_preview) {
-        s->in_preview = false;
-    } else if (*editor_text(s->query)) {
-        editor_set(s->query, "");
-        query_changed(s);
-    } else {
-        view_close(view);
+    struct sessions_entry e = sessions_entry(s, s->selected);
+    const char *id = sessions_selected_id(s);
+    const struct session_params params = {id};
+    const struct session_fork_params fork = {.session = id, .at = e.hit ? e.hit->seq : 0};
+    bool archived = e.session ? e.session->archived_ms > 0 : e.hit && e.hit->archived;
+    switch (action) {
+    case ACTION_SEND:
+    case ACTION_SESSION_READ:
+        open_session(s, action == ACTION_SESSION_READ);
+        break;
+    case ACTION_CANCEL:
+        if (s->in_preview) {
+            s->in_preview = false;
+        } else if (*editor_text(s->query)) {
+            editor_set(s->query, "");
+            query_changed(s);
+        } else {
+            view_close(&s->view);
+        }
+        break;
+    case ACTION_CLEAR:
+    case ACTION_SESSIONS:
+        view_close(&s->view);
+        break;
+    case ACTION_COMPLETE:
+    case ACTION_FIND_NEWER:
+        s->in_preview = !s->in_preview && s->layout.place != PREVIEW_NONE;
+        break;
+    case ACTION_SESSION_FORK: /* a found place is forked up to there */
+        if (id && !s->opening)
+            ask_to_open(s, &operation_session_fork, &fork);
+        break;
+    case ACTION_SESSION_ARCHIVE: /* where sessions are not kept, this deletes one */
+        if (!s->view.host->persist)
+            open_input(s, INPUT_DELETE);
+        else if (id)
+            (void)change(s, archived ? &operation_session_unarchive : &operation_session_archive,
+                         &params);
+        break;
+    case ACTION_SESSION_ARCHIVED:
+        s->shows_archived = !s->shows_archived;
+        say(s, STYLE_NOTE, s->shows_archived ? _("Archived sessions are shown.") : NULL);
+        sessions_ask(s);
+        break;
+    case ACTION_SESSION_RENAME:
+        open_input(s, INPUT_TITLE);
+        break;
+    case ACTION_SESSION_LABEL:
+        open_input(s, INPUT_LABELS);
+        break;
+    case ACTION_SESSION_EXPORT:
+        open_input(s, INPUT_FILE);
+        break;
+    case ACTION_SESSION_DELETE:
+        open_input(s, INPUT_DELETE);
+        break;
+    default:
+        return false;
     }
+    return true;
 }
-
-static void change_side(struct view *view)
-{
-    struct sessions *s = of(view);
-    s->in_preview = !s->in_preview && s->layout.place != PREVIEW_NONE;
-}
-
-static const struct view_key keys[] = {{ACTION_SEND, resume},
-                                       {ACTION_CANCEL, cancel},
-                                       {ACTION_CLEAR, view_close},
-                                       {ACTION_SESSIONS, view_close},
-                                       {ACTION_COMPLETE, change_side},
-                                       {ACTION_FIND_NEWER, change_side},
-                                       {ACTION_SESSION_READ, open_read_only},
-                                       {ACTION_SESSION_FORK, fork_session},
-                                       {ACTION_SESSION_RENAME, rename_session},
-                                       {ACTION_SESSION_LABEL, label},
-                                       {ACTION_SESSION_ARCHIVE, archive},
-                                       {ACTION_SESSION_ARCHIVED, show_archived},
-                                       {ACTION_SESSION_EXPORT, export_selected},
-                                       {ACTION_SESSION_DELETE, delete_session},
-                                       {ACTION_NONE, NULL}};
 
 /* Emacs' keys move everywhere, vi's letters in the preview. */
 static bool move_by_key(struct sessions *s, enum action action, const struct key *key)
@@ -650,7 +567,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
         view_close(view);
     else if (s->input != INPUT_NONE)
         input_key(s, action, key);
-    else if (!view_run_action(view, keys, action) && !move_by_key(s, action, key) &&
+    else if (!act(s, action) && !move_by_key(s, action, key) &&
              browser_edit(s->query, QUERY_BYTES, action, key, &mine))
         query_changed(s);
     return true;
@@ -668,7 +585,7 @@ static void click(struct view *view, int row, int col)
     if (entry == SIZE_MAX)
         return;
     if (entry == s->selected)
-        resume(view);
+        open_session(s, false);
     else
         select_entry(s, entry);
 }
@@ -719,8 +636,8 @@ struct view *sessions_new(const struct view_host *host, const char *query)
         .line = editor_new(),
         .preview = transcript_new(),
         .all = -1,
-        .list_question = {.operation = &operation_session_list, .take = take_list},
-        .search_question = {.operation = &operation_session_search, .take = take_hits},
+        .list_question = {.operation = &operation_session_list, .take = take_entries},
+        .search_question = {.operation = &operation_session_search, .take = take_entries},
         .preview_question = {.operation = &operation_session_history, .take = take_preview}};
     session_info_init(&s->previewed);
     session_info_init(&s->target);

@@ -56,25 +56,20 @@ static void write_labels(const struct session_info *info, struct buf *out)
         buf_addf(out, "%s#%.*s", out->len > 0 ? " " : "", (int)strcspn(at, " "), at);
 }
 
-static void write_state(const struct sessions *s, const struct session_info *info, struct buf *out)
-{
-    const struct view_host *host = s->view.host;
-    bool waits = false, works = host->works && host->works(host->app, info->id, &waits);
-    const char *words[] = {strcmp(info->id, host->session->id) == 0 ? _("open") : NULL,
-                           works ? waits ? _("waits for you") : _("working") : NULL,
-                           info->archived_ms > 0 ? _("archived") : NULL};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i])
-            buf_addf(out, "%s%s", out->len > 0 ? ", " : "", words[i]);
-}
-
 static void write_field(const struct sessions *s, const struct session_info *info, size_t field,
                         struct buf *out)
 {
+    const struct view_host *host = s->view.host;
     const struct usage *u = &info->usage;
+    bool waits = false, works = host->works && host->works(host->app, info->id, &waits);
+    const char *const states[] = {strcmp(info->id, host->session->id) == 0 ? _("open") : NULL,
+                                  works ? waits ? _("waits for you") : _("working") : NULL,
+                                  info->archived_ms > 0 ? _("archived") : NULL};
     switch (field) {
     case STATE:
-        write_state(s, info, out);
+        for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+            if (states[i])
+                buf_addf(out, "%s%s", out->len > 0 ? ", " : "", states[i]);
         break;
     case AGE:
         format_age(out, info->updated_ms, clock_wall_ms());
@@ -98,28 +93,23 @@ static void write_field(const struct sessions *s, const struct session_info *inf
     }
 }
 
-/* Of a found place: the speaker, its age, the session, whether that is archived. */
-static void write_hit_field(const struct search_hit *hit, size_t field, struct buf *out)
-{
-    const char *const texts[] = {hit->role == ROLE_USER        ? _("you")
-                                 : hit->role == ROLE_ASSISTANT ? _("tiro")
-                                                               : _("tool"),
-                                 NULL, hit->title && *hit->title ? hit->title : _("(untitled)"),
-                                 hit->archived ? _("archived") : NULL};
-    if (field == 1)
-        format_age(out, hit->at_ms, clock_wall_ms());
-    else if (field < sizeof texts / sizeof *texts && texts[field])
-        buf_addstr(out, texts[field]);
-}
-
-/* Clean; the caller frees. */
+/* Clean; the caller frees. A found place has the speaker, its age, the session, whether that is
+ * archived. */
 static char *field_text(const struct sessions *s, struct sessions_entry e, size_t field)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
     if (e.session)
         write_field(s, e.session, field, &out);
-    else if (e.hit)
-        write_hit_field(e.hit, field, &out);
+    else if (e.hit && field == 1)
+        format_age(&out, e.hit->at_ms, clock_wall_ms());
+    else if (e.hit && field == 0)
+        buf_addstr(&out, e.hit->role == ROLE_USER        ? _("you")
+                         : e.hit->role == ROLE_ASSISTANT ? _("tiro")
+                                                         : _("tool"));
+    else if (e.hit && field == 2)
+        buf_addstr(&out, e.hit->title && *e.hit->title ? e.hit->title : _("(untitled)"));
+    else if (e.hit && field == 3 && e.hit->archived)
+        buf_addstr(&out, _("archived"));
     return sessions_clean(out.data);
 }
 
@@ -149,11 +139,6 @@ static struct line line_at(const struct sessions *s, size_t line)
     return (struct line){line < found ? LINE_HIT : LINE_NONE, listed + line};
 }
 
-static size_t line_of_entry(const struct sessions *s, size_t entry)
-{
-    return entry < s->list.items.len ? entry : entry + has_more(s) + 1;
-}
-
 size_t sessions_list_at(const struct sessions *s, int row)
 {
     if (row < 0 || row >= s->layout.list_rows)
@@ -168,13 +153,13 @@ static void keep_in_view(struct sessions *s)
 {
     size_t rows = s->layout.list_rows > 0 ? (size_t)s->layout.list_rows : 1;
     size_t count = sessions_count(s), listed = s->list.items.len, at = s->selected;
-    size_t line = line_of_entry(s, at), from = line, to = line;
-    size_t last = count > 0 ? line_of_entry(s, count - 1) + (has_more(s) && count == listed) : 0;
-    if (rows > 1 && has_more(s) && at + 1 == listed)
+    size_t more = has_more(s), lines = count + more + (count > listed);
+    size_t line = at < listed ? at : at + more + 1, from = line, to = line;
+    if (rows > 1 && more > 0 && at + 1 == listed)
         to++;
     if (count > 0 && at == listed && line > 0)
         from--;
-    s->top = moves_keep_in_view(s->top, from, to, last + 1, rows);
+    s->top = moves_keep_in_view(s->top, from, to, lines, rows);
 }
 
 /* --- columns: as wide as the widest text in view --- */
