@@ -156,8 +156,6 @@ TEST(the_highest_that_does_not_pass_has_the_keyboard)
     assert_ptr_equal(views_holder(&stack), &fakes[VIEW_PANE].view);
     fakes[VIEW_PANE].shown = false;
     assert_ptr_equal(views_holder(&stack), &fakes[VIEW_FIND].view);
-    assert_ptr_equal(views_holder_over(&stack, &fakes[VIEW_DRAFT].view), &fakes[VIEW_FIND].view);
-    assert_null(views_holder_over(&stack, &fakes[VIEW_FIND].view));
 }
 
 /* A question that waits is not answered by opening something. */
@@ -172,7 +170,7 @@ TEST(what_is_opened_closes_what_stands_over_it)
     assert_ptr_equal(stack.at[VIEW_COVER], &another.view);
     assert_true(fakes[VIEW_QUESTION].shown);
     assert_int_equal(fakes[VIEW_PANE].left, 0);
-    views_close_over(&stack, &fakes[VIEW_PANE].view);
+    views_close_from(&stack, VIEW_PANE + 1);
     assert_int_equal(another.freed, 1);
     assert_ptr_equal(last_gone, &another.view);
     assert_null(views_shown(&stack, VIEW_COVER));
@@ -239,20 +237,13 @@ TEST(a_view_that_needs_the_keys_is_due_with_them)
     assert_int_equal(fakes[VIEW_DRAFT].ticks, 1);
 }
 
-static void run(struct view *view)
-{
-    of(view)->ran++;
-}
-
 TEST(letters_of_the_configuration_come_before_actions)
 {
-    static const struct view_key keys[] = {
-        {ACTION_JUMP, run}, {ACTION_CANCEL, run}, {ACTION_NONE, NULL}};
-    struct fake *f = &fakes[VIEW_COVER];
+    const struct view *view = &fakes[VIEW_COVER].view;
     const struct key o = {.code = K_CHAR, .cp = 'o'}, x = {.code = K_CHAR, .cp = 'x'};
-    assert_true(view_run_key(&f->view, keys, ACTION_NONE, &o)); /* as [keys] has it at first */
-    assert_false(view_run_key(&f->view, keys, ACTION_NONE, &x));
-    assert_true(view_run_key(&f->view, keys, ACTION_CANCEL, &x));
-    assert_false(view_run_action(&f->view, keys, ACTION_NONE));
-    assert_int_equal(f->ran, 2);
+    assert_int_equal(view_action(view, ACTION_NONE, &o),
+                     ACTION_JUMP); /* as [keys] has it at first */
+    assert_int_equal(view_action(view, ACTION_NONE, &x), ACTION_NONE);
+    assert_int_equal(view_action(view, ACTION_CANCEL, &x), ACTION_CANCEL);
+    assert_int_equal(view_action(view, ACTION_CANCEL, &o), ACTION_JUMP);
 }

@@ -102,40 +102,37 @@ static void edit(struct app *app, enum action action, const struct key *key)
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-static void older(struct view *view)
-{
-    step(view->host->app, true);
-}
-
-static void newer(struct view *view)
-{
-    step(view->host->app, false);
-}
-
-/* In an empty line, Up brings the former text back. */
-static void up(struct view *view)
-{
-    struct app *app = view->host->app;
-    if (!is_empty(app) || !app->find.former) {
-        step(app, true);
-        return;
-    }
-    editor_set(app->find.line, app->find.former);
-    app_touch_now(app, DIRTY_STATUS);
-}
-
-static const struct view_key keys[] = {
-    {ACTION_CANCEL, close_line}, {ACTION_CLEAR, close_line}, {ACTION_UP, up},
-    {ACTION_SEND, older},        {ACTION_FIND, older},       {ACTION_FIND_NEWER, newer},
-    {ACTION_NEWLINE, newer},     {ACTION_DOWN, newer},       {ACTION_NONE, NULL}};
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN || action == ACTION_SCROLL_UP ||
-        action == ACTION_SCROLL_DOWN)
+    struct app *app = view->host->app;
+    switch (action) {
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+    case ACTION_SCROLL_UP:
+    case ACTION_SCROLL_DOWN:
         return false; /* they scroll the transcript */
-    if (!view_run_action(view, keys, action))
-        edit(view->host->app, action, key);
+    case ACTION_CANCEL:
+    case ACTION_CLEAR:
+        close_line(view);
+        break;
+    case ACTION_UP:
+        if (is_empty(app) && app->find.former) {
+            editor_set(app->find.line, app->find.former);
+            app_touch_now(app, DIRTY_STATUS);
+            break;
+        } /* fallthrough */
+    case ACTION_SEND:
+    case ACTION_FIND:
+        step(app, true);
+        break;
+    case ACTION_FIND_NEWER:
+    case ACTION_NEWLINE:
+    case ACTION_DOWN:
+        step(app, false);
+        break;
+    default:
+        edit(app, action, key);
+    }
     return true;
 }
 

@@ -172,7 +172,7 @@ static bool take_titles(struct app *app, struct operation_answer *a, const char 
 static void came(struct app *app, struct view *v)
 {
     const struct session_filter newest = {.limit = TITLES_LISTED};
-    views_close_over(&app->views, v);
+    views_close_from(&app->views, (enum view_layer)(v->ops->layer + 1));
     if (!app->sessions_known)
         (void)app_ask(app, &operation_session_list, &newest, take_titles);
 }

@@ -21,7 +21,7 @@ static void show_jump(struct app *app)
     if (over)
         app->jump = (struct transcript_place){0};
     if (over && !shown)
-        memory_view_missed(app->memory);
+        memory_view_say(app->memory, _("The message no longer exists."));
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }

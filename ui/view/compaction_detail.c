@@ -302,13 +302,12 @@ static const struct rows *rows(struct view *view)
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct compaction_detail *d = of(view);
-    enum action letter = keymap_find_in(view->host->keymap, key, KEYS_READING);
     const struct dropped_message *m = message_of(d, outline_chosen(d->outline));
     if (action == ACTION_HELP)
         return false;
     if (!d->failed)
         remark_set(&d->remark, STYLE_NOTE, NULL);
-    switch (letter != ACTION_NONE ? letter : action) {
+    switch (view_action(view, action, key)) {
     case ACTION_CANCEL:
     case ACTION_CLEAR:
         view_close(view);

@@ -219,18 +219,6 @@ static char *forecast_text(const struct context_view *v)
                       v->going, before, arrow, after);
 }
 
-static void add_stopped(struct context_view *v)
-{
-    AUTO(buf_release) struct buf key = BUF_INIT;
-    if (!v->view.host->meters->suspended || v->height < LOW)
-        return;
-    keymap_describe_first(v->view.host->keymap, ACTION_CONTEXT_COMPACT, &key);
-    auto_free char *text = mem_printf(
-        _("automatic compaction has stopped after failures; if %s succeeds, it starts again"),
-        key.len > 0 ? key.data : "/compact");
-    remark_row(&v->rows, text, STYLE_WARNING, (size_t)v->width);
-}
-
 /* --- parts ------------------------------------------------------------------------------------ */
 
 static int64_t part_key(void *view, size_t index)
@@ -356,13 +344,6 @@ static void part_heading(void *view, size_t part, const struct outline_look *loo
         message_row_figure(out, figure.data, share, side);
 }
 
-/* NULL: there are no parts. */
-static const struct context_part *chosen_part(const struct context_view *v)
-{
-    size_t chosen = outline_chosen(v->outline);
-    return chosen < v->context.parts.len ? &v->context.parts.items[chosen] : NULL;
-}
-
 /* --- all rows --------------------------------------------------------------------------------- */
 
 static void add_foot(struct context_view *v)
@@ -408,7 +389,14 @@ static const struct rows *rows(struct view *view)
         auto_free char *text = forecast_text(v);
         remark_row(&v->rows, text, STYLE_NOTE, (size_t)v->width);
     }
-    add_stopped(v);
+    if (view->host->meters->suspended && v->height >= LOW) {
+        AUTO(buf_release) struct buf key = BUF_INIT;
+        keymap_describe_first(view->host->keymap, ACTION_CONTEXT_COMPACT, &key);
+        auto_free char *text = mem_printf(
+            _("automatic compaction has stopped after failures; if %s succeeds, it starts again"),
+            key.len > 0 ? key.data : "/compact");
+        remark_row(&v->rows, text, STYLE_WARNING, (size_t)v->width);
+    }
     v->head_rows = (int)v->rows.list.len;
     int foot = v->height > v->head_rows + 1, body = v->height - v->head_rows - foot;
     if (body > 0 && v->known) {
@@ -508,45 +496,6 @@ static void notice(struct view *view, struct notice *n)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static void toggle(struct view *view)
-{
-    (void)outline_toggle(of(view)->outline);
-}
-
-static void pin(struct view *view)
-{
-    const struct context_part *p = chosen_part(of(view));
-    if (!p || p->kind != CONTEXT_MESSAGE || p->seq <= 0 || p->role == ROLE_TOOL) {
-        remark_set(&of(view)->remark, STYLE_NOTE,
-                   _("Only your messages and answers can be pinned."));
-        return;
-    }
-    (void)view_ask(view, p->pinned ? &operation_compaction_unpin : &operation_compaction_pin,
-                   &(struct compaction_pin_params){.seq = p->seq}, changed);
-}
-
-static void ask_compact(struct view *view)
-{
-    struct context_view *v = of(view);
-    v->asks_compact = v->context.mode != NULL;
-    if (!v->asks_compact)
-        remark_set(&v->remark, STYLE_NOTE, _("Conversations are not shortened here."));
-}
-
-static void undo(struct view *view)
-{
-    (void)view_ask(view, &operation_compaction_undo, NULL, changed);
-}
-
-static void jump(struct view *view)
-{
-    const struct context_part *p = chosen_part(of(view));
-    if (p && p->seq > 0)
-        view_jump(view, p->seq);
-    else
-        remark_set(&of(view)->remark, STYLE_NOTE, _("This is not a message of the conversation."));
-}
-
 /* To the next part that a compaction would drop (n), or to the one before (N). */
 static bool move_to_going(struct context_view *v, const struct key *key)
 {
@@ -564,18 +513,55 @@ static bool move_to_going(struct context_view *v, const struct key *key)
     return true;
 }
 
+static void act(struct context_view *v, enum action action, const struct key *key)
+{
+    size_t chosen = outline_chosen(v->outline);
+    const struct context_part *p =
+        chosen < v->context.parts.len ? &v->context.parts.items[chosen] : NULL;
+    const char *why_not = NULL;
+    switch (action) {
+    case ACTION_CANCEL:
+    case ACTION_CLEAR:
+    case ACTION_CONTEXT:
+        view_close(&v->view);
+        return;
+    case ACTION_SEND:
+    case ACTION_TOGGLE:
+        (void)outline_toggle(v->outline);
+        break;
+    case ACTION_CONTEXT_PIN:
+        if (p && p->kind == CONTEXT_MESSAGE && p->seq > 0 && p->role != ROLE_TOOL)
+            (void)view_ask(&v->view,
+                           p->pinned ? &operation_compaction_unpin : &operation_compaction_pin,
+                           &(struct compaction_pin_params){.seq = p->seq}, changed);
+        else
+            why_not = _("Only your messages and answers can be pinned.");
+        break;
+    case ACTION_CONTEXT_COMPACT:
+        v->asks_compact = v->context.mode != NULL;
+        if (!v->asks_compact)
+            why_not = _("Conversations are not shortened here.");
+        break;
+    case ACTION_CONTEXT_UNCOMPACT:
+        (void)view_ask(&v->view, &operation_compaction_undo, NULL, changed);
+        break;
+    case ACTION_JUMP:
+        if (p && p->seq > 0) {
+            view_jump(&v->view, p->seq);
+            return;
+        }
+        why_not = _("This is not a message of the conversation.");
+        break;
+    default:
+        if (!move_to_going(v, key))
+            (void)outline_key(v->outline, action, key);
+    }
+    if (why_not)
+        remark_set(&v->remark, STYLE_NOTE, why_not);
+}
+
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    static const struct view_key keys[] = {{ACTION_CANCEL, view_close},
-                                           {ACTION_CLEAR, view_close},
-                                           {ACTION_CONTEXT, view_close},
-                                           {ACTION_SEND, toggle},
-                                           {ACTION_TOGGLE, toggle},
-                                           {ACTION_CONTEXT_PIN, pin},
-                                           {ACTION_CONTEXT_COMPACT, ask_compact},
-                                           {ACTION_CONTEXT_UNCOMPACT, undo},
-                                           {ACTION_JUMP, jump},
-                                           {ACTION_NONE, NULL}};
     struct context_view *v = of(view);
     if (action == ACTION_HELP)
         return false;
@@ -588,8 +574,8 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
         /* the card in the transcript shows its progress */
         (void)view_ask(view, &operation_compaction_run, NULL, NULL);
         view_close(view);
-    } else if (!view_run_key(view, keys, action, key) && !move_to_going(v, key)) {
-        (void)outline_key(v->outline, action, key);
+    } else {
+        act(v, view_action(view, action, key), key);
     }
     return true;
 }

@@ -126,11 +126,6 @@ size_t list_count(const struct list *l)
     return l->shown.len;
 }
 
-bool list_is_popup(const struct list *l)
-{
-    return l->mode == LIST_POPUP;
-}
-
 const char *list_value(const struct list *l)
 {
     return l->shown.len > 0 ? l->all.items[l->shown.items[l->selected]].value : NULL;
@@ -143,17 +138,6 @@ static void move(struct list *l, long by)
         l->top = moves_within((long)l->top + by, read > l->page ? read - l->page + 1 : 1);
     else
         l->selected = moves_within((long)l->selected + by, l->shown.len);
-}
-
-static bool move_by_action(struct list *l, enum action action)
-{
-    bool at_once = action == ACTION_TOP || action == ACTION_LINE_START || action == ACTION_BOTTOM ||
-                   action == ACTION_LINE_END;
-    long by = moves_by_action(action, l->page > 1 ? (long)l->page - 1 : 1, MOVES_WHEEL);
-    if (by == 0 || (at_once && l->mode == LIST_POPUP))
-        return false;
-    move(l, by);
-    return true;
 }
 
 /* While no filter is typed: vi's letters in a list to pick from, a page in a text that is read. */
@@ -176,22 +160,18 @@ static void filter_add(struct list *l, const char *text, size_t len)
         refilter(l);
 }
 
-static void filter_cut(struct list *l, size_t to)
-{
-    buf_splice(&l->filter, to, l->filter.len - to, NULL, 0);
-    if (l->filter.len == 0 && l->mode != LIST_TYPE)
-        l->typing = false;
-    refilter(l);
-}
-
 static void filter_key(struct list *l, enum action action, const struct key *key)
 {
     size_t len = l->filter.len;
     char text[4];
-    if (action == ACTION_BACKSPACE || action == ACTION_KILL_WORD_LEFT) {
-        filter_cut(l, len > 0 ? utf8_prev(l->filter.data, len, len) : 0);
-    } else if (action == ACTION_KILL_START) {
-        filter_cut(l, 0);
+    if (action == ACTION_BACKSPACE || action == ACTION_KILL_WORD_LEFT ||
+        action == ACTION_KILL_START) {
+        size_t to =
+            len == 0 || action == ACTION_KILL_START ? 0 : utf8_prev(l->filter.data, len, len);
+        buf_splice(&l->filter, to, len - to, NULL, 0);
+        if (l->filter.len == 0 && l->mode != LIST_TYPE)
+            l->typing = false;
+        refilter(l);
     } else if (key->code == K_PASTE) {
         AUTO(buf_release) struct buf clean = BUF_INIT;
         utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
@@ -208,12 +188,14 @@ enum list_result list_key(struct list *l, enum action action, const struct key *
 {
     if (action == ACTION_CANCEL || action == ACTION_CLEAR)
         return action == ACTION_CLEAR && l->mode == LIST_POPUP ? LIST_NOT_MINE : LIST_CLOSED;
-    if (move_by_action(l, action))
-        return LIST_STAYS;
-    if (l->mode == LIST_POPUP)
+    bool at_once = action == ACTION_TOP || action == ACTION_LINE_START || action == ACTION_BOTTOM ||
+                   action == ACTION_LINE_END;
+    long by = moves_by_action(action, l->page > 1 ? (long)l->page - 1 : 1, MOVES_WHEEL);
+    if (l->mode == LIST_POPUP && (by == 0 || at_once))
         return LIST_NOT_MINE;
-    if (moves_by_control(key) != 0) {
-        move(l, moves_by_control(key));
+    by = by != 0 ? by : moves_by_control(key);
+    if (by != 0) {
+        move(l, by);
         return LIST_STAYS;
     }
     if (action == ACTION_SEND)
@@ -397,7 +379,7 @@ static struct list_view *of(struct view *view)
 
 static bool is_popup(const struct view *view)
 {
-    return list_is_popup(((const struct list_view *)view)->list);
+    return ((const struct list_view *)view)->list->mode == LIST_POPUP;
 }
 
 static void choose(struct view *view)

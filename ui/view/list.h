@@ -28,7 +28,6 @@ void list_set_empty(struct list *l, const char *text);
 
 void list_filter(struct list *l, const char *text);
 size_t list_count(const struct list *l); /* rows that pass the filter */
-bool list_is_popup(const struct list *l);
 
 /* The value of the selected row; NULL: there is none. */
 const char *list_value(const struct list *l);

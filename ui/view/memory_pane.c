@@ -58,10 +58,10 @@ static void resize_tab(struct memory_view *p)
 {
     struct view *v = shown(p);
     int height = p->tabs.height - (int)p->tabs.bar;
+    p->layout.width = p->tabs.width > 2 ? p->tabs.width : 2;
+    p->layout.height = height > 1 ? height : 1;
     if (v)
         v->ops->resize(v, p->tabs.width, height);
-    else
-        pane_resize(&p->view, p->tabs.width, height);
 }
 
 /* `query` NULL: as it was left. */
@@ -111,12 +111,6 @@ static bool is_writing(const struct memory_view *p)
 
 static bool give_key(struct memory_view *p, enum action action, const struct key *key)
 {
-    static const struct view_key around[] = {{ACTION_MEMORY, view_close},
-                                             {ACTION_COMPLETE, memory_view_uncover},
-                                             {ACTION_FIND_NEWER, memory_view_uncover},
-                                             {ACTION_CANCEL, view_close},
-                                             {ACTION_CLEAR, view_close},
-                                             {ACTION_NONE, NULL}};
     struct view *v = shown(p);
     if (action == ACTION_PANE_NEXT) {
         size_t tab = p->tabs.at;
@@ -124,11 +118,18 @@ static bool give_key(struct memory_view *p, enum action action, const struct key
             tab = (tab + 1) % count_tabs(p);
         while (tab != p->tabs.at && !is_offered(p, tab));
         change_tab(p, tab);
-    } else if (!v) {
-        return (!is_writing(p) && change_by_digit(p, key)) || pane_key(&p->view, action, key);
-    } else if (!v->ops->key(v, action, key) && !change_by_digit(p, key)) {
-        return view_run_action(&p->view, around, action) || !pane_passes(action);
+        return true;
     }
+    if (!v)
+        return (!is_writing(p) && change_by_digit(p, key)) || pane_key(p, action, key);
+    if (v->ops->key(v, action, key) || change_by_digit(p, key))
+        return true;
+    if (action == ACTION_COMPLETE || action == ACTION_FIND_NEWER)
+        memory_view_uncover(&p->view);
+    else if (action == ACTION_MEMORY || action == ACTION_CANCEL || action == ACTION_CLEAR)
+        view_close(&p->view);
+    else
+        return !pane_passes(action);
     return true;
 }
 
@@ -170,7 +171,7 @@ static void click(struct view *view, int row, int col)
     }
     row -= (int)p->tabs.bar;
     if (!v)
-        pane_click(view, row, col);
+        pane_click(p, row);
     else if (v->ops->click)
         v->ops->click(v, row, col);
 }
@@ -232,14 +233,10 @@ static bool is_beside(const struct memory_view *p)
     return p->host->beside(p->view.host->app);
 }
 
-bool pane_is_seen(const struct memory_view *p)
+bool pane_is_seen(const struct view *view)
 {
+    const struct memory_view *p = of_const(view);
     return p->open && (p->focused || is_beside(p));
-}
-
-static bool is_seen(const struct view *view)
-{
-    return pane_is_seen(of_const(view));
 }
 
 static bool passes(const struct view *view)
@@ -359,7 +356,7 @@ static void close_view(struct view *view)
 
 void memory_view_toggle(struct view *view)
 {
-    if (is_seen(view))
+    if (pane_is_seen(view))
         close_view(view);
     else if (!memory_view_focus(view, true))
         open_anyway(pane_of(view));
@@ -379,7 +376,7 @@ void memory_view_uncover(struct view *view)
 
 static void say(struct view *view, const char *text)
 {
-    if (is_seen(view) && pane_of(view)->tabs.at == 0)
+    if (pane_is_seen(view) && pane_of(view)->tabs.at == 0)
         pane_say(pane_of(view), STYLE_NOTE, text);
     else
         pane_of(view)->host->note(view->host->app, text);
@@ -390,11 +387,6 @@ void memory_view_say(struct view *view, const char *text)
 {
     if (pane_of(view)->open)
         say(view, text);
-}
-
-void memory_view_missed(struct view *view)
-{
-    memory_view_say(view, _("The message no longer exists."));
 }
 
 static void copy_id(char out[UUID_LEN + 1], const char *id)
@@ -410,7 +402,7 @@ static bool opened(struct view *view, struct operation_answer *a, const char *wo
     if (!words)
         return true;
     p->source.waits = false;
-    bool tells = pane_is_seen(p) && p->tabs.at == 0;
+    bool tells = pane_is_seen(view) && p->tabs.at == 0;
     if (tells)
         pane_say(p, STYLE_WARNING, words);
     return tells;
@@ -523,8 +515,13 @@ static void free_view(struct view *view)
     memory_hits_release(&p->hits);
     memory_stats_release(&p->stats);
     recalls_release(&p->recalls);
-    preview_release(&p->preview);
-    edit_release(&p->edit);
+    free(p->preview.id);
+    memory_entry_release(&p->preview.whole);
+    styled_release(&p->preview.text);
+    vec_release(&p->preview.starts);
+    free(p->edit.id);
+    free(p->edit.original);
+    editor_free(p->edit.editor);
     editor_free(p->query);
     remark_release(&p->remark);
     rows_release(&p->rows);
@@ -543,7 +540,7 @@ struct view *memory_view_new(const struct view_host *host, const struct pane_hos
         .layer = VIEW_PANE,
         .free = free_view,
         .close = close_view,
-        .shown = is_seen,
+        .shown = pane_is_seen,
         .passes = passes,
         .key = take_key,
         .click = click,

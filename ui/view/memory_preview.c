@@ -17,13 +17,6 @@ enum { WORDS_NAMED = 6 /* of those that matched */ };
 
 /* --- why it was found --- */
 
-static void add_part(struct buf *out, const char *text)
-{
-    if (out->len > 0)
-        buf_addf(out, " %s ", glyph(GLYPH_DOT));
-    buf_addstr(out, text);
-}
-
 /* "contains ryokan, river": the words that matched, each once. */
 static void write_words(const struct memory_hit *h, struct buf *out)
 {
@@ -42,11 +35,11 @@ static void write_words(const struct memory_hit *h, struct buf *out)
         buf_addstr(&words, count++ > 0 ? ", " : "");
         utf8_clean(&words, text + mark.start, mark.len, UTF8_ONE_LINE);
     }
-    auto_free char *contains = mem_printf(_("contains %s"), count > 0 ? words.data : "");
-    if (count > 0)
-        add_part(out, contains);
+    auto_free char *contains = count > 0 ? mem_printf(_("contains %s"), words.data) : NULL;
+    if (contains)
+        pane_add_part(out, contains);
     else if (h->why.has_vector)
-        add_part(out, _("similar in meaning"));
+        pane_add_part(out, _("similar in meaning"));
 }
 
 /* "matches: words 2.90, nearby 1.17": the places of the query's words, with their share. */
@@ -65,9 +58,9 @@ static void write_places(const struct memory_why *why, struct buf *out)
         if (places[i].figure > 0)
             buf_addf(&text, "%s%s %.2f", text.len > 0 ? ", " : "", places[i].where,
                      places[i].figure);
-    auto_free char *matches = mem_printf(_("matches: %s"), text.len > 0 ? text.data : "");
-    if (text.len > 0)
-        add_part(out, matches);
+    auto_free char *matches = text.len > 0 ? mem_printf(_("matches: %s"), text.data) : NULL;
+    if (matches)
+        pane_add_part(out, matches);
 }
 
 /* Only a match of a search is explained. Without figures: words, and factors above 1. */
@@ -85,9 +78,9 @@ static void write_why(const struct memory_hit *h, bool figures, struct buf *out)
         return;
     auto_free char *score = mem_printf("%s %.2f", _("score"), h->score);
     if (figures)
-        add_part(out, score);
+        pane_add_part(out, score);
     if (why->exact)
-        add_part(out, _("identical text"));
+        pane_add_part(out, _("identical text"));
     if (figures)
         write_places(why, out);
     else
@@ -96,17 +89,17 @@ static void write_why(const struct memory_hit *h, bool figures, struct buf *out)
         double factor = factors[i].factor;
         auto_free char *text = mem_printf("%s × %.2f", factors[i].what, factor);
         if (figures && fabs(factor - 1) > 0.004 && factor > 0)
-            add_part(out, text);
+            pane_add_part(out, text);
         else if (!figures && factor > 1)
-            add_part(out, factors[i].what);
+            pane_add_part(out, factors[i].what);
     }
     if (figures && why->held > 0) {
         auto_free char *text = mem_printf(_("covers %.0f %% of the query"), why->held * 100);
-        add_part(out, text);
+        pane_add_part(out, text);
     }
     if (figures && why->has_vector) {
         auto_free char *text = mem_printf(_("vectors: cosine %.2f"), why->cosine);
-        add_part(out, text);
+        pane_add_part(out, text);
     }
 }
 
@@ -148,9 +141,9 @@ static void make_text(struct memory_view *p)
         return;
     pane_write_who(p, e, WHO_SESSION, &line);
     if (e->pinned)
-        add_part(&line, _("pinned"));
+        pane_add_part(&line, _("pinned"));
     if (e->edited)
-        add_part(&line, _("edited by you"));
+        pane_add_part(&line, _("edited by you"));
     styled_add(&v->text, line.data, line.len, STYLE_HEADING, 0);
     styled_addstr(&v->text, "\n", STYLE_HEADING, 0);
     if (h->question) {
@@ -166,7 +159,7 @@ static void make_text(struct memory_view *p)
     memory_marked_text(&v->text, e->content, marks, STYLE_OVERLAY);
     buf_clear(&line);
     write_why(h, v->figures, &line);
-    add_part(&line, pane_origin_words(e->origin));
+    pane_add_part(&line, pane_origin_words(e->origin));
     styled_addstr(&v->text, "\n\n", STYLE_OVERLAY, 0);
     styled_add(&v->text, line.data, line.len, STYLE_DIM, 0);
 }
@@ -181,14 +174,6 @@ void preview_forget(struct memory_view *p)
     free(v->id);
     v->id = NULL;
     memory_entry_release(&v->whole);
-}
-
-void preview_release(struct pane_preview *v)
-{
-    free(v->id);
-    memory_entry_release(&v->whole);
-    styled_release(&v->text);
-    vec_release(&v->starts);
 }
 
 static bool take_whole(struct view *view, struct operation_answer *a, const char *words)
@@ -218,32 +203,29 @@ static void ask_whole(struct memory_view *p, const struct memory_hit *h)
     v->reading = view_ask(&p->view, &operation_memory_read, &params, take_whole);
 }
 
-void preview_open(struct view *view)
+void preview_open(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     p->preview.open = true;
     p->place = IN_PREVIEW;
     ask_whole(p, pane_hit(p));
     make_text(p);
 }
 
-void preview_close(struct view *view)
+void preview_close(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     p->preview.open = false;
     if (p->place == IN_PREVIEW)
         p->place = IN_LIST;
     preview_forget(p);
 }
 
-void preview_toggle_figures(struct view *view)
+void preview_toggle_figures(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     p->preview.figures = !p->preview.figures;
     if (p->preview.open)
         make_text(p);
     else if (pane_hit(p))
-        preview_open(view);
+        preview_open(p);
 }
 
 void preview_follow(struct memory_view *p)
@@ -253,7 +235,7 @@ void preview_follow(struct memory_view *p)
     if (!p->preview.open)
         return;
     if (!h) {
-        preview_close(&p->view);
+        preview_close(p);
         return;
     }
     if (!shown || !h->entry.id || strcmp(shown, h->entry.id) != 0)
@@ -377,14 +359,6 @@ void preview_rows(struct memory_view *p, struct rows *out)
 
 /* --- the editor --- */
 
-void edit_release(struct pane_edit *e)
-{
-    free(e->id);
-    free(e->original);
-    editor_free(e->editor);
-    *e = (struct pane_edit){0};
-}
-
 static void clear(struct pane_edit *e)
 {
     struct editor *editor = e->editor;
@@ -415,9 +389,8 @@ static bool take_text(struct view *view, struct operation_answer *a, const char 
 }
 
 /* Unsaved changes come back first, even those of another entry, so that none is lost. */
-void edit_open(struct view *view)
+void edit_open(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     const struct memory_read_params params = {.id = pane_hit(p)->entry.id};
     struct pane_edit *e = &p->edit;
     if (!params.id)
@@ -432,7 +405,7 @@ void edit_open(struct view *view)
     edit_give_up(p);
     clear(e);
     e->id = mem_strdup(params.id);
-    e->reading = view_ask(view, &operation_memory_read, &params, take_text);
+    e->reading = view_ask(&p->view, &operation_memory_read, &params, take_text);
 }
 
 bool edit_waits(const struct memory_view *p)
@@ -463,9 +436,8 @@ void edit_saved(struct memory_view *p, bool done)
     clear(&p->edit);
 }
 
-static void save(struct view *view)
+static void save(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     struct pane_edit *e = &p->edit;
     if (e->saving)
         return;
@@ -480,54 +452,43 @@ static void save(struct view *view)
     }
 }
 
-static void leave(struct view *view)
+static void leave(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     AUTO(buf_release) struct buf key = BUF_INIT;
     go_back(p);
     if (!is_changed(&p->edit)) {
         clear(&p->edit);
         return;
     }
-    keymap_describe_first(view->host->keymap, ACTION_MEMORY_EDIT, &key);
+    keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_EDIT, &key);
     auto_free char *text =
         mem_printf(_("not saved; %s continues editing"), key.len > 0 ? key.data : "-");
     pane_say(p, STYLE_NOTE, text);
 }
 
-static void undo_changes(struct view *view)
+bool edit_key(struct memory_view *p, enum action action, const struct key *key)
 {
-    struct pane_edit *e = &pane_of(view)->edit;
-    if (!is_changed(e))
-        leave(view);
-    else if (!e->saving)
-        editor_set(e->editor, e->original);
-}
-
-static void edit_outside(struct view *view)
-{
-    view->host->edit_outside(view->host->app, pane_of(view)->edit.editor);
-}
-
-bool edit_key(struct view *view, enum action action, const struct key *key)
-{
-    static const struct view_key keys[] = {{ACTION_SEND, save},
-                                           {ACTION_CANCEL, leave},
-                                           {ACTION_CLEAR, undo_changes},
-                                           {ACTION_EXTERNAL, edit_outside},
-                                           {ACTION_NONE, NULL}};
-    struct memory_view *p = pane_of(view);
+    const struct view_host *host = p->view.host;
     struct editor *editor = p->edit.editor;
-    if (view_run_action(view, keys, action))
-        return true;
-    if (pane_passes(action))
+    int page = p->layout.lower_rows > 3 ? p->layout.lower_rows - 2 : 1;
+    if (action == ACTION_SEND) {
+        save(p);
+    } else if (action == ACTION_CANCEL || (action == ACTION_CLEAR && !is_changed(&p->edit))) {
+        leave(p);
+    } else if (action == ACTION_CLEAR) {
+        if (!p->edit.saving)
+            editor_set(editor, p->edit.original);
+    } else if (action == ACTION_EXTERNAL) {
+        host->edit_outside(host->app, editor);
+    } else if (pane_passes(action)) {
         return false;
-    if (editor_move(editor, action, p->layout.lower_rows > 3 ? p->layout.lower_rows - 2 : 1))
+    } else if (editor_move(editor, action, page)) {
         return true;
-    if (key->code == K_PASTE)
+    } else if (key->code == K_PASTE) {
         editor_paste(editor, key->text, strlen(key->text));
-    else
+    } else {
         (void)editor_take_key(editor, action, key);
+    }
     return true;
 }
 

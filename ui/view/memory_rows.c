@@ -170,7 +170,7 @@ static void add_query(struct memory_view *p, struct rows *out)
 
 /* --- the list --- */
 
-static void add_dot(struct buf *out, const char *text)
+void pane_add_part(struct buf *out, const char *text)
 {
     if (!*text)
         return;
@@ -191,20 +191,20 @@ void pane_write_who(const struct memory_view *p, const struct memory_entry *e, e
         buf_addstr(out, glyph(GLYPH_ELLIPSIS));
     if (e->turn > 0)
         buf_addf(&part, _("turn %lld"), (long long)e->turn);
-    add_dot(out, part.data);
+    pane_add_part(out, part.data);
     buf_clear(&part);
     if (e->created_ms > 0 && form == WHO_LASTING)
         format_date(&part, e->created_ms);
     else if (e->created_ms > 0)
         format_age(&part, e->created_ms, clock_wall_ms());
-    add_dot(out, part.data);
+    pane_add_part(out, part.data);
     if (form == WHO_SHORT)
         return;
     /* the session's title, or the end of its id */
     const char *id = e->session_id ? e->session_id : "";
     const char *title = p->view.host->title(p->view.host->app, id);
     len = strlen(id);
-    add_dot(out, title ? title : id + len - (len > 12 ? 8 : len));
+    pane_add_part(out, title ? title : id + len - (len > 12 ? 8 : len));
 }
 
 static size_t room_in(const struct rows *out, size_t width)
@@ -476,13 +476,6 @@ static void add_foot(struct memory_view *p, struct rows *out)
 }
 
 /* --- all of it --- */
-
-void pane_resize(struct view *view, int width, int height)
-{
-    struct memory_view *p = pane_of(view);
-    p->layout.width = width > 2 ? width : 2;
-    p->layout.height = height > 1 ? height : 1;
-}
 
 static void lay_out(struct memory_view *p, bool state)
 {

@@ -25,9 +25,9 @@ void pane_say(struct memory_view *p, enum style style, const char *text)
 bool pane_fail(struct memory_view *p, const char *words)
 {
     ahead_drop(p);
-    if (pane_is_seen(p))
+    if (pane_is_seen(&p->view))
         pane_say(p, STYLE_ERROR, words);
-    return pane_is_seen(p);
+    return pane_is_seen(&p->view);
 }
 
 /* --- keys that come before their answer --- */
@@ -57,34 +57,27 @@ static bool is_any_of(enum action action, const enum action *all)
     return false;
 }
 
-/* A key that needs no hit, if none waits before it. */
-static bool needs_no_hit(const struct memory_view *p, enum action action, const struct key *key)
-{
-    static const enum action letters[] = {
-        ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE, ACTION_MEMORY_ORIGIN, ACTION_MEMORY_SORT,
-        ACTION_MEMORY_QUERY,   ACTION_MEMORY_TAB,   ACTION_NONE};
-    if (p->ahead.len > 0 || p->place == IN_EDITOR || edit_waits(p))
-        return false;
-    if (is_any_of(keymap_find_in(p->view.host->keymap, key, KEYS_PANE), letters))
-        return true;
-    bool first = p->lists[p->tab].chosen == 0;
-    return p->place == IN_LIST &&
-           (action == ACTION_LEFT || action == ACTION_RIGHT || (action == ACTION_UP && first));
-}
-
-/* Keeps a key that waits; true: it was kept. A key that leaves the list drops those before it. */
+/* Keeps a key that waits; true: it was kept. A key that leaves the list drops those before it; one
+ * that needs no hit is not kept if none waits before it. */
 static bool ahead_take(struct memory_view *p, enum action action, const struct key *key)
 {
     static const enum action leaving[] = {ACTION_CANCEL,   ACTION_CLEAR,      ACTION_MEMORY,
                                           ACTION_COMPLETE, ACTION_FIND_NEWER, ACTION_NONE};
+    static const enum action letters[] = {
+        ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE, ACTION_MEMORY_ORIGIN, ACTION_MEMORY_SORT,
+        ACTION_MEMORY_QUERY,   ACTION_MEMORY_TAB,   ACTION_NONE};
     bool wheel = action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN;
+    bool first = p->lists[p->tab].chosen == 0;
     if (wheel || !ahead_waits(p) || p->place == IN_QUERY)
         return false;
     if (is_any_of(action, leaving) || pane_passes(action)) {
         ahead_drop(p);
         return false;
     }
-    if (needs_no_hit(p, action, key))
+    bool of_list = is_any_of(keymap_find_in(p->view.host->keymap, key, KEYS_PANE), letters) ||
+                   (p->place == IN_LIST && (action == ACTION_LEFT || action == ACTION_RIGHT ||
+                                            (action == ACTION_UP && first)));
+    if (of_list && p->ahead.len == 0 && p->place != IN_EDITOR && !edit_waits(p))
         return false;
     struct key copy = *key;
     copy.text = p->ahead.len < MOST_KEYS ? mem_strdup(key->text) : NULL;
@@ -290,7 +283,7 @@ void pane_show(struct memory_view *p, const char *query)
         keep_former(p);
         set_query(p, query);
         p->limit = PANE_HITS;
-        preview_close(&p->view);
+        preview_close(p);
     }
     if (other || p->place != IN_EDITOR)
         p->place = IN_QUERY;
@@ -304,75 +297,18 @@ void pane_show_session(struct memory_view *p)
     p->scope = SCOPE_SESSION;
     keep_former(p);
     editor_set(p->query, "");
-    preview_close(&p->view);
+    preview_close(p);
     p->place = IN_LIST;
     appear(p, TAB_MEMORY, true);
 }
 
 /* --- changes --- */
 
-/* `words` NULL: the change was made, which `said` tells; `id` is the entry to choose. */
-static bool end_change(struct memory_view *p, const char *id, const char *said, const char *words)
+static char *forgotten_text(const struct memory_view *p, int summaries)
 {
-    if (!words) {
-        pane_say(p, STYLE_NOTE, said);
-        set_stay(p, id);
-    }
-    preview_follow(p);
-    pane_changed(p);
-    if (words)
-        return pane_fail(p, words);
-    ahead_replay(p);
-    return true;
-}
-
-static bool take_pinned(struct view *view, struct operation_answer *a, const char *words)
-{
-    const struct memory_pin_params *asked = a->request->params;
-    return end_change(pane_of(view), asked->id, asked->pinned ? _("pinned") : _("no longer pinned"),
-                      words);
-}
-
-/* Marked at once: the next key may ask for the opposite before the engine has answered. */
-static void pin(struct view *view)
-{
-    struct memory_view *p = pane_of(view);
-    const struct memory_hit *h = pane_hit(p);
-    const struct memory_entry *e = preview_entry(p);
-    const struct memory_pin_params params = {.id = e->id, .pinned = !e->pinned};
-    struct memory_entry *whole = &p->preview.whole;
-    view_ask(view, &operation_memory_pin, &params, take_pinned);
-    if (p->tab == TAB_MEMORY)
-        p->hits.items.items[p->lists[TAB_MEMORY].chosen].entry.pinned = params.pinned;
-    if (whole->id && h->entry.id && strcmp(whole->id, h->entry.id) == 0)
-        whole->pinned = params.pinned;
-    preview_follow(p);
-}
-
-static bool take_saved(struct view *view, struct operation_answer *a, const char *words)
-{
-    const struct memory_edit_params *asked = a->request->params;
-    edit_saved(pane_of(view), !words);
-    if (!words)
-        preview_forget(pane_of(view));
-    return end_change(pane_of(view), asked->id, _("changed"), words);
-}
-
-void pane_save(struct memory_view *p, const char *id, const char *content)
-{
-    const struct memory_edit_params params = {.id = id, .content = content};
-    view_ask(&p->view, &operation_memory_edit, &params, take_saved);
-}
-
-static bool take_forgotten(struct view *view, struct operation_answer *a, const char *words)
-{
-    struct memory_view *p = pane_of(view);
-    if (words)
-        return end_change(p, NULL, NULL, words);
     AUTO(buf_release) struct buf key = BUF_INIT;
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    int summaries = ((const struct memory_forget_result *)a->result)->summaries;
-    keymap_describe_first(view->host->keymap, ACTION_MEMORY_RESTORE, &key);
+    struct buf text = BUF_INIT;
+    keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_RESTORE, &key);
     buf_addf(&text, _("forgotten; %s restores it"), key.len > 0 ? key.data : "-");
     if (summaries > 0) {
         buf_addstr(&text, "; ");
@@ -381,20 +317,78 @@ static bool take_forgotten(struct view *view, struct operation_answer *a, const 
             ngettext("%d summary quotes it", "%d summaries quote it", (unsigned long)summaries),
             summaries);
     }
-    pane_say(p, summaries > 0 ? STYLE_WARNING : STYLE_NOTE, text.data);
+    return buf_take(&text);
+}
+
+/* A change was made, which the foot says, or it failed. `id`: the entry to choose. */
+static bool take_change(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct memory_view *p = pane_of(view);
+    const struct operation *o = a->request->operation;
+    const struct memory_pin_params *pin = a->request->params;
+    const struct memory_restore_result *back = a->result;
+    const struct memory_forget_result *gone = a->result;
+    auto_free char *forgotten = NULL;
+    const char *said = NULL, *id = NULL;
+    enum style style = STYLE_NOTE;
+    if (o == &operation_memory_edit) {
+        edit_saved(p, !words);
+        if (!words)
+            preview_forget(p);
+        id = ((const struct memory_edit_params *)a->request->params)->id;
+        said = _("changed");
+    } else if (o == &operation_memory_pin) {
+        id = pin->id;
+        said = pin->pinned ? _("pinned") : _("no longer pinned");
+    } else if (words && o == &operation_memory_restore) {
+        return pane_fail(p, words);
+    } else if (!words && o == &operation_memory_restore) {
+        id = back->id;
+        said = _("restored");
+    } else if (!words) {
+        style = gone->summaries > 0 ? STYLE_WARNING : STYLE_NOTE;
+        said = forgotten = forgotten_text(p, gone->summaries);
+    }
+    if (!words)
+        pane_say(p, style, said);
+    if (!words && id)
+        set_stay(p, id);
+    preview_follow(p);
     pane_changed(p);
+    if (words)
+        return pane_fail(p, words);
     ahead_replay(p);
     return true;
 }
 
-/* The entry leaves the list at once: the next key means the entry that takes its place. */
-static void forget(struct view *view)
+/* Marked at once: the next key may ask for the opposite before the engine has answered. */
+static void pin(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
+    const struct memory_hit *h = pane_hit(p);
+    const struct memory_entry *e = preview_entry(p);
+    const struct memory_pin_params params = {.id = e->id, .pinned = !e->pinned};
+    struct memory_entry *whole = &p->preview.whole;
+    view_ask(&p->view, &operation_memory_pin, &params, take_change);
+    if (p->tab == TAB_MEMORY)
+        p->hits.items.items[p->lists[TAB_MEMORY].chosen].entry.pinned = params.pinned;
+    if (whole->id && h->entry.id && strcmp(whole->id, h->entry.id) == 0)
+        whole->pinned = params.pinned;
+    preview_follow(p);
+}
+
+void pane_save(struct memory_view *p, const char *id, const char *content)
+{
+    const struct memory_edit_params params = {.id = id, .content = content};
+    view_ask(&p->view, &operation_memory_edit, &params, take_change);
+}
+
+/* The entry leaves the list at once: the next key means the entry that takes its place. */
+static void forget(struct memory_view *p)
+{
     const char *ids[] = {pane_hit(p)->entry.id};
     size_t chosen = p->lists[TAB_MEMORY].chosen;
-    view_ask(view, &operation_memory_forget,
-             &(struct memory_forget_params){.ids = {.items = ids, .len = 1}}, take_forgotten);
+    view_ask(&p->view, &operation_memory_forget,
+             &(struct memory_forget_params){.ids = {.items = ids, .len = 1}}, take_change);
     if (p->tab != TAB_MEMORY)
         return;
     memory_hit_release(&p->hits.items.items[chosen]);
@@ -404,18 +398,6 @@ static void forget(struct view *view)
     choose_row(p, (long)chosen);
 }
 
-static bool take_restored(struct view *view, struct operation_answer *a, const char *words)
-{
-    const struct memory_restore_result *back = a->result;
-    return words ? pane_fail(pane_of(view), words)
-                 : end_change(pane_of(view), back->id, _("restored"), NULL);
-}
-
-static void restore(struct view *view)
-{
-    view_ask(view, &operation_memory_restore, NULL, take_restored);
-}
-
 /* --- events --- */
 
 void pane_session_changed(struct memory_view *p)
@@ -423,7 +405,7 @@ void pane_session_changed(struct memory_view *p)
     p->lists[TAB_ASKED] = (struct pane_list){0};
     pane_say(p, STYLE_NOTE, NULL);
     if (p->tab == TAB_ASKED)
-        preview_close(&p->view);
+        preview_close(p);
     if (p->scope == SCOPE_SESSION)
         fall_behind(p);
     pane_changed(p); /* the scope may be another now */
@@ -453,16 +435,9 @@ void pane_recalled(struct memory_view *p, const struct recalled *r)
 
 /* --- the chosen entry --- */
 
-static void open_source(struct view *view)
-{
-    const struct memory_entry *e = preview_entry(pane_of(view));
-    memory_view_show_message(view, e->session_id ? e->session_id : "", e->seq);
-}
-
 /* Quotes it in the message: of a long entry the best passage, unless all of it was looked at. */
-static void insert(struct view *view)
+static void insert(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     const struct memory_hit *h = pane_hit(p);
     const struct memory_entry *e = preview_entry(p);
     struct memory_span part = {0, strlen(e->content)};
@@ -472,19 +447,18 @@ static void insert(struct view *view)
         part = h->passage;
     pane_write_who(p, e, WHO_LASTING, &source);
     auto_free char *quote = memory_quote(e->content + part.start, part.len, source.data);
-    memory_view_uncover(view);
-    p->host->insert(view->host->app, quote);
+    memory_view_uncover(&p->view);
+    p->host->insert(p->view.host->app, quote);
 }
 
 /* Shows an entry in full; a search of the model is made again. */
-static void choose(struct view *view)
+static void choose(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
     struct asked_row row = {NULL, NULL};
     if (p->tab == TAB_ASKED)
         row = asked_row(p, p->lists[TAB_ASKED].chosen);
     if (pane_hit(p)) {
-        preview_open(view);
+        preview_open(p);
     } else if (row.recalled) {
         set_query(p, row.recalled->query);
         p->tab = TAB_MEMORY;
@@ -492,43 +466,18 @@ static void choose(struct view *view)
     }
 }
 
-/* --- the filter and the tabs --- */
+/* --- the two lists --- */
 
-static void change_scope(struct view *view)
+static void to_query(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
+    preview_close(p);
     p->tab = TAB_MEMORY;
-    p->scope = (enum pane_scope)((p->scope + 1) % SCOPES);
-    search_anew(p);
+    p->place = IN_QUERY;
 }
 
-static void change_order(struct view *view)
+static void change_list(struct memory_view *p)
 {
-    struct memory_view *p = pane_of(view);
-    p->tab = TAB_MEMORY;
-    p->order = p->order == MEMORY_BY_SCORE ? MEMORY_BY_DATE : MEMORY_BY_SCORE;
-    search_anew(p);
-}
-
-static void change_origin(struct view *view)
-{
-    struct memory_view *p = pane_of(view);
-    p->tab = TAB_MEMORY;
-    p->origin = (p->origin + 1) % (1 + MEMORY_ORIGINS);
-    search_anew(p);
-}
-
-static void to_query(struct view *view)
-{
-    preview_close(view);
-    pane_of(view)->tab = TAB_MEMORY;
-    pane_of(view)->place = IN_QUERY;
-}
-
-static void change_tab(struct view *view)
-{
-    struct memory_view *p = pane_of(view);
-    preview_close(view);
+    preview_close(p);
     p->tab = p->tab == TAB_MEMORY ? TAB_ASKED : TAB_MEMORY;
     p->place = IN_LIST;
 }
@@ -595,7 +544,7 @@ static bool query_key(struct memory_view *p, enum action action, const struct ke
         search_anew(p);
     } else {
         if (browser_edit(p->query, BROWSER_QUERY_BYTES, action, key, &mine)) {
-            preview_close(&p->view);
+            preview_close(p);
             p->place = IN_QUERY;
             search_anew(p);
         }
@@ -604,84 +553,115 @@ static bool query_key(struct memory_view *p, enum action action, const struct ke
     return true;
 }
 
+static bool letter_key(struct memory_view *p, enum action letter)
+{
+    const struct memory_entry *e = preview_entry(p);
+    bool of_entry = letter == ACTION_MEMORY_OPEN || letter == ACTION_MEMORY_INSERT ||
+                    letter == ACTION_MEMORY_PIN || letter == ACTION_MEMORY_EDIT ||
+                    letter == ACTION_MEMORY_FORGET;
+    if (of_entry && !e) {
+        pane_say(p, STYLE_NOTE, _("No entry is selected."));
+        return true;
+    }
+    switch (letter) {
+    case ACTION_MEMORY_OPEN:
+        memory_view_show_message(&p->view, e->session_id ? e->session_id : "", e->seq);
+        return true;
+    case ACTION_MEMORY_INSERT:
+        insert(p);
+        return true;
+    case ACTION_MEMORY_PIN:
+        pin(p);
+        return true;
+    case ACTION_MEMORY_EDIT:
+        edit_open(p);
+        return true;
+    case ACTION_MEMORY_FORGET:
+        forget(p);
+        return true;
+    case ACTION_MEMORY_RESTORE:
+        view_ask(&p->view, &operation_memory_restore, NULL, take_change);
+        return true;
+    case ACTION_MEMORY_FIGURES:
+        preview_toggle_figures(p);
+        return true;
+    case ACTION_MEMORY_QUERY:
+        to_query(p);
+        return true;
+    case ACTION_MEMORY_TAB:
+        change_list(p);
+        return true;
+    case ACTION_MEMORY_SCOPE:
+        p->scope = (enum pane_scope)((p->scope + 1) % SCOPES);
+        break;
+    case ACTION_MEMORY_SORT:
+        p->order = p->order == MEMORY_BY_SCORE ? MEMORY_BY_DATE : MEMORY_BY_SCORE;
+        break;
+    case ACTION_MEMORY_ORIGIN:
+        p->origin = (p->origin + 1) % (1 + MEMORY_ORIGINS);
+        break;
+    default:
+        return false;
+    }
+    p->tab = TAB_MEMORY; /* the filter has changed */
+    search_anew(p);
+    return true;
+}
+
 static bool list_key(struct memory_view *p, enum action action, const struct key *key)
 {
-    static const struct view_key of_entry[] = {
-        {ACTION_MEMORY_OPEN, open_source}, {ACTION_MEMORY_INSERT, insert}, {ACTION_MEMORY_PIN, pin},
-        {ACTION_MEMORY_EDIT, edit_open},   {ACTION_MEMORY_FORGET, forget}, {ACTION_NONE, NULL}};
-    static const struct view_key letters[] = {{ACTION_MEMORY_RESTORE, restore},
-                                              {ACTION_MEMORY_SCOPE, change_scope},
-                                              {ACTION_MEMORY_ORIGIN, change_origin},
-                                              {ACTION_MEMORY_SORT, change_order},
-                                              {ACTION_MEMORY_FIGURES, preview_toggle_figures},
-                                              {ACTION_MEMORY_QUERY, to_query},
-                                              {ACTION_MEMORY_TAB, change_tab},
-                                              {ACTION_NONE, NULL}};
-    static const struct view_key of_list[] = {{ACTION_SEND, choose},     {ACTION_TOGGLE, choose},
-                                              {ACTION_CANCEL, to_query}, {ACTION_CLEAR, view_close},
-                                              {ACTION_LEFT, change_tab}, {ACTION_RIGHT, change_tab},
-                                              {ACTION_NONE, NULL}};
-    static const struct view_key of_preview[] = {{ACTION_SEND, preview_close},
-                                                 {ACTION_TOGGLE, preview_close},
-                                                 {ACTION_CANCEL, preview_close},
-                                                 {ACTION_CLEAR, view_close},
-                                                 {ACTION_NONE, NULL}};
-    bool first = p->place == IN_LIST && p->tab == TAB_MEMORY && p->lists[p->tab].chosen == 0;
-    enum action letter = keymap_find_in(p->view.host->keymap, key, KEYS_PANE);
-    for (const struct view_key *k = of_entry; k->action != ACTION_NONE; k++)
-        if (k->action == letter) {
-            if (pane_hit(p))
-                k->run(&p->view);
-            else
-                pane_say(p, STYLE_NOTE, _("No entry is selected."));
-            return true;
-        }
-    if (view_run_action(&p->view, letters, letter) ||
-        view_run_action(&p->view, p->place == IN_PREVIEW ? of_preview : of_list, action))
+    bool preview = p->place == IN_PREVIEW;
+    bool first = !preview && p->tab == TAB_MEMORY && p->lists[p->tab].chosen == 0;
+    bool chooses = action == ACTION_SEND || action == ACTION_TOGGLE;
+    if (letter_key(p, keymap_find_in(p->view.host->keymap, key, KEYS_PANE)))
         return true;
-    if (action == ACTION_UP && first)
-        to_query(&p->view);
-    else if (p->place == IN_LIST && moves_is_letter(key, ' '))
-        choose(&p->view);
+    if (action == ACTION_CLEAR)
+        view_close(&p->view);
+    else if (preview && (chooses || action == ACTION_CANCEL))
+        preview_close(p);
+    else if (!preview && (chooses || moves_is_letter(key, ' ')))
+        choose(p);
+    else if (!preview && (action == ACTION_LEFT || action == ACTION_RIGHT))
+        change_list(p);
+    else if (action == ACTION_CANCEL || (action == ACTION_UP && first))
+        to_query(p);
     else if (!move_by_key(p, action, key))
         return !pane_passes(action);
     return true;
 }
 
-bool pane_key(struct view *view, enum action action, const struct key *key)
+bool pane_key(struct memory_view *p, enum action action, const struct key *key)
 {
-    static const struct view_key everywhere[] = {{ACTION_MEMORY, view_close},
-                                                 {ACTION_COMPLETE, memory_view_uncover},
-                                                 {ACTION_FIND_NEWER, memory_view_uncover},
-                                                 {ACTION_NONE, NULL}};
-    struct memory_view *p = pane_of(view);
     pane_say(p, STYLE_NOTE, NULL);
-    if (ahead_take(p, action, key) || view_run_action(view, everywhere, action))
+    if (ahead_take(p, action, key))
         return true;
-    return p->place == IN_EDITOR  ? edit_key(view, action, key)
-           : p->place == IN_QUERY ? query_key(p, action, key)
-                                  : list_key(p, action, key);
+    if (action == ACTION_MEMORY)
+        view_close(&p->view);
+    else if (action == ACTION_COMPLETE || action == ACTION_FIND_NEWER)
+        memory_view_uncover(&p->view);
+    else
+        return p->place == IN_EDITOR  ? edit_key(p, action, key)
+               : p->place == IN_QUERY ? query_key(p, action, key)
+                                      : list_key(p, action, key);
+    return true;
 }
 
-void pane_click(struct view *view, int row, int col)
+void pane_click(struct memory_view *p, int row)
 {
-    struct memory_view *p = pane_of(view);
     size_t at = pane_list_at(p, row - p->layout.list_top);
     bool on_query = row == p->layout.query_row;
-    (void)col;
-    (void)memory_view_focus(view, true);
     if (p->place == IN_EDITOR)
         return;
     if (row == 0 || on_query)
         ahead_drop(p);
     if (row == 0)
-        change_tab(view);
+        change_list(p);
     else if (on_query)
-        to_query(view);
+        to_query(p);
     else if (ahead_waits(p) || at == SIZE_MAX)
         return; /* the clicked entry is about to be replaced */
     else if (at == p->lists[p->tab].chosen && p->place != IN_QUERY)
-        (p->preview.open ? preview_close : choose)(view);
+        (p->preview.open ? preview_close : choose)(p);
     else {
         p->place = p->preview.open ? IN_PREVIEW : IN_LIST;
         choose_row(p, (long)at);

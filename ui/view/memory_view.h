@@ -64,9 +64,6 @@ void memory_view_show_message(struct view *view, const char *session_id, int64_t
 /* Says it where the hits are. */
 void memory_view_say(struct view *view, const char *text);
 
-/* A message is not there that was to be shown. */
-void memory_view_missed(struct view *view);
-
 /* The other tabs, to be made and shown as struct view_tab has it: learned items, the graph of
  * facts, and corpora. The query "[2]" shows the passage that the model cites by that number for the
  * newest message for which it was given any; "[2]@417" the one before event 417. */

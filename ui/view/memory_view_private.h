@@ -117,7 +117,7 @@ static inline struct memory_view *pane_of(struct view *view)
 }
 
 /* memory_pane.c */
-bool pane_is_seen(const struct memory_view *p);
+bool pane_is_seen(const struct view *view);
 
 /* memory_view.c */
 enum pane_scope pane_scope_of(const char *name);          /* ALL if there is no such scope */
@@ -134,8 +134,8 @@ size_t pane_count(const struct memory_view *p);                 /* rows of the l
 void pane_say(struct memory_view *p, enum style style, const char *text);
 /* A request failed. False: the pane is not seen, so it does not tell. */
 bool pane_fail(struct memory_view *p, const char *words);
-bool pane_key(struct view *view, enum action action, const struct key *key);
-void pane_click(struct view *view, int row, int col);
+bool pane_key(struct memory_view *p, enum action action, const struct key *key);
+void pane_click(struct memory_view *p, int row);
 bool pane_passes(enum action action); /* only the screen around the pane uses it */
 
 /* Keys that wait for an answer: whether they do, to drop them with the text that waits to be
@@ -152,32 +152,32 @@ struct asked_row {
 struct asked_row asked_row(const struct memory_view *p, size_t index); /* NULL, NULL: none */
 
 /* memory_preview.c */
-void preview_open(struct view *view);
-void preview_close(struct view *view);
-void preview_toggle_figures(struct view *view);
+void preview_open(struct memory_view *p);
+void preview_close(struct memory_view *p);
+void preview_toggle_figures(struct memory_view *p);
 void preview_follow(struct memory_view *p); /* another entry may be chosen */
 void preview_forget(struct memory_view *p); /* the entry may have changed since it was read */
 void preview_scroll(struct memory_view *p, long by);
 void preview_rows(struct memory_view *p, struct rows *out); /* fills the lower part */
-void preview_release(struct pane_preview *v);
 /* The chosen entry: the whole if that has come. NULL: nothing is chosen. */
 const struct memory_entry *preview_entry(const struct memory_view *p);
 
-void edit_open(struct view *view);
+void edit_open(struct memory_view *p);
 bool edit_waits(const struct memory_view *p); /* for the text */
 void edit_give_up(struct memory_view *p);     /* that wait */
-bool edit_key(struct view *view, enum action action, const struct key *key);
+bool edit_key(struct memory_view *p, enum action action, const struct key *key);
 void edit_saved(struct memory_view *p, bool done); /* the engine answered */
 void edit_rows(struct memory_view *p, struct rows *out);
-void edit_release(struct pane_edit *e);
 
 /* memory_rows.c */
 size_t pane_list_at(const struct memory_view *p, int row); /* of the list; SIZE_MAX: none */
 int pane_entry_height(const struct memory_view *p);        /* rows of one entry */
-void pane_resize(struct view *view, int width, int height);
 const struct rows *pane_rows(struct view *view);
 int64_t pane_due(const struct view *view);
 const char *pane_origin_words(enum memory_origin origin); /* how an entry came */
+
+/* Appends a text, clean, behind a dot that parts it from what is there. */
+void pane_add_part(struct buf *out, const char *text);
 
 enum who_form {
     WHO_SHORT,   /* "you · turn 3 · 2 d", a long name cut */

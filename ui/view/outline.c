@@ -75,8 +75,11 @@ static void lay_out_markdown(const struct outline *o, struct text *t)
     markdown_update(&m, t->clean.data, t->clean.len, true);
 }
 
-static struct text *text_new(const struct outline *o, size_t entry)
+static struct text *text_of(struct outline *o, size_t entry)
 {
+    struct entry *e = &o->entries.items[entry];
+    if (e->text)
+        return e->text;
     struct outline_text source = o->host.text(o->host.context, entry);
     struct text *t = mem_alloc(sizeof *t);
     size_t len = source.text ? strlen(source.text) : 0;
@@ -87,15 +90,8 @@ static struct text *text_new(const struct outline *o, size_t entry)
     t->markdown = source.markdown && t->clean.len <= MARKDOWN_BYTES;
     if (t->markdown)
         lay_out_markdown(o, t);
+    e->text = t;
     return t;
-}
-
-static struct text *text_of(struct outline *o, size_t entry)
-{
-    struct entry *e = &o->entries.items[entry];
-    if (!e->text)
-        e->text = text_new(o, entry);
-    return e->text;
 }
 
 /* Breaks the text as far as row `row` (from 0); false if it has not that many. */
@@ -416,30 +412,25 @@ static void draw_text_row(struct outline *o, struct place p, bool chosen, struct
     rows_release(&scratch);
 }
 
-static void draw_row(struct outline *o, struct place p, struct rows *out)
-{
-    bool chosen = p.entry == o->chosen.entry && p.row == o->chosen.row;
-    struct outline_look look = {(size_t)o->width - 1, chosen, o->entries.items[p.entry].open};
-    if (p.row > 0) {
-        draw_text_row(o, p, chosen, out);
-        return;
-    }
-    rows_addstr(out, chosen ? glyph(GLYPH_POINTER) : " ", chosen ? STYLE_SELECTED : STYLE_OVERLAY,
-                0);
-    o->host.heading(o->host.context, p.entry, &look, out);
-}
-
 void outline_rows(struct outline *o, struct rows *out)
 {
     bring_into_view(o, o->chosen);
     struct place p = o->top;
     bool more = o->entries.len > 0;
     for (int i = 0; i < o->height; i++) {
+        bool chosen = p.entry == o->chosen.entry && p.row == o->chosen.row;
         rows_begin(out);
-        if (more)
-            draw_row(o, p, out);
-        else
+        if (!more) {
             rows_pad(out, (size_t)o->width, STYLE_OVERLAY);
+        } else if (p.row > 0) {
+            draw_text_row(o, p, chosen, out);
+        } else {
+            struct outline_look look = {(size_t)o->width - 1, chosen,
+                                        o->entries.items[p.entry].open};
+            rows_addstr(out, chosen ? glyph(GLYPH_POINTER) : " ",
+                        chosen ? STYLE_SELECTED : STYLE_OVERLAY, 0);
+            o->host.heading(o->host.context, p.entry, &look, out);
+        }
         more = more && walk(o, &p, 1) == 1;
     }
 }

@@ -64,18 +64,14 @@ static int percent(const struct status *s)
     return figure_share(s->context, limit(s), 100, 999);
 }
 
-/* The tokens of all cells: the window, but of a large one only as much that the mark stands near
- * the end. */
-static int64_t gauge_span(const struct status *s)
-{
-    int64_t most = limit(s) * MARKED_CELLS / MARK_CELL;
-    return s->window > 0 && s->window < most ? s->window : most;
-}
-
+/* The cells are those of the window, but of a large one only of as many tokens that the mark of the
+ * threshold stands near the end. */
 static void make_gauge(const struct status *s, struct part *p)
 {
     bool marked = s->window > 0 && limit(s) < s->window;
-    int64_t all = marked ? gauge_span(s) : limit(s);
+    int64_t all = limit(s), most = limit(s) * MARKED_CELLS / MARK_CELL;
+    if (marked)
+        all = s->window < most ? s->window : most;
     if (s->context < 0 || all <= 0)
         return;
     int cells = marked ? MARKED_CELLS : GAUGE_CELLS;

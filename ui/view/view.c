@@ -39,21 +39,10 @@ void view_jump(struct view *v, int64_t seq)
     v->host->show_message(v->host->app, view_outer(v), NULL, seq);
 }
 
-bool view_run_action(struct view *v, const struct view_key *keys, enum action action)
-{
-    while (keys->action != ACTION_NONE && keys->action != action)
-        keys++;
-    if (!keys->run)
-        return false;
-    keys->run(v);
-    return true;
-}
-
-bool view_run_key(struct view *v, const struct view_key *keys, enum action action,
-                  const struct key *key)
+enum action view_action(const struct view *v, enum action action, const struct key *key)
 {
     enum action letter = keymap_find_in(v->host->keymap, key, KEYS_READING);
-    return view_run_action(v, keys, letter != ACTION_NONE ? letter : action);
+    return letter != ACTION_NONE ? letter : action;
 }
 
 /* --- the stack --- */
@@ -95,11 +84,6 @@ void views_close_from(struct views *s, enum view_layer lowest)
         views_close(s, s->at[i]);
 }
 
-void views_close_over(struct views *s, const struct view *v)
-{
-    views_close_from(s, (enum view_layer)(v->ops->layer + 1));
-}
-
 void views_close_session(struct views *s)
 {
     for (int i = 0; i < VIEW_LAYERS; i++)
@@ -119,7 +103,7 @@ static struct view *holder_from(const struct views *s, int lowest)
 {
     for (int i = VIEW_LAYERS - 1; i >= lowest; i--) {
         struct view *v = views_shown(s, (enum view_layer)i);
-        if (v && !(v->ops->passes && v->ops->passes(v)))
+        if (v && view_has_keyboard(v))
             return v;
     }
     return NULL;
@@ -128,11 +112,6 @@ static struct view *holder_from(const struct views *s, int lowest)
 struct view *views_holder(const struct views *s)
 {
     return holder_from(s, 0);
-}
-
-struct view *views_holder_over(const struct views *s, const struct view *v)
-{
-    return holder_from(s, (int)v->ops->layer + 1);
 }
 
 bool views_key(struct views *s, enum action action, const struct key *key, enum view_layer *by)
@@ -157,7 +136,7 @@ void views_notice(struct views *s, struct notice *n)
 static int64_t due_of(const struct views *s, int layer)
 {
     const struct view *v = views_shown(s, (enum view_layer)layer);
-    if (!v || !v->ops->due || (v->ops->due_with_keys && views_holder_over(s, v)))
+    if (!v || !v->ops->due || (v->ops->due_with_keys && holder_from(s, layer + 1)))
         return 0;
     return v->ops->due(v);
 }

@@ -126,18 +126,8 @@ bool view_has_keyboard(const struct view *v);
 void view_close(struct view *v);
 void view_jump(struct view *v, int64_t seq);
 
-/* A table of keys ends with ACTION_NONE. */
-struct view_key {
-    enum action action;
-    void (*run)(struct view *v);
-};
-
-/* Runs the table's function for the action. False: it has none. */
-bool view_run_action(struct view *v, const struct view_key *keys, enum action action);
-
-/* The same where letters are keys (KEYS_READING); they come first. */
-bool view_run_key(struct view *v, const struct view_key *keys, enum action action,
-                  const struct key *key);
+/* The action of the key where letters are keys (KEYS_READING): they come before `action`. */
+enum action view_action(const struct view *v, enum action action, const struct key *key);
 
 /* The stack. */
 struct views {
@@ -150,19 +140,15 @@ void views_open(struct views *s, struct view *v);
 /* Nothing happens if it is not open. */
 void views_close(struct views *s, struct view *v);
 void views_release(struct views *s);
-/* Close the views in that layer and over it / over v, but for a question. */
+/* Closes the views in that layer and over it, but for a question. */
 void views_close_from(struct views *s, enum view_layer lowest);
-void views_close_over(struct views *s, const struct view *v);
 
 void views_close_session(struct views *s); /* closes those that show the open session */
 
 /* The view of that layer, if it is on the screen; NULL: none. */
 struct view *views_shown(const struct views *s, enum view_layer layer);
 
-/* The view over v that has the keyboard; NULL: none. */
-struct view *views_holder_over(const struct views *s, const struct view *v);
-
-/* The same among all views. */
+/* The view that has the keyboard; NULL: none. */
 struct view *views_holder(const struct views *s);
 
 /* Gives the key to the views from the top down until one takes it; *by: its layer. The view may be
