@@ -180,24 +180,11 @@ SUITE_TESTS = \
 	tests/test_rows_wrap.c \
 	tests/test_rpc_peer.c \
 	tests/test_run_command.c \
-	tests/test_screen_approval.c \
 	tests/test_screen_basic.c \
-	tests/test_screen_commands.c \
-	tests/test_screen_conversations.c \
-	tests/test_screen_draft.c \
 	tests/test_screen_compaction.c \
-	tests/test_screen_compaction_faults.c \
-	tests/test_screen_context.c \
-	tests/test_screen_faults.c \
-	tests/test_screen_corpora.c \
-	tests/test_screen_graph.c \
-	tests/test_screen_learned.c \
 	tests/test_screen_memory.c \
-	tests/test_screen_meters.c \
 	tests/test_screen_sessions.c \
-	tests/test_screen_signals.c \
 	tests/test_screen_stream.c \
-	tests/test_screen_text.c \
 	tests/test_screen_terminal.c \
 	tests/test_search_files.c \
 	tests/test_secrets.c \

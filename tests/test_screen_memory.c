@@ -1,8 +1,8 @@
-/* F2 in the real program: the pane beside the transcript and over it, its keys, and the model's
- * searches. */
+/* The memory pane in the real program: entries, learned items, the graph and corpora. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/paths.h"
@@ -58,10 +58,10 @@ static void leave(struct screen *s)
 }
 
 /* --- beside and over --- */
-NEEDS(capability_memory() && capability_compaction());
-FIXTURE(scene_setup, scene_teardown);
 
-TEST(it_stands_beside_from_100_columns_on)
+FIXTURES(memory, scene_setup, scene_teardown);
+
+TEST_IF(capability_memory() && capability_compaction(), it_stands_beside_from_100_columns_on)
 {
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
@@ -76,7 +76,7 @@ TEST(it_stands_beside_from_100_columns_on)
     act(s, "<f2>", "! Memory \u00b7 all");
 }
 
-TEST(tab_moves_the_keys)
+TEST_IF(capability_memory() && capability_compaction(), tab_moves_the_keys)
 {
     int row, col, rows, cols;
     bool visible;
@@ -93,27 +93,8 @@ TEST(tab_moves_the_keys)
     scene_exchange(s, " goes on", "It does.");
 }
 
-/* The message keeps the keyboard when the terminal becomes narrow, since in the pane a letter would
- * act on an entry. */
-TEST(a_narrow_terminal_takes_no_keys_away)
-{
-    int rows, cols;
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    act(s, "<down><tab>hid");
-    screen_size(s, &rows, &cols);
-    assert_true(screen_wait_row(s, rows - 1, "> hid", WAIT_MS));
-    screen_resize(s, 24, 80);
-    see(s, "! Memory \u00b7 all");
-    act(s, "den");
-    assert_true(screen_wait_row(s, 23, "> hidden", WAIT_MS));
-    act(s, "<f2>", " Memory \u00b7 all \u00b7 6 entries");
-    act(s, "<f2>", "! Memory \u00b7 all");
-    leave(s);
-}
-
 /* The wheel is over the transcript, the keys are the pane's. */
-TEST(the_wheel_moves_what_is_below_it)
+TEST_IF(capability_memory() && capability_compaction(), the_wheel_moves_what_is_below_it)
 {
     struct screen *s = open_compacted(20, 120);
     open_pane(s);
@@ -126,53 +107,9 @@ TEST(the_wheel_moves_what_is_below_it)
     act(s, "zy", "/ xyzzy ");
 }
 
-/* Letters of a query answer no question. */
-TEST(a_question_waits_for_the_query)
-{
-    static const char *const full[] = {"--tools", "full", NULL};
-    struct screen *s = scene_open(30, 120, full);
-    struct reply call = {.tool_name = "write_file",
-                         .tool_args = "{\"path\":\"made.txt\",\"content\":\"x\"}",
-                         .hold = true};
-    struct reply answer = {.text = "All done."};
-    model_server_queue(scene_server(), &call);
-    model_server_queue(scene_server(), &answer);
-    act(s, "make a file<enter>");
-    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    open_pane(s);
-    act(s, "ryo", "/ ryo");
-    model_server_release(scene_server());
-    see(s, "model wants to write (write_file)");
-    act(s, "kan", "/ ryokan", "Tab goes to the question"); /* after a pause */
-    act(s, "<tab>", "a allow once");
-    act(s, "d", "All done.", "/ ryokan ");
-}
-
 /* --- actions --- */
 
-TEST(d_forgets_and_u_puts_back)
-{
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    search(s, "ryokan", "ryokan by the river.");
-    act(s, "<enter>d", "forgotten; u restores it", "5 entries");
-    act(s, "u", "restored", "6 entries");
-    act(s, "u", "There is nothing to restore.");
-    act(s, "du", "restored");
-}
-
-/* Keys that come before the answers act as they would after them. */
-TEST(keys_may_be_typed_ahead)
-{
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    act(s, "ryokan<enter>eSurely: <enter>", "Surely: In the ryokan");
-    act(s, "t<enter>", "edited by you"); /* all of it, in the preview */
-    act(s, "/thanks<ctrl-u>train<enter>iand so on", "> > which train?", "  and so on");
-    leave(s);
-}
-
-TEST(escape_goes_back_to_where_o_was_pressed)
+TEST_IF(capability_memory() && capability_compaction(), escape_goes_back_to_where_o_was_pressed)
 {
     static const struct {
         int cols;
@@ -201,11 +138,10 @@ TEST_IF(capability_store(), escape_goes_back_over_sessions)
     search(s, "ryokan", "ryokan by the river.");
     act(s, "<enter>o", "read-only", "  In the ryokan by the river.", "!half a thought",
         "Esc goes back");
-    act(s, "<escape>", "!read-only", "Chat with a language model", "half a thought",
-        "/ ryokan");
+    act(s, "<escape>", "!read-only", "Chat with a language model", "half a thought", "/ ryokan");
 }
 
-TEST(a_command_brings_a_query)
+TEST_IF(capability_memory() && capability_compaction(), a_command_brings_a_query)
 {
     struct screen *s = open_compacted(24, 80);
     act(s, "/memory train<enter>", "/ train", "which train?");
@@ -214,7 +150,7 @@ TEST(a_command_brings_a_query)
     act(s, "d", "forgotten; u restores it", "/ ryokan ");
 }
 
-TEST(m_in_a_card_shows_what_is_remembered)
+TEST_IF(capability_memory() && capability_compaction(), m_in_a_card_shows_what_is_remembered)
 {
     struct screen *s = open_compacted(24, 80);
     act(s, "<enter>", "m memory entries");
@@ -223,7 +159,7 @@ TEST(m_in_a_card_shows_what_is_remembered)
 
 /* --- the model's searches --- */
 
-TEST(what_the_model_asked_is_shown)
+TEST_IF(capability_memory() && capability_compaction(), what_the_model_asked_is_shown)
 {
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
@@ -297,7 +233,7 @@ TEST_IF(capability_store(), who_does_not_answer_is_asked_again_and_who_refuses_i
 
 /* --- when there is none --- */
 
-TEST(without_a_memory_f2_says_so)
+TEST_IF(capability_memory() && capability_compaction(), without_a_memory_f2_says_so)
 {
     write_config(
         "[memory]\nenabled = false\n[graph]\nenabled = false\n"
@@ -305,4 +241,352 @@ TEST(without_a_memory_f2_says_so)
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "<f2>", "Memory is off");
     scene_exchange(s, "still here?", "Yes.");
+}
+
+/* --- learned memory --- */
+
+static const char next_tab[] = "\033[17~"; /* F6 */
+
+static struct screen *open_with(int rows, int cols, const char *name, const char *value)
+{
+    setenv(name, value, 1);
+    struct screen *s = scene_open(rows, cols, NULL);
+    unsetenv(name);
+    return s;
+}
+
+static void say(struct screen *s, const char *text)
+{
+    scene_queue(.text = "As you like.");
+    screen_type(s, text);
+    act(s, "<enter>", "As you like.", IDLE);
+}
+
+static int64_t count(const char *state)
+{
+    return damage_number(
+        scene_store(), support_text("SELECT count(*) FROM learned_item WHERE state = '%s'", state));
+}
+
+/* --- cards --- */
+
+TEST_IF(capability_memory() && capability_store(), a_card_is_accepted_and_taken_back)
+{
+    struct screen *s = scene_open(30, 100, NULL);
+    say(s, "Reply in French please.");
+    see(s, "remember this? Reply in French", "you typed: \u201cReply in French please.\u201d",
+        "Alt-k keeps it");
+    assert_int_equal(count("candidate"), 1);
+    act(s, "<alt-k>", "Remembered: Reply in French", "Alt-j undoes it", "!remember this?",
+        "!Alt-k keeps it");
+    assert_int_equal(count("active"), 1);
+    act(s, "<alt-j>", "Not remembered: Reply in French", "!Alt-j undoes it");
+    assert_int_equal(count("rejected"), 1);
+    act(s, "<alt-k>", "No proposal waits");
+}
+
+TEST_IF(capability_memory() && capability_store(),
+        what_waits_is_told_at_the_start_and_what_is_kept_asks_no_more)
+{
+    struct screen *s = scene_open(30, 100, NULL);
+    say(s, "Reply in French please.");
+    act(s, "<alt-k>", "Remembered: Reply in French");
+    say(s, "No emojis.");
+    see(s, "remember this? No emojis");
+    scene_leave(s);
+    s = scene_open(30, 100, (const char *const[]){"-c", NULL});
+    see(s, "1 item waits to be remembered", "remembered: Reply in French", "!this? Reply in French",
+        "remember this? No emojis");
+}
+
+TEST_IF(capability_memory() && capability_store(), what_is_kept_unasked_leaves_a_receipt)
+{
+    struct screen *s = open_with(30, 100, "TIRO_LEARNED_CAPTURE", "auto");
+    say(s, "No emojis.");
+    see(s, "remembered: No emojis", "Alt-j undoes it");
+    act(s, "<alt-j>", "Not remembered: No emojis");
+    assert_int_equal(count("active"), 0);
+}
+
+/* --- permissions of a session --- */
+
+TEST_IF(capability_memory() && capability_store(), the_status_line_says_what_the_session_may)
+{
+    struct screen *s = scene_open(30, 120, NULL);
+    see(s, "memory on");
+    act(s, "/memory off<enter>", "nothing is recalled and nothing remembered", "memory off");
+    say(s, "No emojis.");
+    see(s, "!to be remembered");
+    act(s, "<alt-m>", "memory on");
+    act(s, "<alt-m>", "memory read only");
+    act(s, "<alt-m>", "memory off");
+    act(s, "/memory on<enter>", "Memory is read and written", "memory on");
+}
+
+/* --- the tab --- */
+
+static const struct {
+    int rows, cols;
+} sizes[] = {{40, 120}, {24, 80}, {10, 40}};
+
+TEST_IF(capability_memory() && capability_store(), the_inbox_is_worked_off_at_every_size)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = scene_open(sizes[i].rows, sizes[i].cols, NULL);
+        say(s, support_text("Remember that door %zu is open.", i));
+        act(s, "<f2>", " Memory · all");
+        screen_type(s, next_tab);
+        see(s, "1 wait", "door ", "a remember");
+        act(s, "a", "Remembered.", "0 wait");
+        act(s, "e", "text: door");
+        act(s, "<ctrl-a>the <enter>", "Changed.", "the door");
+        act(s, "h", "before: door");
+        act(s, "h", "!before:");
+        act(s, "dy", "u undoes it");
+        act(s, "u", "Restored", "the door");
+        act(s, "r", "Rejected; it is not asked");
+        act(s, "<f2>", "!Learned · ");
+        scene_leave(s);
+    }
+}
+
+TEST_IF(capability_memory() && capability_store(), forget_looks_in_memory_and_in_what_was_learned)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    act(s, "/remember the port is 8443<enter>", "Remembered: the port is 8443");
+    act(s, "/forget port<enter>", "No matches in memory", "1 learned item has these words, too");
+    screen_type(s, next_tab);
+    see(s, "/ port", "- the port is 8443");
+    act(s, "dy", "Forgotten");
+    assert_int_equal(damage_number(scene_store(), "SELECT count(*) FROM learned_item"), 0);
+}
+
+TEST_IF(capability_memory() && capability_store(), proposals_of_a_model_are_told)
+{
+    struct screen *s = open_with(24, 80, "TIRO_LEARNED_EXTRACT", "on_archive");
+    say(s, "We use tabs here.");
+    scene_exchange(s, "Ada leads.", "Fine.");
+    scene_exchange(s, "Thanks!", "Welcome.");
+    scene_queue(.hold = true,
+                .text =
+                    "{\"items\":[{\"message\":1,\"kind\":\"fact\",\"text\":\"tabs are used\"}]}");
+    act(s, "/archive<enter>", "is archived");
+    assert_true(model_server_wait(scene_server(), 4, WAIT_MS));
+    model_server_release(scene_server());
+    see(s, "1 item waits to be remembered; a model proposed it");
+    act(s, "/learned<enter>", "1 waiting", "tabs are used");
+    act(s, "<enter>", "proposed by a model");
+}
+
+/* --- the graph --- */
+
+static const char entities[] =
+    "{\"entities\":[{\"name\":\"京都\",\"entity_type\":\"city\",\"observations\":[\"has ryokans by "
+    "the river\",\"東京 is newer\"]},{\"name\":\"Japan\",\"entity_type\":\"country\"}]}";
+static const char relations[] =
+    "{\"relations\":[{\"from\":\"京都\",\"to\":\"Japan\",\"relation_type\":\"lies in\"}]}";
+
+static struct screen *graph_open_with(int rows, int cols, const char *capture)
+{
+    setenv("TIRO_LEARNED_CAPTURE", capture, 1);
+    struct screen *s = scene_open(rows, cols, NULL);
+    unsetenv("TIRO_LEARNED_CAPTURE");
+    return s;
+}
+
+/* A conversation in which the model noted a city and a country. */
+static struct screen *open_noted(int rows, int cols)
+{
+    scene_queue(.tool_name = "memory_create_entities", .tool_args = entities);
+    scene_queue(.tool_name = "memory_create_relations", .tool_args = relations);
+    scene_queue(.text = "It is noted.");
+    struct screen *s = graph_open_with(rows, cols, "auto");
+    act(s, "please note Kyoto<enter>", "It is noted.", IDLE);
+    return s;
+}
+
+TEST_IF(capability_memory() && capability_store(), the_model_is_told_what_the_graph_has)
+{
+    struct screen *s = open_noted(30, 100);
+    scene_sent(0, "!A graph of facts about");
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", "Gladly.", IDLE);
+    scene_sent(3, "A graph of facts about 2 entities", "京都");
+    scene_queue(.text = "Silently.");
+    act(s, "/memory off<enter>", "memory off");
+    act(s, "go on<enter>", "Silently.", IDLE);
+    scene_sent(4, "!A graph of facts about");
+}
+
+/* Entities that the model deletes unasked can be restored, as those that the person deletes. */
+TEST_IF(capability_memory() && capability_store(), what_the_model_deleted_can_be_restored)
+{
+    struct screen *s = open_noted(30, 100);
+    scene_queue(.tool_name = "memory_delete_entities",
+                .tool_args = "{\"entity_names\":[\"京都\"]}");
+    scene_queue(.text = "It is gone.");
+    act(s, "forget it<enter>", "It is gone.", IDLE);
+    see(s, "Deleted from the graph: 京都; u in /graph restores it");
+    act(s, "/graph<enter>", "Japan · country", "!京都 · city");
+    act(s, "<down>u", "Restored", "京都 · city");
+    act(s, "/ryokan<enter>", "京都 · city", "!Japan · country");
+}
+
+TEST_IF(capability_memory() && capability_store(), the_person_is_asked_and_can_say_no)
+{
+    scene_queue(.tool_name = "memory_create_entities", .tool_args = entities);
+    scene_queue(.text = "As you like.");
+    struct screen *s = graph_open_with(30, 100, "ask");
+    act(s, "note it<enter>", "model wants to write (memory_create", "ryokans", "a allow once");
+    act(s, "d", "As you like.", IDLE);
+    act(s, "/graph<enter>", "The graph is empty");
+}
+
+TEST_IF(capability_memory() && capability_store(), it_is_searched_walked_and_changed_at_every_size)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = open_noted(sizes[i].rows, sizes[i].cols);
+        act(s, "<f2>", " Memory · all");
+        screen_type(s, next_tab); /* the tab of learned memory */
+        see(s, "Learned");
+        screen_type(s, next_tab);
+        see(s, "Graph · ");
+        act(s, "YOKAN", "京都 · city", "!Japan · country");
+        act(s, "<enter><enter>", "Graph > 京都", "- 東京 is newer", "lies in: Japan");
+        act(s, "G<enter>", "Graph > 京都 > Japan", "lies in: 京都");
+        act(s, "<backspace>", "- has ryokans");
+        act(s, "dy", "u undoes", "!lies in: Japan");
+        act(s, "u", "Restored", "lies in: Japan");
+        act(s, "<escape>", "/ YOKAN");
+        act(s, "<f2>", "!/ YOKAN");
+        scene_leave(s);
+    }
+}
+
+TEST_IF(capability_memory() && capability_store(), without_the_graph_the_pane_has_memory_alone)
+{
+    setenv("TIRO_GRAPH_ENABLED", "false", 1);
+    scene_queue(.text = "Hello.");
+    struct screen *s = scene_open(30, 120, NULL);
+    unsetenv("TIRO_GRAPH_ENABLED");
+    act(s, "hi<enter>", "Hello.", IDLE);
+    scene_sent(0, "!memory_search_nodes");
+    act(s, "<f2>", " Memory · all", "!2 graph");
+    act(s, "<f2>", "! Memory · all");
+    act(s, "/graph<enter>", "The graph is off");
+}
+
+/* --- corpora --- */
+
+static void write_documents(void)
+{
+    mkdir(support_path("docs"), 0700);
+    support_write(support_path("docs/京都.md"), "# Sleeping\n\nThe ryokan 旅館 is by the river.\n");
+    support_write(support_path("docs/train.txt"), "The night train leaves at nine.\n");
+    support_write(support_path("docs/broken.html.pdf"), "no PDF at all\n");
+}
+
+static void add_corpus(struct screen *s)
+{
+    act(s, support_text("/corpus add trip %s<enter>", support_path("docs")),
+        "Corpus trip is read: 3 files");
+}
+
+static void ask(struct screen *s, const char *query, const char *answer)
+{
+    scene_queue(.tool_name = "rag_search",
+                .tool_args = support_text("{\"corpus_id\":\"trip\",\"query\":\"%s\"}", query));
+    scene_queue(.text = answer);
+    act(s, support_text("@corpus:trip %s?<enter>", query), "rag_search", IDLE);
+}
+
+static struct screen *open_with_corpus(int rows, int cols)
+{
+    write_documents();
+    struct screen *s = scene_open(rows, cols, NULL);
+    add_corpus(s);
+    return s;
+}
+
+static void click_at(struct screen *s, const char *text)
+{
+    int row, col;
+    assert_true(screen_find(s, text, &row, &col));
+    screen_click(s, row, col + 1);
+}
+
+TEST_IF(capability_store() && capability_corpora(),
+        documents_are_read_searched_and_walked_at_every_size)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = open_with_corpus(sizes[i].rows, sizes[i].cols);
+        act(s, "/corpus<enter>", "trip · 1 unreadable");
+        act(s, "<down><enter>", "Corpora > trip", "broken.html.pdf", "train.txt");
+        act(s, "<escape>", "trip · 1 unreadable");
+        act(s, "/ryokan", "passages searched", "京都.md:1");
+        act(s, "<down><enter>", "Sleeping");
+        act(s, "<escape><escape>", "!Sleeping");
+        scene_leave(s);
+    }
+}
+
+TEST_IF(capability_store() && capability_corpora(), the_end_of_reading_is_told_where_one_chats)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    write_documents();
+    support_write(support_path("docs/sound.mp3"), "no text");
+    act(s, support_text("/corpus add trip %s<enter>", support_path("docs")),
+        "2 new, 1 unreadable, 1 without text; /corpus");
+}
+
+TEST_IF(capability_store() && capability_corpora(), an_answer_streams_on_while_documents_are_read)
+{
+    struct screen *s = scene_open(40, 120, NULL);
+    write_documents();
+    scene_queue(.text = "It begins. And more and more and more and more. It ends.", .piece = 4,
+                .interval_ms = 100);
+    act(s, "tell me<enter>", "It begins.");
+    act(s, support_text("/corpus add trip %s<enter>", support_path("docs")), "Reading the files",
+        "Corpus trip is read: 3 files", "It ends.", IDLE);
+}
+
+TEST_IF(capability_store() && capability_corpora(), the_names_of_corpora_are_completed)
+{
+    struct screen *s = open_with_corpus(24, 80);
+    act(s, "in @corp<tab>", "> in @corpus:");
+    act(s, "<tab>", "> in @corpus:trip");
+}
+
+TEST_IF(capability_store() && capability_corpora(),
+        a_chosen_citation_opens_its_passage_at_every_size)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = open_with_corpus(sizes[i].rows, sizes[i].cols);
+        ask(s, "ryokan", "It is by the river [1].");
+        see(s, "1 passage", "river [1].");
+        act(s, "half a message<alt-c><enter>", "given to the model", "[1] 京都.md:1", "Sleeping");
+        act(s, "<f2>", "river [1].", "> half a message");
+        act(s, "<alt-c><ctrl-u>", "!half a message");
+        act(s, "/cite 1<enter>", "[1] 京都.md:1", "Sleeping");
+        if (sizes[i].cols >= 100) { /* beside it one goes on writing */
+            act(s, "and then", "> and then", "Tab to the memory");
+            act(s, "<ctrl-u>", "!and then");
+        }
+        act(s, "<f2>", "!Sleeping");
+        act(s, "/cite 9<enter>", "The model was given no passage");
+        act(s, "on with it", "> on with it"); /* where one was writing */
+        act(s, "<ctrl-u>", "!on with it");
+        scene_leave(s);
+    }
+}
+
+TEST_IF(capability_store() && capability_corpora(), an_older_answers_citation_is_clicked)
+{
+    struct screen *s = open_with_corpus(40, 120);
+    ask(s, "ryokan", "The first is by the river [1].");
+    ask(s, "train", "The second leaves at nine [1].");
+    click_at(s, "[1].");
+    see(s, "[1] 京都.md:1");
+    act(s, "<f2>", "!京都.md:1", "at nine [1].", IDLE);
+    act(s, "<alt-c><enter>", "[1] train.txt:1");
 }

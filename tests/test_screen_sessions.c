@@ -1,9 +1,14 @@
-/* Leaving and coming back: resume, drafts, crashes, the sessions screen. */
+/* Sessions at a terminal: resume, drafts, crashes, the list of sessions, and commands on a session.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
+#include "session/capability.h"
+#include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -11,10 +16,9 @@
 static const char hello[] = "Hello from the scripted model.";
 static const char *const go_on[] = {"--continue", NULL};
 
-NEEDS(capability_store());
-FIXTURE(scene_setup, scene_teardown);
+FIXTURES(sessions, scene_setup, scene_teardown);
 
-TEST(continue_shows_the_same_conversation)
+TEST_IF(capability_store(), continue_shows_the_same_conversation)
 {
     scene_queue(.text = "The *first* answer.\n\n- with\n- a list\n");
     struct screen *s = scene_open(24, 80, NULL);
@@ -38,17 +42,7 @@ static void open_sessions(struct screen *s)
     see(s, "about gardening");
 }
 
-TEST(a_draft_survives_leaving)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "hi", hello);
-    act(s, "not yet sent", "> not yet sent");
-    scene_end(s, SIGTERM);
-    s = scene_open(24, 80, go_on);
-    see(s, "> not yet sent");
-}
-
-TEST(a_draft_survives_a_kill)
+TEST_IF(capability_store(), a_draft_survives_a_kill)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
@@ -60,7 +54,7 @@ TEST(a_draft_survives_a_kill)
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
 
-TEST(a_draft_that_was_never_sent_is_offered)
+TEST_IF(capability_store(), a_draft_that_was_never_sent_is_offered)
 {
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "a thought for later");
@@ -79,7 +73,7 @@ TEST(a_draft_that_was_never_sent_is_offered)
     see(s, "!a thought for later", "!did not send it");
 }
 
-TEST(a_sent_draft_is_gone)
+TEST_IF(capability_store(), a_sent_draft_is_gone)
 {
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "soon sent");
@@ -90,7 +84,7 @@ TEST(a_sent_draft_is_gone)
     see(s, hello, "!> soon sent");
 }
 
-TEST(a_turn_that_a_kill_cut_off_is_shown_as_such)
+TEST_IF(capability_store(), a_turn_that_a_kill_cut_off_is_shown_as_such)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "an early question", hello);
@@ -125,7 +119,7 @@ static void choose_gardening(struct screen *s)
     act(s, "garden", "\u203aabout gardening", "!\u203aabout astronomy");
 }
 
-TEST(the_sessions_screen_finds_and_resumes)
+TEST_IF(capability_store(), the_sessions_screen_finds_and_resumes)
 {
     setenv("TIRO_LEARNED_HISTORY", "false", 1); /* else the request tells of the other session */
     struct screen *s = open_two(24, 100);
@@ -138,21 +132,7 @@ TEST(the_sessions_screen_finds_and_resumes)
     assert_says(body, "about gardening", "!about astronomy");
 }
 
-TEST(the_sessions_screen_closes_without_a_choice)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "about gardening", hello);
-    act(s, "kept", "> kept");
-    assert_true(scene_wait_prompt(s));
-    open_sessions(s);
-    act(s, "only", " / only", "no matches");
-    act(s, "<escape>", "!only");
-    act(s, "<escape>", "!Sessions", hello);
-    assert_true(scene_wait_prompt(s)); /* the caret is back, too */
-    act(s, " and more", "> kept and more");
-}
-
-TEST(a_transcript_is_found_by_what_was_said)
+TEST_IF(capability_store(), a_transcript_is_found_by_what_was_said)
 {
     struct screen *s = open_two(24, 100);
     open_sessions(s);
@@ -163,7 +143,7 @@ TEST(a_transcript_is_found_by_what_was_said)
     assert_true(scene_wait_prompt(s));
 }
 
-TEST(escape_goes_back_from_what_was_only_read)
+TEST_IF(capability_store(), escape_goes_back_from_what_was_only_read)
 {
     struct screen *s = open_two(24, 100);
     act(s, "half a thought");
@@ -174,65 +154,7 @@ TEST(escape_goes_back_from_what_was_only_read)
     act(s, "new ", "> half a thounew ght", "!Esc goes back"); /* where the caret was */
 }
 
-TEST(the_preview_is_where_there_is_room)
-{
-    struct screen *s = open_two(24, 80);
-    choose_gardening(s);
-    int list, preview, col;
-    see(s, "  Roses need a pergola.");
-    assert_true(screen_find(s, "\u203aabout gardening", &list, &col));
-    assert_true(screen_find(s, "  Roses need a pergola.", &preview, &col));
-    assert_true(preview > list);
-    screen_resize(s, 24, 170);
-    assert_true(screen_wait_row(s, 2, "\u2502 about gardening", WAIT_MS));
-    screen_resize(s, 10, 40);
-    see(s, "!  Roses", "\u203aabout gardening", "Enter resume");
-    screen_resize(s, 9, 40);
-    see(s, "tiro needs 40 x 10");
-    screen_resize(s, 24, 80);
-    see(s, "\u203aabout gardening");
-    act(s, "<enter>", "!Sessions", "Roses need a pergola.");
-}
-
-TEST(another_session_is_renamed_and_labelled)
-{
-    struct screen *s = open_two(24, 100);
-    choose_gardening(s);
-    act(s, "<alt-r>");
-    assert_true(screen_wait_row(s, 1, " Title: about gardening", WAIT_MS));
-    act(s, " and more<enter>", "Renamed.", "\u203aabout gardening and more");
-    act(s, "<alt-t>green");
-    assert_true(screen_wait_row(s, 1, " Labels: green", WAIT_MS));
-    act(s, "<enter>", "#green");
-    act(s, "<alt-t>");
-    assert_true(screen_wait_row(s, 1, " Labels: green", WAIT_MS));
-    act(s, " \0010123456789012345678901234567890123456789<enter>",
-        "a label is a word");                                           /* a blank, and Ctrl-A */
-    assert_true(screen_wait_row(s, 1, " Labels: 0123456789", WAIT_MS)); /* nothing is lost */
-    act(s, "<escape>");
-    assert_true(screen_wait_row(s, 0, "about astronomy", WAIT_MS));
-}
-
-TEST(a_session_is_archived_and_comes_back)
-{
-    struct screen *s = open_two(24, 100);
-    choose_gardening(s);
-    act(s, "<alt-a>", "Archived.", "about gardening  archived");
-    act(s, "<alt-a>", "Moved out of the archive.", "!archived");
-    act(s, "<alt-a>", "about gardening  archived");
-    act(s, "<f3>", "!Sessions");
-    act(s, "<f3>", "about astronomy", "!gardening");
-    act(s, "<alt-z>", "about gardening  archived");
-    act(s, "<alt-z>", "!gardening");
-    act(s, "garden", "\u203aabout gardening  archived");
-    act(s, "<enter>", "!Sessions");
-    assert_true(scene_wait_prompt(s));
-    scene_exchange(s, "roses?", "Of roses.");
-    open_sessions(s);
-    see(s, "\u203aabout gardening", "!archived");
-}
-
-TEST(the_open_session_gives_way_when_it_is_archived)
+TEST_IF(capability_store(), the_open_session_gives_way_when_it_is_archived)
 {
     struct screen *s = open_two(24, 100);
     act(s, "its draft");
@@ -242,7 +164,7 @@ TEST(the_open_session_gives_way_when_it_is_archived)
     act(s, "<enter>", "> its draft", "Stars need none.");
 }
 
-TEST(deleting_is_asked_and_keeps_nothing)
+TEST_IF(capability_store(), deleting_is_asked_and_keeps_nothing)
 {
     struct screen *s = open_two(24, 100);
     act(s, "not sent");
@@ -254,52 +176,288 @@ TEST(deleting_is_asked_and_keeps_nothing)
     act(s, "<escape>", "> not sent", "!Stars need none."); /* a new session took its place */
 }
 
-TEST(a_session_is_exported_once)
-{
-    struct screen *s = open_two(24, 100);
-    choose_gardening(s);
-    act(s, "<alt-e>");
-    assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
-    act(s, "<enter>", "Exported to about gardening.md.");
-    char *path = support_path("about gardening.md"), *text = support_read(path);
-    assert_non_null(strstr(text, "Roses need a pergola."));
-    free(text);
-    free(path);
-    act(s, "<alt-e>");
-    assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
-    act(s, "<enter>", "A file could not be used.");
-    assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
-}
-
-TEST(a_session_is_forked)
-{
-    struct screen *s = open_two(24, 100);
-    choose_gardening(s);
-    act(s, "<alt-n>", "!Sessions", "Roses need a pergola.");
-    assert_true(scene_wait_prompt(s));
-    scene_exchange(s, "roses?", "Of roses.");
-    scene_sent(2, "about gardening");
-    open_sessions(s);
-    see(s, "4 messages");
-    assert_true(screen_wait_count(s, "2 messages", 2, WAIT_MS));
-}
-
-TEST(a_title_cannot_speak_to_the_terminal)
-{
-    struct screen *s = scene_open(24, 100, NULL);
-    screen_paste(s, "about gardening \033]0;owned\007\u6771\u4eac");
-    act(s, "<enter>", hello);
-    open_sessions(s);
-    see(s, "\u6771\u4eac");
-    act(s, "<alt-x>", "Delete \"about gardening");
-    assert_false(screen_log_has(s, "\033]0;owned"));
-}
-
-TEST(a_session_is_open_only_once)
+TEST_IF(capability_store(), a_session_is_open_only_once)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "mine", hello);
     struct screen *other = scene_start(24, 80, go_on);
     see(other, "The session is in use.", "another tiro");
     scene_exchange(s, "still mine", "So it is.");
+}
+
+/* --- commands --- */
+
+static const char *const reading[] = {"--resume", "last", "--read-only", NULL};
+
+static const char *last_request(void)
+{
+    return model_server_body(scene_server(), model_server_requests(scene_server()) - 1);
+}
+
+static struct screen *open_with_two_turns(void)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "about roses", "Of roses.");
+    scene_exchange(s, "about lilies", "Of lilies.");
+    return s;
+}
+
+TEST(a_fork_ends_with_the_turn_that_is_named)
+{
+    struct screen *s = open_with_two_turns();
+    act(s, "/fork 1<enter>", "!Of lilies.", "Of roses.",
+        "This is a copy; the original session is unchanged.");
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_says(last_request(), "about roses", "!about lilies");
+}
+
+/* Imports a conversation of this many turns, by the command line. */
+static void import_turns(int turns)
+{
+    char *path = support_path("list.json"), *out, *err;
+    struct buf text = BUF_INIT;
+    buf_addch(&text, '[');
+    for (int i = 1; i <= turns; i++)
+        buf_addf(&text,
+                 "%s{\"role\":\"user\",\"content\":\"question %d\"},"
+                 "{\"role\":\"assistant\",\"content\":\"reply %d.\"}",
+                 i > 1 ? "," : "", i, i);
+    buf_addch(&text, ']');
+    support_write(path, text.data);
+    int status =
+        support_run((const char *const[]){"sessions", "import", path, NULL}, NULL, &out, &err);
+    assert_string_equal(err, "");
+    assert_int_equal(status, 0);
+    buf_release(&text);
+    free(path);
+    free(out);
+    free(err);
+}
+
+/* Turns are counted from the first, which is not on the screen: older pages are asked for. */
+TEST_IF(capability_store(), a_turn_of_long_ago_can_be_named)
+{
+    import_turns(300);
+    struct screen *s = scene_open(24, 80, (const char *const[]){"--resume", "last", NULL});
+    see(s, "reply 300.");
+    act(s, "/fork 7<enter>", "reply 7.", "!reply 300.");
+    scene_exchange(s, "and now?", hello);
+    assert_says(last_request(), "reply 7.", "!question 8");
+}
+
+TEST_IF(capability_store(), a_search_counts_and_goes_round)
+{
+    import_turns(300);
+    struct screen *s = scene_open(24, 80, (const char *const[]){"--resume", "last", NULL});
+    see(s, "reply 300.");
+    act(s, "<ctrl-f>reply 300", " 1 match+ ", "reply 300.");
+    act(s, "1", " 0 matches+ ");
+    act(s, "<ctrl-u>reply 7.<enter>", "1 of 1 ", "  reply 7."); /* on an older page */
+    act(s, "<enter>", "1 of 1 ");
+    act(s, "<escape><ctrl-f>", "!of 1 ");
+    act(s, "<up>", "find: reply 7.");
+    act(s, "<ctrl-u>question 3", " 12 matches "); /* 3, 30 to 39, 300 */
+    act(s, "<enter>", " 12 of 12 ");
+    act(s, "<enter>", " 1 of 12 ", "  reply 300.");
+    act(s, "<enter>", " 2 of 12 ");
+    screen_type(s, "\033[Z\033[Z"); /* Shift-Tab: newer */
+    see(s, " 12 of 12 ", "  reply 3.");
+    act(s, "<ctrl-u>never said<enter>", "no match");
+}
+
+/* Where sessions are not kept, the session is gone, and neither the list of commands nor the result
+ * says that it is archived. */
+TEST(archive_says_what_it_does)
+{
+    static const char *const outcomes[] = {"is closed and was not saved", "is archived;"};
+    static const char *const helps[] = {"delete this session, since none is saved",
+                                        "archive this session and start a new one"};
+    bool kept = capability_store();
+    struct screen *s = open_with_two_turns();
+    act(s, "/archive", helps[kept]);
+    act(s, "<enter>", outcomes[kept]);
+}
+
+TEST(copying_says_where_it_went)
+{
+    static const char *const variables[] = {"VTE_VERSION", "DISPLAY", "WAYLAND_DISPLAY",
+                                            "XTERM_VERSION", "WT_SESSION"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
+    struct screen *s = scene_open(24, 120, NULL);
+    scene_queue(.text = "Of *may* bells.");
+    scene_ask(s, "say something", "Of may bells.");
+    act(s, "/copy<enter>", "Sent 15 bytes to the terminal's clipboard.");
+    assert_true(screen_log_has(s, "\033]52;c;T2YgKm1heSogYmVsbHMu\033\\"));
+    scene_exchange(s, "and more", hello);
+    see(s, "!clipboard");
+}
+
+/* The terminal has the mouse and breaks the lines; everything else goes on behind. */
+TEST(bare_text_is_there_to_be_selected)
+{
+    struct screen *s = scene_open(16, 40, NULL);
+    scene_queue(.text = "It is **bold**, and longer than a row has columns.");
+    scene_ask(s, "how is it?", "It is bold");
+    act(s, "half a thought");
+    assert_true(screen_mouse(s));
+    act(s, "<alt-l>");
+    assert_true(screen_wait_row(s, 15, "Select with the mouse.", WAIT_MS));
+    assert_true(screen_wait_row(s, 4, "It is **bold**, and longer than a row ha", WAIT_MS));
+    assert_true(screen_wait_row(s, 5, "s columns.", WAIT_MS));
+    assert_false(screen_mouse(s));
+    assert_true(screen_log_has(s, "It is **bold**, and longer than a row has columns."));
+    see(s, "!half a thought");
+    screen_resize(s, 20, 60);
+    assert_true(
+        screen_wait_row(s, 4, "It is **bold**, and longer than a row has columns.", WAIT_MS));
+    act(s, "<alt-l>", "!Select with the mouse", "> half a thought", "!**bold**");
+    assert_true(screen_mouse(s));
+    act(s, "<alt-l>", "Select with the mouse.");
+    act(s, "<ctrl-c>", "> half a thought"); /* it closes, and does no more */
+    act(s, "<ctrl-u>");
+    scene_leave(s);
+    scene_assert_restored(s);
+}
+
+/* The configuration file's text; the caller frees. */
+static char *configured(void)
+{
+    char *path = paths_config_file(), *text = support_read(path);
+    free(path);
+    return text;
+}
+
+TEST(a_theme_is_kept)
+{
+    write_config("# mine\n[ui]\nmouse = true\n");
+    struct screen *s = scene_open(24, 80, NULL);
+    act(s, "/theme light<enter>", "Theme: light, saved in tiro.ini.");
+    char *text = configured();
+    assert_says(text, "\ntheme = light\n", "# mine\n[ui]\n");
+    free(text);
+    scene_exchange(s, "hi", hello);
+    see(s, "!saved in tiro.ini");
+    act(s, "/theme<enter>", "in use");
+    act(s, "<down><enter>", "saved in tiro.ini.");
+    scene_leave(s);
+    text = configured();
+    assert_non_null(strstr(text, "\ntheme = "));
+    free(text);
+}
+
+TEST(a_model_is_kept)
+{
+    struct screen *s = scene_open(24, 100, NULL);
+    act(s, "/model another-one<enter>", "Model: anthropic/another-one, saved in tiro.ini.");
+    scene_leave(s);
+    char *text = configured();
+    assert_says(text, "name = anthropic\n", "model = another-one\n");
+    free(text);
+    s = scene_open(24, 100, NULL);
+    assert_true(screen_wait_row(s, 0, "anthropic · another-one", WAIT_MS));
+}
+
+TEST(an_edited_message_takes_the_place_of_the_last)
+{
+    struct screen *s = open_with_two_turns();
+    act(s, "/edit<enter>", "> about lilies", "changing your last message");
+    act(s, "<escape>", "!changing your last message", "!> about lilies");
+    act(s, "/edit<enter>", "> about lilies");
+    act(s, " of the valley");
+    scene_queue(.text = "Of may bells.");
+    act(s, "<enter>", "Of may bells.", "!Of lilies.", "!changing your last message");
+    assert_says(last_request(), "about roses", "about lilies of the valley", "!\"about lilies\"",
+                "!Of lilies.");
+    see(s, IDLE);
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_says(last_request(), "!\"about lilies\"", "!Of lilies.", "Of may bells.");
+}
+
+TEST(the_budget_is_shown_and_ends_the_turn)
+{
+    setenv("TIRO_BUDGET_MAX_TOKENS", "1200", 1);
+    scene_queue(.text = "First.", .input_tokens = 1000, .output_tokens = 20);
+    scene_queue(.text = "Second.", .input_tokens = 1100, .output_tokens = 20);
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_ask(s, "one", "First.");
+    see(s, "budget 85 %", "85 % of max_tokens used: 1,020 of 1,200");
+    act(s, "two<enter>", "Second.", IDLE);
+    act(s, "three<enter>", "The budget is used up.", IDLE);
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    unsetenv("TIRO_BUDGET_MAX_TOKENS");
+}
+
+/* The focused list's keys come before the global ones, including keys that do not fit into its last
+ * row. */
+TEST_IF(capability_compaction(), help_begins_with_the_keys_of_what_has_the_keyboard)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "roses?", "Of roses.");
+    act(s, "<f1>", "type to filter  1-20/", "!Here", "Write a message");
+    act(s, "<pagedown>", "20-39/");
+    act(s, "wheel", "/ wheel", "!type to filter", "scrolls");
+    act(s, "<escape>", "!Help");
+    act(s, "<f4>", "Context  ~");
+    act(s, "<f1>", "Help", "Here", "to the next message that a compaction would drop",
+        "compact the conversation now");
+    act(s, "<escape>", "!Help");
+    act(s, "<f4>", "!Context");
+}
+
+/* On a screen of ten rows a list would hide the error. */
+TEST(enter_takes_the_marked_row_and_says_what_is_wrong_with_it)
+{
+    struct screen *s = scene_open(10, 40, NULL);
+    act(s, "/hel", "›/help");
+    act(s, "<enter>", "Help");
+    act(s, "<escape>", "!Help");
+    act(s, "/ren", "›/rename");
+    act(s, "<enter>", "/rename TITLE: change", "!›/rename", "> /rename");
+    act(s, "<ctrl-u>/re", "›/resume");
+    act(s, "<down*2>", "›/remember");
+    act(s, "<enter>", "/remember TEXT", "!›/remember", "> /remember");
+    act(s, "<ctrl-u>/exi", "/quit");
+    act(s, "<enter>");
+    assert_true(screen_wait_exit(s, WAIT_MS));
+}
+
+TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
+{
+    struct screen *s = open_with_two_turns();
+    scene_leave(s);
+    s = scene_open(24, 80, reading);
+    see(s, "Of lilies.");
+    assert_true(screen_wait_row(s, 0, "read-only", WAIT_MS));
+    act(s, "about tulips<enter>", "This session is read-only.", "> about tulips");
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    act(s, "<ctrl-u>", "!> about tulips");
+    act(s, "/resume<enter>", "!read-only");
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_non_null(strstr(last_request(), "about roses"));
+}
+
+TEST(a_model_without_a_key_is_listed_as_such_and_refused)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    act(s, "/model<enter>", "no key: set OPENAI_API_KEY", "in use");
+    act(s, "openai<enter>", "The model was not changed.",
+        "no API key for OpenAI; set OPENAI_API_KEY");
+    assert_true(screen_wait_row(s, 0, "anthropic", WAIT_MS));
+}
+
+TEST(the_title_has_the_model_before_the_first_message)
+{
+    static const char *const names[] = {"the-only-one", NULL};
+    char *url = mem_printf("%s/v1", model_server_url(scene_server()));
+    setenv("OPENAI_BASE_URL", url, 1);
+    free(url);
+    model_server_set_models(scene_server(), names);
+    struct screen *s = scene_open(24, 80, (const char *const[]){"--provider", "openai", NULL});
+    assert_true(screen_wait_row(s, 0, "the-only-one", WAIT_MS));
+    act(s, "/model the-only-noe<enter>", "did you mean \"the-only-one\"?");
+    act(s, "/doctor<enter>", "provider: openai", "server: answers after",
+        "models that it lists: 1");
+    assert_int_equal(model_server_requests(scene_server()), 0);
+    unsetenv("OPENAI_BASE_URL");
 }
