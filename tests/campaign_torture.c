@@ -100,25 +100,6 @@ static void show_frame(const char *module, unsigned long offset)
         printf("%s 0x%lx\n", module, offset);
 }
 
-static void show_frames(const char *log)
-{
-    char module[512];
-    unsigned long offset;
-    for (const char *at = log; (at = strstr(at, "\nat ")); at++)
-        if (sscanf(at + 1, "at %511s %lx", module, &offset) == 2)
-            show_frame(module, offset);
-}
-
-static void show_failure(const struct job *j)
-{
-    const struct torture_choice *c = &j->trial.choice;
-    auto_free char *report = support_read(j->report), *log = support_read(j->log);
-    printf("\nFAILED: %.*s: TORTURE=%s STEP='%s' STACK=%" PRIx64 " N=%ld CAUSE=%d STAYS=%s\n%s",
-           (int)strcspn(log, "\n"), log, c->class, j->trial.step->name, c->stack, c->nth, c->cause,
-           c->stays ? "1" : "", report);
-    show_frames(log);
-}
-
 static void end_job(struct job *j, int status)
 {
     enum trial_result r = WIFEXITED(status) && WEXITSTATUS(status) <= TRIAL_MISSED
@@ -126,8 +107,18 @@ static void end_job(struct job *j, int status)
                               : TRIAL_FAILED;
     if (j->trial.expected)
         campaign.results[r][j->class]++;
-    if (r == TRIAL_FAILED)
-        show_failure(j);
+    if (r == TRIAL_FAILED) {
+        const struct torture_choice *c = &j->trial.choice;
+        auto_free char *report = support_read(j->report), *log = support_read(j->log);
+        printf("\nFAILED: %.*s: TORTURE=%s STEP='%s' STACK=%" PRIx64 " N=%ld CAUSE=%d STAYS=%s\n%s",
+               (int)strcspn(log, "\n"), log, c->class, j->trial.step->name, c->stack, c->nth,
+               c->cause, c->stays ? "1" : "", report);
+        char module[512];
+        unsigned long offset;
+        for (const char *at = log; (at = strstr(at, "\nat ")); at++)
+            if (sscanf(at + 1, "at %511s %lx", module, &offset) == 2)
+                show_frame(module, offset);
+    }
     if (!j->trial.expected && r != TRIAL_PASSED)
         exit(1);
     fflush(stdout);
@@ -199,18 +190,6 @@ static void add_point(size_t class, const struct point *p)
     vec_push(&campaign.points[class], *p);
 }
 
-static void read_points(size_t step, size_t class, const char *log)
-{
-    struct point p = {.step = step};
-    auto_free char *text = support_read(log);
-    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (sscanf(line, "point %" SCNx64 " %" SCNx64 " %*s %ld %d", &p.stack, &p.near, &p.calls,
-                   &p.causes) == 4)
-            add_point(class, &p);
-    }
-}
-
 /* A run without a fault: records its outcome and its calls. */
 static void record(size_t step)
 {
@@ -223,7 +202,14 @@ static void record(size_t step)
         t.outcome = outcome;
         start_job(&t, class);
         wait_for_all();
-        read_points(step, class, campaign.jobs[0].log);
+        struct point p = {.step = step};
+        auto_free char *text = support_read(campaign.jobs[0].log);
+        for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            if (sscanf(line, "point %" SCNx64 " %" SCNx64 " %*s %ld %d", &p.stack, &p.near,
+                       &p.calls, &p.causes) == 4)
+                add_point(class, &p);
+        }
     }
     campaign.outcomes[step] = trial_outcome(outcome);
     if (steps[step].breaks_before)
@@ -329,35 +315,7 @@ static void try_one(uint64_t stack)
                     (int)number_of("CAUSE", 0), getenv("STAYS") && *getenv("STAYS"));
 }
 
-static void try_what_is_asked(void)
-{
-    const char *stack = getenv("STACK"), *trials = getenv("TORTURE_TRIALS");
-    if (stack && *stack)
-        try_one(strtoull(stack, NULL, 16));
-    else if (trials && strcmp(trials, "all") == 0)
-        try_all();
-    else
-        try_some((size_t)number_of("TORTURE_TRIALS", TRIALS));
-    wait_for_all();
-}
-
 /* --- beginning and end ------------------------------------------------------------------------ */
-
-static void begin(void)
-{
-    support_setup(NULL);
-    campaign.directory = mem_strdup(support_dir());
-    setenv("TMPDIR", campaign.directory, 1);
-    support_setup(NULL);
-    if (chdir(support_dir()) != 0)
-        exit(1);
-    campaign.outcomes = mem_alloc(step_count * sizeof *campaign.outcomes);
-    campaign.recovered = mem_alloc(step_count * sizeof *campaign.recovered);
-    for (size_t i = 0; i < AT_ONCE; i++) {
-        campaign.jobs[i].report = file_of("report-%zu", i);
-        campaign.jobs[i].log = file_of("log-%zu", i);
-    }
-}
 
 static void release(void)
 {
@@ -409,9 +367,27 @@ int main(void)
     }
     /* If SQLite cannot begin to read, it tries for 10 s at each statement. */
     setenv("TEST_PATIENCE", "3", 0);
-    begin();
+    support_setup(NULL);
+    campaign.directory = mem_strdup(support_dir());
+    setenv("TMPDIR", campaign.directory, 1);
+    support_setup(NULL);
+    if (chdir(support_dir()) != 0)
+        exit(1);
+    campaign.outcomes = mem_alloc(step_count * sizeof *campaign.outcomes);
+    campaign.recovered = mem_alloc(step_count * sizeof *campaign.recovered);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        campaign.jobs[i].report = file_of("report-%zu", i);
+        campaign.jobs[i].log = file_of("log-%zu", i);
+    }
     prepare();
-    try_what_is_asked();
+    const char *stack = getenv("STACK"), *trials = getenv("TORTURE_TRIALS");
+    if (stack && *stack)
+        try_one(strtoull(stack, NULL, 16));
+    else if (trials && strcmp(trials, "all") == 0)
+        try_all();
+    else
+        try_some((size_t)number_of("TORTURE_TRIALS", TRIALS));
+    wait_for_all();
     size_t failed = report();
     release();
     return failed > 0;

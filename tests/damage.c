@@ -447,25 +447,21 @@ void damage_lock_exclusively(const char *path)
         _exit(1);
 }
 
-static void give_away(const char *directory)
-{
-    DIR *dir = opendir(directory);
-    assert_non_null(dir);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (strcmp(entry->d_name, "..") == 0)
-            continue;
-        auto_free char *path = mem_printf("%s/%s", directory, entry->d_name);
-        assert_int_equal(lchown(path, NOBODY, NOBODY), 0);
-    }
-    closedir(dir);
-}
-
 int damage_as_nobody(const char *directory, int (*act)(const char *path), const char *path)
 {
     int status;
     bool root = geteuid() == 0;
-    if (root)
-        give_away(directory);
+    if (root) {
+        DIR *dir = opendir(directory);
+        assert_non_null(dir);
+        for (struct dirent *entry; (entry = readdir(dir));) {
+            if (strcmp(entry->d_name, "..") == 0)
+                continue;
+            auto_free char *inside = mem_printf("%s/%s", directory, entry->d_name);
+            assert_int_equal(lchown(inside, NOBODY, NOBODY), 0);
+        }
+        closedir(dir);
+    }
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {

@@ -47,18 +47,6 @@ struct kill_session *kill_choose_session(const struct kill_stage *stage)
 
 /* --- the stage -------------------------------------------------------------------------------- */
 
-static void begin_store(struct kill_stage *stage)
-{
-    kill_model_release(&stage->model);
-    auto_free char *command = mem_printf("rm -rf '%s' '%s' '%s'; mkdir -m 700 '%s'", stage->data,
-                                         stage->config, stage->work, stage->work);
-    assert_int_equal(system(command), 0);
-    auto_free char *note = mem_printf("%s/note.txt", stage->work);
-    support_write(note, "Verba volant, scripta manent.\n");
-    write_config(configuration);
-    assert_int_equal(chdir(stage->work), 0);
-}
-
 static void begin_stage(struct kill_stage *stage)
 {
     *stage = (struct kill_stage){.server = begin_server()};
@@ -117,14 +105,6 @@ static void go_on(struct kill_stage *stage, struct kill_session *s)
         kill_texts_add(&s->archived.tried, "no");
 }
 
-static void export_again(const char *temporary)
-{
-    const char *end = strstr(temporary, ".tiro-");
-    auto_free char *path = mem_strndup(temporary, (size_t)(end - temporary));
-    run_ok(RUN("memory", "export", "--force", path));
-    assert_int_equal(unlink(path), 0);
-}
-
 /* Whether a rebuild of the session's files was cut off; its next turn removes the temporary
  * files. */
 static bool has_begun(const struct kill_stage *stage, const struct kill_session *s)
@@ -160,8 +140,13 @@ static void write_again(const struct kill_stage *stage)
     static const char *const none[] = {NULL};
     struct kill_texts begun = {0};
     kill_files_others(stage->exports, none, &begun);
-    for (size_t i = 0; i < begun.items.len; i++)
-        export_again(begun.items.items[i]);
+    for (size_t i = 0; i < begun.items.len; i++) {
+        const char *temporary = begun.items.items[i];
+        const char *end = strstr(temporary, ".tiro-");
+        auto_free char *path = mem_strndup(temporary, (size_t)(end - temporary));
+        run_ok(RUN("memory", "export", "--force", path));
+        assert_int_equal(unlink(path), 0);
+    }
     kill_texts_clear(&begun);
     auto_free char *seconds = mem_printf("%d", 100 + stage->number);
     run_ok(RUN("config", "set", "tools.command_timeout", seconds));
@@ -235,13 +220,6 @@ static void check_files(const struct kill_stage *stage)
     kill_texts_clear(&public);
 }
 
-static void check_health(const struct kill_stage *stage, size_t round)
-{
-    assert_store_sound(stage->database);
-    if (round % DOCTOR_EVERY == 0)
-        run_ok(RUN("doctor"));
-}
-
 /* --- rounds ----------------------------------------------------------------------------------- */
 
 static void play_round(struct kill_stage *stage, size_t round)
@@ -261,7 +239,9 @@ static void play_round(struct kill_stage *stage, size_t round)
     write_again(stage);
     settle(stage);
     check_files(stage);
-    check_health(stage, round);
+    assert_store_sound(stage->database);
+    if (round % DOCTOR_EVERY == 0)
+        run_ok(RUN("doctor"));
 }
 
 void kill_campaign(size_t rounds)
@@ -274,7 +254,14 @@ void kill_campaign(size_t rounds)
         if (round % ROUNDS_A_STORE == 0) {
             shown += stage.model.lines_shown;
             deleted += stage.model.deletes_told;
-            begin_store(&stage);
+            kill_model_release(&stage.model);
+            auto_free char *command = mem_printf("rm -rf '%s' '%s' '%s'; mkdir -m 700 '%s'",
+                                                 stage.data, stage.config, stage.work, stage.work);
+            assert_int_equal(system(command), 0);
+            auto_free char *note = mem_printf("%s/note.txt", stage.work);
+            support_write(note, "Verba volant, scripta manent.\n");
+            write_config(configuration);
+            assert_int_equal(chdir(stage.work), 0);
         }
         play_round(&stage, round);
     }

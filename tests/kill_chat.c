@@ -85,14 +85,9 @@ static void promise_answer(struct chat *c, int number, const char *word)
     kill_promise(c->stage, sql);
 }
 
-static bool is_refused(struct chat *c)
-{
-    return is_shown(c, "> ask-") && screen_clock() - c->since > SOON_MS;
-}
-
 static bool is_answered_or_refused(struct chat *c, const char *answer)
 {
-    return is_shown(c, answer) || is_refused(c);
+    return is_shown(c, answer) || (is_shown(c, "> ask-") && screen_clock() - c->since > SOON_MS);
 }
 
 /* Sends it, and waits for its answer. False when there is none: the program was hit, or refused it,
@@ -208,12 +203,6 @@ static bool has_ended(struct chat *c, const char *text)
     return !is_alive(c);
 }
 
-static void check_end(struct chat *c, int status)
-{
-    if (status != 0 && status <= 128)
-        fail_msg("a chat ended with status %d: %s", status, screen_text(c->screen));
-}
-
 void kill_chat(struct kill_stage *stage)
 {
     struct chat c = {.stage = stage};
@@ -238,7 +227,8 @@ void kill_chat(struct kill_stage *stage)
     struct kill_count count = kill_watch_end(watch);
     most = count.exact && count.calls > most ? count.calls : most;
     kill_trace("chat", c.session ? c.session->id : "", status, count.calls);
-    check_end(&c, status);
+    if (status != 0 && status <= 128)
+        fail_msg("a chat ended with status %d: %s", status, screen_text(c.screen));
     if (status != 128 + SIGKILL && !c.hung_up)
         scene_assert_restored(c.screen);
     kill_count_end(stage, status);

@@ -77,22 +77,6 @@ struct kill_moment kill_choose_moment(long most)
     return m;
 }
 
-static void start(struct kill_op *op, const struct kill_moment *moment)
-{
-    struct kill_argv argv = {0};
-    op->signal_number = moment->signal_number;
-    op->watch = kill_watch_new(moment->at, moment->signal_number);
-    kill_watch_argv(op->watch, &argv);
-    vec_push(&argv.items, support_program());
-    for (size_t i = 0; i < op->args.items.len; i++)
-        vec_push(&argv.items, op->args.items.items[i]);
-    vec_push(&argv.items, NULL);
-    support_start(&op->child, argv.items.items);
-    close(op->child.in); /* it would be a part of a prompt */
-    op->child.in = -1;
-    vec_release(&argv.items);
-}
-
 static void release(struct kill_op *op)
 {
     kill_texts_clear(&op->args);
@@ -112,7 +96,18 @@ bool kill_op_start(struct kill_stage *stage, struct kill_op *op)
     struct kill_moment moment = kill_choose_moment(op->kind->most);
     if (op->until && moment.signal_number != SIGKILL)
         moment.at = 0; /* a second signal ends it at once */
-    start(op, &moment);
+    struct kill_argv argv = {0};
+    op->signal_number = moment.signal_number;
+    op->watch = kill_watch_new(moment.at, moment.signal_number);
+    kill_watch_argv(op->watch, &argv);
+    vec_push(&argv.items, support_program());
+    for (size_t i = 0; i < op->args.items.len; i++)
+        vec_push(&argv.items, op->args.items.items[i]);
+    vec_push(&argv.items, NULL);
+    support_start(&op->child, argv.items.items);
+    close(op->child.in); /* it would be a part of a prompt */
+    op->child.in = -1;
+    vec_release(&argv.items);
     return true;
 }
 
@@ -125,14 +120,6 @@ static bool may_fail(const struct kill_op *op)
         if (strstr(op->child.err_text.data, reasons[i]))
             return true;
     return strcmp(op->kind->name, "run") == 0 && op->status == 1;
-}
-
-static void check_end(const struct kill_op *op, const struct kill_count *count)
-{
-    bool hit = op->status == 128 + op->signal_number && (count->sent || op->until);
-    if (op->status != 0 && !hit && !may_fail(op))
-        fail_msg("%s: status %d: %s%s", op->kind->name, op->status, op->child.err_text.data,
-                 op->child.out_text.data);
 }
 
 /* KILL_TRACE tells what each program did. */
@@ -160,7 +147,10 @@ void kill_op_finish(struct kill_stage *stage, struct kill_op *op)
         op->kind->most = count.calls;
     kill_trace(op->kind->name, op->args.items.len > 2 ? vec_last(&op->args.items) : "", op->status,
                count.calls);
-    check_end(op, &count);
+    bool hit = op->status == 128 + op->signal_number && (count.sent || op->until);
+    if (op->status != 0 && !hit && !may_fail(op))
+        fail_msg("%s: status %d: %s%s", op->kind->name, op->status, op->child.err_text.data,
+                 op->child.out_text.data);
     kill_count_end(stage, op->status);
     if (op->kind->after)
         op->kind->after(stage, op);

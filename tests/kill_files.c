@@ -140,16 +140,6 @@ static size_t slot_of(uint64_t end)
     return slot;
 }
 
-static void put_words(const struct kill_texts *words)
-{
-    memset(ends.table, 0, sizeof ends.table);
-    assert_true(words->items.len < (1 << TABLE_BITS) / 2);
-    for (size_t i = 0; i < words->items.len; i++) {
-        uint64_t end = end_at(words->items.items[i] + KILL_WORD_LEN - sizeof(uint64_t));
-        ends.table[slot_of(end)] = end;
-    }
-}
-
 static int look_into(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
     size_t len;
@@ -166,7 +156,12 @@ static int look_into(const char *path, const struct stat *st, int kind, struct F
 char *kill_files_carry(const char *directory, const struct kill_texts *words)
 {
     ends.found = NULL;
-    put_words(words);
+    memset(ends.table, 0, sizeof ends.table);
+    assert_true(words->items.len < (1 << TABLE_BITS) / 2);
+    for (size_t i = 0; i < words->items.len; i++) {
+        uint64_t end = end_at(words->items.items[i] + KILL_WORD_LEN - sizeof(uint64_t));
+        ends.table[slot_of(end)] = end;
+    }
     if (words->items.len > 0)
         nftw(directory, look_into, OPEN_AT_ONCE, FTW_PHYS);
     return ends.found;

@@ -152,25 +152,6 @@ static bool take_event(void *session, const struct event *ev)
     return true;
 }
 
-/* Text that was shown must stay, including text that earlier rounds found. */
-static void settle_lines(struct kill_session *s, struct store *store)
-{
-    for (; s->lines_held < s->lines.len; s->lines_held++) {
-        const struct kill_line *line = &s->lines.items[s->lines_held];
-        if (!log_has_line(store, s->id, line->seq, line->text))
-            fail_msg("shown, but not in the log: %s", line->text);
-    }
-}
-
-/* The group was begun, so none of its words may be missing. */
-static void settle_wholes(const struct kill_model *m, const struct kill_session *s)
-{
-    for (size_t i = 0; i < m->wholes.len; i++)
-        if (have_any(&s->words, &m->wholes.items[i]) &&
-            !kill_texts_have_all(&s->words, &m->wholes.items[i]))
-            fail_msg("session %s has only a part of what came into it at once", s->id);
-}
-
 static void settle_labels(const struct kill_session *s, const char *labels)
 {
     for (size_t i = 0; i < s->labels.items.len; i++)
@@ -251,9 +232,19 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     add_words(&s->words,
               info.title); /* a fork has that of its parent, and a draft may come along */
     add_words(&s->words, info.draft);
-    settle_lines(s, store);
-    if (is_new)
-        settle_wholes(m, s);
+    /* Text that was shown must stay, including text that earlier rounds found. */
+    for (; s->lines_held < s->lines.len; s->lines_held++) {
+        const struct kill_line *line = &s->lines.items[s->lines_held];
+        if (!log_has_line(store, s->id, line->seq, line->text))
+            fail_msg("shown, but not in the log: %s", line->text);
+    }
+    if (is_new) {
+        /* The group was begun, so none of its words may be missing. */
+        for (size_t i = 0; i < m->wholes.len; i++)
+            if (have_any(&s->words, &m->wholes.items[i]) &&
+                !kill_texts_have_all(&s->words, &m->wholes.items[i]))
+                fail_msg("session %s has only a part of what came into it at once", s->id);
+    }
     settle_labels(s, info.labels);
     settle_draft(m, s, info.draft, is_new);
     settle_title(s, &info);

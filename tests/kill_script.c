@@ -84,18 +84,12 @@ static bool is_role(const struct json *message, const char *role)
     return is && strcmp(is, role) == 0;
 }
 
-static const char *last_question(const char *text)
-{
-    const char *last = NULL;
-    for (const char *at = text; at && (at = strstr(at, "ask-")); at++)
-        last = at;
-    return last;
-}
-
 static bool read_question(const char *text, struct asked *out)
 {
     char name[32];
-    const char *question = last_question(text);
+    const char *question = NULL;
+    for (const char *at = text; at && (at = strstr(at, "ask-")); at++)
+        question = at;
     if (!question || sscanf(question, "ask-%d plan-%31s %14s", &out->number, name, out->word) != 3)
         return false;
     for (int i = 0; i < KILL_PLAN_COUNT; i++)

@@ -34,20 +34,6 @@ bool kill_begin_run(struct kill_stage *stage, struct kill_op *op)
     return true;
 }
 
-/* Text that was shown a second before the last event must be kept, although the answer is
- * incomplete. */
-static void promise_streamed(struct kill_stage *stage, const struct buf *text)
-{
-    auto_free char *sql = mem_printf(
-        "SELECT count(*) > 0 FROM (SELECT group_concat(t, '') AS said FROM"
-        " (SELECT json_extract(payload, '$.delta') AS t FROM event"
-        " WHERE type = 'text_delta' ORDER BY session, seq)"
-        " UNION ALL SELECT json_extract(payload, '$.content') FROM event"
-        " WHERE type = 'text_complete') WHERE instr(said, '%s') > 0",
-        text->data);
-    kill_promise(stage, sql);
-}
-
 /* The text of all deltas whose time is at least a second before that of the last line. */
 static void take_streamed(struct kill_stage *stage, struct kill_op *op)
 {
@@ -67,8 +53,18 @@ static void take_streamed(struct kill_stage *stage, struct kill_op *op)
             *end = '\n';
         }
     }
-    if (text.len > 0 && !(op->session && op->session->delete_tried))
-        promise_streamed(stage, &text);
+    if (text.len > 0 && !(op->session && op->session->delete_tried)) {
+        /* Text that was shown a second before the last event must be kept, although the answer is
+         * incomplete. */
+        auto_free char *sql = mem_printf(
+            "SELECT count(*) > 0 FROM (SELECT group_concat(t, '') AS said FROM"
+            " (SELECT json_extract(payload, '$.delta') AS t FROM event"
+            " WHERE type = 'text_delta' ORDER BY session, seq)"
+            " UNION ALL SELECT json_extract(payload, '$.content') FROM event"
+            " WHERE type = 'text_complete') WHERE instr(said, '%s') > 0",
+            text.data);
+        kill_promise(stage, sql);
+    }
 }
 
 /* Reads every complete line that the program had shown. */
@@ -132,35 +128,6 @@ void kill_wait_for_command(const struct kill_op *op)
     free(c.mark);
 }
 
-/* A command dies with its program, but for one that had no time: that is counted. */
-static void check_command(struct kill_stage *stage, const struct kill_op *op)
-{
-    auto_free char *mark = command_mark(op);
-    if (op->status == 128 + SIGKILL && !is_over(mark)) {
-        stage->commands_left++;
-        shell("pkill -KILL -f", mark);
-    }
-    if (!support_wait_until(is_over, mark, KILL_DEADLINE_MS))
-        fail_msg("a command of question %d runs on", op->number);
-}
-
-/* The file is whole if it is there, and is there if the result was shown. */
-static void check_written(const struct kill_stage *stage, const struct kill_op *op)
-{
-    auto_free char *name = mem_printf("out-%d.txt", op->number);
-    auto_free char *path = mem_printf("%s/%s", stage->work, name);
-    auto_free char *mark = mem_printf("\"call_%d_0\"", op->number);
-    const char *done = strstr(op->child.out_text.data, "\"tool_execution_completed\"");
-    bool shown = done && strstr(done, mark) && strstr(done, "\"is_error\":false");
-    auto_free char *wanted = kill_written(op->word);
-    if (access(path, F_OK) == 0) {
-        auto_free char *found = support_read(path);
-        assert_string_equal(found, wanted);
-    } else if (shown) {
-        fail_msg("%s was told written, and is not there", name);
-    }
-}
-
 void kill_after_run(struct kill_stage *stage, struct kill_op *op)
 {
     bool began = strstr(op->child.out_text.data, "\"run_started\"") != NULL;
@@ -170,10 +137,31 @@ void kill_after_run(struct kill_stage *stage, struct kill_op *op)
     take_lines(stage, op);
     if (op->plan == KILL_PLAN_SLOW)
         take_streamed(stage, op);
-    if (op->plan == KILL_PLAN_WRITES)
-        check_written(stage, op);
-    if (op->plan == KILL_PLAN_COMMAND)
-        check_command(stage, op);
+    if (op->plan == KILL_PLAN_WRITES) {
+        /* The file is whole if it is there, and is there if the result was shown. */
+        auto_free char *name = mem_printf("out-%d.txt", op->number);
+        auto_free char *path = mem_printf("%s/%s", stage->work, name);
+        auto_free char *mark = mem_printf("\"call_%d_0\"", op->number);
+        const char *done = strstr(op->child.out_text.data, "\"tool_execution_completed\"");
+        bool shown = done && strstr(done, mark) && strstr(done, "\"is_error\":false");
+        auto_free char *wanted = kill_written(op->word);
+        if (access(path, F_OK) == 0) {
+            auto_free char *found = support_read(path);
+            assert_string_equal(found, wanted);
+        } else if (shown) {
+            fail_msg("%s was told written, and is not there", name);
+        }
+    }
+    if (op->plan == KILL_PLAN_COMMAND) {
+        /* A command dies with its program, but for one that had no time: that is counted. */
+        auto_free char *mark = command_mark(op);
+        if (op->status == 128 + SIGKILL && !is_over(mark)) {
+            stage->commands_left++;
+            shell("pkill -KILL -f", mark);
+        }
+        if (!support_wait_until(is_over, mark, KILL_DEADLINE_MS))
+            fail_msg("a command of question %d runs on", op->number);
+    }
     if (began && !ended && op->status != 128 + SIGKILL)
         fail_msg("status %d, and the turn has no end: %s", op->status, op->child.out_text.data);
 }

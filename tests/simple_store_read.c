@@ -63,16 +63,6 @@ static bool is_before(const struct memory_hit *a, const struct memory_hit *b)
     return a->entry.created_ms >= b->entry.created_ms;
 }
 
-static void add_hit(struct memory_hits *out, const struct memory_entry *entry, double score)
-{
-    struct memory_hit hit = {.entry = memory_entry_clone(entry), .score = score, .rank = score};
-    hit.passage = (struct memory_span){0, strlen(entry->content)};
-    size_t at = 0;
-    while (at < out->items.len && !is_before(&hit, &out->items.items[at]))
-        at++;
-    vec_insert(&out->items, at, hit);
-}
-
 bool simple_search(struct memory *memory, const struct memory_query *query, struct memory_hits *out,
                    struct error *e)
 {
@@ -82,8 +72,15 @@ bool simple_search(struct memory *memory, const struct memory_query *query, stru
     for (size_t i = 0; i < m->rows.len; i++) {
         const struct memory_entry *entry = &m->rows.items[i].entry;
         double score = in_scope(entry, &query->scope) ? score_of(entry->content, query->text) : 0;
-        if (score > 0 && score >= query->min_score)
-            add_hit(out, entry, score);
+        if (score > 0 && score >= query->min_score) {
+            struct memory_hit hit = {
+                .entry = memory_entry_clone(entry), .score = score, .rank = score};
+            hit.passage = (struct memory_span){0, strlen(entry->content)};
+            size_t at = 0;
+            while (at < out->items.len && !is_before(&hit, &out->items.items[at]))
+                at++;
+            vec_insert(&out->items, at, hit);
+        }
         if (out->items.len > (size_t)query->limit)
             memory_hit_release(&out->items.items[--out->items.len]);
     }
@@ -146,14 +143,6 @@ bool simple_get(struct memory *memory, const char *id, struct memory_entry *out,
     return true;
 }
 
-static void insert_id(struct text_list *out, const char *id)
-{
-    size_t at = out->items.len;
-    while (at > 0 && strcmp(out->items.items[at - 1], id) > 0)
-        at--;
-    vec_insert(&out->items, at, mem_strdup(id));
-}
-
 bool simple_ids(struct memory *memory, const char *beginning, int limit, struct text_list *out,
                 struct error *e)
 {
@@ -162,8 +151,12 @@ bool simple_ids(struct memory *memory, const char *beginning, int limit, struct 
     *out = (struct text_list){0};
     for (size_t i = 0; i < m->rows.len; i++) {
         const char *id = m->rows.items[i].entry.id;
-        if (strncmp(id, beginning, strlen(beginning)) == 0)
-            insert_id(out, id);
+        if (strncmp(id, beginning, strlen(beginning)) == 0) {
+            size_t at = out->items.len;
+            while (at > 0 && strcmp(out->items.items[at - 1], id) > 0)
+                at--;
+            vec_insert(&out->items, at, mem_strdup(id));
+        }
         if (out->items.len > (size_t)limit)
             free(out->items.items[--out->items.len]);
     }

@@ -131,15 +131,6 @@ static const char *const pieces[] = {
     "longlonglonglonglonglonglonglonglong",
 };
 
-static void add_random(struct buf *out, uint64_t *seed)
-{
-    size_t count = support_random(seed) % 200, kinds = 1 + support_random(seed) % 40;
-    for (size_t i = 0; i < count; i++) {
-        size_t which = support_random(seed) % (sizeof pieces / sizeof *pieces);
-        buf_addstr(out, pieces[which % kinds ? which : which / kinds]);
-    }
-}
-
 TEST(random_documents_lose_nothing)
 {
     static const char *const names[] = {"a.txt", "a.md", "a.c", "a.py", "a.rb", "notes"};
@@ -151,7 +142,11 @@ TEST(random_documents_lose_nothing)
         struct error e = {0};
         const char *name = names[support_random(&seed) % (sizeof names / sizeof *names)];
         size_t most = 1 + support_random(&seed) % (support_random(&seed) % 4 ? 60 : 900);
-        add_random(&text, &seed);
+        size_t count = support_random(&seed) % 200, kinds = 1 + support_random(&seed) % 40;
+        for (size_t i = 0; i < count; i++) {
+            size_t which = support_random(&seed) % (sizeof pieces / sizeof *pieces);
+            buf_addstr(&text, pieces[which % kinds ? which : which / kinds]);
+        }
         if (document_load_text(&d, name, text.data, text.len, options(), &e) == DOCUMENT_LOADED) {
             chunks_make(&c, &d, most);
             bool bytes = d.offsets == DOCUMENT_OFFSETS_BYTES;

@@ -17,17 +17,6 @@ FIXTURE(shelf_setup, shelf_teardown);
 
 static const struct wakeup nothing = {.fd = -1};
 
-/* A command that notes each file that it reads. */
-static void count_reads(void)
-{
-    struct config_problems problems = {0};
-    config_load_text(
-        shelf.config, "test",
-        support_text("[corpus]\nloader.txt = echo \"$1\" >>'%s'; cat $1\n", support_path("reads")),
-        &problems);
-    assert_int_equal(problems.list.len, 0);
-}
-
 static int reads(void)
 {
     int lines = 0;
@@ -72,7 +61,13 @@ TEST(two_processes_read_each_file_once)
     enum { FILES = 40 };
     int go[2], status;
     pid_t children[2];
-    count_reads();
+    /* A command that notes each file that it reads. */
+    struct config_problems problems = {0};
+    config_load_text(
+        shelf.config, "test",
+        support_text("[corpus]\nloader.txt = echo \"$1\" >>'%s'; cat $1\n", support_path("reads")),
+        &problems);
+    assert_int_equal(problems.list.len, 0);
     write_documents(FILES);
     shelf_ask("w", "w");
     shelf_close();

@@ -338,8 +338,9 @@ TEST(of_two_settings_of_one_name_the_last_counts)
     assert_string_equal(shelf_search("w", "lantern"), "b.txt:1");
 }
 
-static void mixed_folder(void)
+TEST_IF(READS_PACKAGES, a_folder_of_everything)
 {
+    need("pdftotext");
     shelf_write("d/.gitignore", "*.log\n");
     shelf_write("d/a.txt", "lantern of text\n");
     shelf_write("d/deep/er/b.md", "# Lantern\n\nof Markdown\n");
@@ -351,12 +352,6 @@ static void mixed_folder(void)
     shelf_write("d/no.log", "lantern\n");
     shelf_write("d/.hidden", "lantern\n");
     documents_write_pdf("d/good.pdf", 2, false);
-}
-
-TEST_IF(READS_PACKAGES, a_folder_of_everything)
-{
-    need("pdftotext");
-    mixed_folder();
     assert_string_equal(shelf_add("d", "d"), "files 8 added 4 failed 3");
     const char *failed = failures("d");
     assert_non_null(strstr(failed, "bad.docx: "));

@@ -142,21 +142,16 @@ static int run_as_nobody(const char *path)
     return ok ? 0 : 1;
 }
 
-/* Other users can reach the directory. */
-static void open_ways(void)
-{
-    static const char *const names[] = {".", ".local", ".local/share"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(chmod(support_path(names[i]), 0755), 0);
-    }
-}
-
 TEST(a_read_only_file_can_be_read)
 {
     make_store();
     char *before = support_keep(damage_tree(directory));
     assert_int_equal(chmod(scene_store(), 0400), 0);
-    open_ways();
+    /* Other users can reach the directory. */
+    static const char *const names[] = {".", ".local", ".local/share"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(chmod(support_path(names[i]), 0755), 0);
+    }
     int status = damage_as_nobody(directory, run_as_nobody, NULL);
     if (status == OUT_OF_REACH) {
         skip();
@@ -171,18 +166,6 @@ TEST(a_read_only_file_can_be_read)
 
 /* One wait in total, not one for each attempt. */
 enum { PATIENCE_MS = 5000, MOST_MS = 2 * PATIENCE_MS - 1000 };
-
-/* Commands that wait for a locked store, all at once. */
-static void expect_locked(struct support_child *children, size_t count)
-{
-    int64_t begin = clock_mono_ms();
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(support_finish(&children[i], NULL), 1);
-        assert_text(children[i].err_text.data, "is locked by another process");
-        support_release(&children[i]);
-    }
-    assert_in_range(clock_mono_ms() - begin, PATIENCE_MS - 500, MOST_MS);
-}
 
 /* A run reads its input to the end before it looks at the store. */
 static void start(struct support_child *child, const char *const *argv)
@@ -211,7 +194,14 @@ TEST(a_locked_file_is_told_in_time)
     START(&children[2], "run", "--resume", "last", "still there?");
     START(&children[3], "sessions", "list");
     unsetenv("XDG_DATA_HOME");
-    expect_locked(children, 4);
+    /* Commands that wait for a locked store, all at once. */
+    int64_t begin = clock_mono_ms();
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(support_finish(&children[i], NULL), 1);
+        assert_text(children[i].err_text.data, "is locked by another process");
+        support_release(&children[i]);
+    }
+    assert_in_range(clock_mono_ms() - begin, PATIENCE_MS - 500, MOST_MS);
     assert_int_equal(model_server_requests(scene_server()), 1); /* nothing was sent */
     damage_let_go(&owner);
     damage_let_go(&writer);

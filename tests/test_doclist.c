@@ -74,34 +74,19 @@ static char *random_text(void)
     return buf_take(&out);
 }
 
-static void change_text(size_t i)
-{
-    if (texts[i])
-        must(words_remove(&corpus, key_of(i), texts[i], &e));
-    free(texts[i]);
-    texts[i] = chance(4) > 0 ? random_text() : NULL;
-    if (texts[i])
-        must(words_add(&corpus, key_of(i), texts[i], &e));
-}
-
 static void change_some(void)
 {
     must(store_begin(store, &e));
-    for (uint32_t left = 1 + chance(chance(4) > 0 ? 10 : TEXTS); left > 0; left--)
-        change_text(chance(TEXTS));
+    for (uint32_t left = 1 + chance(chance(4) > 0 ? 10 : TEXTS); left > 0; left--) {
+        size_t i = chance(TEXTS);
+        if (texts[i])
+            must(words_remove(&corpus, key_of(i), texts[i], &e));
+        free(texts[i]);
+        texts[i] = chance(4) > 0 ? random_text() : NULL;
+        if (texts[i])
+            must(words_add(&corpus, key_of(i), texts[i], &e));
+    }
     must(store_commit(store, &e));
-}
-
-static void tidy(void)
-{
-    bool more = true;
-    if (chance(6) == 0)
-        must(words_purge(&corpus, false, &e));
-    for (uint32_t steps = chance(4); more && steps > 0; steps--)
-        must(words_tidy(&corpus, &more, &e));
-    if (chance(3) == 0)
-        must(corpus_run(&corpus, &e, "INSERT INTO #_words (#_words, rank) VALUES ('merge', -3)",
-                        ""));
 }
 
 /* ---- FTS5's lists ---- */
@@ -112,20 +97,6 @@ static void open_vocabulary(void)
                     "CREATE VIRTUAL TABLE temp.stands USING"
                     " fts5vocab (main, memory_words, instance)",
                     &e));
-}
-
-static void expect_places(const struct posting *p, const struct place_bytes *bytes,
-                          const struct occurrences *expected)
-{
-    struct occurrences found = {0};
-    places_unpack(bytes->bytes.items + p->places, p->count, 0, &found);
-    assert_int_equal(found.items.len, expected->items.len);
-    for (size_t i = 0; i < found.items.len; i++)
-        assert_int_equal(found.items.items[i].at, expected->items.items[i].at);
-    assert_int_equal(p->named, expected->items.items[0].at == 0);
-    uint32_t last = expected->items.items[expected->items.len - 1].at;
-    assert_int_equal(p->last, last < POSTING_LAST ? last : POSTING_LAST);
-    vec_release(&found.items);
 }
 
 /* The lists, taken in turn, equal FTS5's for the word, or for all words with the prefix. */
@@ -148,7 +119,16 @@ static void expect_list(const char *word, bool open, const struct postings *list
                      (struct occurrence){.at = (uint32_t)sqlite3_column_int64(q.handle, 1)});
         assert_true(at < list->items.len);
         assert_int_equal(list->items.items[at].key, key);
-        expect_places(&list->items.items[at], bytes, &places);
+        const struct posting *p = &list->items.items[at];
+        struct occurrences found = {0};
+        places_unpack(bytes->bytes.items + p->places, p->count, 0, &found);
+        assert_int_equal(found.items.len, places.items.len);
+        for (size_t i = 0; i < found.items.len; i++)
+            assert_int_equal(found.items.items[i].at, places.items.items[i].at);
+        assert_int_equal(p->named, places.items.items[0].at == 0);
+        uint32_t last = places.items.items[places.items.len - 1].at;
+        assert_int_equal(p->last, last < POSTING_LAST ? last : POSTING_LAST);
+        vec_release(&found.items);
     }
     must(query_end(&q));
     assert_int_equal(at, list->items.len);
@@ -188,7 +168,14 @@ TEST(lists_are_those_of_fts5)
     expect_lists();
     for (int round = 0; round < (int)suite_sample(8, 40); round++) {
         change_some();
-        tidy();
+        bool more = true;
+        if (chance(6) == 0)
+            must(words_purge(&corpus, false, &e));
+        for (uint32_t steps = chance(4); more && steps > 0; steps--)
+            must(words_tidy(&corpus, &more, &e));
+        if (chance(3) == 0)
+            must(corpus_run(&corpus, &e, "INSERT INTO #_words (#_words, rank) VALUES ('merge', -3)",
+                            ""));
         expect_lists();
     }
 }
@@ -213,16 +200,6 @@ struct pages {
     VEC(int64_t) ids;
 };
 
-static struct pages all_pages(void)
-{
-    struct pages out = {0};
-    struct query q = query_begin(store, "SELECT id FROM memory_words_data", &e);
-    while (query_next(&q))
-        vec_push(&out.ids, sqlite3_column_int64(q.handle, 0));
-    must(query_end(&q));
-    return out;
-}
-
 static struct buf page_at(int64_t id)
 {
     struct buf out = BUF_INIT;
@@ -241,15 +218,6 @@ static void put_page(int64_t id, const struct buf *page)
     query_int(&q, id);
     query_bytes(&q, page->data, page->len);
     must(query_run(&q));
-}
-
-/* Changes some bytes, or removes the end. */
-static void damage(struct buf *page)
-{
-    if (page->len > 0 && chance(8) == 0)
-        page->len = chance((uint32_t)page->len);
-    for (uint32_t left = 1 + chance(4); page->len > 0 && left > 0; left--)
-        page->data[chance((uint32_t)page->len)] = (char)chance(256);
 }
 
 /* A search finds something, nothing or a fault, and FTS5 is asked about lists that make no sense.
@@ -275,12 +243,20 @@ TEST(damaged_pages_are_no_danger)
     must(words_prepare(&corpus, "none", 0, &e));
     for (int round = 0; round < 6; round++)
         change_some();
-    struct pages pages = all_pages();
+    struct pages pages = {0};
+    struct query q = query_begin(store, "SELECT id FROM memory_words_data", &e);
+    while (query_next(&q))
+        vec_push(&pages.ids, sqlite3_column_int64(q.handle, 0));
+    must(query_end(&q));
     for (int round = 0; round < (int)suite_sample(100, 600); round++) {
         int64_t id = pages.ids.items[chance((uint32_t)pages.ids.len)];
         AUTO(buf_release) struct buf page = page_at(id), damaged = BUF_INIT;
         buf_add(&damaged, page.data, page.len);
-        damage(&damaged);
+        /* Changes some bytes, or removes the end. */
+        if (damaged.len > 0 && chance(8) == 0)
+            damaged.len = chance((uint32_t)damaged.len);
+        for (uint32_t left = 1 + chance(4); damaged.len > 0 && left > 0; left--)
+            damaged.data[chance((uint32_t)damaged.len)] = (char)chance(256);
         put_page(id, &damaged);
         search_damaged();
         put_page(id, &page);

@@ -20,13 +20,6 @@ static void expect_shown(const char *what, const struct loaded_document *d, bool
         fail_msg("%s:\n%s\nnot\n%s", what, shown, expected);
 }
 
-static void write_bytes(const char *name, const char *bytes, size_t len)
-{
-    struct error e;
-    if (!paths_write_file(support_path(name), bytes, len, &e))
-        fail_msg("%s", e.text);
-}
-
 TEST(a_name_tells_the_format)
 {
     const struct document_command commands[] = {{"doc", "catdoc $1"}, {"PDF", "mutool $1"}};
@@ -69,7 +62,9 @@ TEST(sets_of_characters_are_told_apart)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(loaded_document_release) struct loaded_document d = {0};
-        write_bytes("a.txt", rows[i].bytes, rows[i].len);
+        struct error e;
+        if (!paths_write_file(support_path("a.txt"), rows[i].bytes, rows[i].len, &e))
+            fail_msg("%s", e.text);
         documents_load(&d, "a.txt");
         assert_string_equal(d.text.data, expected);
         assert_int_equal(d.offsets, rows[i].offsets);

@@ -69,20 +69,6 @@ static void assert_told_of_the_cut(const struct result *r)
     assert_text(r->err, "the answer has more than 4 MiB and was cut there; ask for less at once");
 }
 
-/* The text before the limit is shown and kept, and the log says that it is incomplete. */
-static void assert_cut(const char *text)
-{
-    struct result r = RUN("run", "flood");
-    assert_told_of_the_cut(&r);
-    size_t len = strlen(r.out) - 1; /* the line's end */
-    assert_in_range(len, STREAM_MAX_BYTES - 8, STREAM_MAX_BYTES);
-    assert_memory_equal(r.out, text, len);
-    assert_int_equal(damage_number(scene_store(),
-                                   "SELECT length(payload ->> 'content') FROM event WHERE type = "
-                                   "'text_complete' AND payload ->> 'partial' ORDER BY rowid DESC"),
-                     len);
-}
-
 FIXTURE(scene_setup, scene_teardown);
 
 TEST_IF(capability_store(), test_an_answer_is_cut_at_the_maximum)
@@ -90,7 +76,17 @@ TEST_IF(capability_store(), test_an_answer_is_cut_at_the_maximum)
     for (size_t i = 0; i < 2; i++) {
         auto_free char *text = text_of(&patterns[i], STREAM_MAX_BYTES + MIB);
         queue((struct reply){.text = text, .piece = patterns[i].piece});
-        assert_cut(text);
+        /* The text before the limit is shown and kept, and the log says that it is incomplete. */
+        struct result r = RUN("run", "flood");
+        assert_told_of_the_cut(&r);
+        size_t len = strlen(r.out) - 1; /* the line's end */
+        assert_in_range(len, STREAM_MAX_BYTES - 8, STREAM_MAX_BYTES);
+        assert_memory_equal(r.out, text, len);
+        assert_int_equal(
+            damage_number(scene_store(),
+                          "SELECT length(payload ->> 'content') FROM event WHERE type = "
+                          "'text_complete' AND payload ->> 'partial' ORDER BY rowid DESC"),
+            len);
     }
     queue((struct reply){.text = "Shorter."});
     auto_free char *out = program_output(RUN("run", "--continue", "--no-compaction", "again"));

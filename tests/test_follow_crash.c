@@ -156,13 +156,6 @@ static void check_nothing_twice(void)
                      0);
 }
 
-static void check_all_once(void)
-{
-    check_nothing_twice();
-    assert_int_equal(number("SELECT count(*) FROM memory_entry"), said);
-    assert_int_equal(number("SELECT count(DISTINCT content) FROM memory_entry"), said);
-}
-
 FIXTURE(setup, teardown);
 
 TEST_IF(capability_store() && capability_memory(), each_message_is_there_once)
@@ -182,5 +175,7 @@ TEST_IF(capability_store() && capability_memory(), each_message_is_there_once)
     print_message("killed in %zu of %zu rounds\n", killed, rounds);
     assert_true(killed > 0);
     run(0);
-    check_all_once();
+    check_nothing_twice();
+    assert_int_equal(number("SELECT count(*) FROM memory_entry"), said);
+    assert_int_equal(number("SELECT count(DISTINCT content) FROM memory_entry"), said);
 }

@@ -84,23 +84,6 @@ struct batch {
     const char *method, *head, *each, *tail;
 };
 
-static void add_filled(struct buf *out, const char *piece, const char *word, int number)
-{
-    for (; *piece; piece++) {
-        if (*piece == '$')
-            buf_addf(out, *++piece == 'W' ? "%s%d" : "%.0s%d", word, number);
-        else
-            buf_addch(out, *piece);
-    }
-}
-
-static void ask(const struct batch *b, struct buf *params)
-{
-    buf_addstr(params, b->tail ? b->tail : "");
-    (void)rpc_client_result(&client, b->method, params->data);
-    buf_clear(params);
-}
-
 /* Runs turns with both words; NULL leaves out that turn. */
 static void run(const struct batch *b, const char *const words[2])
 {
@@ -111,9 +94,19 @@ static void run(const struct batch *b, const char *const words[2])
             continue;
         if (b->head)
             buf_addstr(&params, params.len > 0 ? "," : b->head);
-        add_filled(&params, b->each, words[i % 2], i);
-        if (!b->head || ++listed % LISTED == 0 || i >= 2 * (int)suite_sample(60, 300) - 2)
-            ask(b, &params);
+        const char *piece = b->each;
+        const char *word = words[i % 2];
+        for (; *piece; piece++) {
+            if (*piece == '$')
+                buf_addf(&params, *++piece == 'W' ? "%s%d" : "%.0s%d", word, i);
+            else
+                buf_addch(&params, *piece);
+        }
+        if (!b->head || ++listed % LISTED == 0 || i >= 2 * (int)suite_sample(60, 300) - 2) {
+            buf_addstr(&params, b->tail ? b->tail : "");
+            (void)rpc_client_result(&client, b->method, params.data);
+            buf_clear(&params);
+        }
     }
 }
 

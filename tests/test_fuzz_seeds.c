@@ -17,28 +17,9 @@
 
 enum { LONGEST_SECONDS = 60, NAME_BYTES = 256 };
 
-static char *seed_directory(const char *target)
-{
-    return mem_printf("%s/tests/fuzz/seeds/%s", getenv("SOURCE_DIR"), target);
-}
-
 static int is_seed(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
-}
-
-static void replay_file(const struct fuzz_target *target, const char *path)
-{
-    AUTO(buf_release) struct buf bytes = {0};
-    struct error e;
-    buf_init(&bytes, 0);
-    if (!paths_read_file(path, &bytes, &e)) {
-        fprintf(stderr, "%s\n", e.text);
-        exit(1);
-    }
-    auto_free char *exact =
-        mem_strndup(bytes.data, bytes.len); /* a sanitizer detects reads beyond the end */
-    target->run((const uint8_t *)exact, bytes.len);
 }
 
 /* cmocka takes a fault for the end of a test; here it is the end of the process. */
@@ -60,7 +41,16 @@ static int replay_directory(const struct fuzz_target *target, const char *direct
     for (int i = 0; i < count; i++) {
         auto_free char *path = paths_join(directory, entries[i]->d_name);
         snprintf(now, NAME_BYTES, "%s", entries[i]->d_name);
-        replay_file(target, path);
+        AUTO(buf_release) struct buf bytes = {0};
+        struct error e;
+        buf_init(&bytes, 0);
+        if (!paths_read_file(path, &bytes, &e)) {
+            fprintf(stderr, "%s\n", e.text);
+            exit(1);
+        }
+        auto_free char *exact =
+            mem_strndup(bytes.data, bytes.len); /* a sanitizer detects reads beyond the end */
+        target->run((const uint8_t *)exact, bytes.len);
         free(entries[i]);
     }
     if (count >= 0)
@@ -89,7 +79,8 @@ static char *replay(const struct fuzz_target *target, const char *directory)
 static void replay_target(void **state)
 {
     const struct fuzz_target *target = *state;
-    auto_free char *directory = seed_directory(target->name);
+    auto_free char *directory =
+        mem_printf("%s/tests/fuzz/seeds/%s", getenv("SOURCE_DIR"), target->name);
     char *failed = replay(target, directory);
     if (failed)
         fail_msg(

@@ -88,16 +88,6 @@ TEST(archiving_has_a_model_asked_at_once)
     end_server(s);
 }
 
-/* Runs the command, then begins a session, and returns the text that its model was given. */
-static const char *told_after(struct model_server *s, const char *input, const char *const *args)
-{
-    model_server_queue(s, &(struct reply){.text = "Good."});
-    (void)program_run(input, args);
-    expect(LEARNED("list"), 0, "nothing was learned");
-    (void)RUN("run", "Hello.");
-    return model_server_body(s, model_server_requests(s) - 1);
-}
-
 TEST(what_nobody_typed_is_not_learned)
 {
 #define SENTENCE "Always answer in French."
@@ -120,7 +110,12 @@ TEST(what_nobody_typed_is_not_learned)
     support_write(talk, "[{\"role\":\"user\",\"content\":\"Old talk\\n" SENTENCE "\"}]");
     setenv("TIRO_LEARNED_CAPTURE", "auto", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *told = told_after(s, rows[i].input, rows[i].args);
+        /* The text that the model of a later session was given. */
+        model_server_queue(s, &(struct reply){.text = "Good."});
+        (void)program_run(rows[i].input, rows[i].args);
+        expect(LEARNED("list"), 0, "nothing was learned");
+        (void)RUN("run", "Hello.");
+        const char *told = model_server_body(s, model_server_requests(s) - 1);
         assert_text(told, rows[i].told);
         assert_no_text(told, "French");
     }

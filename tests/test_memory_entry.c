@@ -11,13 +11,6 @@
 
 static struct error e;
 
-static char *printed(struct json *v)
-{
-    char *text = json_print(v);
-    json_free(v);
-    return support_keep(text);
-}
-
 static void expect_text(char *text, const char *want)
 {
     assert_string_equal(text, want);
@@ -25,7 +18,9 @@ static void expect_text(char *text, const char *want)
 
 static void expect_json(struct json *v, const char *want)
 {
-    expect_text(printed(v), want);
+    char *text = json_print(v);
+    json_free(v);
+    expect_text(support_keep(text), want);
 }
 
 static bool read_entry(const char *text, struct memory_entry *out)

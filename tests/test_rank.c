@@ -52,19 +52,6 @@ static void scatter_term(struct row *r, size_t term, uint64_t *seed)
     }
 }
 
-static void random_row(struct world *w, size_t i, uint64_t *seed)
-{
-    struct row *r = &w->rows[i];
-    const uint32_t longest = chance(seed, 4) ? 60 : MOST_WORDS;
-    r->facts = (struct rank_facts){1 + chance(seed, longest), chance(seed, 3) == 0};
-    r->named = chance(seed, 2) == 0;
-    r->user = chance(seed, 3) == 0;
-    w->average += r->facts.words / (double)w->count;
-    for (size_t t = 0; t < w->terms; t++)
-        if (chance(seed, 3 + (uint32_t)t) == 0)
-            scatter_term(r, t, seed);
-}
-
 static void random_keys(struct world *w, uint64_t *seed)
 {
     int64_t session = 1, place = 0;
@@ -85,8 +72,17 @@ static struct world *random_world(uint64_t *seed)
     w->terms = 1 + chance(seed, MOST_TERMS);
     w->count = 1 + chance(seed, chance(seed, 4) ? 60 : MOST_ROWS);
     random_keys(w, seed);
-    for (size_t i = 0; i < w->count; i++)
-        random_row(w, i, seed);
+    for (size_t i = 0; i < w->count; i++) {
+        struct row *r = &w->rows[i];
+        const uint32_t longest = chance(seed, 4) ? 60 : MOST_WORDS;
+        r->facts = (struct rank_facts){1 + chance(seed, longest), chance(seed, 3) == 0};
+        r->named = chance(seed, 2) == 0;
+        r->user = chance(seed, 3) == 0;
+        w->average += r->facts.words / (double)w->count;
+        for (size_t t = 0; t < w->terms; t++)
+            if (chance(seed, 3 + (uint32_t)t) == 0)
+                scatter_term(r, t, seed);
+    }
     for (size_t t = 0; t < w->terms; t++) {
         int64_t entries = 0;
         for (size_t i = 0; i < w->count; i++)
@@ -264,14 +260,6 @@ static bool plain_asks(const struct row *r)
     return r && r->facts.asks && r->facts.words <= 20;
 }
 
-static double plain_neighbours(const struct world *w, const struct rank_settings *s,
-                               const struct row *r)
-{
-    const struct row *before = row_of(w, r->key - 1), *after = row_of(w, r->key + 1);
-    return (plain_asks(before) ? s->answer : s->before) * plain_own(w, s, before) +
-           s->after * plain_own(w, s, after);
-}
-
 static double plain_weight(const struct rank_settings *s, const struct row *r)
 {
     double words = fmin(24, r->facts.words), weight = words / (words + 4) * 28 / 24;
@@ -304,7 +292,9 @@ static double plain_rank(const struct world *w, const struct rank_settings *s, c
     double sum = plain_words(w, s, r);
     if (sum <= 0)
         return 0;
-    double around = plain_neighbours(w, s, r);
+    const struct row *before = row_of(w, r->key - 1), *after = row_of(w, r->key + 1);
+    double around = (plain_asks(before) ? s->answer : s->before) * plain_own(w, s, before) +
+                    s->after * plain_own(w, s, after);
     around += s->session * plain_joint(w, s, r->key, same_talk);
     around += s->window * plain_joint(w, s, r->key, same_window);
     sum += plain_proximity(w, s, r) + around * fmin(1, s->talk / w->average);

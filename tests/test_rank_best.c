@@ -142,18 +142,6 @@ static void free_world(struct world *w)
 
 /* ---- the best of all ---- */
 
-static void expect_same(const struct ranked *found, const struct ranked *expected)
-{
-    assert_int_equal(found->key, expected->key);
-    assert_float_equal(found->rank, expected->rank, 1e-9);
-    assert_float_equal(found->why.words, expected->why.words, 1e-9);
-    assert_float_equal(found->why.session, expected->why.session, 1e-9);
-    assert_float_equal(found->why.window, expected->why.window, 1e-9);
-    assert_float_equal(found->why.before, expected->why.before, 1e-9);
-    assert_float_equal(found->why.after, expected->why.after, 1e-9);
-    assert_float_equal(found->why.weight, expected->why.weight, 1e-9);
-}
-
 /* If as many entries are wanted as exist, none can be skipped. */
 TEST(the_best_are_the_best_of_all)
 {
@@ -166,8 +154,18 @@ TEST(the_best_are_the_best_of_all)
         size_t limit = 1 + chance(30);
         assert_true(rank_best(&settings, &w->in, limit, &best));
         assert_true(best.items.len >= (all.items.len < limit ? all.items.len : limit));
-        for (size_t i = 0; i < best.items.len; i++)
-            expect_same(&best.items.items[i], &all.items.items[i]);
+        for (size_t i = 0; i < best.items.len; i++) {
+            const struct ranked *found = &best.items.items[i];
+            const struct ranked *expected = &all.items.items[i];
+            assert_int_equal(found->key, expected->key);
+            assert_float_equal(found->rank, expected->rank, 1e-9);
+            assert_float_equal(found->why.words, expected->why.words, 1e-9);
+            assert_float_equal(found->why.session, expected->why.session, 1e-9);
+            assert_float_equal(found->why.window, expected->why.window, 1e-9);
+            assert_float_equal(found->why.before, expected->why.before, 1e-9);
+            assert_float_equal(found->why.after, expected->why.after, 1e-9);
+            assert_float_equal(found->why.weight, expected->why.weight, 1e-9);
+        }
         vec_release(&all.items);
         vec_release(&best.items);
         free_world(w);

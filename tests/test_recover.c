@@ -329,22 +329,6 @@ static size_t below(size_t end)
     return (size_t)(entropy_unit() * (double)end);
 }
 
-/* A page, or part of one, that holds something else. A part is long enough to hit a text. */
-static void damage_page(size_t page)
-{
-    unsigned char bytes[DAMAGE_PAGE] = {0};
-    size_t from = 0;
-    size_t len = sizeof bytes;
-    size_t kind = below(3);
-    if (kind > 0)
-        entropy_fill(bytes, sizeof bytes);
-    if (kind == 2) {
-        len = 128 + below(1024);
-        from = below(sizeof bytes - len);
-    }
-    damage_write(path, page * DAMAGE_PAGE + from, bytes, len);
-}
-
 /* Events on other pages are all there; a page holds at most this many. */
 static void expect_little_loss(size_t pages)
 {
@@ -380,8 +364,22 @@ TEST(test_random_damage)
     for (size_t i = 0; i < suite_sample(5, 20); i++) {
         size_t count = 1 + below(8);
         damage_copy(whole, path);
-        for (size_t k = 0; k < count; k++)
-            damage_page(below(pages));
+        for (size_t k = 0; k < count; k++) {
+            /* A page, or part of one, that holds something else. A part is long enough to hit a
+             * text. */
+            size_t page = below(pages);
+            unsigned char bytes[DAMAGE_PAGE] = {0};
+            size_t from = 0;
+            size_t len = sizeof bytes;
+            size_t kind = below(3);
+            if (kind > 0)
+                entropy_fill(bytes, sizeof bytes);
+            if (kind == 2) {
+                len = 128 + below(1024);
+                from = below(sizeof bytes - len);
+            }
+            damage_write(path, page * DAMAGE_PAGE + from, bytes, len);
+        }
         recover();
         expect_little_loss(count);
         forget();

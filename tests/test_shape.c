@@ -275,12 +275,6 @@ static char *random_text(void)
     return buf_take(&out);
 }
 
-static char *random_words(void)
-{
-    static const char *const some[] = {NULL, "a", "a b", "-x ü z"};
-    return mem_strdup(some[below(4)]);
-}
-
 static struct thing random_thing(void)
 {
     struct thing t = {0};
@@ -288,7 +282,8 @@ static struct thing random_thing(void)
     t.text = random_text();
     t.own = mem_strdup("o");
     t.json = below(2) ? mem_strdup("[1,{\"a\":null}]") : NULL;
-    t.words = random_words();
+    static const char *const some[] = {NULL, "a", "a b", "-x ü z"};
+    t.words = mem_strdup(some[below(4)]);
     for (size_t left = below(4); left > 0; left--)
         vec_push(&t.strings, random_text());
     if (below(2))

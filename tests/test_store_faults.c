@@ -116,11 +116,6 @@ static void make_pristine(void)
     store_close(store);
 }
 
-static bool look_up(struct catalog *c, struct session_info *info, struct error *e)
-{
-    return catalog_find(c, PARENT_TITLE, info, e);
-}
-
 static bool act_put(struct catalog *c, struct error *e)
 {
     return catalog_rename(c, PARENT_TITLE, "A new title", NULL, e);
@@ -157,7 +152,7 @@ static bool act_snapshot(struct catalog *c, struct error *e)
 {
     struct session_info info;
     struct history h;
-    if (!look_up(c, &info, e))
+    if (!catalog_find(c, PARENT_TITLE, &info, e))
         return false;
     bool ok = snapshot_resume(c->store, info.id, &h, e);
     if (ok) {
@@ -351,15 +346,6 @@ static struct engine *open_service(struct config *config, const char *resume, st
     return s;
 }
 
-static void queue_turn(struct model_server *server)
-{
-    model_server_queue(server, &(struct reply){.text = "I look.",
-                                               .tool_name = "list_directory",
-                                               .tool_args = "{\"path\":\".\"}",
-                                               .tool_id = "call_1"});
-    model_server_queue(server, &(struct reply){.text = "There are files.", .reasoning = "Hm."});
-}
-
 /* The error is an error of the store, and names the text that was not sent. */
 static void assert_told(const struct seen *s, const char *text)
 {
@@ -394,7 +380,11 @@ static bool turn_fails_well(struct config *config, size_t kind, long n, bool las
     struct seen opening = {0};
     struct engine *engine = open_service(config, resume, &opening, id);
     assert_false(opening.refused);
-    queue_turn(server);
+    model_server_queue(server, &(struct reply){.text = "I look.",
+                                               .tool_name = "list_directory",
+                                               .tool_args = "{\"path\":\".\"}",
+                                               .tool_id = "call_1"});
+    model_server_queue(server, &(struct reply){.text = "There are files.", .reasoning = "Hm."});
     fault_vfs_arm(faults[kind].point, faults[kind].result, n, lasting);
     struct seen s = turn(engine, "what is here?");
     bool struck = fault_vfs_disarm();
@@ -494,16 +484,6 @@ static int open_and_die(enum fault_point point, long n)
     return WEXITSTATUS(status);
 }
 
-static void assert_reader_comes_in(void)
-{
-    struct store *store;
-    struct error e = {0};
-    bool ok = store_open(database, STORE_READ_ONLY, &store, &e);
-    if (!ok && e.code != ERR_SESSION_NOT_FOUND)
-        fail_msg("%s", e.text);
-    store_close(store);
-}
-
 /* Unfinished work of a program that died is no error for a reader. */
 TEST(a_reader_comes_in_after_a_death)
 {
@@ -514,7 +494,12 @@ TEST(a_reader_comes_in_after_a_death)
             remove_database();
             status = open_and_die(points[i], n);
             assert_true(status == FAULT_DEATH_STATUS || status == 0);
-            assert_reader_comes_in();
+            struct store *store;
+            struct error e = {0};
+            bool ok = store_open(database, STORE_READ_ONLY, &store, &e);
+            if (!ok && e.code != ERR_SESSION_NOT_FOUND)
+                fail_msg("%s", e.text);
+            store_close(store);
         }
     }
 }

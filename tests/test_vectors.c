@@ -104,18 +104,13 @@ static int setup(void **state)
     return 0;
 }
 
-/* The number of a model's vectors is right after any additions and removals. */
-static void assert_counted(void)
+static int teardown(void **state)
 {
+    /* The number of a model's vectors is right after any additions and removals. */
     assert_int_equal(damage_sql(path,
                                 "SELECT count(*) FROM memory_model WHERE vectors <>"
                                 " (SELECT count(*) FROM memory_vector WHERE model = number)"),
                      0);
-}
-
-static int teardown(void **state)
-{
-    assert_counted();
     vectors_free(vectors);
     memory_close(memory);
     store_close(store);

@@ -60,17 +60,6 @@ static void check_result(const struct told *t)
     close(host.root_fd);
 }
 
-static void check_command(const struct json *exit, const struct json *output)
-{
-    struct told t = {.status = -1};
-    acp_answer_exit(exit, &t.status, &t.signal);
-    acp_answer_exit(json_get(output, "exitStatus"), &t.status, &t.signal);
-    FUZZ_CHECK(t.status >= -1 && t.status <= UINT32_MAX && (!t.signal || *t.signal));
-    if (acp_answer_output(output, &t.answer))
-        check_result(&t);
-    free(t.signal);
-}
-
 static void check_terminal(const struct json *result)
 {
     const char *id = acp_answer_terminal(result);
@@ -84,14 +73,6 @@ static void check_terminal(const struct json *result)
     AUTO(json_free_local) struct json *v = json_parse(text.data, text.len, NULL);
     const struct json *content = json_first(json_get(v, "content"));
     FUZZ_CHECK_SAME(json_get_string(content, "terminalId"), id);
-}
-
-static void check_refusal(const struct json *error)
-{
-    const char *message = json_get_string(error, "message");
-    const struct rpc_fault fault = {0, message ? message : "", json_get(error, "data")};
-    auto_free char *why = acp_answer_refusal(error ? &fault : NULL, "fs/read_text_file");
-    FUZZ_CHECK(*why && strlen(why) < 1100);
 }
 
 /* The next message in the form that rpc/peer.h passes on: valid UTF-8 without NULs. */
@@ -111,11 +92,19 @@ int fuzz_acp_answer(const uint8_t *data, size_t size)
     auto_free char *text = mem_strndup((const char *)data, size);
     const char *at = text, *end = text + size;
     AUTO(json_free_local)
-    struct json *exit = next(&at, end),
-                *output = next(&at, end), *error = next(&at, end);
-    check_command(exit, output);
+    struct json *exit = next(&at, end), *output = next(&at, end), *error = next(&at, end);
+    struct told t = {.status = -1};
+    acp_answer_exit(exit, &t.status, &t.signal);
+    acp_answer_exit(json_get(output, "exitStatus"), &t.status, &t.signal);
+    FUZZ_CHECK(t.status >= -1 && t.status <= UINT32_MAX && (!t.signal || *t.signal));
+    if (acp_answer_output(output, &t.answer))
+        check_result(&t);
+    free(t.signal);
     check_terminal(exit);
-    check_refusal(error);
+    const char *message = json_get_string(error, "message");
+    const struct rpc_fault fault = {0, message ? message : "", json_get(error, "data")};
+    auto_free char *why = acp_answer_refusal(error ? &fault : NULL, "fs/read_text_file");
+    FUZZ_CHECK(*why && strlen(why) < 1100);
     FUZZ_CHECK(acp_answer_text(exit, &answer) == (answer.text != NULL));
     return 0;
 }

@@ -36,8 +36,10 @@ static void read_pages(struct doclist *d, const uint8_t *data, size_t size)
     check_list(d->out, d->places);
 }
 
-static void read_records(const uint8_t *data, size_t size)
+int fuzz_doclist(const uint8_t *data, size_t size)
 {
+    struct postings list = {0};
+    struct place_bytes places = {0};
     struct doclist_parts parts;
     int64_t entries, words;
     if (doclist_parts_read(data, size, &parts))
@@ -47,13 +49,6 @@ static void read_records(const uint8_t *data, size_t size)
     vec_release(&parts.items);
     if (doclist_totals_read(data, size, &entries, &words))
         FUZZ_CHECK(entries >= 0 && words >= 0);
-}
-
-int fuzz_doclist(const uint8_t *data, size_t size)
-{
-    struct postings list = {0};
-    struct place_bytes places = {0};
-    read_records(data, size);
     size_t word_len = size > 0 ? data[0] & 0x7f : 0;
     if (size < 1 || size - 1 < word_len)
         return -1;

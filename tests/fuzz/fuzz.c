@@ -147,23 +147,19 @@ static void remove_directory(void)
         nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void make_directory(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/tiro-fuzz.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(directory)) {
-        perror(directory);
-        exit(1);
-    }
-    owner = getpid();
-    atexit(remove_directory);
-}
-
 const char *fuzz_file(const char *name, const uint8_t *data, size_t size)
 {
     static char path[sizeof directory + 256];
-    if (owner == 0)
-        make_directory();
+    if (owner == 0) {
+        const char *tmp = getenv("TMPDIR");
+        snprintf(directory, sizeof directory, "%s/tiro-fuzz.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+        if (!mkdtemp(directory)) {
+            perror(directory);
+            exit(1);
+        }
+        owner = getpid();
+        atexit(remove_directory);
+    }
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *f = fopen(path, "wb");
     bool ok = f && (size == 0 || fwrite(data, 1, size, f) == size);

@@ -16,12 +16,6 @@ static const enum event_type told[] = {
     EVENT_MESSAGE_PINNED,    EVENT_REASONING_COMPLETE,  EVENT_COMPACTION_COMPLETED,
     EVENT_COMPACTION_FAILED, EVENT_TEXT_DELTA};
 
-/* Few different ids, so that results meet calls. */
-static char *call_id(struct fuzz_input *in)
-{
-    return mem_printf("call%zu", fuzz_below(in, 4));
-}
-
 static void set_compaction(struct compaction *c, struct fuzz_input *in)
 {
     size_t first = fuzz_below(in, 8), count = fuzz_below(in, 8);
@@ -53,7 +47,8 @@ static struct event *make_event(struct fuzz_input *in, int64_t seq)
         ev->compaction.reason = mem_strdup("llm");
     }
     if (tool) {
-        ev->id = call_id(in);
+        /* Few different ids, so that results meet calls. */
+        ev->id = mem_printf("call%zu", fuzz_below(in, 4));
         ev->name = mem_strdup("read_file");
     }
     if (ev->type == EVENT_TURN_FAILED)
@@ -129,14 +124,6 @@ static void check_calls(const struct history *h)
     }
 }
 
-static void check_sums(const struct history *h)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < h->estimates.len; i++)
-        sum += h->estimates.items[i];
-    FUZZ_CHECK(h->estimates.len == h->messages.len && h->estimate == sum);
-}
-
 int fuzz_history(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
@@ -155,7 +142,10 @@ int fuzz_history(const uint8_t *data, size_t size)
         event_free(ev);
     }
     check_same(&h, &again);
-    check_sums(&h);
+    int64_t sum = 0;
+    for (size_t i = 0; i < h.estimates.len; i++)
+        sum += h.estimates.items[i];
+    FUZZ_CHECK(h.estimates.len == h.messages.len && h.estimate == sum);
     check_restored(&h);
     history_drop_open_turn(&h);
     if (!compacted) /* a compaction names the kept messages itself */

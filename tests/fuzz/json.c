@@ -52,18 +52,6 @@ static void check_written(const struct json *v, char *text)
     free(text);
 }
 
-/* A text that only lacked halves of surrogates is JSON then; one that lacked none stays. */
-static void check_repair(const char *text, size_t len)
-{
-    auto_free char *repaired = json_repair_surrogates(text, len);
-    if (repaired) {
-        size_t repaired_len = strlen(repaired);
-        FUZZ_CHECK(repaired_len <= len);
-        char *again = json_repair_surrogates(repaired, repaired_len);
-        FUZZ_CHECK(!again);
-    }
-}
-
 static size_t count_values(const struct json *v)
 {
     size_t count = 1;
@@ -72,29 +60,31 @@ static size_t count_values(const struct json *v)
     return count;
 }
 
-/* An empty array or object counts as if it had a value, so the bound may be taken for passed
- * sooner, never later. */
-static void check_bound(const char *text, size_t len, const struct json *v)
-{
-    size_t count = count_values(v);
-    FUZZ_CHECK(json_has_at_most(text, len, 2 * count));
-    FUZZ_CHECK(!json_has_at_most(text, len, count - 1));
-    AUTO(json_free_local) struct json *foreign = json_parse_foreign(text, len, NULL);
-    FUZZ_CHECK(foreign || count > JSON_FOREIGN_VALUES / 2);
-}
-
 int fuzz_json(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     struct error e = {0};
     FUZZ_CHECK(json_find_nul(text, size) == find_nul(text, size));
-    check_repair(text, size);
+    /* A text that only lacked halves of surrogates is JSON then; one that lacked none stays. */
+    auto_free char *repaired = json_repair_surrogates(text, size);
+    if (repaired) {
+        size_t repaired_len = strlen(repaired);
+        FUZZ_CHECK(repaired_len <= size);
+        char *again = json_repair_surrogates(repaired, repaired_len);
+        FUZZ_CHECK(!again);
+    }
     AUTO(json_free_local) struct json *v = json_parse(text, size, &e);
     if (!v) {
         fuzz_check_error(&e);
         return 0;
     }
-    check_bound(text, size, v);
+    /* An empty array or object counts as if it had a value, so the bound may be taken for passed
+     * sooner, never later. */
+    size_t count = count_values(v);
+    FUZZ_CHECK(json_has_at_most(text, size, 2 * count));
+    FUZZ_CHECK(!json_has_at_most(text, size, count - 1));
+    AUTO(json_free_local) struct json *foreign = json_parse_foreign(text, size, NULL);
+    FUZZ_CHECK(foreign || count > JSON_FOREIGN_VALUES / 2);
     check_written(v, json_print(v));
     check_written(v, json_print_pretty(v));
     AUTO(json_free_local) struct json *copy = json_clone(v);

@@ -13,24 +13,21 @@ enum { MOST_KEPT = 260 };
 
 static struct probe probe;
 
-static void check_answer(const char *answer)
-{
-    probe.pending = 1;
-    (void)probe_take(&probe, answer);
-    FUZZ_CHECK(probe.pending == 0 || probe.pending == 1);
-    FUZZ_CHECK(memchr(probe.name, '\0', sizeof probe.name) != NULL);
-    for (const char *p = answer; *p != '\0'; p++)
-        FUZZ_CHECK((unsigned char)*p >= ' ' && *p != 127);
-}
-
 static void add_key(struct buf *out, struct key *key)
 {
     FUZZ_CHECK(key->code != K_NONE);
     FUZZ_CHECK((key->text != NULL) == (key->code == K_PASTE || key->code == K_REPLY));
     if (key->code == K_CHAR) /* the editor takes it as it is */
         FUZZ_CHECK(key->cp >= ' ' && key->cp <= 0x10ffff && (key->cp < 0xd800 || key->cp > 0xdfff));
-    if (key->code == K_REPLY)
-        check_answer(key->text);
+    if (key->code == K_REPLY) {
+        const char *answer = key->text;
+        probe.pending = 1;
+        (void)probe_take(&probe, answer);
+        FUZZ_CHECK(probe.pending == 0 || probe.pending == 1);
+        FUZZ_CHECK(memchr(probe.name, '\0', sizeof probe.name) != NULL);
+        for (const char *p = answer; *p != '\0'; p++)
+            FUZZ_CHECK((unsigned char)*p >= ' ' && *p != 127);
+    }
     buf_addf(out, "%d:%x:%d%d%d:%d,%d:%s\n", key->code, (unsigned)key->cp, key->ctrl, key->alt,
              key->shift, key->row, key->col, key->text ? key->text : "");
     free(key->text);

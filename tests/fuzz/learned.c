@@ -9,19 +9,6 @@
 #include "knowledge/learned_extract.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_sentences(const char *text)
-{
-    struct sentences sentences = {0};
-    const char *end = text + strlen(text), *before = text;
-    sentences_read(text, &sentences);
-    for (size_t i = 0; i < sentences.items.len; i++) {
-        const struct sentence *s = &sentences.items.items[i];
-        FUZZ_CHECK(s->len > 0 && s->text >= before && s->text + s->len <= end);
-        before = s->text + s->len;
-    }
-    vec_release(&sentences.items);
-}
-
 static void check_directives(const char *text)
 {
     AUTO(directives_release) struct directives found = {0};
@@ -74,7 +61,15 @@ static void check_entity(const char *text)
 int fuzz_learned(const uint8_t *data, size_t size)
 {
     auto_free char *text = mem_strndup((const char *)data, strnlen((const char *)data, size));
-    check_sentences(text);
+    struct sentences sentences = {0};
+    const char *end = text + strlen(text), *before = text;
+    sentences_read(text, &sentences);
+    for (size_t i = 0; i < sentences.items.len; i++) {
+        const struct sentence *s = &sentences.items.items[i];
+        FUZZ_CHECK(s->len > 0 && s->text >= before && s->text + s->len <= end);
+        before = s->text + s->len;
+    }
+    vec_release(&sentences.items);
     check_directives(text);
     check_proposals(text);
     check_entity(text);

@@ -46,15 +46,6 @@ static bool read_entry(const char *text, size_t len, struct memory_entry *out)
     return ok;
 }
 
-static void check_entry(const struct memory_entry *m)
-{
-    AUTO(memory_entry_release) struct memory_entry again = {0};
-    auto_free char *text = written(m);
-    FUZZ_CHECK(read_entry(text, strlen(text), &again));
-    auto_free char *text_again = written(&again);
-    FUZZ_CHECK_SAME(text, text_again);
-}
-
 /* The marks are words of the text, one behind the other. */
 static void check_hit(const struct memory_hit *h)
 {
@@ -113,7 +104,11 @@ static void take_lines(FILE *in)
         FUZZ_CHECK(utf8_valid(lines.line.data, lines.line.len));
         if (i >= MOST_ENTRIES || !read_entry(lines.line.data, lines.line.len, &m))
             continue;
-        check_entry(&m);
+        AUTO(memory_entry_release) struct memory_entry again = {0};
+        auto_free char *text = written(&m);
+        FUZZ_CHECK(read_entry(text, strlen(text), &again));
+        auto_free char *text_again = written(&again);
+        FUZZ_CHECK_SAME(text, text_again);
         check_stored(&m);
         memory_entry_release(&m);
     }

@@ -19,14 +19,6 @@ static void check_fitting(const struct json *schema, const struct json *value)
     FUZZ_CHECK(!tool_schema_check(schema, more, &e));
 }
 
-static const struct tool *choose(size_t n)
-{
-    static struct toolset tools;
-    if (tools.tools.len == 0)
-        toolset_init(&tools, tool_sources, &(struct tool_host){.root_fd = -1});
-    return &tools.tools.items[n % tools.tools.len];
-}
-
 int fuzz_schema(const uint8_t *data, size_t size)
 {
     struct error e = {0};
@@ -35,7 +27,10 @@ int fuzz_schema(const uint8_t *data, size_t size)
     AUTO(json_free_local) struct json *value = json_parse((const char *)data + 1, size - 1, NULL);
     if (!value)
         return -1;
-    const struct tool *tool = choose(data[0]);
+    static struct toolset tools;
+    if (tools.tools.len == 0)
+        toolset_init(&tools, tool_sources, &(struct tool_host){.root_fd = -1});
+    const struct tool *tool = &tools.tools.items[data[0] % tools.tools.len];
     const char *text = tool->spec.schema;
     AUTO(json_free_local) struct json *schema = json_parse(text, strlen(text), &e);
     FUZZ_CHECK_ERROR(schema, &e);

@@ -8,23 +8,18 @@
 
 static const char key[] = "sk-ant-0123456789abcdef";
 
-/* No piece of the key that is worth something. */
-static void check_no_key(const char *text)
-{
-    enum { PIECE = 8 };
-    for (size_t i = 0; i + PIECE < sizeof key; i++) {
-        char piece[PIECE + 1] = {0};
-        memcpy(piece, key + i, PIECE);
-        FUZZ_CHECK(!strstr(text, piece));
-    }
-}
-
 static void check(const struct failure *f)
 {
     size_t len = strlen(f->text);
     FUZZ_CHECK(len > 0 && f->kind != FAILURE_NONE);
     FUZZ_CHECK(fuzz_is_clean(f->text, len, false));
-    check_no_key(f->text);
+    /* No piece of the key that is worth something. */
+    enum { PIECE = 8 };
+    for (size_t i = 0; i + PIECE < sizeof key; i++) {
+        char piece[PIECE + 1] = {0};
+        memcpy(piece, key + i, PIECE);
+        FUZZ_CHECK(!strstr(f->text, piece));
+    }
     FUZZ_CHECK(f->prompt_tokens >= -1 && f->window >= -1);
     FUZZ_CHECK(failure_retry_wait(f, 1, 3, 0.5) >= -1);
 }

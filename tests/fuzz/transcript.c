@@ -30,19 +30,6 @@ static void check_screens(struct transcript *t, int width)
         check_screen(t, width);
 }
 
-static void apply_line(struct transcript *t, const char *line, size_t len)
-{
-    struct event *ev;
-    struct error e = {0};
-    AUTO(json_free_local) struct json *v = json_parse(line, len, &e);
-    if (v && event_from_json(v, &ev, &e)) {
-        transcript_apply(t, ev);
-        event_free(ev);
-    } else {
-        fuzz_check_error(&e);
-    }
-}
-
 int fuzz_transcript(const uint8_t *data, size_t size)
 {
     static const int widths[] = {40, 120};
@@ -53,7 +40,15 @@ int fuzz_transcript(const uint8_t *data, size_t size)
     int events = 0;
     for (const char *line = text; *line && events < MOST_EVENTS; events++) {
         size_t len = strcspn(line, "\n");
-        apply_line(t, line, len);
+        struct event *ev;
+        struct error e = {0};
+        AUTO(json_free_local) struct json *v = json_parse(line, len, &e);
+        if (v && event_from_json(v, &ev, &e)) {
+            transcript_apply(t, ev);
+            event_free(ev);
+        } else {
+            fuzz_check_error(&e);
+        }
         line += len + (line[len] == '\n');
         check_screen(t, 80);
     }

@@ -31,30 +31,6 @@ static void check_clean(const char *text, size_t len, enum utf8_clean_mode mode)
     FUZZ_CHECK_SAME(once.data, twice.data);
 }
 
-/* The way back meets the same borders as the way forward. */
-static void check_borders(const char *text, size_t len)
-{
-    VEC(size_t) borders = {0};
-    for (size_t at = 0; at < len;) {
-        vec_push(&borders, at);
-        size_t next = utf8_next(text, len, at);
-        FUZZ_CHECK(next > at && next <= len);
-        at = next;
-    }
-    for (size_t at = len; at > 0; at = vec_last(&borders), borders.len--)
-        FUZZ_CHECK(borders.len > 0 && utf8_prev(text, len, at) == vec_last(&borders));
-    vec_release(&borders);
-}
-
-static void check_cuts(const char *text, size_t len, struct dice *d)
-{
-    size_t max = dice_below(d, len + 2), columns = dice_below(d, 100);
-    size_t cut = utf8_cut_bytes(text, len, max);
-    FUZZ_CHECK(cut <= max && cut <= len);
-    cut = utf8_cut_width(text, len, columns);
-    FUZZ_CHECK(cut <= len && utf8_width(text, cut) <= columns);
-}
-
 int fuzz_utf8(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -62,8 +38,22 @@ int fuzz_utf8(const uint8_t *data, size_t size)
     check_clean(text, size, UTF8_ONE_LINE);
     check_clean(text, size, UTF8_MULTILINE);
     if (size <= 4096) { /* the way back looks for a border each time */
-        check_borders(text, size);
-        check_cuts(text, size, &d);
+        /* The way back meets the same borders as the way forward. */
+        VEC(size_t) borders = {0};
+        for (size_t at = 0; at < size;) {
+            vec_push(&borders, at);
+            size_t next = utf8_next(text, size, at);
+            FUZZ_CHECK(next > at && next <= size);
+            at = next;
+        }
+        for (size_t at = size; at > 0; at = vec_last(&borders), borders.len--)
+            FUZZ_CHECK(borders.len > 0 && utf8_prev(text, size, at) == vec_last(&borders));
+        vec_release(&borders);
+        size_t max = dice_below(&d, size + 2), columns = dice_below(&d, 100);
+        size_t cut = utf8_cut_bytes(text, size, max);
+        FUZZ_CHECK(cut <= max && cut <= size);
+        cut = utf8_cut_width(text, size, columns);
+        FUZZ_CHECK(cut <= size && utf8_width(text, cut) <= columns);
     }
     FUZZ_CHECK(utf8_incomplete_tail(text, size) <= 3);
     return 0;

@@ -26,23 +26,18 @@ static const char *find(const char *bytes, size_t len, const char *what, size_t 
     return NULL;
 }
 
-static void quote(struct buf *out, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len && i < 40; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c < 0x20 || c >= 0x7F)
-            buf_addf(out, "\\x%02x", c);
-        else
-            buf_addch(out, (char)c);
-    }
-}
-
 static void fault(struct buf *faults, const char *what, const char *bytes, size_t len)
 {
     if (strstr(faults->data, what) != NULL)
         return;
     buf_addf(faults, "%s: ", what);
-    quote(faults, bytes, len);
+    for (size_t i = 0; i < len && i < 40; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < 0x20 || c >= 0x7F)
+            buf_addf(faults, "\\x%02x", c);
+        else
+            buf_addch(faults, (char)c);
+    }
     buf_addch(faults, '\n');
 }
 

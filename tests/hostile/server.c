@@ -160,15 +160,6 @@ static enum target target_of(const struct peer *p)
                                                                                   : TARGET_LISTING;
 }
 
-static void good_listing(struct peer *p, struct buf *out)
-{
-    char path[256];
-    const struct listing listing = {.names = (const char *const[]){GOOD_MODEL, NULL},
-                                    .window = 100000};
-    (void)listing_build(out, request_path(p, path, sizeof path),
-                        p->form->dialect == DIALECT_ANTHROPIC, &listing);
-}
-
 void peer_good_body(struct peer *p, struct buf *out)
 {
     struct script script;
@@ -176,7 +167,11 @@ void peer_good_body(struct peer *p, struct buf *out)
                                     atomic_load(&p->server->behaves) ? HOSTILE_WELL : HOSTILE_GOOD};
     const char *body = strstr(p->request.data, "\r\n\r\n");
     if (p->target == TARGET_LISTING) {
-        good_listing(p, out);
+        char path[256];
+        const struct listing listing = {.names = (const char *const[]){GOOD_MODEL, NULL},
+                                        .window = 100000};
+        (void)listing_build(out, request_path(p, path, sizeof path),
+                            p->form->dialect == DIALECT_ANTHROPIC, &listing);
         return;
     }
     if (p->target == TARGET_CHAT)

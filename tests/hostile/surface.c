@@ -24,16 +24,6 @@ static long peak_of_children(void)
 
 /* --- tiro run --------------------------------------------------------------------------------- */
 
-static char *long_file(struct visit *v)
-{
-    char *path = support_path("long.txt");
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    while ((v->mode->flags & MODE_LONG) && text.len < 900000)
-        buf_addstr(&text, "The secretary took dictation in a shorthand of his own.\n");
-    support_write(path, text.len > 0 ? text.data : "A note.\n");
-    return path;
-}
-
 static void check_outcome(struct visit *v, const struct ending *e)
 {
     if (e->stopped)
@@ -55,9 +45,16 @@ static void run_once(struct visit *v, const char *file)
     free(e.text);
 }
 
-/* Runs each step of a mode that has steps, or a seeded sample of them. */
-static void run_steps(struct visit *v, const char *file)
+static void visit_by_run(struct visit *v)
 {
+    char *file = support_path("long.txt");
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    while ((v->mode->flags & MODE_LONG) && text.len < 900000)
+        buf_addstr(&text, "The secretary took dictation in a shorthand of his own.\n");
+    support_write(file, text.len > 0 ? text.data : "A note.\n");
+    run_once(v, file);
+    visit_check_memory(v, peak_of_children());
+    /* Runs each step of a mode that has steps, or a seeded sample of them. */
     uint64_t seed = 1;
     long steps = hostile_server_steps(v->server);
     for (long i = 1; i < (v->every_step || steps < SAMPLE ? steps : SAMPLE); i++) {
@@ -69,14 +66,6 @@ static void run_steps(struct visit *v, const char *file)
         if (v->faults.len > before)
             visit_late(v, "at step %ld", step);
     }
-}
-
-static void visit_by_run(struct visit *v)
-{
-    auto_free char *file = long_file(v);
-    run_once(v, file);
-    visit_check_memory(v, peak_of_children());
-    run_steps(v, file);
     /* A turn that was interrupted before it began has no session yet. */
     hostile_server_behave(v->server, true);
     if (v->target == TARGET_LISTING)

@@ -77,16 +77,6 @@ static void set_environment(struct visit *v)
         setenv("TIRO_EMBEDDING_PROVIDER", v->form->name, 1);
 }
 
-static void make_key(struct visit *v)
-{
-    static const char letters[] = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-    uint64_t seed = (uint64_t)getpid() * 2654435761u;
-    strcpy(v->key, "sk-");
-    for (size_t i = 3; i < 51; i++)
-        v->key[i] = letters[support_random(&seed) % (sizeof letters - 1)];
-    v->key[51] = '\0';
-}
-
 void visit_begin(struct visit *v)
 {
     buf_init(&v->faults, 0);
@@ -94,7 +84,12 @@ void visit_begin(struct visit *v)
     /* Processes that a program leaves behind are reparented to us, and found at the end. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     support_setup(NULL);
-    make_key(v);
+    static const char letters[] = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+    uint64_t seed = (uint64_t)getpid() * 2654435761u;
+    strcpy(v->key, "sk-");
+    for (size_t i = 3; i < 51; i++)
+        v->key[i] = letters[support_random(&seed) % (sizeof letters - 1)];
+    v->key[51] = '\0';
     v->server = hostile_server_start(v->form, v->mode, v->target, v->key);
     set_environment(v);
     if (chdir(support_dir()) != 0)
@@ -109,8 +104,13 @@ static void check_size(struct visit *v, const char *what, size_t size, int facto
         visit_fault(v, "%s: %zu MB", what, size >> 20);
 }
 
-static void inspect_home(struct visit *v)
+void visit_end(struct visit *v)
 {
+    if (hostile_server_strayed(v->server))
+        visit_fault(v, "the client went to another port");
+    hostile_server_stop(v->server);
+    if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD)
+        visit_fault(v, "something still runs that the program started");
     size_t size = 0;
     struct stat database = {0};
     AUTO(buf_release) struct buf faults = BUF_INIT;
@@ -120,16 +120,6 @@ static void inspect_home(struct visit *v)
     check_size(v, "all files", size, HOME_FACTOR);
     if (stat(".local/share/tiro/tiro.db", &database) == 0)
         check_size(v, "the database", (size_t)database.st_size, DATABASE_FACTOR);
-}
-
-void visit_end(struct visit *v)
-{
-    if (hostile_server_strayed(v->server))
-        visit_fault(v, "the client went to another port");
-    hostile_server_stop(v->server);
-    if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD)
-        visit_fault(v, "something still runs that the program started");
-    inspect_home(v);
     (void)!chdir("/");
     support_teardown(NULL);
 }

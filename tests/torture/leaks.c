@@ -53,19 +53,6 @@ static void make_room(void)
             table.items[place_of(old[i].address)] = old[i];
 }
 
-/* Moves entries behind a free place up, unless that would be before their home. */
-static void close_gap(size_t gap)
-{
-    for (size_t i = (gap + 1) % table.room; table.items[i].address; i = (i + 1) % table.room) {
-        size_t from_home = (i - home_of(table.items[i].address) + table.room) % table.room;
-        if (from_home >= (i - gap + table.room) % table.room) {
-            table.items[gap] = table.items[i];
-            gap = i;
-        }
-    }
-    table.items[gap] = (struct block){0};
-}
-
 void torture_block_add(void *block, size_t size, uintptr_t caller,
                        const struct torture_stack *stack)
 {
@@ -84,7 +71,17 @@ void torture_block_remove(void *block)
         size_t place = place_of((uintptr_t)block);
         if (table.items[place].address) {
             table.len--;
-            close_gap(place);
+            /* Moves entries behind a free place up, unless that would be before their home. */
+            size_t gap = place;
+            for (size_t i = (gap + 1) % table.room; table.items[i].address;
+                 i = (i + 1) % table.room) {
+                size_t from_home = (i - home_of(table.items[i].address) + table.room) % table.room;
+                if (from_home >= (i - gap + table.room) % table.room) {
+                    table.items[gap] = table.items[i];
+                    gap = i;
+                }
+            }
+            table.items[gap] = (struct block){0};
         }
     }
     torture_give(&table.lock);
@@ -162,14 +159,6 @@ static void look_through(uintptr_t from, uintptr_t to)
     }
 }
 
-static void look_through_pending(void)
-{
-    while (live.pending_len > 0) {
-        const struct block *b = &live.items[live.pending[--live.pending_len]];
-        look_through(b->address, b->address + b->size);
-    }
-}
-
 /* --- where the search begins ------------------------------------------------------------------ */
 
 static void look_through_map(const char *line, uintptr_t stack_top)
@@ -196,7 +185,10 @@ static void look_through_all(uintptr_t stack_top)
         if (*line)
             look_through_map(line, stack_top);
     }
-    look_through_pending();
+    while (live.pending_len > 0) {
+        const struct block *b = &live.items[live.pending[--live.pending_len]];
+        look_through(b->address, b->address + b->size);
+    }
 }
 
 void torture_tell_leaks(void)

@@ -192,16 +192,6 @@ static void write_line(const char *line, int len)
     (void)!syscall(SYS_write, LOG_FD, line, count);
 }
 
-static void log_frames(const struct torture_stack *stack)
-{
-    char line[LONGEST_LINE];
-    for (size_t i = 0; i < stack->depth; i++) {
-        struct place p = place_of(stack->frames[i]);
-        write_line(line, snprintf(line, sizeof line, "at %s 0x%" PRIxPTR "\n",
-                                  torture_module(stack->frames[i]), p.offset));
-    }
-}
-
 void torture_log(const struct torture_stack *stack, const char *format, ...)
 {
     char line[LONGEST_LINE];
@@ -210,8 +200,14 @@ void torture_log(const struct torture_stack *stack, const char *format, ...)
     int len = vsnprintf(line, sizeof line, format, args);
     va_end(args);
     write_line(line, len);
-    if (stack)
-        log_frames(stack);
+    if (stack) {
+        char line[LONGEST_LINE];
+        for (size_t i = 0; i < stack->depth; i++) {
+            struct place p = place_of(stack->frames[i]);
+            write_line(line, snprintf(line, sizeof line, "at %s 0x%" PRIxPTR "\n",
+                                      torture_module(stack->frames[i]), p.offset));
+        }
+    }
 }
 
 /* --- the call that fails ---------------------------------------------------------------------- */
@@ -239,14 +235,6 @@ static int count_of(const int *causes)
     return count;
 }
 
-/* A caller that retries would never end, and the kernel finds memory at last, so these causes
- * cannot stay. */
-static bool can_stay(enum torture_class class, int cause)
-{
-    return cause != EINTR && cause != EAGAIN && cause != TORTURE_SHORT &&
-           (cause != ENOMEM || class == TORTURE_MALLOC);
-}
-
 static bool is_among(const int *causes, int cause)
 {
     while (*causes && *causes != cause)
@@ -256,7 +244,12 @@ static bool is_among(const int *causes, int cause)
 
 static bool fails_still(enum torture_class class, const char *function, const int *causes)
 {
-    return plan.stays && can_stay(class, progress.failed_cause) &&
+    /* A caller that retries would never end, and the kernel finds memory at last, so these causes
+     * cannot stay. */
+    int cause = progress.failed_cause;
+    return plan.stays &&
+           (cause != EINTR && cause != EAGAIN && cause != TORTURE_SHORT &&
+            (cause != ENOMEM || class == TORTURE_MALLOC)) &&
            is_among(causes, progress.failed_cause) &&
            (class == TORTURE_MALLOC || strcmp(function, progress.failed_function) == 0);
 }
@@ -317,15 +310,6 @@ static enum torture_class class_of(const char *name)
     return TORTURE_MALLOC;
 }
 
-static void forget_settings(void)
-{
-    static const char *const names[] = {"LD_PRELOAD",    "TORTURE_LOG",    "TORTURE_CLASS",
-                                        "TORTURE_STACK", "TORTURE_NTH",    "TORTURE_CAUSE",
-                                        "TORTURE_STAYS", "TORTURE_RECORD", "TORTURE_TRACE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unsetenv(names[i]);
-}
-
 /* No call fails in the child between fork() and exec(). */
 static void disarm(void)
 {
@@ -348,7 +332,11 @@ __attribute__((constructor)) static void begin(void)
     plan.stack = strtoull(setting("TORTURE_STACK"), NULL, 16);
     plan.nth = strtol(setting("TORTURE_NTH"), NULL, 10);
     plan.cause = strtoul(setting("TORTURE_CAUSE"), NULL, 10);
-    forget_settings();
+    static const char *const names[] = {"LD_PRELOAD",    "TORTURE_LOG",    "TORTURE_CLASS",
+                                        "TORTURE_STACK", "TORTURE_NTH",    "TORTURE_CAUSE",
+                                        "TORTURE_STAYS", "TORTURE_RECORD", "TORTURE_TRACE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
     /* All blocks lie in one arena, the heap, which is then excluded from the search for pointers to
      * them. */
     mallopt(M_ARENA_MAX, 1);
@@ -358,21 +346,16 @@ __attribute__((constructor)) static void begin(void)
     torture_inside = false;
 }
 
-static void tell_points(void)
-{
-    for (size_t i = 0; points && i < POINTS; i++)
-        if (points[i].calls > 0)
-            torture_log(NULL, "point %" PRIx64 " %" PRIx64 " %s %ld %d\n", points[i].stack,
-                        points[i].near, points[i].function, points[i].calls, points[i].causes);
-}
-
 __attribute__((destructor)) static void end(void)
 {
     if (!plan.armed)
         return;
     torture_inside = true;
     torture_take(&progress.lock);
-    tell_points();
+    for (size_t i = 0; points && i < POINTS; i++)
+        if (points[i].calls > 0)
+            torture_log(NULL, "point %" PRIx64 " %" PRIx64 " %s %ld %d\n", points[i].stack,
+                        points[i].near, points[i].function, points[i].calls, points[i].causes);
     torture_tell_leaks();
     torture_log(NULL, "end\n");
     torture_give(&progress.lock);

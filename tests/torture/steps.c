@@ -139,15 +139,6 @@ static void put(const char *name, const char *text)
     free(path);
 }
 
-static void compact(struct model_server *s)
-{
-    model_server_queue(s, &(struct reply){.text = SUMMARY});
-    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "500", 1);
-    model_server_queue(s, &(struct reply){.text = "The compacted one has five points, too."});
-    expect(RUN("run", "--resume", "Beta", QUESTION), 0, "compacted");
-    unsetenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD");
-}
-
 static void make_sessions(struct model_server *s)
 {
     say(s, NULL, "Imported", "This was imported.");
@@ -161,7 +152,11 @@ static void make_sessions(struct model_server *s)
             "Dictation again: a quincunx is an arrangement of five things in a square or "
             "rectangle, one at each corner and one in the middle. Orchards were planted so, and "
             "legions stood so, with the second line behind the gaps of the first. ");
-    compact(s);
+    model_server_queue(s, &(struct reply){.text = SUMMARY});
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "500", 1);
+    model_server_queue(s, &(struct reply){.text = "The compacted one has five points, too."});
+    expect(RUN("run", "--resume", "Beta", QUESTION), 0, "compacted");
+    unsetenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD");
 }
 
 void steps_make_home(void)

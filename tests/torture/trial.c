@@ -97,19 +97,6 @@ static void keep(const char *name, const char *text)
     support_write(path, text);
 }
 
-/* Runs before any other use of the home. */
-static void keep_outcome(void)
-{
-    auto_free char *printed = without_numbers(result.out);
-    auto_free char *copy = inside(trial->outcome, "tiro.db");
-    keep("printed", printed);
-    if (trial->step->file) {
-        auto_free char *path = support_path(trial->step->file), *file = read_without_numbers(path);
-        keep("file", file);
-    }
-    damage_copy(database, copy);
-}
-
 /* Runs after the session was continued. */
 static void keep_names(void)
 {
@@ -208,18 +195,6 @@ static bool has_left(struct screen *s, void *context)
     return screen_status(s) >= 0 || !screen_alternate(s);
 }
 
-/* However much of the screen is broken, it can be left: Ctrl-C stops what runs and clears the
- * prompt, Ctrl-D leaves. */
-static void leave_screen(struct screen *s)
-{
-    for (int presses = 0; !has_left(s, NULL) && presses < PRESSES; presses++) {
-        screen_ctrl(s, presses % 3 == 0 ? 'c' : 'd');
-        screen_wait(s, has_left, NULL, "the screen's end", presses % 3 ? PATIENCE_MS : PRESS_MS);
-    }
-    if (screen_status(s) < 0 && !screen_wait_exit(s, PATIENCE_MS))
-        fail_msg("the screen could not be left: %s", screen_text(s));
-}
-
 static void run_screen(void)
 {
     VEC(const char *) argv = {0};
@@ -234,7 +209,14 @@ static void run_screen(void)
     scene_say(s, "What is it?");
     screen_wait(s, answered_or_gone, NULL, "an answer", PATIENCE_MS);
     screen_type(s, DRAFT);
-    leave_screen(s);
+    /* However much of the screen is broken, it can be left: Ctrl-C stops what runs and clears the
+     * prompt, Ctrl-D leaves. */
+    for (int presses = 0; !has_left(s, NULL) && presses < PRESSES; presses++) {
+        screen_ctrl(s, presses % 3 == 0 ? 'c' : 'd');
+        screen_wait(s, has_left, NULL, "the screen's end", presses % 3 ? PATIENCE_MS : PRESS_MS);
+    }
+    if (screen_status(s) < 0 && !screen_wait_exit(s, PATIENCE_MS))
+        fail_msg("the screen could not be left: %s", screen_text(s));
     if (screen_alternate(s) || !screen_settings_restored(s))
         fail_msg("status %d, and the terminal is not as it was: %s", screen_status(s),
                  screen_text(s));
@@ -294,13 +276,6 @@ static void assert_ended(const char *log)
     fail_msg("ended with status %d: %s%s", result.status, result.out, result.err);
 }
 
-static void assert_told(const char *log)
-{
-    if (result.status != 0 && !curses_broke(log) && !strstr(result.err, "tiro: ") &&
-        trial->step->form != STEP_REPORT)
-        fail_msg("status %d without a word: %s%s", result.status, result.out, result.err);
-}
-
 static bool no_children(void *context)
 {
     (void)context;
@@ -317,14 +292,6 @@ static bool is_forgotten(const char *leak)
         if (line_has(leak, libraries[i]))
             return true;
     return false;
-}
-
-static void assert_no_leak(const char *log)
-{
-    for (const char *leak = log; (leak = strstr(leak, "leak ")); leak++)
-        if (!is_forgotten(leak))
-            fail_msg("memory was lost (status %d, %s): %.*s", result.status, result.err,
-                     (int)strcspn(leak, "\n"), leak);
 }
 
 /* The output must be equal, or there must be a message on standard error. */
@@ -367,18 +334,6 @@ static struct store *open_store(void)
     return store;
 }
 
-/* A line without a number says that it could not be kept. */
-static void assert_line_kept(struct store *store, const char *line)
-{
-    AUTO(json_free_local) struct json *v = parse_json(line);
-    const char *type = json_get_string(v, "type");
-    if (json_get_int(v, "seq", 0) > 0 && strcmp(type, "text_delta") != 0 &&
-        strcmp(type, "reasoning_delta") != 0 &&
-        (!store ||
-         !log_has_line(store, json_get_string(v, "session_id"), json_get_int(v, "seq", 0), line)))
-        fail_msg("shown, but not in the log: %s", line);
-}
-
 static void assert_shown_is_kept(void)
 {
     if (trial->step->form != STEP_EVENTS)
@@ -387,7 +342,14 @@ static void assert_shown_is_kept(void)
     char *rest = result.out;
     for (char *end; (end = strchr(rest, '\n')); rest = end + 1) {
         *end = '\0';
-        assert_line_kept(store, rest);
+        /* A line without a number says that it could not be kept. */
+        AUTO(json_free_local) struct json *v = parse_json(rest);
+        const char *type = json_get_string(v, "type");
+        if (json_get_int(v, "seq", 0) > 0 && strcmp(type, "text_delta") != 0 &&
+            strcmp(type, "reasoning_delta") != 0 &&
+            (!store || !log_has_line(store, json_get_string(v, "session_id"),
+                                     json_get_int(v, "seq", 0), rest)))
+            fail_msg("shown, but not in the log: %s", rest);
     }
     store_close(store);
 }
@@ -475,27 +437,13 @@ static bool may_go(const char *line)
            (strstr(line, trial->step->takes) || (is_deleted(taken) && strstr(line, taken)));
 }
 
-static void assert_memory_kept(void)
-{
-    char *now = damage_memory(database), *before = mem_strdup(trial->memory), *rest = before;
-    for (char *line; (line = strtok_r(rest, "\n", &rest));)
-        if (!strstr(now, line) && !has_moved(now, line) && !may_go(line))
-            fail_msg("an entry of memory is lost: %s\nof now:\n%s", line, now);
-    free(before);
-    free(now);
-}
-
-static void assert_made(void)
-{
-    auto_free char *id = mem_strndup(result.out, strcspn(result.out, "\n"));
-    expect(RUN("sessions", "show", id), 0, "");
-}
-
 /* Every change that the step reported must have been made. */
 static void assert_done(void)
 {
-    if (result.status == 0 && trial->step->prints_id)
-        assert_made();
+    if (result.status == 0 && trial->step->prints_id) {
+        auto_free char *id = mem_strndup(result.out, strcspn(result.out, "\n"));
+        expect(RUN("sessions", "show", id), 0, "");
+    }
     if (result.status != 0 || !trial->step->look[0])
         return;
     struct result r = program_run("", trial->step->look);
@@ -504,18 +452,14 @@ static void assert_done(void)
         fail_msg("status 0, but now (%d): %s%s", r.status, r.out, r.err);
 }
 
-/* Completes any unfinished recovery. */
-static void recover_again(void)
-{
-    RUN("doctor", "--recover", "--yes");
-}
-
 enum { REFUSED_A_TOOL = 3 }; /* answered, but the model asked for a tool that it is not offered */
 
 static void assert_goes_on(void)
 {
-    if (trial->step->breaks_before)
-        recover_again();
+    if (trial->step->breaks_before) {
+        /* Completes any unfinished recovery. */
+        RUN("doctor", "--recover", "--yes");
+    }
     struct result r =
         !trial->step->fresh ? RUN("run", "--resume", "last", "And then?") : RUN("run", "And then?");
     if (r.status != 0 && r.status != REFUSED_A_TOOL)
@@ -545,10 +489,15 @@ static void assert_no_files_left(const char *log)
 static void assert_all(const char *log)
 {
     assert_ended(log);
-    assert_told(log);
+    if (result.status != 0 && !curses_broke(log) && !strstr(result.err, "tiro: ") &&
+        trial->step->form != STEP_REPORT)
+        fail_msg("status %d without a word: %s%s", result.status, result.out, result.err);
     if (!support_wait_until(no_children, NULL, PATIENCE_MS))
         fail_msg("a process is left behind");
-    assert_no_leak(log);
+    for (const char *leak = log; (leak = strstr(leak, "leak ")); leak++)
+        if (!is_forgotten(leak))
+            fail_msg("memory was lost (status %d, %s): %.*s", result.status, result.err,
+                     (int)strcspn(leak, "\n"), leak);
     if (trial->expected) {
         assert_same_output();
         assert_file();
@@ -557,7 +506,12 @@ static void assert_all(const char *log)
     assert_goes_on();
     assert_shown_is_kept();
     assert_events_kept();
-    assert_memory_kept();
+    char *now = damage_memory(database), *before = mem_strdup(trial->memory), *rest = before;
+    for (char *line; (line = strtok_r(rest, "\n", &rest));)
+        if (!strstr(now, line) && !has_moved(now, line) && !may_go(line))
+            fail_msg("an entry of memory is lost: %s\nof now:\n%s", line, now);
+    free(before);
+    free(now);
     assert_store_sound(database);
     if (trial->expected)
         assert_no_files_left(log);
@@ -565,30 +519,22 @@ static void assert_all(const char *log)
 
 /* --- the trial -------------------------------------------------------------------------------- */
 
-static void copy_home(void)
-{
-    auto_free char *from = mem_printf("%s/.", trial->home);
-    struct support_child c;
-    support_start(&c, (const char *const[]){"/bin/cp", "-a", from, support_dir(), NULL});
-    assert_int_equal(support_finish(&c, NULL), 0);
-    support_release(&c);
-}
-
-/* A page in the middle of the file. */
-static void break_database(void)
-{
-    char zeros[DAMAGE_PAGE] = {0};
-    size_t pages = damage_size(database) / DAMAGE_PAGE;
-    damage_write(database, pages / 2 * DAMAGE_PAGE, zeros, sizeof zeros);
-}
-
 static void begin_home(void)
 {
     assert_int_equal(chdir(support_dir()), 0);
-    if (!trial->step->fresh)
-        copy_home();
-    if (trial->step->breaks_before)
-        break_database();
+    if (!trial->step->fresh) {
+        auto_free char *from = mem_printf("%s/.", trial->home);
+        struct support_child c;
+        support_start(&c, (const char *const[]){"/bin/cp", "-a", from, support_dir(), NULL});
+        assert_int_equal(support_finish(&c, NULL), 0);
+        support_release(&c);
+    }
+    if (trial->step->breaks_before) {
+        /* A page in the middle of the file. */
+        char zeros[DAMAGE_PAGE] = {0};
+        size_t pages = damage_size(database) / DAMAGE_PAGE;
+        damage_write(database, pages / 2 * DAMAGE_PAGE, zeros, sizeof zeros);
+    }
     unlink(trial->log);
 }
 
@@ -615,8 +561,18 @@ static void play(void **state)
     else
         run_command();
     auto_free char *log = support_read(trial->log);
-    if (trial->outcome)
-        keep_outcome();
+    if (trial->outcome) {
+        /* Runs before any other use of the home. */
+        auto_free char *printed = without_numbers(result.out);
+        auto_free char *copy = inside(trial->outcome, "tiro.db");
+        keep("printed", printed);
+        if (trial->step->file) {
+            auto_free char *path = support_path(trial->step->file),
+                           *file = read_without_numbers(path);
+            keep("file", file);
+        }
+        damage_copy(database, copy);
+    }
     if (trial->expected && !strstr(log, "hit "))
         trial_end = TRIAL_MISSED;
     else
