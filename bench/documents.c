@@ -52,7 +52,7 @@ static void read_questions(struct documents *d, const char *directory)
     struct error e;
     char *path = mem_printf("%s.jsonl", directory), *rest = NULL;
     buf_init(&text, FILE_MAX);
-    must(paths_read_regular(path, &text, &e), &e);
+    must(paths_read_file(path, PATHS_FILE, &text, &e), &e);
     for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         struct json *v = json_parse(line, strlen(line), &e);
         must(v != NULL, &e);

@@ -48,7 +48,7 @@ static bool read_file(struct exam *x, const char *directory, const char *name, l
     char *path = paths_join(directory, name);
     struct buf text;
     buf_init(&text, FILE_BYTES);
-    bool ok = paths_read_file(path, &text, e) && take_lines(x, path, &text, take, e);
+    bool ok = paths_read_file(path, PATHS_FILE, &text, e) && take_lines(x, path, &text, take, e);
     buf_release(&text);
     free(path);
     return ok;

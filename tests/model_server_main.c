@@ -78,7 +78,7 @@ int main(int argc, char **argv)
                 "[--markdown FILE]\n");
         return 64;
     }
-    if (options.markdown && !paths_read_file(options.markdown, &text, &e)) {
+    if (options.markdown && !paths_read_file(options.markdown, PATHS_FILE, &text, &e)) {
         fprintf(stderr, "model-server: %s\n", e.text);
         return 1;
     }

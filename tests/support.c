@@ -185,6 +185,13 @@ char *support_json(const char *text)
     return json;
 }
 
+bool support_shape(const struct shape *s, const char *text, void *object, struct error *e)
+{
+    struct error cause = {0};
+    AUTO(json_free_local) struct json *v = json_parse(text, strlen(text), &cause);
+    return v ? shape_read(s, v, object, e) : err_set(e, ERR_USAGE, "%s", cause.text);
+}
+
 char *support_path(const char *name)
 {
     return support_text("%s/%s", test_dir, name);

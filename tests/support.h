@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/shape.h"
 
 /* For cmocka_unit_test_setup_teardown(): a fresh directory that is HOME (in TMPDIR; without one
  * in memory where there is room, else in /tmp), with an environment without XDG_*, keys, base URLs, proxies and TIRO_* settings, and LC_ALL=C.UTF-8. The teardown
@@ -67,6 +68,9 @@ __attribute__((format(printf, 1, 2))) char *support_text(const char *format, ...
 
 /* The text with " for each '; kept. */
 char *support_json(const char *text);
+
+/* shape_read() of a JSON text; USAGE for what is no JSON. */
+bool support_shape(const struct shape *s, const char *text, void *object, struct error *e);
 
 /* The test's directory with "/name" added; kept. */
 char *support_path(const char *name);

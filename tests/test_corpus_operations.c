@@ -38,13 +38,13 @@ static const char *run_in(struct operation_context *c, const struct operation *o
     const char *text = support_json(json), *answer = NULL;
     auto_free void *params = o->params ? mem_alloc(o->params->size) : NULL;
     auto_free void *result = mem_alloc(o->result->size);
-    if (o->params && !shape_parse(o->params, text, strlen(text), params, &e))
+    if (o->params && !support_shape(o->params, text, params, &e))
         fail_msg("%s", e.text);
     if (operation_call(c, o, params, result, &e)) {
         AUTO(json_free_local) struct json *v = shape_to_json(o->result, result);
         answer = support_keep(json_print(v));
         auto_free void *again = mem_alloc(o->result->size); /* a written result can be read */
-        if (!shape_parse(o->result, answer, strlen(answer), again, &e))
+        if (!support_shape(o->result, answer, again, &e))
             fail_msg("%s: %s", o->name, e.text);
         shape_release(o->result, again);
     }

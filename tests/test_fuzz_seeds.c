@@ -44,7 +44,7 @@ static int replay_directory(const struct fuzz_target *target, const char *direct
         AUTO(buf_release) struct buf bytes = {0};
         struct error e;
         buf_init(&bytes, 0);
-        if (!paths_read_file(path, &bytes, &e)) {
+        if (!paths_read_file(path, PATHS_FILE, &bytes, &e)) {
             fprintf(stderr, "%s\n", e.text);
             exit(1);
         }

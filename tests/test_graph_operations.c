@@ -68,7 +68,7 @@ static const char *run_in(struct operation_context *c, const char *name, const c
                                             .wake_fd = -1};
     const char *answer = NULL;
     c->stream = &stream;
-    if (o->params && !shape_parse(o->params, text, strlen(text), params, &e))
+    if (o->params && !support_shape(o->params, text, params, &e))
         fail_msg("%s", e.text);
     if (operation_call(c, o, params, result, &e)) {
         AUTO(json_free_local) struct json *v = shape_to_json(o->result, result);

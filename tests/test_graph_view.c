@@ -46,7 +46,7 @@ static void answer(const struct operation *o, const char *json)
     struct operation_answer *a = answer_to(o);
     const char *text = support_json(json);
     struct error e;
-    if (!shape_parse(o->result, text, strlen(text), a->result, &e))
+    if (!support_shape(o->result, text, a->result, &e))
         fail_msg("%s", e.text);
     give_answer(a, NULL);
 }

@@ -340,7 +340,7 @@ TEST_IF(READS_PACKAGES, a_cut_off_package_is_told)
     struct error e;
     add_text(&z, "word/document.xml", DOCX_START "text" DOCX_END);
     zip_write(&z, support_path("a.docx"));
-    assert_true(paths_read_file(support_path("a.docx"), &whole, &e));
+    assert_true(paths_read_file(support_path("a.docx"), PATHS_FILE, &whole, &e));
     for (size_t len = 0; len < whole.len; len++) {
         struct loaded_document d;
         struct document_options o = {.limits = document_limits};

@@ -253,12 +253,12 @@ TEST(a_reader_that_dozes_is_woken_for_what_cannot_wait)
 {
     static int items[4];
     struct mailbox *m = mailbox_new(NULL);
-    mailbox_push_lazily(m, &items[0]);
+    mailbox_put(m, &items[0], true);
     assert_true(is_readable(m)); /* nobody dozes yet */
     assert_ptr_equal(mailbox_pop(m), &items[0]);
 
     mailbox_doze(m, true);
-    mailbox_push_lazily(m, &items[1]);
+    mailbox_put(m, &items[1], true);
     assert_false(is_readable(m));
     mailbox_push(m, &items[2]);
     assert_true(is_readable(m));
@@ -267,7 +267,7 @@ TEST(a_reader_that_dozes_is_woken_for_what_cannot_wait)
     assert_ptr_equal(mailbox_pop(m), &items[2]);
     assert_false(is_readable(m));
 
-    mailbox_push_lazily(m, &items[3]);
+    mailbox_put(m, &items[3], true);
     assert_false(is_readable(m));
     mailbox_doze(m, false);
     assert_true(is_readable(m));

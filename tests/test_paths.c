@@ -96,18 +96,18 @@ TEST(files_are_read_whole)
     buf_add(&content, "\0end", 4);
     assert_true(paths_write_file(path, content.data, content.len, &e));
     buf_addstr(&got, "before ");
-    assert_true(paths_read_file(path, &got, &e));
+    assert_true(paths_read_file(path, PATHS_FILE, &got, &e));
     assert_int_equal(got.len, content.len + 7);
     assert_memory_equal(got.data + 7, content.data, content.len);
     buf_release(&got);
 
     buf_init(&got, content.len - 1);
-    assert_err(paths_read_file(path, &got, &e), e, ERR_FILE_ERROR);
+    assert_err(paths_read_file(path, PATHS_FILE, &got, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "too long"));
     assert_non_null(strstr(e.text, path));
     buf_release(&got);
     buf_init(&got, content.len);
-    assert_true(paths_read_file(path, &got, &e));
+    assert_true(paths_read_file(path, PATHS_FILE, &got, &e));
     buf_release(&got);
     buf_release(&content);
 }
@@ -116,16 +116,17 @@ TEST(only_files_and_pipes_are_read)
 {
     struct error e = {0};
     struct buf got = BUF_INIT;
-    assert_false(paths_read_file(support_dir(), &got, &e));
+    assert_false(paths_read_file(support_dir(), PATHS_FILE, &got, &e));
     assert_non_null(strstr(e.text, support_dir()));
-    assert_false(paths_read_file("/dev/null", &got, &e));
+    assert_false(paths_read_file("/dev/null", PATHS_FILE_OR_PIPE, &got, &e));
     char *missing = support_path("missing");
-    assert_err(paths_read_file(missing, &got, &e), e, ERR_FILE_ERROR);
+    assert_err(paths_read_file(missing, PATHS_FILE, &got, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "missing"));
 
     char *fifo = support_path("fifo");
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    assert_true(paths_read_file(fifo, &got, &e)); /* no writer: empty, and no waiting */
+    /* No writer: empty, and no waiting. */
+    assert_true(paths_read_file(fifo, PATHS_FILE_OR_PIPE, &got, &e));
     assert_int_equal(got.len, 0);
 
     int ends[2];
@@ -133,7 +134,7 @@ TEST(only_files_and_pipes_are_read)
     assert_int_equal(write(ends[1], "piped", 5), 5);
     close(ends[1]);
     char *piped = support_text("/dev/fd/%d", ends[0]);
-    assert_true(paths_read_file(piped, &got, &e));
+    assert_true(paths_read_file(piped, PATHS_FILE_OR_PIPE, &got, &e));
     assert_string_equal(got.data, "piped");
     close(ends[0]);
     buf_release(&got);

@@ -113,7 +113,7 @@ TEST(test_absent_members)
                                            "'colour':'red','point':{'x':0},'own':'none'}"));
     struct error e = {0};
     const char *least = support_json("{'text':'','flag':null" POINT "}");
-    if (!shape_parse(&thing, least, strlen(least), &t, &e))
+    if (!support_shape(&thing, least, &t, &e))
         fail_msg("%s", e.text);
     assert_int_equal(t.count, 5);
     assert_int_equal(t.known, -1);
@@ -133,7 +133,7 @@ TEST(test_all_members)
         "'points':[{'x':1},{'x':2,'name':'q'}],'own':'mine'}");
     struct thing t = {0}, copy = {0};
     struct error e = {0};
-    if (!shape_parse(&thing, all, strlen(all), &t, &e))
+    if (!support_shape(&thing, all, &t, &e))
         fail_msg("%s", e.text);
     assert_string_equal(t.words, "+a b");
     assert_int_equal(t.at_ms, 1773065107123);
@@ -150,8 +150,9 @@ TEST(test_all_members)
 TEST(test_one_member)
 {
     struct thing t = {.words = (char[]){"a b"}};
-    AUTO(json_free_local) struct json *v = shape_value_to_json(&thing, "words", &t);
-    assert_int_equal(json_len(v), 2);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    shape_write_value(&thing, "words", &t, &(struct json_out){.buf = &text});
+    assert_string_equal(text.data, "[\"a\",\"b\"]");
 }
 
 /* A value out of bounds is written as the nearest valid one, so that it can be read. */
@@ -190,7 +191,6 @@ TEST(test_refused)
         {"{'text':null" POINT "}", "'text' does not fit; give a string of"},
         {"{'text':5" POINT "}", "'text'"},
         {"{'text':'123456789012345678901'" POINT "}", "'text' does not fit"},
-        {"{'text':'a\\u0000b'" POINT "}", "NUL"},
         {"{'text':'','words':['a b']" POINT "}", "'words'"},
         {"{'text':'','words':['']" POINT "}", "'words'"},
         {"{'text':'','words':'a'" POINT "}", "'words' does not fit; give a list of words"},
@@ -220,7 +220,7 @@ TEST(test_refused)
         struct thing t = {0};
         struct error e = {0};
         const char *text = support_json(cases[i].text);
-        assert_err(shape_parse(&thing, text, strlen(text), &t, &e), e, ERR_USAGE);
+        assert_err(support_shape(&thing, text, &t, &e), e, ERR_USAGE);
         if (!strstr(e.text, support_json(cases[i].named)))
             fail_msg("%s: %s", cases[i].text, e.text);
         assert_null(t.text);
@@ -235,28 +235,22 @@ TEST(test_open_shapes_pass_over)
         "{\"text\":\"\",\"point\":{\"x\":1,\"x\":5,\"y\":{\"z\":[]}},\"whole\":5000}";
     struct thing t = {0};
     struct error e = {0};
-    if (!shape_parse(&thing, text, strlen(text), &t, &e))
+    if (!support_shape(&thing, text, &t, &e))
         fail_msg("%s", e.text);
     assert_int_equal(t.point.x, 1);
     assert_int_equal(t.whole, 1000); /* the nearest */
     shape_release(&thing, &t);
 }
 
-TEST(test_deep_and_large)
+TEST(test_too_deep)
 {
-    AUTO(buf_release) struct buf deep = BUF_INIT, large = BUF_INIT;
+    AUTO(buf_release) struct buf deep = BUF_INIT;
     struct thing t = {0};
     struct error e = {0};
     buf_addstr(&deep, "{\"text\":\"\",\"point\":");
     for (int i = 0; i < 5000; i++)
         buf_addstr(&deep, "{\"x\":");
-    assert_false(shape_parse(&thing, deep.data, deep.len, &t, &e));
-    buf_addstr(&large, "{\"text\":\"\",\"points\":[1");
-    for (int i = 0; i < JSON_FOREIGN_VALUES; i++)
-        buf_addstr(&large, ",1");
-    buf_addstr(&large, "]}");
-    assert_false(shape_parse(&thing, large.data, large.len, &t, &e));
-    assert_non_null(strstr(e.text, "values"));
+    assert_false(support_shape(&thing, deep.data, &t, &e));
 }
 
 /* --- random ----------------------------------------------------------------------------------- */
@@ -308,7 +302,7 @@ TEST(test_random_round_trips)
         struct thing t = random_thing(), back = {0};
         struct error e = {0};
         char *text = written(&t);
-        if (!shape_parse(&thing, text, strlen(text), &back, &e))
+        if (!support_shape(&thing, text, &back, &e))
             fail_msg("%s: %s", text, e.text);
         assert_string_equal(written(&back), text);
         shape_release(&thing, &back);
@@ -327,7 +321,7 @@ TEST(test_random_damage)
         size_t len = strlen(text);
         for (size_t left = 1 + below(3); left > 0; left--)
             text[below(len)] = "{}[]\",:0-e.tn\\ x"[below(16)];
-        if (shape_parse(&thing, text, len, &back, &e))
+        if (support_shape(&thing, text, &back, &e))
             shape_release(&thing, &back);
         else
             assert_int_equal(e.code, ERR_USAGE);

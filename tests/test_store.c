@@ -1145,7 +1145,7 @@ TEST(deleted_content_leaves_nothing_in_unused_bytes)
                              &whole, &e));
     assert_int_equal(whole, 0);
     AUTO(buf_release) struct buf file = BUF_INIT;
-    assert_true(paths_read_file(path, &file, &e));
+    assert_true(paths_read_file(path, PATHS_FILE, &file, &e));
     size_t marks = 0;
     for (size_t i = 0; i + strlen("quillscrub") <= file.len; i++)
         marks += memcmp(file.data + i, "quillscrub", strlen("quillscrub")) == 0;

@@ -46,22 +46,6 @@ void descriptors_raise(size_t want)
     raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-size_t descriptors_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return _POSIX_OPEN_MAX;
-    return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > SIZE_MAX ? SIZE_MAX
-                                                                        : (size_t)limit.rlim_cur;
-}
-
-/* Restores the limit in a child that fork() made; async-signal-safe. */
-static void descriptors_lower(void)
-{
-    if (raised)
-        (void)setrlimit(RLIMIT_NOFILE, &former_limit);
-}
-
 #if !defined SOCK_CLOEXEC || !defined HAVE_ACCEPT4 || !defined HAVE_PIPE2 || !HAS_EXTENSIONS
 static int close_on_exec(int fd)
 {
@@ -276,7 +260,8 @@ static _Noreturn void supervisor_run(const struct supervision *s)
 {
     pid_t program = 0;
     keep_only(s);
-    descriptors_lower();
+    if (raised)
+        (void)setrlimit(RLIMIT_NOFILE, &former_limit);
     struct sigaction wake = {.sa_handler = ignore}; /* SIGCHLD only interrupts pselect() */
     sigemptyset(&wake.sa_mask);
     sigaction(SIGCHLD, &wake, NULL);
@@ -622,35 +607,19 @@ static bool over(const struct run *r)
     return r->dead && (r->phase != ASKED_TO_END || r->process.out < 0);
 }
 
-static void check_time(struct run *r)
-{
-    int64_t now = clock_mono_ms();
-    if (r->phase == RUNNING && now >= r->c->deadline_ms)
-        end_softly(r, CHILD_LATE);
-    else if (r->phase == ASKED_TO_END && now >= r->grace_end_ms)
-        end_at_once(r, r->end);
-    else if (r->phase == KILLED && now >= r->process.latest_ms)
-        r->dead = true;
-}
-
-/* Waits for the end of the supervisor, 3 seconds at most since the leash was closed, and kills it
- * then: the program may have stopped it. */
-static void await_supervisor(struct process *p)
-{
-    struct pollfd ready = {.fd = p->news, .events = POLLIN};
-    struct supervisor_news news;
-    for (int64_t left = LONGEST_END_MS; left > 0; left = p->latest_ms - clock_mono_ms())
-        if (poll(&ready, 1, (int)left) > 0 && !hear(p, &news))
-            return;
-    kill(p->supervisor, SIGKILL);
-}
-
-/* Ends all and waits for that. The program's pipes stay open. */
+/* Ends all and waits for that, 3 seconds at most since the leash was closed; then the supervisor is
+ * killed: the program may have stopped it. The program's pipes stay open. */
 static bool reap(struct process *p, bool *left_some, struct error *e)
 {
     int status, fault = 0;
+    struct supervisor_news news;
     close_leash(p);
-    await_supervisor(p);
+    int64_t left = LONGEST_END_MS;
+    struct pollfd ready = {.fd = p->news, .events = POLLIN};
+    while (left > 0 && !(poll(&ready, 1, (int)left) > 0 && !hear(p, &news)))
+        left = p->latest_ms - clock_mono_ms();
+    if (left <= 0)
+        kill(p->supervisor, SIGKILL);
     close(p->news);
     while (fault == 0 && waitpid(p->supervisor, &status, 0) < 0)
         fault = errno == EINTR ? 0 : errno;
@@ -690,8 +659,15 @@ bool child_run(const struct child_command *c, struct child_result *out, struct e
         return false;
     while (!over(&r)) {
         wait_for_news(&r);
-        if (!over(&r))
-            check_time(&r);
+        int64_t now = clock_mono_ms();
+        if (over(&r))
+            break;
+        if (r.phase == RUNNING && now >= c->deadline_ms)
+            end_softly(&r, CHILD_LATE);
+        else if (r.phase == ASKED_TO_END && now >= r.grace_end_ms)
+            end_at_once(&r, r.end);
+        else if (r.phase == KILLED && now >= r.process.latest_ms)
+            r.dead = true;
     }
     return finish(&r, out, e);
 }

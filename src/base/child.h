@@ -62,9 +62,6 @@ bool child_run(const struct child_command *c, struct child_result *out, struct e
  * descriptors. */
 void descriptors_raise(size_t want);
 
-/* The limit now. */
-size_t descriptors_limit(void);
-
 /* As socket(), accept() and pipe(), with errno; closed on exec from the beginning where the system
  * can do that. Elsewhere a program that another thread starts at that moment inherits them. */
 int descriptors_socket(int family, int type, int protocol);

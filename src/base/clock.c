@@ -7,40 +7,33 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t read_clock(clockid_t id)
+/* NULL: the system's clock is read. */
+static _Atomic(int64_t (*)(void)) wall_clock, mono_clock;
+
+static int64_t read_clock(_Atomic(int64_t (*)(void)) *replaced, clockid_t id)
 {
+    int64_t (*replacement)(void) = atomic_load(replaced);
+    if (replacement)
+        return replacement();
     struct timespec now;
     clock_gettime(id, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int64_t system_wall(void)
-{
-    return read_clock(CLOCK_REALTIME);
-}
-
-static int64_t system_mono(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
-}
-
-static _Atomic(int64_t (*)(void)) wall_clock = system_wall;
-static _Atomic(int64_t (*)(void)) mono_clock = system_mono;
-
 int64_t clock_wall_ms(void)
 {
-    return atomic_load(&wall_clock)();
+    return read_clock(&wall_clock, CLOCK_REALTIME);
 }
 
 int64_t clock_mono_ms(void)
 {
-    return atomic_load(&mono_clock)();
+    return read_clock(&mono_clock, CLOCK_MONOTONIC);
 }
 
 void clock_replace(int64_t (*wall)(void), int64_t (*mono)(void))
 {
-    atomic_store(&wall_clock, wall ? wall : system_wall);
-    atomic_store(&mono_clock, mono ? mono : system_mono);
+    atomic_store(&wall_clock, wall);
+    atomic_store(&mono_clock, mono);
 }
 
 /* --- times as text ---------------------------------------------------------------------------- */
@@ -81,17 +74,12 @@ static bool next_is(struct reader *r, const char *chars)
     return is;
 }
 
-static void want(struct reader *r, const char *chars)
-{
-    r->ok = next_is(r, chars);
-}
-
 static int64_t read_date(struct reader *r)
 {
     struct tm date = {.tm_year = read_digits(r, 4, 0, 9999) - 1900};
-    want(r, "-");
+    r->ok = next_is(r, "-");
     date.tm_mon = read_digits(r, 2, 1, 12) - 1;
-    want(r, "-");
+    r->ok = next_is(r, "-");
     int day = date.tm_mday = read_digits(r, 2, 1, 31);
     int64_t seconds = timegm(&date);
     r->ok = r->ok && date.tm_mday == day; /* timegm() moves the 31st of April to another day */
@@ -101,7 +89,7 @@ static int64_t read_date(struct reader *r)
 static int64_t read_time(struct reader *r)
 {
     int64_t ms = read_digits(r, 2, 0, 23) * (int64_t)60;
-    want(r, ":");
+    r->ok = next_is(r, ":");
     ms = (ms + read_digits(r, 2, 0, 59)) * MINUTE_MS;
     if (!next_is(r, ":"))
         return ms;
@@ -112,18 +100,6 @@ static int64_t read_time(struct reader *r)
     for (int unit = 100; r->ok && is_digit(*r->at); r->at++, unit /= 10)
         ms += (*r->at - '0') * unit; /* digits below a millisecond are dropped */
     return ms;
-}
-
-/* Milliseconds ahead of UTC. */
-static int64_t read_zone(struct reader *r)
-{
-    bool ahead = *r->at == '+';
-    if (!*r->at || next_is(r, "Zz") || !next_is(r, "+-"))
-        return 0;
-    int64_t minutes = read_digits(r, 2, 0, 23) * (int64_t)60;
-    (void)next_is(r, ":");
-    minutes += read_digits(r, 2, 0, 59);
-    return (ahead ? minutes : -minutes) * MINUTE_MS;
 }
 
 static int64_t clamp(int64_t ms)
@@ -137,7 +113,13 @@ bool rfc3339_parse(const char *text, int64_t *wall_ms)
     int64_t ms = read_date(&r);
     if (next_is(&r, "Tt ")) {
         ms += read_time(&r);
-        ms -= read_zone(&r);
+        int sign = *r.at == '+' ? -1 : 1;
+        if (!next_is(&r, "Zz") && next_is(&r, "+-")) {
+            int minutes = read_digits(&r, 2, 0, 23) * 60;
+            (void)next_is(&r, ":");
+            minutes += read_digits(&r, 2, 0, 59);
+            ms += sign * minutes * MINUTE_MS;
+        }
     }
     if (!r.ok || *r.at)
         return false;

@@ -36,21 +36,15 @@ static void fill_from_system(unsigned char *out, size_t len)
     close(fd);
 }
 
-/* splitmix64 */
-static uint64_t seeded_next(void)
-{
-    uint64_t z = seeded_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 void entropy_fill(void *out, size_t len)
 {
     pthread_mutex_lock(&seeded_lock);
     bool from_seed = seeded;
     for (size_t done = 0; from_seed && done < len; done += sizeof(uint64_t)) {
-        uint64_t word = seeded_next();
+        uint64_t word = seeded_state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+        word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
+        word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
+        word ^= word >> 31;
         memcpy((char *)out + done, &word, len - done < sizeof word ? len - done : sizeof word);
     }
     pthread_mutex_unlock(&seeded_lock);
@@ -138,31 +132,25 @@ char *base64_encode(const unsigned char *bytes, size_t len)
     return out;
 }
 
-/* Decodes four characters, the last two of which may be padding. Returns the bytes; 0: invalid. */
-static size_t decode_group(const char *text, char out[3])
-{
-    unsigned bits = 0;
-    size_t padding = text[3] != '=' ? 0 : text[2] != '=' ? 1 : 2;
-    for (size_t i = 0; i < 4; i++) {
-        const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
-        if (!digit && i < 4 - padding)
-            return 0;
-        bits = bits << 6 | (digit ? (unsigned)(digit - digits) : 0);
-    }
-    for (int i = 0; i < 3; i++)
-        out[i] = (char)(bits >> (16 - 8 * i) & 0xff);
-    return 3 - padding;
-}
-
 bool base64_decode(const char *text, struct buf *out)
 {
     size_t len = strlen(text);
     if (len % 4 != 0)
         return false;
     for (const char *at = text; *at; at += 4) {
-        char bytes[3];
-        size_t n = decode_group(at, bytes);
-        if (n == 0 || (n < 3 && at[4] != '\0') || !buf_try_add(out, bytes, n))
+        unsigned bits = 0;
+        size_t padding = at[3] != '=' ? 0 : at[2] != '=' ? 1 : 2;
+        if (padding > 0 && at[4] != '\0')
+            return false;
+        for (size_t i = 0; i < 4; i++) {
+            const char *digit = strchr(digits, at[i]);
+            if (!digit && i < 4 - padding)
+                return false;
+            bits = bits << 6 | (digit ? (unsigned)(digit - digits) : 0);
+        }
+        const char bytes[] = {(char)(bits >> 16 & 0xff), (char)(bits >> 8 & 0xff),
+                              (char)(bits & 0xff)};
+        if (!buf_try_add(out, bytes, 3 - padding))
             return false;
     }
     return true;

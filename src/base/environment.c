@@ -37,11 +37,6 @@ void environment_hide(const char *name)
     unsetenv(name);
 }
 
-const char *environment_hidden(size_t index)
-{
-    return index < hidden.len ? hidden.items[index].name : NULL;
-}
-
 char *environment_get(const char *name)
 {
     const struct variable *found = find(name);
@@ -67,8 +62,7 @@ static bool hide(struct buf *out, const char **rest, const char *secret, size_t 
     return true;
 }
 
-/* Returns whether there are secrets; `out` may be NULL. */
-static bool mask(struct buf *out, const char *text)
+bool url_mask(struct buf *out, const char *text)
 {
     bool found = false;
     const char *rest = text, *value;
@@ -88,16 +82,6 @@ static bool mask(struct buf *out, const char *text)
     if (out)
         buf_addstr(out, rest);
     return found;
-}
-
-bool url_has_secret(const char *url)
-{
-    return mask(NULL, url);
-}
-
-void url_add_masked(struct buf *out, const char *text)
-{
-    mask(out, text);
 }
 
 char *url_escape(const char *text)
@@ -167,7 +151,7 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
     const char *const *settings = kinds[kind].settings;
     *e = (struct child_environment){0};
     for (; *from; from++) {
-        bool listed = is_named(kinds[kind].names, *from) && !url_has_secret(*from);
+        bool listed = is_named(kinds[kind].names, *from) && !url_mask(NULL, *from);
         bool set = false;
         for (size_t i = 0; settings[i]; i++)
             set = set || strncmp(settings[i], *from, strcspn(settings[i], "=") + 1) == 0;
@@ -202,13 +186,13 @@ void child_environment_script(struct buf *out, enum child_kind kind, const char 
                "case $tiro_name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac\n"
                "case $tiro_name in ''");
     add_alternatives(out, CHILD_SCRIPT_VARIABLE);
-    for (size_t i = 0; environment_hidden(i); i++)
-        add_alternatives(out, environment_hidden(i));
+    for (size_t i = 0; i < hidden.len; i++)
+        add_alternatives(out, hidden.items[i].name);
     buf_addstr(out,
                ") ;; *)\n"
                "case $tiro_name in ''");
     add_alternatives(out, kinds[kind].names);
-    /* The test for a secret is that of url_has_secret(), and a little wider. */
+    /* The test for a secret is that of url_mask(), and a little wider. */
     buf_addstr(out,
                ") eval \"tiro_value=\\$$tiro_name\"\n"
                "case $tiro_value in *://*@*|*://*\\?*=*) ;; *) continue ;; esac ;; esac\n"
@@ -301,35 +285,26 @@ static bool run(const char *name, const char *command, int timeout_ms, const str
                    result.status);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool take_key(const char *name, const struct first_line *line, char **key, struct error *e)
-{
-    size_t from = 0, to = line->len;
-    while (from < to && is_blank(line->bytes[from]))
-        from++;
-    while (to > from && is_blank(line->bytes[to - 1]))
-        to--;
-    if (from == to)
-        return err_set(e, ERR_CONFIG_ERROR,
-                       "%s printed nothing on its first line; the key belongs there", name);
-    if (memchr(line->bytes + from, '\0', to - from))
-        return err_set(e, ERR_CONFIG_ERROR,
-                       "%s printed a NUL character on its first line; it must print "
-                       "nothing but the key there",
-                       name);
-    *key = mem_strndup(line->bytes + from, to - from);
-    return true;
-}
-
 bool key_command_run(const char *name, const char *command, int timeout_ms,
                      const struct wakeup *wakeup, char **key, struct error *e)
 {
     struct first_line line = {.len = 0};
-    bool ok = run(name, command, timeout_ms, wakeup, &line, e) && take_key(name, &line, key, e);
+    bool ok = run(name, command, timeout_ms, wakeup, &line, e);
+    const char *from = line.bytes, *to = from + line.len;
+    while (from < to && memchr(" \t\r", *from, 3))
+        from++;
+    while (to > from && memchr(" \t\r", to[-1], 3))
+        to--;
+    if (ok && from == to)
+        ok = err_set(e, ERR_CONFIG_ERROR,
+                     "%s printed nothing on its first line; the key belongs there", name);
+    else if (ok && memchr(from, '\0', (size_t)(to - from)))
+        ok = err_set(e, ERR_CONFIG_ERROR,
+                     "%s printed a NUL character on its first line; it must print "
+                     "nothing but the key there",
+                     name);
+    if (ok)
+        *key = mem_strndup(from, (size_t)(to - from));
     mem_wipe(&line, sizeof line);
     return ok;
 }

@@ -18,10 +18,6 @@
  * Before any thread is started. */
 void environment_hide(const char *name);
 
-/* The hidden names by index; NULL after the last. The environment of another program may have them,
- * too. */
-const char *environment_hidden(size_t index);
-
 /* As getenv(), hidden variables included. Not to be changed or freed. */
 char *environment_get(const char *name);
 
@@ -59,12 +55,10 @@ void child_environment_release(struct child_environment *e);
 
 /* ---- URLs ---- */
 
-/* Whether scheme://user:password@host/path?name=value has a login before the @ or a value in its
- * query: either may be a key. */
-bool url_has_secret(const char *url);
-
-/* Appends the text with these parts of every URL in it replaced by "****". */
-void url_add_masked(struct buf *out, const char *text);
+/* Whether a URL in the text, scheme://user:password@host/path?name=value, has a login before the @
+ * or a value in its query: either may be a key. Appends the text with these parts replaced by
+ * "****", unless `out` is NULL. */
+bool url_mask(struct buf *out, const char *text);
 
 /* The text as one segment of a path: all but RFC 3986's unreserved characters as %XX. The caller
  * frees. */

@@ -14,6 +14,9 @@
 #include "base/utf8.h"
 
 /* A struct json is a cJSON under another name, so that nobody else sees cJSON. */
+struct json {
+    cJSON c;
+};
 
 static void *alloc_or_die(size_t size)
 {
@@ -25,26 +28,6 @@ __attribute__((constructor)) static void set_hooks(void)
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = alloc_or_die, .free_fn = free});
 }
 
-static struct json *wrap(cJSON *v)
-{
-    return (struct json *)(void *)v;
-}
-
-static cJSON *unwrap(struct json *v)
-{
-    return (cJSON *)(void *)v;
-}
-
-static const cJSON *peek(const struct json *v)
-{
-    return (const cJSON *)(const void *)v;
-}
-
-static const struct json *show(const cJSON *v)
-{
-    return (const struct json *)(const void *)v;
-}
-
 struct json *json_parse(const char *text, size_t len, struct error *e)
 {
     const char *end = text;
@@ -53,7 +36,7 @@ struct json *json_parse(const char *text, size_t len, struct error *e)
     while (root && at < len && strchr(" \t\r\n", text[at]) && text[at])
         at++;
     if (root && at == len)
-        return wrap(root);
+        return (struct json *)root;
     cJSON_Delete(root);
     err_set(e, ERR_AGENT_ERROR, "not valid JSON near byte %zu of %zu", at, len);
     return NULL;
@@ -137,60 +120,60 @@ const char *json_find_nul(const char *text, size_t len)
 
 void json_free(struct json *root)
 {
-    cJSON_Delete(unwrap(root));
+    cJSON_Delete((cJSON *)root);
 }
 
 struct json *json_new_object(void)
 {
-    return wrap(cJSON_CreateObject());
+    return (struct json *)cJSON_CreateObject();
 }
 
 struct json *json_new_array(void)
 {
-    return wrap(cJSON_CreateArray());
+    return (struct json *)cJSON_CreateArray();
 }
 
 struct json *json_new_string(const char *s)
 {
-    return wrap(s ? cJSON_CreateString(s) : cJSON_CreateNull());
+    return (struct json *)(s ? cJSON_CreateString(s) : cJSON_CreateNull());
 }
 
 struct json *json_clone(const struct json *v)
 {
-    return wrap(cJSON_Duplicate(peek(v), true));
+    return (struct json *)cJSON_Duplicate((const cJSON *)v, true);
 }
 
 /* A raw value is an integer that cJSON would print with an exponent (json_set_int()). */
 enum json_type json_type(const struct json *v)
 {
-    static const struct {
-        int theirs;
-        enum json_type ours;
-    } types[] = {
-        {cJSON_False, JSON_BOOL},    {cJSON_True, JSON_BOOL},     {cJSON_Number, JSON_NUMBER},
-        {cJSON_Raw, JSON_NUMBER},    {cJSON_String, JSON_STRING}, {cJSON_Array, JSON_ARRAY},
-        {cJSON_Object, JSON_OBJECT},
-    };
-    int theirs = v ? peek(v)->type & 0xff : cJSON_NULL;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (types[i].theirs == theirs)
-            return types[i].ours;
+    switch (v ? v->c.type & 0xff : cJSON_NULL) {
+    case cJSON_False:
+    case cJSON_True:
+        return JSON_BOOL;
+    case cJSON_Number:
+    case cJSON_Raw:
+        return JSON_NUMBER;
+    case cJSON_String:
+        return JSON_STRING;
+    case cJSON_Array:
+        return JSON_ARRAY;
+    case cJSON_Object:
+        return JSON_OBJECT;
+    default:
+        return JSON_NULL;
     }
-    return JSON_NULL;
 }
 
 const struct json *json_get(const struct json *object, const char *name)
 {
-    if (json_type(object) != JSON_OBJECT)
-        return NULL;
-    return show(cJSON_GetObjectItemCaseSensitive(peek(object), name));
+    return json_type(object) != JSON_OBJECT
+               ? NULL
+               : (const struct json *)cJSON_GetObjectItemCaseSensitive(&object->c, name);
 }
 
 const struct json *json_at(const struct json *array, size_t index)
 {
-    if (json_type(array) != JSON_ARRAY)
-        return NULL;
-    const struct json *v = json_first(array);
+    const struct json *v = json_type(array) == JSON_ARRAY ? json_first(array) : NULL;
     while (v && index--)
         v = json_next(v);
     return v;
@@ -207,36 +190,37 @@ size_t json_len(const struct json *array_or_object)
 const struct json *json_first(const struct json *array_or_object)
 {
     enum json_type type = json_type(array_or_object);
-    return type == JSON_ARRAY || type == JSON_OBJECT ? show(peek(array_or_object)->child) : NULL;
+    return type == JSON_ARRAY || type == JSON_OBJECT ? (const struct json *)array_or_object->c.child
+                                                     : NULL;
 }
 
 const struct json *json_next(const struct json *v)
 {
-    return v ? show(peek(v)->next) : NULL;
+    return v ? (const struct json *)v->c.next : NULL;
 }
 
 const char *json_name(const struct json *member)
 {
-    return member ? peek(member)->string : NULL;
+    return member ? member->c.string : NULL;
 }
 
 const char *json_string(const struct json *v)
 {
-    return json_type(v) == JSON_STRING ? peek(v)->valuestring : NULL;
+    return json_type(v) == JSON_STRING ? v->c.valuestring : NULL;
 }
 
 double json_number(const struct json *v, double fallback)
 {
     if (json_type(v) != JSON_NUMBER)
         return fallback;
-    if (cJSON_IsRaw(peek(v)))
-        return strtod(peek(v)->valuestring, NULL);
-    return peek(v)->valuedouble;
+    if (cJSON_IsRaw(&v->c))
+        return strtod(v->c.valuestring, NULL);
+    return v->c.valuedouble;
 }
 
 bool json_true(const struct json *v)
 {
-    return v && cJSON_IsTrue(peek(v));
+    return v && cJSON_IsTrue(&v->c);
 }
 
 const char *json_get_string(const struct json *object, const char *name)
@@ -274,9 +258,9 @@ void json_set(struct json *object, const char *name, struct json *value)
 {
     assert(json_type(object) == JSON_OBJECT && value);
     if (json_get(object, name))
-        cJSON_ReplaceItemInObjectCaseSensitive(unwrap(object), name, unwrap(value));
+        cJSON_ReplaceItemInObjectCaseSensitive(&object->c, name, &value->c);
     else
-        cJSON_AddItemToObject(unwrap(object), name, unwrap(value));
+        cJSON_AddItemToObject(&object->c, name, &value->c);
 }
 
 void json_set_string(struct json *object, const char *name, const char *s)
@@ -289,28 +273,28 @@ void json_set_int(struct json *object, const char *name, int64_t n)
 {
     const int64_t exact = 1000000000000000; /* from here on cJSON prints 1e+15 */
     if (n > -exact && n < exact) {
-        json_set(object, name, wrap(cJSON_CreateNumber((double)n)));
+        json_set(object, name, (struct json *)cJSON_CreateNumber((double)n));
         return;
     }
     char digits[24];
     snprintf(digits, sizeof digits, "%" PRId64, n);
-    json_set(object, name, wrap(cJSON_CreateRaw(digits)));
+    json_set(object, name, (struct json *)cJSON_CreateRaw(digits));
 }
 
 void json_set_number(struct json *object, const char *name, double n)
 {
-    json_set(object, name, wrap(cJSON_CreateNumber(n)));
+    json_set(object, name, (struct json *)cJSON_CreateNumber(n));
 }
 
 void json_set_bool(struct json *object, const char *name, bool b)
 {
-    json_set(object, name, wrap(cJSON_CreateBool(b)));
+    json_set(object, name, (struct json *)cJSON_CreateBool(b));
 }
 
 void json_push(struct json *array, struct json *value)
 {
     assert(json_type(array) == JSON_ARRAY && value);
-    cJSON_AddItemToArray(unwrap(array), unwrap(value));
+    cJSON_AddItemToArray(&array->c, &value->c);
 }
 
 size_t json_escape(uint32_t cp, char out[13])
@@ -321,11 +305,14 @@ size_t json_escape(uint32_t cp, char out[13])
     return (size_t)snprintf(out, 13, "\\u%04x\\u%04x", high & 0xFFFF, low | 0xDC00);
 }
 
-/* Escapes hidden characters: outside of strings JSON is ASCII. Takes the text. */
-static char *without_hidden(char *text)
+char *json_print(const struct json *v)
 {
+    if (!v)
+        return mem_strdup("null");
     struct buf out = BUF_INIT;
+    char *text = cJSON_PrintUnformatted(&v->c);
     size_t len = strlen(text), done = 0;
+    /* Hidden characters become escapes: outside of strings JSON is ASCII. */
     for (size_t at = 0, used = 1; at < len; at += used, used = 1) {
         uint32_t cp = 0;
         char escape[13];
@@ -342,16 +329,6 @@ static char *without_hidden(char *text)
     buf_addstr(&out, text + done);
     free(text);
     return buf_take(&out);
-}
-
-char *json_print(const struct json *v)
-{
-    return v ? without_hidden(cJSON_PrintUnformatted(peek(v))) : mem_strdup("null");
-}
-
-char *json_print_pretty(const struct json *v)
-{
-    return v ? without_hidden(cJSON_Print(peek(v))) : mem_strdup("null");
 }
 
 size_t json_scan(struct json_scan *s, const char *bytes, size_t len)

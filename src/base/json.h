@@ -74,7 +74,6 @@ size_t json_escape(uint32_t cp, char out[13]);
 
 /* Compact text, in which hidden characters (utf8_is_hidden()) are escapes; the caller frees. */
 char *json_print(const struct json *v);
-char *json_print_pretty(const struct json *v);
 
 /* ---- the end of a JSON value whose text comes in pieces ---- Follows brackets and strings and
  * checks nothing else. So each value of a long text can be parsed by itself. */

@@ -45,22 +45,17 @@ void json_out_name(struct json_out *o, const char *name)
     o->comma = false;
 }
 
-/* The high bit of each byte of `eight` that is `c`, and perhaps of the byte above it. */
-static uint64_t bytes_equal(uint64_t eight, unsigned char c)
-{
-    uint64_t x = eight ^ c * UINT64_C(0x0101010101010101);
-    return (x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080);
-}
-
-/* Whether the next eight bytes are ASCII without controls, quotes and backslashes. */
+/* Whether the next eight bytes are ASCII without controls, quotes and backslashes. A subtraction
+ * sets the high bit of a byte that is less, here of one that is 0 after the exclusive or. */
 static bool eight_plain(const char *s)
 {
+    const uint64_t ones = UINT64_C(0x0101010101010101), high_bits = 0x80 * ones;
     uint64_t eight;
     memcpy(&eight, s, sizeof eight);
-    uint64_t control =
-        (eight - UINT64_C(0x2020202020202020)) & ~eight & UINT64_C(0x8080808080808080);
-    return !(control | bytes_equal(eight, '"') | bytes_equal(eight, '\\') |
-             (eight & UINT64_C(0x8080808080808080)));
+    uint64_t quote = eight ^ '"' * ones, backslash = eight ^ '\\' * ones;
+    uint64_t found = eight | ((eight - ' ' * ones) & ~eight) | ((quote - ones) & ~quote) |
+                     ((backslash - ones) & ~backslash);
+    return (found & high_bits) == 0;
 }
 
 static void put_valid(struct json_out *o, const char *s, size_t len)
@@ -152,38 +147,10 @@ void json_out_real_number(struct json_out *o, double n)
     put(o, digits, (size_t)len);
 }
 
-static void begin_line(struct buf *out, size_t depth)
+void json_out_pretty(const char *json, struct buf *out)
 {
-    for (size_t i = 0; i < depth; i++)
-        buf_addch(out, '\t');
-}
-
-/* `open` has the open brackets. Members of objects get lines of their own, elements do not. */
-static void lay_out_mark(char mark, char next, struct buf *open, struct buf *out)
-{
-    bool in_object = open->len > 0 && open->data[open->len - 1] == '{';
-    if (mark == ':') {
-        buf_addstr(out, ":\t");
-    } else if (mark == ',') {
-        buf_addstr(out, in_object ? ",\n" : ", ");
-        begin_line(out, in_object ? open->len : 0);
-    } else if (mark == '{' || mark == '[') {
-        buf_addch(open, mark);
-        buf_addstr(out, mark == '{' ? "{\n" : "[");
-        begin_line(out, mark == '{' && next != '}' ? open->len : 0);
-    } else if (open->len > 0) {
-        open->len--;
-        if (mark == '}' && out->data[out->len - 1] != '\n')
-            buf_addch(out, '\n');
-        begin_line(out, mark == '}' ? open->len : 0);
-        buf_addch(out, mark);
-    }
-}
-
-void json_out_pretty(const struct buf *written, struct buf *out)
-{
-    AUTO(buf_release) struct buf open = BUF_INIT;
-    for (const char *at = written->data; *at;) {
+    AUTO(buf_release) struct buf open = BUF_INIT; /* the open brackets */
+    for (const char *at = json; *at;) {
         const char *end = at + strcspn(at, "{}[],:\"");
         if (*at == '"') {
             for (end++; *end && *end != '"'; end++)
@@ -192,10 +159,32 @@ void json_out_pretty(const struct buf *written, struct buf *out)
         }
         buf_add(out, at, (size_t)(end - at));
         at = end;
-        if (*at && *at != '"') {
-            lay_out_mark(at[0], at[1], &open, out);
-            at++;
+        if (!*at || *at == '"')
+            continue;
+        /* A mark. Members of objects get lines of their own, elements do not. */
+        char mark = *at++, closing = '\0';
+        bool own_line = open.len > 0 && open.data[open.len - 1] == '{';
+        if (mark == ':') {
+            buf_addstr(out, ":\t");
+            continue;
         }
+        if (mark == ',') {
+            buf_addstr(out, own_line ? ",\n" : ", ");
+        } else if (mark == '{' || mark == '[') {
+            buf_addch(&open, mark);
+            buf_addstr(out, mark == '{' ? "{\n" : "[");
+            own_line = mark == '{' && *at != '}';
+        } else if (open.len > 0) {
+            open.len--;
+            closing = mark;
+            own_line = mark == '}';
+            if (own_line && out->data[out->len - 1] != '\n')
+                buf_addch(out, '\n');
+        }
+        for (size_t i = 0; own_line && i < open.len; i++)
+            buf_addch(out, '\t');
+        if (closing)
+            buf_addch(out, closing);
     }
 }
 
@@ -236,43 +225,32 @@ static void pack_members(struct packer *p)
     }
 }
 
-static void begin_member(struct packer *p, const char *name)
-{
-    if (name)
-        json_out_name(p->out, name);
-}
-
 /* `name` is NULL in an array and at the top. */
 static void pack_value(struct packer *p, const char *name)
 {
     char type = *p->at++;
-    const char *text = NULL;
+    bool is_text = type == 's' || type == 'S' || type == 'r';
+    const char *text = is_text ? va_arg(p->args, const char *) : NULL;
+    AUTO(json_free_local) struct json *tree = type == 'o' ? va_arg(p->args, struct json *) : NULL;
+    auto_free char *printed = tree ? json_print(tree) : NULL;
+    if (type == 'o')
+        text = printed;
+    if (!text && (type == 's' || type == 'r' || type == 'o'))
+        return;
+    if (name)
+        json_out_name(p->out, name);
     switch (type) {
     case 's':
     case 'S':
-    case 'r':
-        text = va_arg(p->args, const char *);
-        if (!text && type != 'S')
-            return;
-        begin_member(p, name);
-        if (text && type != 'r')
+        if (text)
             json_out_string(p->out, text);
         else
-            json_out_raw(p->out, text ? text : "null");
-        return;
-    case 'o': {
-        AUTO(json_free_local) struct json *tree = va_arg(p->args, struct json *);
-        if (!tree)
-            return;
-        begin_member(p, name);
-        auto_free char *printed = json_print(tree);
-        json_out_raw(p->out, printed);
-        return;
-    }
-    default:
-        begin_member(p, name);
-    }
-    switch (type) {
+            json_out_raw(p->out, "null");
+        break;
+    case 'r':
+    case 'o':
+        json_out_raw(p->out, text);
+        break;
     case 'i':
         json_out_number(p->out, va_arg(p->args, int));
         break;
@@ -316,21 +294,15 @@ static void pack_value(struct packer *p, const char *name)
     }
 }
 
-static void pack(struct packer *p)
-{
-    size_t word = strcspn(p->at, ":{['");
-    if (p->at[word] == ':')
-        pack_members(p);
-    else
-        pack_value(p, NULL);
-    assert(*p->at == '\0');
-}
-
 void json_out_vpack(struct json_out *out, const char *format, va_list args)
 {
     struct packer p = {.at = format, .out = out};
     va_copy(p.args, args);
-    pack(&p);
+    if (format[strcspn(format, ":{['")] == ':')
+        pack_members(&p);
+    else
+        pack_value(&p, NULL);
+    assert(*p.at == '\0');
     va_end(p.args);
 }
 
@@ -345,10 +317,9 @@ void json_out_pack(struct json_out *out, const char *format, ...)
 struct json *json_pack(const char *format, ...)
 {
     struct buf text = BUF_INIT;
-    struct json_out out = {.buf = &text};
-    struct packer p = {.at = format, .out = &out};
-    va_start(p.args, format);
-    pack(&p);
-    va_end(p.args);
+    va_list args;
+    va_start(args, format);
+    json_out_vpack(&(struct json_out){.buf = &text}, format, args);
+    va_end(args);
     return json_out_tree(&text);
 }

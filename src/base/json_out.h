@@ -36,10 +36,10 @@ void json_out_raw(struct json_out *o, const char *json);
 void json_out_member(struct json_out *o, const char *name, const char *s);
 void json_out_int(struct json_out *o, const char *name, int64_t n);
 
-/* Appends the written text, laid out like that of json_print_pretty(). */
-void json_out_pretty(const struct buf *written, struct buf *out);
+/* Appends a compact JSON text, laid out in lines for people: a member on each, with tabs. */
+void json_out_pretty(const char *json, struct buf *out);
 
-/* The tree of the written text; the buffer is released. */
+/* The tree of a written text; the buffer is released. */
 struct json *json_out_tree(struct buf *written);
 
 #endif

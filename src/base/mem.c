@@ -240,11 +240,6 @@ void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size)
         memmove((char *)items + to * size, (char *)items + from * size, count * size);
 }
 
-void vec_free_(void *items)
-{
-    free(items);
-}
-
 int vec_text_order(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -16,27 +16,22 @@
 
 /* --- where files are -------------------------------------------------------------------------- */
 
-static char *home_dir(void)
+static char *xdg_dir(const char *variable, const char *below_home)
 {
+    const char *base = getenv(variable);
+    if (base && base[0] == '/') /* the XDG specification wants a relative path ignored */
+        return paths_join(base, "tiro");
     const char *home = getenv("HOME");
     if (home && *home)
-        return mem_strdup(home);
+        return paths_join(home, below_home);
     struct passwd entry, *found = NULL;
     size_t size = 1024;
     auto_free char *space = mem_alloc(size);
     while (getpwuid_r(getuid(), &entry, space, size, &found) == ERANGE)
         space = mem_resize(space, size *= 2);
     /* In the root nothing can be written, and the error names the path. */
-    return mem_strdup(found && found->pw_dir && *found->pw_dir ? found->pw_dir : "/");
-}
-
-static char *xdg_dir(const char *variable, const char *below_home)
-{
-    const char *base = getenv(variable);
-    if (base && base[0] == '/') /* the XDG specification wants a relative path ignored */
-        return paths_join(base, "tiro");
-    auto_free char *home = home_dir();
-    return paths_join(home, below_home);
+    bool known = found && found->pw_dir && *found->pw_dir;
+    return paths_join(known ? found->pw_dir : "/", below_home);
 }
 
 char *paths_config_dir(void)
@@ -113,14 +108,14 @@ void paths_sync_parent(const char *path)
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-/* O_NONBLOCK while it opens: a named pipe without a writer would never return. */
-static int open_readable(const char *path, bool may_be_pipe, struct error *e)
+int paths_open_readable(const char *path, enum paths_kind kind, struct error *e)
 {
+    /* O_NONBLOCK while it opens: a named pipe without a writer would never return. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);
-    } else if (!S_ISREG(st.st_mode) && !(may_be_pipe && S_ISFIFO(st.st_mode))) {
+    } else if (!S_ISREG(st.st_mode) && !(kind == PATHS_FILE_OR_PIPE && S_ISFIFO(st.st_mode))) {
         err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another", path);
     } else if (fcntl(fd, F_SETFL, 0) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", path);
@@ -132,46 +127,24 @@ static int open_readable(const char *path, bool may_be_pipe, struct error *e)
     return -1;
 }
 
-int paths_open_readable(const char *path, struct error *e)
-{
-    return open_readable(path, true, e);
-}
-
-static bool read_all(int fd, const char *path, struct buf *out, struct error *e)
+bool paths_read_file(const char *path, enum paths_kind kind, struct buf *out, struct error *e)
 {
     char chunk[16384];
-    for (;;) {
-        ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", path);
-        if (got == 0)
-            return true;
-        if (!buf_try_add(out, chunk, (size_t)got))
-            return err_set(e, ERR_FILE_ERROR, "%s is too long; at most %zu bytes are read", path,
-                           out->max);
-    }
-}
-
-static bool read_file(const char *path, bool may_be_pipe, struct buf *out, struct error *e)
-{
-    int fd = open_readable(path, may_be_pipe, e);
+    ssize_t got = 1;
+    bool fits = true;
+    int fd = paths_open_readable(path, kind, e);
     if (fd < 0)
         return false;
-    bool ok = read_all(fd, path, out, e);
+    while (fits && (got > 0 || (got < 0 && errno == EINTR)))
+        if ((got = read(fd, chunk, sizeof chunk)) > 0)
+            fits = buf_try_add(out, chunk, (size_t)got);
+    if (got < 0)
+        err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", path);
     close(fd);
-    return ok;
-}
-
-bool paths_read_file(const char *path, struct buf *out, struct error *e)
-{
-    return read_file(path, true, out, e);
-}
-
-bool paths_read_regular(const char *path, struct buf *out, struct error *e)
-{
-    return read_file(path, false, out, e);
+    if (!fits)
+        return err_set(e, ERR_FILE_ERROR, "%s is too long; at most %zu bytes are read", path,
+                       out->max);
+    return got == 0;
 }
 
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e)

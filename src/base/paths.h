@@ -27,15 +27,17 @@ bool paths_make_dir(const char *path, struct error *e);
  * failures: some file systems cannot do it. */
 void paths_sync_parent(const char *path);
 
-/* Opens a regular file or a pipe for reading; -1 with FILE_ERROR, which names the path, for
- * anything else. Never waits: a named pipe without a writer is empty. */
-int paths_open_readable(const char *path, struct error *e);
+enum paths_kind {
+    PATHS_FILE,        /* a regular file */
+    PATHS_FILE_OR_PIPE /* the writer of a pipe can keep its reader waiting */
+};
+
+/* Opens a file of the kind for reading; -1 with FILE_ERROR, which names the path, for anything
+ * else. Never waits: a named pipe without a writer is empty. */
+int paths_open_readable(const char *path, enum paths_kind kind, struct error *e);
 
 /* Appends a whole file to `out` (whose max is the limit), opened like that. The error names it. */
-bool paths_read_file(const char *path, struct buf *out, struct error *e);
-
-/* The same, but refuses a pipe, whose writer could keep us waiting. */
-bool paths_read_regular(const char *path, struct buf *out, struct error *e);
+bool paths_read_file(const char *path, enum paths_kind kind, struct buf *out, struct error *e);
 
 /* Replaces the file, or the target of a symbolic link, atomically (temporary file, fsync, rename),
  * mode 0600. */

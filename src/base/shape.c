@@ -236,15 +236,6 @@ void shape_copy(const struct shape *s, void *to, const void *from)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* The character after the string whose opening quote this is. */
-static const char *skip_string(const char *s)
-{
-    for (s++; *s && *s != '"'; s++)
-        if (*s == '\\' && s[1])
-            s++;
-    return *s ? s + 1 : s;
-}
-
 /* Whether numbers and nesting of a JSON text survive the parser. */
 static bool survives(const char *s)
 {
@@ -263,7 +254,13 @@ static bool survives(const char *s)
         depth -= *s == ']' || *s == '}';
         if (depth > DEPTH_MAX)
             return false;
-        s = *s == '"' ? skip_string(s) : s + (digits > 0 ? digits : 1);
+        if (*s == '"') {
+            for (s++; *s && *s != '"'; s++)
+                s += *s == '\\' && s[1];
+            s += *s == '"';
+        } else {
+            s += digits > 0 ? digits : 1;
+        }
     }
     return true;
 }
@@ -387,14 +384,6 @@ struct json *shape_to_json(const struct shape *s, const void *object)
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     shape_write(s, object, &o);
-    return json_out_tree(&text);
-}
-
-struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    shape_write_value(s, name, object, &o);
     return json_out_tree(&text);
 }
 
@@ -589,16 +578,6 @@ bool shape_read(const struct shape *s, const struct json *v, void *object, struc
         return true;
     shape_release(s, object);
     return false;
-}
-
-bool shape_parse(const struct shape *s, const char *text, size_t len, void *object, struct error *e)
-{
-    struct error cause = {0};
-    shape_init(s, object);
-    if (json_find_nul(text, len))
-        return err_set(e, ERR_USAGE, "there is a NUL character in it; remove it");
-    AUTO(json_free_local) struct json *v = json_parse_foreign(text, len, &cause);
-    return v ? shape_read(s, v, object, e) : err_set(e, ERR_USAGE, "%s", cause.text);
 }
 
 /* --- in words --------------------------------------------------------------------------------- */

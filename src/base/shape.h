@@ -174,11 +174,6 @@ void shape_copy(const struct shape *s, void *to, const void *from);
  * ("\"hits[3].score\" does not fit; give a number"); every member is absent then. */
 bool shape_read(const struct shape *s, const struct json *v, void *object, struct error *e);
 
-/* As shape_read(), from a foreign text: refuses more than JSON_FOREIGN_VALUES values and NUL
- * characters. */
-bool shape_parse(const struct shape *s, const char *text, size_t len, void *object,
-                 struct error *e);
-
 /* An object; its members into one that is open. */
 void shape_write(const struct shape *s, const void *object, struct json_out *o);
 void shape_write_members(const struct shape *s, const void *object, struct json_out *o);
@@ -186,9 +181,8 @@ void shape_write_members(const struct shape *s, const void *object, struct json_
 void shape_write_value(const struct shape *s, const char *name, const void *object,
                        struct json_out *o);
 
-/* An object, and the value of one member that the shape has, as trees; the caller frees. */
+/* The object as a tree; the caller frees. */
 struct json *shape_to_json(const struct shape *s, const void *object);
-struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object);
 
 /* Appends the values that a field takes: "a whole number from 1 to 1000". */
 void shape_add_expected(const struct shape_field *f, struct buf *out);

@@ -16,11 +16,6 @@
 #define REPLACEMENT 0xFFFDu
 #define ZERO_WIDTH_JOINER 0x200Du
 
-static bool is_continuation(char c)
-{
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 static bool is_printable_ascii(char c)
 {
     return c >= 0x20 && c < 0x7F;
@@ -41,6 +36,9 @@ size_t utf8_encode(uint32_t cp, char out[4])
         cp = REPLACEMENT;
     return (size_t)utf8proc_encode_char((utf8proc_int32_t)cp, (utf8proc_uint8_t *)out);
 }
+
+/* A byte that continues a character. */
+#define CONTINUES(c) (((unsigned char)(c)&0xC0) == 0x80)
 
 /* U+FFFD decoded from one byte means an invalid byte. */
 static bool is_invalid(uint32_t cp, size_t used)
@@ -72,28 +70,21 @@ bool utf8_valid(const char *s, size_t len)
     return true;
 }
 
-/* Whether a longer character can begin with these bytes, 3 at most: tries the least and the
- * greatest continuation bytes. */
-static bool begins_character(const char *s, size_t len)
-{
-    static const char fills[] = {'\x80', '\xBF'};
-    for (size_t i = 0; i < sizeof fills; i++) {
-        char whole[4];
-        uint32_t cp;
-        memset(whole, fills[i], sizeof whole);
-        memcpy(whole, s, len);
-        if (utf8_decode(whole, sizeof whole, &cp) > len)
-            return true;
-    }
-    return false;
-}
-
 size_t utf8_incomplete_tail(const char *s, size_t len)
 {
     size_t back = 1;
-    while (back < 3 && back < len && is_continuation(s[len - back]))
+    while (back < 3 && back < len && CONTINUES(s[len - back]))
         back++;
-    return back <= len && begins_character(s + len - back, back) ? back : 0;
+    /* Whether a longer character can begin so: tries the least and the greatest continuations. */
+    for (int fill = 0x80; back <= len && fill <= 0xBF; fill += 0x3F) {
+        char whole[4];
+        uint32_t cp;
+        memset(whole, fill, sizeof whole);
+        memcpy(whole, s + len - back, back);
+        if (utf8_decode(whole, sizeof whole, &cp) > back)
+            return back;
+    }
+    return 0;
 }
 
 struct range {
@@ -176,7 +167,7 @@ size_t utf8_next(const char *s, size_t len, size_t pos)
 /* The beginning of the character that the byte at pos belongs to. */
 static size_t character_start(const char *s, size_t len, size_t pos)
 {
-    for (size_t back = 1; back <= 3 && back <= pos && is_continuation(s[pos - back + 1]); back++) {
+    for (size_t back = 1; back <= 3 && back <= pos && CONTINUES(s[pos - back + 1]); back++) {
         uint32_t cp;
         if (utf8_decode(s + pos - back, len - pos + back, &cp) > back)
             return pos - back;
@@ -464,28 +455,18 @@ static bool is_utf8(const char *codeset)
     return strcasecmp(codeset, "UTF-8") == 0 || strcasecmp(codeset, "utf8") == 0;
 }
 
-static enum charset take_locale(void)
-{
-    const char *name = charset_locale();
-    bool installed = setlocale(LC_ALL, "") != NULL, unnamed = *name == '\0';
-    if (is_utf8(nl_langinfo(CODESET)))
-        return CHARSET_UTF8;
-    const char *dot = strchr(name, '.');
-    auto_free char *codeset = dot ? mem_strndup(dot + 1, strcspn(dot + 1, "@")) : mem_strdup("");
-    if ((unnamed || (!installed && is_utf8(codeset))) && setlocale(LC_CTYPE, "C.UTF-8"))
-        return unnamed ? CHARSET_UTF8 : CHARSET_ASSUMED;
-    return CHARSET_OTHER;
-}
-
-static bool is_german(const char *locale)
-{
-    return locale && strncmp(locale, "de", 2) == 0;
-}
-
 enum charset charset_start(void)
 {
-    found = take_locale();
-    german = is_german(charset_locale()) || is_german(getenv("LANG"));
+    const char *name = charset_locale(), *language = getenv("LANG"), *dot = strchr(name, '.');
+    bool installed = setlocale(LC_ALL, "") != NULL, unnamed = *name == '\0';
+    auto_free char *codeset = mem_strdup(dot ? dot + 1 : "");
+    codeset[strcspn(codeset, "@")] = '\0';
+    found = CHARSET_OTHER;
+    if (is_utf8(nl_langinfo(CODESET)))
+        found = CHARSET_UTF8;
+    else if ((unnamed || (!installed && is_utf8(codeset))) && setlocale(LC_CTYPE, "C.UTF-8"))
+        found = unnamed ? CHARSET_UTF8 : CHARSET_ASSUMED;
+    german = strncmp(name, "de", 2) == 0 || (language && strncmp(language, "de", 2) == 0);
     if (found == CHARSET_OTHER && to_ascii == (iconv_t)-1)
         to_ascii = iconv_open("ASCII//TRANSLIT", "UTF-8");
     return found;
@@ -494,19 +475,6 @@ enum charset charset_start(void)
 enum charset charset(void)
 {
     return found;
-}
-
-static bool is_mark(uint32_t cp)
-{
-    switch (utf8proc_category((utf8proc_int32_t)cp)) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_CC:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* The C library's transliteration; "" if it has none. */
@@ -548,8 +516,15 @@ bool charset_lacks(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
     if (found != CHARSET_OTHER || cp < 0x80 || wcrtomb(bytes, (wchar_t)cp, &state) != (size_t)-1)
         return false;
     *out = '\0';
-    if (is_mark(cp))
-        return true;
+    switch (utf8proc_category((utf8proc_int32_t)cp)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CC:
+        return true; /* a mark, or nothing that is seen */
+    default:
+        break;
+    }
     if (to_ascii != (iconv_t)-1)
         ask_library(cp, out);
     if (*out == '\0')

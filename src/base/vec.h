@@ -35,7 +35,7 @@
      (void)((v)->len -= (count)))
 
 #define vec_clear(v) ((void)((v)->len = 0))
-#define vec_release(v) (vec_free_((v)->items), (v)->items = NULL, (void)((v)->len = (v)->cap = 0))
+#define vec_release(v) (free((v)->items), (v)->items = NULL, (void)((v)->len = (v)->cap = 0))
 /* For AUTO(): a VEC that owns nothing but its items. */
 static inline void vec_release_local(void *vec)
 {
@@ -72,6 +72,5 @@ int vec_text_order(const void *a, const void *b);
 
 void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size);
 void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size);
-void vec_free_(void *items);
 
 #endif

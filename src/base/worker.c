@@ -153,21 +153,7 @@ static void raise_signal(struct mailbox *m)
     (void)done;
 }
 
-static void lower_signal(struct mailbox *m)
-{
-    char byte;
-    ssize_t done;
-    if (!m->signalled)
-        return;
-    m->signalled = false;
-    do
-        done = read(m->reader, &byte, 1);
-    while (done < 0 && errno == EINTR);
-    assert(done == 1);
-    (void)done;
-}
-
-static void push_item(struct mailbox *m, void *item, bool lazily)
+void mailbox_put(struct mailbox *m, void *item, bool lazily)
 {
     assert(item);
     pthread_mutex_lock(&m->lock);
@@ -189,12 +175,7 @@ static void push_item(struct mailbox *m, void *item, bool lazily)
 
 void mailbox_push(struct mailbox *m, void *item)
 {
-    push_item(m, item, false);
-}
-
-void mailbox_push_lazily(struct mailbox *m, void *item)
-{
-    push_item(m, item, true);
+    mailbox_put(m, item, false);
 }
 
 void mailbox_doze(struct mailbox *m, bool dozes)
@@ -213,8 +194,17 @@ void *mailbox_pop(struct mailbox *m)
     if (m->len) {
         item = m->ring[m->head];
         m->head = (m->head + 1) % m->cap;
-        if (--m->len == 0)
-            lower_signal(m);
+        m->len--;
+    }
+    if (item && m->len == 0 && m->signalled) {
+        char byte;
+        ssize_t done;
+        m->signalled = false;
+        do
+            done = read(m->reader, &byte, 1);
+        while (done < 0 && errno == EINTR);
+        assert(done == 1);
+        (void)done;
     }
     pthread_mutex_unlock(&m->lock);
     return item;
@@ -384,12 +374,6 @@ static void run_first_job(struct worker *w)
     drop_job(w, job);
 }
 
-/* Milliseconds until the chore's next step; -1: none is wanted. */
-static int time_until(const struct chore_state *chore)
-{
-    return chore->wanted ? remaining(chore->at_ms) : -1;
-}
-
 /* Takes one step. Returns whether the next one may follow at once. */
 static bool step_chore(struct worker *w, size_t which)
 {
@@ -420,8 +404,8 @@ static void work(struct worker *w)
         int due_ms = -1; /* of the chore that is due next; -1: none */
         size_t next = 0;
         for (size_t i = 0; i < w->role->chore_count; i++) {
-            int left = time_until(&w->chores[i]);
-            if (left >= 0 && (due_ms < 0 || left < due_ms)) {
+            int left = remaining(w->chores[i].at_ms);
+            if (w->chores[i].wanted && (due_ms < 0 || left < due_ms)) {
                 due_ms = left;
                 next = i;
             }
@@ -429,7 +413,7 @@ static void work(struct worker *w)
         struct job *job = mailbox_wait(w->box, due_ms);
         if (job)
             add_waiting(w, job);
-        else if (time_until(&w->chores[next]) == 0)
+        else if (remaining(w->chores[next].at_ms) == 0)
             step_chore(w, next);
     }
 }

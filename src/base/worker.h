@@ -30,8 +30,8 @@ void mailbox_free(struct mailbox *m);
 
 void mailbox_push(struct mailbox *m, void *item);
 
-/* Does not wake a reader that dozes. */
-void mailbox_push_lazily(struct mailbox *m, void *item);
+/* The same, but with `lazily` it does not wake a reader that dozes. */
+void mailbox_put(struct mailbox *m, void *item, bool lazily);
 
 /* The reader will look again soon in any case: until mailbox_doze(m, false) only mailbox_push()
  * wakes it. Ending the doze makes the descriptor readable if anything waits. */

@@ -54,10 +54,14 @@ static int show(const struct setup *setup, bool json)
     setup_print_problems(setup);
     if (!operation_call(&context, get, NULL, &rows, &e))
         return cli_fail(&e);
-    if (json)
-        output_json(shape_value_to_json(get->result, "keys", &rows));
-    else
+    if (json) {
+        struct buf text = BUF_INIT;
+        struct json_out out = {.buf = &text};
+        shape_write_value(get->result, "keys", &rows, &out);
+        output_json(json_out_tree(&text));
+    } else {
         print_rows(&rows);
+    }
     shape_release(get->result, &rows);
     return 0;
 }
@@ -167,7 +171,7 @@ static bool hides_secret(const struct change *c, struct error *e)
     enum config_key key = config_key_find(section, name);
     bool secret = key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
     bool shown =
-        c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_has_secret(c->word));
+        c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_mask(NULL, c->word));
     return !shown ||
            err_set(e, ERR_USAGE,
                    _("%s is secret, and others can read a command line; give it on standard "

@@ -32,7 +32,7 @@ FILE *input_open(const char *path, struct error *e)
 {
     if (strcmp(path, "-") == 0)
         return stdin;
-    int fd = paths_open_readable(path, e);
+    int fd = paths_open_readable(path, PATHS_FILE_OR_PIPE, e);
     FILE *in = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (fd >= 0 && !in) {
         err_set_errno(e, ERR_FILE_ERROR, _("cannot open %.100s"), path);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -58,8 +59,10 @@ void output_text(const char *text)
 
 void output_json(struct json *v)
 {
-    auto_free char *text = json_print_pretty(v);
-    output_text(text);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    auto_free char *compact = json_print(v);
+    json_out_pretty(compact, &text);
+    output_text(text.data);
     putchar('\n');
     json_free(v);
 }

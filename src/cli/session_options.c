@@ -122,7 +122,7 @@ bool session_options_files(const struct session_options *o, struct buf *out, str
     for (size_t i = 0; i < o->files.len; i++) {
         const char *path = o->files.items[i];
         AUTO(buf_release) struct buf text = {.data = buf_empty, .max = MAX_FILE};
-        if (!paths_read_file(path, &text, e))
+        if (!paths_read_file(path, PATHS_FILE_OR_PIPE, &text, e))
             return false;
         if (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len))
             return err_set(e, ERR_FILE_ERROR, _("%s is not UTF-8 text; convert it first"), path);

@@ -66,7 +66,7 @@ void verb_print_json(const struct operation *o, const char *member, const void *
         shape_write_value(o->result, member, result, &out);
     else
         shape_write(o->result, result, &out);
-    json_out_pretty(&written, &text);
+    json_out_pretty(written.data, &text);
     buf_addch(&text, '\n');
     output_text(text.data);
 }

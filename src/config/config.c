@@ -495,7 +495,7 @@ void config_load_file(struct config *c, const char *path, struct config_problems
     AUTO(buf_release) struct buf text = BUF_INIT;
     struct error e;
     text.max = CONFIG_FILE_MAX;
-    if (!paths_read_regular(path, &text, &e)) {
+    if (!paths_read_file(path, PATHS_FILE, &text, &e)) {
         complain(&load, 0, "%s", e.text);
     } else if (memchr(text.data, '\0', text.len)) {
         complain(&load, 0, "this is not a text file; nothing of it is used");
@@ -550,7 +550,7 @@ void config_hide_environment(void)
         auto_free char *name = config_variable((enum config_key)i);
         const char *value = *name ? getenv(name) : NULL;
         bool secret = *name && key_table[i].type == CONFIG_SECRET;
-        if (secret || (value && url_has_secret(value)))
+        if (secret || (value && url_mask(NULL, value)))
             environment_hide(name);
     }
 }

@@ -329,7 +329,7 @@ bool config_file_read(struct config_file *f, struct error *e)
                            f->path);
         return true;
     }
-    if (!paths_read_regular(f->path, &f->text, e))
+    if (!paths_read_file(f->path, PATHS_FILE, &f->text, e))
         return false;
     return !memchr(f->text.data, '\0', f->text.len) ||
            err_set(e, ERR_FILE_ERROR, "%s is not a text file; move it away", f->path);

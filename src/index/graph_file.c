@@ -118,7 +118,7 @@ bool graph_file_read(const char *path, struct graph_content *content)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
     struct error e;
-    if (!paths_read_regular(path, &text, &e))
+    if (!paths_read_file(path, PATHS_FILE, &text, &e))
         return false;
     if (parse(&text, content))
         return true;

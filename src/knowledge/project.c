@@ -60,7 +60,7 @@ static void read_file(struct instructions *out, const char *path)
     for (size_t i = 0; i < out->files.len; i++)
         if (strcmp(out->files.items[i].path, path) == 0)
             return;
-    if (paths_read_regular(path, &raw, &e))
+    if (paths_read_file(path, PATHS_FILE, &raw, &e))
         utf8_clean(&text, raw.data, raw.len, UTF8_MULTILINE);
     else
         add_fault(out, e.text);

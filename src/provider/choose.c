@@ -226,7 +226,7 @@ void choose_hide_keys(void)
             environment_hide(p->key_variable);
         if (p->token_variable)
             environment_hide(p->token_variable);
-        if (url && url_has_secret(url))
+        if (url && url_mask(NULL, url))
             environment_hide(p->url_variable);
     }
 }

@@ -270,7 +270,7 @@ void image_load(struct image *out, const struct block *block)
     AUTO(buf_release) struct buf bytes = BUF_INIT;
     bytes.max = IMAGE_MAX_BYTES;
     struct error e;
-    if (!paths_read_regular(where, &bytes, &e))
+    if (!paths_read_file(where, PATHS_FILE, &bytes, &e))
         out->problem = mem_printf("[an image that cannot be read: %s]", e.text);
     else if (!(out->media_type = image_media_type(bytes.data, bytes.len)))
         out->problem = mem_printf("[%s is not a PNG, JPEG, GIF or WebP image]", where);

@@ -7,12 +7,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -608,10 +610,11 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 /* The descriptors limit the connections. */
 static size_t most_connections(void)
 {
-    size_t limit = descriptors_limit();
+    struct rlimit set;
+    rlim_t limit = getrlimit(RLIMIT_NOFILE, &set) == 0 ? set.rlim_cur : _POSIX_OPEN_MAX;
     if (limit >= HTTP_CONNECTIONS + OTHER_DESCRIPTORS)
         return HTTP_CONNECTIONS;
-    return limit > (size_t)2 * OTHER_DESCRIPTORS ? limit - OTHER_DESCRIPTORS : limit / 2;
+    return limit > (rlim_t)2 * OTHER_DESCRIPTORS ? limit - OTHER_DESCRIPTORS : limit / 2;
 }
 
 static void listen_on(struct http_server *h, int fd)

@@ -267,7 +267,7 @@ static void add(struct report_result *r, const char *name, const char *format, .
     buf_vaddf(&value, format, args);
     va_end(args);
     struct buf shown = BUF_INIT;
-    url_add_masked(&shown, value.data);
+    url_mask(&shown, value.data);
     vec_push(&r->facts, (struct report_fact){.name = mem_strdup(name), .value = buf_take(&shown)});
     buf_release(&value);
 }

@@ -76,7 +76,7 @@ static char *masked(enum config_key key, const char *written)
     if (is_secret(key) && *written)
         buf_addstr(&out, "****");
     else
-        url_add_masked(&out, written);
+        url_mask(&out, written);
     return buf_take(&out);
 }
 
@@ -210,7 +210,7 @@ static bool change_file(struct change *c, struct error *e)
 static bool is_exposed(const struct change *c)
 {
     struct stat st;
-    bool secret = c->value && (is_secret(c->key) || url_has_secret(c->value));
+    bool secret = c->value && (is_secret(c->key) || url_mask(NULL, c->value));
     return secret && stat(c->file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
 }
 

@@ -130,7 +130,7 @@ static void check(struct backend *b, struct provider_check_result *out)
     out->model = mem_strdup(choice->model);
     struct buf url = BUF_INIT;
     if (choice->endpoint.base_url) {
-        url_add_masked(&url, choice->endpoint.base_url);
+        url_mask(&url, choice->endpoint.base_url);
         out->url = buf_take(&url);
     }
     out->models = (int)names.names.len;

@@ -36,10 +36,7 @@ static void push(struct journal *j, struct event *ev)
     struct notice *n = notice_new(NOTICE_EVENT);
     n->event = ev;
     notice_name_session(n, ev->session_id);
-    if (event_is_delta(ev->type)) /* enough with the next frame */
-        mailbox_push_lazily(j->notices, n);
-    else
-        mailbox_push(j->notices, n);
+    mailbox_put(j->notices, n, event_is_delta(ev->type)); /* a delta: enough with the next frame */
 }
 
 static void journal_show_held(struct journal *j)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -85,8 +85,11 @@ int fuzz_json(const uint8_t *data, size_t size)
     FUZZ_CHECK(!json_has_at_most(text, size, count - 1));
     AUTO(json_free_local) struct json *foreign = json_parse_foreign(text, size, NULL);
     FUZZ_CHECK(foreign || count > JSON_FOREIGN_VALUES / 2);
-    check_written(v, json_print(v));
-    check_written(v, json_print_pretty(v));
+    struct buf pretty = BUF_INIT;
+    char *compact = json_print(v);
+    json_out_pretty(compact, &pretty);
+    check_written(v, compact);
+    check_written(v, buf_take(&pretty));
     AUTO(json_free_local) struct json *copy = json_clone(v);
     check_same(v, copy);
     return 0;

@@ -147,7 +147,7 @@ bool theme_load(const char *name, struct theme *out, struct error *e)
     auto_free char *dir = themes_dir(), *file = mem_printf("%s.ini", name);
     auto_free char *path = paths_join(dir, file);
     struct error fault; /* of the user's file: the built-in theme is looked for */
-    if (!*name || strchr(name, '/') || !paths_read_regular(path, &text, &fault)) {
+    if (!*name || strchr(name, '/') || !paths_read_file(path, PATHS_FILE, &text, &fault)) {
         auto_free char *built_in = mem_printf("themes/%s", file);
         const char *found = embedded_text(built_in);
         if (!found)

@@ -245,7 +245,7 @@ bool external_editor_run(const char *text, struct buf *out, struct error *e)
         paths_write_all(fd, text, strlen(text)) || err_set_errno(e, ERR_FILE_ERROR, "%s", path);
     if (close(fd) != 0 && ok)
         ok = err_set_errno(e, ERR_FILE_ERROR, "%s", path);
-    ok = ok && external_editor_open(path, 0, e) && paths_read_regular(path, out, e);
+    ok = ok && external_editor_open(path, 0, e) && paths_read_file(path, PATHS_FILE, out, e);
     unlink(path);
     return ok;
 }

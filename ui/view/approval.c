@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/i18n.h"
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/rows.h"
@@ -318,12 +318,13 @@ static void show_next(struct approval *a)
 void approval_ask(struct approval *a, const struct notice *n)
 {
     const char *args = n->args ? n->args : "", *text = n->preview;
-    AUTO(json_free_local) struct json *all = NULL;
-    auto_free char *pretty = NULL;
+    AUTO(buf_release) struct buf pretty = BUF_INIT;
     if (!text || !*text) { /* a tool without words of its own is shown by its arguments */
-        all = json_parse(args, strlen(args), NULL);
-        pretty = all ? json_print_pretty(all) : NULL;
-        text = pretty ? pretty : args;
+        AUTO(json_free_local) struct json *all = json_parse(args, strlen(args), NULL);
+        auto_free char *compact = all ? json_print(all) : NULL;
+        if (compact)
+            json_out_pretty(compact, &pretty);
+        text = compact ? pretty.data : args;
     }
     struct question q = {.id = mem_strdup(n->text ? n->text : ""),
                          .tool = clean(n->name),
