@@ -223,13 +223,11 @@ void click(size_t row)
 
 const struct rows *rows_now(void)
 {
-    the.view->ops->resize(the.view, the.width, the.height);
-    const struct rows *rows = the.view->ops->rows(the.view);
+    const struct rows *rows = view_draw(the.view, the.width, the.height);
     seen_check(rows, the.width, the.height);
-    int row = 0, col = 0;
-    if (the.view->ops->caret && the.view->ops->caret(the.view, &row, &col)) {
-        assert_in_range(row, 0, the.height - 1);
-        assert_in_range(col, 0, the.width - 1);
+    if (the.view->caret.shown) {
+        assert_in_range(the.view->caret.row, 0, the.height - 1);
+        assert_in_range(the.view->caret.col, 0, the.width - 1);
     }
     return rows;
 }

@@ -16,7 +16,7 @@
 static struct {
     struct view view;
     struct rows rows;
-    int width, height, notices;
+    int notices;
     bool takes; /* every key */
 } fake;
 
@@ -43,30 +43,17 @@ static void fake_click(struct view *v, int row, int col)
     buf_addf(&the.asked, "click %d %d\n", row, col);
 }
 
-static void fake_resize(struct view *v, int width, int height)
-{
-    (void)v;
-    fake.width = width;
-    fake.height = height;
-}
-
 static const struct rows *fake_rows(struct view *v)
 {
-    (void)v;
+    v->caret.shown = true;
     rows_clear(&fake.rows);
-    for (int i = 0; i < fake.height; i++) {
+    for (int i = 0; i < fake.view.height; i++) {
         rows_begin(&fake.rows);
         rows_addstr(&fake.rows, i == 0 ? "the fake" : "", STYLE_OVERLAY, 0);
-        rows_pad(&fake.rows, (size_t)fake.width - (i == 0 ? strlen("the fake") : 0), STYLE_OVERLAY);
+        rows_pad(&fake.rows, (size_t)fake.view.width - (i == 0 ? strlen("the fake") : 0),
+                 STYLE_OVERLAY);
     }
     return &fake.rows;
-}
-
-static bool fake_caret(const struct view *v, int *row, int *col)
-{
-    (void)v;
-    *row = *col = 0;
-    return true;
 }
 
 static void fake_notice(struct view *v, struct notice *n)
@@ -79,9 +66,7 @@ static void fake_notice(struct view *v, struct notice *n)
 static const struct view_ops fake_ops = {.free = free_fake,
                                          .key = fake_key,
                                          .click = fake_click,
-                                         .resize = fake_resize,
                                          .rows = fake_rows,
-                                         .caret = fake_caret,
                                          .notice = fake_notice};
 
 static struct view *make_fake(const struct view_host *host)
@@ -157,7 +142,7 @@ static int set_up(void **state)
     the.host.withdraw = gone;
     pane.memory_scope = "all";
     the.view = memory_view_new(&the.host, &pane);
-    the.view->ops->resize(the.view, the.width, the.height);
+    (void)rows_now();
     return 0;
 }
 
@@ -213,7 +198,7 @@ TEST(a_key_leads_to_the_next_tab_and_round)
 {
     open_pane();
     act("<f6>", "the fake", "?shown as it was");
-    assert_int_equal(fake.height, the.height - 1);
+    assert_int_equal(fake.view.height, the.height - 1);
     act("<f6>", "!the fake");
 }
 
@@ -259,12 +244,11 @@ TEST(clicks_are_told_by_the_rows_of_the_tab)
 
 TEST(the_caret_stands_below_the_names)
 {
-    int row, col;
     open_pane();
     act("<f6>");
     (void)rows_now();
-    assert_true(the.view->ops->caret(the.view, &row, &col));
-    assert_int_equal(row, 1);
+    assert_true(the.view->caret.shown);
+    assert_int_equal(the.view->caret.row, 1);
 }
 
 TEST(every_tab_that_was_made_hears_notices)

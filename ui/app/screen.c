@@ -292,8 +292,7 @@ static void set_drawn(enum view_layer layer, int top, int left, int rows, int co
 
 static void draw_view_at(struct view *v, int top, int left, int height, int cols)
 {
-    v->ops->resize(v, cols, height);
-    const struct rows *rows = v->ops->rows(v);
+    const struct rows *rows = view_draw(v, cols, height);
     for (int i = 0; i < height; i++) {
         if ((size_t)i < rows->list.len)
             put_row_within(top + i, left, cols, rows, (size_t)i, STYLE_OVERLAY);
@@ -533,14 +532,14 @@ static void draw_too_small(void)
 /* True if a view places the caret. A question covers the views over the transcript. */
 static bool place_view_caret(const struct app *app)
 {
-    int row, col;
     const struct view *v = views_holder(&app->views);
     if (!v || v->ops->layer < VIEW_PANE)
         return false;
     bool beside = v->ops->layer == VIEW_PANE && shown.pane_cols > 0;
     bool seen = beside || !views_shown(&app->views, VIEW_QUESTION);
-    if (seen && v->ops->caret && v->ops->caret(v, &row, &col))
-        term_cursor(drawn[v->ops->layer].top + row, drawn[v->ops->layer].left + col);
+    if (seen && v->caret.shown)
+        term_cursor(drawn[v->ops->layer].top + v->caret.row,
+                    drawn[v->ops->layer].left + v->caret.col);
     else
         term_cursor_hide();
     return true;

@@ -521,17 +521,11 @@ static int height(struct view *view, int width, int room)
     return wanted < room ? wanted : room;
 }
 
-static void resize(struct view *view, int width, int room)
-{
-    of(view)->room_width = width;
-    of(view)->room = room;
-}
-
 static const struct rows *rows(struct view *view)
 {
     struct approval *a = of(view);
     a->drafted = view->host->drafting(view->host->app);
-    return approval_rows(a, view->host->keymap, a->room_width, a->room, clock_mono_ms());
+    return approval_rows(a, view->host->keymap, view->width, view->height, clock_mono_ms());
 }
 
 static int64_t due(const struct view *view)
@@ -559,7 +553,6 @@ void approval_init(struct approval *a, const struct view_host *host)
         .passes = passes,
         .key = take_key,
         .height = height,
-        .resize = resize,
         .rows = rows,
         .notice = notice,
         .due = due,

@@ -39,7 +39,6 @@ struct approval {
     int width;
     size_t top, page; /* the rows of it in view */
     struct rows rows;
-    int room_width, room; /* as told last */
 };
 
 void approval_init(struct approval *a, const struct view_host *host);

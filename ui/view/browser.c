@@ -89,9 +89,7 @@ void browser_init(struct browser *b, const struct view_host *host, const struct 
                           .table = table,
                           .query = editor_new(),
                           .line = editor_new(),
-                          .list = &b->main,
-                          .width = 1,
-                          .height = 1};
+                          .list = &b->main};
     browser_list_init(&b->main, b, columns);
     rows_init(&b->rows);
 }
@@ -346,27 +344,20 @@ int browser_line_row(struct rows *out, const struct browser_line *line, size_t w
     return caret < (int)width ? caret : (int)width - 1;
 }
 
-void browser_resize(struct view *v, int width, int height)
-{
-    browser_of(v)->width = width > 2 ? width : 2;
-    browser_of(v)->height = height > 1 ? height : 1;
-}
-
 static void add_head(struct browser *b)
 {
-    size_t width = (size_t)b->width;
+    size_t width = (size_t)b->view.width;
     bool line = b->place == BROWSER_LINE;
     AUTO(buf_release) struct buf title = BUF_INIT;
     b->table->title(b, &title);
     rows_begin(&b->rows);
     message_row_field(&b->rows, title.data, width, STYLE_OVERLAY_TITLE);
-    b->caret_col = -1;
-    if (has_query(b) && b->height > 1) {
+    if (has_query(b) && b->view.height > 1) {
         auto_free char *prompt = mem_printf(" %s ", line ? _(b->table->prompt) : "/");
         const struct browser_line shown = {.prompt = prompt, .editor = line ? b->line : b->query};
         int caret = browser_line_row(&b->rows, &shown, width);
         if (line || b->place == BROWSER_QUERY)
-            b->caret_col = caret;
+            b->view.caret = (struct view_caret){true, 1, caret};
     }
     b->top_rows = (int)b->rows.list.len;
 }
@@ -374,7 +365,7 @@ static void add_head(struct browser *b)
 const struct rows *browser_rows(struct view *v)
 {
     struct browser *b = browser_of(v);
-    size_t width = (size_t)b->width;
+    size_t width = (size_t)b->view.width;
     bool asks = b->place == BROWSER_QUESTION;
     AUTO(buf_release) struct buf foot = BUF_INIT;
     rows_clear(&b->rows);
@@ -383,12 +374,12 @@ const struct rows *browser_rows(struct view *v)
         (void)b->table->question(b, &foot);
     else if (b->remark.text)
         buf_addstr(&foot, b->remark.text);
-    int feet = remark_height(foot.len > 0 ? foot.data : NULL, width, b->height, FOOT_ROWS);
-    int body = b->height - feet - (has_query(b) ? 2 : 1);
+    int feet = remark_height(foot.len > 0 ? foot.data : NULL, width, b->view.height, FOOT_ROWS);
+    int body = b->view.height - feet - (has_query(b) ? 2 : 1);
     if (body > 0 && b->list->count == 0) {
         remark_rows(&b->rows, b->table->empty(b), STYLE_DIM, width, body);
     } else if (body > 0) {
-        outline_resize(b->list->outline, b->width, body);
+        outline_resize(b->list->outline, b->view.width, body);
         outline_rows(b->list->outline, &b->rows);
     }
     const struct keymap *keys = v->host->keymap;
@@ -399,12 +390,4 @@ const struct rows *browser_rows(struct view *v)
     else if (feet > 0)
         hints_elsewhere(&b->rows, keys, width, feet);
     return &b->rows;
-}
-
-bool browser_caret(const struct view *v, int *row, int *col)
-{
-    const struct browser *b = (const struct browser *)v;
-    *row = 1;
-    *col = b->caret_col;
-    return b->caret_col >= 0;
 }

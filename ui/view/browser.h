@@ -74,9 +74,7 @@ struct browser {
     bool stale;                /* refresh() is called, not more than every 300 ms */
     int64_t asked_ms;          /* clock_mono_ms() of browser_refresh() */
     struct remark remark;
-    int width, height;
-    int top_rows;  /* above the list, as drawn last */
-    int caret_col; /* in the row of the query; -1: none */
+    int top_rows; /* above the list, as drawn last */
     struct rows rows;
     char *unfolded; /* text of the entry that was unfolded last */
 };
@@ -88,8 +86,8 @@ static inline struct browser *browser_of(struct view *v)
 
 /* A view's struct view_ops begins with these. */
 #define BROWSER_OPS                                                                                \
-    .layer = VIEW_PANE, .key = browser_key, .click = browser_click, .resize = browser_resize,      \
-    .rows = browser_rows, .caret = browser_caret, .due = browser_due, .tick = browser_tick
+    .layer = VIEW_PANE, .key = browser_key, .click = browser_click, .rows = browser_rows,          \
+    .due = browser_due, .tick = browser_tick
 
 void browser_init(struct browser *b, const struct view_host *host, const struct view_ops *ops,
                   const struct browser_table *table, const struct browser_columns *columns);
@@ -137,9 +135,7 @@ void browser_show_source(struct browser *b, const struct browser_source *s, cons
 /* Members of struct view_ops. */
 bool browser_key(struct view *v, enum action action, const struct key *key);
 void browser_click(struct view *v, int row, int col);
-void browser_resize(struct view *v, int width, int height);
 const struct rows *browser_rows(struct view *v);
-bool browser_caret(const struct view *v, int *row, int *col);
 int64_t browser_due(const struct view *v);
 void browser_tick(struct view *v);
 

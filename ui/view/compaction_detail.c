@@ -44,7 +44,6 @@ struct compaction_detail {
     bool quotes_forgotten; /* its summary quotes a deleted entry of memory */
     int64_t place;         /* of the next page */
     struct remark remark;
-    int width, height;
     int head_rows; /* above the outline, as drawn last */
     struct rows rows;
 };
@@ -238,17 +237,11 @@ static void ask(struct compaction_detail *d)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void resize(struct view *view, int width, int height)
-{
-    of(view)->width = width > 2 ? width : 2;
-    of(view)->height = height > 1 ? height : 1;
-}
-
 /* The outcome has at most a third of the screen. */
 static void add_head(struct compaction_detail *d)
 {
-    size_t width = (size_t)d->width;
-    int most = d->height / 3;
+    size_t width = (size_t)d->view.width;
+    int most = d->view.height / 3;
     struct rows card;
     rows_init(&card);
     rows_begin(&d->rows);
@@ -256,7 +249,7 @@ static void add_head(struct compaction_detail *d)
     size_t used = 1 + rows_add_cut(&d->rows, _("Compaction"), width - 1, STYLE_OVERLAY_TITLE);
     rows_pad(&d->rows, width - used, STYLE_OVERLAY);
     if (d->card)
-        compaction_card_rows(&card, d->card, d->width);
+        compaction_card_rows(&card, d->card, d->view.width);
     for (size_t i = 0; i < card.list.len && (int)i < most; i++) {
         rows_copy(&d->rows, &card, i);
         rows_pad(&d->rows, width - rows_width(&card, i), STYLE_OVERLAY);
@@ -277,13 +270,13 @@ static const struct rows *rows(struct view *view)
         {ACTION_PAGE_DOWN, NULL, N_("page")},
         {ACTION_HELP, NULL, N_("help")}};
     struct compaction_detail *d = of(view);
-    size_t width = (size_t)d->width;
+    size_t width = (size_t)d->view.width;
     rows_clear(&d->rows);
     add_head(d);
     d->head_rows = (int)d->rows.list.len;
-    int foot = d->height > d->head_rows + 1;
-    if (d->height > d->head_rows) {
-        outline_resize(d->outline, d->width, d->height - d->head_rows - foot);
+    int foot = d->view.height > d->head_rows + 1;
+    if (d->view.height > d->head_rows) {
+        outline_resize(d->outline, d->view.width, d->view.height - d->head_rows - foot);
         outline_rows(d->outline, &d->rows);
     }
     if (foot && d->remark.text)
@@ -291,7 +284,7 @@ static const struct rows *rows(struct view *view)
     else if (foot)
         hints_rows(&d->rows, view->host->keymap, HINTS(hints), width, 1);
     size_t chosen = outline_chosen(d->outline);
-    bool near_end = chosen != SIZE_MAX && chosen + 2 * (size_t)d->height >= d->entries.len;
+    bool near_end = chosen != SIZE_MAX && chosen + 2 * (size_t)d->view.height >= d->entries.len;
     if (near_end && d->more && !d->waiting)
         ask(d);
     return &d->rows;
@@ -367,12 +360,10 @@ struct view *compaction_detail_new(const struct view_host *host, int64_t seq)
         .free = free_view,
         .key = take_key,
         .click = click,
-        .resize = resize,
         .rows = rows,
     };
     struct compaction_detail *d = mem_alloc(sizeof *d);
-    *d = (struct compaction_detail){
-        .view = {.ops = &ops, .host = host}, .seq = seq, .width = 1, .height = 1};
+    *d = (struct compaction_detail){.view = {.ops = &ops, .host = host}, .seq = seq};
     d->outline = outline_new(&(struct outline_host){entry_key, entry_text, entry_heading, d});
     rows_init(&d->rows);
     ask(d);

@@ -42,7 +42,6 @@ struct context_view {
     int64_t asked_ms;
     bool asks_compact; /* yes or no */
     struct remark remark;
-    int width, height;
     int head_rows; /* above the outline, as drawn last */
     struct rows rows;
 };
@@ -71,7 +70,7 @@ static void widen(size_t *columns, const char *text, size_t most)
 /* Columns of the longest name of a kind or a speaker. */
 static size_t who_columns(const struct context_view *v)
 {
-    size_t columns = 0, most = v->width >= WIDE ? WHO_MOST : WHO_NARROW;
+    size_t columns = 0, most = v->view.width >= WIDE ? WHO_MOST : WHO_NARROW;
     for (size_t i = 0; i < CONTEXT_KINDS; i++)
         widen(&columns, _(kinds[i]), most);
     for (int r = ROLE_SYSTEM; r <= ROLE_TOOL; r++)
@@ -105,7 +104,7 @@ static char *tokens_text(int64_t tokens, bool exact)
 static void add_title(struct context_view *v)
 {
     const struct context *c = &v->context;
-    bool exact = v->width >= WIDE;
+    bool exact = v->view.width >= WIDE;
     const struct {
         const char *what;
         int64_t number;
@@ -114,7 +113,7 @@ static void add_title(struct context_view *v)
                    {_("compacts at"), c->threshold, false},
                    {_("last request"), c->last_input, exact},
                    {_("cached"), c->cached, exact}};
-    size_t width = (size_t)v->width, used = 1;
+    size_t width = (size_t)v->view.width, used = 1;
     AUTO(buf_release) struct buf text = BUF_INIT;
     auto_free char *tokens = tokens_text(c->tokens, true);
     rows_begin(&v->rows);
@@ -140,7 +139,7 @@ static void add_kind(struct context_view *v, enum context_kind kind)
 {
     struct rows *out = &v->rows;
     int64_t part = v->tokens[kind], all = v->context.tokens;
-    size_t width = (size_t)v->width, names = who_columns(v);
+    size_t width = (size_t)v->view.width, names = who_columns(v);
     size_t figures = FIGURE_COLUMNS + SHARE_COLUMNS;
     size_t room = width > names + 3 + figures ? width - names - 3 - figures : 0;
     size_t cells = room > BAR_MOST ? BAR_MOST : room, used = 1 + names + 1 + cells;
@@ -173,28 +172,28 @@ static void add_kind(struct context_view *v, enum context_kind kind)
 static void add_kinds(struct context_view *v)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
-    if (v->height < LOW)
+    if (v->view.height < LOW)
         return;
     for (int i = 0; i < CONTEXT_KINDS; i++) {
         if (v->tokens[i] <= 0)
             continue;
-        if (v->height >= TALL)
+        if (v->view.height >= TALL)
             add_kind(v, (enum context_kind)i);
         buf_addf(&text, " %s%s%s ", text.len > 0 ? glyph(GLYPH_DOT) : "", text.len > 0 ? " " : "",
                  _(kinds[i]));
         write_share(&text, v->tokens[i], v->context.tokens);
     }
-    if (v->height >= TALL)
+    if (v->view.height >= TALL)
         return;
     rows_begin(&v->rows);
-    message_row_field(&v->rows, text.data, (size_t)v->width, STYLE_DIM);
+    message_row_field(&v->rows, text.data, (size_t)v->view.width, STYLE_DIM);
 }
 
 /* A sentence about the effect of a compaction now; the caller frees. */
 static char *forecast_text(const struct context_view *v)
 {
     const struct context *c = &v->context;
-    bool wide = v->width >= WIDE;
+    bool wide = v->view.width >= WIDE;
     if (!v->known)
         return mem_strdup("");
     if (!c->mode)
@@ -288,7 +287,7 @@ static char *row_text(const struct context_part *p)
 
 static const char *dropped_word(const struct context_view *v)
 {
-    return v->width >= WIDE ? _("would be dropped") : _("dropped");
+    return v->view.width >= WIDE ? _("would be dropped") : _("dropped");
 }
 
 static size_t mark_columns(const struct context_view *v)
@@ -297,7 +296,7 @@ static size_t mark_columns(const struct context_view *v)
     widen(&fate, dropped_word(v), MARK_MOST);
     widen(&fate, _("pinned"), MARK_MOST);
     widen(&cached, _("cached"), MARK_MOST);
-    return 1 + (v->width >= WIDE ? fate + 1 + cached : fate > cached ? fate : cached);
+    return 1 + (v->view.width >= WIDE ? fate + 1 + cached : fate > cached ? fate : cached);
 }
 
 /* The most important marks that have room. A pinned message is never dropped. */
@@ -307,7 +306,7 @@ static void write_marks(const struct context_view *v, size_t part, struct buf *o
     const char *const marks[] = {p->goes ? dropped_word(v) : NULL, p->pinned ? _("pinned") : NULL,
                                  p->whole > 0 ? _("cut") : NULL,
                                  part < v->cached ? _("cached") : NULL};
-    size_t left = v->width >= WIDE ? 2 : 1;
+    size_t left = v->view.width >= WIDE ? 2 : 1;
     for (size_t i = 0; i < sizeof marks / sizeof *marks && left > 0; i++)
         if (marks[i]) {
             buf_addf(out, " %s", marks[i]);
@@ -319,7 +318,7 @@ static void part_heading(void *view, size_t part, const struct outline_look *loo
 {
     const struct context_view *v = view;
     const struct context_part *p = &v->context.parts.items[part];
-    bool wide = v->width >= WIDE;
+    bool wide = v->view.width >= WIDE;
     enum style side = look->chosen ? STYLE_SELECTED : STYLE_DIM;
     size_t marks = mark_columns(v), tokens = wide ? 10 : 6, share = wide ? SHARE_COLUMNS : 0;
     size_t right = marks + tokens + share, left = look->columns;
@@ -363,7 +362,7 @@ static void add_foot(struct context_view *v)
         {ACTION_CANCEL, NULL, N_("close")},
         {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
         {ACTION_HELP, NULL, N_("help")}};
-    size_t width = (size_t)v->width;
+    size_t width = (size_t)v->view.width;
     if (v->asks_compact)
         remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);
     else if (v->remark.text)
@@ -373,37 +372,32 @@ static void add_foot(struct context_view *v)
                    v->context.mode ? HINTS(hints) : HINTS(without_compaction), width, 1);
 }
 
-static void resize(struct view *view, int width, int height)
-{
-    of(view)->width = width > 2 ? width : 2;
-    of(view)->height = height > 1 ? height : 1;
-}
-
 static const struct rows *rows(struct view *view)
 {
     struct context_view *v = of(view);
     rows_clear(&v->rows);
     add_title(v);
     add_kinds(v);
-    if (v->height > 4) {
+    if (v->view.height > 4) {
         auto_free char *text = forecast_text(v);
-        remark_row(&v->rows, text, STYLE_NOTE, (size_t)v->width);
+        remark_row(&v->rows, text, STYLE_NOTE, (size_t)v->view.width);
     }
-    if (view->host->meters->suspended && v->height >= LOW) {
+    if (view->host->meters->suspended && v->view.height >= LOW) {
         AUTO(buf_release) struct buf key = BUF_INIT;
         keymap_describe_first(view->host->keymap, ACTION_CONTEXT_COMPACT, &key);
         auto_free char *text = mem_printf(
             _("automatic compaction has stopped after failures; if %s succeeds, it starts again"),
             key.len > 0 ? key.data : "/compact");
-        remark_row(&v->rows, text, STYLE_WARNING, (size_t)v->width);
+        remark_row(&v->rows, text, STYLE_WARNING, (size_t)v->view.width);
     }
     v->head_rows = (int)v->rows.list.len;
-    int foot = v->height > v->head_rows + 1, body = v->height - v->head_rows - foot;
+    int foot = v->view.height > v->head_rows + 1, body = v->view.height - v->head_rows - foot;
     if (body > 0 && v->known) {
-        outline_resize(v->outline, v->width, body);
+        outline_resize(v->outline, v->view.width, body);
         outline_rows(v->outline, &v->rows);
     } else if (body > 0) {
-        remark_rows(&v->rows, v->waiting ? _("loading") : "", STYLE_DIM, (size_t)v->width, body);
+        remark_rows(&v->rows, v->waiting ? _("loading") : "", STYLE_DIM, (size_t)v->view.width,
+                    body);
     }
     if (foot)
         add_foot(v);
@@ -609,7 +603,6 @@ struct view *context_view_new(const struct view_host *host, const char *none)
         .free = free_view,
         .key = take_key,
         .click = click,
-        .resize = resize,
         .rows = rows,
         .notice = notice,
         .due = due,
@@ -617,7 +610,7 @@ struct view *context_view_new(const struct view_host *host, const char *none)
     };
     struct context_view *v = mem_alloc(sizeof *v);
     (void)none;
-    *v = (struct context_view){.view = {.ops = &ops, .host = host}, .width = 1, .height = 1};
+    *v = (struct context_view){.view = {.ops = &ops, .host = host}};
     v->outline = outline_new(&(struct outline_host){part_key, part_text, part_heading, v});
     rows_init(&v->rows);
     ask(v);

@@ -173,7 +173,7 @@ static void entry(const struct browser *b, size_t index, struct browser_entry *o
         browser_clean(&out->left, d->error);
     } else {
         const struct corpus_info *n = &v->corpora.items.items[r->index];
-        bool wide = b->width >= WIDE;
+        bool wide = b->view.width >= WIDE;
         browser_clean(&out->left, n->name);
         if (n->failed > 0)
             buf_addf(&out->left, " %s %lld %s", glyph(GLYPH_DOT), (long long)n->failed,

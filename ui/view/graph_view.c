@@ -369,7 +369,7 @@ static void title(const struct browser *b, struct buf *out)
                  glyph(GLYPH_DOT), (long long)left);
     /* of a long path the end matters */
     size_t from = 0;
-    while (utf8_width(out->data + from, out->len - from) > (size_t)b->width && from < out->len)
+    while (utf8_width(out->data + from, out->len - from) > (size_t)b->view.width && from < out->len)
         from = utf8_next(out->data, out->len, from);
     buf_splice(out, 0, from, NULL, 0);
 }

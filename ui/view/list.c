@@ -369,7 +369,6 @@ struct list_view {
     enum list_subject subject;
     struct list *list;
     struct list_view_host to;
-    int width, height;
 };
 
 static struct list_view *of(struct view *view)
@@ -435,20 +434,12 @@ static int height(struct view *view, int width, int room)
     return wanted < room - 1 ? wanted : room - 1;
 }
 
-static void resize(struct view *view, int width, int rows)
-{
-    of(view)->width = width;
-    of(view)->height = rows;
-}
-
 static const struct rows *rows(struct view *view)
 {
-    return list_rows(of(view)->list, of(view)->width, of(view)->height);
-}
-
-static bool caret(const struct view *view, int *row, int *col)
-{
-    return list_caret(((const struct list_view *)view)->list, row, col);
+    struct view_caret *caret = &view->caret;
+    const struct rows *rows = list_rows(of(view)->list, view->width, view->height);
+    caret->shown = list_caret(of(view)->list, &caret->row, &caret->col);
+    return rows;
 }
 
 static void free_view(struct view *view)
@@ -467,9 +458,7 @@ struct view *list_view_new(const struct view_host *host, enum list_subject subje
         .click = click,
         .passes = is_popup,
         .height = height,
-        .resize = resize,
         .rows = rows,
-        .caret = caret,
     };
     struct list_view *v = mem_alloc(sizeof *v);
     *v = (struct list_view){

@@ -54,16 +54,6 @@ static struct view *shown(const struct memory_view *p)
     return p->tabs.at > 0 ? p->tabs.views.items[p->tabs.at - 1] : NULL;
 }
 
-static void resize_tab(struct memory_view *p)
-{
-    struct view *v = shown(p);
-    int height = p->tabs.height - (int)p->tabs.bar;
-    p->layout.width = p->tabs.width > 2 ? p->tabs.width : 2;
-    p->layout.height = height > 1 ? height : 1;
-    if (v)
-        v->ops->resize(v, p->tabs.width, height);
-}
-
 /* `query` NULL: as it was left. */
 static void choose_tab(struct memory_view *p, size_t tab, const char *query)
 {
@@ -78,7 +68,6 @@ static void choose_tab(struct memory_view *p, size_t tab, const char *query)
     } else {
         pane_show(p, query);
     }
-    resize_tab(p);
     view_touch(&p->view);
 }
 
@@ -103,9 +92,8 @@ static bool change_by_digit(struct memory_view *p, const struct key *key)
 static bool is_writing(const struct memory_view *p)
 {
     const struct view *v = shown(p);
-    int row, col;
     if (v)
-        return v->ops->caret && v->ops->caret(v, &row, &col);
+        return v->caret.shown;
     return p->place == IN_QUERY || p->place == IN_EDITOR || ahead_waits(p);
 }
 
@@ -137,7 +125,7 @@ static bool give_key(struct memory_view *p, enum action action, const struct key
  * place is blank. */
 static size_t names_row(const struct memory_view *p, struct rows *out, size_t column)
 {
-    size_t width = (size_t)p->tabs.width, used = 0, found = SIZE_MAX, nth = 0;
+    size_t width = (size_t)p->view.width, used = 0, found = SIZE_MAX, nth = 0;
     bool digits = p->focused && !is_writing(p);
     rows_begin(out);
     for (size_t tab = 0; tab < count_tabs(p); tab++) {
@@ -176,20 +164,19 @@ static void click(struct view *view, int row, int col)
         v->ops->click(v, row, col);
 }
 
-static void resize(struct view *view, int width, int height)
-{
-    struct memory_view *p = pane_of(view);
-    p->tabs.width = width;
-    p->tabs.height = height;
-    p->tabs.bar = height >= BAR_ROWS && nth_offered(p, 1) < count_tabs(p);
-    resize_tab(p);
-}
-
 static const struct rows *rows(struct view *view)
 {
     struct memory_view *p = pane_of(view);
     struct view *v = shown(p);
-    const struct rows *body = v ? v->ops->rows(v) : pane_rows(view);
+    p->tabs.bar = view->height >= BAR_ROWS && nth_offered(p, 1) < count_tabs(p);
+    int height = view->height - (int)p->tabs.bar;
+    p->layout.width = view->width;
+    p->layout.height = height;
+    const struct rows *body = v ? view_draw(v, view->width, height) : pane_rows(view);
+    if (v)
+        view->caret = v->caret;
+    view->caret.shown = view->caret.shown && p->focused;
+    view->caret.row += (int)p->tabs.bar;
     if (!p->tabs.bar)
         return body;
     rows_clear(&p->tabs.rows);
@@ -197,17 +184,6 @@ static const struct rows *rows(struct view *view)
     for (size_t i = 0; i < body->list.len; i++)
         rows_copy(&p->tabs.rows, body, i);
     return &p->tabs.rows;
-}
-
-static bool caret(const struct view *view, int *row, int *col)
-{
-    const struct memory_view *p = of_const(view);
-    struct view *v = shown(p);
-    *row = p->caret_row;
-    *col = p->caret_col;
-    bool there = v ? v->ops->caret && v->ops->caret(v, row, col) : p->caret_row >= 0;
-    *row += (int)p->tabs.bar;
-    return p->focused && there;
 }
 
 static int64_t due(const struct view *view)
@@ -544,9 +520,7 @@ struct view *memory_view_new(const struct view_host *host, const struct pane_hos
         .passes = passes,
         .key = take_key,
         .click = click,
-        .resize = resize,
         .rows = rows,
-        .caret = caret,
         .notice = notice,
         .due = due,
         .tick = tick,
@@ -554,13 +528,11 @@ struct view *memory_view_new(const struct view_host *host, const struct pane_hos
     struct memory_view *p = mem_alloc(sizeof *p);
     *p = (struct memory_view){.view = {.ops = &ops, .host = host},
                               .host = pane,
-                              .tabs = {.width = 1, .height = 1},
                               .scope = pane_scope_of(pane->memory_scope),
                               .limit = PANE_HITS,
                               .total = -1,
                               .query = editor_new(),
                               .edit.editor = editor_new(),
-                              .caret_row = -1,
                               .layout = {.width = 1, .height = 1}};
     rows_init(&p->rows);
     rows_init(&p->tabs.rows);

@@ -505,8 +505,8 @@ void edit_rows(struct memory_view *p, struct rows *out)
     if (height < 1)
         return;
     struct editor_view view = editor_layout(p->edit.editor, width > 3 ? (int)width - 2 : 1, height);
-    p->caret_row = p->layout.lower_top + 1 + view.caret_row;
-    p->caret_col = 1 + view.caret_col;
+    p->view.caret =
+        (struct view_caret){true, p->layout.lower_top + 1 + view.caret_row, 1 + view.caret_col};
     for (int i = 0; i < height; i++) {
         size_t at = view.top + (size_t)i, used = 1;
         rows_begin(out);

@@ -163,8 +163,7 @@ static void add_query(struct memory_view *p, struct rows *out)
         .prompt = " / ", .right = fits ? state.data : NULL, .editor = p->query};
     int caret = browser_line_row(out, &line, width);
     if (p->place == IN_QUERY) {
-        p->caret_row = p->layout.query_row;
-        p->caret_col = caret;
+        p->view.caret = (struct view_caret){true, p->layout.query_row, caret};
     }
 }
 
@@ -512,7 +511,6 @@ const struct rows *pane_rows(struct view *view)
     p->slow = p->slow || (due > 0 && clock_mono_ms() >= due);
     auto_free char *state = p->layout.height >= BADGE_ROWS ? state_text(p, &warns) : NULL;
     lay_out(p, state != NULL);
-    p->caret_row = -1;
     rows_clear(out);
     add_title(p, out);
     if (state)

@@ -63,7 +63,6 @@ struct pane_layout {
 struct pane_tabs {
     VEC(struct view *) views; /* of the other tabs; NULL: not made yet */
     size_t at;                /* the one that is shown */
-    int width, height;        /* of the pane */
     bool bar;                 /* their names have a row, as drawn last */
     struct rows rows;
 };
@@ -108,7 +107,6 @@ struct memory_view {
 
     struct pane_layout layout;
     struct rows rows;
-    int caret_row, caret_col; /* row -1: none */
 };
 
 static inline struct memory_view *pane_of(struct view *view)

@@ -624,9 +624,7 @@ struct view *sessions_new(const struct view_host *host, const char *query)
         .free = free_view,
         .key = take_key,
         .click = click,
-        .resize = sessions_resize,
         .rows = sessions_rows,
-        .caret = sessions_caret,
         .notice = notice,
     };
     struct sessions *s = mem_alloc(sizeof *s);

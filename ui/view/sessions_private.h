@@ -61,7 +61,6 @@ struct sessions {
 
     struct sessions_layout layout;
     struct rows rows;
-    int caret_row, caret_col;
 };
 
 /* An entry: a session, or a place in a transcript; the other is NULL. Both are where there is no
@@ -81,9 +80,7 @@ void sessions_ask(struct sessions *s);
 char *sessions_clean(const char *text);
 
 /* sessions_rows.c */
-void sessions_resize(struct view *view, int width, int height);
 const struct rows *sessions_rows(struct view *view);
-bool sessions_caret(const struct view *view, int *row, int *col);
 /* The entry at a row of the list; SIZE_MAX: none. */
 size_t sessions_list_at(const struct sessions *s, int row);
 

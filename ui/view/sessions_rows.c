@@ -414,8 +414,7 @@ static void add_foot(struct sessions *s)
     struct remark_end end = remark_rows(&s->rows, text, asks ? STYLE_WARNING : s->remark.style,
                                         (size_t)s->layout.width, s->layout.hint_rows);
     if (asks) {
-        s->caret_row = s->layout.hint_top + end.row;
-        s->caret_col = end.col;
+        s->view.caret = (struct view_caret){true, s->layout.hint_top + end.row, end.col};
     }
 }
 
@@ -466,13 +465,6 @@ static void lay_out(struct sessions *s, int width, int height)
         transcript_resize(s->preview, l.preview_cols, l.preview_rows - 1);
 }
 
-void sessions_resize(struct view *view, int width, int height)
-{
-    struct sessions *s = (struct sessions *)view;
-    lay_out(s, width > 2 ? width : 2, height > 1 ? height : 1);
-    sessions_ask(s);
-}
-
 /* --- the row of the query, or of the line that is asked for --- */
 
 static void add_query(struct sessions *s)
@@ -496,8 +488,8 @@ static void add_query(struct sessions *s)
                                       .prompt = prompt ? NULL : " / ",
                                       .right = count.len > 0 ? count.data : NULL,
                                       .editor = prompt ? s->line : s->query};
-    s->caret_row = 0;
-    s->caret_col = browser_line_row(&s->rows, &line, (size_t)s->layout.width);
+    int caret = browser_line_row(&s->rows, &line, (size_t)s->layout.width);
+    s->view.caret = (struct view_caret){true, 0, caret};
 }
 
 /* --- the preview --- */
@@ -549,7 +541,8 @@ static void add_preview_row(struct sessions *s, const struct transcript_row *row
 const struct rows *sessions_rows(struct view *view)
 {
     struct sessions *s = (struct sessions *)view;
-    lay_out(s, s->layout.width, s->layout.height); /* a message may have come or gone */
+    lay_out(s, view->width, view->height);
+    sessions_ask(s); /* there may be a preview now */
     const struct sessions_layout *l = &s->layout;
     size_t width = (size_t)l->list_cols, previewed = 0;
     const struct transcript_row *preview =
@@ -582,12 +575,4 @@ const struct rows *sessions_rows(struct view *view)
     }
     add_foot(s);
     return &s->rows;
-}
-
-bool sessions_caret(const struct view *view, int *row, int *col)
-{
-    const struct sessions *s = (const struct sessions *)view;
-    *row = s->caret_row;
-    *col = s->caret_col;
-    return true;
 }

@@ -7,6 +7,14 @@ struct view *view_outer(struct view *v)
     return v;
 }
 
+const struct rows *view_draw(struct view *v, int width, int height)
+{
+    v->width = width > 2 ? width : 2;
+    v->height = height > 1 ? height : 1;
+    v->caret.shown = false;
+    return v->ops->rows(v);
+}
+
 uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take)
 {
     return v->host->ask(v->host->app, v, o, params, take);

@@ -48,13 +48,13 @@ struct view_host {
      * answer. `take` NULL: the surface tells of a failure, whether the view is there or not. */
     uint64_t (*ask)(struct app *app, struct view *v, const struct operation *o, const void *params,
                     view_answer *take);
-    /* No answer is wanted any more: to that request (0 is fine), or to any request of the view, which
-     * is freed now. View NULL: only to the request. */
+    /* No answer is wanted any more: to that request (0 is fine), or to any request of the view,
+     * which is freed now. View NULL: only to the request. */
     void (*withdraw)(struct app *app, const struct view *v, uint64_t id);
     void (*close)(struct app *app, struct view *v);
     void (*touch)(struct app *app); /* its rows have changed */
-    /* Shows a message of any session; another session is opened read-only. Session NULL: of the open
-     * one; the view gives way, and the way back leads to it. */
+    /* Shows a message of any session; another session is opened read-only. Session NULL: of the
+     * open one; the view gives way, and the way back leads to it. */
     void (*show_message)(struct app *app, struct view *v, const char *session_id, int64_t seq);
     /* The title of a session, "" for the open one; NULL: not known. Not clean. */
     const char *(*title)(struct app *app, const char *session_id);
@@ -94,11 +94,9 @@ struct view_ops {
     void (*click)(struct view *v, int row, int col); /* at a place of what rows() returned last */
     /* Rows that it takes of `room`, from below; NULL: all. */
     int (*height)(struct view *v, int width, int room);
-    void (*resize)(struct view *v, int width, int height);
-    /* Its rows: at most as many as the height, none wider than the width. Borrowed until the next
-     * call. */
+    /* Its rows, at most `height` and none wider than `width`, and its caret. Borrowed until the
+     * next call. view_draw() calls it. */
     const struct rows *(*rows)(struct view *v);
-    bool (*caret)(const struct view *v, int *row, int *col); /* in those rows; false: it has none */
     void (*notice)(struct view *v, struct notice *n); /* everything that the engine tells unasked */
     int64_t (*due)(const struct view *v); /* when it is to be drawn again; 0: when it is touched */
     bool due_with_keys;           /* due() counts only while no view over it has the keyboard */
@@ -109,7 +107,15 @@ struct view {
     const struct view_ops *ops;
     const struct view_host *host;
     struct view *within; /* the view of which it is a part; NULL: it is on the stack */
+    int width, height;   /* at the last drawing */
+    struct view_caret {
+        bool shown;
+        int row, col;
+    } caret; /* in the rows of the last drawing */
 };
+
+/* Draws the view at that size, which is made at least 2 columns and 1 row. */
+const struct rows *view_draw(struct view *v, int width, int height);
 
 /* The view on the stack that it is part of, or itself. */
 struct view *view_outer(struct view *v);
