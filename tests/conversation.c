@@ -120,9 +120,8 @@ void conversation_result(struct conversation *c, const char *id, const char *tex
 
 static void add_text(struct conversation *c, struct dice *d, size_t max)
 {
-    char *text = dice_text(d, max);
+    auto_free char *text = dice_text(d, max);
     struct block b = block_text(text);
-    free(text);
     vec_push(&vec_last(&c->messages).blocks, b);
 }
 

@@ -54,9 +54,6 @@ SUITE_TESTS = \
 	tests/test_compact_ladder.c \
 	tests/test_compact_plan.c \
 	tests/test_compact_policy.c \
-	tests/test_compact_prospect.c \
-	tests/test_compact_sections.c \
-	tests/test_compact_summarisers.c \
 	tests/test_compact_summary.c \
 	tests/test_compaction_card.c \
 	tests/test_compaction_detail.c \

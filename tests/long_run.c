@@ -64,7 +64,7 @@ static void add_words(struct long_run *l, struct buf *out, size_t bytes)
 
 void long_run_write_files(struct long_run *l, const char *directory)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 1; i <= LONG_RUN_FILES; i++) {
         char *path = mem_printf("%s/" LONG_RUN_FILE, directory, i);
         buf_clear(&text);
@@ -72,7 +72,6 @@ void long_run_write_files(struct long_run *l, const char *directory)
         support_write(path, text.data);
         free(path);
     }
-    buf_release(&text);
 }
 
 char *long_run_question(struct long_run *l, int number, int calls)
@@ -271,9 +270,8 @@ static bool surprises(struct long_run *l, long tokens, size_t messages)
 static void answer(struct long_run *l, const struct json *body, struct reply *r)
 {
     const struct json *messages = json_get(body, "messages");
-    char *text = json_print(messages);
+    auto_free char *text = json_print(messages);
     long tokens = (long)(strlen(text) / 4);
-    free(text);
     l->requests++;
     bool sums_up = json_get(body, "tools") == NULL;
     buf_addf(&l->trail, "  %zu: %s of %ld tokens, %zu messages\n", l->requests,

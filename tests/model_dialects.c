@@ -126,8 +126,8 @@ static char *anthropic_usage(const struct writer *w, long output)
 
 static void anthropic_begin(struct writer *w)
 {
-    struct buf model = BUF_INIT;
-    char *usage = anthropic_usage(w, 1);
+    AUTO(buf_release) struct buf model = BUF_INIT;
+    auto_free char *usage = anthropic_usage(w, 1);
 
     add_string(&model, w->model);
     anthropic_event(w, "message_start",
@@ -135,8 +135,6 @@ static void anthropic_begin(struct writer *w)
                     "\"model\":%s,\"content\":[],\"stop_reason\":null,\"stop_sequence\":null%s}",
                     model.data, usage);
     anthropic_event(w, "ping", "%s", "");
-    free(usage);
-    buf_release(&model);
 }
 
 static void anthropic_close(struct writer *w)
@@ -160,13 +158,12 @@ static void anthropic_deltas(struct writer *w, const char *type, const char *fie
 {
     for (size_t from = 0; from < len;) {
         size_t end = piece_end(w->r, text, len, from);
-        struct buf piece = BUF_INIT;
+        AUTO(buf_release) struct buf piece = BUF_INIT;
 
         wire_string(&piece, text + from, end - from);
         anthropic_event(w, "content_block_delta",
                         ",\"index\":%d,\"delta\":{\"type\":\"%s\",\"%s\":%s}", w->blocks - 1, type,
                         field, piece.data);
-        buf_release(&piece);
         from = end;
     }
 }
@@ -187,7 +184,7 @@ static void anthropic_content(struct writer *w, enum delta kind, const char *tex
 
 static void anthropic_call(struct writer *w, const char *id, const char *name)
 {
-    struct buf block = BUF_INIT;
+    AUTO(buf_release) struct buf block = BUF_INIT;
 
     buf_addstr(&block, "{\"type\":\"tool_use\",\"id\":");
     add_string(&block, id ? id : "call_1");
@@ -196,19 +193,17 @@ static void anthropic_call(struct writer *w, const char *id, const char *name)
     buf_addstr(&block, ",\"input\":{}}");
     anthropic_open(w, block.data);
     anthropic_deltas(w, "input_json_delta", "partial_json", w->tool_args, w->tool_args_len);
-    buf_release(&block);
 }
 
 static void anthropic_end(struct writer *w, const char *stop)
 {
-    char *usage = anthropic_usage(w, w->output);
+    auto_free char *usage = anthropic_usage(w, w->output);
 
     anthropic_close(w);
     anthropic_event(w, "message_delta",
                     ",\"delta\":{\"stop_reason\":\"%s\",\"stop_sequence\":null}%s",
                     strcmp(stop, "tool") == 0 ? "tool_use" : "end_turn", usage);
     anthropic_event(w, "message_stop", "%s", "");
-    free(usage);
 }
 
 static void anthropic_error(struct buf *out, const char *type, const char *message)
@@ -256,13 +251,12 @@ static void openai_deltas(struct writer *w, const char *head, const char *tail, 
 {
     for (size_t from = 0; from < len;) {
         size_t end = piece_end(w->r, text, len, from);
-        struct buf delta = BUF_INIT;
+        AUTO(buf_release) struct buf delta = BUF_INIT;
 
         buf_addstr(&delta, head);
         wire_string(&delta, text + from, end - from);
         buf_addstr(&delta, tail);
         openai_delta(w, delta.data, NULL);
-        buf_release(&delta);
         from = end;
     }
 }
@@ -275,7 +269,7 @@ static void openai_content(struct writer *w, enum delta kind, const char *text)
 
 static void openai_call(struct writer *w, const char *id, const char *name)
 {
-    struct buf delta = BUF_INIT;
+    AUTO(buf_release) struct buf delta = BUF_INIT;
 
     buf_addstr(&delta, "\"tool_calls\":[{\"index\":0,\"id\":");
     add_string(&delta, id ? id : "call_1");
@@ -283,7 +277,6 @@ static void openai_call(struct writer *w, const char *id, const char *name)
     add_string(&delta, name);
     buf_addstr(&delta, ",\"arguments\":\"\"}}]");
     openai_delta(w, delta.data, NULL);
-    buf_release(&delta);
     openai_deltas(w, "\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":", "}}]",
                   w->tool_args, w->tool_args_len);
 }
@@ -341,20 +334,19 @@ static void ollama_content(struct writer *w, enum delta kind, const char *text)
 
     for (size_t from = 0; from < len;) {
         size_t end = piece_end(w->r, text, len, from);
-        struct buf message = BUF_INIT;
+        AUTO(buf_release) struct buf message = BUF_INIT;
 
         buf_addstr(&message,
                    kind == DELTA_TEXT ? "\"content\":" : "\"content\":\"\",\"thinking\":");
         wire_string(&message, text + from, end - from);
         ollama_line(w, message.data, ",\"done\":false");
-        buf_release(&message);
         from = end;
     }
 }
 
 static void ollama_call(struct writer *w, const char *id, const char *name)
 {
-    struct buf message = BUF_INIT;
+    AUTO(buf_release) struct buf message = BUF_INIT;
 
     buf_addstr(&message, "\"content\":\"\",\"tool_calls\":[{");
     if (id) {
@@ -371,26 +363,23 @@ static void ollama_call(struct writer *w, const char *id, const char *name)
         buf_add(&message, w->tool_args, w->tool_args_len);
     buf_addstr(&message, "}}]");
     ollama_line(w, message.data, ",\"done\":false");
-    buf_release(&message);
 }
 
 static void ollama_end(struct writer *w, const char *stop)
 {
-    char *counts = w->r->no_usage
-                       ? mem_strdup("")
+    auto_free char *counts =
+        w->r->no_usage ? mem_strdup("")
                        : mem_printf(
                              ",\"prompt_eval_count\":%ld,\"prompt_eval_duration\":1000000,"
                              "\"eval_count\":%ld,\"eval_duration\":1000000",
                              w->input, w->output);
-    char *more = mem_printf(
+    auto_free char *more = mem_printf(
         ",\"done_reason\":\"stop\",\"done\":true,\"total_duration\":2500000,"
         "\"load_duration\":500000%s",
         counts);
 
     (void)stop; /* the same word after a tool call */
     ollama_line(w, "\"content\":\"\"", more);
-    free(more);
-    free(counts);
 }
 
 static void ollama_error(struct buf *out, const char *type, const char *message)
@@ -435,7 +424,7 @@ static void write_event(struct writer *w, const struct wire *wire, const char *i
 
 static void write_error_event(struct writer *w, const struct wire *wire)
 {
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
 
     error_body(wire, w->r, &body);
     if (wire->error == anthropic_error)
@@ -444,19 +433,17 @@ static void write_error_event(struct writer *w, const struct wire *wire)
         buf_addstr(&w->out->body, wire->event_head);
     buf_addf(&w->out->body, "%s%s", body.data, wire->event_tail);
     mark(w);
-    buf_release(&body);
 }
 
 static void write_huge_line(struct writer *w, const struct wire *wire)
 {
-    char *filler = mem_alloc(HUGE_LINE);
+    auto_free char *filler = mem_alloc(HUGE_LINE);
 
     memset(filler, 'x', HUGE_LINE);
     buf_addf(&w->out->body, "%s%s", wire->event_head, wire->huge_head);
     buf_add(&w->out->body, filler, HUGE_LINE);
     buf_addf(&w->out->body, "%s%s", wire->huge_tail, wire->event_tail);
     mark(w);
-    free(filler);
 }
 
 static void write_content(struct writer *w, const struct wire *wire)

@@ -301,11 +301,10 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct exch
 static enum MHD_Result answer_model(struct MHD_Connection *connection, struct exchange *x,
                                     enum dialect dialect)
 {
-    char *model = model_of(&x->body);
+    auto_free char *model = model_of(&x->body);
 
     begin_reply(connection, x);
     script_build(&x->script, dialect, &x->reply, model);
-    free(model);
     return send_reply(connection, x);
 }
 
@@ -322,7 +321,7 @@ static enum MHD_Result answer_listing(struct MHD_Connection *connection, struct 
 {
     bool anthropic =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "anthropic-version") != NULL;
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     enum MHD_Result result;
     bool known;
 
@@ -336,7 +335,6 @@ static enum MHD_Result answer_listing(struct MHD_Connection *connection, struct 
         buf_addstr(&body, "{\"error\":{\"type\":\"not_found_error\",\"message\":\"Not found\"}}");
     }
     result = send_text(connection, known ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, &body);
-    buf_release(&body);
     return result;
 }
 
@@ -347,8 +345,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     static const char *const paths[] = {[DIALECT_ANTHROPIC] = "/v1/messages",
                                         [DIALECT_OPENAI] = "/v1/chat/completions",
                                         [DIALECT_OLLAMA] = "/api/chat"};
-    static const char *const embeddings[] = {[DIALECT_OPENAI] = "/v1/embeddings",
-                                             [DIALECT_OLLAMA] = "/api/embed"};
+    static const char *const embeddings[] = {
+        [DIALECT_OPENAI] = "/v1/embeddings", [DIALECT_OLLAMA] = "/api/embed"};
     struct exchange *x = *state;
 
     (void)version;

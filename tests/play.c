@@ -201,10 +201,9 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
     stage_ms += play.thinks_ms;
     if (play.escapes)
         play_press_escape();
-    char *grant = tool_call_grant(call);
+    auto_free char *grant = tool_call_grant(call);
     if (play.for_session && grant)
         approval_allow_session(&play.policy, grant);
-    free(grant);
     return play.answer;
 }
 

@@ -179,12 +179,11 @@ void scene_exchange(struct screen *s, const char *question, const char *answer)
 
 void scene_exchange_long(struct screen *s, const char *question, const char *end)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&text, "word%d and so on; ", i);
     buf_addstr(&text, end);
     model_server_queue(server, &(struct reply){.text = text.data});
-    buf_release(&text);
     scene_ask(s, question, end);
 }
 
@@ -250,11 +249,10 @@ static void settle(struct screen *s)
 void scene_assert_truthful(struct screen *s)
 {
     settle(s);
-    char *before = mem_strdup(screen_text(s));
+    auto_free char *before = mem_strdup(screen_text(s));
     screen_ctrl(s, 'l');
     settle(s);
     assert_string_equal(screen_text(s), before);
-    free(before);
 }
 
 void scene_end(struct screen *s, int signal_number)

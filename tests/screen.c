@@ -202,7 +202,7 @@ static _Noreturn void become(const char *path, const char *const *argv, char *co
 static void start_child(struct screen *s, const char *const *argv, const char *directory)
 {
     int line[2];
-    char *path = realpath(argv[0], NULL);
+    auto_free char *path = realpath(argv[0], NULL);
     if (path == NULL)
         give_up(argv[0]);
     if (pipe(line) != 0 || fcntl(line[0], F_SETFD, FD_CLOEXEC) != 0 ||
@@ -219,7 +219,6 @@ static void start_child(struct screen *s, const char *const *argv, const char *d
     close(line[1]);
     s->life = line[0];
     free(environment);
-    free(path);
 }
 
 /* forkpty() in its parts, so that the settings are read before the program can change them. */
@@ -546,12 +545,11 @@ void screen_paste(struct screen *s, const char *text)
 {
     vterm_keyboard_start_paste(s->vt);
     answer_queries(s);
-    char *sent = mem_strdup(text);
+    auto_free char *sent = mem_strdup(text);
     for (char *p = sent; *p != '\0'; p++)
         if (*p == '\n')
             *p = '\r';
     screen_type(s, sent);
-    free(sent);
     vterm_keyboard_end_paste(s->vt);
     answer_queries(s);
 }
@@ -775,10 +773,9 @@ bool screen_wait(struct screen *s, bool (*holds)(struct screen *s, void *context
             break;
         (void)pump_until(s, until);
     }
-    struct buf why = BUF_INIT;
+    AUTO(buf_release) struct buf why = BUF_INIT;
     buf_addf(&why, "waited in vain for %s", what);
     screen_dump(s, why.data);
-    buf_release(&why);
     return false;
 }
 

@@ -1,4 +1,5 @@
 #include "tests/seen.h"
+#include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,20 +102,18 @@ static char *all_asked(void)
 
 static void check(const char *file, int line, const char *asked, const char *const *looks)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addstr(&text, "");
     const struct rows *rows = the_person->rows();
     for (size_t i = 0; i < rows->list.len; i++)
         buf_addf(&text, "%s\n", seen_row(rows, i));
     steps_check(file, line, &(struct scenery){text.data, the_person->entry_rows, asked}, looks);
-    buf_release(&text);
 }
 
 void seen_see(const char *file, int line, const char *const *looks)
 {
-    char *asked = all_asked();
+    auto_free char *asked = all_asked();
     check(file, line, asked, looks);
-    free(asked);
 }
 
 /* The effect that each key must have, where it matters. */
@@ -155,7 +154,7 @@ static const struct typist typist = {type_text, press_key};
 void seen_act(const char *file, int line, const char *const *keys_and_looks)
 {
     struct wanted w = {file, line, false, 0};
-    char *before = all_asked();
+    auto_free char *before = all_asked();
     steps_type(*keys_and_looks, &typist, &w);
     if (keys_and_looks[1]) {
         char *asked = all_asked();
@@ -164,7 +163,6 @@ void seen_act(const char *file, int line, const char *const *keys_and_looks)
               keys_and_looks + 1);
         free(asked);
     }
-    free(before);
 }
 
 void seen_lead_to(const char *file, int line, int result, const char *keys)
@@ -187,23 +185,20 @@ char *seen_transcript(struct transcript *t)
 
 void seen_transcript_is(struct transcript *t, const char *wanted)
 {
-    char *got = seen_transcript(t);
+    auto_free char *got = seen_transcript(t);
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 bool seen_transcript_has(struct transcript *t, const char *text)
 {
-    char *got = seen_transcript(t);
+    auto_free char *got = seen_transcript(t);
     bool found = strstr(got, text) != NULL;
-    free(got);
     return found;
 }
 
 void seen_transcript_check(const char *file, int line, struct transcript *t,
                            const char *const *looks)
 {
-    char *text = seen_transcript(t);
+    auto_free char *text = seen_transcript(t);
     steps_check(file, line, &(struct scenery){.rows = text}, looks);
-    free(text);
 }

@@ -17,10 +17,9 @@ int surface_setup(void **state)
     if (support_setup(NULL) != 0)
         return -1;
     server = model_server_start();
-    char *url = mem_printf("%s/v1", model_server_url(server));
+    auto_free char *url = mem_printf("%s/v1", model_server_url(server));
     setenv("OPENAI_BASE_URL", url, 1);
     setenv("OPENAI_API_KEY", "test-key", 1);
-    free(url);
     config = config_new();
     store_path = support_path("data/tiro.db");
     return 0;

@@ -66,8 +66,9 @@ TEST(a_failure_takes_the_message_back)
     PLAY({.failure = FAILURE_STATUS, .status = 401, .retry_after_ms = -1});
     assert_string_equal(play.trail.data, "run_started turn_started run_failed");
     assert_string_equal(play_last()->name, "AGENT_ERROR");
-    assert_string_equal(play_last()->text, "scripted failure; check the API key and its access to "
-                                           "this model");
+    assert_string_equal(play_last()->text,
+                        "scripted failure; check the API key and its access to "
+                        "this model");
     assert_int_equal(play.history.messages.len, 0);
     assert_string_equal(play.history.last_text, "hello");
 }

@@ -349,7 +349,7 @@ TEST(test_ids_that_repeat)
 {
     static const char *const ids[] = {"same", "call_1", "same", "same"};
     static const char *const kept[] = {"same", "call_1", "call_2", "call_3"};
-    struct buf raw = BUF_INIT;
+    AUTO(buf_release) struct buf raw = BUF_INIT;
     for (int n = 0; n < 4; n++)
         add_event(&raw, support_text(CALLS("{'index':%d,'id':'%s','function':"
                                            "{'name':'one','arguments':'{}'}}"),
@@ -359,7 +359,6 @@ TEST(test_ids_that_repeat)
     assert_int_equal(t.response.blocks.len, 4);
     for (size_t n = 0; n < 4; n++)
         assert_string_equal(block_at(n, BLOCK_TOOL_CALL)->id, kept[n]);
-    buf_release(&raw);
 }
 
 TEST(test_nameless_tool_call)
@@ -404,9 +403,8 @@ TEST(test_ollama)
 TEST(test_end_within_an_event)
 {
     static const char *const raws[API_COUNT] = {
-        [API_ANTHROPIC] =
-            ("data: {'type':'content_block_start','index':0,'content_block':"
-             "{'type':'text','text':'Half'}}\n\ndata: {'type':'mess"),
+        [API_ANTHROPIC] = ("data: {'type':'content_block_start','index':0,'content_block':"
+                           "{'type':'text','text':'Half'}}\n\ndata: {'type':'mess"),
         [API_OPENAI] = "data: {'choices':[{'delta':{'content':'Half'}}]}\n\ndata: {'cho",
         [API_OLLAMA] = "{'message':{'content':'Half'}}\n{'mess",
     };

@@ -85,9 +85,10 @@ TEST(who_asks_what_and_the_keys_are_shown)
     ask("1", "{}", "make check\n(in /work)");
     assert_int_equal(approval_height(&a, &keymap, 80), 4);
     draw(80, 4, NOW);
-    assert_string_equal(seen(80, 4, ARMED),
-                        " The model wants to run a command (run_command)\n make check\n (in /work)\n"
-                        " a allow once · s allow `make check …` for this session · d decline\n");
+    assert_string_equal(
+        seen(80, 4, ARMED),
+        " The model wants to run a command (run_command)\n make check\n (in /work)\n"
+        " a allow once · s allow `make check …` for this session · d decline\n");
     assert_string_equal(seen(40, 8, ARMED),
                         " The model wants to run a command (run_…\n make check\n (in /work)\n\n\n"
                         " a allow once\n s allow `make check …` for this session\n d decline\n");
@@ -252,11 +253,10 @@ TEST(keys_can_be_bound)
 
 static void ask_numbered(int count)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 1; i <= count; i++)
         buf_addf(&text, "%sline %d", i > 1 ? "\n" : "", i);
     ask("1", "{}", text.data);
-    buf_release(&text);
 }
 
 TEST(the_text_scrolls)
@@ -339,14 +339,13 @@ TEST(the_next_question_is_read_anew)
 
 static void ask_apart(const char *before, const char *what, int count, const char *behind)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addstr(&text, before);
     for (int i = 0; i < count; i++)
         buf_addstr(&text, what);
     buf_addstr(&text, behind);
     approval_forget(&a);
     ask("1", "{}", text.data);
-    buf_release(&text);
 }
 
 TEST(empty_lines_are_folded_into_a_rule)

@@ -1,6 +1,7 @@
 /* The bare text: rows as a terminal breaks them, and the part in view. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/clipboard.h"
@@ -9,11 +10,10 @@ static struct bare bare;
 
 static void show(const char *text, size_t at, int width, int height)
 {
-    struct buf source = BUF_INIT;
+    AUTO(buf_release) struct buf source = BUF_INIT;
     bare_release(&bare);
     buf_addstr(&source, text);
     bare_init(&bare, &source, at);
-    buf_release(&source);
     bare_resize(&bare, width, height);
 }
 

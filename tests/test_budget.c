@@ -128,17 +128,21 @@ TEST(the_end_says_which_limit_how_much_and_what_to_do)
         const char *text;
     } rows[] = {
         {BUDGET_TOKENS, 1000, 1234,
-         "[budget] max_tokens is used up: 1234 of 1000 tokens; raise the limit, or start a new session"},
+         "[budget] max_tokens is used up: 1234 of 1000 tokens; raise the limit, or start a new "
+         "session"},
         {BUDGET_DURATION, 60, 60.25,
          "[budget] max_duration is used up: 60.2 of 60.0 seconds; raise the limit, or start a new "
          "session"},
         {BUDGET_TURN_DURATION, 5, 5,
-         "[budget] max_turn_duration is used up: 5.0 of 5.0 seconds; raise the limit, or go on with the "
+         "[budget] max_turn_duration is used up: 5.0 of 5.0 seconds; raise the limit, or go on "
+         "with the "
          "next message"},
         {BUDGET_TOOL_CALLS, 3, 3,
-         "[budget] max_tool_calls is used up: 3 of 3 tool calls; raise the limit, or start a new session"},
+         "[budget] max_tool_calls is used up: 3 of 3 tool calls; raise the limit, or start a new "
+         "session"},
         {BUDGET_COST, 0.5, 0.5125,
-         "[budget] max_cost is used up: 0.5125 of 0.5000 USD; raise the limit, or start a new session"},
+         "[budget] max_cost is used up: 0.5125 of 0.5000 USD; raise the limit, or start a new "
+         "session"},
     };
     assert_int_equal(COUNT(rows), BUDGET_KIND_COUNT);
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -1,13 +1,15 @@
-/* Extracting facts from messages without a model. */
+/* The extract that replaces a summary, and the sections of a structured one. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "compact/extract.h"
 #include "compact/mode.h"
 #include "tests/conversation.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -78,7 +80,8 @@ static void talk(struct conversation *c, int messages)
 }
 
 BEFORE_ALL(read_settings);
-FIXTURE(setup, teardown);
+
+FIXTURES(extract, setup, teardown);
 
 TEST(check_10_the_timeline_has_both_ends)
 {
@@ -89,15 +92,6 @@ TEST(check_10_the_timeline_has_both_ends)
                    "- (4 messages omitted)\n"
                    "- assistant: message 7.\n- user: message 8.\n- assistant: message 9.\n"
                    "- user: message 10.\n- assistant: message 11.");
-}
-
-TEST(eight_messages_need_no_gap)
-{
-    struct conversation *c = *state;
-    talk(c, 8);
-    char *text = support_keep(extract(c));
-    assert_null(strstr(text, "omitted"));
-    assert_non_null(strstr(text, "message 3."));
 }
 
 TEST(sections_come_in_order)
@@ -144,8 +138,8 @@ TEST(tools_are_sorted_and_told_once)
 TEST(the_last_three_requests_are_cut)
 {
     struct conversation *c = *state;
-    struct buf expected = BUF_INIT;
-    struct buf request = BUF_INIT;
+    AUTO(buf_release) struct buf expected = BUF_INIT;
+    AUTO(buf_release) struct buf request = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addstr(&request, "é");
     conversation_add(c, ROLE_USER, "too old");
@@ -155,8 +149,6 @@ TEST(the_last_three_requests_are_cut)
     buf_addf(&expected, "- one line\n- x\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB\n- %.160s…",
              request.data);
     assert_section(c, "Last requests", expected.data);
-    buf_release(&request);
-    buf_release(&expected);
 }
 
 TEST(pending_work_is_found_by_its_words)
@@ -201,7 +193,7 @@ TEST(eight_paths_are_the_newest_sorted)
 TEST(current_work_is_the_last_answer)
 {
     struct conversation *c = *state;
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 300; i++)
         buf_addch(&answer, 'x');
     talk(c, 2);
@@ -209,7 +201,6 @@ TEST(current_work_is_the_last_answer)
     conversation_add(c, ROLE_ASSISTANT, NULL);
     conversation_call(c, "c", "grep", "{}");
     assert_section(c, "Current work", support_text("%.200s…", answer.data));
-    buf_release(&answer);
 }
 
 TEST(what_is_hostile_is_cleaned)
@@ -221,15 +212,6 @@ TEST(what_is_hostile_is_cleaned)
     assert_null(strchr(text, '\x1B'));
     assert_true(utf8_valid(text, strlen(text)));
     assert_null(strstr(text, "\xE2\x80\xAE"));
-}
-
-TEST(two_runs_give_the_same_bytes)
-{
-    struct conversation *c = *state;
-    struct dice d = {.state = 7};
-    conversation_random(c, &d, 30);
-    char *one = support_keep(extract(c)), *two = support_keep(extract(c));
-    assert_string_equal(one, two);
 }
 
 /* --- merging --------------------------------------------------------------------------------- */
@@ -254,16 +236,14 @@ TEST(merging_keeps_old_highlights_under_their_heading)
     compact_and_go_on(c, 100000, 1);
     char *text = support_keep(extract(c));
     char *earlier = section(text, "Earlier highlights");
-    assert_non_null(strstr(earlier, "### Timeline\n"));
-    assert_non_null(strstr(earlier, "- assistant: message 11."));
+    assert_says(earlier, "### Timeline\n", "- assistant: message 11.");
     assert_non_null(strstr(text, "22 earlier messages were dropped: 11 user, 11 assistant"));
     compact_and_go_on(c, 100000, 2);
     text = support_keep(extract(c));
     const char *heading = strstr(text, "## Earlier highlights");
     assert_non_null(heading);
     assert_null(strstr(heading + 1, "## Earlier highlights"));
-    assert_non_null(strstr(text, "- assistant: message 11."));
-    assert_non_null(strstr(text, "- assistant: round 1 message 9"));
+    assert_says(text, "- assistant: message 11.", "- assistant: round 1 message 9");
 }
 
 /* Each section occurs once, with the newest lines first. */
@@ -278,7 +258,8 @@ TEST(sections_are_merged_newest_first)
             c->messages.items[0].summary = true;
         }
         for (int turn = 8 * round - 7; turn <= 8 * round; turn++) {
-            conversation_add(c, ROLE_USER, support_text("request %d: read src/f%d.c next", turn, turn));
+            conversation_add(c, ROLE_USER,
+                             support_text("request %d: read src/f%d.c next", turn, turn));
             conversation_add(c, ROLE_ASSISTANT, support_text("answer %d.", turn));
         }
     }
@@ -287,8 +268,7 @@ TEST(sections_are_merged_newest_first)
     const char *requests = strstr(earlier, "### Last requests\n\n- request 32:");
     assert_non_null(requests);
     assert_non_null(strstr(requests, "- request 30: read src/f30.c next\n- request 24:"));
-    assert_non_null(strstr(earlier, "### Files\n\n- src/f32.c\n- src/f31.c\n"));
-    assert_non_null(strstr(earlier, "- src/f9.c\n"));
+    assert_says(earlier, "### Files\n\n- src/f32.c\n- src/f31.c\n", "- src/f9.c\n");
     const char *timeline = strstr(earlier, "### Timeline\n\n- user: request 1:");
     assert_non_null(timeline);
     assert_null(strstr(timeline + 1, "###"));
@@ -321,7 +301,7 @@ TEST(a_long_line_is_cut_at_grapheme_borders)
 {
     struct conversation *c = *state;
     static const char grapheme[] = "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB";
-    struct buf old = BUF_INIT;
+    AUTO(buf_release) struct buf old = BUF_INIT;
     while (old.len < 50000)
         buf_addstr(&old, grapheme);
     conversation_add(c, ROLE_USER, old.data);
@@ -341,5 +321,91 @@ TEST(a_long_line_is_cut_at_grapheme_borders)
         }
     }
     assert_in_range(graphemes * len, 15900, 16000);
-    buf_release(&old);
+}
+
+/* --- sections --- */
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void check(const char *text, const char *earlier, const char *expected)
+{
+    assert_string_equal(support_keep(sections_complete(text, earlier)), expected);
+}
+
+/* The prompt and the list of sections cannot be changed separately. */
+TEST(the_prompt_names_them_all)
+{
+    assert_int_equal(sections_count(embedded_text("prompts/compaction-structured.md")), SECTIONS);
+}
+
+TEST(headings_are_found_however_they_are_written)
+{
+    static const struct {
+        const char *text;
+        int count;
+    } cases[] = {
+        {"", 0},
+        {"A summary in plain words. Progress was made.", 0},
+        {"Goal\nTo sail.", 0},
+        {"## Goal\nTo sail.", 1},
+        {"# GOAL:\nTo sail.\n#### next steps ##\nOn.", 2},
+        {"**Goal**\nTo sail.\n**Next Steps:**\nOn.\nProgress:\nSome.", 3},
+        {"1. Goal\nTo sail.\n2. Constraints and Preferences\nNone.", 2},
+        {"## Goal\n## Goal\n## Goal", 1},
+        {"## Progress\n### Done\n### In Progress\n### Blocked", 1},
+        {"## Goal\nGoal:\n**Progress:**\nKey Decisions:", 1},  /* ## is what headings are here */
+        {"## Goal\n```\n## Progress\n```\n## Next Steps", 2},  /* a file that is quoted */
+        {"```markdown\n## Goal\nx\n## Progress\ny\n```\n", 2}, /* all of it in a fence */
+        {"Here is the summary:\n\n```markdown\n\n## Goal\nx\n## Progress\ny\n```\nIt is complete.",
+         2},
+        {"I looked at\n```\nmain.c\n```\nfirst.\n~~~\n# Goal\n```\n# Progress\n```\n~~~\nSo far.",
+         1},
+        {"So:\n```\n## Goal\nx\n## Progress", 2}, /* cut off */
+        {"## Goals\n## My Progress\n", 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (sections_count(cases[i].text) != cases[i].count)
+            fail_msg("%d sections in %s", sections_count(cases[i].text), cases[i].text);
+}
+
+TEST(sections_come_in_the_order_of_the_template)
+{
+    check(
+        "Here you are:\n\n## Next Steps\n\n1. Go on.\n\n\n## Goal\nTo sail.\n"
+        "## Progress\n### Done\n- rigged\n\n### Blocked\n(none)\n## Key Decisions\n\n"
+        "## Goal\nWest.\n",
+        NULL,
+        "## Goal\nTo sail.\nWest.\n\n## Constraints & Preferences\n(none)\n\n"
+        "## Progress\n### Done\n- rigged\n\n### Blocked\n(none)\n\n## Key Decisions\n(none)\n\n"
+        "## Relevant Files\n(none)\n\n## Next Steps\n1. Go on.\n\n## Critical Context\n(none)");
+}
+
+TEST(what_stands_around_a_fence_of_all_sections_is_left_out)
+{
+    char *text = support_keep(sections_complete(
+        "Here:\n```md\n## Goal\nSail.\n```\nls\n```\n## Critical Context\nKey 7.\n```\nBye.",
+        NULL));
+    assert_memory_equal(text, "## Goal\nSail.\n```\nls\n```\n\n## Con", 32);
+    assert_string_equal(strstr(text, "## Critical Context"), "## Critical Context\nKey 7.");
+}
+
+TEST(a_missing_section_is_the_earlier_one)
+{
+    static const char earlier[] =
+        "[Context compacted]\n\n## Goal\nOld goal.\n\n## Next Steps\nOld "
+        "steps.\n\n## Critical Context\nThe key is 7.";
+    check("## Goal\nNew goal.\n## Next Steps\n", earlier,
+          "## Goal\nNew goal.\n\n## Constraints & Preferences\n(none)\n\n## Progress\n(none)\n\n"
+          "## Key Decisions\n(none)\n\n## Relevant Files\n(none)\n\n## Next Steps\n(none)\n\n"
+          "## Critical Context\nThe key is 7.");
+}
+
+/* A complete summary stays unchanged; completing twice equals completing once. */
+TEST(completing_is_idempotent)
+{
+    char *once =
+        sections_complete("```\n## Progress\n```\ncode\n## Goal\n```\n## Goal\n```\n", "x");
+    assert_int_equal(sections_count(once), SECTIONS);
+    check(once, NULL, once);
+    free(once);
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "compact/compact.h"
 #include "tests/scripted_summary.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -109,6 +110,18 @@ static int teardown(void **state)
     free(t.last_draft_model);
     free(t.before);
     return 0;
+}
+
+static void anew(void)
+{
+    teardown(NULL);
+    setup(NULL);
+}
+
+static void script(const struct summary_act *acts, size_t count)
+{
+    t.script.acts = acts;
+    t.script.act_count = count;
 }
 
 static bool complete(void *context, const struct summariser *s, const struct request *request,
@@ -235,8 +248,7 @@ static void run(void)
 
 #define SCRIPT(...)                                                                                \
     static const struct summary_act acts[] = {__VA_ARGS__};                                        \
-    t.script.acts = acts;                                                                          \
-    t.script.act_count = COUNT(acts)
+    script(acts, COUNT(acts))
 
 #define USER(...)                                                                                  \
     static const struct word words[] = {__VA_ARGS__};                                              \
@@ -276,6 +288,19 @@ static void assert_done(void)
     assert_int_equal(t.out.result, COMPACT_DONE);
     assert_int_equal(t.commits, 1);
     assert_trail("started completed");
+}
+
+static void run_done(void)
+{
+    run();
+    assert_done();
+}
+
+static void run_failed(int result, const char *reason, const char *text)
+{
+    run();
+    assert_int_equal(t.out.result, result);
+    assert_failed(reason, text);
 }
 
 static char *message_at(size_t i)
@@ -331,8 +356,7 @@ TEST(a_summary_takes_the_place_of_old_turns)
     t.job.focus = "the sea";
     t.history.last_input = 777;
     int64_t estimate = t.history.estimate;
-    run();
-    assert_done();
+    run_done();
     const struct event *started = t.events.items[0], *done = last_event();
     assert_string_equal(started->compaction.mode, "handoff");
     assert_string_equal(started->compaction.stage, "summary");
@@ -381,19 +405,8 @@ TEST(the_events_that_went_are_named)
 {
     talk(2);
     int64_t second_turn = t.history.messages.items[2].seq;
-    run();
-    assert_done();
+    run_done();
     char *dropped = support_text("[[1,%d]]", (int)second_turn - 1);
-    assert_string_equal(last_event()->compaction.dropped, dropped);
-}
-
-TEST(the_last_event_that_went_is_the_newest)
-{
-    t.job.mode = &mode_llm_replace;
-    talk(2);
-    char *dropped = support_text("[[1,%d]]", (int)t.history.applied_seq);
-    run();
-    assert_done();
     assert_string_equal(last_event()->compaction.dropped, dropped);
 }
 
@@ -402,13 +415,11 @@ TEST(modes_without_a_model_ask_none)
     static const struct compact_mode *const modes[] = {&mode_recency_preserving,
                                                        &mode_deterministic};
     for (size_t i = 0; i < COUNT(modes); i++) {
-        teardown(state);
-        setup(state);
+        anew();
         t.modelless = true;
         t.job.mode = modes[i];
         talk(20);
-        run();
-        assert_done();
+        run_done();
         assert_int_equal(t.script.sent.len, 0);
         assert_null(t.events.items[0]->model);
         assert_null(last_event()->model);
@@ -417,38 +428,14 @@ TEST(modes_without_a_model_ask_none)
     }
 }
 
-TEST(llm_replace_leaves_the_summary_alone)
-{
-    SCRIPT({.text = "All of it."});
-    t.job.mode = &mode_llm_replace;
-    talk(3);
-    run();
-    assert_done();
-    assert_int_equal(t.history.messages.len, 1);
-    assert_message(0, COMPACT_PREFIX "\n\nAll of it.");
-}
-
 TEST(the_running_question_stays)
 {
     talk(3);
     t.job.mode = &mode_llm_replace;
     history_begin(&t.history, "the question");
-    run();
-    assert_done();
+    run_done();
     assert_int_equal(t.history.messages.len, 2);
     assert_message(1, "the question");
-}
-
-/* Check 8: recency_preserving on 10 messages, head 2, tail 2: 5 messages, and a mark of 6. */
-TEST(recency_preserving_marks_what_it_dropped)
-{
-    t.job.mode = &mode_recency_preserving;
-    t.job.limits.window = 440;
-    talk(5);
-    run();
-    assert_done();
-    assert_int_equal(t.history.messages.len, 5);
-    assert_non_null(strstr(last_event()->text, "6 earlier messages"));
 }
 
 /* --- micro ----------------------------------------------------------------------------------- */
@@ -458,8 +445,7 @@ TEST(short_results_are_enough)
     use_tool("read it", 60000);
     talk(2);
     t.settings.auto_threshold = 10000;
-    run();
-    assert_done();
+    run_done();
     assert_int_equal(t.script.sent.len, 0);
     assert_string_equal(t.events.items[0]->compaction.stage, "micro");
     assert_null(t.events.items[0]->model);
@@ -479,8 +465,7 @@ TEST(short_results_that_are_not_enough_are_not_kept)
 {
     use_tool("read it", 20000);
     talk(3);
-    run();
-    assert_done();
+    run_done();
     assert_int_equal(t.script.sent.len, 1);
     assert_string_equal(last_event()->compaction.stage, "summary");
     assert_true(strlen(sent_text(&t.script.sent.items[0], 2)) > 20000);
@@ -492,8 +477,7 @@ TEST(micro_alone_at_the_first_turn)
     history_begin(&t.history, "and now");
     t.job.micro_only = true;
     t.settings.auto_threshold = 10; /* any result is enough */
-    run();
-    assert_done();
+    run_done();
     assert_int_equal(t.script.sent.len, 0);
     t.job.micro_only = true;
     run();
@@ -521,8 +505,7 @@ TEST(a_summary_reads_whole_results)
                  {&mode_recency_preserving, "all that the tool said"},
                  {&mode_handoff, NULL}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        teardown(state);
-        setup(state);
+        anew();
         t.whole = cases[i].whole;
         t.settings.protect_tail_min = 20;
         use_tool("read it", 60000);
@@ -551,57 +534,31 @@ TEST(micro_must_do_where_the_mode_finds_nothing)
     t.settings.protect_tail_min = 20;
     t.settings.prune_chars = 1000000;
     t.settings.auto_threshold = 800;
-    run();
-    assert_done();
+    run_done();
     assert_string_equal(last_event()->compaction.stage, "micro");
 }
 
-TEST(micro_can_be_cancelled)
+/* A compaction by hand uses the mode even where micro would do, as does one after an overflow of an
+ * unknown window. */
+TEST(the_trigger_decides_whether_micro_may_do)
 {
-    use_tool("read it", 60000);
-    talk(2);
-    t.settings.auto_threshold = 10000;
-    t.cancel_in = 1;
-    run();
-    assert_int_equal(t.out.result, COMPACT_CANCELLED);
-    assert_failed("cancelled", "cancelled");
-    assert_int_equal(t.commits, 0);
-}
-
-/* A compaction by hand uses the mode even where micro would do. */
-TEST(by_hand_it_is_the_mode)
-{
-    t.settings.auto_threshold = 10000;
-    use_tool("read it", 60000);
-    talk(2);
-    t.job.trigger = TRIGGER_MANUAL;
-    run();
-    assert_done();
-    assert_string_equal(last_event()->compaction.stage, "summary");
-    assert_string_equal(last_event()->compaction.trigger, "manual");
-}
-
-TEST(after_an_overflow_of_an_unknown_window_micro_is_not_trusted)
-{
-    t.settings.auto_threshold = 10000;
-    use_tool("read it", 60000);
-    talk(2);
-    t.job.trigger = TRIGGER_OVERFLOW;
-    run();
-    assert_done();
-    assert_string_equal(last_event()->compaction.stage, "summary");
-}
-
-TEST(after_an_overflow_of_a_known_window_micro_may_do)
-{
-    t.settings.auto_threshold = 10000;
-    use_tool("read it", 60000);
-    talk(2);
-    t.job.trigger = TRIGGER_OVERFLOW;
-    t.job.limits.window = 16000;
-    run();
-    assert_done();
-    assert_string_equal(last_event()->compaction.stage, "micro");
+    static const struct {
+        enum compact_trigger trigger;
+        int64_t window;
+        const char *stage;
+    } cases[] = {{TRIGGER_MANUAL, 0, "summary"},
+                 {TRIGGER_OVERFLOW, 0, "summary"},
+                 {TRIGGER_OVERFLOW, 16000, "micro"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        anew();
+        t.settings.auto_threshold = 10000;
+        use_tool("read it", 60000);
+        talk(2);
+        t.job.trigger = cases[i].trigger;
+        t.job.limits.window = cases[i].window;
+        run_done();
+        assert_string_equal(last_event()->compaction.stage, cases[i].stage);
+    }
 }
 
 /* --- nothing to do --------------------------------------------------------------------------- */
@@ -641,25 +598,6 @@ TEST(all_kept_is_too_small)
     assert_int_equal(last_event()->compaction.failures, 0);
 }
 
-/* Short results bring it just below the threshold, and it would be time again at once. */
-TEST(short_results_that_free_too_little_are_not_enough)
-{
-    int64_t left = 0;
-    for (int i = 0; i < 2; i++) {
-        SCRIPT({.text = "What was done."});
-        use_tool("read it", 60000);
-        talk(5);
-        t.job.limits.window = 200000;
-        t.settings.auto_threshold = i == 0 ? 10000 : left + left / 20;
-        run();
-        assert_done();
-        assert_string_equal(last_event()->compaction.stage, i == 0 ? "micro" : "summary");
-        left = last_event()->compaction.tokens_after;
-        teardown(state);
-        setup(state);
-    }
-}
-
 TEST(what_frees_too_little_is_not_begun)
 {
     t.job.mode = &mode_structured;
@@ -678,24 +616,11 @@ TEST(what_frees_too_little_is_not_begun)
         t.settings.protect_tail_min = cases[i].tail_min;
         run();
         assert_int_equal(t.out.result, COMPACT_NOT_WORTH);
-        assert_non_null(strstr(t.out.error.text, "structured"));
-        assert_non_null(strstr(t.out.error.text, "protect_tail_min"));
+        assert_says(t.out.error.text, "structured", "protect_tail_min");
         assert_trail("");
         assert_untouched();
         assert_int_equal(t.script.sent.len, 0);
     }
-}
-
-TEST(by_hand_it_is_begun_all_the_same)
-{
-    SCRIPT({.text = "What was done."});
-    t.settings.recent_turns = 9;
-    talk(9);
-    t.settings.auto_threshold = 10 * t.history.estimate;
-    t.job.trigger = TRIGGER_MANUAL;
-    run();
-    assert_done();
-    assert_true(last_event()->compaction.tokens_after > t.history.estimate * 9 / 10);
 }
 
 TEST(tool_results_are_pruned_where_nothing_can_go)
@@ -704,8 +629,7 @@ TEST(tool_results_are_pruned_where_nothing_can_go)
     t.settings.protect_tail_min = 20;
     use_tool("read it", 3000);
     talk(2);
-    run();
-    assert_done();
+    run_done();
     assert_null(t.events.items[0]->model);
     assert_string_equal(t.events.items[0]->compaction.stage, "micro");
     assert_string_equal(last_event()->compaction.stage, "micro");
@@ -721,9 +645,7 @@ TEST(what_would_not_become_shorter_is_refused)
 {
     SCRIPT({.text = "A very long summary. ", .times = 500});
     talk(2);
-    run();
-    assert_int_equal(t.out.result, COMPACT_FAILED);
-    assert_failed("too_small", "would not become shorter");
+    run_failed(COMPACT_FAILED, "too_small", "would not become shorter");
     assert_string_equal(last_event()->name, "TOO_SMALL_TO_COMPACT");
     assert_int_equal(t.commits, 0);
     assert_int_equal(last_event()->usage.input, 100);
@@ -738,15 +660,11 @@ TEST(a_failed_summary_leaves_the_history_alone)
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_llm_replace};
     SCRIPT({.failure = FAILURE_STATUS, .why = "it is down", .input = 30, .output = 2});
     for (size_t i = 0; i < COUNT(modes); i++) {
-        teardown(state);
-        setup(state);
-        t.script.acts = acts;
-        t.script.act_count = COUNT(acts);
+        anew();
+        script(acts, COUNT(acts));
         t.job.mode = modes[i];
         talk(3);
-        run();
-        assert_int_equal(t.out.result, COMPACT_FAILED);
-        assert_failed("llm", "it is down");
+        run_failed(COMPACT_FAILED, "llm", "it is down");
         const struct event *failed = last_event();
         assert_string_equal(failed->compaction.mode, modes[i]->name);
         assert_string_equal(failed->model, "test/small");
@@ -777,22 +695,11 @@ TEST(failures_in_a_row_suspend_and_a_success_clears)
     assert_false(t.history.compaction.suspended);
 }
 
-TEST(an_empty_summary_fails)
-{
-    SCRIPT({.text = " \n"});
-    talk(3);
-    run();
-    assert_int_equal(t.out.result, COMPACT_FAILED);
-    assert_failed("empty_summary", "empty");
-}
-
 TEST(no_model_is_a_failure_with_its_reason)
 {
     talk(3);
     t.modelless = true;
-    run();
-    assert_int_equal(t.out.result, COMPACT_FAILED);
-    assert_failed("llm", "no key for the summary's provider");
+    run_failed(COMPACT_FAILED, "llm", "no key for the summary's provider");
     assert_null(t.events.items[0]->model);
     assert_int_equal(t.script.sent.len, 0);
 }
@@ -834,15 +741,6 @@ TEST(a_model_that_cannot_be_found_counts_as_itself)
     assert_true(compact_suspended(&t.history.compaction, "handoff", "test/small"));
 }
 
-TEST(a_budget_that_is_used_up_fails_without_a_call)
-{
-    talk(3);
-    t.script.calls_allowed = 0;
-    run();
-    assert_failed("llm", "the budget is used up");
-    assert_int_equal(t.script.sent.len, 0);
-}
-
 /* Check 9: structured with an empty summary equals recency_preserving, and is reported so; on the
  * second compaction the first summary reaches the summariser. */
 TEST(check_9_structured_falls_back_to_recency_preserving)
@@ -862,15 +760,12 @@ TEST(check_9_structured_falls_back_to_recency_preserving)
     char *expected = support_keep(history_text());
     char *marker = support_keep(mem_strdup(last_event()->text));
     for (size_t i = 0; i < COUNT(cases); i++) {
-        teardown(state);
-        setup(state);
-        t.script.acts = &cases[i].act;
-        t.script.act_count = 1;
+        anew();
+        script(&cases[i].act, 1);
         t.modelless = cases[i].modelless;
         t.job.mode = &mode_structured;
         talk(10);
-        run();
-        assert_done();
+        run_done();
         assert_string_equal(support_keep(history_text()), expected);
         assert_string_equal(last_event()->compaction.mode, "structured");
         assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
@@ -907,49 +802,13 @@ TEST(too_few_sections_are_asked_for_once_more)
     SCRIPT({.text = "## Goal\nTo sail."}, {.text = SECTIONS_OF("To sail on.")});
     t.job.mode = &mode_structured;
     talk(10);
-    run();
-    assert_done();
+    run_done();
     assert_int_equal(t.script.sent.len, 2);
     assert_null(strstr(sent_text(&t.script.sent.items[0], -1), "asked for this before"));
     assert_non_null(strstr(sent_text(&t.script.sent.items[1], -1), "asked for this before"));
     assert_string_equal(last_event()->compaction.effective_mode, "structured");
     assert_non_null(strstr(last_event()->text, "To sail on."));
     assert_int_equal(t.out.usage.input, 200);
-}
-
-/* The second attempt counts as a failure. */
-TEST(twice_too_few_sections_are_a_failure)
-{
-    SCRIPT({.text = "## Goal\nTo sail."}, {.text = "We sail."});
-    t.job.mode = &mode_structured;
-    talk(10);
-    run();
-    assert_done();
-    assert_int_equal(t.script.sent.len, 2);
-    assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
-    assert_non_null(strstr(last_event()->name, "0 of its 7 sections"));
-}
-
-TEST(check_9_the_first_summary_reaches_the_second)
-{
-    SCRIPT({.text = SECTIONS_OF("To sail.")}, {.text = SECTIONS_OF("To sail on.")});
-    t.job.mode = &mode_structured;
-    talk(10);
-    run();
-    assert_int_equal(t.out.result, COMPACT_DONE);
-    talk(10);
-    run();
-    assert_int_equal(t.out.result, COMPACT_DONE);
-    const struct sent_summary *sent = &t.script.sent.items[1];
-    bool found = false;
-    for (size_t i = 0; i + 1 < sent->messages.len; i++)
-        found = found || strstr(sent_text(sent, (int)i), "To sail.");
-    assert_true(found);
-    assert_non_null(strstr(sent_text(sent, -1), "from In Progress to Done"));
-    size_t summaries = 0;
-    for (size_t i = 0; i < t.history.messages.len; i++)
-        summaries += t.history.messages.items[i].summary;
-    assert_int_equal(summaries, 1);
 }
 
 /* The extract replaces the summary in any mode; the mode's cut stays. */
@@ -959,14 +818,11 @@ TEST(an_overflow_of_the_summary_is_answered_by_the_extract)
                                                        &mode_llm_replace};
     static const struct summary_act acts[] = {{.failure = FAILURE_OVERFLOW, .why = "9 tokens > 8"}};
     for (size_t i = 0; i < COUNT(modes); i++) {
-        teardown(state);
-        setup(state);
-        t.script.acts = acts;
-        t.script.act_count = COUNT(acts);
+        anew();
+        script(acts, COUNT(acts));
         t.job.mode = modes[i];
         talk(20);
-        run();
-        assert_done();
+        run_done();
         const struct event *done = last_event();
         assert_string_equal(done->compaction.mode, modes[i]->name);
         assert_string_equal(done->compaction.effective_mode, "deterministic");
@@ -981,28 +837,18 @@ TEST(an_overflow_of_the_summary_is_answered_by_the_extract)
 /* --- the store ------------------------------------------------------------------------------- */
 
 /* Check 7: memory refuses: the history still holds the first message, and no completed event. */
-TEST(check_7_a_memory_that_refuses_leaves_the_history_alone)
+TEST(check_7_a_memory_or_store_that_refuses_leaves_the_history_alone)
 {
-    talk(3);
-    t.commits_as = COMMIT_REFUSED_BY_MEMORY;
-    run();
-    assert_int_equal(t.out.result, COMPACT_FAILED);
-    assert_failed("memory_indexing", "not today");
-    assert_message(0, "t1");
-    assert_int_equal(t.commits, 1);
-    assert_int_equal(last_event()->compaction.failures, 1);
-    assert_int_equal(last_event()->usage.input, 100);
-}
-
-TEST(a_store_that_fails_leaves_the_history_alone)
-{
-    talk(3);
-    t.commits_as = COMMIT_FAILED;
-    run();
-    assert_int_equal(t.out.result, COMPACT_FAILED);
-    assert_failed("store", "not today");
-    assert_int_equal(t.out.error.code, ERR_SESSION_STORE_ERROR);
-    assert_int_equal(t.commits, 1);
+    for (int memory = 0; memory < 2; memory++) {
+        anew();
+        talk(3);
+        t.commits_as = memory ? COMMIT_REFUSED_BY_MEMORY : COMMIT_FAILED;
+        run_failed(COMPACT_FAILED, memory ? "memory_indexing" : "store", "not today");
+        assert_message(0, "t1");
+        assert_int_equal(t.commits, 1);
+        assert_int_equal(last_event()->compaction.failures, 1);
+        assert_int_equal(last_event()->usage.input, 100);
+    }
 }
 
 TEST(a_lost_record_ends_it)
@@ -1013,10 +859,8 @@ TEST(a_lost_record_ends_it)
     } cases[] = {{EVENT_COMPACTION_STARTED, 0}, {EVENT_COMPACTION_FAILED, 1}};
     static const struct summary_act acts[] = {{.text = ""}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        teardown(state);
-        setup(state);
-        t.script.acts = acts;
-        t.script.act_count = 1;
+        anew();
+        script(acts, 1);
         t.lost_at = cases[i].at;
         talk(3);
         run();
@@ -1029,29 +873,6 @@ TEST(a_lost_record_ends_it)
 }
 
 /* --- cancelling ------------------------------------------------------------------------------ */
-
-TEST(it_can_be_cancelled_at_every_delta)
-{
-    static const struct summary_act acts[] = {{.text = "Some long words.", .piece = 2}};
-    static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured};
-    for (size_t i = 0; i < COUNT(modes); i++)
-        for (size_t at = 1; at <= 8; at++) {
-            teardown(state);
-            setup(state);
-            t.script.acts = acts;
-            t.script.act_count = 1;
-            t.script.stop_at = at;
-            t.job.mode = modes[i];
-            talk(10);
-            run();
-            assert_int_equal(t.out.result, COMPACT_CANCELLED);
-            assert_failed("cancelled", "cancelled");
-            assert_int_equal(t.out.error.code, ERR_INTERRUPTED);
-            assert_int_equal(last_event()->compaction.failures, 0);
-            assert_int_equal(t.commits, 0);
-            assert_int_equal(t.script.deltas, at);
-        }
-}
 
 /* The provider need not hear of it: the ladder asks at each delta itself. */
 TEST(it_asks_at_every_delta)
@@ -1072,8 +893,7 @@ TEST(it_can_be_cancelled_wherever_it_asks)
     for (size_t mode = 0; compact_modes[mode]; mode++) {
         size_t asked = 1;
         for (size_t at = 1; at <= asked; at++) {
-            teardown(state);
-            setup(state);
+            anew();
             t.cancel_in = at;
             t.job.mode = compact_modes[mode];
             t.words = words;
@@ -1092,16 +912,6 @@ TEST(it_can_be_cancelled_wherever_it_asks)
     }
 }
 
-TEST(an_interrupt_while_the_draft_waits_cancels)
-{
-    USER({DRAFT_COMMIT, NULL});
-    t.cancel_in_review = true;
-    talk(3);
-    run();
-    assert_int_equal(t.out.result, COMPACT_CANCELLED);
-    assert_failed("cancelled", "cancelled");
-}
-
 /* --- the draft ------------------------------------------------------------------------------- */
 
 TEST(a_draft_is_shown_and_committed_as_it_is)
@@ -1109,8 +919,7 @@ TEST(a_draft_is_shown_and_committed_as_it_is)
     SCRIPT({.text = "A draft."});
     USER({DRAFT_COMMIT, NULL});
     talk(3);
-    run();
-    assert_done();
+    run_done();
     assert_true(t.events.items[0]->flag);
     assert_string_equal(t.last_draft, "A draft.");
     assert_string_equal(t.last_draft_mode, "handoff");
@@ -1124,21 +933,10 @@ TEST(the_users_words_are_committed)
 {
     USER({DRAFT_COMMIT, "  My own\x1B[31m words.\n"});
     talk(3);
-    run();
-    assert_done();
+    run_done();
     assert_true(last_event()->flag);
     assert_string_equal(last_event()->text, "My own\xE2\x90\x9B[31m words.");
     assert_message(0, COMPACT_PREFIX "\n\nMy own\xE2\x90\x9B[31m words.");
-}
-
-TEST(the_same_words_are_no_change)
-{
-    SCRIPT({.text = "A draft."});
-    USER({DRAFT_COMMIT, "A draft.\n"});
-    talk(3);
-    run();
-    assert_done();
-    assert_false(last_event()->flag);
 }
 
 TEST(a_refused_draft_is_no_failure_that_counts)
@@ -1146,15 +944,12 @@ TEST(a_refused_draft_is_no_failure_that_counts)
     static const struct word no[] = {{DRAFT_REFUSE, NULL}}, blank[] = {{DRAFT_COMMIT, " \n"}};
     static const struct word *const cases[] = {no, blank};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        teardown(state);
-        setup(state);
+        anew();
         t.words = cases[i];
         t.word_count = 1;
         t.job.preview = true;
         talk(3);
-        run();
-        assert_int_equal(t.out.result, COMPACT_CANCELLED);
-        assert_failed("cancelled", "cancelled");
+        run_failed(COMPACT_CANCELLED, "cancelled", "cancelled");
         assert_int_equal(last_event()->compaction.failures, 0);
         assert_int_equal(last_event()->usage.input, 100);
         assert_int_equal(t.commits, 0);
@@ -1167,71 +962,25 @@ TEST(a_draft_is_made_again_as_often_as_wanted)
     USER({DRAFT_AGAIN, "the anchor"}, {DRAFT_AGAIN, NULL}, {DRAFT_COMMIT, NULL});
     t.job.focus = "the sails";
     talk(3);
-    run();
-    assert_done();
+    run_done();
     assert_int_equal(t.drafts, 3);
     assert_int_equal(t.script.sent.len, 3);
     assert_string_equal(t.last_draft, "Draft three.");
     const char *second = sent_text(&t.script.sent.items[1], -1);
     const char *third = sent_text(&t.script.sent.items[2], -1);
     assert_null(strstr(sent_text(&t.script.sent.items[0], -1), "Draft"));
-    assert_non_null(strstr(second, "Draft one."));
-    assert_non_null(strstr(second, "the sails\nthe anchor"));
-    assert_non_null(strstr(third, "Draft two."));
-    assert_null(strstr(third, "Draft one."));
-    assert_non_null(strstr(third, "the anchor"));
+    assert_says(second, "Draft one.", "the sails\nthe anchor");
+    assert_says(third, "Draft two.", "!Draft one.", "the anchor");
     assert_int_equal(last_event()->usage.input, 300);
     assert_string_equal(last_event()->text, "Draft three.");
-}
-
-TEST(a_draft_that_cannot_be_made_again_falls_back_or_fails)
-{
-    static const struct summary_act acts[] = {{.text = SECTIONS_OF("Draft one.")},
-                                              {.failure = FAILURE_CUT}};
-    static const struct word words[] = {
-        {DRAFT_AGAIN, "more"}, {DRAFT_AGAIN, "more"}, {DRAFT_COMMIT, NULL}};
-    static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured};
-    for (size_t i = 0; i < COUNT(modes); i++) {
-        teardown(state);
-        setup(state);
-        t.script.acts = acts;
-        t.script.act_count = COUNT(acts);
-        t.words = words;
-        t.word_count = COUNT(words);
-        t.job.preview = true;
-        t.job.mode = modes[i];
-        talk(10);
-        run();
-        assert_int_equal(t.script.sent.len, 2);
-        if (modes[i] == &mode_handoff) {
-            assert_failed("llm", "it failed");
-            continue;
-        }
-        assert_done();
-        assert_int_equal(t.drafts, 3);
-        assert_string_equal(t.last_draft_mode, "recency_preserving");
-        assert_null(t.last_draft_model);
-        assert_non_null(strstr(last_event()->name, "it failed"));
-    }
 }
 
 TEST(without_a_user_drafts_are_committed)
 {
     talk(3);
     t.job.preview = true;
-    run();
-    assert_done();
+    run_done();
     assert_false(t.events.items[0]->flag);
-}
-
-TEST(without_preview_nobody_is_asked)
-{
-    USER({DRAFT_REFUSE, NULL});
-    t.job.preview = false;
-    talk(3);
-    run();
-    assert_done();
-    assert_int_equal(t.drafts, 0);
 }
 
 /* --- time ------------------------------------------------------------------------------------ */
@@ -1248,8 +997,7 @@ TEST(the_users_time_is_not_the_attempts)
     run();
     int64_t alone = last_event()->number;
     clock_replace(NULL, NULL);
-    teardown(state);
-    setup(state);
+    anew();
     USER({DRAFT_COMMIT, NULL});
     talk(3);
     clock_replace(NULL, ticking);
@@ -1266,13 +1014,6 @@ static void too_long_for(int64_t window, enum compact_trigger trigger)
     t.job.must_fit = true;
     t.job.trigger = trigger;
     t.job.limits.window = window;
-}
-
-static void assert_hopeless(void)
-{
-    assert_int_equal(t.out.result, COMPACT_NOTHING);
-    assert_failed("too_small", "unpin");
-    assert_int_equal(t.script.sent.len, 0);
 }
 
 /* No model is asked and all messages stay. The reason is told once, until something changes. */
@@ -1310,8 +1051,7 @@ TEST(a_body_with_too_many_bytes_is_made_to_fit)
         int64_t most;                  /* percent of the history that may stay */
     } cases[] = {{100, 50, 25}, {100, 90, 45}, {1000, 500, 25}, {0, 20, 10}, {100, 200, 50}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        teardown(NULL);
-        setup(NULL);
+        anew();
         t.settings.recent_turns = 30;
         t.settings.auto_threshold = 1000000;
         talk(40);
@@ -1319,8 +1059,7 @@ TEST(a_body_with_too_many_bytes_is_made_to_fit)
         too_long_for(0, TRIGGER_OVERFLOW);
         t.job.body_bytes = bytes * cases[i].body_bytes / 100;
         t.job.limits.max_bytes = bytes * cases[i].max_bytes / 100;
-        run();
-        assert_done();
+        run_done();
         int64_t kept = t.history.estimate - message_estimate_tokens(&t.history.messages.items[0]);
         assert_in_range(kept, 1, bytes / 4 * cases[i].most / 100);
     }
@@ -1333,25 +1072,6 @@ static void ask_too_much(void)
     ev->text = padded("look at this", 8000);
     history_apply(&t.history, ev);
     event_free(ev);
-}
-
-TEST(a_message_beyond_the_limit_of_bytes_is_hopeless)
-{
-    talk(2);
-    ask_too_much();
-    too_long_for(0, TRIGGER_OVERFLOW);
-    t.job.limits.max_bytes = 6000;
-    run();
-    assert_hopeless();
-}
-
-TEST(nothing_goes_for_a_question_beyond_the_window)
-{
-    talk(2);
-    ask_too_much();
-    too_long_for(1500, TRIGGER_REQUEST);
-    run();
-    assert_hopeless();
 }
 
 /* The request alone exceeds the threshold, and will be taken back with its turn. */
@@ -1367,13 +1087,25 @@ TEST(nor_at_the_threshold)
     assert_untouched();
 }
 
-TEST(nothing_goes_for_tools_beyond_the_window)
+TEST(nothing_goes_for_what_is_beyond_the_limits_by_itself)
 {
-    talk(2);
-    t.job.overhead = 1500;
-    too_long_for(1500, TRIGGER_REQUEST);
-    run();
-    assert_hopeless();
+    static const struct {
+        enum compact_trigger trigger;
+        int64_t overhead, window, bytes;
+    } cases[] = {{TRIGGER_OVERFLOW, 0, 0, 6000},
+                 {TRIGGER_REQUEST, 0, 1500, 0},
+                 {TRIGGER_REQUEST, 1500, 1500, 0}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        anew();
+        talk(2);
+        if (cases[i].overhead == 0)
+            ask_too_much();
+        t.job.overhead = cases[i].overhead;
+        t.job.limits.max_bytes = cases[i].bytes;
+        too_long_for(cases[i].window, cases[i].trigger);
+        run_failed(COMPACT_NOTHING, "too_small", "unpin");
+        assert_int_equal(t.script.sent.len, 0);
+    }
 }
 
 /* The history is too long as well, so an ordinary compaction runs. */
@@ -1383,7 +1115,6 @@ TEST(at_the_threshold_it_is_an_ordinary_one)
     talk(3);
     t.job.overhead = 1500;
     too_long_for(1500, TRIGGER_ESTIMATE);
-    run();
-    assert_done();
+    run_done();
     assert_message(1, "t3");
 }

@@ -117,7 +117,7 @@ static void assert_goes(const struct compact_mode *mode, const char *expected)
 {
     struct compact_input in = input();
     struct compact_plan plan;
-    struct buf gone = BUF_INIT;
+    AUTO(buf_release) struct buf gone = BUF_INIT;
     bool any = compact_plan_make(mode, &in, &plan);
     for (size_t i = 0; i < plan.fates.len; i++)
         if (plan.fates.items[i] == FATE_GOES)
@@ -126,7 +126,6 @@ static void assert_goes(const struct compact_mode *mode, const char *expected)
     assert_int_equal(plan.gone > 0, *expected != '\0');
     assert_int_equal(plan.fates.len, in.count);
     assert_true(any);
-    buf_release(&gone);
     compact_plan_release(&plan);
 }
 
@@ -491,30 +490,6 @@ static char *result_after(const struct rebuild *r, size_t i)
     return text;
 }
 
-TEST(where_all_is_kept_results_are_pruned)
-{
-    static const struct {
-        const char *scene;
-        int prune_chars;
-        const char *left;
-    } cases[] = {{"u:t1 a:[c] t:(c=x*201) u:t2 a:a2", 200, "[tool result of 201 bytes left out]"},
-                 {"u:t1 a:[c] t:(c=é*400) u:t2 a:a2", 199, "[tool result of 400 bytes left out]"},
-                 {"u^:t1 a^:[c] t:(c=x*2000) >u:now", 200, "[tool result of 2000 bytes left out]"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct compact_plan plan;
-        struct rebuild r;
-        scene(cases[i].scene);
-        p->s.prune_chars = cases[i].prune_chars;
-        struct compact_input in = input();
-        assert_true(compact_plan_make(&mode_recency_preserving, &in, &plan));
-        assert_int_equal(plan.gone, 0);
-        compact_plan_rebuild(&mode_recency_preserving, &in, &plan, NULL, &r);
-        assert_string_equal(result_after(&r, 2), cases[i].left);
-        rebuild_release(&r);
-        compact_plan_release(&plan);
-    }
-}
-
 /* Once is enough. */
 TEST(what_was_pruned_is_not_pruned_again)
 {
@@ -542,20 +517,6 @@ TEST(micro_keeps_the_first_bytes)
                         support_text("%s\n[cut: the first 999 of 10002 bytes]",
                                      text_of("e\xCC\x81*999", strlen("e\xCC\x81*999"))));
     rebuild_release(&r);
-}
-
-TEST(micro_leaves_what_is_short_enough_and_the_running_turn)
-{
-    static const char *const scenes[] = {"u:t1 a:[c] t:(c=x*10000) u:t2 a:a2",
-                                         "u:t1 a:a1 >u:t2 a:[c] t:(c=x*20000)"};
-    for (size_t i = 0; i < 2; i++) {
-        scene(scenes[i]);
-        struct compact_input in = input();
-        struct rebuild r;
-        assert_false(compact_micro_useful(&in));
-        assert_false(compact_micro(&in, &r));
-        assert_int_equal(r.parts.len, 0);
-    }
 }
 
 TEST(micro_is_enough_at_the_target_and_below_the_threshold)

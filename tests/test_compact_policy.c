@@ -1,13 +1,16 @@
-/* Conditions for compacting a history: tables of counters, and [compaction] as numbers. */
+/* When to compact: settings, the decision, the breaker, and what a compaction would free. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "compact/mode.h"
 #include "compact/policy.h"
 #include "config/keys.h"
+#include "tests/conversation.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -110,7 +113,7 @@ TEST(what_is_out_of_bounds_is_clamped_and_told)
         struct compact_settings s;
         struct compact_warnings w;
         struct config *config = config_new();
-        struct buf told = BUF_INIT;
+        AUTO(buf_release) struct buf told = BUF_INIT;
         assert_true(config_set(config, CONFIG_COMPACTION_PERCENT, rows[i].percent, NULL));
         assert_true(config_set(config, CONFIG_COMPACTION_TAIL_RATIO, rows[i].ratio, NULL));
         compact_settings_read(&s, config, &w);
@@ -119,33 +122,8 @@ TEST(what_is_out_of_bounds_is_clamped_and_told)
         for (int k = 0; k < w.count; k++)
             buf_addf(&told, "%s\n", w.text[k]);
         assert_string_equal(told.data, rows[i].warnings);
-        buf_release(&told);
         config_free(config);
     }
-}
-
-TEST(modes_have_the_names_of_the_configuration)
-{
-    static const char *const names[] = {
-#define X(id, name, keeps_ends, help) name,
-#define N_(text) text
-        COMPACTION_MODES(X)
-#undef N_
-#undef X
-    };
-    struct buf choices = BUF_INIT;
-    for (size_t i = 0; i < COUNT(names); i++) {
-        assert_non_null(compact_modes[i]);
-        assert_string_equal(compact_modes[i]->name, names[i]);
-        assert_ptr_equal(compact_mode_find(names[i]), compact_modes[i]);
-        buf_addf(&choices, "%s%s", i > 0 ? " " : "", names[i]);
-    }
-    assert_null(compact_modes[COUNT(names)]);
-    assert_string_equal(config_key_info(CONFIG_COMPACTION_MODE)->choices, choices.data);
-    assert_null(compact_mode_find("hand"));
-    assert_null(compact_mode_find(NULL));
-    assert_ptr_equal(mode_structured.fallback, &mode_recency_preserving);
-    buf_release(&choices);
 }
 
 /* --- thresholds ------------------------------------------------------------------------------ */
@@ -160,8 +138,8 @@ TEST(the_lower_threshold_holds)
         {104096, 0, 100000, 95000},
         {104096, 8192, 100000, 95000}, /* the summary is shorter than the model's limit */
         {102000, 2000, 100000, 95000}, /* the model's limit is shorter */
-        {32768, 0, 28672, 27238}, /* an eighth is as long as the summary */
-        {8192, 0, 7168, 6809},    /* an eighth is shorter */
+        {32768, 0, 28672, 27238},      /* an eighth is as long as the summary */
+        {8192, 0, 7168, 6809},         /* an eighth is shorter */
         {6144, 0, 5376, 5107},
         {4096, 0, 3584, 3404},
         {4096, 100, 3996, 3796},
@@ -251,7 +229,10 @@ static const struct row rows[] = {
      {.boundary = 5, .last_attempt = 5, .last_input = 200000},
      {.trigger = NONE}},
     {"no longer", 0, {.boundary = 8, .last_attempt = 5, .last_input = 200000}, {.trigger = INPUT}},
-    {"after one at 0", 0, {.boundary = 3, .last_attempt = 0, .last_input = 200000}, {.trigger = INPUT}},
+    {"after one at 0",
+     0,
+     {.boundary = 3, .last_attempt = 0, .last_input = 200000},
+     {.trigger = INPUT}},
     {"soon after one at 0",
      0,
      {.boundary = 2, .last_attempt = 0, .last_input = 200000},
@@ -304,7 +285,11 @@ static const struct row rows[] = {
      {.trigger = NONE}},
     {"suspended, micro",
      0,
-     {.boundary = 0, .last_input = 200000, .suspended = true, .micro_useful = true, .last_attempt = -1},
+     {.boundary = 0,
+      .last_input = 200000,
+      .suspended = true,
+      .micro_useful = true,
+      .last_attempt = -1},
      {.trigger = NONE}},
 };
 
@@ -329,12 +314,9 @@ TEST(bytes_trigger_at_four_fifths_of_their_limit)
         int boundary, last_attempt;
         enum compact_trigger trigger;
     } cases[] = {
-        {10000, 1999, 5, -1, TRIGGER_NONE},
-        {10000, 2000, 5, -1, TRIGGER_REQUEST},
-        {10000, 2500, 5, -1, TRIGGER_REQUEST},
-        {10000, 2501, 5, -1, TRIGGER_REQUEST},
-        {10000, 2000, 0, -1, TRIGGER_NONE},
-        {10000, 2000, 5, 4, TRIGGER_NONE},
+        {10000, 1999, 5, -1, TRIGGER_NONE},    {10000, 2000, 5, -1, TRIGGER_REQUEST},
+        {10000, 2500, 5, -1, TRIGGER_REQUEST}, {10000, 2501, 5, -1, TRIGGER_REQUEST},
+        {10000, 2000, 0, -1, TRIGGER_NONE},    {10000, 2000, 5, 4, TRIGGER_NONE},
         {10000, 2501, 5, 4, TRIGGER_REQUEST}, /* past the guard */
         {0, 2501, 5, -1, TRIGGER_NONE},
     };
@@ -349,34 +331,6 @@ TEST(bytes_trigger_at_four_fifths_of_their_limit)
         if (d.trigger != cases[i].trigger || d.must_fit != (d.trigger == TRIGGER_REQUEST))
             fail_msg("case %zu: %s", i, compact_trigger_name(d.trigger));
     }
-}
-
-TEST(check_1_boundary_0_makes_no_summary_boundary_1_compacts)
-{
-    struct compact_settings s = defaults();
-    struct compact_limits l = {.window = 0};
-    struct compact_counters c = {.boundary = 0, .last_input = 200000, .last_attempt = -1};
-    assert_int_equal(compact_decide(&s, &l, &c).trigger, TRIGGER_NONE);
-    c.boundary = 1;
-    assert_int_equal(compact_decide(&s, &l, &c).trigger, TRIGGER_INPUT_TOKENS);
-}
-
-TEST(no_turns_between_is_no_guard)
-{
-    struct compact_settings s = defaults();
-    struct compact_limits l = {.window = 0};
-    struct compact_counters c = {.boundary = 5, .last_attempt = 5, .last_input = 200000};
-    s.min_turns = 0;
-    assert_int_equal(compact_decide(&s, &l, &c).trigger, TRIGGER_INPUT_TOKENS);
-}
-
-TEST(triggers_have_the_names_of_the_events)
-{
-    assert_string_equal(compact_trigger_name(TRIGGER_INPUT_TOKENS), "input_tokens");
-    assert_string_equal(compact_trigger_name(TRIGGER_ESTIMATE), "estimate");
-    assert_string_equal(compact_trigger_name(TRIGGER_REQUEST), "request");
-    assert_string_equal(compact_trigger_name(TRIGGER_OVERFLOW), "overflow");
-    assert_string_equal(compact_trigger_name(TRIGGER_MANUAL), "manual");
 }
 
 /* --- the breaker ----------------------------------------------------------------------------- */
@@ -453,4 +407,217 @@ TEST(failures_are_counted)
     }
     struct compaction_state never = {.last_attempt = -1};
     assert_int_equal(compact_count_failure(&s, &never, "handoff", "m", "llm", true).failures, 1);
+}
+
+/* --- the prospect --- */
+
+static struct place {
+    struct conversation c;
+    struct compact_settings s;
+    struct compact_limits limits;
+} p;
+
+static int setup(void **state)
+{
+    (void)state;
+    struct compact_warnings w;
+    struct config *config = config_new();
+    p = (struct place){.limits = {.window = 0}};
+    compact_settings_read(&p.s, config, &w);
+    config_free(config);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    conversation_release(&p.c);
+    return 0;
+}
+
+/* --- worth or not ---------------------------------------------------------------------------- */
+
+FIXTURES(prospect, setup, teardown);
+
+TEST(the_table_holds)
+{
+    static const struct {
+        const char *what;
+        int64_t window;
+        struct compact_prospect p;
+        bool expected;
+    } cases[] = {
+        {"a tenth below", 0, {.before = 100000, .after = 90000, .for_history = true}, true},
+        {"less", 0, {.before = 100000, .after = 90001, .for_history = true}, false},
+        {"a third, but not below",
+         0,
+         {.before = 150000, .after = 99000, .for_history = true},
+         false},
+        {"the server counted more", 0, {.before = 500, .after = 450, .for_history = true}, true},
+        {"less than a tenth of it", 0, {.before = 500, .after = 451, .for_history = true}, false},
+        {"nothing", 0, {.before = 100000, .after = 100000, .for_history = true}, false},
+        {"a wide window", 1000000, {.before = 195007, .after = 191505, .for_history = true}, false},
+        /* A window of 1,000 has 875 for requests, and their threshold is 831. */
+        {"a request",
+         1000,
+         {.before = 490, .after = 248, .overhead = 500, .for_request = true},
+         true},
+        {"less of it",
+         1000,
+         {.before = 490, .after = 249, .overhead = 500, .for_request = true},
+         false},
+        {"from beyond the window",
+         1000,
+         {.before = 500, .after = 499, .overhead = 500, .for_request = true},
+         true},
+        {"still beyond it",
+         1000,
+         {.before = 600, .after = 500, .overhead = 500, .for_request = true},
+         false},
+        {"for the history although the request is beyond",
+         1000,
+         {.before = 900, .after = 500, .overhead = 500, .for_history = true, .for_request = true},
+         true},
+        {"for the request although the history stays long",
+         1000,
+         {.before = 900, .after = 740, .overhead = 1, .for_history = true, .for_request = true},
+         true},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct compact_limits l = {.window = cases[i].window};
+        if (compact_is_worth(&p.s, &l, &cases[i].p) != cases[i].expected)
+            fail_msg("%s", cases[i].what);
+    }
+}
+
+/* --- the remaining history ------------------------------------------------------------------- */
+
+static char *words(size_t bytes)
+{
+    char *text = mem_alloc(bytes + 1);
+    memset(text, 'w', bytes);
+    text[bytes] = '\0';
+    return support_keep(text);
+}
+
+/* Adds this number of turns with messages of this number of bytes. */
+static void talk(int turns, size_t bytes)
+{
+    char *text = words(bytes);
+    for (int i = 0; i < turns; i++) {
+        conversation_add(&p.c, ROLE_USER, text);
+        conversation_add(&p.c, ROLE_ASSISTANT, text);
+    }
+}
+
+static struct compact_input input(void)
+{
+    return conversation_input(&p.c, &p.s, compact_threshold(&p.s, &p.limits));
+}
+
+static int64_t tokens_from(size_t first)
+{
+    int64_t tokens = 0;
+    for (size_t i = first; i < p.c.estimates.len; i++)
+        tokens += p.c.estimates.items[i];
+    return tokens;
+}
+
+static int64_t foreseen(const struct compact_mode *mode)
+{
+    struct compact_input in = input();
+    struct compact_plan plan;
+    int64_t tokens = tokens_from(0);
+    if (compact_plan_make(mode, &in, &plan))
+        tokens = compact_tokens_after(mode, &in, &plan);
+    compact_plan_release(&plan);
+    return tokens;
+}
+
+TEST(a_wide_window_keeps_no_wider_tail)
+{
+    p.limits.window = 1000000;
+    p.s.protect_tail_min = 2;
+    p.s.protect_head = 0;
+    talk(30, 8000);
+    int64_t after = foreseen(&mode_structured);
+    assert_true(after > 15000);
+    assert_true(after <= 20000 + 30); /* a fifth of 100,000, and a mark */
+    assert_true(foreseen(&mode_recency_preserving) <= 20000 + 100);
+}
+
+TEST(a_new_summary_counts_as_the_one_before)
+{
+    p.s.recent_turns = 1;
+    talk(3, 400);
+    int64_t last_turn = tokens_from(4);
+    assert_in_range(foreseen(&mode_handoff), last_turn + 10, last_turn + 30);
+    char *text = words(4000);
+    conversation_release(&p.c);
+    conversation_add(&p.c, ROLE_USER, text);
+    vec_last(&p.c.messages).summary = true;
+    talk(3, 400);
+    conversation_weigh(&p.c);
+    last_turn = tokens_from(5);
+    assert_in_range(foreseen(&mode_handoff), last_turn + 1000, last_turn + 1040);
+}
+
+TEST(what_the_program_writes_is_counted_as_it_is)
+{
+    struct compact_input in;
+    struct compact_plan plan;
+    struct rebuild r;
+    talk(12, 400);
+    in = input();
+    assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
+    char *text = support_keep(mode_deterministic.text(&in, &plan));
+    compact_plan_rebuild(&mode_deterministic, &in, &plan, text, &r);
+    assert_int_equal(compact_tokens_after(&mode_deterministic, &in, &plan),
+                     rebuild_estimate(&r, in.estimates));
+    rebuild_release(&r);
+    compact_plan_release(&plan);
+}
+
+/* --- the key that helps ---------------------------------------------------------------------- */
+
+static void assert_obstacle(const struct compact_mode *mode, bool for_request, const char *expected)
+{
+    struct compact_input in = input();
+    const struct compact_prospect as_it_is = {.before = tokens_from(0),
+                                              .after = tokens_from(0),
+                                              .for_history = !for_request,
+                                              .for_request = for_request};
+    char *text = support_keep(compact_why_not_worth(mode, &in, &p.limits, &as_it_is));
+    if (!strstr(text, expected))
+        fail_msg("\"%s\" is not in \"%s\"", expected, text);
+    assert_true(strlen(text) < sizeof((struct error *)0)->text);
+}
+
+TEST(the_key_is_named_that_helps)
+{
+    talk(12, 20000); /* 120,000 tokens */
+    assert_obstacle(&mode_structured, false, "lower [compaction] protect_tail_min");
+    p.s.protect_tail_min = 2;
+    p.s.tail_ratio = 0.8;
+    p.s.protect_head = 4;
+    assert_obstacle(&mode_recency_preserving, false, "lower [compaction] tail_budget_ratio");
+    p.s.tail_ratio = 0.05;
+    p.s.protect_head = 20;
+    assert_obstacle(&mode_structured, false, "lower [compaction] protect_head,");
+    p.s.protect_tail_min = 20;
+    assert_obstacle(&mode_structured, false,
+                    "lower [compaction] protect_head and protect_tail_min");
+}
+
+TEST(what_has_to_stay_wants_another_threshold_or_model)
+{
+    talk(12, 20000);
+    for (size_t i = 0; i < p.c.messages.len; i++)
+        p.c.messages.items[i].pinned = true;
+    assert_obstacle(&mode_handoff, false, "raise [compaction] auto_compact_threshold");
+    p.limits.window = 100000;
+    assert_obstacle(&mode_handoff, false, "larger window");
+    p.limits.window = 130000;
+    assert_obstacle(&mode_handoff, false, "raise [compaction] auto_compact_threshold");
+    assert_obstacle(&mode_handoff, true, "larger window");
 }

@@ -322,13 +322,12 @@ PROVOKE(NOTHING_TO_UNDO)
 
 static void exchange_long(struct screen *s, const char *question, const char *end)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&answer, "word%d and so on; ", i);
     buf_addstr(&answer, end);
     queue((struct reply){.text = answer.data});
     scene_ask(s, question, end);
-    buf_release(&answer);
 }
 
 PROVOKE(MESSAGE_NOT_SENT)

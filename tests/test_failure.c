@@ -5,9 +5,11 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/failure.h"
 #include "provider/http.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 #define KEY "sk-test-0123456789"
@@ -227,21 +229,19 @@ TEST(test_long_texts)
 TEST(test_a_key_in_a_quote)
 {
     for (size_t pad = 0; pad < 5000; pad += pad < 300 ? 1 : 7) {
-        struct buf body = BUF_INIT;
+        AUTO(buf_release) struct buf body = BUF_INIT;
         for (size_t i = 0; i < pad; i++)
             buf_addch(&body, i % 9 ? 'x' : ' ');
         buf_addf(&body, "%s %.12s", KEY, KEY);
         struct failure f = status_failure("openai", 502, body.data);
-        assert_null(strstr(f.text, "sk-test-"));
-        assert_null(strstr(f.text, "23456789"));
-        buf_release(&body);
+        assert_says(f.text, "!sk-test-", "!23456789");
     }
 }
 
 /* Only a part of a message of megabytes is read, but its words still count. */
 TEST(test_a_large_message)
 {
-    struct buf body = BUF_INIT;
+    AUTO(buf_release) struct buf body = BUF_INIT;
     buf_addstr(&body, "{\"error\":{\"message\":\"prompt is too long: ");
     for (int i = 0; i < 2000000; i++)
         buf_addstr(&body, "exceed ");
@@ -250,7 +250,6 @@ TEST(test_a_large_message)
     struct failure f = status_failure("openai", 400, body.data);
     assert_true(clock() - begin < CLOCKS_PER_SEC);
     assert_int_equal(f.kind, FAILURE_OVERFLOW);
-    buf_release(&body);
 }
 
 TEST(test_kinds)

@@ -40,7 +40,7 @@ static void add_unescaped(struct buf *out, const char *s, size_t len)
 static void add_arguments(struct buf *out, const char *s, size_t len, bool joined)
 {
     bool quoted = false;
-    struct buf plain = BUF_INIT;
+    AUTO(buf_release) struct buf plain = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '"')
             quoted = !quoted;
@@ -48,7 +48,6 @@ static void add_arguments(struct buf *out, const char *s, size_t len, bool joine
             buf_addch(&plain, s[i]);
     }
     add_unescaped(out, plain.data, plain.len);
-    buf_release(&plain);
 }
 
 /* Lines of text; before an entry's first an '@', before a heading's a '#'. */

@@ -211,10 +211,9 @@ TEST(entities_alone)
     static const char *const cases[][2] = {{"&lt;", "<"}, {"&#65;", "A"}, {"&#x41;", "A"},
                                            {"&;", "&;"},  {"&", "&"},     {"&#;", "&#;"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         markdown_entity(&out, cases[i][0], strlen(cases[i][0]));
         assert_string_equal(out.data, cases[i][1]);
-        buf_release(&out);
     }
 }
 
@@ -246,9 +245,8 @@ TEST(languages_go_by_many_names)
 TEST(last_code_block)
 {
     static const char source[] = "```\nfirst\n```\n\n1. x\n   ```c\n   int y;\n     z\n   ```\nend";
-    char *code = markdown_last_code(source, strlen(source));
+    auto_free char *code = markdown_last_code(source, strlen(source));
     assert_string_equal(code, "int y;\n  z\n");
-    free(code);
     assert_null(markdown_last_code("none", 4));
 }
 
@@ -322,7 +320,7 @@ static void stream(struct rows *rows, const char *source, size_t len, size_t wid
 TEST(pieces_make_the_same_rows)
 {
     uint64_t seed = support_seed();
-    struct buf source = BUF_INIT;
+    AUTO(buf_release) struct buf source = BUF_INIT;
     for (int round = 0; round < 1500; round++) {
         struct rows whole, parts;
         size_t width = 1 + support_random(&seed) % 40;
@@ -335,7 +333,6 @@ TEST(pieces_make_the_same_rows)
         rows_release(&whole);
         rows_release(&parts);
     }
-    buf_release(&source);
 }
 
 static void repeat(struct buf *out, const char *text, size_t bytes)
@@ -361,7 +358,7 @@ TEST(endless_blocks_are_cut)
                                             {"# ", "endless heading "}};
     uint64_t seed = support_seed();
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        struct buf source = BUF_INIT;
+        AUTO(buf_release) struct buf source = BUF_INIT;
         struct rows whole, parts;
         buf_addstr(&source, starts[i][0]);
         repeat(&source, starts[i][1], 40000);
@@ -370,13 +367,12 @@ TEST(endless_blocks_are_cut)
         assert_same_rows(&whole, &parts);
         rows_release(&whole);
         rows_release(&parts);
-        buf_release(&source);
     }
 }
 
 TEST(cut_tables_repeat_their_head)
 {
-    struct buf source = BUF_INIT;
+    AUTO(buf_release) struct buf source = BUF_INIT;
     struct rows rows;
     buf_addstr(&source, "| head | b |\n|---|---|\n");
     repeat(&source, "| cell | d |\n", 20000);
@@ -387,7 +383,6 @@ TEST(cut_tables_repeat_their_head)
     assert_int_equal(heads, 3);
     assert_null(strstr(rows.text.data, "|"));
     rows_release(&rows);
-    buf_release(&source);
 }
 
 /* Counts the bytes that are parsed again: the work per update is bounded, so the whole is
@@ -416,7 +411,7 @@ TEST(the_unfinished_end_stays_short)
 
 TEST(deep_nesting_is_no_trap)
 {
-    struct buf source = BUF_INIT;
+    AUTO(buf_release) struct buf source = BUF_INIT;
     struct rows rows;
     repeat(&source, "> ", 6000);
     buf_addstr(&source, "end\n");
@@ -429,5 +424,4 @@ TEST(deep_nesting_is_no_trap)
     lay_out(&rows, source.data, 40);
     assert_non_null(strstr(rows.text.data, "end"));
     rows_release(&rows);
-    buf_release(&source);
 }

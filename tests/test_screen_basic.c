@@ -178,7 +178,6 @@ TEST(a_tool_result_cannot_either)
 {
     char *path = support_path("evil.txt");
     support_write(path, hostile);
-    free(path);
     scene_queue(.tool_name = "read_file", .tool_args = "{\"path\":\"evil.txt\"}");
     scene_queue(.text = "I have read it.");
     struct screen *s = scene_open(24, 120, NULL);

@@ -223,7 +223,7 @@ TEST_IF(capability_compaction(), wide_characters_and_sizes_while_it_streams)
                                    {2, 2},   {11, 45},  {40, 61}, {24, 80}};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     struct screen *s = faults_open_full(24, 80);
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 12; i++)
         buf_addstr(&text, wide);
     scene_queue(.text = text.data, .piece = 7, .interval_ms = 5);
@@ -236,7 +236,6 @@ TEST_IF(capability_compaction(), wide_characters_and_sizes_while_it_streams)
     see(s, "Gladly.", IDLE, "▣ compacted · summary + last turns");
     scene_assert_truthful(s);
     scene_sent(2, wide, "!" FIRST_REQUEST);
-    buf_release(&text);
 }
 
 TEST_IF(capability_compaction(), a_summary_cannot_write_to_the_terminal)
@@ -383,9 +382,8 @@ static bool caret_stands(struct screen *s, void *text)
 
 static void wait_caret(struct screen *s, const char *row)
 {
-    char *text = mem_strdup(row);
+    auto_free char *text = mem_strdup(row);
     assert_true(screen_wait(s, caret_stands, text, "the caret's place", WAIT_MS));
-    free(text);
 }
 
 FIXTURES(draft, draft_set_up, scene_teardown);
@@ -493,7 +491,6 @@ TEST_IF(capability_compaction(), the_external_editor)
     scene_sent(3, "!- inherited");
 #endif
     unsetenv("EDITOR");
-    free(path);
 }
 
 TEST_IF(capability_compaction(), what_an_editor_that_failed_wrote_is_not_taken)
@@ -505,7 +502,6 @@ TEST_IF(capability_compaction(), what_an_editor_that_failed_wrote_is_not_taken)
     struct screen *s = open_review(24, 80, "- by the model\n");
     act(s, "<ctrl-g>", "the text is unchanged", "- by the model", "!- by the editor");
     unsetenv("EDITOR");
-    free(path);
 }
 
 /* Within a turn, the answer waits for the decision on the summary, and comes after any decision. */
@@ -745,12 +741,11 @@ static bool f4_tells(struct screen *s, void *short_form)
 
 static void assert_gauge_is_f4(struct screen *s)
 {
-    struct buf tokens = BUF_INIT;
+    AUTO(buf_release) struct buf tokens = BUF_INIT;
     act(s, "<f4>");
     assert_true(screen_wait(s, f4_tells, &tokens, "the title of F4", WAIT_MS));
     see(s, tokens.data);
     act(s, "<escape>", "!Context  ~", tokens.data);
-    buf_release(&tokens);
 }
 
 TEST(before_the_first_answer)
@@ -829,7 +824,7 @@ TEST_IF(capability_compaction(), no_command_runs_for_the_mark)
     char *made = support_path("asked");
     model_server_set_window(scene_server(), 32768);
     unsetenv("ANTHROPIC_API_KEY");
-    struct buf command = BUF_INIT;
+    AUTO(buf_release) struct buf command = BUF_INIT;
     buf_addf(&command, "touch %s; echo key-of-a-command", made);
     setenv("TIRO_PROVIDER_NAME", "anthropic", 1);
     setenv("TIRO_ANTHROPIC_API_KEY_COMMAND", command.data, 1);
@@ -840,8 +835,6 @@ TEST_IF(capability_compaction(), no_command_runs_for_the_mark)
     see(s, MARK);
     unsetenv("TIRO_ANTHROPIC_API_KEY_COMMAND");
     unsetenv("TIRO_PROVIDER_NAME");
-    buf_release(&command);
-    free(made);
 }
 
 /* --- costs ----------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/damage.h"
 #include "tests/program.h"
@@ -18,7 +19,7 @@
 static void exchange(struct screen *s, const char *question, const char *begin, const char *end,
                      int words)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addf(&text, "%s\n\n", begin);
     for (int i = 0; i < words; i++)
         buf_addstr(&text, "and more ");
@@ -26,7 +27,6 @@ static void exchange(struct screen *s, const char *question, const char *begin, 
     struct reply r = {.text = text.data};
     model_server_queue(scene_server(), &r);
     scene_ask(s, question, end);
-    buf_release(&text);
 }
 
 /* A conversation of three turns that are dropped and remembered. */

@@ -24,12 +24,11 @@ TEST_IF(capability_store(), continue_shows_the_same_conversation)
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "the first question", "a list");
     scene_exchange(s, "the second question", hello);
-    char *before = mem_strdup(screen_row_text(s, 3));
+    auto_free char *before = mem_strdup(screen_row_text(s, 3));
     scene_leave(s);
     s = scene_open(24, 80, go_on);
     see(s, "The first answer.", "the first question", "the second question", hello);
     assert_string_equal(screen_row_text(s, 3), before);
-    free(before);
     scene_exchange(s, "the third question", "The third answer.");
     const char *body = model_server_body(scene_server(), 2);
     assert_says(body, "the first question", "The *first* answer.", "the third question");
@@ -215,7 +214,7 @@ TEST(a_fork_ends_with_the_turn_that_is_named)
 static void import_turns(int turns)
 {
     char *path = support_path("list.json"), *out, *err;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addch(&text, '[');
     for (int i = 1; i <= turns; i++)
         buf_addf(&text,
@@ -228,8 +227,6 @@ static void import_turns(int turns)
         support_run((const char *const[]){"sessions", "import", path, NULL}, NULL, &out, &err);
     assert_string_equal(err, "");
     assert_int_equal(status, 0);
-    buf_release(&text);
-    free(path);
     free(out);
     free(err);
 }
@@ -351,9 +348,8 @@ TEST(a_model_is_kept)
     struct screen *s = scene_open(24, 100, NULL);
     act(s, "/model another-one<enter>", "Model: anthropic/another-one, saved in tiro.ini.");
     scene_leave(s);
-    char *text = configured();
+    auto_free char *text = configured();
     assert_says(text, "name = anthropic\n", "model = another-one\n");
-    free(text);
     s = scene_open(24, 100, NULL);
     assert_true(screen_wait_row(s, 0, "anthropic · another-one", WAIT_MS));
 }
@@ -449,9 +445,8 @@ TEST(a_model_without_a_key_is_listed_as_such_and_refused)
 TEST(the_title_has_the_model_before_the_first_message)
 {
     static const char *const names[] = {"the-only-one", NULL};
-    char *url = mem_printf("%s/v1", model_server_url(scene_server()));
+    auto_free char *url = mem_printf("%s/v1", model_server_url(scene_server()));
     setenv("OPENAI_BASE_URL", url, 1);
-    free(url);
     model_server_set_models(scene_server(), names);
     struct screen *s = scene_open(24, 80, (const char *const[]){"--provider", "openai", NULL});
     assert_true(screen_wait_row(s, 0, "the-only-one", WAIT_MS));

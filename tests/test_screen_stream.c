@@ -126,9 +126,7 @@ static void queue_command(const char *args)
 
 static bool exists(const char *name)
 {
-    char *path = support_path(name);
-    bool is = access(path, F_OK) == 0;
-    free(path);
+    bool is = access(support_path(name), F_OK) == 0;
     return is;
 }
 
@@ -184,13 +182,12 @@ TEST(escape_gives_back_what_waited)
 
 static void queue_lines(int count)
 {
-    struct buf args = BUF_INIT;
+    AUTO(buf_release) struct buf args = BUF_INIT;
     buf_addstr(&args, "{\"command\":\"");
     for (int i = 1; i <= count; i++)
         buf_addf(&args, "echo the line %d;\\n", i);
     buf_addstr(&args, "touch made\"}");
     queue_command(args.data);
-    buf_release(&args);
 }
 
 /* The end of a long command is not on the screen, so allowing waits for it. */
@@ -217,7 +214,6 @@ TEST(a_place_of_keys_is_asked_about)
     static const char args[] = "{\"path\":\".env\"}";
     char *path = support_path(".env");
     support_write(path, "NAME=hidden");
-    free(path);
     scene_queue(.tool_name = "read_file", .tool_args = args);
     scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);

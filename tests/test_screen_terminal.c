@@ -39,9 +39,8 @@ static bool has_written(struct screen *s, void *bytes)
 
 static bool wait_written(struct screen *s, const char *bytes)
 {
-    char *copy = mem_strdup(bytes);
+    auto_free char *copy = mem_strdup(bytes);
     bool ok = screen_wait(s, has_written, copy, "bytes", WAIT_MS);
-    free(copy);
     return ok;
 }
 
@@ -166,9 +165,8 @@ TEST(a_chosen_theme_stays)
     assert_true(wait_written(s, MODIFY_ON)); /* so the background was told */
     unsetenv("TIRO_UI_THEME");
     scene_exchange(s, "hi", "Hello.");
-    char *light_rule = rule_of("light");
+    auto_free char *light_rule = rule_of("light");
     assert_false(screen_log_has(s, light_rule));
-    free(light_rule);
     scene_leave(s);
 }
 
@@ -241,9 +239,8 @@ TEST(links_are_told)
     assert_true(wait_written(s, ";https://e.org/page\033\\"));
     act(s, "typing draws no link again", "> typing draws no link again");
     assert_false(screen_log_has(s, ";javascript"));
-    char *linked = linked_text(s);
+    auto_free char *linked = linked_text(s);
     assert_string_equal(linked, "[the page][https://e.org/page]");
-    free(linked);
     see(s, "See the page (https://e.org/page) or this");
     act(s, "<ctrl-u>");
     scene_leave(s);
@@ -334,7 +331,7 @@ static size_t last_written(struct screen *s, const char *bytes)
 TEST(an_emoji_in_a_link_stays)
 {
     static const char family[] = "\U0001f469\u200d\U0001f469\u200d\U0001f467";
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     buf_addf(&answer, "See [a %s here](https://e.org/family) and more.", family);
     scene_queue(.text = answer.data);
     struct screen *s = scene_open(24, 80, NULL);
@@ -342,7 +339,6 @@ TEST(an_emoji_in_a_link_stays)
     screen_forget_log(s);
     act(s, "<ctrl-l>drawn", "> drawn");
     assert_true(last_written(s, family) > last_written(s, "\033]8;;\033\\"));
-    buf_release(&answer);
 }
 
 /* --- characters and locales --- */

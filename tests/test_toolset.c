@@ -5,6 +5,7 @@
 
 #include "agent/tool.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "play.h"
 #include "tests/suite.h"
 
@@ -166,14 +167,13 @@ TEST(a_source_goes_away_in_mid_answer)
 TEST(a_source_goes_away_while_the_user_is_asked)
 {
     struct tool_call call;
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     const struct tool_context context = {.max_output = 1000};
     assert_true(tool_call_prepare(&call, play_tools(), "shop_a", "{}", &out));
     shop.closed = "the shop has closed";
     assert_true(tool_call_run(&call, &context, &out));
     assert_string_equal(out.data, "shop_a cannot be used now: the shop has closed");
     tool_call_release(&call);
-    buf_release(&out);
 }
 
 TEST(each_call_gets_the_self_of_its_tool)
@@ -228,7 +228,7 @@ TEST(its_arguments_are_checked)
 TEST(its_time_ends)
 {
     struct tool_call call;
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     const struct tool_context context = {
         .max_output = 1000, .deadline_ms = clock_mono_ms() - 1, .wakeup = &play.wakeup};
     shop.dawdles = true;
@@ -236,7 +236,6 @@ TEST(its_time_ends)
     assert_true(tool_call_run(&call, &context, &out));
     assert_string_equal(out.data, "timed out");
     tool_call_release(&call);
-    buf_release(&out);
 }
 
 TEST(escape_ends_it)

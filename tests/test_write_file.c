@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/workplace.h"
@@ -213,8 +214,7 @@ TEST(a_preview_is_clean)
 {
     workplace_put("work/a", "\x1b[2J\xff\n");
     const char *out = preview(state, "a", "\x1b]0;title\x07\n", false);
-    assert_non_null(strstr(out, "-\xe2\x90\x9b[2J<0xFF>\n"));
-    assert_non_null(strstr(out, "+\xe2\x90\x9b]0;title\xe2\x90\x87\n"));
+    assert_says(out, "-\xe2\x90\x9b[2J<0xFF>\n", "+\xe2\x90\x9b]0;title\xe2\x90\x87\n");
 }
 
 /* A diff of our own in front of the PATH. */
@@ -227,7 +227,6 @@ static void use_diff(const char *script)
         assert_int_equal(chmod(path, 0700), 0);
     }
     setenv("PATH", dir, 1);
-    free(dir);
 }
 
 TEST(shows_the_whole_without_diff)

@@ -39,9 +39,8 @@ int workplace_setup(void **state)
     w->wakeup = (struct wakeup){.fd = w->wake[0], .go_on = go_on, .context = w};
     const struct tool_host host = {.root_fd = w->root_fd, .root = w->root};
     toolset_init(&w->tools, tool_sources, &host);
-    w->context = (struct tool_context){.max_output = 2000,
-                                       .deadline_ms = clock_mono_ms() + 60000,
-                                       .wakeup = &w->wakeup};
+    w->context = (struct tool_context){
+        .max_output = 2000, .deadline_ms = clock_mono_ms() + 60000, .wakeup = &w->wakeup};
     buf_init(&w->out, 0);
     *state = w;
     return 0;
@@ -62,23 +61,17 @@ int workplace_teardown(void **state)
 
 void workplace_put(const char *name, const char *text)
 {
-    char *path = support_path(name);
-    support_write(path, text);
-    free(path);
+    support_write(support_path(name), text);
 }
 
 void workplace_mkdir(const char *name)
 {
-    char *path = support_path(name);
-    assert_int_equal(mkdir(path, 0700), 0);
-    free(path);
+    assert_int_equal(mkdir(support_path(name), 0700), 0);
 }
 
 void workplace_link(const char *target, const char *name)
 {
-    char *path = support_path(name);
-    assert_int_equal(symlink(target, path), 0);
-    free(path);
+    assert_int_equal(symlink(target, support_path(name)), 0);
 }
 
 void workplace_interrupt(struct workplace *w)
