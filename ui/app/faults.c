@@ -98,14 +98,24 @@ static void add_sentence(struct buf *out, const char *text, size_t len)
         buf_addch(out, '.');
 }
 
-/* The error and its advice (err_advice()), a sentence and a line each. The caller frees. */
-static char *as_sentences(const char *text)
+char *faults_words(const struct fault *f, const struct doing *doing, bool *whole)
 {
+    const struct error *e = f->error;
+    bool nothing = e->code == ERR_TOO_SMALL_TO_COMPACT; /* the mode keeps everything */
+    const struct compaction_run_params *p =
+        f->operation == &operation_compaction_run ? f->params : NULL;
+    const char *words = nothing ? NULL : whole_sentence(f, doing);
+    *whole = nothing || words;
+    if (nothing)
+        return compact_all_stays(doing->config, p ? p->mode : NULL);
+    if (e->code != ERR_CONFIG_ERROR || sentence_of(f->operation))
+        return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(f, doing), e->text);
+    /* The error and its advice, a sentence and a line each. */
     struct buf out = BUF_INIT;
-    const char *advice = err_advice(text);
-    size_t first = advice ? (size_t)(advice - text) - strlen("; ") : strlen(text);
+    const char *advice = err_advice(e->text);
+    size_t first = advice ? (size_t)(advice - e->text) - strlen("; ") : strlen(e->text);
     if (first > 0)
-        add_sentence(&out, text, first);
+        add_sentence(&out, e->text, first);
     if (advice) {
         buf_addch(&out, '\n');
         add_sentence(&out, advice, strlen(advice));
@@ -113,90 +123,48 @@ static char *as_sentences(const char *text)
     return buf_take(&out);
 }
 
-char *faults_words(const struct fault *f, const struct doing *doing, bool *whole)
-{
-    bool nothing = f->error->code == ERR_TOO_SMALL_TO_COMPACT; /* the mode keeps everything */
-    const struct compaction_run_params *p =
-        f->operation == &operation_compaction_run ? f->params : NULL;
-    const char *words = nothing ? NULL : whole_sentence(f, doing);
-    *whole = nothing || words;
-    if (nothing)
-        return compact_all_stays(doing->config, p ? p->mode : NULL);
-    if (f->error->code == ERR_CONFIG_ERROR && !sentence_of(f->operation))
-        return as_sentences(f->error->text);
-    return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(f, doing), f->error->text);
-}
-
-struct fault faults_of_answer(const struct operation_answer *a)
-{
-    return (struct fault){&a->error, a->request->operation, a->request->params};
-}
-
 /* Restoring the state before a refused request */
 
-/* The fault is of another conversation than the one that is shown. */
-static bool is_elsewhere(const struct app *app, const struct notice *n)
+/* The fault is not of another conversation than the one that is shown. */
+static bool is_here(const struct app *app, const struct notice *n)
 {
-    return *n->session && strcmp(n->session, app->session.id) != 0;
+    return !*n->session || strcmp(n->session, app->session.id) == 0;
 }
 
-static void turn_refused(struct app *app, const struct notice *n, const char *text)
+static void take_back(struct app *app, const struct notice *n)
 {
-    if (!is_elsewhere(app, n)) {
-        if (n->answer->error.code != ERR_SESSION_BUSY)
+    static const struct operation *const leave[] = {
+        &operation_session_create, &operation_session_open, &operation_session_fork,
+        &operation_session_archive, &operation_session_delete};
+    const struct operation_answer *a = n->answer;
+    const struct turn_start_params *start =
+        operation_answers(a, &operation_turn_start) ? a->request->params : NULL;
+    const struct turn_retry_params *retry =
+        operation_answers(a, &operation_turn_retry) ? a->request->params : NULL;
+    const char *text = start ? start->text : retry ? retry->text : NULL;
+    if ((start || retry) && is_here(app, n)) {
+        if (a->error.code != ERR_SESSION_BUSY)
             app->activity.busy = app->activity.over = false;
         app->activity.failed = !app->activity.busy;
     }
     if (text)
         app_give_back(app, text);
-}
-
-static void start_refused(struct app *app, const struct notice *n)
-{
-    turn_refused(app, n, ((struct turn_start_params *)n->answer->request->params)->text);
-}
-
-static void retry_refused(struct app *app, const struct notice *n)
-{
-    const char *text = ((struct turn_retry_params *)n->answer->request->params)->text;
-    turn_refused(app, n, text);
-    if (!is_elsewhere(app, n))
+    if (retry && is_here(app, n))
         app->replacing = text;
-}
 
-static void stay(struct app *app, const struct notice *n)
-{
-    (void)n;
-    free(app->draft_when_left);
-    app->draft_when_left = NULL;
-    app->host.find(app, NULL, NULL);
-    way_back_refused(app);
-    if (background_remove(app, app->session.id))
-        app->activity.busy = true;
-    app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
-}
+    for (size_t i = 0; i < sizeof leave / sizeof *leave; i++)
+        if (operation_answers(a, leave[i])) { /* the session stays */
+            free(app->draft_when_left);
+            app->draft_when_left = NULL;
+            app->host.find(app, NULL, NULL);
+            way_back_refused(app);
+            if (background_remove(app, app->session.id))
+                app->activity.busy = true;
+            app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
+        }
 
-static void close_report(struct app *app, const struct notice *n)
-{
-    (void)n;
-    if (list_view_find(&app->views, LIST_REPORT))
+    if (operation_answers(a, &operation_doctor_report) && list_view_find(&app->views, LIST_REPORT))
         app_close_list(app);
-}
-
-static void take_back(struct app *app, const struct notice *n)
-{
-    static const struct {
-        const struct operation *operation;
-        void (*refused)(struct app *app, const struct notice *n);
-    } rows[] = {
-        {&operation_turn_start, start_refused}, {&operation_turn_retry, retry_refused},
-        {&operation_session_create, stay},      {&operation_session_open, stay},
-        {&operation_session_fork, stay},        {&operation_session_archive, stay},
-        {&operation_session_delete, stay},      {&operation_doctor_report, close_report},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (operation_answers(n->answer, rows[i].operation))
-            rows[i].refused(app, n);
 }
 
 /* Reporting */
@@ -218,41 +186,31 @@ static bool is_silent(struct app *app, const struct operation_answer *a)
            operation_answers(a, &operation_compaction_run); /* its card says it */
 }
 
-static void say(struct app *app, const struct notice *n, const char *words, bool whole)
+void faults_take_answer(struct app *app, const struct notice *n, const struct asked_request *by)
 {
-    const struct operation_answer *a = n->answer;
+    bool whole;
+    struct operation_answer *a = n->answer;
+    take_back(app, n);
+    struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
+    struct fault fault = {&a->error, a->request->operation, a->request->params};
+    auto_free char *words = faults_words(&fault, &doing, &whole);
+    bool turn =
+        operation_answers(a, &operation_turn_start) || operation_answers(a, &operation_turn_retry);
+    if (asked_give(app, by, a, words) || is_silent(app, a))
+        return;
     if (a->error.code == ERR_INTERRUPTED)
         app_note(app, STYLE_NOTE, "%s", _("Cancelled before anything was sent."));
-    else if ((operation_answers(a, &operation_turn_start) ||
-              operation_answers(a, &operation_turn_retry)) &&
-             !is_elsewhere(app, n) && app->read_only && a->error.code == ERR_SESSION_NOT_FOUND)
+    else if (turn && is_here(app, n) && app->read_only && a->error.code == ERR_SESSION_NOT_FOUND)
         app_note(app, STYLE_WARNING, "%s",
                  _("This session is read-only. /resume continues it; /fork continues in a copy."));
     else
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
 }
 
-static struct doing present_work(const struct app *app)
-{
-    return (struct doing){app->activity.busy, app->activity.compacting_ms != 0, app->config};
-}
-
-void faults_take_answer(struct app *app, const struct notice *n, const struct asked_request *by)
-{
-    bool whole;
-    struct operation_answer *a = n->answer;
-    take_back(app, n);
-    struct doing doing = present_work(app);
-    struct fault fault = faults_of_answer(a);
-    auto_free char *words = faults_words(&fault, &doing, &whole);
-    if (!asked_give(app, by, a, words) && !is_silent(app, a))
-        say(app, n, words, whole);
-}
-
 void faults_say(struct app *app, const struct error *e)
 {
     bool whole;
-    struct doing doing = present_work(app);
+    struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
     struct fault fault = {.error = e};
     auto_free char *words = faults_words(&fault, &doing, &whole);
     app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);

@@ -16,7 +16,6 @@ struct fault {
     const struct operation *operation; /* NULL: the error belongs to no request */
     const void *params;                /* its; NULL: none */
 };
-struct fault faults_of_answer(const struct operation_answer *a);
 
 /* The text for a person, not cleaned; the caller frees. *whole: it does not quote the engine, and
  * is a warning more than an error. */

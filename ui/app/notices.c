@@ -35,14 +35,6 @@ static void saw_request(struct app *app, struct request_size size)
     app->activity.unmeasured = 0;
 }
 
-/* A live text is part of the next request, which the engine measures only at the end of the turn.
- */
-static void saw_sent(struct app *app, const struct event *ev, bool live)
-{
-    if (live && ev->text)
-        app->activity.unmeasured += (int64_t)strlen(ev->text);
-}
-
 static void stop_counting(struct app *app)
 {
     app->activity.streaming_ms = 0;
@@ -50,77 +42,21 @@ static void stop_counting(struct app *app)
     app->activity.retry = 0;
 }
 
-static void saw_delta(struct app *app, const struct event *ev)
-{
-    struct activity *a = &app->activity;
-    if (a->streaming_ms == 0)
-        a->streaming_ms = clock_mono_ms();
-    a->streamed += ev->text ? (int64_t)strlen(ev->text) : 0;
-    a->retry = 0;
-    app->status_dirty = true;
-}
-
-static void saw_retry(struct app *app, struct event *ev)
-{
-    struct activity *a = &app->activity;
-    stop_counting(app);
-    a->retry = ev->count;
-    a->retries = ev->limit;
-    a->retry_at = clock_mono_ms() + ev->number;
-    free(a->retry_reason);
-    a->retry_reason = mem_strdup(ev->text);
-}
-
-static void compaction_over(struct app *app)
-{
-    stop_counting(app);
-    app->activity.compacting_ms = 0;
-}
-
-/* note_event() for compactions. */
-static void note_compaction(struct app *app, struct event *ev, bool live)
-{
-    switch (ev->type) {
-    case EVENT_COMPACTION_STARTED:
-        if (live && ev->compaction.request_before > 0)
-            saw_request(app, (struct request_size){ev->compaction.request_before, true});
-        if (live)
-            app->activity.compacting_ms = clock_mono_ms();
-        break;
-    case EVENT_COMPACTION_DELTA:
-        if (live)
-            saw_delta(app, ev);
-        break;
-    case EVENT_COMPACTION_COMPLETED:
-        app->truncated = false;
-        if (live && ev->compaction.request_after > 0)
-            saw_request(app, (struct request_size){ev->compaction.request_after, true});
-        compaction_over(app);
-        break;
-    case EVENT_COMPACTION_FAILED:
-        compaction_over(app);
-        break;
-    case EVENT_COMPACTION_UNDONE:
-        app->truncated = false;
-        break;
-    default:
-        break;
-    }
-}
-
 /* Updates the state beside the transcript: meters and the text of /edit. `live`: the event happens
  * now, and is not history. */
 static void note_event(struct app *app, struct event *ev, bool live)
 {
+    struct activity *a = &app->activity;
     switch (ev->type) {
     case EVENT_TURN_STARTED:
-        app->fresh = false;
-        free(app->last_sent);
-        app->last_sent = mem_strdup(ev->text);
-        saw_sent(app, ev, live);
-        break;
     case EVENT_TOOL_EXECUTION_COMPLETED:
-        saw_sent(app, ev, live);
+        if (live && ev->text) /* part of the next request, which is measured after the turn */
+            a->unmeasured += (int64_t)strlen(ev->text);
+        if (ev->type == EVENT_TURN_STARTED) {
+            app->fresh = false;
+            free(app->last_sent);
+            app->last_sent = mem_strdup(ev->text);
+        }
         break;
     case EVENT_CALL_STARTED:
         cards_say_keys(app);
@@ -141,8 +77,14 @@ static void note_event(struct app *app, struct event *ev, bool live)
         break;
     case EVENT_TEXT_DELTA:
     case EVENT_REASONING_DELTA:
-        if (live)
-            saw_delta(app, ev);
+    case EVENT_COMPACTION_DELTA:
+        if (!live)
+            break;
+        if (a->streaming_ms == 0)
+            a->streaming_ms = clock_mono_ms();
+        a->streamed += ev->text ? (int64_t)strlen(ev->text) : 0;
+        a->retry = 0;
+        app->status_dirty = true;
         break;
     case EVENT_CALL_COMPLETED:
         if (live) {
@@ -155,15 +97,39 @@ static void note_event(struct app *app, struct event *ev, bool live)
         app_touch(app, DIRTY_STATUS);
         break;
     case EVENT_RETRYING:
-        if (live)
-            saw_retry(app, ev);
+        if (!live)
+            break;
+        stop_counting(app);
+        a->retry = ev->count;
+        a->retries = ev->limit;
+        a->retry_at = clock_mono_ms() + ev->number;
+        free(a->retry_reason);
+        a->retry_reason = mem_strdup(ev->text);
         break;
     case EVENT_BUDGET_WARNING:
         if (live && ev->count > app->meters.budget_percent)
             app->meters.budget_percent = ev->count;
         break;
+    case EVENT_COMPACTION_STARTED:
+        if (live && ev->compaction.request_before > 0)
+            saw_request(app, (struct request_size){ev->compaction.request_before, true});
+        if (live)
+            a->compacting_ms = clock_mono_ms();
+        break;
+    case EVENT_COMPACTION_COMPLETED:
+    case EVENT_COMPACTION_FAILED:
+        if (ev->type == EVENT_COMPACTION_COMPLETED) {
+            app->truncated = false;
+            if (live && ev->compaction.request_after > 0)
+                saw_request(app, (struct request_size){ev->compaction.request_after, true});
+        }
+        stop_counting(app);
+        a->compacting_ms = 0;
+        break;
+    case EVENT_COMPACTION_UNDONE:
+        app->truncated = false;
+        break;
     default:
-        note_compaction(app, ev, live);
         break;
     }
 }
@@ -194,15 +160,6 @@ static void take_event(struct app *app, struct notice *n)
 }
 
 /* Sessions */
-
-static void show_title(const struct session_info *info)
-{
-    AUTO(buf_release) struct buf title = BUF_INIT;
-    if (info->title && *info->title)
-        utf8_clean(&title, info->title, strlen(info->title), UTF8_ONE_LINE);
-    buf_addstr(&title, title.len > 0 ? " - tiro" : "tiro");
-    term_title(title.data);
-}
 
 /* A text that was saved as the draft of the former session stays there; any other comes along. */
 static void change_draft(struct app *app, const char *draft)
@@ -290,8 +247,13 @@ static void take_session(struct app *app, struct notice *n)
     app->activity.unmeasured = 0;
     if (app->meters.window <= 0 && !n->flag)
         app->meters.window = kept.window;
-    if (retitled)
-        show_title(&app->session);
+    if (retitled) {
+        AUTO(buf_release) struct buf title = BUF_INIT;
+        const char *name = app->session.title ? app->session.title : "";
+        utf8_clean(&title, name, strlen(name), UTF8_ONE_LINE);
+        buf_addstr(&title, title.len > 0 ? " - tiro" : "tiro");
+        term_title(title.data);
+    }
     app->sessions_known = false;
     app_touch_now(app, DIRTY_ALL);
 }
@@ -358,8 +320,10 @@ static void take_provider(struct app *app, struct notice *n)
     if (offline && app->fresh && !app->offline_said)
         app_note(app, STYLE_WARNING, "%s", notices_offline());
     app->offline_said = offline;
-    if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
-        picker_forget_models(app);
+    if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0) {
+        vec_free_each(&app->models.models);
+        app->models_known = false;
+    }
     replace_string(&app->provider, &n->provider);
     replace_string(&app->model, &n->model);
     replace_string(&app->detail, &n->detail);
@@ -373,65 +337,55 @@ static void take_provider(struct app *app, struct notice *n)
 
 /* Turns */
 
-/* Sends the message that waited, or repeats the last one for /retry. After a failed turn the
- * waiting message returns to the editor: it would follow a message that got no answer. */
-static void send_next(struct app *app)
-{
-    if (app->retry_after) {
-        app->retry_after = false;
-        message_retry(app);
-        return;
-    }
-    if (!app->waiting)
-        return;
-    auto_free char *text = app->waiting;
-    app->waiting = NULL;
-    if (app->activity.failed && !app->waiting_after) {
-        app_give_back(app, text);
-    } else {
-        message_send(app, text);
-        app_save_draft(app);
-    }
-}
-
-/* Notifies with the title of the conversation and the event. */
-static void notify(struct app *app, const char *what)
+/* Notifies with the title of the conversation and the event, if the person waited long enough. A
+ * question is notified however short the turn was: INT64_MAX. */
+static void notify(struct app *app, int64_t waited_ms, const char *event)
 {
     const char *title = app->session.title;
     AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!notification_is_due(app->config, app->focus, waited_ms))
+        return;
     if (title && *title) {
         utf8_clean(&text, title, strlen(title), UTF8_ONE_LINE);
         buf_addstr(&text, ": ");
     }
-    utf8_clean(&text, what, strlen(what), UTF8_ONE_LINE);
+    utf8_clean(&text, event, strlen(event), UTF8_ONE_LINE);
     term_notify(notification_by_word(config_string(app->config, CONFIG_UI_NOTIFY)), text.data);
 }
 
-/* A question is notified however short the turn was. */
-static void notify_of_question(struct app *app, const char *what)
-{
-    if (notification_is_due(app->config, app->focus, INT64_MAX))
-        notify(app, what);
-}
-
+/* When a turn has ended, the message that waited is sent, or the last one is repeated for /retry.
+ * After a failed turn the waiting message returns to the editor: it would follow a message that got
+ * no answer. */
 static void take_busy(struct app *app, struct notice *n)
 {
-    if (n->flag) {
-        if (!app->activity.busy)
-            app->activity.started_ms = clock_mono_ms() - n->number;
-        app->activity.busy = true;
-        app->activity.over = app->activity.failed = false;
-        stop_counting(app);
-    } else {
-        app->activity.busy = app->activity.over = app->stop_asked = false;
-        background_remove(app, app->session.id);
-        compaction_over(app);
-        if (notification_is_due(app->config, app->focus,
-                                clock_mono_ms() - app->activity.started_ms))
-            notify(app, app->activity.failed ? _("the turn failed") : _("the answer is complete"));
-        send_next(app);
-    }
+    struct activity *a = &app->activity;
     app_touch_now(app, DIRTY_ALL);
+    stop_counting(app);
+    if (n->flag) {
+        if (!a->busy)
+            a->started_ms = clock_mono_ms() - n->number;
+        a->busy = true;
+        a->over = a->failed = false;
+        return;
+    }
+    a->busy = a->over = app->stop_asked = false;
+    a->compacting_ms = 0;
+    background_remove(app, app->session.id);
+    notify(app, clock_mono_ms() - a->started_ms,
+           a->failed ? _("the turn failed") : _("the answer is complete"));
+    auto_free char *text = app->retry_after ? NULL : app->waiting;
+    if (app->retry_after) {
+        app->retry_after = false;
+        message_retry(app);
+    } else if (text) {
+        app->waiting = NULL;
+        if (a->failed && !app->waiting_after) {
+            app_give_back(app, text);
+        } else {
+            message_send(app, text);
+            app_save_draft(app);
+        }
+    }
 }
 
 static void take_change(struct app *app, struct notice *n)
@@ -444,7 +398,7 @@ static void take_approval(struct app *app, struct notice *n)
     if (strcmp(n->detail, "write") == 0)
         take_change(app, n);
     auto_free char *question = mem_printf(_("may %s run?"), n->name);
-    notify_of_question(app, question);
+    notify(app, INT64_MAX, question);
     app_touch_now(app, DIRTY_ALL);
 }
 
@@ -452,80 +406,43 @@ static void take_draft(struct app *app, struct notice *n)
 {
     (void)n;
     stop_counting(app);
-    notify_of_question(app, _("a summary waits to be read"));
+    notify(app, INT64_MAX, _("a summary waits to be read"));
     app_touch_now(app, DIRTY_ALL);
 }
 
 /* Answers */
 
-/* The note about the closed session is shown in the one that replaces it. */
-static void part_with(struct app *app, const char *id, bool kept)
-{
-    const char *title = app->session.title;
-    bool open = strcmp(id, app->session.id) == 0;
-    if (!open || !title || !*title)
-        return;
-    free(app->parting);
-    app->parting = slash_parting(title, kept);
-}
-
-static void archived(struct app *app, const struct notice *n)
-{
-    part_with(app, ((struct session_changed *)n->answer->result)->id,
-              app->options->engine->persist);
-}
-
-static void deleted(struct app *app, const struct notice *n)
-{
-    const char *id = ((struct session_changed *)n->answer->result)->id;
-    part_with(app, id, false);
-    if (strcmp(app->left, id) == 0)
-        app->left[0] = '\0';
-}
-
-static void forked(struct app *app, const struct notice *n)
-{
-    (void)n;
-    app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
-}
-
-static void measured(struct app *app, const struct notice *n)
-{
-    const struct context *c = n->answer->result;
-    if (strcmp(n->session, app->session.id) == 0)
-        saw_request(app, (struct request_size){c->tokens, c->estimated});
-}
-
-/* Updates the surface from an answer, no matter what asked for it. */
-static void note_answer(struct app *app, const struct notice *n)
-{
-    static const struct {
-        const struct operation *operation;
-        void (*note)(struct app *app, const struct notice *n);
-    } rows[] = {
-        {&operation_session_archive, archived},
-        {&operation_session_delete, deleted},
-        {&operation_session_fork, forked},
-        {&operation_context_read, measured},
-    };
-    if (n->answer->request->operation->needs & NEED_WRITE)
-        app->sessions_known = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (operation_answers(n->answer, rows[i].operation))
-            rows[i].note(app, n);
-}
-
+/* An answer changes the surface no matter what asked for it, and then goes to that. */
 static void take_answer(struct app *app, struct notice *n)
 {
+    struct operation_answer *a = n->answer;
+    bool failed = a->error.code != ERR_OK;
+    bool archived = !failed && operation_answers(a, &operation_session_archive);
+    bool deleted = !failed && operation_answers(a, &operation_session_delete);
+    const struct context *context =
+        !failed && operation_answers(a, &operation_context_read) ? a->result : NULL;
+    if (!failed && a->request->operation->needs & NEED_WRITE)
+        app->sessions_known = false;
+    if (archived || deleted) {
+        const char *id = ((struct session_changed *)a->result)->id, *title = app->session.title;
+        if (strcmp(id, app->session.id) == 0 && title && *title) {
+            free(app->parting);
+            app->parting = slash_parting(title, archived && app->options->engine->persist);
+        }
+        if (deleted && strcmp(app->left, id) == 0)
+            app->left[0] = '\0';
+    }
+    if (!failed && operation_answers(a, &operation_session_fork))
+        app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
+    if (context && strcmp(n->session, app->session.id) == 0)
+        saw_request(app, (struct request_size){context->tokens, context->estimated});
+
     struct asked_request by;
-    bool known = asked_find(app, n->answer->request->id, &by);
-    bool failed = n->answer->error.code != ERR_OK;
-    if (!failed)
-        note_answer(app, n);
+    bool known = asked_find(app, a->request->id, &by);
     if (known && failed)
         faults_take_answer(app, n, &by);
     else if (known)
-        (void)asked_give(app, &by, n->answer, NULL);
+        (void)asked_give(app, &by, a, NULL);
     app_touch_now(app, DIRTY_ALL);
 }
 
@@ -588,14 +505,14 @@ static void take_of_another(struct app *app, const struct notice *n)
         keymap_describe_first(&app->keymap, ACTION_NEXT_SESSION, &key);
         app_note_briefly(app, STYLE_NOTE, _("\"%s\" waits for your answer; %s goes there."), title,
                          key.data);
-        notify_of_question(app, _("another conversation waits for your answer"));
+        notify(app, INT64_MAX, _("another conversation waits for your answer"));
     } else if (b && n->type == NOTICE_BUSY) {
         if (b->failed)
             app_note_briefly(app, STYLE_WARNING,
                              _("The turn of \"%s\" failed; /sessions opens it."), title);
         else
             app_note_briefly(app, STYLE_NOTE, _("\"%s\" is done; /sessions opens it."), title);
-        notify_of_question(app, _("the answer in another conversation is complete"));
+        notify(app, INT64_MAX, _("the answer in another conversation is complete"));
         background_remove(app, n->session);
     } else if (b && n->type == NOTICE_SESSION) {
         free(b->title);

@@ -342,12 +342,6 @@ void picker_fill_models(struct app *app)
     app_touch_now(app, DIRTY_BODY);
 }
 
-void picker_forget_models(struct app *app)
-{
-    vec_free_each(&app->models.models);
-    app->models_known = false;
-}
-
 bool picker_take_models(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)

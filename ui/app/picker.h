@@ -30,8 +30,7 @@ bool picker_is_provider(const char *name);
  * result, which the caller frees. */
 char *picker_read_model(const char *text, struct session_model_params *out);
 
-/* Takes the answer to models/list; forget when the provider has changed. */
+/* Takes the answer to models/list. */
 app_answer picker_take_models;
-void picker_forget_models(struct app *app);
 
 #endif

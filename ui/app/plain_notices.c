@@ -417,7 +417,7 @@ static void refused(struct plain *p, const struct operation_answer *a)
     bool silent = a->error.code == ERR_SESSION_NOT_RUNNING ||
                   operation_answers(a, &operation_session_set_draft) ||
                   (a->error.code == ERR_INTERRUPTED && compaction);
-    struct fault fault = faults_of_answer(a);
+    struct fault fault = {&a->error, a->request->operation, a->request->params};
     if (!silent)
         say_fault(p, &fault, turn);
     if (turn || compaction)
