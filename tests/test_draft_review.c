@@ -607,22 +607,3 @@ TEST(help_goes_before_it)
     assert_true(views_key(&app.views, ACTION_SEND, &enter, &by)); /* not drawn, so not kept */
     assert_true(draft_review_open(&app.draft));
 }
-
-FIXTURES(plain, NULL, NULL);
-
-TEST(the_layout_gives_it_the_larger_part)
-{
-    for (int rows = SCREEN_MIN_ROWS; rows < 80; rows++)
-        for (int wanted = 1; wanted < 90; wanted++)
-            for (int waiting = 0; waiting < 2; waiting++) {
-                struct layout l = layout_review(rows, SCREEN_MIN_COLS, wanted, waiting);
-                assert_false(l.too_small);
-                assert_true(l.body_rows >= 1);
-                assert_int_equal(l.body_top + l.body_rows, l.status_row);
-                assert_int_equal(l.editor_top, l.status_row + 1 + waiting);
-                assert_int_equal(l.editor_top + l.editor_rows, rows);
-                assert_true(l.editor_rows == wanted || l.editor_rows == rows * 2 / 3);
-                assert_true(l.editor_rows <= rows * 2 / 3);
-            }
-    assert_true(layout_review(SCREEN_MIN_ROWS - 1, 80, 1, false).too_small);
-}

@@ -265,63 +265,37 @@ TEST(test_ages)
     }
 }
 
-/* The parts of the screen never overlap and fill it, from the smallest size on. */
+/* The parts of the screen never overlap and fill it, from the smallest size on. A review gets the
+ * larger part. */
 TEST(test_layout_fills_the_screen)
 {
     for (int rows = SCREEN_MIN_ROWS; rows < 80; rows++)
-        for (int wanted = 1; wanted < 40; wanted++)
-            for (int waiting = 0; waiting < 2; waiting++) {
-                struct layout l = layout_make(rows, SCREEN_MIN_COLS, wanted, waiting);
-                assert_false(l.too_small);
+        for (int wanted = 1; wanted < 90; wanted++)
+            for (int i = 0; i < 4; i++) {
+                bool waiting = i & 1, review = i & 2;
+                int most = review ? rows * 2 / 3 : rows / 3;
+                struct layout l = layout_make(rows, SCREEN_MIN_COLS, 0, wanted, review, waiting);
                 assert_int_equal(l.body_top, 1);
                 assert_true(l.body_rows >= 1);
                 assert_int_equal(l.body_top + l.body_rows, l.status_row);
                 assert_int_equal(l.waiting_row, waiting ? l.status_row + 1 : -1);
                 assert_int_equal(l.editor_top, l.status_row + 1 + waiting);
                 assert_int_equal(l.editor_top + l.editor_rows, rows);
-                assert_true(l.editor_rows <= rows / 3);
-                assert_true(l.editor_rows == wanted || l.editor_rows == rows / 3);
+                assert_int_equal(l.editor_rows, wanted < most ? wanted : most);
             }
-    assert_true(layout_make(SCREEN_MIN_ROWS - 1, 80, 1, false).too_small);
-    assert_true(layout_make(24, SCREEN_MIN_COLS - 1, 1, false).too_small);
-    assert_true(layout_make(1, 1, 1, true).too_small);
+    assert_false(layout_is_too_small(SCREEN_MIN_ROWS, SCREEN_MIN_COLS));
+    assert_true(layout_is_too_small(SCREEN_MIN_ROWS - 1, 80));
+    assert_true(layout_is_too_small(24, SCREEN_MIN_COLS - 1));
+    assert_true(layout_is_too_small(1, 1));
+    assert_int_equal(layout_make(1, 1, 0, 1, false, true).body_rows, 1);
 }
 
 TEST(test_a_pane_takes_its_columns)
 {
-    struct layout l = layout_make(24, 120, 1, false);
-    assert_int_equal(l.body_cols, 120);
-    layout_add_pane(&l, 48);
+    struct layout l = layout_make(24, 120, 48, 1, false, false);
     assert_int_equal(l.body_cols, 71);
     assert_int_equal(l.pane_cols, 48);
-    layout_add_pane(&l, 0);
-    assert_int_equal(l.body_cols, 120);
-}
-
-/* Copies the members alone: padding in `to` stays unchanged. */
-static void copy_layout(struct layout *to, const struct layout *from)
-{
-    memcpy(to, from, offsetof(struct layout, too_small));
-    to->too_small = from->too_small;
-}
-
-/* Padding between the members does not count; each member does. */
-TEST(test_layouts_are_compared_by_their_members)
-{
-    struct layout made = layout_make(24, 80, 3, true), a, b;
-    memset(&a, 0, sizeof a);
-    memset(&b, 0xff, sizeof b);
-    copy_layout(&a, &made);
-    copy_layout(&b, &made);
-    assert_true(layout_equal(&a, &b));
-    for (size_t at = 0; at < offsetof(struct layout, too_small); at += sizeof(int)) {
-        copy_layout(&b, &made);
-        ((char *)&b)[at] ^= 1;
-        assert_false(layout_equal(&a, &b));
-    }
-    copy_layout(&b, &made);
-    b.too_small = !b.too_small;
-    assert_false(layout_equal(&a, &b));
+    assert_int_equal(layout_make(24, 120, 0, 1, false, false).body_cols, 120);
 }
 
 /* The figures are those of the threshold; the cells are those of the window, of a far larger one

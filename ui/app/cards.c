@@ -145,106 +145,67 @@ static const struct learned_card *waiting_card(const struct app *app)
     return NULL;
 }
 
-static const struct learned_card *newest_card(const struct app *app)
-{
-    return app->cards.len > 0 ? &vec_last(&app->cards) : NULL;
-}
-
-static void say_nothing_waits(struct app *app)
-{
-    app_note_briefly(app, STYLE_WARNING, "%s",
-                     _("No proposal waits for your answer; /learned lists what was learned."));
-}
-
-/* After a decision the next card is shown. */
-static void say_next(struct app *app)
-{
-    const struct learned_card *card = waiting_card(app);
-    if (!card)
-        return;
-    auto_free char *text = shown(card->text);
-    app_note(app, STYLE_NOTE, _("Remember this? %s"), text);
-    say_keys(app, false);
-}
-
 /* Decisions */
 
-static bool take_accepted(struct app *app, struct operation_answer *a, const char *words)
+static bool take_decision(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)
         return false;
     const struct learned_item *item = a->result;
+    bool kept = !operation_answers(a, &operation_learned_reject);
     auto_free char *text = shown(item->text);
-    add_card(app, item->id, item->text, true);
-    transcript_decided(app->transcript, item->id, true, text);
-    app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
-    say_keys(app, true);
-    say_next(app);
+    if (kept)
+        add_card(app, item->id, item->text, true);
+    else
+        remove_card(app, item->id);
+    transcript_decided(app->transcript, item->id, kept, text);
+    app_note(app, STYLE_NOTE, kept ? _("Remembered: %s") : _("Not remembered: %s"), text);
+    if (kept)
+        say_keys(app, true);
+    /* The next card that waits is shown. */
+    const struct learned_card *next = waiting_card(app);
+    if (next) {
+        auto_free char *waits = shown(next->text);
+        app_note(app, STYLE_NOTE, _("Remember this? %s"), waits);
+        say_keys(app, false);
+    }
     return true;
 }
 
-static bool take_rejected(struct app *app, struct operation_answer *a, const char *words)
-{
-    if (words)
-        return false;
-    const struct learned_item *item = a->result;
-    auto_free char *text = shown(item->text);
-    remove_card(app, item->id);
-    transcript_decided(app->transcript, item->id, false, text);
-    app_note(app, STYLE_NOTE, _("Not remembered: %s"), text);
-    say_next(app);
-    return true;
-}
-
-static void ask_one(struct app *app, const struct operation *o, const char *id, app_answer *take)
+static void decide(struct app *app, const struct operation *o, const char *id)
 {
     const struct learned_id_params params = {.id = id};
     app_follow(app);
-    (void)app_ask(app, o, &params, take);
+    (void)app_ask(app, o, &params, take_decision);
 }
 
-void cards_accept(struct app *app)
+void cards_decide(struct app *app, enum action action)
 {
-    const struct learned_card *card = waiting_card(app);
-    if (card)
-        ask_one(app, &operation_learned_accept, card->id, take_accepted);
-    else
-        say_nothing_waits(app);
-}
-
-void cards_reject(struct app *app)
-{
-    const struct learned_card *card = newest_card(app);
-    if (card)
-        ask_one(app, &operation_learned_reject, card->id, take_rejected);
-    else
-        say_nothing_waits(app);
-}
-
-/* Puts the text into the editor as /remember, which then changes the item. */
-void cards_edit(struct app *app)
-{
-    const struct learned_card *card = newest_card(app);
+    const struct learned_card *card = action == ACTION_LEARNED_ACCEPT ? waiting_card(app)
+                                      : app->cards.len > 0            ? &vec_last(&app->cards)
+                                                                      : NULL;
     if (!card) {
-        say_nothing_waits(app);
-        return;
-    }
-    if (*editor_text(app->editor)) {
+        app_note_briefly(app, STYLE_WARNING, "%s",
+                         _("No proposal waits for your answer; /learned lists what was learned."));
+    } else if (action == ACTION_LEARNED_ACCEPT) {
+        decide(app, &operation_learned_accept, card->id);
+    } else if (action == ACTION_LEARNED_REJECT) {
+        decide(app, &operation_learned_reject, card->id);
+    } else if (*editor_text(app->editor)) {
         app_note_briefly(app, STYLE_WARNING, "%s", _("Send or clear what is written first."));
-        return;
+    } else { /* as /remember, which then changes the item */
+        free(app->reworded);
+        app->reworded = mem_strdup(card->id);
+        auto_free char *line = mem_printf("/remember %s", card->text);
+        editor_paste(app->editor, line, strlen(line));
+        app_edited(app);
     }
-    free(app->reworded);
-    app->reworded = mem_strdup(card->id);
-    auto_free char *line = mem_printf("/remember %s", card->text);
-    editor_paste(app->editor, line, strlen(line));
-    app_edited(app);
 }
 
 static bool take_reworded(struct app *app, struct operation_answer *a, const char *words)
 {
     if (!words)
-        ask_one(app, &operation_learned_accept, ((const struct learned_item *)a->result)->id,
-                take_accepted);
+        decide(app, &operation_learned_accept, ((const struct learned_item *)a->result)->id);
     return !words;
 }
 
@@ -319,43 +280,29 @@ static bool take_restored(struct app *app, struct operation_answer *a, const cha
     return true;
 }
 
-static void forget(struct app *app, const char *id)
-{
-    struct learned_forget_params params = {.ids = {.items = &id, .len = 1}};
-    (void)app_ask(app, &operation_learned_forget, &params, take_forgotten);
-}
-
-static void restore(struct app *app, const char *nothing)
-{
-    (void)nothing;
-    (void)app_ask(app, &operation_learned_restore, NULL, take_restored);
-}
-
-static void accept(struct app *app, const char *id)
-{
-    ask_one(app, &operation_learned_accept, id, take_accepted);
-}
-
-static void reject(struct app *app, const char *id)
-{
-    ask_one(app, &operation_learned_reject, id, take_rejected);
-}
-
 void cards_show(struct app *app, const char *arguments)
 {
-    static const struct {
-        const char *word;
-        void (*run)(struct app *app, const char *id);
-    } verbs[] = {{"forget", forget}, {"restore", restore}, {"accept", accept}, {"reject", reject}};
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        size_t len = strlen(verbs[i].word);
-        if (strncmp(arguments, verbs[i].word, len) == 0 && strchr(" ", arguments[len])) {
-            app_follow(app);
-            verbs[i].run(app, arguments + len + strspn(arguments + len, " "));
-            return;
-        }
+    enum { FORGET, RESTORE, ACCEPT, REJECT, VERBS };
+    static const char *const verbs[] = {"forget", "restore", "accept", "reject"};
+    int verb = 0;
+    for (; verb < VERBS; verb++) {
+        size_t len = strlen(verbs[verb]);
+        if (strncmp(arguments, verbs[verb], len) == 0 && strchr(" ", arguments[len]))
+            break;
     }
-    if (!memory_view_open_tab(app->memory, "learned", arguments))
+    const char *id = arguments + strcspn(arguments, " ");
+    id += strspn(id, " ");
+    if (verb < VERBS)
+        app_follow(app);
+    if (verb == FORGET)
+        (void)app_ask(app, &operation_learned_forget,
+                      &(struct learned_forget_params){.ids = {.items = &id, .len = 1}},
+                      take_forgotten);
+    else if (verb == RESTORE)
+        (void)app_ask(app, &operation_learned_restore, NULL, take_restored);
+    else if (verb < VERBS)
+        decide(app, verb == ACCEPT ? &operation_learned_accept : &operation_learned_reject, id);
+    else if (!memory_view_open_tab(app->memory, "learned", arguments))
         memory_view_open(app->memory, ""); /* says why there is none */
 }
 

@@ -16,11 +16,9 @@ void cards_page_came(struct app *app, const struct notice *n);
 /* Reports proposals of a model, which wait in the pane. */
 void cards_take_proposals(struct app *app, struct notice *n);
 
-/* Accept keeps the newest card that waits; edit rewords the newest card in the editor; reject drops
- * it, also if it is used already. */
-void cards_accept(struct app *app);
-void cards_edit(struct app *app);
-void cards_reject(struct app *app);
+/* ACTION_LEARNED_ACCEPT keeps the newest card that waits; _EDIT rewords the newest card in the
+ * editor; _REJECT drops it, also if it is used already. */
+void cards_decide(struct app *app, enum action action);
 
 void cards_remember(struct app *app, const char *text);  /* /remember */
 void cards_show(struct app *app, const char *arguments); /* /learned */

@@ -226,9 +226,6 @@ static bool run_action(struct app *app, enum action action)
                     {ACTION_HISTORY, picker_history},
                     {ACTION_PALETTE, picker_palette},
                     {ACTION_HELP, picker_help},
-                    {ACTION_LEARNED_ACCEPT, cards_accept},
-                    {ACTION_LEARNED_EDIT, cards_edit},
-                    {ACTION_LEARNED_REJECT, cards_reject},
                     {ACTION_MEMORY_ACCESS, cards_next_access},
                     {ACTION_TOGGLE, toggle_newest},
                     {ACTION_BARE, bare_open},
@@ -264,6 +261,11 @@ static bool run_action(struct app *app, enum action action)
         return true;
     case ACTION_FIND:
         find_open(app, "");
+        return true;
+    case ACTION_LEARNED_ACCEPT:
+    case ACTION_LEARNED_EDIT:
+    case ACTION_LEARNED_REJECT:
+        cards_decide(app, action);
         return true;
     case ACTION_TOGGLE_ALL:
         transcript_toggle_all(app->transcript);

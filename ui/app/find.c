@@ -14,21 +14,6 @@ enum {
     COUNTED_A_FRAME = 64 * 1024 /* bytes; so many take a few milliseconds */
 };
 
-static bool is_empty(const struct app *app)
-{
-    return editor_len(app->find.line) == 0;
-}
-
-/* Older events that are not loaded may match, so the search wraps only when all are loaded. */
-static bool look_round(struct app *app, bool older)
-{
-    if (app_want_older(app) == 0)
-        return transcript_find_around(app->transcript, older);
-    app->find.waiting = true;
-    app->find.older = older;
-    return false;
-}
-
 static void want_all(struct app *app)
 {
     if (app->find.waiting || app->find.pages >= PAGES_COUNTED)
@@ -41,12 +26,15 @@ static void step(struct app *app, bool older)
 {
     struct find *f = &app->find;
     f->failed = f->waiting = false;
-    if (is_empty(app))
+    if (editor_len(f->line) == 0)
         return;
-    bool found =
-        transcript_find(app->transcript, editor_text(f->line), older) || look_round(app, older);
     f->stepped = true;
-    f->failed = !found && !f->waiting;
+    if (!transcript_find(app->transcript, editor_text(f->line), older)) {
+        /* Older events that are not loaded may match: the search wraps when all are loaded. */
+        f->older = older;
+        f->waiting = app_want_older(app) != 0;
+        f->failed = !f->waiting && !transcript_find_around(app->transcript, older);
+    }
     want_all(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
@@ -74,18 +62,6 @@ static void close_line(struct view *view)
     app->find.active = app->find.waiting = false;
     transcript_find(app->transcript, NULL, true);
     view_touch(view);
-}
-
-/* Continues the search in the older events that have come. */
-static void page_came(struct app *app)
-{
-    struct find *f = &app->find;
-    if (!f->active || !f->stepped)
-        return;
-    if (f->waiting && (f->older || app_want_older(app) == 0))
-        step(app, f->older);
-    want_all(app);
-    app_touch(app, DIRTY_STATUS);
 }
 
 static void edit(struct app *app, enum action action, const struct key *key)
@@ -116,7 +92,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
         close_line(view);
         break;
     case ACTION_UP:
-        if (is_empty(app) && app->find.former) {
+        if (editor_len(app->find.line) == 0 && app->find.former) {
             editor_set(app->find.line, app->find.former);
             app_touch_now(app, DIRTY_STATUS);
             break;
@@ -138,11 +114,17 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 
 static void notice(struct view *view, struct notice *n)
 {
-    struct find *f = &view->host->app->find;
-    if (n->type == NOTICE_PAGE)
-        page_came(view->host->app);
-    else if (n->type == NOTICE_SESSION && n->flag && f->active)
+    struct app *app = view->host->app;
+    struct find *f = &app->find;
+    if (f->active && n->type == NOTICE_SESSION && n->flag)
         close_line(view);
+    if (!f->active || !f->stepped || n->type != NOTICE_PAGE)
+        return;
+    /* The search continues in the older events that have come. */
+    if (f->waiting && (f->older || app_want_older(app) == 0))
+        step(app, f->older);
+    want_all(app);
+    app_touch(app, DIRTY_STATUS);
 }
 
 static bool shown(const struct view *view)
@@ -172,30 +154,24 @@ void find_init(struct app *app)
     views_open(&app->views, &app->find.view);
 }
 
-/* "2 of 7", or "7 matches" while a person types; "2 of 7+" if pages that are not loaded may match.
- */
-static bool add_count(struct app *app, struct buf *out)
-{
-    struct transcript_matches m = transcript_matches(app->transcript, COUNTED_A_FRAME);
-    bool older = transcript_oldest(app->transcript) != 0;
-    bool stepped = app->find.stepped;
-    if (stepped && m.at > 0)
-        buf_addf(out, _("%zu of %zu"), m.at, m.count);
-    else if (!stepped)
-        buf_addf(out, ngettext("%zu match", "%zu matches", m.count), m.count);
-    if ((!stepped || m.at > 0) && (older || !m.whole))
-        buf_addch(out, '+');
-    return m.whole;
-}
-
 bool find_state(struct app *app, struct buf *out)
 {
     const struct find *f = &app->find;
-    if (f->failed)
-        buf_addstr(out, _("no match"));
-    else if (f->waiting)
-        buf_addstr(out, _("looking further back"));
-    else if (!is_empty(app))
-        return add_count(app, out);
-    return true;
+    if (f->failed || f->waiting) {
+        buf_addstr(out, f->failed ? _("no match") : _("looking further back"));
+        return true;
+    }
+    if (editor_len(f->line) == 0)
+        return true;
+    /* "2 of 7", or "7 matches" while a person types; "2 of 7+" if pages that are not loaded may
+     * match. */
+    struct transcript_matches m = transcript_matches(app->transcript, COUNTED_A_FRAME);
+    bool older = transcript_oldest(app->transcript) != 0;
+    if (f->stepped && m.at > 0)
+        buf_addf(out, _("%zu of %zu"), m.at, m.count);
+    else if (!f->stepped)
+        buf_addf(out, ngettext("%zu match", "%zu matches", m.count), m.count);
+    if ((!f->stepped || m.at > 0) && (older || !m.whole))
+        buf_addch(out, '+');
+    return m.whole;
 }

@@ -28,12 +28,11 @@ bool layout_is_too_small(int rows, int cols)
     return rows < SCREEN_MIN_ROWS || cols < SCREEN_MIN_COLS;
 }
 
-static struct layout place_rows(int rows, int cols, int editor_rows_wanted, int most, bool waiting)
+struct layout layout_make(int rows, int cols, int pane_cols, int editor_rows_wanted, bool review,
+                          bool waiting)
 {
-    struct layout l = {
-        .rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1, .body_cols = cols};
-    l.too_small = layout_is_too_small(rows, cols);
-    most = most > 1 ? most : 1;
+    struct layout l = {.rows = rows, .cols = cols, .pane_cols = pane_cols, .waiting_row = -1};
+    int most = rows * (review ? 2 : 1) / 3;
     l.editor_rows = editor_rows_wanted < most ? editor_rows_wanted : most;
     if (l.editor_rows < 1)
         l.editor_rows = 1;
@@ -41,35 +40,10 @@ static struct layout place_rows(int rows, int cols, int editor_rows_wanted, int 
     if (waiting)
         l.waiting_row = l.editor_top - 1;
     l.status_row = l.editor_top - 1 - waiting;
-    l.body_rows = l.status_row - l.body_top;
-    if (l.body_rows < 1)
-        l.body_rows = 1;
+    l.body_top = 1;
+    l.body_rows = l.status_row > l.body_top ? l.status_row - l.body_top : 1;
+    l.body_cols = pane_cols > 0 ? cols - pane_cols - 1 : cols;
     return l;
-}
-
-struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting)
-{
-    return place_rows(rows, cols, editor_rows_wanted, rows / 3, waiting);
-}
-
-struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting)
-{
-    return place_rows(rows, cols, rows_wanted, rows * 2 / 3, waiting);
-}
-
-void layout_add_pane(struct layout *l, int columns)
-{
-    l->pane_cols = columns;
-    l->body_cols = columns > 0 ? l->cols - columns - 1 : l->cols;
-}
-
-bool layout_equal(const struct layout *a, const struct layout *b)
-{
-    return a->rows == b->rows && a->cols == b->cols && a->body_top == b->body_top &&
-           a->body_rows == b->body_rows && a->body_cols == b->body_cols &&
-           a->pane_cols == b->pane_cols && a->status_row == b->status_row &&
-           a->waiting_row == b->waiting_row && a->editor_top == b->editor_top &&
-           a->editor_rows == b->editor_rows && a->too_small == b->too_small;
 }
 
 int layout_pane_columns(int cols)
@@ -138,16 +112,6 @@ static void put_row_within(int row, int left, int cols, const struct rows *rows,
 {
     int used = term_put_row(row, left, cols, rows, index);
     term_fill(row, left + used, cols - used, rest);
-}
-
-static void put_row_filled(int row, const struct rows *rows, size_t index, enum style rest)
-{
-    put_row_within(row, 0, shown.cols, rows, index, rest);
-}
-
-static void put_body_row(int row, const struct rows *rows, size_t index, enum style rest)
-{
-    put_row_within(row, 0, shown.body_cols, rows, index, rest);
 }
 
 /* Title: "tiro - session - - - - provider . model" */
@@ -230,56 +194,32 @@ static void draw_title(const struct app *app)
 
 /* The transcript and the lists over it */
 
-/* Draws at most `height` rows: a list may stand below. Returns the rows drawn. */
-static int draw_welcome(const struct app *app, size_t transcript_rows_shown, int height)
+static void draw_body_row(int at, const struct rows *rows, size_t index)
 {
-    if (!app->fresh)
-        return 0;
-    struct rows rows;
-    rows_init(&rows);
-    welcome_rows(&app->keymap, shown.body_cols, &rows);
-    int count = (int)rows.list.len;
-    if (count + (int)transcript_rows_shown > shown.body_rows)
-        count = 0;
-    count = count < height ? count : height;
-    for (int i = 0; i < count; i++)
-        put_body_row(shown.body_top + i, &rows, (size_t)i, STYLE_TEXT);
-    rows_release(&rows);
-    return count;
+    put_row_within(shown.body_top + at, 0, shown.body_cols, rows, index, STYLE_TEXT);
 }
 
-/* The rows that are laid out; the rest comes with the next frames. */
-static const struct transcript_row *body_rows(struct app *app, size_t *count)
+/* The rows that are laid out; the rest comes with the next frames. A list may stand below the
+ * `height`. In a new session they follow the welcome, where there is room. `newest`: the last of
+ * the rows in view are drawn, instead of the first. */
+static void draw_transcript(struct app *app, int height, bool newest)
 {
-    const struct transcript_row *rows = transcript_rows(app->transcript, count);
+    size_t count, room = height > 0 ? (size_t)height : 0;
+    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     body_is_behind = transcript_is_behind(app->transcript);
-    return rows;
-}
-
-static void draw_transcript(struct app *app, int height)
-{
-    size_t count;
-    const struct transcript_row *rows = body_rows(app, &count);
-    int at = draw_welcome(app, count, height);
-    for (size_t i = 0; i < count && at < height; i++, at++)
-        put_body_row(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
+    int at = 0;
+    if (app->fresh && !newest) {
+        AUTO(rows_release) struct rows welcome;
+        rows_init(&welcome);
+        welcome_rows(&app->keymap, shown.body_cols, &welcome);
+        bool fits = welcome.list.len + count <= (size_t)shown.body_rows;
+        for (; fits && (size_t)at < welcome.list.len && at < height; at++)
+            draw_body_row(at, &welcome, (size_t)at);
+    }
+    for (size_t i = newest && count > room ? count - room : 0; i < count && at < height; i++, at++)
+        draw_body_row(at, rows[i].rows, rows[i].index);
     for (; at < height; at++)
         term_fill(shown.body_top + at, 0, shown.body_cols, STYLE_TEXT);
-}
-
-/* Draws the last of the rows in view. */
-static void draw_newest(struct app *app, int height)
-{
-    size_t count, room = (size_t)height;
-    const struct transcript_row *rows = body_rows(app, &count);
-    size_t skip = count > room ? count - room : 0;
-    for (size_t i = 0; i < room; i++) {
-        int row = shown.body_top + (int)i;
-        if (skip + i < count)
-            put_body_row(row, rows[skip + i].rows, rows[skip + i].index, STYLE_TEXT);
-        else
-            term_fill(row, 0, shown.body_cols, STYLE_TEXT);
-    }
 }
 
 static void set_drawn(enum view_layer layer, int top, int left, int rows, int cols)
@@ -290,25 +230,22 @@ static void set_drawn(enum view_layer layer, int top, int left, int rows, int co
     drawn[layer].cols = cols;
 }
 
-static void draw_view_at(struct view *v, int top, int left, int height, int cols)
+/* Draws the rows from the first on, and fills the place. */
+static void put_rows(int top, int left, int height, int cols, const struct rows *rows,
+                     enum style rest)
 {
-    const struct rows *rows = view_draw(v, cols, height);
     for (int i = 0; i < height; i++) {
         if ((size_t)i < rows->list.len)
-            put_row_within(top + i, left, cols, rows, (size_t)i, STYLE_OVERLAY);
+            put_row_within(top + i, left, cols, rows, (size_t)i, rest);
         else
-            term_fill(top + i, left, cols, STYLE_OVERLAY);
+            term_fill(top + i, left, cols, rest);
     }
-    set_drawn(v->ops->layer, top, left, height, cols);
 }
 
-/* Draws the view over the lowest rows of the body's `height`. Returns the rows above it. */
-static int draw_view(struct view *v, int height)
+static void draw_view_at(struct view *v, int top, int left, int height, int cols)
 {
-    int own = v->ops->height ? v->ops->height(v, shown.body_cols, height) : height;
-    int cols = own == height ? shown.cols : shown.body_cols; /* else what stands beside stays */
-    draw_view_at(v, shown.body_top + height - own, 0, own, cols);
-    return height - own;
+    put_rows(top, left, height, cols, view_draw(v, cols, height), STYLE_OVERLAY);
+    set_drawn(v->ops->layer, top, left, height, cols);
 }
 
 /* The pane right of the transcript, behind a rule. */
@@ -322,74 +259,66 @@ static void draw_pane(struct app *app)
     draw_view_at(v, shown.body_top, shown.body_cols + 1, shown.body_rows, shown.pane_cols);
 }
 
-/* A question stands below the newest rows; clicks anywhere in the body are its own. */
-static void draw_question(struct view *v, struct app *app)
-{
-    int own = v->ops->height(v, shown.body_cols, shown.body_rows), above = shown.body_rows - own;
-    draw_newest(app, above);
-    draw_view_at(v, shown.body_top + above, 0, own, shown.body_cols);
-    draw_pane(app);
-    set_drawn(VIEW_QUESTION, shown.body_top, 0, shown.body_rows, shown.cols);
-}
-
 static void draw_body(struct app *app)
 {
     struct view *question = views_shown(&app->views, VIEW_QUESTION);
     memset(drawn, 0, sizeof drawn);
-    if (question) {
-        draw_question(question, app);
+    if (question) { /* below the newest rows; clicks anywhere in the body are its own */
+        int own = question->ops->height(question, shown.body_cols, shown.body_rows);
+        int above = shown.body_rows - own;
+        draw_transcript(app, above, true);
+        draw_view_at(question, shown.body_top + above, 0, own, shown.body_cols);
+        draw_pane(app);
+        set_drawn(VIEW_QUESTION, shown.body_top, 0, shown.body_rows, shown.cols);
         return;
     }
     int height = shown.body_rows, lowest = shown.pane_cols > 0 ? VIEW_PANE + 1 : VIEW_PANE;
     for (int i = VIEW_LIST; i >= lowest && height > 0; i--) {
         struct view *v = views_shown(&app->views, (enum view_layer)i);
-        if (v)
-            height = draw_view(v, height);
+        if (!v)
+            continue;
+        int own = v->ops->height ? v->ops->height(v, shown.body_cols, height) : height;
+        int cols = own == height ? shown.cols : shown.body_cols; /* else the pane beside it stays */
+        height -= own;
+        draw_view_at(v, shown.body_top + height, 0, own, cols);
     }
     if (height == 0)
         return;
-    draw_transcript(app, height);
+    draw_transcript(app, height, false);
     draw_pane(app);
 }
 
 /* The status line, or the line of Ctrl-F in its place */
 
-/* Draws the state of the search and, where there is room, its keys; returns the columns. */
-static int draw_find_state(struct app *app, int room)
-{
-    AUTO(buf_release) struct buf state = BUF_INIT;
-    const char *keys = _("Enter older, Shift-Tab newer, Esc closes");
-    count_is_behind = !find_state(app, &state);
-    enum style style = app->find.failed ? STYLE_WARNING : STYLE_NOTE;
-    int state_cols = (int)utf8_width(state.data, state.len);
-    int keys_cols = (int)utf8_width(keys, strlen(keys)), gap = state_cols > 0 ? 2 : 0;
-    if (app->find.failed || state_cols + gap + keys_cols > room)
-        keys_cols = gap = 0;
-    int all = state_cols + gap + keys_cols <= room ? state_cols + gap + keys_cols : 0;
-    int col = shown.cols - all;
-    term_fill(shown.status_row, col, all, STYLE_TEXT);
-    if (all > 0)
-        put(shown.status_row, col, state_cols, state.data, style);
-    if (keys_cols > 0)
-        put(shown.status_row, col + state_cols + gap, keys_cols, keys, STYLE_DIM);
-    return all;
-}
-
+/* The text, the state of the search and, where there is room, its keys. */
 static void draw_find(struct app *app)
 {
-    int row = shown.status_row, cols = shown.cols;
-    int used = put(row, 0, cols, _("find: "), STYLE_PROMPT), caret;
-    int room = cols - used - draw_find_state(app, cols - used - FIND_COLUMNS) - 1;
-    struct rows rows;
+    AUTO(buf_release) struct buf state = BUF_INIT;
+    AUTO(rows_release) struct rows rows;
+    int row = shown.status_row, cols = shown.cols, caret;
+    int used = put(row, 0, cols, _("find: "), STYLE_PROMPT);
+    int most = cols - used - FIND_COLUMNS;
+    const char *keys = _("Enter older, Shift-Tab newer, Esc closes");
+    count_is_behind = !find_state(app, &state);
+    int state_cols = (int)utf8_width(state.data, state.len);
+    int keys_cols = (int)utf8_width(keys, strlen(keys)), gap = state_cols > 0 ? 2 : 0;
+    if (app->find.failed || state_cols + gap + keys_cols > most)
+        keys_cols = gap = 0;
+    int right = state_cols + gap + keys_cols <= most ? state_cols + gap + keys_cols : 0;
+    int col = cols - right, room = col - used - 1;
+    term_fill(row, col, right, STYLE_TEXT);
+    if (right > 0)
+        put(row, col, state_cols, state.data, app->find.failed ? STYLE_WARNING : STYLE_NOTE);
+    if (keys_cols > 0)
+        put(row, col + state_cols + gap, keys_cols, keys, STYLE_DIM);
+
     rows_init(&rows);
     rows_begin(&rows);
     (void)edit_line(&rows, app->find.line, room > 0 ? (size_t)room : 0, &caret);
     find_caret.row = row;
     find_caret.col = used + caret;
-    int end = used + room + 1;
     used += term_put_row(row, used, room, &rows, 0);
-    rows_release(&rows);
-    term_fill(row, used, end - used, STYLE_TEXT);
+    term_fill(row, used, col - used, STYLE_TEXT);
 }
 
 static void draw_status(struct app *app)
@@ -463,20 +392,6 @@ static void draw_waiting(const struct app *app)
     put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
 }
 
-static void draw_review(struct app *app)
-{
-    const struct rows *rows =
-        draft_review_rows(&app->draft, &app->keymap, shown.cols, shown.editor_rows);
-    for (int i = 0; i < shown.editor_rows; i++) {
-        if ((size_t)i < rows->list.len)
-            put_row_filled(shown.editor_top + i, rows, (size_t)i, STYLE_EDITOR);
-        else
-            term_fill(shown.editor_top + i, 0, shown.cols, STYLE_EDITOR);
-    }
-    editor_caret_at.row = shown.editor_top + app->draft.caret_row;
-    editor_caret_at.col = app->draft.caret_col;
-}
-
 static void draw_message(struct app *app, int top, int height)
 {
     int width = shown.cols - PROMPT_COLUMNS - 1;
@@ -497,35 +412,37 @@ static void draw_message(struct app *app, int top, int height)
 
 static void draw_editor(struct app *app)
 {
+    int announced = draft_review_pending(&app->draft);
     if (draft_review_open(&app->draft)) {
-        draw_review(app);
+        const struct rows *rows =
+            draft_review_rows(&app->draft, &app->keymap, shown.cols, shown.editor_rows);
+        put_rows(shown.editor_top, 0, shown.editor_rows, shown.cols, rows, STYLE_EDITOR);
+        editor_caret_at.row = shown.editor_top + app->draft.caret_row;
+        editor_caret_at.col = app->draft.caret_col;
         return;
     }
-    int announced = draft_review_pending(&app->draft);
     if (announced) {
         AUTO(rows_release) struct rows rows;
         rows_init(&rows);
         draft_review_announcement(&app->draft, shown.cols, &rows);
-        put_row_filled(shown.editor_top, &rows, 0, STYLE_OVERLAY);
+        put_rows(shown.editor_top, 0, 1, shown.cols, &rows, STYLE_OVERLAY);
     }
     draw_message(app, shown.editor_top + announced, shown.editor_rows - announced);
 }
 
 /* Frames */
 
-static void put_centred(int row, const char *text, enum style style)
-{
-    int width = (int)utf8_width(text, strlen(text));
-    put(row, width < shown.cols ? (shown.cols - width) / 2 : 0, shown.cols, text, style);
-}
-
 static void draw_too_small(void)
 {
-    auto_free char *text = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
+    auto_free char *size = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
+    const char *texts[] = {size, _("columns x rows")};
+    int top = (shown.rows - 1) / 2;
     term_erase();
-    put_centred((shown.rows - 1) / 2, text, STYLE_WARNING);
-    if (shown.rows > 1)
-        put_centred((shown.rows - 1) / 2 + 1, _("columns x rows"), STYLE_DIM);
+    for (int i = 0; i < 2 && top + i < shown.rows; i++) {
+        int width = (int)utf8_width(texts[i], strlen(texts[i]));
+        put(top + i, width < shown.cols ? (shown.cols - width) / 2 : 0, shown.cols, texts[i],
+            i == 0 ? STYLE_WARNING : STYLE_DIM);
+    }
     term_cursor_hide();
 }
 
@@ -545,18 +462,6 @@ static bool place_view_caret(const struct app *app)
     return true;
 }
 
-static struct layout find_places(struct app *app, int rows, int cols)
-{
-    bool waiting = app->waiting != NULL;
-    if (draft_review_open(&app->draft))
-        return layout_review(rows, cols, draft_review_height(&app->draft, &app->keymap, cols),
-                             waiting);
-    int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
-    size_t wanted = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
-    wanted += draft_review_pending(&app->draft); /* its announcement */
-    return layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, waiting);
-}
-
 void screen_advance_draft(struct app *app, int64_t now_ms)
 {
     enum draft_stage before = app->draft.stage;
@@ -570,36 +475,39 @@ void screen_advance_draft(struct app *app, int64_t now_ms)
 /* Lays the screen out; all is dirty if a place has moved. */
 static void lay_out(struct app *app)
 {
-    int rows, cols;
+    int rows, cols, wanted;
     term_size(&rows, &cols);
-    if (!layout_is_too_small(rows, cols))
+    bool too_small = layout_is_too_small(rows, cols);
+    if (!too_small)
         screen_advance_draft(app, clock_mono_ms());
-    struct layout l = find_places(app, rows, cols);
-    if (memory_view_is_open(app->memory))
-        layout_add_pane(&l, layout_pane_columns(cols));
-    if (layout_equal(&l, &shown))
+    bool review = draft_review_open(&app->draft);
+    if (review) {
+        wanted = draft_review_height(&app->draft, &app->keymap, cols);
+    } else {
+        int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
+        size_t most = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
+        most += draft_review_pending(&app->draft); /* its announcement */
+        wanted = most < 1000 ? (int)most : 1000;
+    }
+    int pane_cols = memory_view_is_open(app->memory) ? layout_pane_columns(cols) : 0;
+    struct layout l = layout_make(rows, cols, pane_cols, wanted, review, app->waiting != NULL);
+    if (memcmp(&l, &shown, sizeof l) == 0)
         return;
     shown = l;
     app->dirty = DIRTY_ALL;
-    if (!l.too_small)
+    if (!too_small)
         transcript_resize(app->transcript, l.body_cols - MARGIN_COLUMNS, l.body_rows);
-}
-
-/* The bare text takes the whole screen. */
-static void draw_bare(struct app *app, struct view *v)
-{
-    app->drawn_ms = clock_mono_ms();
-    bare_draw(v);
-    set_drawn(VIEW_BARE, 0, 0, INT_MAX, INT_MAX);
-    app->dirty = 0;
-    app->urgent = app->status_dirty = false;
 }
 
 void screen_draw(struct app *app)
 {
     struct view *bare = views_shown(&app->views, VIEW_BARE);
-    if (bare) {
-        draw_bare(app, bare);
+    if (bare) { /* its text takes the whole screen */
+        app->drawn_ms = clock_mono_ms();
+        bare_draw(bare);
+        set_drawn(VIEW_BARE, 0, 0, INT_MAX, INT_MAX);
+        app->dirty = 0;
+        app->urgent = app->status_dirty = false;
         return;
     }
     body_is_behind = count_is_behind = false;
@@ -609,7 +517,7 @@ void screen_draw(struct app *app)
         app->status_ms = app->drawn_ms;
         app->status_dirty = false;
     }
-    if (shown.too_small) {
+    if (layout_is_too_small(shown.rows, shown.cols)) {
         draw_too_small();
     } else {
         if (app->dirty & DIRTY_BODY)

@@ -10,6 +10,7 @@
 #define SCREEN_MIN_ROWS 10
 #define SCREEN_MIN_COLS 40
 
+/* Compared with memcmp(): members without padding. */
 struct layout {
     int rows, cols;
     int body_top, body_rows;
@@ -18,23 +19,17 @@ struct layout {
     int status_row;
     int waiting_row; /* -1: none */
     int editor_top, editor_rows;
-    bool too_small;
 };
-struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting);
 
-/* The layout while a summary is reviewed in place of the editor: it gets up to two thirds. */
-struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
+/* The editor gets up to a third of the rows; in a review, where a summary takes its place, up to
+ * two thirds. The memory pane has so many columns beside the transcript; 0: it is not there. */
+struct layout layout_make(int rows, int cols, int pane_cols, int editor_rows_wanted, bool review,
+                          bool waiting);
 
 /* Columns that the memory pane takes of so many, without the rule before it; 0: it stands over the
  * transcript. */
 enum { PANE_BESIDE = 100 /* columns, from which on there is room */ };
 int layout_pane_columns(int cols);
-
-/* Puts a pane of that many columns beside the transcript; 0: none. */
-void layout_add_pane(struct layout *l, int columns);
-
-/* Whether all places are the same. */
-bool layout_equal(const struct layout *a, const struct layout *b);
 
 /* Only a note about the size fits. */
 bool layout_is_too_small(int rows, int cols);
