@@ -121,17 +121,6 @@ static bool run_program(struct copying *c, const struct program *p)
     return false;
 }
 
-static void write_file(struct copying *c)
-{
-    auto_free char *dir = paths_state_dir();
-    auto_free char *path = paths_join(dir, "copied.txt");
-    if (paths_make_dir(dir, &c->fault) &&
-        paths_write_file(path, c->text, strlen(c->text), &c->fault)) {
-        c->path = path;
-        path = NULL;
-    }
-}
-
 static void run(struct errand *e)
 {
     struct copying *c = (struct copying *)e;
@@ -140,8 +129,15 @@ static void run(struct errand *e)
         if (needed && *needed && run_program(c, &programs[i]))
             c->took = &programs[i];
     }
-    if (!c->took)
-        write_file(c);
+    if (c->took)
+        return;
+    auto_free char *dir = paths_state_dir();
+    auto_free char *path = paths_join(dir, "copied.txt");
+    if (paths_make_dir(dir, &c->fault) &&
+        paths_write_file(path, c->text, strlen(c->text), &c->fault)) {
+        c->path = path;
+        path = NULL;
+    }
 }
 
 static void release(struct errand *e)
@@ -182,16 +178,6 @@ static void say(struct app *app, struct errand *e)
                  c->fault.text);
 }
 
-static void start(struct app *app, const char *text)
-{
-    struct copying *c = mem_alloc(sizeof *c);
-    c->errand = (struct errand){.run = run, .done = say, .release = release};
-    c->text = mem_strdup(text);
-    buf_init(&c->failed, 0);
-    err_set(&c->fault, ERR_AGENT_ERROR, "no thread could be started");
-    errand_start(app->errands, &c->errand);
-}
-
 void clipboard_copy(struct app *app, const char *text)
 {
     if (!text || !*text) {
@@ -200,7 +186,12 @@ void clipboard_copy(struct app *app, const char *text)
     }
     if (!clipboard_terminal_takes(variable, term_claims_copies()) ||
         !term_copy(text, strlen(text))) {
-        start(app, text);
+        struct copying *c = mem_alloc(sizeof *c);
+        c->errand = (struct errand){.run = run, .done = say, .release = release};
+        c->text = mem_strdup(text);
+        buf_init(&c->failed, 0);
+        err_set(&c->fault, ERR_AGENT_ERROR, "no thread could be started");
+        errand_start(app->errands, &c->errand);
         return;
     }
     AUTO(buf_release) struct buf size = BUF_INIT;
@@ -212,35 +203,28 @@ void clipboard_copy(struct app *app, const char *text)
 
 enum { TERMINAL_TAB = 8, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
 
-/* Returns how many columns came. Terminals take a tab for a move, not for text that fills a row. */
-static size_t add_character(struct buf *out, const char *bytes, size_t len, uint32_t cp,
-                            size_t column)
-{
-    static const char blanks[] = "        ";
-    char stand_in[CHARSET_STAND_IN_MAX];
-    if (cp == '\t') {
-        buf_add(out, blanks, TERMINAL_TAB - column % TERMINAL_TAB);
-        return TERMINAL_TAB - column % TERMINAL_TAB;
-    }
-    if (cp != '\n' && charset_lacks(cp, stand_in)) {
-        buf_addstr(out, stand_in);
-        return strlen(stand_in);
-    }
-    buf_add(out, bytes, len);
-    return (size_t)utf8_cp_width(cp);
-}
-
-/* Returns where `mark` is then. */
+/* Adds the text as a terminal of this character set shows it, and returns where `mark` is then.
+ * Terminals take a tab for a move, not for text that fills a row: it becomes blanks. */
 static size_t add_shown(struct buf *out, const struct buf *text, size_t mark)
 {
+    static const char blanks[] = "        ";
     size_t column = 0, marked = 0;
-    for (size_t at = 0; at < text->len;) {
+    for (size_t at = 0, len; at < text->len; at += len) {
         uint32_t cp;
-        size_t len = utf8_decode(text->data + at, text->len - at, &cp);
-        column += add_character(out, text->data + at, len, cp, column);
-        column = cp == '\n' ? 0 : column;
-        at += len;
-        if (at <= mark)
+        char stand_in[CHARSET_STAND_IN_MAX];
+        len = utf8_decode(text->data + at, text->len - at, &cp);
+        if (cp == '\t') {
+            size_t missing = TERMINAL_TAB - column % TERMINAL_TAB;
+            buf_add(out, blanks, missing);
+            column += missing;
+        } else if (cp != '\n' && charset_lacks(cp, stand_in)) {
+            buf_addstr(out, stand_in);
+            column += strlen(stand_in);
+        } else {
+            buf_add(out, text->data + at, len);
+            column = cp == '\n' ? 0 : column + (size_t)utf8_cp_width(cp);
+        }
+        if (at + len <= mark)
             marked = out->len;
     }
     return marked;
@@ -266,19 +250,6 @@ static void break_rows(struct bare *b)
             column = 0;
         }
     }
-}
-
-static size_t row_at(const struct bare *b, size_t at)
-{
-    size_t low = 0, high = b->rows.len;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (b->rows.items[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static void show_row(struct bare *b, size_t row)
@@ -308,7 +279,16 @@ void bare_resize(struct bare *b, int width, int height)
     b->width = width > 1 ? width : 2; /* room for any character */
     b->height = height > 1 ? height : 1;
     break_rows(b);
-    show_row(b, row_at(b, at));
+    /* The last row that begins at or before `at`. */
+    size_t low = 0, high = b->rows.len;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (b->rows.items[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    show_row(b, low);
 }
 
 void bare_scroll(struct bare *b, long rows)
@@ -327,14 +307,9 @@ const char *bare_view(const struct bare *b, size_t *len)
     return b->text.data + from;
 }
 
-static struct bare *of(struct view *view)
-{
-    return (struct bare *)view;
-}
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    struct bare *b = of(view);
+    struct bare *b = (struct bare *)view;
     long by = moves_by_action(action, b->height > 2 ? b->height - 1 : 1, MOVES_WHEEL);
     if (by != 0)
         bare_scroll(b, by);
@@ -345,7 +320,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 
 static void free_view(struct view *view)
 {
-    bare_release(of(view));
+    bare_release((struct bare *)view);
     free(view);
     term_bare_end();
 }
@@ -369,10 +344,11 @@ void bare_open(struct app *app)
 
 void bare_draw(struct view *view)
 {
+    struct bare *b = (struct bare *)view;
     int rows, cols;
     size_t len;
     term_size(&rows, &cols);
-    bare_resize(of(view), cols, rows - 1);
-    const char *text = bare_view(of(view), &len);
+    bare_resize(b, cols, rows - 1);
+    const char *text = bare_view(b, &len);
     term_bare(text, len, _("Esc goes back. Select with the mouse. PgUp and PgDn scroll."));
 }

@@ -178,47 +178,6 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
     offer(app, t, list, asked);
 }
 
-static void add_themes(struct list *list, const char *prefix)
-{
-    struct theme_names names;
-    theme_names(&names);
-    for (size_t i = 0; i < names.items.len; i++)
-        if (begins(names.items.items[i], prefix))
-            list_add(list, names.items.items[i], NULL, names.items.items[i]);
-    vec_free_each(&names.items);
-}
-
-static void add_models(struct app *app, struct list *list, const char *prefix)
-{
-    const struct models_result *m = &app->models;
-    for (size_t i = 0; i < m->models.len; i++)
-        if (begins(m->models.items[i], prefix))
-            list_add(list, m->models.items[i], NULL, m->models.items[i]);
-    for (size_t i = 0; i < m->providers.len; i++)
-        if (!m->providers.items[i].wants && begins(m->providers.items[i].name, prefix))
-            list_add(list, m->providers.items[i].name, _("switch to this provider"),
-                     m->providers.items[i].name);
-}
-
-/* A title that two sessions share does not name one. */
-static bool title_is_unique(const struct app *app, const char *title)
-{
-    int count = 0;
-    for (size_t i = 0; i < app->sessions.items.len; i++)
-        count += strcmp(app->sessions.items.items[i].title, title) == 0;
-    return count == 1;
-}
-
-static void add_sessions(struct app *app, struct list *list, const char *prefix)
-{
-    for (size_t i = 0; i < app->sessions.items.len; i++) {
-        const struct session_info *s = &app->sessions.items.items[i];
-        const char *name = *s->title && title_is_unique(app, s->title) ? s->title : s->id;
-        if (begins(name, prefix))
-            list_add(list, name, name == s->id ? s->title : NULL, name);
-    }
-}
-
 static bool take_models(struct app *app, struct operation_answer *a, const char *words)
 {
     bool told = picker_take_models(app, a, words);
@@ -227,12 +186,20 @@ static bool take_models(struct app *app, struct operation_answer *a, const char 
     return told;
 }
 
-static void want_models(struct app *app)
+static void add_models(struct app *app, struct list *list, const char *prefix)
 {
-    if (app->models_known)
-        return;
-    app->completion_wanted = true;
-    (void)app_ask(app, &operation_models_list, NULL, take_models);
+    const struct models_result *m = &app->models;
+    if (!app->models_known) {
+        app->completion_wanted = true;
+        (void)app_ask(app, &operation_models_list, NULL, take_models);
+    }
+    for (size_t i = 0; i < m->models.len; i++)
+        if (begins(m->models.items[i], prefix))
+            list_add(list, m->models.items[i], NULL, m->models.items[i]);
+    for (size_t i = 0; i < m->providers.len; i++)
+        if (!m->providers.items[i].wants && begins(m->providers.items[i].name, prefix))
+            list_add(list, m->providers.items[i].name, _("switch to this provider"),
+                     m->providers.items[i].name);
 }
 
 static bool take_sessions(struct app *app, struct operation_answer *a, const char *words)
@@ -244,28 +211,41 @@ static bool take_sessions(struct app *app, struct operation_answer *a, const cha
     return true;
 }
 
-static void want_sessions(struct app *app)
+static void add_sessions(struct app *app, struct list *list, const char *prefix)
 {
     static const struct session_filter every = {0};
-    if (app->sessions_known)
-        return;
-    app->completion_wanted = true;
-    (void)app_ask(app, &operation_session_list, &every, take_sessions);
+    const struct session_list *sessions = &app->sessions;
+    if (!app->sessions_known) {
+        app->completion_wanted = true;
+        (void)app_ask(app, &operation_session_list, &every, take_sessions);
+    }
+    for (size_t i = 0; i < sessions->items.len; i++) {
+        const struct session_info *s = &sessions->items.items[i];
+        int same = 0; /* a title that two sessions share does not name one */
+        for (size_t j = 0; j < sessions->items.len; j++)
+            same += strcmp(sessions->items.items[j].title, s->title) == 0;
+        const char *name = *s->title && same == 1 ? s->title : s->id;
+        if (begins(name, prefix))
+            list_add(list, name, name == s->id ? s->title : NULL, name);
+    }
 }
 
 static void offer_arguments(struct app *app, const struct target *t)
 {
     struct list *list = list_new(LIST_POPUP, NULL);
+    struct theme_names themes;
     switch (t->command->kind) {
     case ARGUMENT_THEME:
-        add_themes(list, t->word);
+        theme_names(&themes);
+        for (size_t i = 0; i < themes.items.len; i++)
+            if (begins(themes.items.items[i], t->word))
+                list_add(list, themes.items.items[i], NULL, themes.items.items[i]);
+        vec_free_each(&themes.items);
         break;
     case ARGUMENT_MODEL:
-        want_models(app);
         add_models(app, list, t->word);
         break;
     case ARGUMENT_SESSION:
-        want_sessions(app);
         add_sessions(app, list, t->word);
         break;
     case ARGUMENT_TURN:
@@ -332,21 +312,6 @@ static bool take_corpora(struct app *app, struct operation_answer *a, const char
     return true;
 }
 
-/* Corpora are listed anew each time: others may have been added. */
-static void offer_corpora(struct app *app, const struct target *t, bool known)
-{
-    if (!known) {
-        app->completion_wanted = true;
-        (void)app_ask(app, &operation_corpus_list, NULL, take_corpora);
-        return;
-    }
-    struct list *list = list_new(LIST_POPUP, NULL);
-    for (size_t i = 0; i < app->corpora.len; i++)
-        if (begins(app->corpora.items[i], t->word))
-            list_add(list, app->corpora.items[i], NULL, app->corpora.items[i]);
-    offer(app, t, list, true);
-}
-
 void completion_start(struct app *app)
 {
     struct target t = find_target(app);
@@ -357,8 +322,15 @@ void completion_start(struct app *app)
         offer_commands(app, &t, true);
     } else if (t.place == PLACE_ARGUMENT) {
         offer_arguments(app, &t);
-    } else if (t.place == PLACE_CORPUS) {
-        offer_corpora(app, &t, wanted);
+    } else if (t.place == PLACE_CORPUS && wanted) {
+        struct list *list = list_new(LIST_POPUP, NULL);
+        for (size_t i = 0; i < app->corpora.len; i++)
+            if (begins(app->corpora.items[i], t.word))
+                list_add(list, app->corpora.items[i], NULL, app->corpora.items[i]);
+        offer(app, &t, list, true);
+    } else if (t.place == PLACE_CORPUS) { /* listed anew each time: others may have been added */
+        app->completion_wanted = true;
+        (void)app_ask(app, &operation_corpus_list, NULL, take_corpora);
     } else if (t.place == PLACE_PATH) {
         struct path_listing *l = mem_alloc(sizeof *l);
         l->errand =

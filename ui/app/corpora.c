@@ -87,8 +87,10 @@ char *corpora_begun_text(const struct corpus_progress *p)
                : mem_strdup(_("Looking for changed files in all corpora."));
 }
 
-static char *ended_text(const struct corpus_progress *p, const char *why)
+char *corpora_state_text(const struct notice *n, const char *why)
 {
+    const struct corpus_progress *p = &n->progress;
+    const char *corpus = p->corpus ? p->corpus : "";
     const struct {
         int64_t count;
         const char *name;
@@ -98,11 +100,17 @@ static char *ended_text(const struct corpus_progress *p, const char *why)
                 {p->removed, _("removed")},
                 {p->failed, _("unreadable")},
                 {p->files - p->added - p->changed - p->unchanged - p->failed, _("without text")}};
+    if (n->flag)
+        return NULL; /* progress of the vectors, which is not announced */
+    if (n->error.code != ERR_OK)
+        return mem_printf(_("The corpus %s could not be read: %s"), corpus, n->error.text);
+    if (!p->finished)
+        return NULL;
     struct buf text = BUF_INIT;
     buf_addf(&text,
              ngettext("Corpus %s is read: %lld file", "Corpus %s is read: %lld files",
                       (unsigned long)p->files),
-             p->corpus ? p->corpus : "", (long long)p->files);
+             corpus, (long long)p->files);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count > 0)
             buf_addf(&text, ", %lld %s", (long long)rows[i].count, rows[i].name);
@@ -110,17 +118,6 @@ static char *ended_text(const struct corpus_progress *p, const char *why)
         buf_addf(&text, "; %s", why);
     buf_addch(&text, '.');
     return buf_take(&text);
-}
-
-char *corpora_state_text(const struct notice *n, const char *why)
-{
-    const struct corpus_progress *p = &n->progress;
-    if (n->flag)
-        return NULL; /* progress of the vectors, which is not announced */
-    if (n->error.code != ERR_OK)
-        return mem_printf(_("The corpus %s could not be read: %s"), p->corpus ? p->corpus : "",
-                          n->error.text);
-    return p->finished ? ended_text(p, why) : NULL;
 }
 
 void corpora_take(struct app *app, struct notice *n)

@@ -40,16 +40,6 @@ static void add_commands(struct list *list, bool kept, bool to_choose)
     }
 }
 
-static void add_keys(struct list *list, const struct keymap *keymap)
-{
-    for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
-        AUTO(buf_release) struct buf keys = BUF_INIT;
-        keymap_describe(keymap, (enum action)a, &keys);
-        if (keys.len > 0)
-            list_add(list, keys.data, _(action_info((enum action)a)->help), "");
-    }
-}
-
 static const struct {
     const char *keys, *help;
 } in_lists[] = {
@@ -85,7 +75,12 @@ void picker_help(struct app *app)
     heading(list, _("Commands"));
     add_commands(list, app->options->engine->persist, false);
     heading(list, _("Keys ([keys] in tiro.ini changes them)"));
-    add_keys(list, &app->keymap);
+    for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
+        AUTO(buf_release) struct buf keys = BUF_INIT;
+        keymap_describe(&app->keymap, (enum action)a, &keys);
+        if (keys.len > 0)
+            list_add(list, keys.data, _(action_info((enum action)a)->help), "");
+    }
     heading(list, _("In lists"));
     for (size_t i = 0; i < sizeof in_lists / sizeof *in_lists; i++)
         list_add(list, _(in_lists[i].keys), _(in_lists[i].help), "");
@@ -248,24 +243,17 @@ static bool next_provider(const char **at, char name[32])
     return len > 0;
 }
 
-bool picker_is_provider(const char *name)
-{
-    char known[32];
-    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
-    while (next_provider(&at, known))
-        if (strcmp(known, name) == 0)
-            return true;
-    return false;
-}
-
 char *picker_read_model(const char *text, struct session_model_params *out)
 {
     size_t first = strcspn(text, "/");
-    char *provider = mem_strndup(text, first);
+    char *provider = mem_strndup(text, first), name[32];
     const char *rest = text[first] ? text + first + 1 : "";
-    *out = picker_is_provider(provider)
-               ? (struct session_model_params){.provider = provider, .model = *rest ? rest : NULL}
-               : (struct session_model_params){.model = text};
+    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
+    bool known = false;
+    while (!known && next_provider(&at, name))
+        known = strcmp(name, provider) == 0;
+    *out = known ? (struct session_model_params){.provider = provider, .model = *rest ? rest : NULL}
+                 : (struct session_model_params){.model = text};
     return provider;
 }
 
@@ -292,53 +280,35 @@ static void chose_model(struct app *app, const char *value)
     picker_choose_model(app, &params);
 }
 
-static bool is_same(const char *name, const char *present)
-{
-    return present && strcmp(name, present) == 0;
-}
-
-static void add_model(const struct app *app, struct list *list, const char *name)
-{
-    bool present = is_same(name, app->model);
-    auto_free char *value = mem_printf("m%s", name);
-    auto_free char *detail =
-        mem_printf(present ? "%s, %s" : "%s", app->provider ? app->provider : "", _("in use"));
-    list_add(list, name, detail, value);
-}
-
-/* The variable with the API key that the provider lacks; NULL: it lacks none, or that is unknown.
- */
-static const char *wanted_key(const struct app *app, const char *provider)
-{
-    for (size_t i = 0; i < app->models.providers.len; i++)
-        if (strcmp(app->models.providers.items[i].name, provider) == 0)
-            return app->models.providers.items[i].wants;
-    return NULL;
-}
-
-static void add_provider(const struct app *app, struct list *list, const char *name)
-{
-    const char *key = wanted_key(app, name);
-    auto_free char *value = mem_printf("p%s", name);
-    auto_free char *detail = key ? mem_printf(_("no key: set %s"), key)
-                             : is_same(name, app->provider)
-                                 ? mem_strdup(_("in use"))
-                                 : mem_strdup(_("switch to this provider"));
-    list_add(list, name, detail, value);
-}
-
 void picker_fill_models(struct app *app)
 {
     struct list *list = list_view_find(&app->views, LIST_MODELS);
+    const struct models_result *m = &app->models;
     if (!list)
         return;
     list_clear(list);
-    for (size_t i = 0; i < app->models.models.len; i++)
-        add_model(app, list, app->models.models.items[i]);
+    for (size_t i = 0; i < m->models.len; i++) {
+        const char *name = m->models.items[i];
+        bool present = app->model && strcmp(name, app->model) == 0;
+        auto_free char *value = mem_printf("m%s", name);
+        auto_free char *detail =
+            mem_printf(present ? "%s, %s" : "%s", app->provider ? app->provider : "", _("in use"));
+        list_add(list, name, detail, value);
+    }
     char provider[32];
     const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
-    while (next_provider(&at, provider))
-        add_provider(app, list, provider);
+    while (next_provider(&at, provider)) {
+        const char *wants = NULL; /* the variable with the key that it lacks, as far as is known */
+        for (size_t i = 0; i < m->providers.len; i++)
+            if (strcmp(m->providers.items[i].name, provider) == 0)
+                wants = m->providers.items[i].wants;
+        bool present = app->provider && strcmp(provider, app->provider) == 0;
+        auto_free char *value = mem_printf("p%s", provider);
+        auto_free char *detail =
+            wants ? mem_printf(_("no key: set %s"), wants)
+                  : mem_strdup(present ? _("in use") : _("switch to this provider"));
+        list_add(list, provider, detail, value);
+    }
     app_touch_now(app, DIRTY_BODY);
 }
 
@@ -388,40 +358,30 @@ void picker_themes(struct app *app)
 
 /* Configuration */
 
-static const char *origin_name(enum config_origin origin)
-{
-    static const char *const names[] = {[CONFIG_FROM_DEFAULT] = N_("default"),
-                                        [CONFIG_FROM_FILE] = N_("file"),
-                                        [CONFIG_FROM_ENVIRONMENT] = N_("environment"),
-                                        [CONFIG_FROM_COMMAND_LINE] = N_("command line")};
-    return _(names[origin]);
-}
-
-static void add_key(struct list *list, const struct config *config, enum config_key key)
-{
-    const struct config_key_info *info = config_key_info(key);
-    if (config_key_is_free(info))
-        return;
-    AUTO(buf_release) struct buf detail = BUF_INIT;
-    auto_free char *label = mem_printf("[%s] %s", info->section, info->name);
-    bool set = config_is_set(config, key);
-    bool secret = info->type == CONFIG_SECRET;
-    buf_addf(&detail, "%s (%s) %s %s",
-             !set     ? _("not set")
-             : secret ? "********"
-                      : config_string(config, key),
-             origin_name(config_origin(config, key)), glyph(GLYPH_DASH), info->help);
-    list_add(list, label, detail.data, "");
-}
-
 void picker_config(struct app *app)
 {
+    static const char *const origins[] = {[CONFIG_FROM_DEFAULT] = N_("default"),
+                                          [CONFIG_FROM_FILE] = N_("file"),
+                                          [CONFIG_FROM_ENVIRONMENT] = N_("environment"),
+                                          [CONFIG_FROM_COMMAND_LINE] = N_("command line")};
     struct list *list = list_new(LIST_READ, _("Configuration"));
     auto_free char *path = paths_config_file();
     list_add(list, path, NULL, "");
     list_add(list, _("Changes apply from the next start on."), NULL, "");
-    for (int key = 0; key < CONFIG_KEY_COUNT; key++)
-        add_key(list, app->config, (enum config_key)key);
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        enum config_key key = (enum config_key)i;
+        const struct config_key_info *info = config_key_info(key);
+        if (config_key_is_free(info))
+            continue;
+        AUTO(buf_release) struct buf detail = BUF_INIT;
+        auto_free char *label = mem_printf("[%s] %s", info->section, info->name);
+        buf_addf(&detail, "%s (%s) %s %s",
+                 !config_is_set(app->config, key) ? _("not set")
+                 : info->type == CONFIG_SECRET    ? "********"
+                                                  : config_string(app->config, key),
+                 _(origins[config_origin(app->config, key)]), glyph(GLYPH_DASH), info->help);
+        list_add(list, label, detail.data, "");
+    }
     app_open_list(app, LIST_CONFIG, list, NULL);
 }
 

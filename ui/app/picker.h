@@ -24,8 +24,6 @@ void picker_choose_theme(struct app *app, const char *name);
 /* Changes the model of the session, saves the choice and reports the result. */
 void picker_choose_model(struct app *app, const struct session_model_params *params);
 
-bool picker_is_provider(const char *name);
-
 /* Reads NAME, PROVIDER/NAME or PROVIDER. The strings of `out` point into `text` and into the
  * result, which the caller frees. */
 char *picker_read_model(const char *text, struct session_model_params *out);

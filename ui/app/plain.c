@@ -105,17 +105,6 @@ void plain_retry(struct plain *p)
     save_draft(p);
 }
 
-static void send_waiting(struct plain *p)
-{
-    if (!p->waiting || p->busy || p->asked.open)
-        return;
-    auto_free char *text = p->waiting;
-    p->waiting = NULL;
-    p->echo = true;
-    start_turn(p, text);
-    save_draft(p);
-}
-
 /* Lines */
 
 /* A terminal is always read, a pipe only when its next line can be acted on. */
@@ -158,36 +147,32 @@ void plain_drain(struct plain *p)
 
 /* Signals */
 
-static void stop_or_leave(struct plain *p)
-{
-    int64_t now_ms = clock_mono_ms();
-    plain_typed(&p->out); /* the terminal has ended the line with ^C */
-    plain_write(&p->out, "");
-    if (p->busy) {
-        plain_forget_questions(p);
-        plain_send(p, &operation_turn_interrupt, NULL);
-        if (p->waiting) {
-            plain_say_unsent(p, p->waiting);
-            char *text = p->waiting;
-            p->waiting = NULL;
-            plain_keep(p, text);
-        }
-    } else if (p->unsent) {
-        plain_writef(&p->out, _("Dropped: %s"), p->unsent);
-        plain_keep(p, NULL);
-    } else if (now_ms < p->leave_until_ms) {
-        p->leaving = true;
-    } else {
-        p->leave_until_ms = now_ms + LEAVE_MS;
-        plain_write(&p->out, _("Ctrl-C again within two seconds quits, like /quit."));
-    }
-}
-
+/* Ctrl-C stops what runs, else drops the unsent message, else leaves at the second press. */
 static void take_signal(struct plain *p, int number)
 {
+    int64_t now_ms = clock_mono_ms();
     switch (number) {
     case SIGINT:
-        stop_or_leave(p);
+        plain_typed(&p->out); /* the terminal has ended the line with ^C */
+        plain_write(&p->out, "");
+        if (p->busy) {
+            char *text = p->waiting;
+            plain_forget_questions(p);
+            plain_send(p, &operation_turn_interrupt, NULL);
+            p->waiting = NULL;
+            if (text) {
+                plain_say_unsent(p, text);
+                plain_keep(p, text);
+            }
+        } else if (p->unsent) {
+            plain_writef(&p->out, _("Dropped: %s"), p->unsent);
+            plain_keep(p, NULL);
+        } else if (now_ms < p->leave_until_ms) {
+            p->leaving = true;
+        } else {
+            p->leave_until_ms = now_ms + LEAVE_MS;
+            plain_write(&p->out, _("Ctrl-C again within two seconds quits, like /quit."));
+        }
         break;
     case SIGTSTP:
         signals_stop();
@@ -247,7 +232,13 @@ static bool run_loop(struct plain *p, struct error *e)
         take_texts(p); /* before a question that came since: what was typed is no answer to it */
         while (!p->leaving && (n = mailbox_pop(notices)))
             plain_take(p, n);
-        send_waiting(p);
+        if (p->waiting && !p->busy && !p->asked.open) {
+            auto_free char *text = p->waiting;
+            p->waiting = NULL;
+            p->echo = true;
+            start_turn(p, text);
+            save_draft(p);
+        }
         if (p->in.ended && !plain_reader_holds(&p->in))
             end_input(p);
     }
@@ -256,19 +247,17 @@ static bool run_loop(struct plain *p, struct error *e)
 
 /* Beginning and end */
 
-static void init(struct plain *p, const struct ui_options *options)
+static void greet(struct plain *p)
 {
-    *p = (struct plain){.options = options,
-                        .config = options->config,
-                        .reasoning = app_reasoning(options->config),
-                        .transcript = transcript_new(),
-                        .files = mem_strdup(options->first_draft),
-                        .asked = {.open = true}};
-    transcript_set_hints(p->transcript, NULL, NULL,
-                         config_boolean(options->config, CONFIG_COMPACTION_HINT));
-    plain_reader_init(&p->in, STDIN_FILENO);
-    approval_init(&p->approval, NULL);
-    session_info_init(&p->session);
+    auto_free char *charset_note = glyph_note();
+    for (char *const *w = p->options->warnings; w && *w; w++)
+        plain_write(&p->out, *w);
+    if (charset_note)
+        plain_write(&p->out, charset_note);
+    plain_write(&p->out, _("tiro, line by line. /help lists the commands; a line that ends with a "
+                           "backslash continues on the next line."));
+    if (p->files)
+        plain_write(&p->out, _("The files are attached to your first message."));
 }
 
 static void release(struct plain *p)
@@ -284,51 +273,44 @@ static void release(struct plain *p)
     free(p->files);
 }
 
-static void greet(struct plain *p)
-{
-    auto_free char *charset_note = glyph_note();
-    for (char *const *w = p->options->warnings; w && *w; w++)
-        plain_write(&p->out, *w);
-    if (charset_note)
-        plain_write(&p->out, charset_note);
-    plain_write(&p->out, _("tiro, line by line. /help lists the commands; a line that ends with a "
-                           "backslash continues on the next line."));
-    if (p->files)
-        plain_write(&p->out, _("The files are attached to your first message."));
-}
-
 /* The line surface changes no mode of the terminal, so a crash leaves nothing to restore. */
 static void nothing_to_rescue(void)
 {
 }
 
-/* A closed pipe is reported by the status alone, like SIGPIPE. */
-static int status_of(const struct plain *p, bool ok, struct error *e)
-{
-    if (p->signal_number != 0)
-        return 128 + p->signal_number;
-    if (p->out.failed == EPIPE)
-        return 128 + SIGPIPE;
-    errno = p->out.failed;
-    if (ok && p->out.failed != 0)
-        ok = err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
-    return ok ? 0 : 1;
-}
-
 int plain_run(const struct ui_options *options, struct error *e)
 {
-    struct plain p;
+    struct plain p = {.options = options,
+                      .config = options->config,
+                      .reasoning = app_reasoning(options->config),
+                      .files = mem_strdup(options->first_draft),
+                      .asked = {.open = true}};
     glyph_set_up();
     glyph_set_ascii(true); /* screen readers and printers know ASCII best */
-    if (!signals_init(nothing_to_rescue, e))
+    if (!signals_init(nothing_to_rescue, e)) {
+        free(p.files);
         return 1;
-    init(&p, options);
+    }
+    p.transcript = transcript_new();
+    transcript_set_hints(p.transcript, NULL, NULL,
+                         config_boolean(options->config, CONFIG_COMPACTION_HINT));
+    plain_reader_init(&p.in, STDIN_FILENO);
+    approval_init(&p.approval, NULL);
+    session_info_init(&p.session);
+
     greet(&p);
     p.engine = engine_new(options->engine);
-    bool left = run_loop(&p, e);
+    bool ok = run_loop(&p, e);
     plain_end_line(&p.out);
     engine_free(p.engine);
-    int status = status_of(&p, left, e);
+
+    errno = p.out.failed;
+    if (ok && p.out.failed != 0 && p.out.failed != EPIPE)
+        ok = err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
+    int status = p.signal_number != 0    ? 128 + p.signal_number
+                 : p.out.failed == EPIPE ? 128 + SIGPIPE /* reported by the status alone */
+                 : ok                    ? 0
+                                         : 1;
     release(&p);
     signals_release();
     return status;

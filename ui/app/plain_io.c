@@ -54,17 +54,6 @@ void plain_reader_fill(struct plain_reader *r)
         ;
 }
 
-/* Bytes of the next line, or at a terminal of all lines, with the newline; 0: there is none. */
-static size_t lines_len(const struct plain_reader *r)
-{
-    const struct buf *b = &r->bytes;
-    size_t len = 0;
-    for (size_t i = 0; i < b->len && (r->terminal || len == 0); i++)
-        if (b->data[i] == '\n')
-            len = i + 1;
-    return len == 0 && r->ended ? b->len : len;
-}
-
 static char *take_text(struct plain_reader *r)
 {
     AUTO(buf_release) struct buf utf8 = BUF_INIT;
@@ -77,13 +66,21 @@ static char *take_text(struct plain_reader *r)
 
 char *plain_reader_next(struct plain_reader *r)
 {
-    struct buf *text = &r->text;
-    for (size_t len; (len = lines_len(r)) > 0;) {
-        bool newline = r->bytes.data[len - 1] == '\n';
-        if (!buf_try_add(text, r->bytes.data, len - newline))
+    struct buf *text = &r->text, *bytes = &r->bytes;
+    while (bytes->len > 0) {
+        /* The next line, or at a terminal all lines, with the newline. */
+        size_t len = 0;
+        for (size_t i = 0; i < bytes->len && (r->terminal || len == 0); i++)
+            if (bytes->data[i] == '\n')
+                len = i + 1;
+        if (len == 0 && !r->ended)
+            return NULL;
+        bool newline = len > 0;
+        len = newline ? len : bytes->len;
+        if (!buf_try_add(text, bytes->data, len - newline))
             r->ended = r->too_long = true;
-        buf_consume(&r->bytes, len);
-        bool last = r->ended && r->bytes.len == 0;
+        buf_consume(bytes, len);
+        bool last = r->ended && bytes->len == 0;
         if (last || text->len == 0 || text->data[text->len - 1] != '\\')
             return take_text(r);
         buf_splice(text, text->len - 1, 1, "\n", 1); /* a backslash continues the text */

@@ -146,54 +146,44 @@ static bool is_settled(const struct item *item)
     }
 }
 
-static void write_message(struct plain *p, const struct item *item)
-{
-    bool seen = p->in.terminal && !p->history && !p->echo;
-    p->echo = false;
-    if (seen)
-        return;
-    plain_writef(&p->out, "%s: %s", _("you"), item->text.data);
-    if (item->images.len > 0)
-        plain_writef(&p->out, "[%s: %s]", _("image"), item->images.data);
-}
-
-static void write_answer(struct plain *p, struct item *item)
-{
-    const char *text = item->text.data + p->written;
-    size_t len = item->text.len > p->written ? item->text.len - p->written : 0;
-    if (item->streaming)
-        len = plain_ready(text, len);
-    if (len > 0 && p->written == 0)
-        plain_writef(&p->out, "%s:", _("tiro"));
-    plain_write_piece(&p->out, text, len);
-    p->written += len;
-    if (item->streaming)
-        return;
-    plain_end_line(&p->out);
-    if (item->partial && p->history)
-        plain_write(&p->out, _("interrupted"));
-}
-
-/* Writes a long-running item twice: its first row when it begins, all rows when it ends. */
+/* Writes an answer as it comes, and any other long-running item twice: its first row when it
+ * begins, all rows when it ends. */
 static void write_item(struct plain *p, struct item *item)
 {
     bool settled = is_settled(item);
-    if (item->kind == ITEM_USER)
-        write_message(p, item);
-    else if (item->kind == ITEM_ANSWER)
-        write_answer(p, item);
-    else if (settled)
+    if (item->kind == ITEM_USER) {
+        bool seen = p->in.terminal && !p->history && !p->echo;
+        p->echo = false;
+        if (!seen)
+            plain_writef(&p->out, "%s: %s", _("you"), item->text.data);
+        if (!seen && item->images.len > 0)
+            plain_writef(&p->out, "[%s: %s]", _("image"), item->images.data);
+    } else if (item->kind == ITEM_ANSWER) {
+        const char *text = item->text.data + p->written;
+        size_t len = item->text.len > p->written ? item->text.len - p->written : 0;
+        if (!settled)
+            len = plain_ready(text, len);
+        if (len > 0 && p->written == 0)
+            plain_writef(&p->out, "%s:", _("tiro"));
+        plain_write_piece(&p->out, text, len);
+        p->written += len;
+        if (settled)
+            plain_end_line(&p->out);
+        if (settled && item->partial && p->history)
+            plain_write(&p->out, _("interrupted"));
+    } else if (settled) {
         write_rows(p, item, SIZE_MAX);
-    else if (item->kind != ITEM_REASONING && p->written == 0)
+    } else if (item->kind != ITEM_REASONING && p->written == 0) {
         write_rows(p, item, 1);
+    }
     if (!settled && p->written == 0 && item->kind != ITEM_ANSWER)
         p->written = 1;
 }
 
-/* The item being written may be gone: an answer is begun anew, or a retry removes events. */
-static void pass_over_removed(struct plain *p)
+static void write_transcript(struct plain *p)
 {
     size_t count = transcript_item_count(p->transcript);
+    /* The item being written may be gone: an answer is begun anew, or a retry removes events. */
     bool gone = p->item >= count || transcript_item(p->transcript, p->item)->seq != p->writing;
     if (p->written > 0 && gone) {
         plain_end_line(&p->out);
@@ -201,19 +191,14 @@ static void pass_over_removed(struct plain *p)
     }
     if (p->item > count)
         p->item = count;
-}
 
-static void write_transcript(struct plain *p)
-{
-    pass_over_removed(p);
-    while (p->item < transcript_item_count(p->transcript)) {
+    for (; p->item < count; p->item++) {
         struct item *item = transcript_item(p->transcript, p->item);
         p->writing = item->seq;
         write_item(p, item);
         if (!is_settled(item))
             break;
         p->written = 0;
-        p->item++;
     }
 }
 
@@ -244,31 +229,28 @@ static void take_event(struct plain *p, struct notice *n)
 
 /* Sessions */
 
-static void begin_session(struct plain *p, const struct session_info *info)
+static void take_session(struct plain *p, struct notice *n)
 {
+    const struct session_info *info = &n->info;
     bool first = p->session.id[0] == '\0';
-    transcript_clear(p->transcript);
-    plain_forget_questions(p);
-    p->item = p->written = 0;
-    p->turn = 0;
-    if (info->turns > 0)
+    if (n->flag) {
+        transcript_clear(p->transcript);
+        plain_forget_questions(p);
+        p->item = p->written = 0;
+        p->turn = 0;
+    }
+    if (n->flag && info->turns > 0)
         plain_writef(
             &p->out,
             ngettext("Session: %s (%d turn)", "Session: %s (%d turns)", (unsigned long)info->turns),
             info->title, info->turns);
-    else if (!first)
+    else if (n->flag && !first)
         plain_write(&p->out, _("A new session."));
-    if (info->draft && *info->draft) {
+    if (n->flag && info->draft && *info->draft) {
         free(p->unsent);
         p->unsent = mem_strdup(info->draft);
         plain_say_unsent(p, p->unsent);
     }
-}
-
-static void take_session(struct plain *p, struct notice *n)
-{
-    if (n->flag)
-        begin_session(p, &n->info);
     p->read_only = n->read_only;
     session_info_release(&p->session);
     p->session = n->info;
@@ -293,12 +275,6 @@ static void take_page(struct plain *p, struct notice *n)
 
 /* Lists */
 
-/* The session of the start is open or has failed to open: lines may be taken. */
-static void opened(struct plain *p)
-{
-    p->asked.open = p->asked.open && p->asked.id != 0;
-}
-
 static void take_provider(struct plain *p, struct notice *n)
 {
     bool offline = n->provider && strcmp(n->provider, "offline") == 0;
@@ -311,21 +287,7 @@ static void take_provider(struct plain *p, struct notice *n)
         plain_write(&p->out, notices_offline());
     else if (news)
         plain_writef(&p->out, _("Model: %s"), now);
-    opened(p);
-}
-
-/* With a line for each source of tools. */
-static void tell_kind(struct plain *p, const struct context *c, enum context_kind kind)
-{
-    int64_t tokens = 0;
-    for (size_t i = 0; i < c->parts.len; i++)
-        tokens += c->parts.items[i].kind == kind ? c->parts.items[i].tokens : 0;
-    if (tokens > 0)
-        plain_writef(&p->out, "%s: ~%lld", context_kind_name(kind), (long long)tokens);
-    for (size_t i = 0; kind == CONTEXT_TOOLS && i < c->parts.len; i++)
-        if (c->parts.items[i].kind == kind)
-            plain_writef(&p->out, "  %s: ~%lld", c->parts.items[i].source,
-                         (long long)c->parts.items[i].tokens);
+    p->asked.open = p->asked.open && p->asked.id != 0; /* the start is over: lines may be taken */
 }
 
 void plain_take_report(struct plain *p, struct operation_answer *a)
@@ -338,8 +300,18 @@ void plain_take_report(struct plain *p, struct operation_answer *a)
 void plain_take_context(struct plain *p, struct operation_answer *a)
 {
     const struct context *c = a->result;
-    for (int i = 0; i < CONTEXT_KINDS; i++)
-        tell_kind(p, c, (enum context_kind)i);
+    for (int i = 0; i < CONTEXT_KINDS; i++) {
+        enum context_kind kind = (enum context_kind)i;
+        int64_t tokens = 0;
+        for (size_t j = 0; j < c->parts.len; j++)
+            tokens += c->parts.items[j].kind == kind ? c->parts.items[j].tokens : 0;
+        if (tokens > 0)
+            plain_writef(&p->out, "%s: ~%lld", context_kind_name(kind), (long long)tokens);
+        for (size_t j = 0; kind == CONTEXT_TOOLS && j < c->parts.len; j++)
+            if (c->parts.items[j].kind == kind) /* a line for each source of tools */
+                plain_writef(&p->out, "  %s: ~%lld", c->parts.items[j].source,
+                             (long long)c->parts.items[j].tokens);
+    }
     plain_writef(&p->out, _("total ~%lld tokens"), (long long)c->tokens);
     if (c->window > 0)
         plain_writef(&p->out, "%s: %lld", _("window"), (long long)c->window);
@@ -409,11 +381,22 @@ void plain_take_models(struct plain *p, struct operation_answer *a)
         say_fault(p, &(struct fault){.error = &m->fault}, false);
 }
 
-static void refused(struct plain *p, const struct operation_answer *a)
+static void take_answer(struct plain *p, struct notice *n)
 {
+    struct operation_answer *a = n->answer;
     bool starts = operation_answers(a, &operation_turn_start);
     bool turn = starts || operation_answers(a, &operation_turn_retry);
     bool compaction = operation_answers(a, &operation_compaction_run);
+    plain_taker *take = NULL;
+    if (p->asked.open && p->asked.id == a->request->id) {
+        take = p->asked.take;
+        p->asked.open = false;
+    }
+    if (a->error.code == ERR_OK) {
+        if (take)
+            take(p, a);
+        return;
+    }
     bool silent = a->error.code == ERR_SESSION_NOT_RUNNING ||
                   operation_answers(a, &operation_session_set_draft) ||
                   (a->error.code == ERR_INTERRUPTED && compaction);
@@ -429,24 +412,10 @@ static void refused(struct plain *p, const struct operation_answer *a)
     }
 }
 
-static void take_answer(struct plain *p, struct notice *n)
-{
-    struct operation_answer *a = n->answer;
-    plain_taker *take = NULL;
-    if (p->asked.open && p->asked.id == a->request->id) {
-        take = p->asked.take;
-        p->asked.open = false;
-    }
-    if (a->error.code != ERR_OK)
-        refused(p, a);
-    else if (take)
-        take(p, a);
-}
-
 static void take_error(struct plain *p, struct notice *n)
 {
     say_fault(p, &(struct fault){.error = &n->error}, false);
-    opened(p);
+    p->asked.open = p->asked.open && p->asked.id != 0; /* the start is over: lines may be taken */
 }
 
 static void take_offer(struct plain *p, struct notice *n)
