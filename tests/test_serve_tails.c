@@ -45,7 +45,7 @@ static void assert_after(const struct tails *t, const char *of, int64_t after, i
 
 TEST(the_tail_begins_behind_what_the_log_surely_has)
 {
-    struct tails *t = tails_new();
+    struct tails tails = {0}, *t = &tails;
     assert_int_equal(tails_kept(t, session), 0);
     assert_after(t, session, 0, 0, NULL);
     note(t, session, EVENT_CALL_STARTED, 2, NULL);
@@ -62,28 +62,28 @@ TEST(the_tail_begins_behind_what_the_log_surely_has)
     note(t, session, EVENT_TEXT_COMPLETE, 6, "one two three");
     assert_int_equal(tails_kept(t, session), 6);
     assert_after(t, session, 0, 0, NULL);
-    tails_free(t);
+    tails_release(t);
 }
 
 TEST(another_kind_of_text_means_that_the_log_has_the_first)
 {
-    struct tails *t = tails_new();
+    struct tails tails = {0}, *t = &tails;
     note(t, session, EVENT_REASONING_DELTA, 3, "let me ");
     note(t, session, EVENT_REASONING_DELTA, 4, "think");
     note(t, session, EVENT_TEXT_DELTA, 5, "It is");
     assert_int_equal(tails_kept(t, session), 4);
     assert_after(t, session, 0, 5, "It is");
-    tails_free(t);
+    tails_release(t);
 }
 
 TEST(nothing_is_kept_of_a_turn_that_is_over)
 {
-    struct tails *t = tails_new();
+    struct tails tails = {0}, *t = &tails;
     note(t, session, EVENT_TEXT_DELTA, 3, "so far");
     note(t, other, EVENT_TEXT_DELTA, 7, "more");
     note_idle(t, session);
     assert_int_equal(tails_kept(t, session), 0);
     assert_after(t, session, 0, 0, NULL);
     assert_after(t, other, 0, 7, "more");
-    tails_free(t);
+    tails_release(t);
 }

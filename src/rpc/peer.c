@@ -56,11 +56,6 @@ static size_t waiting(const struct rpc_peer *p)
     return p->out.len - p->written;
 }
 
-bool rpc_peer_is_full(const struct rpc_peer *p)
-{
-    return waiting(p) > RPC_OUTPUT_MAX;
-}
-
 const char *rpc_peer_output(const struct rpc_peer *p, size_t *len)
 {
     *len = waiting(p);

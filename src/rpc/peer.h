@@ -69,9 +69,6 @@ bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct err
  * stand. Not between the pieces of a stream. */
 bool rpc_peer_take(struct rpc_peer *p, const char *text, size_t len, struct error *e);
 
-/* Whether so much output waits that nothing more should be read. */
-bool rpc_peer_is_full(const struct rpc_peer *p);
-
 /* Calls that are not answered yet. */
 size_t rpc_peer_calls(const struct rpc_peer *p);
 

@@ -223,8 +223,7 @@ static void wrote(void *context)
         acp_load_more(a->sessions.items[i]);
 }
 
-static const struct wire_events wire_events = {
-    .ended = input_ended, .closed = closed, .wrote = wrote};
+static const struct wire_events wire_events = {.ended = input_ended, .wrote = wrote};
 
 struct acp *acp_new(struct server *s, int in, int out, void (*over)(void *context), void *context)
 {
@@ -233,7 +232,7 @@ struct acp *acp_new(struct server *s, int in, int out, void (*over)(void *contex
     a->closed = over;
     a->context = context;
     a->peer = rpc_peer_new(&handlers, a);
-    a->wire = wire_new(s, a->peer, in, out, &wire_events, a);
+    a->wire = wire_new(s, a->peer, in, out, &wire_events, a, closed, a);
     a->listener = server_listen(s, on_notice, a);
     return a;
 }

@@ -17,9 +17,15 @@
 
 static const char content[] = "content";
 
-/* The shape of a row with a text, and the member "content". */
-static void add_content(struct json *schema, const char *help, bool required)
+/* The schema of a row's shape (NULL: it has no members), with the member "content" if `help` is
+ * given. */
+static struct json *schema_of(const struct shape *s, const char *help, bool required)
 {
+    struct json *schema =
+        s ? shape_schema(s)
+          : json_pack("{type:'object' properties:{} additionalProperties:b}", false);
+    if (!help)
+        return schema;
     struct json *members = json_clone(json_get(schema, "properties"));
     const struct json *had = json_get(schema, "required");
     const char *name = json_get_string(schema, "title");
@@ -27,33 +33,24 @@ static void add_content(struct json *schema, const char *help, bool required)
     json_set(members, content, json_pack("{type:'string' description:s}", help));
     json_set(schema, "properties", members);
     json_set_string(schema, "title", title);
-    if (!required)
-        return;
-    struct json *names = had ? json_clone(had) : json_new_array();
-    json_push(names, json_new_string(content));
-    json_set(schema, "required", names);
-}
-
-static struct json *schema_of(const struct shape *s)
-{
-    return s ? shape_schema(s)
-             : json_pack("{type:'object' properties:{} additionalProperties:b}", false);
+    if (required) {
+        struct json *names = had ? json_clone(had) : json_new_array();
+        json_push(names, json_new_string(content));
+        json_set(schema, "required", names);
+    }
+    return schema;
 }
 
 struct json *contract_params_schema(const struct operation *o)
 {
-    struct json *v = schema_of(o->params);
-    if (o->content == CONTENT_IN)
-        add_content(v, "The text to read, as an export gives it.", true);
-    return v;
+    bool reads = o->content == CONTENT_IN;
+    return schema_of(o->params, reads ? "The text to read, as an export gives it." : NULL, true);
 }
 
 struct json *contract_result_schema(const struct operation *o)
 {
-    struct json *v = schema_of(o->result);
-    if (o->content == CONTENT_OUT)
-        add_content(v, "The text, unless it went to a file.", false);
-    return v;
+    bool writes = o->content == CONTENT_OUT;
+    return schema_of(o->result, writes ? "The text, unless it went to a file." : NULL, false);
 }
 
 /* --- calls --------------------------------------------------------------------------------------
@@ -87,11 +84,20 @@ bool contract_start(struct server *s, enum authority caller, const struct operat
                     const struct json *params, server_answered *done, void *context, uint64_t *id,
                     struct error *e)
 {
+    *id = 0;
+    if (o->authority == AUTHORITY_TERMINAL)
+        return err_set(e, ERR_FORBIDDEN,
+                       "%s is for the terminal and the command line alone; use these", o->name);
+    if (caller > o->authority)
+        return err_set(
+            e, ERR_FORBIDDEN,
+            "%s is for an owner; the person who starts tiro serve allows it with --allow "
+            "owner",
+            o->name);
     auto_free void *taken = o->params ? mem_alloc(o->params->size) : NULL;
     const char *text = o->content == CONTENT_IN ? json_get_string(params, content) : NULL;
-    bool ok = authority_calls(caller, o, e) && read_params(o, params, taken, e) &&
-              authority_gives(s, caller, o, taken, e);
-    *id = ok ? server_ask_with(s, o, taken, text, done, context, e) : 0;
+    if (read_params(o, params, taken, e) && authority_gives(s, caller, o, taken, e))
+        *id = server_ask_with(s, o, taken, text, done, context, e);
     if (taken)
         shape_release(o->params, taken);
     return *id != 0;
@@ -139,18 +145,6 @@ void contract_answer(struct rpc_call *call, const struct operation_answer *a)
 /* --- authority ----------------------------------------------------------------------------------
  */
 
-bool authority_calls(enum authority caller, const struct operation *o, struct error *e)
-{
-    if (o->authority == AUTHORITY_TERMINAL)
-        return err_set(e, ERR_FORBIDDEN,
-                       "%s is for the terminal and the command line alone; use these", o->name);
-    return caller <= o->authority ||
-           err_set(e, ERR_FORBIDDEN,
-                   "%s is for an owner; the person who starts tiro serve allows it with --allow "
-                   "owner",
-                   o->name);
-}
-
 /* Replaces a path by the file that it leads to. The row itself refuses a working directory that is
  * not absolute. */
 static bool resolve(const struct server *s, enum authority caller, const struct shape_field *f,
@@ -167,23 +161,6 @@ static bool resolve(const struct server *s, enum authority caller, const struct 
     free(*path);
     *path = found;
     return true;
-}
-
-static bool resolve_all(const struct server *s, enum authority caller, const struct operation *o,
-                        void *params, struct error *e)
-{
-    bool ok = true;
-    for (const struct shape_field *f = o->params->fields; f->name && ok; f++) {
-        char *at = (char *)params + f->offset;
-        if (f->place == SHAPE_ANY)
-            continue;
-        if (f->type == SHAPE_STRING)
-            ok = resolve(s, caller, f, (char **)(void *)at, e);
-        VEC(char *) *list = f->type == SHAPE_STRINGS ? (void *)at : NULL;
-        for (size_t i = 0; list && i < list->len && ok; i++)
-            ok = resolve(s, caller, f, &list->items[i], e);
-    }
-    return ok;
 }
 
 /* Refuses a key that is not spelled as in the table, also where the configuration's file would take
@@ -215,20 +192,6 @@ static bool may_have(const struct server *s, enum tools_offer wanted, struct err
                    offered);
 }
 
-/* Typed text becomes learned items, which are an owner's (learned/add). */
-static bool may_say(const struct operation *o, const void *params, struct error *e)
-{
-    enum input_origin origin = INPUT_UNKNOWN;
-    if (o == &operation_turn_start)
-        origin = ((const struct turn_start_params *)params)->origin;
-    if (o == &operation_turn_retry)
-        origin = ((const struct turn_retry_params *)params)->origin;
-    return origin != INPUT_TYPED ||
-           err_set(e, ERR_FORBIDDEN,
-                   "\"origin\": \"typed\" is for an owner; leave it out, or start tiro serve with "
-                   "--allow owner");
-}
-
 bool authority_gives(const struct server *s, enum authority caller, const struct operation *o,
                      void *params, struct error *e)
 {
@@ -241,7 +204,28 @@ bool authority_gives(const struct server *s, enum authority caller, const struct
     if (o == &operation_session_create && caller == AUTHORITY_CLIENT &&
         !may_have(s, ((const struct session_create_params *)params)->tools, e))
         return false;
-    if (caller == AUTHORITY_CLIENT && !may_say(o, params, e))
-        return false;
-    return resolve_all(s, caller, o, params, e);
+
+    /* Typed text becomes learned items, which are an owner's (learned/add). */
+    enum input_origin origin = INPUT_UNKNOWN;
+    if (o == &operation_turn_start)
+        origin = ((const struct turn_start_params *)params)->origin;
+    if (o == &operation_turn_retry)
+        origin = ((const struct turn_retry_params *)params)->origin;
+    if (caller == AUTHORITY_CLIENT && origin == INPUT_TYPED)
+        return err_set(e, ERR_FORBIDDEN,
+                       "\"origin\": \"typed\" is for an owner; leave it out, or start tiro serve "
+                       "with --allow owner");
+
+    bool ok = true;
+    for (const struct shape_field *f = o->params->fields; f->name && ok; f++) {
+        char *at = (char *)params + f->offset;
+        if (f->place == SHAPE_ANY)
+            continue;
+        if (f->type == SHAPE_STRING)
+            ok = resolve(s, caller, f, (char **)(void *)at, e);
+        VEC(char *) *list = f->type == SHAPE_STRINGS ? (void *)at : NULL;
+        for (size_t i = 0; list && i < list->len && ok; i++)
+            ok = resolve(s, caller, f, &list->items[i], e);
+    }
+    return ok;
 }

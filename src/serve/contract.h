@@ -35,12 +35,6 @@ void contract_answer(struct rpc_call *call, const struct operation_answer *a);
 struct json *contract_params_schema(const struct operation *o);
 struct json *contract_result_schema(const struct operation *o);
 
-/* --- authority: every protocol that lets its caller name a row asks here first -------------------
- */
-
-/* False with FORBIDDEN: the row is for a caller with more. */
-bool authority_calls(enum authority caller, const struct operation *o, struct error *e);
-
 /* Whether the parameters (a struct of the row's shape, or NULL) are such a caller's to give: paths
  * as session/folders.h says, which are replaced by what they lead to; no key of the configuration
  * that a person alone sets; of a client no more tools than the server was started with, and no text

@@ -409,11 +409,12 @@ static void begin(struct stream *s, const struct session_history_result *r)
  */
 static void begin_all(struct stream *s)
 {
-    const struct question *q;
+    const struct questions *waiting = server_questions(s->all->loop);
     join(s, "");
     s->place = s->feed->first + s->feed->frames.len;
-    for (size_t i = 0; (q = questions_at(server_questions(s->all->loop), i)); i++)
-        vec_push(&s->own, http_frame_new(-1, q->method, q->params));
+    for (size_t i = 0; i < waiting->items.len; i++)
+        vec_push(&s->own, http_frame_new(-1, waiting->items.items[i].method,
+                                         waiting->items.items[i].params));
     start(s);
 }
 

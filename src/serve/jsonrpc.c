@@ -42,8 +42,6 @@ struct jsonrpc {
     struct rpc_peer *peer;
     struct subscriptions *subscriptions;
     struct wire *wire;
-    void (*closed)(void *context);
-    void *context;
     VEC(struct request *) requests;
     VEC(struct dropped) dropped;
     bool alone, initialized, input_ended;
@@ -52,16 +50,11 @@ struct jsonrpc {
 /* --- the end of input ---------------------------------------------------------------------------
  */
 
-static void ignore(void *context, const struct operation_answer *a)
-{
-    (void)context, (void)a;
-}
-
 /* Interrupts a turn whose question nobody can answer any more. */
 static void interrupt(struct jsonrpc *j, const struct request *r)
 {
     (void)server_ask(j->server, &operation_turn_interrupt,
-                     &(struct session_params){.session = r->session}, ignore, NULL);
+                     &(struct session_params){.session = r->session}, NULL, NULL);
 }
 
 static void on_input_ended(void *context)
@@ -71,12 +64,6 @@ static void on_input_ended(void *context)
     for (size_t i = 0; i < j->requests.len; i++)
         if (j->requests.items[i]->waits && j->alone)
             interrupt(j, j->requests.items[i]);
-}
-
-static void on_closed(void *context)
-{
-    struct jsonrpc *j = context;
-    j->closed(j->context);
 }
 
 /* --- notifications ------------------------------------------------------------------------------
@@ -111,25 +98,19 @@ static void tell_dropped(void *context)
     }
 }
 
-/* Notes which requests wait for a person. */
-static void note_question(struct jsonrpc *j, const struct notice *n)
-{
-    for (size_t i = 0; i < j->requests.len; i++) {
-        struct request *r = j->requests.items[i];
-        if (strcmp(r->session, n->session) != 0 || !*r->session)
-            continue;
-        r->waits = question_begins(n);
-        if (r->waits && j->input_ended && j->alone)
-            interrupt(j, r);
-    }
-}
-
 static void on_notice(void *context, const struct notice *n)
 {
     struct jsonrpc *j = context;
     const struct notification *kind = notification_of(n->type);
-    if (question_begins(n) || question_ends(n))
-        note_question(j, n);
+    enum question_step step = question_step(n);
+    for (size_t i = 0; step && i < j->requests.len; i++) {
+        struct request *r = j->requests.items[i];
+        if (strcmp(r->session, n->session) != 0 || !*r->session)
+            continue;
+        r->waits = step == QUESTION_BEGINS;
+        if (r->waits && j->input_ended && j->alone)
+            interrupt(j, r);
+    }
     if (!kind->method || !j->initialized)
         return;
     tell_dropped(j);
@@ -182,17 +163,11 @@ static void drop_request(struct request *r)
     free(r);
 }
 
-/* Ends the subscription that came with a turn which was not begun. */
-static void unfollow(const struct request *r)
-{
-    if (r->follows)
-        (void)subscriptions_remove(r->client->subscriptions, r->session);
-}
-
 static void fail(struct request *r, const struct error *e)
 {
     struct wire *wire = r->client->wire;
-    unfollow(r);
+    if (r->follows) /* the turn was not begun */
+        (void)subscriptions_remove(r->client->subscriptions, r->session);
     rpc_fail_with(r->call, e);
     drop_request(r);
     wire_update(wire);
@@ -229,26 +204,21 @@ static void follow(struct request *r, const char *session)
     r->follows = subscriptions_add(r->client->subscriptions, session, SUBSCRIBE_NOW);
 }
 
-static void answer_subscribed(struct request *r, const char *session)
-{
-    struct jsonrpc *j = r->client;
-    auto_free char *json = mem_printf("{\"session_id\":\"%s\"}", session);
-    int64_t since = r->since;
-    rpc_answer(r->call, json);
-    drop_request(r);
-    tell_question(j, questions_of(server_questions(j->server), session));
-    (void)subscriptions_add(j->subscriptions, session, since);
-    wire_update(j->wire);
-}
-
 static void on_resolved(void *context, const struct operation_answer *a)
 {
     struct request *r = context;
+    struct jsonrpc *j = r->client;
     const struct session_info *info = a->result;
     if (a->error.code != ERR_OK) {
         fail(r, &a->error);
     } else if (!r->operation) {
-        answer_subscribed(r, info->id);
+        auto_free char *json = mem_printf("{\"session_id\":\"%s\"}", info->id);
+        int64_t since = r->since;
+        rpc_answer(r->call, json);
+        drop_request(r);
+        tell_question(j, questions_of(server_questions(j->server), info->id));
+        (void)subscriptions_add(j->subscriptions, info->id, since);
+        wire_update(j->wire);
     } else {
         AUTO(json_free_local) struct json *params = r->params;
         r->params = NULL;
@@ -390,7 +360,7 @@ static struct json *subscribed_schema(void)
 static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *params)
 {
     const struct subscribe_params *p = params;
-    const struct question *q;
+    const struct questions *waiting = server_questions(j->server);
     struct error e;
     if (p->session) {
         struct request *r = add_request(j, call, NULL);
@@ -400,10 +370,10 @@ static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *
         err_set(&e, ERR_USAGE, "\"since\" is of one session; give \"session_id\", or leave it out");
         rpc_fail_with(call, &e);
     } else {
-        subscriptions_all(j->subscriptions, true);
+        (void)subscriptions_add(j->subscriptions, NULL, SUBSCRIBE_NOW);
         rpc_answer(call, "{}");
-        for (size_t i = 0; (q = questions_at(server_questions(j->server), i)); i++)
-            tell_question(j, q);
+        for (size_t i = 0; i < waiting->items.len; i++)
+            tell_question(j, &waiting->items.items[i]);
         wire_update(j->wire);
     }
 }
@@ -411,11 +381,8 @@ static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *
 /* A session that is not subscribed is no error. */
 static void run_unsubscribe(struct jsonrpc *j, struct rpc_call *call, const void *params)
 {
-    const struct subscribe_params *p = params;
-    if (p->session)
-        (void)subscriptions_remove(j->subscriptions, p->session);
-    else
-        subscriptions_all(j->subscriptions, false);
+    (void)subscriptions_remove(j->subscriptions,
+                               ((const struct subscribe_params *)params)->session);
     rpc_answer(call, "{}");
 }
 
@@ -429,20 +396,6 @@ const struct jsonrpc_method jsonrpc_methods[] = {
     {0},
 };
 
-static void call_method(struct jsonrpc *j, struct rpc_call *call, const struct jsonrpc_method *m,
-                        const struct json *params)
-{
-    AUTO(json_free_local) struct json *none = params ? NULL : json_new_object();
-    auto_free void *read = mem_alloc(m->params->size);
-    struct error e;
-    if (shape_read(m->params, params ? params : none, read, &e)) {
-        m->run(j, call, read);
-        shape_release(m->params, read);
-    } else {
-        rpc_fail_with(call, &e);
-    }
-}
-
 /* --- the connection -----------------------------------------------------------------------------
  */
 
@@ -452,13 +405,21 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
     struct jsonrpc *j = context;
     const struct operation *o = operation_find(method);
     const struct jsonrpc_method *m = jsonrpc_methods;
+    struct error e;
     while (m->name && strcmp(m->name, method) != 0)
         m++;
     if (!j->initialized && m != jsonrpc_methods) {
         rpc_fail(call, RPC_INVALID_REQUEST, "the connection has not begun; call initialize first",
                  NULL);
     } else if (m->name) {
-        call_method(j, call, m, params);
+        AUTO(json_free_local) struct json *none = params ? NULL : json_new_object();
+        auto_free void *read = mem_alloc(m->params->size);
+        if (shape_read(m->params, params ? params : none, read, &e)) {
+            m->run(j, call, read);
+            shape_release(m->params, read);
+        } else {
+            rpc_fail_with(call, &e);
+        }
     } else if (o) {
         start_operation(j, call, o, params);
     } else {
@@ -478,12 +439,12 @@ static void on_cancelled(void *context, struct rpc_call *call)
     if (!r)
         return;
     bool undone = server_cancel(j->server, r->id) || r->resolves;
-    if (undone)
-        unfollow(r);
-    else if (r->operation->busy)
+    if (undone && r->follows)
+        (void)subscriptions_remove(j->subscriptions, r->session);
+    if (!undone && r->operation->busy)
         text =
             "nobody waits for the answer any more, but the turn goes on; turn/interrupt stops it";
-    else if (operation_lasts(r->operation))
+    else if (!undone && operation_lasts(r->operation))
         text = "nobody waits for the answer any more, but what was begun is done";
     rpc_fail(call, JSONRPC_CANCELLED, text, NULL);
     drop_request(r);
@@ -494,12 +455,12 @@ struct jsonrpc *jsonrpc_new(struct server *s, int in, int out, bool alone,
                             void (*closed)(void *context), void *context)
 {
     static const struct rpc_handlers handlers = {.request = on_request, .cancelled = on_cancelled};
-    static const struct wire_events events = {on_input_ended, on_closed, tell_dropped};
+    static const struct wire_events events = {on_input_ended, tell_dropped};
     static const struct subscription_sink sink = {on_notice, takes_more, on_log_failed};
     struct jsonrpc *j = mem_alloc(sizeof *j);
-    *j = (struct jsonrpc){.server = s, .alone = alone, .closed = closed, .context = context};
+    *j = (struct jsonrpc){.server = s, .alone = alone};
     j->peer = rpc_peer_new(&handlers, j);
-    j->wire = wire_new(s, j->peer, in, out, &events, j);
+    j->wire = wire_new(s, j->peer, in, out, &events, j, closed, context);
     j->subscriptions = subscriptions_new(s, &sink, j);
     return j;
 }

@@ -502,8 +502,6 @@ void mcp_free(struct mcp *m)
 struct mcp_connection {
     struct mcp_link link; /* first */
     struct wire *wire;
-    void (*closed)(void *context);
-    void *context;
 };
 
 static void on_line_output(void *context)
@@ -519,22 +517,15 @@ static void on_end_of_input(void *context)
     mcp_stop_listening(&c->link);
 }
 
-static void on_closed(void *context)
-{
-    struct mcp_connection *c = context;
-    c->closed(c->context);
-}
-
-static const struct wire_events events = {.ended = on_end_of_input, .closed = on_closed};
+static const struct wire_events events = {.ended = on_end_of_input};
 
 struct mcp_connection *mcp_connect(struct mcp *m, int in, int out, void (*closed)(void *context),
                                    void *context)
 {
     struct mcp_connection *c = mem_alloc(sizeof *c);
-    *c = (struct mcp_connection){.closed = closed, .context = context};
     c->link = (struct mcp_link){.hears = true, .wrote = on_line_output, .context = c};
     mcp_link_open(&c->link, m);
-    c->wire = wire_new(m->server, c->link.peer, in, out, &events, c);
+    c->wire = wire_new(m->server, c->link.peer, in, out, &events, c, closed, context);
     return c;
 }
 

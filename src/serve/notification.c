@@ -82,7 +82,8 @@ static const struct shape draft_shape = SHAPE_OF(
     REQUIRED_ROW("tokens_before", draft.tokens_before, "Tokens of the history."),
     REQUIRED_ROW("tokens_after", draft.tokens_after, "Tokens of the history after the compaction."),
     REQUIRED_ROW("messages_before", draft.messages_before, "Messages of the history."),
-    REQUIRED_ROW("messages_after", draft.messages_after, "Messages of the history after the compaction."));
+    REQUIRED_ROW("messages_after", draft.messages_after,
+                 "Messages of the history after the compaction."));
 
 static const struct shape memory_shape = SHAPE_OF(
     "memory_state", struct notice,
@@ -209,15 +210,6 @@ static void tell_event(struct subscription *one, struct event *borrowed)
     one->all->sink->tell(one->all->context, &n);
 }
 
-static void go_live(struct subscription *one)
-{
-    struct event *tail = tails_after(server_tails(one->all->server), one->session, one->seen);
-    if (tail)
-        tell_event(one, tail);
-    event_free(tail);
-    one->replays = false;
-}
-
 static void ask_page(void *subscription);
 
 static void stop_reading(struct subscription *one)
@@ -235,9 +227,19 @@ static void end_subscription(struct subscription *one)
     free(one);
 }
 
-static void tell_page(struct subscription *one, const struct session_history_result *page)
+/* Tells a page of the log and asks for the next one, or goes on with the tail and what is told. */
+static void on_page(void *context, const struct operation_answer *a)
 {
-    int64_t kept = tails_kept(server_tails(one->all->server), one->session), had = one->seen;
+    struct subscription *one = context;
+    const struct session_history_result *page = a->result;
+    const struct tails *tails = server_tails(one->all->server);
+    int64_t kept = tails_kept(tails, one->session), had = one->seen;
+    one->page = 0;
+    if (a->error.code != ERR_OK) {
+        one->all->sink->failed(one->all->context, one->session, &a->error);
+        end_subscription(one);
+        return;
+    }
     bool more = page->more;
     for (size_t i = 0; i < page->events.items.len; i++) {
         struct event *ev = page->events.items.items[i];
@@ -247,22 +249,15 @@ static void tell_page(struct subscription *one, const struct session_history_res
             more = false;
     }
     one->again = one->seen > had ? 0 : one->again + 1;
-    if (more || (kept > one->seen && one->again < AGAIN_MAX))
+    if (more || (kept > one->seen && one->again < AGAIN_MAX)) {
         ask_page(one);
-    else
-        go_live(one);
-}
-
-static void on_page(void *context, const struct operation_answer *a)
-{
-    struct subscription *one = context;
-    one->page = 0;
-    if (a->error.code == ERR_OK) {
-        tell_page(one, a->result);
         return;
     }
-    one->all->sink->failed(one->all->context, one->session, &a->error);
-    end_subscription(one);
+    struct event *tail = tails_after(tails, one->session, one->seen);
+    if (tail)
+        tell_event(one, tail);
+    event_free(tail);
+    one->replays = false;
 }
 
 static void ask_page(void *subscription)
@@ -305,9 +300,11 @@ void subscriptions_free(struct subscriptions *s)
 
 bool subscriptions_add(struct subscriptions *s, const char *session, int64_t since)
 {
-    struct subscription *one = find_subscription(s, session);
-    bool is_new = !one;
-    if (one && since == SUBSCRIBE_NOW)
+    struct subscription *one = session ? find_subscription(s, session) : NULL;
+    bool is_new = session && !one;
+    if (!session)
+        s->every = true;
+    if (!is_new && since == SUBSCRIBE_NOW)
         return false;
     if (is_new) {
         one = mem_alloc(sizeof *one);
@@ -326,51 +323,30 @@ bool subscriptions_add(struct subscriptions *s, const char *session, int64_t sin
 
 bool subscriptions_remove(struct subscriptions *s, const char *session)
 {
-    struct subscription *one = find_subscription(s, session);
+    struct subscription *one = session ? find_subscription(s, session) : NULL;
     if (one)
         end_subscription(one);
+    if (!session)
+        s->every = false;
     return one;
 }
 
-void subscriptions_all(struct subscriptions *s, bool all)
+void questions_release(struct questions *q)
 {
-    s->every = all;
-}
-
-struct questions {
-    VEC(struct question) items; /* one a session at most */
-};
-
-struct questions *questions_new(void)
-{
-    return mem_alloc(sizeof(struct questions));
-}
-
-void questions_free(struct questions *q)
-{
-    for (size_t i = 0; q && i < q->items.len; i++)
+    for (size_t i = 0; i < q->items.len; i++)
         free(q->items.items[i].params);
-    if (q)
-        vec_release(&q->items);
-    free(q);
+    vec_release(&q->items);
 }
 
-bool question_begins(const struct notice *n)
+enum question_step question_step(const struct notice *n)
 {
-    return n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT;
-}
-
-bool question_ends(const struct notice *n)
-{
+    if (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)
+        return QUESTION_BEGINS;
     bool idle = n->type == NOTICE_BUSY && !n->flag;
-    return idle || (n->type == NOTICE_EVENT && (n->event->type == EVENT_TOOL_EXECUTION_COMPLETED ||
-                                                n->event->type == EVENT_COMPACTION_COMPLETED ||
-                                                n->event->type == EVENT_COMPACTION_FAILED));
-}
-
-const struct question *questions_at(const struct questions *q, size_t index)
-{
-    return index < q->items.len ? &q->items.items[index] : NULL;
+    bool done = n->type == NOTICE_EVENT && (n->event->type == EVENT_TOOL_EXECUTION_COMPLETED ||
+                                            n->event->type == EVENT_COMPACTION_COMPLETED ||
+                                            n->event->type == EVENT_COMPACTION_FAILED);
+    return idle || done ? QUESTION_ENDS : QUESTION_STAYS;
 }
 
 const struct question *questions_of(const struct questions *q, const char *session)
@@ -383,43 +359,19 @@ const struct question *questions_of(const struct questions *q, const char *sessi
 
 void questions_note(struct questions *q, const struct notice *n)
 {
-    bool begins = question_begins(n);
-    if (!begins && !question_ends(n))
+    enum question_step step = question_step(n);
+    if (step == QUESTION_STAYS)
         return;
     for (size_t i = q->items.len; i-- > 0;)
         if (strcmp(q->items.items[i].session, n->session) == 0) {
             free(q->items.items[i].params);
             vec_remove(&q->items, i, 1);
         }
-    if (!begins)
+    if (step == QUESTION_ENDS)
         return;
     struct question asked = {.method = notification_of(n->type)->method, .params = notice_json(n)};
     memcpy(asked.session, n->session, sizeof asked.session);
     vec_push(&q->items, asked);
-}
-
-/* Where a piece ends in the joined text. */
-struct piece {
-    int64_t seq, wall_ms;
-    size_t end;
-};
-
-struct tail {
-    char session[UUID_LEN + 1];
-    int64_t kept;
-    enum event_type type; /* of the pieces, as what follows */
-    int count, limit;
-    struct buf text;
-    VEC(struct piece) pieces;
-};
-
-struct tails {
-    VEC(struct tail) items; /* of running turns */
-};
-
-struct tails *tails_new(void)
-{
-    return mem_alloc(sizeof(struct tails));
 }
 
 static void release(struct tail *t)
@@ -428,13 +380,11 @@ static void release(struct tail *t)
     vec_release(&t->pieces);
 }
 
-void tails_free(struct tails *t)
+void tails_release(struct tails *t)
 {
-    for (size_t i = 0; t && i < t->items.len; i++)
+    for (size_t i = 0; i < t->items.len; i++)
         release(&t->items.items[i]);
-    if (t)
-        vec_release(&t->items);
-    free(t);
+    vec_release(&t->items);
 }
 
 static struct tail *find_tail(const struct tails *t, const char *session)
@@ -453,32 +403,28 @@ static void begin(struct tail *t, int64_t kept)
 }
 
 /* Deltas of one kind are one text; when another kind begins, the log has them. */
-static void add_piece(struct tail *t, const struct event *ev)
-{
-    bool goes_on = t->type == ev->type && t->count == ev->count && t->limit == ev->limit;
-    if (!goes_on && t->pieces.len > 0)
-        begin(t, vec_last(&t->pieces).seq);
-    t->type = ev->type;
-    t->count = ev->count;
-    t->limit = ev->limit;
-    buf_addstr(&t->text, ev->text ? ev->text : "");
-    vec_push(&t->pieces, (struct piece){ev->seq, ev->wall_ms, t->text.len});
-}
-
 void tails_note(struct tails *t, const struct notice *n)
 {
-    struct tail *tail = find_tail(t, n->type == NOTICE_EVENT ? n->event->session_id : n->session);
-    if (n->type == NOTICE_EVENT) {
-        if (!tail) {
-            struct tail made = {.text = BUF_INIT};
-            memcpy(made.session, n->event->session_id, sizeof made.session);
-            vec_push(&t->items, made);
-            tail = &vec_last(&t->items);
-        }
-        if (event_is_delta(n->event->type))
-            add_piece(tail, n->event);
-        else
-            begin(tail, n->event->seq);
+    const struct event *ev = n->type == NOTICE_EVENT ? n->event : NULL;
+    struct tail *tail = find_tail(t, ev ? ev->session_id : n->session);
+    if (ev && !tail) {
+        struct tail made = {.text = BUF_INIT};
+        memcpy(made.session, ev->session_id, sizeof made.session);
+        vec_push(&t->items, made);
+        tail = &vec_last(&t->items);
+    }
+    if (ev && event_is_delta(ev->type)) {
+        bool goes_on =
+            tail->type == ev->type && tail->count == ev->count && tail->limit == ev->limit;
+        if (!goes_on && tail->pieces.len > 0)
+            begin(tail, vec_last(&tail->pieces).seq);
+        tail->type = ev->type;
+        tail->count = ev->count;
+        tail->limit = ev->limit;
+        buf_addstr(&tail->text, ev->text ? ev->text : "");
+        vec_push(&tail->pieces, (struct tail_piece){ev->seq, ev->wall_ms, tail->text.len});
+    } else if (ev) {
+        begin(tail, ev->seq);
     } else if (n->type == NOTICE_BUSY && !n->flag && tail) {
         release(tail);
         vec_remove(&t->items, (size_t)(tail - t->items.items), 1);
@@ -499,7 +445,7 @@ struct event *tails_after(const struct tails *t, const char *session, int64_t af
         first++;
     if (!tail || first == tail->pieces.len)
         return NULL;
-    const struct piece *last = &vec_last(&tail->pieces);
+    const struct tail_piece *last = &vec_last(&tail->pieces);
     size_t begins = first > 0 ? tail->pieces.items[first - 1].end : 0;
     struct event *ev = event_new(tail->type);
     ev->seq = last->seq;

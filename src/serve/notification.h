@@ -2,7 +2,10 @@
 #ifndef SERVE_NOTIFICATION_H
 #define SERVE_NOTIFICATION_H
 
+#include "base/buf.h"
+#include "base/entropy.h"
 #include "base/shape.h"
+#include "base/vec.h"
 #include "serve/server.h"
 #include "session/notice.h"
 
@@ -37,13 +40,12 @@ struct subscriptions *subscriptions_new(struct server *s, const struct subscript
                                         void *context);
 void subscriptions_free(struct subscriptions *s); /* NULL is fine */
 
-/* Events behind `since` (0: all), else SUBSCRIBE_NOW. `session` is an id. One that is subscribed
- * already begins anew, with SUBSCRIBE_NOW it goes on. Whether it was not. */
+/* Events behind `since` (0: all), else SUBSCRIBE_NOW. `session` is an id; NULL: every session there
+ * is, with SUBSCRIBE_NOW. One that is subscribed already begins anew, with SUBSCRIBE_NOW it goes
+ * on. Whether it is a session that was not subscribed. */
 bool subscriptions_add(struct subscriptions *s, const char *session, int64_t since);
-bool subscriptions_remove(struct subscriptions *s, const char *session); /* whether it was there */
-
-/* Every session there is, from now on. */
-void subscriptions_all(struct subscriptions *s, bool all);
+/* Whether the session was subscribed. NULL: those that were not added by their ids. */
+bool subscriptions_remove(struct subscriptions *s, const char *session);
 
 /* --- questions that wait for an answer (approval/requested, draft/requested) ---------------------
  *
@@ -55,31 +57,43 @@ struct question {
     char *params;       /* JSON */
 };
 
-struct questions;
-struct questions *questions_new(void);
-void questions_free(struct questions *q); /* NULL is fine */
+struct questions {              /* zeroed at first */
+    VEC(struct question) items; /* one a session at most */
+};
+void questions_release(struct questions *q);
 
 /* To be called with every notice, in order. */
 void questions_note(struct questions *q, const struct notice *n);
 
-/* All of them; NULL past the last. Borrowed likewise. */
-const struct question *questions_at(const struct questions *q, size_t index);
-
 /* NULL: the session asks nothing. Borrowed until the next notice. */
 const struct question *questions_of(const struct questions *q, const char *session);
 
-/* Whether a notice asks, and whether it ends what its session asks. */
-bool question_begins(const struct notice *n);
-bool question_ends(const struct notice *n);
+/* Whether a notice asks, or ends what its session asks. */
+enum question_step { QUESTION_STAYS, QUESTION_BEGINS, QUESTION_ENDS };
+enum question_step question_step(const struct notice *n);
 
 /* --- tails: pieces of an answer that are not in the log yet --------------------------------------
  *
  * The log has the pieces joined, and up to a second late. With the tail a client that begins to
  * follow a session gets each piece once. Pure. */
 
-struct tails;
-struct tails *tails_new(void);
-void tails_free(struct tails *t);
+struct tail {
+    char session[UUID_LEN + 1];
+    int64_t kept;         /* as tails_kept() */
+    enum event_type type; /* of the pieces, as count and limit */
+    int count, limit;
+    struct buf text;
+    VEC(struct tail_piece) pieces;
+};
+struct tail_piece {
+    int64_t seq, wall_ms;
+    size_t end; /* in the text */
+};
+
+struct tails {              /* zeroed at first */
+    VEC(struct tail) items; /* of running turns */
+};
+void tails_release(struct tails *t);
 
 /* To be called with every notice, in order. */
 void tails_note(struct tails *t, const struct notice *n);

@@ -62,8 +62,8 @@ struct server {
     struct watch *transfer_watch;
     char *store_path, *project; /* the first NULL: the default */
     uint64_t transfers_begun;
-    struct tails *tails;
-    struct questions *questions;
+    struct tails tails;
+    struct questions questions;
     VEC(struct watch *) watches; /* freed between two rounds, as timers and listeners are */
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
@@ -89,14 +89,6 @@ struct transfer {
     char *text;
 };
 
-/* The thread of the engine has no stream, and its reader cannot write. */
-static bool is_transfer(const struct operation *o, const void *params)
-{
-    if (o == &operation_session_export)
-        return !((const struct session_export_params *)params)->path;
-    return o->needs & NEED_STREAM || (o->executor == OPERATION_READ && o->needs & NEED_WRITE);
-}
-
 static bool write_text(void *context, const char *bytes, size_t len, struct error *e)
 {
     return buf_try_add(context, bytes, len) ||
@@ -104,41 +96,35 @@ static bool write_text(void *context, const char *bytes, size_t len, struct erro
                    SERVER_TEXT_MAX);
 }
 
-static bool call_operation(struct transfer *t, struct operation_answer *answer,
-                           const struct wakeup *wakeup, struct error *e)
+static void run_transfer(struct job *job, void *context, const struct wakeup *wakeup)
 {
+    struct transfer *t = (struct transfer *)job;
     const struct server *s = t->server;
     const struct operation *o = t->request->operation;
+    struct operation_answer *answer = operation_answer_new(t->request);
     AUTO(buf_release) struct buf written = BUF_INIT;
     struct operation_stream stream = {
         .name = "content", .write = write_text, .wake_fd = wakeup->fd, .context = &written};
     struct operation_context c;
+    struct error e;
+    (void)context;
     buf_init(&written, SERVER_TEXT_MAX);
     if (t->text && *t->text)
         stream.in = fmemopen(t->text, strlen(t->text), "r");
-    if (t->text && !stream.in)
-        return err_set(e, ERR_USAGE, "\"content\" is empty; give the text to read");
-    bool ok = capability_need_store(s->options.persist, e) &&
-              operation_open(&c, o, s->config, s->store_path, s->project, e);
+    bool ok = (!t->text || stream.in ||
+               err_set(&e, ERR_USAGE, "\"content\" is empty; give the text to read")) &&
+              capability_need_store(s->options.persist, &e) &&
+              operation_open(&c, o, s->config, s->store_path, s->project, &e);
     if (ok) {
         c.stream = &stream;
         c.wakeup = wakeup;
-        ok = operation_call(&c, o, t->request->params, answer->result, e);
+        ok = operation_call(&c, o, t->request->params, answer->result, &e);
         operation_close(&c);
     }
     if (stream.in)
         fclose(stream.in);
     answer->text = ok ? buf_take(&written) : NULL;
-    return ok;
-}
-
-static void run_transfer(struct job *job, void *context, const struct wakeup *wakeup)
-{
-    struct transfer *t = (struct transfer *)job;
-    struct operation_answer *answer = operation_answer_new(t->request);
-    struct error e;
-    (void)context;
-    if (!call_operation(t, answer, wakeup, &e))
+    if (!ok)
         operation_answer_fail(answer, &e);
     t->request = NULL;
     mailbox_push(t->server->transferred, answer);
@@ -189,8 +175,6 @@ struct server *server_new(const struct engine_options *options)
     s->transferred = mailbox_new(free_answer);
     s->transfer_watch = server_watch(s, mailbox_fd(s->transferred), POLLIN, on_transferred, s);
     s->transfers = worker_new(&role, s);
-    s->tails = tails_new();
-    s->questions = questions_new();
     return s;
 }
 
@@ -202,8 +186,8 @@ void server_free(struct server *s)
     mailbox_free(s->transferred);
     free(s->store_path);
     free(s->project);
-    tails_free(s->tails);
-    questions_free(s->questions);
+    tails_release(&s->tails);
+    questions_release(&s->questions);
     engine_free(s->engine);
     vec_free_each(&s->watches);
     vec_free_each(&s->timers);
@@ -232,12 +216,12 @@ const struct engine_options *server_options(const struct server *s)
 
 const struct tails *server_tails(const struct server *s)
 {
-    return s->tails;
+    return &s->tails;
 }
 
 const struct questions *server_questions(const struct server *s)
 {
-    return s->questions;
+    return &s->questions;
 }
 
 /* --- descriptors and times -------------------------------------------------------------------- */
@@ -303,7 +287,12 @@ uint64_t server_ask(struct server *s, const struct operation *o, const void *par
 uint64_t server_ask_with(struct server *s, const struct operation *o, const void *params,
                          const char *text, server_answered *done, void *context, struct error *e)
 {
-    if (!is_transfer(o, params))
+    /* The thread of the engine has no stream, and its reader cannot write. */
+    bool transfers =
+        o == &operation_session_export
+            ? !((const struct session_export_params *)params)->path
+            : o->needs & NEED_STREAM || (o->executor == OPERATION_READ && o->needs & NEED_WRITE);
+    if (!transfers)
         return server_ask(s, o, params, done, context);
     uint64_t id = ++s->transfers_begun | TRANSFER;
     struct transfer *t = mem_alloc(sizeof *t);
@@ -334,7 +323,7 @@ static bool take_ask(struct server *s, uint64_t id, struct ask *out)
 static void answer_ask(struct server *s, const struct operation_answer *a)
 {
     struct ask ask;
-    if (take_ask(s, a->request->id, &ask))
+    if (take_ask(s, a->request->id, &ask) && ask.done)
         ask.done(ask.context, a);
 }
 
@@ -379,29 +368,25 @@ static void interrupt(struct server *s, const struct busy *b)
                        &(struct session_params){.session = b->session});
 }
 
-static void note_busy(struct server *s, const struct notice *n)
-{
-    struct busy now;
-    memcpy(now.session, n->session, sizeof now.session);
-    for (size_t i = s->busy.len; i-- > 0;)
-        if (strcmp(s->busy.items[i].session, now.session) == 0)
-            vec_remove(&s->busy, i, 1);
-    if (n->flag)
-        vec_push(&s->busy, now);
-    if (n->flag && s->stops)
-        interrupt(s, &now);
-}
-
 static void hand_out(struct server *s, const struct notice *n)
 {
     if (n->type == NOTICE_ANSWER) {
         answer_ask(s, n->answer);
         return;
     }
-    if (n->type == NOTICE_BUSY)
-        note_busy(s, n);
-    tails_note(s->tails, n);
-    questions_note(s->questions, n);
+    if (n->type == NOTICE_BUSY) {
+        struct busy now;
+        memcpy(now.session, n->session, sizeof now.session);
+        for (size_t i = s->busy.len; i-- > 0;)
+            if (strcmp(s->busy.items[i].session, now.session) == 0)
+                vec_remove(&s->busy, i, 1);
+        if (n->flag)
+            vec_push(&s->busy, now);
+        if (n->flag && s->stops)
+            interrupt(s, &now);
+    }
+    tails_note(&s->tails, n);
+    questions_note(&s->questions, n);
     for (size_t i = 0; i < s->listeners.len; i++)
         if (s->listeners.items[i]->notice)
             s->listeners.items[i]->notice(s->listeners.items[i]->context, n);
@@ -454,22 +439,17 @@ void server_stop(struct server *s)
             s->ends.items[i]->stop(s->ends.items[i]->context);
 }
 
-static bool is_written(const struct server *s)
-{
-    for (size_t i = 0; i < s->watches.len; i++)
-        if (s->watches.items[i]->fd >= 0 && s->watches.items[i]->events & POLLOUT)
-            return false;
-    for (size_t i = 0; i < s->ends.len; i++)
-        if (s->ends.items[i]->stop && !s->ends.items[i]->is_written(s->ends.items[i]->context))
-            return false;
-    return true;
-}
-
 static bool goes_on(const struct server *s)
 {
     if (!s->stops)
         return s->holds > 0;
-    bool done = s->busy.len == 0 && s->asks.len == 0 && is_written(s);
+    bool done = s->busy.len == 0 && s->asks.len == 0;
+    for (size_t i = 0; i < s->watches.len && done; i++)
+        done = s->watches.items[i]->fd < 0 || !(s->watches.items[i]->events & POLLOUT);
+    for (size_t i = 0; i < s->ends.len && done; i++) {
+        const struct stop_handler *end = s->ends.items[i];
+        done = !end->stop || !end->is_written || end->is_written(end->context);
+    }
     return !done && clock_mono_ms() < s->stop_by_ms;
 }
 

@@ -44,7 +44,7 @@ void server_stop(struct server *s);
 bool server_stopping(const struct server *s);
 
 /* A surface that is to hear when the end begins, and has more to write then than its watches show.
- * Gone with server_remove_stop(). */
+ * `is_written` NULL: it has not. Gone with server_remove_stop(). */
 struct stop_handler;
 struct stop_handler *server_on_stop(struct server *s, void (*stop)(void *context),
                                     bool (*is_written)(void *context), void *context);
@@ -73,8 +73,8 @@ void server_cancel_timer(struct server *s, struct timer *t); /* NULL is fine */
 /* --- the engine --------------------------------------------------------------------------------
  */
 
-/* `done` gets the answer once, borrowed, from the loop (never from within server_ask()). Returns an
- * id to withdraw the call by, which is never 0. */
+/* `done` gets the answer once, borrowed, from the loop (never from within server_ask()); NULL:
+ * nobody wants it. Returns an id to withdraw the call by, which is never 0. */
 typedef void server_answered(void *context, const struct operation_answer *a);
 uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
                     server_answered *done, void *context);

@@ -49,32 +49,21 @@ struct socket_surface {
 
 enum { FIRST_FD = 3, FDS_MAX = 64 };
 
-static long number_of(const char *variable)
-{
-    const char *text = getenv(variable);
-    return text ? strtol(text, NULL, 10) : 0;
-}
-
-static bool listens(int fd, bool unix_path)
-{
-    int value = 0;
-    socklen_t len = sizeof value;
-    struct sockaddr_storage address;
-    socklen_t address_len = sizeof address;
-    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &len) == 0 && value &&
-           getsockname(fd, (struct sockaddr *)&address, &address_len) == 0 &&
-           (address.ss_family == AF_UNIX) == unix_path;
-}
-
 /* The first descriptor that listens and was not taken yet: on a path (`unix_path`), or on an
  * address. It is the caller's, and children do not get it. -1: there is none. */
 static int activation_take(bool unix_path)
 {
     static bool taken[FDS_MAX];
-    long count = number_of("LISTEN_PID") == (long)getpid() ? number_of("LISTEN_FDS") : 0;
+    const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+    bool ours = pid && fds && strtol(pid, NULL, 10) == (long)getpid();
+    long count = ours ? strtol(fds, NULL, 10) : 0;
     for (int i = 0; i < count && i < FDS_MAX; i++) {
-        int fd = FIRST_FD + i;
-        if (taken[i] || !listens(fd, unix_path))
+        struct sockaddr_storage address;
+        int fd = FIRST_FD + i, listens = 0;
+        socklen_t len = sizeof listens, address_len = sizeof address;
+        if (taken[i] || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) != 0 ||
+            !listens || getsockname(fd, (struct sockaddr *)&address, &address_len) != 0 ||
+            (address.ss_family == AF_UNIX) != unix_path)
             continue;
         taken[i] = true;
         fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -93,19 +82,8 @@ static int open_socket(void)
     return fd;
 }
 
-/* Whether somebody listens there; not where nothing can be found out. */
-static bool is_answered(const struct sockaddr_un *address)
-{
-    int fd = open_socket();
-    bool answered =
-        fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
-                    errno == EAGAIN || errno == EINPROGRESS);
-    if (fd >= 0)
-        close(fd);
-    return answered;
-}
-
-/* Removes the socket of a server that has ended. */
+/* Removes the socket of a server that has ended; not where it cannot be found out whether somebody
+ * listens there. */
 static bool make_room(const char *path, const struct sockaddr_un *address, struct error *e)
 {
     struct stat there;
@@ -113,7 +91,13 @@ static bool make_room(const char *path, const struct sockaddr_un *address, struc
         return errno == ENOENT || err_set_errno(e, ERR_FILE_ERROR, "cannot listen at %s", path);
     if (!S_ISSOCK(there.st_mode))
         return err_set(e, ERR_FILE_ERROR, "%s is there and no socket; name another path", path);
-    if (is_answered(address))
+    int fd = open_socket();
+    bool answered =
+        fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+                    errno == EAGAIN || errno == EINPROGRESS);
+    if (fd >= 0)
+        close(fd);
+    if (answered)
         return err_set(e, ERR_FILE_ERROR,
                        "somebody listens at %s already; use that one, or name another path", path);
     return unlink(path) == 0 || err_set_errno(e, ERR_FILE_ERROR, "cannot replace %s", path);
@@ -264,28 +248,22 @@ static int port_of(const struct sockaddr_storage *address)
                                                : ((const struct sockaddr_in6 *)address)->sin6_port);
 }
 
-/* A numeric address; an IPv6 one may have a scope ("fe80::1%eth0"). */
-static bool read_address(const char *host, struct sockaddr_storage *out, socklen_t *len)
+/* Listens on a numeric address; an IPv6 one may have a scope ("fe80::1%eth0"). -1, with errno.
+ * `port` becomes the port that the socket has. */
+static int open_one(const char *host, int *port)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_PASSIVE,
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    if (getaddrinfo(host, NULL, &hints, &found) != 0)
-        return false;
-    memset(out, 0, sizeof *out);
-    memcpy(out, found->ai_addr, found->ai_addrlen);
-    *len = found->ai_addrlen;
-    freeaddrinfo(found);
-    return out->ss_family == AF_INET || out->ss_family == AF_INET6;
-}
-
-/* -1, with errno. `port` becomes the port that the socket has. */
-static int open_one(const char *host, int *port)
-{
-    struct sockaddr_storage address;
-    socklen_t len;
+    struct sockaddr_storage address = {0};
     const int yes = 1;
-    if (!read_address(host, &address, &len)) {
+    bool numeric = getaddrinfo(host, NULL, &hints, &found) == 0;
+    socklen_t len = numeric ? found->ai_addrlen : 0;
+    if (numeric) {
+        memcpy(&address, found->ai_addr, len);
+        freeaddrinfo(found);
+    }
+    if (address.ss_family != AF_INET && address.ss_family != AF_INET6) {
         errno = EINVAL;
         return -1;
     }

@@ -9,17 +9,17 @@
 struct wire_events {
     /* Nothing more comes in. */
     void (*ended)(void *context);
-    /* Nobody reads any more, or all that was asked until the end of input is answered and written.
-     * Told once, from the loop; the wire may be freed then. */
-    void (*closed)(void *context);
     /* The reader took something, so there may be room for more; NULL: nobody asks. */
     void (*wrote)(void *context);
 };
 
-/* All outlive the wire; the descriptors, which may be the same, stay the caller's. */
+/* `peer`, `events` and `context` outlive the wire; the descriptors, which may be the same, stay the
+ * caller's. `closed` is called once, from the loop, with its own context: nobody reads any more, or
+ * all that was asked until the end of input is answered and written. The wire may be freed then. */
 struct wire;
 struct wire *wire_new(struct server *s, struct rpc_peer *peer, int in, int out,
-                      const struct wire_events *events, void *context);
+                      const struct wire_events *events, void *context,
+                      void (*closed)(void *context), void *closed_context);
 void wire_free(struct wire *w); /* NULL is fine */
 
 /* To be called when the peer may have something to write. */
