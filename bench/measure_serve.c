@@ -21,7 +21,7 @@
 #include "bench/served_events.h"
 #include "bench/stamped.h"
 #include "bench/table.h"
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 
 enum {
     RUNS = 15,
@@ -311,7 +311,7 @@ static void measure_delta(void)
     table_note("  for comparison: tiro run --output-format stream-json", "%.3f ms, %.3f ms",
                delay(&run, 50), delay(&run, 99));
     table_row("  overhead of stdio over that, p50", 50, (p50 - delay(&run, 50)) * 1e3, "µs", 0);
-    if (http_surface_there()) {
+    if (HTTP_IS_SERVED) {
         struct delays events = of_events();
         table_note("  as an event stream over HTTP, p50, p99", "%.3f ms, %.3f ms",
                    delay(&events, 50), delay(&events, 99));

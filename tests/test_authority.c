@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "config/config.h"
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/http_client.h"
@@ -19,7 +19,7 @@
 #include "tests/rpc_client.h"
 #include "tests/suite.h"
 
-NEEDS(http_surface_there());
+NEEDS(HTTP_IS_SERVED);
 FIXTURE(support_setup, support_teardown);
 
 #define OFFLINE "--provider", "offline"

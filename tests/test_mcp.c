@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "memory/memory.h"
 #include "serve/http_server.h"
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 #include "serve/mcp.h"
 #include "serve/server.h"
 #include "store/store.h"
@@ -39,7 +39,7 @@ static struct side {
     struct server *server;
     struct mcp *mcp;
     struct mcp_connection *connection;
-    struct http_surface *http; /* NULL: lines alone */
+    struct http_service *http; /* NULL: lines alone */
     pthread_t loop;
     int fd, served;              /* the test's end, the server's */
     struct buf in;               /* of which the first messages have not been taken yet */
@@ -87,7 +87,7 @@ static void start_with(unsigned rights, bool persist, bool http)
     t.connection = mcp_connect(t.mcp, t.served, t.served, on_closed, NULL);
     if (http)
         http_give_token();
-    if (http && !(t.http = http_surface_new(t.server, t.mcp, "127.0.0.1:0", &e)))
+    if (http && !(t.http = http_service_new(t.server, t.mcp, "127.0.0.1:0", &e)))
         fail_msg("%s", e.text);
     assert_int_equal(pthread_create(&t.loop, NULL, run_loop, &t.status), 0);
 }
@@ -158,7 +158,7 @@ static void stop(void)
     assert_int_equal(pthread_join(t.loop, NULL), 0);
     assert_int_equal(t.status, 0);
     mcp_disconnect(t.connection);
-    http_surface_free(t.http);
+    http_service_free(t.http);
     mcp_free(t.mcp);
     server_free(t.server);
     close(t.served);
@@ -580,9 +580,9 @@ TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
     done = json_get(done, "completed");
     assert_string_equal(json_get_string(done, "effective_mode"), "handoff");
     assert_string_equal(json_get_string(done, "summary"), "Hello from the scripted model.");
-    assert_non_null(strstr(
-        model_server_body(surface_server(), model_server_requests(surface_server()) - 1),
-        "the lantern"));
+    assert_non_null(
+        strstr(model_server_body(surface_server(), model_server_requests(surface_server()) - 1),
+               "the lantern"));
     assert_failure(call("tiro_compact",
                         support_text("{'session_id':'%s','mode':'recency_preserving'}", session)),
                    "TOO_SMALL_TO_COMPACT", NULL);
@@ -989,25 +989,22 @@ TEST(nothing_that_a_client_says_ends_the_server)
 
 static int connect_http(void)
 {
-    struct buf urls = BUF_INIT;
-    http_surface_add_urls(t.http, &urls);
-    int port = atoi(strrchr(urls.data, ':') + 1);
+    int port = atoi(strrchr(t.http->urls, ':') + 1);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    buf_release(&urls);
     return fd;
 }
 
 static void send_http(int fd, const char *method, const char *fields, const char *body)
 {
     const char *json = support_json(body);
-    const char *text = support_text(
-        "%s /mcp HTTP/1.1\r\n" HTTP_HOST "Connection: close\r\n"
-        "Content-Type: application/json\r\n%sContent-Length: %zu\r\n"
-        "\r\n%s",
-        method, fields, strlen(json), json);
+    const char *text = support_text("%s /mcp HTTP/1.1\r\n" HTTP_HOST
+                                    "Connection: close\r\n"
+                                    "Content-Type: application/json\r\n%sContent-Length: %zu\r\n"
+                                    "\r\n%s",
+                                    method, fields, strlen(json), json);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 }
 
@@ -1040,7 +1037,7 @@ static const char *http(const char *method, const char *fields, const char *body
 #define HTTP_MESSAGE(method, params)                                                               \
     "{'jsonrpc':'2.0','id':1,'method':'" method "','params':{" params "}}"
 
-TEST_IF(http_surface_there(), messages_come_as_bodies_of_posts)
+TEST_IF(HTTP_IS_SERVED, messages_come_as_bodies_of_posts)
 {
     start_with(0, true, true);
     const char *begun =
@@ -1066,7 +1063,7 @@ TEST_IF(http_surface_there(), messages_come_as_bodies_of_posts)
     stop();
 }
 
-TEST_IF(http_surface_there(), a_client_that_closes_its_stream_interrupts_the_turn)
+TEST_IF(HTTP_IS_SERVED, a_client_that_closes_its_stream_interrupts_the_turn)
 {
     start_with(MCP_RUN, true, true);
     begin_legacy();

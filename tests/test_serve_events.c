@@ -11,13 +11,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "serve/http_events.h"
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 #include "session/capability.h"
 #include "tests/http_client.h"
 #include "tests/program.h"
 #include "tests/suite.h"
 
-NEEDS(http_surface_there());
+NEEDS(HTTP_IS_SERVED);
 
 static struct model_server *model;
 

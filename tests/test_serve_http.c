@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "serve/http_request.h"
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 #include "serve/server.h"
 #include "session/capability.h"
 #include "tests/http_client.h"
@@ -21,7 +21,7 @@
 #include "tests/rpc_client.h"
 #include "tests/suite.h"
 
-NEEDS(http_surface_there());
+NEEDS(HTTP_IS_SERVED);
 FIXTURE(support_setup, support_teardown);
 
 #define OFFLINE "--provider", "offline"
@@ -49,7 +49,8 @@ TEST(what_the_server_knows_is_answered)
         assert_json(http_json(&a), rows[i].has);
     }
     struct http_answer a = http_ask(s.port, "GET", "/openapi.json", NULL);
-    assert_json(http_json(&a), "{'openapi':'3.1.0','servers':[{'url':'/'}],'security':[{'token':[]}]}");
+    assert_json(http_json(&a),
+                "{'openapi':'3.1.0','servers':[{'url':'/'}],'security':[{'token':[]}]}");
     a = http_ask(s.port, "GET", "/config", NULL);
     assert_json(json_first(json_get(http_json(&a), "keys")),
                 "{'section':'provider','name':'name','origin':'default'}");
@@ -300,8 +301,7 @@ static int raw_status(int port, const char *bytes, bool closes)
     return a.status;
 }
 
-#define POST_SESSIONS                                                                              \
-    "POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Type: application/json\r\n"
+#define POST_SESSIONS "POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Type: application/json\r\n"
 #define HIDDEN "GET /health HTTP/1.1\r\n" HTTP_HOST "\r\n"
 
 TEST(a_request_that_hides_another_is_refused_and_its_connection_closed)
@@ -353,8 +353,7 @@ TEST(a_request_that_hides_another_is_refused_and_its_connection_closed)
         {"GET /health HTTP/1.1\r\n\r\n" HIDDEN, 400},
         {"GET /health HTTP/1.1\r\n" HTTP_HOST "Host: evil.example\r\n\r\n" HIDDEN, 400},
         {"GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n" HIDDEN, 403},
-        {"GET /health HTTP/1.1\r\n" HTTP_HOST "Origin: http://evil.example\r\n\r\n" HIDDEN,
-         403},
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "Origin: http://evil.example\r\n\r\n" HIDDEN, 403},
         {POST_SESSIONS "Content-Length: 33554433\r\n\r\n", 413},
         {"POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Type: text/plain\r\n"
          "Content-Length: 2\r\n\r\n{}" HIDDEN,
@@ -417,9 +416,8 @@ TEST(a_connection_is_kept_for_more_requests)
     struct http_client c;
     SERVE(&s, OFFLINE);
     http_client_open(&c, s.port);
-    http_client_send(&c, HIDDEN HIDDEN POST_SESSIONS
-                     "Content-Length: 2\r\n\r\n{}" HIDDEN
-                     "HEAD /health HTTP/1.1\r\n" HTTP_HOST "\r\n");
+    http_client_send(&c, HIDDEN HIDDEN POST_SESSIONS "Content-Length: 2\r\n\r\n{}" HIDDEN
+                                                     "HEAD /health HTTP/1.1\r\n" HTTP_HOST "\r\n");
     assert_int_equal(http_client_answer(&c).status, 200);
     assert_int_equal(http_client_answer(&c).status, 200);
     assert_int_equal(http_client_answer(&c).status, 201);
@@ -483,16 +481,14 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
                                              field),
                                 false),
                      431);
-    assert_int_equal(raw_status(s.port,
-                                support_text("GET /%s HTTP/1.1\r\n" HTTP_HOST "\r\n", field),
-                                false),
-                     414);
+    assert_int_equal(
+        raw_status(s.port, support_text("GET /%s HTTP/1.1\r\n" HTTP_HOST "\r\n", field), false),
+        414);
     struct buf many = BUF_INIT;
     for (int i = 0; i <= HTTP_FIELDS_MAX; i++)
         buf_addf(&many, "X-%d: y\r\n", i);
     assert_int_equal(
-        raw_status(s.port,
-                   support_text("GET /health HTTP/1.1\r\n" HTTP_HOST "%s\r\n", many.data),
+        raw_status(s.port, support_text("GET /health HTTP/1.1\r\n" HTTP_HOST "%s\r\n", many.data),
                    true),
         431);
     buf_release(&many);
@@ -611,12 +607,12 @@ TEST(without_a_key_of_the_configuration_the_server_makes_a_token)
     assert_null(strstr(s.child.err_text.data, token));
     assert_int_equal(status_with(s.port, ""), 401);
     assert_int_equal(status_with(s.port, "Authorization: Bearer \r\n"), 401);
-    assert_int_equal(
-        status_with(s.port, support_text("Authorization: Bearer %.63s\r\n", token)), 401);
+    assert_int_equal(status_with(s.port, support_text("Authorization: Bearer %.63s\r\n", token)),
+                     401);
     assert_int_equal(status_with(s.port, support_text("Authorization: Bearer %s\r\n", token)), 200);
     start_alone(&other); /* the next one has the same */
-    assert_int_equal(
-        status_with(other.port, support_text("Authorization: Bearer %s\r\n", token)), 200);
+    assert_int_equal(status_with(other.port, support_text("Authorization: Bearer %s\r\n", token)),
+                     200);
     assert_int_equal(served_stop(&other), 0);
     assert_int_equal(served_stop(&s), 0);
 }
@@ -679,11 +675,15 @@ TEST(names_are_served_that_the_configuration_has)
     write_config("[serve]\nhosts = tiro.lan other.lan\n");
     struct served s;
     SERVE(&s, OFFLINE);
-    assert_int_equal(raw_status(s.port, "GET /health HTTP/1.1\r\nHost: tiro.lan\r\n"
-                             "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n", false),
+    assert_int_equal(raw_status(s.port,
+                                "GET /health HTTP/1.1\r\nHost: tiro.lan\r\n"
+                                "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n",
+                                false),
                      200);
-    assert_int_equal(raw_status(s.port, "GET /health HTTP/1.1\r\nHost: iro.lan\r\n"
-                             "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n", false),
+    assert_int_equal(raw_status(s.port,
+                                "GET /health HTTP/1.1\r\nHost: iro.lan\r\n"
+                                "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n",
+                                false),
                      403);
     assert_int_equal(served_stop(&s), 0);
 }
@@ -703,12 +703,13 @@ TEST(a_proxy_of_this_machine_says_how_it_was_asked)
         {"Host: localhost\r\nOrigin: https://other.example\r\n", 403},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(raw_status(s.port,
-                                    support_text("GET /health HTTP/1.1\r\n%sAuthorization: Bearer "
-                                                 HTTP_TOKEN "\r\n\r\n",
-                                                 rows[i].fields),
-                                    false),
-                         rows[i].status);
+        assert_int_equal(
+            raw_status(s.port,
+                       support_text("GET /health HTTP/1.1\r\n%sAuthorization: Bearer " HTTP_TOKEN
+                                    "\r\n\r\n",
+                                    rows[i].fields),
+                       false),
+            rows[i].status);
     assert_int_equal(served_stop(&s), 0);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 #include "session/capability.h"
 #include "tests/http_client.h"
 #include "tests/program.h"
@@ -473,7 +473,7 @@ TEST(each_error_over_json_rpc)
     provoke_all(STDIO);
 }
 
-TEST_IF(http_surface_there(), each_error_over_http)
+TEST_IF(HTTP_IS_SERVED, each_error_over_http)
 {
     provoke_all(HTTP);
 }

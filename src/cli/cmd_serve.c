@@ -13,7 +13,7 @@
 #include "cli/signals.h"
 #include "serve/acp.h"
 #include "serve/describe.h"
-#include "serve/http_surface.h"
+#include "serve/http_service.h"
 #include "serve/jsonrpc.h"
 #include "serve/mcp.h"
 #include "serve/socket.h"
@@ -39,7 +39,7 @@ struct serving {
     struct mcp_connection *mcp_client;
     struct acp *acp;
     struct socket_surface *socket;
-    struct http_surface *http;
+    struct http_service *http;
 };
 
 /* Only the protocol may write to standard output: all other output goes to standard error. */
@@ -77,16 +77,13 @@ static bool open_surfaces(struct serving *s, struct error *e)
         return false;
     if (!o->http)
         return true;
-    s->http = http_surface_new(s->server, s->mcp, *o->http ? o->http : NULL, e);
+    s->http = http_service_new(s->server, s->mcp, *o->http ? o->http : NULL, e);
     if (!s->http)
         return false;
     /* The token's file is printed first: a program that reads the address can connect at once. */
-    AUTO(buf_release) struct buf urls = BUF_INIT;
-    const char *token = http_surface_token_path(s->http);
-    http_surface_add_urls(s->http, &urls);
-    if (token)
-        fprintf(stderr, _("tiro: requests need the token in %s\n"), token);
-    fprintf(stderr, _("tiro: serving %s\n"), urls.data);
+    if (s->http->token_path)
+        fprintf(stderr, _("tiro: requests need the token in %s\n"), s->http->token_path);
+    fprintf(stderr, _("tiro: serving %s\n"), s->http->urls);
     return true;
 }
 
@@ -100,7 +97,7 @@ static void close_surfaces(struct serving *s)
     if (s->out >= 0)
         close(s->out);
     socket_free(s->socket);
-    http_surface_free(s->http);
+    http_service_free(s->http);
     mcp_free(s->mcp);
 }
 

@@ -192,8 +192,7 @@ static const char error_schema[] =
  * to besides NAME.params and NAME.result of the operations ("session.list.result"). */
 static void add_routes(struct json *paths, struct json *schemas)
 {
-    const struct http_route *r;
-    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+    for (const struct http_route *r = http_routes; r->path; r++) {
         const struct json *had = json_get(paths, r->path);
         struct json *path = had ? json_clone(had) : json_new_object();
         auto_free char *name = mem_strdup(r->method);

@@ -37,12 +37,6 @@ struct http_frame *http_frame_of(int64_t seq, const char *bytes, size_t len)
     return f;
 }
 
-struct http_frame *http_frame_hold(struct http_frame *f)
-{
-    f->refs++;
-    return f;
-}
-
 void http_frame_drop(struct http_frame *f)
 {
     if (f && --f->refs == 0)
@@ -102,28 +96,22 @@ struct http_feed *http_feed_find(const struct http_feeds *all, const char *sessi
                : NULL;
 }
 
-/* Frees the idle feed that was used longest ago, where more are idle than may be. */
-static void forget_one(struct http_feeds *all)
+struct http_feed *http_feed_get(struct http_feeds *all, const char *session)
 {
+    struct http_feed *f = http_feed_find(all, session);
     size_t idle = 0, oldest = 0;
+    if (f)
+        return f;
     for (size_t i = 0; i < all->list.len; i++) {
-        const struct http_feed *f = all->list.items[i];
+        f = all->list.items[i];
         if (!f->busy && f->readers.len == 0 &&
             (idle++ == 0 || f->used < all->list.items[oldest]->used))
             oldest = i;
     }
-    if (idle <= HTTP_FEEDS_IDLE)
-        return;
-    feed_free(all->list.items[oldest]);
-    vec_remove(&all->list, oldest, 1);
-}
-
-struct http_feed *http_feed_get(struct http_feeds *all, const char *session)
-{
-    struct http_feed *f = http_feed_find(all, session);
-    if (f)
-        return f;
-    forget_one(all);
+    if (idle > HTTP_FEEDS_IDLE) {
+        feed_free(all->list.items[oldest]);
+        vec_remove(&all->list, oldest, 1);
+    }
     f = mem_alloc(sizeof *f);
     strncpy(f->session, session, sizeof f->session - 1);
     f->used = ++all->uses;
@@ -160,23 +148,12 @@ void http_feed_add(struct http_feeds *all, struct http_feed *f, struct http_fram
     forget_frames(f, old);
 }
 
-struct http_frame *http_feed_at(const struct http_feed *f, uint64_t place)
-{
-    uint64_t i = place - f->first;
-    return i < f->frames.len ? f->frames.items[i] : NULL;
-}
-
 uint64_t http_feed_behind(const struct http_feed *f, int64_t seq)
 {
     size_t i = f->frames.len;
     while (i > 0 && (f->frames.items[i - 1]->seq == 0 || f->frames.items[i - 1]->seq > seq))
         i--;
     return f->first + i;
-}
-
-void http_feed_join(struct http_feed *f, void *reader)
-{
-    vec_push(&f->readers, reader);
 }
 
 void http_feed_leave(struct http_feed *f, void *reader)
@@ -245,31 +222,10 @@ static void say_done(struct stream *s, const char *reason)
     s->ended = true;
 }
 
-/* The first frame has the number to come back with, should nothing follow. */
-static void say_loaded(struct stream *s, int64_t seq)
-{
-    AUTO(buf_release) struct buf data = BUF_INIT;
-    struct json_out out = {.buf = &data};
-    json_out_pack(&out, "{session_id:s seq:I}", s->feed->session, seq);
-    struct http_frame *f = http_frame_new(seq, "session_loaded", data.data);
-    f->seq = 0;
-    vec_push(&s->own, f);
-}
-
 static struct http_frame *event_frame(const struct event *ev, bool numbered)
 {
     auto_free char *line = event_to_line(ev);
     return http_frame_new(numbered ? ev->seq : -1, event_name(ev->type), line);
-}
-
-/* NULL: the notice is not told. Numbers are of one session. */
-static struct http_frame *notice_frame(const struct notice *n, bool numbered)
-{
-    const char *name = notification_of(n->type)->method;
-    if (n->type == NOTICE_EVENT)
-        return event_frame(n->event, numbered);
-    auto_free char *data = name ? notice_json(n) : NULL;
-    return name ? http_frame_new(-1, name, data) : NULL;
 }
 
 static void wake(struct stream *s)
@@ -302,15 +258,6 @@ static void take_share(struct stream *s)
 }
 
 static void on_page(void *context, const struct operation_answer *a);
-static void on_part(void *context, const struct operation_answer *a);
-
-static void ask_part(struct stream *s)
-{
-    take_share(s);
-    const struct session_event_params params = {
-        .session = s->feed->session, .seq = s->large, .from = s->from, .bytes = (int)s->page_bytes};
-    s->ask = server_ask(s->all->loop, &operation_session_event, &params, on_part, s);
-}
 
 static void ask_page(struct stream *s)
 {
@@ -327,61 +274,49 @@ static void ask_page(struct stream *s)
     s->ask = server_ask(s->all->loop, &operation_session_history, &params, on_page, s);
 }
 
-/* The log keeps what streamed in pieces of a second, for the case that nothing completes it; once
- * something does, they say nothing that it does not say. */
-static bool is_covered(const struct event_list *l, size_t i)
-{
-    size_t next = i;
-    if (!event_is_delta(l->items.items[i]->type))
-        return false;
-    while (next < l->items.len && event_is_delta(l->items.items[next]->type))
-        next++;
-    if (next == l->items.len)
-        return false;
-    enum event_type after = l->items.items[next]->type;
-    return after != EVENT_TURN_COMPLETED && after != EVENT_TURN_FAILED &&
-           after != EVENT_INTERRUPTED && after != EVENT_RETRYING;
-}
-
+/* The log keeps what streamed in pieces of a second, for the case that nothing completes it. Once
+ * something does, the pieces say nothing that it does not say, and are left out. */
 static void take_page(struct stream *s, const struct session_history_result *r)
 {
-    for (size_t i = 0; i < r->events.items.len; i++)
-        if (!is_covered(&r->events, i))
-            vec_push(&s->page, event_frame(r->events.items.items[i], true));
+    for (size_t i = 0; i < r->events.items.len; i++) {
+        struct event *const *all = r->events.items.items;
+        size_t next = i;
+        while (next < r->events.items.len && event_is_delta(all[next]->type))
+            next++;
+        enum event_type after = next < r->events.items.len ? all[next]->type : EVENT_INTERRUPTED;
+        bool covered = next > i && after != EVENT_TURN_COMPLETED && after != EVENT_TURN_FAILED &&
+                       after != EVENT_INTERRUPTED && after != EVENT_RETRYING;
+        if (!covered)
+            vec_push(&s->page, event_frame(all[i], true));
+    }
     s->page_more = r->more;
     s->large = r->large;
-}
-
-/* The number of the stream is that of the last event that was sent whole. */
-static void take_part(struct stream *s, const struct session_event_result *r)
-{
-    AUTO(buf_release) struct buf bytes = BUF_INIT;
-    if (s->from == 0)
-        buf_addf(&bytes, "id: %" PRId64 "\nevent: %s\ndata: ", s->large, r->type);
-    buf_addf(&bytes, "%s%s", r->text, r->next ? "" : "\n\n");
-    vec_push(&s->page, http_frame_of(r->next ? s->seq : s->large, bytes.data, bytes.len));
-    s->from = r->next;
-    if (!r->next)
-        s->large = 0;
 }
 
 static void join(struct stream *s, const char *session)
 {
     s->feed = http_feed_get(&s->all->feeds, session);
-    http_feed_join(s->feed, s);
+    vec_push(&s->feed->readers, s);
     s->breaks = s->feed->breaks;
 }
 
 static long read_stream(void *context, char *to, size_t size);
-static void probe_stream(void *context);
+static void say_comment(void *stream);
 
+/* The first frame has the number to come back with, should nothing follow. */
 static void start(struct stream *s)
 {
-    const struct http_source source = {read_stream, probe_stream, s};
+    const struct http_source source = {read_stream, say_comment, s};
     if (!s->reading)
         release_page(s);
-    if (*s->feed->session)
-        say_loaded(s, s->seq);
+    if (*s->feed->session) {
+        AUTO(buf_release) struct buf data = BUF_INIT;
+        json_out_pack(&(struct json_out){.buf = &data}, "{session_id:s seq:I}", s->feed->session,
+                      s->seq);
+        struct http_frame *f = http_frame_new(s->seq, "session_loaded", data.data);
+        f->seq = 0;
+        vec_push(&s->own, f);
+    }
     http_exchange_stream(s->exchange, &source);
 }
 
@@ -405,31 +340,13 @@ static void begin(struct stream *s, const struct session_history_result *r)
     start(s);
 }
 
-/* A stream of all sessions begins with the questions that wait; earlier events are in no one log.
- */
-static void begin_all(struct stream *s)
-{
-    const struct questions *waiting = server_questions(s->all->loop);
-    join(s, "");
-    s->place = s->feed->first + s->feed->frames.len;
-    for (size_t i = 0; i < waiting->items.len; i++)
-        vec_push(&s->own, http_frame_new(-1, waiting->items.items[i].method,
-                                         waiting->items.items[i].params));
-    start(s);
-}
-
 /* A session that is not kept, or in which nothing was said yet, is known by what is told of it
  * alone. */
-static bool is_without_log(const struct http_feed *f, const struct error *e)
-{
-    return f && (e->code == ERR_SESSION_PERSISTENCE_DISABLED ||
-                 (e->code == ERR_SESSION_NOT_FOUND && f->last == 0));
-}
-
 static bool begin_without_log(struct stream *s, struct error *e)
 {
     struct http_feed *feed = http_feed_find(&s->all->feeds, s->reference);
-    if (!is_without_log(feed, e))
+    if (!feed || (e->code != ERR_SESSION_PERSISTENCE_DISABLED &&
+                  (e->code != ERR_SESSION_NOT_FOUND || feed->last != 0)))
         return false;
     if (s->after > feed->last)
         return err_set(e, ERR_EVENT_NOT_FOUND,
@@ -464,15 +381,24 @@ static void on_page(void *context, const struct operation_answer *a)
     wake(s);
 }
 
-/* A part that cannot be read ends the stream: a reader that comes back gets the event anew. */
+/* The number of the stream is that of the last event that was sent whole. A part that cannot be
+ * read ends the stream: a reader that comes back gets the event anew. */
 static void on_part(void *context, const struct operation_answer *a)
 {
     struct stream *s = context;
+    const struct session_event_result *r = a->result;
     s->ask = 0;
-    if (a->error.code == ERR_OK)
-        take_part(s, a->result);
-    else if (a->error.code == ERR_SESSION_NOT_FOUND)
+    if (a->error.code == ERR_OK) {
+        AUTO(buf_release) struct buf bytes = BUF_INIT;
+        if (s->from == 0)
+            buf_addf(&bytes, "id: %" PRId64 "\nevent: %s\ndata: ", s->large, r->type);
+        buf_addf(&bytes, "%s%s", r->text, r->next ? "" : "\n\n");
+        vec_push(&s->page, http_frame_of(r->next ? s->seq : s->large, bytes.data, bytes.len));
+        s->from = r->next;
+        s->large = r->next ? s->large : 0;
+    } else if (a->error.code == ERR_SESSION_NOT_FOUND) {
         say_done(s, "deleted");
+    }
     s->ended = s->ended || a->error.code != ERR_OK;
     wake(s);
 }
@@ -507,7 +433,12 @@ static struct http_frame *next_of_log(struct stream *s)
     vec_clear(&s->page);
     s->page_at = 0;
     if (s->ask == 0 && s->large) {
-        ask_part(s);
+        take_share(s);
+        const struct session_event_params part = {.session = s->feed->session,
+                                                  .seq = s->large,
+                                                  .from = s->from,
+                                                  .bytes = (int)s->page_bytes};
+        s->ask = server_ask(s->all->loop, &operation_session_event, &part, on_part, s);
     } else if (s->ask == 0 && s->page_more) {
         s->page_more = false;
         ask_page(s);
@@ -517,31 +448,28 @@ static struct http_frame *next_of_log(struct stream *s)
     return NULL;
 }
 
-static struct http_frame *say_truncated(struct stream *s)
-{
-    char data[96];
-    snprintf(data, sizeof data, "{\"dropped\":%" PRIu64 ",\"after\":%" PRId64 "}",
-             s->feed->first - s->place, s->seq);
-    s->place = s->feed->first;
-    return http_frame_new(-1, "stream_truncated", data);
-}
-
 static struct http_frame *next_of_feed(struct stream *s)
 {
-    if (s->breaks != s->feed->breaks) {
+    const struct http_feed *feed = s->feed;
+    if (s->breaks != feed->breaks) {
         s->reading = true;
         ask_page(s);
         return NULL;
     }
-    if (s->place < s->feed->first)
-        return say_truncated(s);
-    struct http_frame *f = http_feed_at(s->feed, s->place);
-    if (!f)
+    if (s->place < feed->first) {
+        char data[96];
+        snprintf(data, sizeof data, "{\"dropped\":%" PRIu64 ",\"after\":%" PRId64 "}",
+                 feed->first - s->place, s->seq);
+        s->place = feed->first;
+        return http_frame_new(-1, "stream_truncated", data);
+    }
+    if (s->place - feed->first >= feed->frames.len)
         return NULL;
-    s->place++;
+    struct http_frame *f = feed->frames.items[s->place++ - feed->first];
     if (f->seq > 0)
         s->seq = f->seq;
-    return http_frame_hold(f);
+    f->refs++;
+    return f;
 }
 
 static struct http_frame *next_frame(struct stream *s)
@@ -583,12 +511,15 @@ static long read_stream(void *context, char *to, size_t size)
 
 /* --- what is told ----------------------------------------------------------------------------- */
 
+/* Numbers are of one session: the feed of all sessions has none. */
 static void tell(struct http_events *all, struct http_feed *feed, const struct notice *n)
 {
-    struct http_frame *f = notice_frame(n, *feed->session);
-    if (!f)
+    const char *name = notification_of(n->type)->method;
+    if (!name)
         return;
-    http_feed_add(&all->feeds, feed, f);
+    auto_free char *data = n->type == NOTICE_EVENT ? NULL : notice_json(n);
+    http_feed_add(&all->feeds, feed,
+                  data ? http_frame_new(-1, name, data) : event_frame(n->event, *feed->session));
     for (size_t i = 0; i < feed->readers.len; i++)
         wake(feed->readers.items[i]);
 }
@@ -611,35 +542,29 @@ static void on_notice(void *context, const struct notice *n)
 /* --- streams ---------------------------------------------------------------------------------- */
 
 /* Whether the reader is there shows when something is sent. */
-static void say_comment(struct stream *s)
+static void say_comment(void *stream)
 {
+    struct stream *s = stream;
     vec_push(&s->own, http_frame_of(0, ":\n\n", 3));
     wake(s);
 }
 
-static void probe_stream(void *context)
-{
-    say_comment(context);
-}
-
-/* … and the log is asked for what others wrote. */
-static void beat(struct stream *s)
-{
-    if (*s->feed->session && !s->feed->busy && !s->reading) {
-        s->reading = true;
-        ask_page(s);
-    }
-    say_comment(s);
-}
-
+/* Sends a comment where nothing was said, and asks the log for what others wrote. */
 static void on_beat(void *context)
 {
     struct http_events *all = context;
     int64_t due = clock_mono_ms() - all->beat_ms;
     all->beat = NULL;
-    for (size_t i = 0; i < all->streams.len; i++)
-        if (all->streams.items[i]->waiting && all->streams.items[i]->spoke_ms <= due)
-            beat(all->streams.items[i]);
+    for (size_t i = 0; i < all->streams.len; i++) {
+        struct stream *s = all->streams.items[i];
+        if (!s->waiting || s->spoke_ms > due)
+            continue;
+        if (*s->feed->session && !s->feed->busy && !s->reading) {
+            s->reading = true;
+            ask_page(s);
+        }
+        say_comment(s);
+    }
     if (all->streams.len > 0)
         all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
 }
@@ -673,6 +598,7 @@ static void stream_free(void *mine)
 void http_events_begin(struct http_events *all, struct http_exchange *x, const char *session,
                        int64_t after)
 {
+    const struct questions *waiting = server_questions(all->loop);
     struct stream *s = mem_alloc(sizeof *s);
     *s = (struct stream){.all = all,
                          .exchange = x,
@@ -683,10 +609,18 @@ void http_events_begin(struct http_events *all, struct http_exchange *x, const c
     http_exchange_keep(x, s, stream_free);
     if (!all->beat)
         all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
-    if (session)
+    if (session) {
         ask_page(s);
-    else
-        begin_all(s);
+        return;
+    }
+    /* A stream of all sessions begins with the questions that wait; earlier events are in no one
+     * log. */
+    join(s, "");
+    s->place = s->feed->first + s->feed->frames.len;
+    for (size_t i = 0; i < waiting->items.len; i++)
+        vec_push(&s->own, http_frame_new(-1, waiting->items.items[i].method,
+                                         waiting->items.items[i].params));
+    start(s);
 }
 
 struct http_events *http_events_new(struct server *loop)

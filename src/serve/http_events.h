@@ -47,7 +47,7 @@ enum { HTTP_FEED_BYTES = 256 * 1024, HTTP_FEEDS_IDLE = 64 };
 
 /* A frame as it is sent. */
 struct http_frame {
-    int refs;
+    int refs;    /* who holds it; http_frame_drop() */
     int64_t seq; /* 0: it has no number, and is not in the log */
     size_t len;
     char bytes[];
@@ -58,7 +58,6 @@ struct http_frame {
 struct http_frame *http_frame_new(int64_t seq, const char *name, const char *data);
 /* Bytes as they are, such as a part of a frame. */
 struct http_frame *http_frame_of(int64_t seq, const char *bytes, size_t len);
-struct http_frame *http_frame_hold(struct http_frame *f);
 void http_frame_drop(struct http_frame *f); /* NULL is fine */
 
 /* Frames have places: the first that was ever added has 0, and no place is given twice. */
@@ -95,13 +94,9 @@ void http_feed_begin(struct http_feed *f, int64_t last);
  * one that is longer than HTTP_FEED_BYTES behind it: the log has it. */
 void http_feed_add(struct http_feeds *all, struct http_feed *f, struct http_frame *frame);
 
-/* The frame at a place, borrowed; NULL: none yet. The place is not before the first. */
-struct http_frame *http_feed_at(const struct http_feed *f, uint64_t place);
-
 /* The place behind the event of that number: what has no number and follows it comes again. */
 uint64_t http_feed_behind(const struct http_feed *f, int64_t seq);
 
-void http_feed_join(struct http_feed *f, void *reader);
 void http_feed_leave(struct http_feed *f, void *reader);
 
 #endif

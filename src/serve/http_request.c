@@ -59,17 +59,6 @@ static size_t count_field(const struct http_head *h, const char *name)
     return n;
 }
 
-bool http_is_chunked(const struct http_head *h)
-{
-    return http_head_field(h, "Transfer-Encoding");
-}
-
-bool http_has_body(const struct http_head *h)
-{
-    const char *length = http_head_field(h, "Content-Length");
-    return http_is_chunked(h) || (length && strspn(length, "0") < strlen(length));
-}
-
 /* --- framing ---------------------------------------------------------------------------------- */
 
 static bool is_token(const char *s)
@@ -80,48 +69,12 @@ static bool is_token(const char *s)
     return at > s && !*at;
 }
 
-static bool is_field_value(const char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char)*s < ' ' ? *s != '\t' : *s == 0x7F)
-            return false;
-    return true;
-}
-
-static bool is_length(const char *s)
-{
-    size_t digits = strspn(s, "0123456789");
-    return digits > 0 && digits <= 18 && !s[digits];
-}
-
-static void check_length(const struct http_head *h, struct http_refusal *out)
+/* Whether nobody may read the head in another way: its fields, and the length of its body. */
+static void check_framing(const struct http_head *h, struct http_refusal *out)
 {
     const char *length = http_head_field(h, "Content-Length");
-    if (!length)
-        return;
-    if (count_field(h, "Content-Length") > 1 || !is_length(length))
-        refuse(out, 400, "Content-Length is not one number; give the length of the body once");
-    else if (strtoull(length, NULL, 10) > HTTP_BODY_MAX)
-        refuse(out, 413, "the body is longer than 32 MiB; send less");
-}
-
-static void check_encoding(const struct http_head *h, struct http_refusal *out)
-{
     const char *encoding = http_head_field(h, "Transfer-Encoding");
-    if (!encoding)
-        return;
-    if (http_head_field(h, "Content-Length"))
-        refuse(out, 400, "Content-Length and Transfer-Encoding contradict each other; give one");
-    else if (strcmp(h->version, "HTTP/1.0") == 0)
-        refuse(out, 400, "HTTP/1.0 has no Transfer-Encoding; use HTTP/1.1");
-    else if (count_field(h, "Transfer-Encoding") > 1)
-        refuse(out, 400, "Transfer-Encoding is there twice; give it once");
-    else if (strcasecmp(encoding, "chunked") != 0)
-        refuse(out, 501, "this Transfer-Encoding is not known; use chunked");
-}
-
-static void check_fields(const struct http_head *h, struct http_refusal *out)
-{
+    bool well = true;
     if (h->garbled) {
         refuse(out, 400,
                "a line of the head is folded, has a NUL or ends without CRLF; see RFC "
@@ -132,28 +85,30 @@ static void check_fields(const struct http_head *h, struct http_refusal *out)
         refuse(out, 431, "the head has more than 100 fields; send fewer");
         return;
     }
-    for (size_t i = 0; i < h->fields.len; i++)
-        if (!is_token(h->fields.items[i].name) || !is_field_value(h->fields.items[i].value)) {
-            refuse(out, 400, "a field of the head is malformed; see RFC 9110, section 5");
-            return;
-        }
+    for (size_t i = 0; i < h->fields.len; i++) {
+        well = well && is_token(h->fields.items[i].name);
+        for (const char *s = h->fields.items[i].value; *s; s++)
+            well = well && ((unsigned char)*s < ' ' ? *s == '\t' : *s != 0x7F);
+    }
+    size_t digits = length ? strspn(length, "0123456789") : 0;
+    bool counted = digits > 0 && digits <= 18 && !length[digits];
+    if (!well)
+        refuse(out, 400, "a field of the head is malformed; see RFC 9110, section 5");
+    else if (length && (count_field(h, "Content-Length") > 1 || !counted))
+        refuse(out, 400, "Content-Length is not one number; give the length of the body once");
+    else if (length && strtoull(length, NULL, 10) > HTTP_BODY_MAX)
+        refuse(out, 413, "the body is longer than 32 MiB; send less");
+    else if (encoding && length)
+        refuse(out, 400, "Content-Length and Transfer-Encoding contradict each other; give one");
+    else if (encoding && strcmp(h->version, "HTTP/1.0") == 0)
+        refuse(out, 400, "HTTP/1.0 has no Transfer-Encoding; use HTTP/1.1");
+    else if (encoding && count_field(h, "Transfer-Encoding") > 1)
+        refuse(out, 400, "Transfer-Encoding is there twice; give it once");
+    else if (encoding && strcasecmp(encoding, "chunked") != 0)
+        refuse(out, 501, "this Transfer-Encoding is not known; use chunked");
 }
 
 /* --- for whom --------------------------------------------------------------------------------- */
-
-/* The host without its port, which does not matter to whom it leads. False: there is none. */
-static bool host_of(const char *authority, char *host, size_t size)
-{
-    size_t len = *authority == '[' ? strcspn(authority, "]") + 1 : strcspn(authority, ":");
-    const char *port = strlen(authority) > len ? authority + len : "";
-    if (len == 0 || len >= size || len > strlen(authority))
-        return false;
-    if (*port && (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1)))
-        return false;
-    memcpy(host, authority, len);
-    host[len] = '\0';
-    return true;
-}
 
 static bool is_address(const char *host)
 {
@@ -183,12 +138,19 @@ static bool is_listed(const char *host, const char *list)
 }
 
 /* A page of another origin reaches us by a name of its own that leads to our address; it has no way
- * to have an address, or our names, in Host. */
+ * to have an address, or our names, in Host. The port does not matter to whom it leads. */
 static bool is_ours(const char *authority, const struct http_policy *p)
 {
     char host[256];
-    return host_of(authority, host, sizeof host) &&
-           (is_address(host) || strcasecmp(host, "localhost") == 0 || is_listed(host, p->hosts));
+    size_t len = *authority == '[' ? strcspn(authority, "]") + 1 : strcspn(authority, ":");
+    const char *port = strlen(authority) > len ? authority + len : "";
+    if (len == 0 || len >= sizeof host || len > strlen(authority))
+        return false;
+    if (*port && (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1)))
+        return false;
+    memcpy(host, authority, len);
+    host[len] = '\0';
+    return is_address(host) || strcasecmp(host, "localhost") == 0 || is_listed(host, p->hosts);
 }
 
 static void check_host(const struct http_head *h, const struct http_policy *p,
@@ -246,11 +208,7 @@ void http_check_head(const struct http_head *h, const struct http_policy *p,
                      struct http_refusal *out)
 {
     out->status = 0;
-    check_fields(h, out);
-    if (!out->status)
-        check_length(h, out);
-    if (!out->status)
-        check_encoding(h, out);
+    check_framing(h, out);
     if (!out->status)
         check_host(h, p, out);
     if (!out->status)
@@ -271,7 +229,11 @@ static bool is_type(const char *s, size_t len, const char *type)
 void http_check_body_type(const struct http_head *h, struct http_refusal *out)
 {
     const char *type = http_head_field(h, "Content-Type");
+    const char *length = http_head_field(h, "Content-Length");
     out->status = 0;
+    if (!http_head_field(h, "Transfer-Encoding") &&
+        (!length || strspn(length, "0") == strlen(length)))
+        return;
     if (!type || !is_type(type, strcspn(type, ";"), "application/json"))
         refuse(out, 415, "the body is not said to be JSON; give Content-Type: application/json");
 }
@@ -429,14 +391,6 @@ const char *http_target_query(const struct http_target *t, const char *name)
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-static const struct shape_field *find_field(const struct shape *s, const char *name)
-{
-    for (const struct shape_field *f = s ? s->fields : NULL; f && f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f;
-    return NULL;
-}
-
 static bool unfit(const struct shape_field *f, struct error *e)
 {
     AUTO(buf_release) struct buf expected = BUF_INIT;
@@ -493,8 +447,10 @@ bool http_target_add_params(const struct http_target *t, const struct shape *s, 
 {
     for (size_t i = 0; i < t->query.len; i++) {
         const struct http_parameter *p = &t->query.items[i];
-        const struct shape_field *f = find_field(s, p->name);
-        if (!f)
+        const struct shape_field *f = s ? s->fields : NULL;
+        while (f && f->name && strcmp(f->name, p->name) != 0)
+            f++;
+        if (!f || !f->name)
             return err_set(e, ERR_USAGE, "\"%s\" is unknown here; leave it out", p->name);
         bool list = f->type == SHAPE_WORDS || f->type == SHAPE_STRINGS;
         if (json_get(params, f->name) && list)

@@ -58,18 +58,11 @@ void http_check_head(const struct http_head *h, const struct http_policy *p,
 /* Whether both are the same, in a time that depends on the length of what was given alone. */
 bool http_is_secret(const char *given, const char *secret);
 
-/* 415 unless the body is JSON. Only of a request that has one. */
+/* 415 if the request has a body, or says so, that is not JSON. */
 void http_check_body_type(const struct http_head *h, struct http_refusal *out);
 
 /* Whether Accept allows this media type ("text/event-stream"), as it does where it is absent. */
 bool http_accepts(const struct http_head *h, const char *type);
-
-/* Whether its body is in chunks: their lines are the library's to read, which takes more than
- * others do, so that nothing behind it is taken for a request. */
-bool http_is_chunked(const struct http_head *h);
-
-/* Whether the request has a body, or says so. */
-bool http_has_body(const struct http_head *h);
 
 /* "127.0.0.1:8476", "[::1]:8476", "localhost", ":8476", "8476": the parts, which the caller frees;
  * a port that is not said is `port` as it was, 0: any that is free. False with USAGE. */

@@ -52,36 +52,6 @@ struct http_server {
     bool full, stopping;
 };
 
-enum http_progress {
-    HTTP_READING,  /* its head or body */
-    HTTP_RUNNING,  /* it waits for its answer */
-    HTTP_ANSWERED, /* … which is there, and not given to the library yet */
-    HTTP_SENDING
-};
-
-struct http_exchange {
-    struct http_server *server;
-    size_t index; /* in the server's list */
-    struct MHD_Connection *connection;
-    char *raw_target;
-    struct http_head head;
-    struct http_target target;
-    struct buf body;
-    bool begun;    /* its head was checked */
-    bool too_long; /* more came than a body may have, and is not kept */
-    enum http_progress progress;
-    bool suspended;
-    bool watched; /* among the server's hangups */
-    bool gone;    /* the caller is */
-    struct MHD_Response *reply;
-    size_t reply_bytes; /* of the server's `unread` */
-    int status;
-    VEC(struct http_parameter) reply_fields;
-    struct http_source source;
-    void *kept;
-    void (*forget)(void *kept);
-};
-
 /* The library has no pipe with a loop of others: nothing else tells it that connections go on. */
 static void run_soon(struct http_server *h);
 
@@ -89,19 +59,6 @@ static int socket_of(const struct http_exchange *x)
 {
     return x->server->library->get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
         ->connect_fd;
-}
-
-static struct http_exchange *exchange_new(struct http_server *h, struct MHD_Connection *connection,
-                                          const char *raw_target)
-{
-    struct http_exchange *x = mem_alloc(sizeof *x);
-    x->server = h;
-    x->connection = connection;
-    x->raw_target = mem_strdup(raw_target);
-    buf_init(&x->body, HTTP_BODY_MAX);
-    x->index = h->exchanges.len;
-    vec_push(&h->exchanges, x);
-    return x;
 }
 
 static void exchange_free(struct http_exchange *x)
@@ -129,30 +86,10 @@ static void exchange_free(struct http_exchange *x)
     free(x);
 }
 
-const struct http_head *http_exchange_head(const struct http_exchange *x)
-{
-    return &x->head;
-}
-
-const struct http_target *http_exchange_target(const struct http_exchange *x)
-{
-    return &x->target;
-}
-
-const struct buf *http_exchange_body(const struct http_exchange *x)
-{
-    return &x->body;
-}
-
 void http_exchange_keep(struct http_exchange *x, void *mine, void (*forget)(void *mine))
 {
     x->kept = mine;
     x->forget = forget;
-}
-
-void *http_exchange_kept(const struct http_exchange *x)
-{
-    return x->kept;
 }
 
 /* The library leaves the connection alone until exchange_go_on(). It may be told so by its own
@@ -194,7 +131,9 @@ static void answer(struct http_exchange *x, int status, const char *type,
     for (size_t i = 0; i < x->reply_fields.len; i++)
         (void)library->add_response_header(reply, x->reply_fields.items[i].name,
                                            x->reply_fields.items[i].value);
-    if (x->server->stopping || http_is_chunked(&x->head))
+    /* Lines of chunks are the library's to read, which takes more than others do: nothing behind
+     * them is taken for a request. */
+    if (x->server->stopping || http_head_field(&x->head, "Transfer-Encoding"))
         (void)library->add_response_header(reply, "Connection", "close");
     x->reply = reply;
     x->status = status;
@@ -275,21 +214,6 @@ void http_exchange_stream(struct http_exchange *x, const struct http_source *sou
                                                              read_source, x, NULL));
 }
 
-/* The connection is broken (`surely`), or its other end sends nothing more: a caller that still
- * waits for its answer may have closed that half alone. */
-static void exchange_hung_up(struct http_exchange *x, bool surely)
-{
-    bool streams = x->progress == HTTP_SENDING;
-    if (!x->suspended)
-        return;
-    if (!surely && streams && x->source.probe) {
-        x->source.probe(x->source.context);
-    } else if (surely || streams) {
-        x->gone = true;
-        exchange_go_on(x);
-    }
-}
-
 void http_exchange_wake(struct http_exchange *x)
 {
     if (x->progress == HTTP_SENDING)
@@ -367,14 +291,27 @@ static void listen_again(struct http_server *h, bool yes)
  * that they do is to let it go on. */
 enum { HANGUPS_AT_ONCE = 64 };
 
+/* A connection is broken, or its other end sends nothing more: a caller that still waits for its
+ * answer may have closed that half alone. */
 static void on_hangups(void *context, short revents)
 {
     struct http_server *h = context;
     struct epoll_event events[HANGUPS_AT_ONCE];
     (void)revents;
     int count = epoll_wait(h->hangups, events, HANGUPS_AT_ONCE, 0);
-    for (int i = 0; i < count; i++)
-        exchange_hung_up(events[i].data.ptr, events[i].events & (EPOLLHUP | EPOLLERR));
+    for (int i = 0; i < count; i++) {
+        struct http_exchange *x = events[i].data.ptr;
+        bool surely = events[i].events & (EPOLLHUP | EPOLLERR);
+        bool streams = x->progress == HTTP_SENDING;
+        if (!x->suspended)
+            continue;
+        if (!surely && streams && x->source.probe) {
+            x->source.probe(x->source.context);
+        } else if (surely || streams) {
+            x->gone = true;
+            exchange_go_on(x);
+        }
+    }
 }
 
 /* Ends requests that do not arrive in time. A client that does not read its reply is noticed by
@@ -401,11 +338,6 @@ static struct http_connection *connection_of(struct http_server *h, struct MHD_C
     return h->library->get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-static void read_within(struct http_connection *c, int ms)
-{
-    c->read_by = ms ? clock_mono_ms() + ms : 0;
-}
-
 static void on_connection(void *context, struct MHD_Connection *connection, void **mine,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -416,7 +348,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         c->fd = h->library->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
                     ->connect_fd;
         c->index = h->connections.len;
-        read_within(c, h->head_ms);
+        c->read_by = clock_mono_ms() + h->head_ms;
         vec_push(&h->connections, c);
         *mine = c;
         tick(h);
@@ -468,8 +400,15 @@ static void on_connect(void *context, short revents)
 
 static void *on_target(void *context, const char *raw, struct MHD_Connection *connection)
 {
-    struct http_exchange *x = exchange_new(context, connection, raw);
-    connection_of(context, connection)->exchange = x;
+    struct http_server *h = context;
+    struct http_exchange *x = mem_alloc(sizeof *x);
+    x->server = h;
+    x->connection = connection;
+    x->raw_target = mem_strdup(raw);
+    buf_init(&x->body, HTTP_BODY_MAX);
+    x->index = h->exchanges.len;
+    vec_push(&h->exchanges, x);
+    connection_of(h, connection)->exchange = x;
     return x;
 }
 
@@ -480,29 +419,20 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 }
 
 /* The library takes a folded line for more of the name, LF alone for the end of a line, and a NUL
- * for the end of a text, and does not tell (0.9; see looks_for_itself()). But it reads in place: a
- * text lies CR and LF behind the one before, a value behind its name, and behind the last of them
- * is the line's end. */
-static bool is_in_place(const char *before, const char *name, const char *value)
-{
-    size_t len = strlen(value);
-    return (uintptr_t)name == (uintptr_t)before + strlen(before) + 2 &&
-           (uintptr_t)value > (uintptr_t)name && (!value[len + 1] || value[len + 1] == '\n');
-}
-
-/* From 1.0 on the library unfolds or refuses such lines, and may move what it has read. */
-static bool looks_for_itself(const struct libmicrohttpd *library)
-{
-    return strncmp(library->get_version(), "0.", 2) != 0;
-}
-
+ * for the end of a text, and does not tell (0.9; see begin()). But it reads in place: a text lies
+ * CR and LF behind the one before, a value behind its name, and behind the last of them is the
+ * line's end. */
 static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *name,
                                  const char *value)
 {
     struct http_head *head = context;
     const char *before = head->fields.len > 0 ? vec_last(&head->fields).value : head->version;
+    size_t len = value ? strlen(value) : 0;
     (void)kind;
-    head->garbled = head->garbled || !value || !is_in_place(before, name, value);
+    bool in_place = value && (uintptr_t)name == (uintptr_t)before + strlen(before) + 2 &&
+                    (uintptr_t)value > (uintptr_t)name &&
+                    (!value[len + 1] || value[len + 1] == '\n');
+    head->garbled = head->garbled || !in_place;
     vec_push(&head->fields, (struct http_field){name, value ? value : ""});
     return head->fields.len <= HTTP_FIELDS_MAX ? MHD_YES : MHD_NO;
 }
@@ -539,13 +469,14 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
     x->head.authority = x->target.authority;
     x->head.of_machine = is_of_machine(x);
     h->library->get_connection_values(x->connection, MHD_HEADER_KIND, add_field, &x->head);
-    x->head.garbled = x->head.garbled && !looks_for_itself(h->library);
+    /* From 1.0 on the library unfolds or refuses such lines, and may move what it has read. */
+    x->head.garbled = x->head.garbled && strncmp(h->library->get_version(), "0.", 2) == 0;
     http_check_head(&x->head, &h->policy, &refusal);
     if (refusal.status == 401 && parsed && h->handler.open(h->handler.context, x))
         refusal.status = 0;
     if (!refusal.status && !parsed)
         refusal.status = 400;
-    if (!refusal.status && http_has_body(&x->head))
+    if (!refusal.status)
         http_check_body_type(&x->head, &refusal);
     if (refusal.status)
         refuse(x, &refusal);
@@ -569,14 +500,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (!x->begun) {
         begin(x, method, version);
         if (x->progress == HTTP_READING)
-            read_within(connection_of(h, connection), 4 * h->head_ms);
+            connection_of(h, connection)->read_by = clock_mono_ms() + 4 * h->head_ms;
     } else if (*len > 0) {
         x->too_long = x->too_long || !buf_try_add(&x->body, bytes, *len);
         *len = 0;
         return MHD_YES;
     } else if (x->progress == HTTP_READING) {
         x->progress = HTTP_RUNNING;
-        read_within(connection_of(h, connection), 0);
+        connection_of(h, connection)->read_by = 0;
         if (x->too_long)
             refuse(x, &too_long);
         else
@@ -589,7 +520,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (x->progress != HTTP_ANSWERED)
         return MHD_YES;
     x->progress = HTTP_SENDING;
-    read_within(connection_of(h, connection), 0);
+    connection_of(h, connection)->read_by = 0;
     return h->library->queue_response(connection, (unsigned)x->status, x->reply);
 }
 
@@ -602,36 +533,21 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
         return;
     exchange_free(*mine);
     *mine = connection_of(h, connection)->exchange = NULL;
-    read_within(connection_of(h, connection), h->head_ms);
+    connection_of(h, connection)->read_by = clock_mono_ms() + h->head_ms;
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
-
-/* The descriptors limit the connections. */
-static size_t most_connections(void)
-{
-    struct rlimit set;
-    rlim_t limit = getrlimit(RLIMIT_NOFILE, &set) == 0 ? set.rlim_cur : _POSIX_OPEN_MAX;
-    if (limit >= HTTP_CONNECTIONS + OTHER_DESCRIPTORS)
-        return HTTP_CONNECTIONS;
-    return limit > (rlim_t)2 * OTHER_DESCRIPTORS ? limit - OTHER_DESCRIPTORS : limit / 2;
-}
-
-static void listen_on(struct http_server *h, int fd)
-{
-    struct http_listener *l = mem_alloc(sizeof *l);
-    *l = (struct http_listener){.server = h, .fd = fd};
-    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    l->watch = server_watch(h->loop, fd, POLLIN, on_connect, l);
-    vec_push(&h->listeners, l);
-}
 
 static bool start(struct http_server *h, struct error *e)
 {
     h->library = libmicrohttpd_load(e);
     if (!h->library)
         return false;
-    h->most = most_connections();
+    struct rlimit set; /* of descriptors: it limits the connections */
+    rlim_t limit = getrlimit(RLIMIT_NOFILE, &set) == 0 ? set.rlim_cur : _POSIX_OPEN_MAX;
+    h->most = limit >= HTTP_CONNECTIONS + OTHER_DESCRIPTORS ? HTTP_CONNECTIONS
+              : limit > (rlim_t)2 * OTHER_DESCRIPTORS       ? limit - OTHER_DESCRIPTORS
+                                                            : limit / 2;
     h->daemon = h->library->start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
         on_request, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION,
@@ -657,8 +573,13 @@ struct http_server *http_server_new(struct server *loop, const int *sockets, siz
     struct http_server *h = mem_alloc(sizeof *h);
     *h = (struct http_server){
         .loop = loop, .hangups = -1, .policy = *policy, .head_ms = head_ms, .handler = *handler};
-    for (size_t i = 0; i < count; i++)
-        listen_on(h, sockets[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct http_listener *l = mem_alloc(sizeof *l);
+        *l = (struct http_listener){.server = h, .fd = sockets[i]};
+        (void)fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK);
+        l->watch = server_watch(loop, l->fd, POLLIN, on_connect, l);
+        vec_push(&h->listeners, l);
+    }
     if (start(h, e))
         return h;
     http_server_free(h);

@@ -23,16 +23,52 @@ enum { HTTP_CONNECTIONS = 4096 };
  * A request is whole and checked when it is handed over. It is answered once, now or later, from
  * the server's thread. Once the caller has hung up, the exchange is gone. */
 
-struct http_exchange;
+enum http_progress {
+    HTTP_READING,  /* its head or body */
+    HTTP_RUNNING,  /* it waits for its answer */
+    HTTP_ANSWERED, /* … which is there, and not given to the library yet */
+    HTTP_SENDING
+};
 
-const struct http_head *http_exchange_head(const struct http_exchange *x);
-const struct http_target *http_exchange_target(const struct http_exchange *x);
-const struct buf *http_exchange_body(const struct http_exchange *x);
+/* An event stream, which begins with a comment. */
+struct http_source {
+    /* Bytes written to `to`; 0: none now, and http_exchange_wake() will say when; -1: the end. */
+    long (*read)(void *context, char *to, size_t size);
+    /* The reader sends nothing more, and may have gone: only what is written to it will tell. NULL:
+     * the stream ends then. */
+    void (*probe)(void *context);
+    void *context;
+};
+
+struct http_exchange {
+    /* For the handler to read. */
+    struct http_head head;
+    struct http_target target;
+    struct buf body;
+    void *kept; /* by http_exchange_keep() */
+
+    /* The server's own. */
+    void (*forget)(void *kept);
+    struct http_server *server;
+    size_t index; /* in the server's list */
+    struct MHD_Connection *connection;
+    char *raw_target;
+    bool begun;    /* its head was checked */
+    bool too_long; /* more came than a body may have, and is not kept */
+    enum http_progress progress;
+    bool suspended;
+    bool watched; /* among the server's hangups */
+    bool gone;    /* the caller is */
+    struct MHD_Response *reply;
+    size_t reply_bytes; /* of the server's `unread` */
+    int status;
+    VEC(struct http_parameter) reply_fields;
+    struct http_source source;
+};
 
 /* The caller's note of the exchange. `forget` (or NULL) is called with it when the exchange
  * ends, answered or not; no function may be called with the exchange from then on. */
 void http_exchange_keep(struct http_exchange *x, void *mine, void (*forget)(void *mine));
-void *http_exchange_kept(const struct http_exchange *x);
 
 /* --- answers: one of them, once -----------------------------------------------------------------
  */
@@ -49,15 +85,6 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *type, 
 void http_exchange_fail(struct http_exchange *x, const struct error *e);
 void http_exchange_refuse(struct http_exchange *x, int status, const char *message);
 
-/* An event stream, which begins with a comment. */
-struct http_source {
-    /* Bytes written to `to`; 0: none now, and http_exchange_wake() will say when; -1: the end. */
-    long (*read)(void *context, char *to, size_t size);
-    /* The reader sends nothing more, and may have gone: only what is written to it will tell. NULL:
-     * the stream ends then. */
-    void (*probe)(void *context);
-    void *context;
-};
 void http_exchange_stream(struct http_exchange *x, const struct http_source *source);
 void http_exchange_wake(struct http_exchange *x);
 

@@ -1,26 +1,31 @@
 #include "serve/http_service.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/environment.h"
 #include "base/json_out.h"
 #include "base/json_pack.h"
 #include "base/mem.h"
+#include "base/paths.h"
+#include "config/config.h"
 #include "rpc/peer.h"
 #include "serve/contract.h"
 #include "serve/describe.h"
 #include "serve/http_events.h"
-#include "serve/http_request.h"
-#include "serve/http_server.h"
 #include "serve/mcp.h"
-#include "serve/server.h"
+#include "serve/socket.h"
 
-static const struct http_route routes[] = {
+const struct http_route http_routes[] = {
     {"POST", "/sessions", HTTP_OPERATION, "session/create", .status = 201},
     {"GET", "/sessions", HTTP_OPERATION, "session/list", .status = 200},
     {"GET", "/sessions/{session_id}", HTTP_OPERATION, "session/read", .status = 200},
@@ -48,48 +53,27 @@ static const struct http_route routes[] = {
      .summary = "Ends a session of the Model Context Protocol."},
     {"POST", "/rpc", HTTP_RPC, .status = 200,
      .summary = "Calls any operation, as JSON-RPC 2.0; batches are answered as batches."},
+    {0},
 };
 
-const struct http_route *http_route_at(size_t index)
-{
-    return index < sizeof routes / sizeof *routes ? &routes[index] : NULL;
-}
-
-static bool is_variable(const char *part, size_t len)
-{
-    return len > 2 && part[0] == '{' && part[len - 1] == '}';
-}
-
-static bool fits(const char *part, size_t len, const char *segment)
-{
-    return is_variable(part, len) ? *segment != '\0'
-                                  : strlen(segment) == len && memcmp(part, segment, len) == 0;
-}
-
-/* Calls `use` (NULL: nothing) with each segment that fits its part of the pattern. */
-static bool match(const char *pattern, const struct http_target *t,
-                  void (*use)(struct json *params, const char *part, size_t len,
-                              const char *segment),
-                  struct json *params)
+/* Adds the segments of the pattern's variables to `params` (NULL: to nothing). */
+static bool match(const char *pattern, const struct http_target *t, struct json *params)
 {
     size_t i = 0;
     for (const char *part = pattern + 1;; i++) {
         size_t len = strcspn(part, "/");
-        if (i == t->path.len || !fits(part, len, t->path.items[i]))
+        const char *segment = i < t->path.len ? t->path.items[i] : NULL;
+        bool variable = len > 2 && part[0] == '{' && part[len - 1] == '}';
+        if (!segment ||
+            !(variable ? *segment : strlen(segment) == len && memcmp(part, segment, len) == 0))
             return false;
-        if (use)
-            use(params, part, len, t->path.items[i]);
+        auto_free char *name = variable && params ? mem_strndup(part + 1, len - 2) : NULL;
+        if (name)
+            json_set_string(params, name, segment);
         part += len;
         if (!*part++)
             return i + 1 == t->path.len;
     }
-}
-
-static void add_variable(struct json *params, const char *part, size_t len, const char *segment)
-{
-    auto_free char *name = is_variable(part, len) ? mem_strndup(part + 1, len - 2) : NULL;
-    if (name)
-        json_set_string(params, name, segment);
 }
 
 static bool serves(const struct http_route *r, const char *method)
@@ -102,13 +86,12 @@ const struct http_route *http_route_find(const char *method, const struct http_t
                                          struct json *params, int *status)
 {
     *status = 404;
-    const struct http_route *r;
-    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
-        if (!match(r->path, t, NULL, NULL))
+    for (const struct http_route *r = http_routes; r->path; r++) {
+        if (!match(r->path, t, NULL))
             continue;
         *status = 405;
         if (serves(r, method)) {
-            match(r->path, t, add_variable, params);
+            match(r->path, t, params);
             return r;
         }
     }
@@ -117,14 +100,10 @@ const struct http_route *http_route_find(const char *method, const struct http_t
 
 void http_route_allow(const struct http_target *t, struct buf *out)
 {
-    const struct http_route *r;
-    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
-        if (!match(r->path, t, NULL, NULL))
-            continue;
-        buf_addf(out, "%s%s", out->len ? ", " : "", r->method);
-        if (serves(r, "HEAD"))
-            buf_addstr(out, ", HEAD");
-    }
+    for (const struct http_route *r = http_routes; r->path; r++)
+        if (match(r->path, t, NULL))
+            buf_addf(out, "%s%s%s", out->len ? ", " : "", r->method,
+                     serves(r, "HEAD") ? ", HEAD" : "");
 }
 
 const char *http_ticket_make(struct http_tickets *t, int64_t now_ms)
@@ -150,14 +129,24 @@ bool http_ticket_take(struct http_tickets *t, const char *text, int64_t now_ms)
     return false;
 }
 
-static const char json_type_name[] = "application/json";
+#ifndef HAVE_LIBMICROHTTPD
 
-struct http_service {
-    struct server *loop;
-    struct mcp *mcp;
-    struct http_events *events;
-    struct http_tickets tickets;
-};
+struct http_service *http_service_new(struct server *loop, struct mcp *mcp, const char *address,
+                                      struct error *e)
+{
+    (void)loop, (void)mcp, (void)address;
+    err_set(e, ERR_USAGE, "this tiro was built without HTTP; install one with libmicrohttpd");
+    return NULL;
+}
+
+void http_service_free(struct http_service *s)
+{
+    (void)s;
+}
+
+#else
+
+static const char json_type_name[] = "application/json";
 
 /* A request whose path is served. */
 struct request {
@@ -225,7 +214,7 @@ static void on_done(void *context, const struct operation_answer *a)
 /* The short name "q" stands for a member of the route's. */
 static bool add_query(struct request *r, const struct operation *o, struct error *e)
 {
-    struct http_target t = *http_exchange_target(r->exchange);
+    struct http_target t = r->exchange->target;
     AUTO(vec_release_local) VEC(struct http_parameter) query = {0};
     for (size_t i = 0; i < t.query.len; i++) {
         struct http_parameter p = t.query.items[i];
@@ -237,23 +226,10 @@ static bool add_query(struct request *r, const struct operation *o, struct error
     return http_target_add_params(&t, o->params, r->params, e);
 }
 
-static bool add_member(struct json *params, const struct json *m, struct error *e)
-{
-    const struct json *had = json_get(params, json_name(m));
-    if (!had) {
-        json_set(params, json_name(m), json_clone(m));
-        return true;
-    }
-    auto_free char *first = json_print(had);
-    auto_free char *second = json_print(m);
-    return strcmp(first, second) == 0 ||
-           err_set(e, ERR_USAGE, "\"%.60s\" is said twice, and not alike; leave it out of the body",
-                   json_name(m));
-}
-
+/* A member that the path or the query has, too, must say the same. */
 static bool add_body(struct request *r, struct error *e)
 {
-    const struct buf *body = http_exchange_body(r->exchange);
+    const struct buf *body = &r->exchange->body;
     if (body->len == 0)
         return true;
     struct error fault = {0};
@@ -262,9 +238,17 @@ static bool add_body(struct request *r, struct error *e)
         return err_set(e, ERR_USAGE, "the body is %s; give a JSON object", fault.text);
     if (json_type(v) != JSON_OBJECT)
         return err_set(e, ERR_USAGE, "the body is no JSON object; give one");
-    for (const struct json *m = json_first(v); m; m = json_next(m))
-        if (!add_member(r->params, m, e))
-            return false;
+    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+        const struct json *had = json_get(r->params, json_name(m));
+        auto_free char *first = had ? json_print(had) : NULL;
+        auto_free char *second = had ? json_print(m) : NULL;
+        if (had && strcmp(first, second) != 0)
+            return err_set(e, ERR_USAGE,
+                           "\"%.60s\" is said twice, and not alike; leave it out of the body",
+                           json_name(m));
+        if (!had)
+            json_set(r->params, json_name(m), json_clone(m));
+    }
     return true;
 }
 
@@ -272,7 +256,7 @@ static bool add_body(struct request *r, struct error *e)
 static void on_notice(void *context, const struct notice *n)
 {
     struct request *r = context;
-    const char *session = http_exchange_target(r->exchange)->path.items[1];
+    const char *session = r->exchange->target.path.items[1];
     bool ours = false;
     if (!r->asked || n->type != NOTICE_EVENT || n->event->type != EVENT_TURN_STARTED ||
         strcmp(n->session, session) != 0)
@@ -296,7 +280,7 @@ static void serve_operation(struct request *r)
     static const char async[] = "respond-async";
     struct error e = {0};
     const struct operation *o = operation_find(r->route->operation);
-    const char *prefers = http_head_field(http_exchange_head(r->exchange), "Prefer");
+    const char *prefers = http_head_field(&r->exchange->head, "Prefer");
     if (r->route->async && prefers && strncasecmp(prefers, async, sizeof async - 1) == 0)
         r->kept = server_listen(r->service->loop, on_notice, r);
     if (!add_query(r, o, &e) || !add_body(r, &e) ||
@@ -307,37 +291,26 @@ static void serve_operation(struct request *r)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* -1: it does not say. */
-static bool read_after(const struct http_exchange *x, int64_t *after, struct error *e)
-{
-    const char *given = http_head_field(http_exchange_head(x), "Last-Event-ID");
-    if (!given)
-        given = http_target_query(http_exchange_target(x), "after");
-    *after = -1;
-    if (!given)
-        return true;
-    size_t digits = strspn(given, "0123456789");
-    if (digits == 0 || digits > 15 || given[digits])
-        return err_set(e, ERR_USAGE, "\"after\" does not fit; give the number of an event");
-    *after = strtoll(given, NULL, 10);
-    return true;
-}
-
 static void serve_events(struct request *r)
 {
     struct error e = {0};
     struct http_exchange *x = r->exchange;
     struct http_service *s = r->service;
     auto_free char *session = mem_strdup(json_get_string(r->params, SESSION_MEMBER));
-    int64_t after;
-    if (!read_after(x, &after, &e) ||
-        (!session && after >= 0 &&
-         !err_set(&e, ERR_USAGE, "\"after\" is of one session; leave it out"))) {
+    const char *after = http_head_field(&x->head, "Last-Event-ID");
+    if (!after)
+        after = http_target_query(&x->target, "after");
+    size_t digits = after ? strspn(after, "0123456789") : 0;
+    if (after && (digits == 0 || digits > 15 || after[digits]))
+        err_set(&e, ERR_USAGE, "\"after\" does not fit; give the number of an event");
+    else if (after && !session)
+        err_set(&e, ERR_USAGE, "\"after\" is of one session; leave it out");
+    if (e.code != ERR_OK) {
         http_exchange_fail(x, &e);
-    } else {
-        request_free(r);
-        http_events_begin(s->events, x, session, after);
+        return;
     }
+    request_free(r);
+    http_events_begin(s->events, x, session, after ? strtoll(after, NULL, 10) : -1);
 }
 
 /* --- JSON-RPC --------------------------------------------------------------------------------- */
@@ -387,7 +360,7 @@ static const struct rpc_handlers rpc_handlers = {.request = on_rpc_request};
 static void serve_rpc(struct request *r)
 {
     struct error e = {0};
-    const struct buf *body = http_exchange_body(r->exchange);
+    const struct buf *body = &r->exchange->body;
     r->peer = rpc_peer_new(&rpc_handlers, r);
     if (!rpc_peer_take(r->peer, body->data, body->len, &e)) {
         http_exchange_fail(r->exchange, &e);
@@ -425,18 +398,13 @@ static void post_free(void *mine)
     free(p);
 }
 
-static void add_session(struct posted *p, const char *session)
-{
-    if (session)
-        http_exchange_add_field(p->exchange, "Mcp-Session-Id", session);
-}
-
 static void on_mcp_answer(void *context, int status, const char *session, const char *json,
                           size_t len)
 {
     struct posted *p = context;
     p->message = NULL;
-    add_session(p, session);
+    if (session)
+        http_exchange_add_field(p->exchange, "Mcp-Session-Id", session);
     if (status == 405)
         http_exchange_add_field(p->exchange, "Allow", "POST");
     http_exchange_reply(p->exchange, status, json_type_name, json ? json : "", len);
@@ -482,7 +450,8 @@ static void on_begin(void *context, const char *session)
 {
     struct posted *p = context;
     const struct http_source source = {.read = read_stream, .context = p};
-    add_session(p, session);
+    if (session)
+        http_exchange_add_field(p->exchange, "Mcp-Session-Id", session);
     http_exchange_stream(p->exchange, &source);
     p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
 }
@@ -519,8 +488,7 @@ static void serve_mcp(struct request *r)
         .answer = on_mcp_answer, .begin = on_begin, .event = on_event, .end = on_end};
     struct http_exchange *x = r->exchange;
     struct http_service *s = r->service;
-    const struct http_head *h = http_exchange_head(x);
-    const struct buf *body = http_exchange_body(x);
+    const struct http_head *h = &x->head;
     struct posted *p = mem_alloc(sizeof *p);
     *p = (struct posted){.loop = s->loop, .exchange = x, .out = BUF_INIT};
     request_free(r);
@@ -541,7 +509,7 @@ static void serve_mcp(struct request *r)
         .name = name,
         .session = session,
     };
-    p->message = mcp_post(s->mcp, &headers, body->data, body->len, &reply, p);
+    p->message = mcp_post(s->mcp, &headers, x->body.data, x->body.len, &reply, p);
 }
 
 /* --- what the server itself knows ------------------------------------------------------------- */
@@ -584,7 +552,7 @@ static void (*const serve_kind[])(struct request *r) = {
 static void serve(void *context, struct http_exchange *x)
 {
     (void)context;
-    struct request *r = http_exchange_kept(x);
+    struct request *r = x->kept;
     serve_kind[r->route->kind](r);
 }
 
@@ -594,13 +562,9 @@ static bool is_open(void *context, struct http_exchange *x)
 {
     struct http_service *s = context;
     int status;
-    const struct http_target *t = http_exchange_target(x);
-    const char *ticket = http_target_query(t, "ticket");
-    struct json *params = json_new_object();
-    const struct http_route *route =
-        http_route_find(http_exchange_head(x)->method, t, params, &status);
-    json_free(params);
-    return strcmp(t->path.items[0], ".well-known") == 0 ||
+    const char *ticket = http_target_query(&x->target, "ticket");
+    const struct http_route *route = http_route_find(x->head.method, &x->target, NULL, &status);
+    return strcmp(x->target.path.items[0], ".well-known") == 0 ||
            (route && route->kind == HTTP_EVENTS && ticket &&
             http_ticket_take(&s->tickets, ticket, clock_mono_ms()));
 }
@@ -609,9 +573,8 @@ static void admit(void *context, struct http_exchange *x)
 {
     int status;
     struct json *params = json_new_object();
-    const struct http_head *h = http_exchange_head(x);
-    const struct http_route *route =
-        http_route_find(h->method, http_exchange_target(x), params, &status);
+    const struct http_head *h = &x->head;
+    const struct http_route *route = http_route_find(h->method, &x->target, params, &status);
     bool mcp = route && route->kind == HTTP_MCP; /* which looks at Accept itself */
     bool events = route && route->kind == HTTP_EVENTS;
     if (route && (mcp || http_accepts(h, events ? "text/event-stream" : json_type_name))) {
@@ -625,7 +588,7 @@ static void admit(void *context, struct http_exchange *x)
         http_exchange_refuse(x, 406, "Accept leaves out what this path gives; allow its type");
     } else if (status == 405) {
         AUTO(buf_release) struct buf allow = BUF_INIT;
-        http_route_allow(http_exchange_target(x), &allow);
+        http_route_allow(&x->target, &allow);
         http_exchange_add_field(x, "Allow", allow.data);
         http_exchange_refuse(x, 405, "this path has other methods; see Allow");
     } else {
@@ -633,31 +596,184 @@ static void admit(void *context, struct http_exchange *x)
     }
 }
 
+/* --- the token -------------------------------------------------------------------------------- */
+
+/* Fewer could be tried out. */
+enum { HTTP_TOKEN_LEAST = 16 };
+
+static void close_local(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+enum { TOKEN_MOST = 4096, MADE_BYTES = 32, COMMAND_MS = 30000 };
+
+/* Reads the first line of a file that is the user's alone. `flags`: O_NOFOLLOW, or 0 for a file
+ * that the user named, which may be a link to a secret that a service manager mounts. */
+static bool read_file(const char *path, int flags, char **token, struct error *e)
+{
+    struct stat st;
+    char text[TOKEN_MOST + 1] = "";
+    AUTO(close_local) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+    if (fd < 0 && errno == ELOOP)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "the token's file %s is a symbolic link; remove the link", path);
+    if (fd < 0)
+        return err_set_errno(e, ERR_CONFIG_ERROR, "the token's file %s cannot be opened", path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return err_set(e, ERR_CONFIG_ERROR, "the token's file %s is no regular file; name one",
+                       path);
+    if (st.st_uid != geteuid())
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "the token's file %s belongs to another user; remove it, or name your own",
+                       path);
+    if (st.st_mode & (S_IRWXG | S_IRWXO))
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "others may read the token's file %s; make it yours alone: chmod 600", path);
+    if (read(fd, text, TOKEN_MOST) < 0)
+        return err_set_errno(e, ERR_CONFIG_ERROR, "the token's file %s cannot be read", path);
+    *token = mem_strndup(text, strcspn(text, "\r\n"));
+    mem_wipe(text, sizeof text);
+    return true;
+}
+
+/* The file appears whole under its name. Where two servers start at once, the first one's stays. */
+static bool read_own(char **token, char **path, struct error *e)
+{
+    auto_free char *directory = paths_state_dir();
+    unsigned char bytes[MADE_BYTES];
+    char text[2 * MADE_BYTES + 2];
+    struct whole_file f;
+    struct stat st;
+    *path = paths_join(directory, "http-token");
+    if (lstat(*path, &st) != 0) {
+        entropy_fill(bytes, sizeof bytes);
+        for (size_t i = 0; i < sizeof bytes; i++)
+            snprintf(text + 2 * i, 4, "%02x\n", bytes[i]);
+        bool ok = paths_make_dir(directory, e) && whole_file_begin(&f, *path, false, e) &&
+                  whole_file_write(&f, text, strlen(text), e) && whole_file_finish(&f, e);
+        mem_wipe(bytes, sizeof bytes);
+        mem_wipe(text, sizeof text);
+        if (!ok && lstat(*path, &st) != 0)
+            return false;
+    }
+    return read_file(*path, O_NOFOLLOW, token, e);
+}
+
+static bool is_token(const char *s)
+{
+    size_t len = 0;
+    while (s[len] > ' ' && s[len] < 0x7F)
+        len++;
+    return len >= HTTP_TOKEN_LEAST && !s[len];
+}
+
+/* The token of [serve] token_file or token_command; where neither is set, that of the file
+ * "http-token" (mode 0600) in the state directory, which is made at the first start. False with
+ * CONFIG_ERROR or FILE_ERROR: both keys are set, the file is not the user's alone, the one in the
+ * state directory is a symbolic link or cannot be made, the command fails, or the first line is no
+ * token: at least HTTP_TOKEN_LEAST visible ASCII characters. `path` is the file; NULL: a command
+ * gave the token. Free the token with key_command_free(), the path with free(), also after a
+ * failure. */
+static bool read_token(const struct config *config, char **token, char **path, struct error *e)
+{
+    const char *file = config_string(config, CONFIG_SERVE_TOKEN_FILE);
+    const char *command = config_string(config, CONFIG_SERVE_TOKEN_COMMAND);
+    bool ok;
+    *token = NULL;
+    *path = *file ? mem_strdup(file) : NULL;
+    if (*file && *command)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "[serve] has token_file and token_command; set one of them");
+    if (*command)
+        ok = key_command_run("[serve] token_command", command, COMMAND_MS, NULL, token, e);
+    else
+        ok = *file ? read_file(file, 0, token, e) : read_own(token, path, e);
+    if (ok && is_token(*token))
+        return true;
+    key_command_free(*token);
+    *token = NULL;
+    return ok ? err_set(
+                    e, ERR_CONFIG_ERROR,
+                    "the token of [serve] is too short or has blanks; take %d characters or more",
+                    HTTP_TOKEN_LEAST)
+              : false;
+}
+
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-struct http_service *http_service_new(struct server *loop, struct mcp *mcp)
+/* TIRO on the keys of a telephone. */
+enum { USUAL_PORT = 8476 };
+
+static void on_stop(void *context)
 {
+    struct http_service *s = context;
+    http_events_stop(s->events);
+    http_server_stop(s->server);
+}
+
+static bool is_written(void *context)
+{
+    const struct http_service *s = context;
+    return http_server_is_written(s->server);
+}
+
+struct http_service *http_service_new(struct server *loop, struct mcp *mcp, const char *address,
+                                      struct error *e)
+{
+    const struct config *config = server_config(loop);
+    int head_ms = 1000 * (int)config_integer(config, CONFIG_SERVE_TIMEOUT), port = USUAL_PORT;
+    struct listening sockets = {0};
+    auto_free char *host = NULL;
     struct http_service *s = mem_alloc(sizeof *s);
     s->loop = loop;
     s->mcp = mcp;
-    s->events = http_events_new(loop);
-    return s;
-}
-
-struct http_handler http_service_handler(struct http_service *s)
-{
-    return (struct http_handler){.open = is_open, .admit = admit, .serve = serve, .context = s};
-}
-
-void http_service_stop(struct http_service *s)
-{
-    http_events_stop(s->events);
+    server_hold(loop);
+    if (!address)
+        address = config_string(config, CONFIG_SERVE_ADDRESS);
+    bool ok = read_token(config, &s->token, &s->token_path, e);
+    if (ok)
+        listening_take_over(&sockets);
+    if (ok && sockets.sockets.len == 0)
+        ok =
+            http_parse_address(address, &host, &port, e) && listening_open(&sockets, host, port, e);
+    if (ok) {
+        const struct http_policy policy = {.hosts = config_string(config, CONFIG_SERVE_HOSTS),
+                                           .origins = config_string(config, CONFIG_SERVE_ORIGINS),
+                                           .token = s->token};
+        const struct http_handler handler = {
+            .open = is_open, .admit = admit, .serve = serve, .context = s};
+        struct buf urls = BUF_INIT;
+        size_t count = sockets.sockets.len;
+        listening_add_urls(&sockets, &urls);
+        s->urls = buf_take(&urls);
+        s->events = http_events_new(loop);
+        sockets.sockets.len = 0; /* they are the server's now */
+        s->server =
+            http_server_new(loop, sockets.sockets.items, count, &policy, head_ms, &handler, e);
+    }
+    listening_release(&sockets);
+    if (s->server) {
+        s->end = server_on_stop(loop, on_stop, is_written, s);
+        return s;
+    }
+    http_service_free(s);
+    return NULL;
 }
 
 void http_service_free(struct http_service *s)
 {
     if (!s)
         return;
+    server_remove_stop(s->loop, s->end);
+    http_server_free(s->server);
     http_events_free(s->events);
+    key_command_free(s->token);
+    free(s->token_path);
+    server_unhold(s->loop);
+    free(s->urls);
     free(s);
 }
+
+#endif

@@ -1,4 +1,5 @@
-/* The routes of HTTP: requests become calls of operations, answers become replies. */
+/* `tiro serve --http`: where it listens, who may ask, and what is served there. Requests become
+ * calls of operations, answers become replies. */
 #ifndef SERVE_HTTP_SERVICE_H
 #define SERVE_HTTP_SERVICE_H
 
@@ -12,22 +13,8 @@
 #include "serve/http_server.h"
 #include "serve/server.h"
 
-struct http_service;
-struct mcp;
-
-struct http_service *http_service_new(struct server *loop, struct mcp *mcp);
-
-/* For the server of its requests. */
-struct http_handler http_service_handler(struct http_service *s);
-
-/* Streams end; what was asked is answered as ever. */
-void http_service_stop(struct http_service *s);
-
-/* After that server. NULL is fine. */
-void http_service_free(struct http_service *s);
-
-/* --- the table of routes: methods, paths and their operations. Pure
- * ------------------------------- */
+/* --- the table of routes: methods, paths and their operations. Pure ------------------------------
+ */
 
 enum http_route_kind {
     HTTP_OPERATION, /* a row of the table of operations */
@@ -51,12 +38,11 @@ struct http_route {
     const char *summary;   /* where no operation has one; NULL */
 };
 
-/* NULL past the last row. */
-const struct http_route *http_route_at(size_t index);
+extern const struct http_route http_routes[]; /* behind the last the path is NULL */
 
-/* The row of a path and a method; its variables are added to `params`, an object. NULL: there is
- * none, and `status` is 404, or 405 where the path is served by other methods. HEAD is GET without
- * a body, and not for events, which have no end. */
+/* The row of a path and a method; its variables are added to `params`, an object (NULL: to none).
+ * NULL: there is none, and `status` is 404, or 405 where the path is served by other methods. HEAD
+ * is GET without a body, and not for events, which have no end. */
 const struct http_route *http_route_find(const char *method, const struct http_target *t,
                                          struct json *params, int *status);
 
@@ -84,5 +70,40 @@ const char *http_ticket_make(struct http_tickets *t, int64_t now_ms);
 
 /* Whether it was made, not taken, and not too long ago. It is taken then. */
 bool http_ticket_take(struct http_tickets *t, const char *text, int64_t now_ms);
+
+/* --- the service --------------------------------------------------------------------------------
+ */
+
+#ifdef HAVE_LIBMICROHTTPD
+enum { HTTP_IS_SERVED = 1 };
+#else
+enum { HTTP_IS_SERVED = 0 }; /* http_service_new() fails with USAGE */
+#endif
+
+struct mcp;
+
+struct http_service {
+    char *urls;       /* where it listens, with blanks between them */
+    char *token_path; /* the file that has the token; NULL: a command gave the token */
+
+    /* Its own. */
+    struct server *loop;
+    struct mcp *mcp;
+    char *token;
+    struct http_events *events;
+    struct http_tickets tickets;
+    struct http_server *server;
+    struct stop_handler *end;
+};
+
+/* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:
+ * [serve] address). Every request needs the token of [serve] token_file, token_command, or of the
+ * file "http-token" in the state directory. Holds the server until it is freed. `mcp` answers POST
+ * /mcp, and outlives it. */
+struct http_service *http_service_new(struct server *loop, struct mcp *mcp, const char *address,
+                                      struct error *e);
+
+/* After server_run(). NULL is fine. */
+void http_service_free(struct http_service *s);
 
 #endif

@@ -13,7 +13,6 @@ libtiro_a_SOURCES += \
 	src/serve/http_request.c src/serve/http_request.h \
 	src/serve/http_server.c src/serve/http_server.h \
 	src/serve/http_service.c src/serve/http_service.h \
-	src/serve/http_surface.c src/serve/http_surface.h \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
 	src/serve/libmicrohttpd.c src/serve/libmicrohttpd.h \
 	src/serve/mcp.c src/serve/mcp.h \

@@ -49,7 +49,7 @@ static void check_same(const struct http_target *t)
 static void check_params(const struct http_target *t)
 {
     const struct http_route *r;
-    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+    for (r = http_routes; r->path; r++) {
         struct error e = {0};
         AUTO(json_free_local) struct json *params = json_new_object();
         const struct shape *s =
@@ -71,7 +71,6 @@ static void check_head(struct http_head *h)
         FUZZ_CHECK(http_head_field(h, "Host") && http_head_field(h, "Authorization"));
     http_check_body_type(h, &r);
     (void)http_accepts(h, "text/event-stream");
-    (void)http_has_body(h);
 }
 
 int fuzz_http_request(const uint8_t *data, size_t size)
