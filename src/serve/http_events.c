@@ -172,6 +172,14 @@ void http_feed_leave(struct http_feed *f, void *reader)
 enum { PAGE_EVENTS = 100, PAGE_LEAST = 16 * 1024, PAGE_MOST = 512 * 1024 };
 enum { PAGES_BYTES = 32 * 1024 * 1024 };
 
+size_t http_events_share(size_t held)
+{
+    size_t left = held < PAGES_BYTES ? (PAGES_BYTES - held) / 8 : 0;
+    return left < PAGE_LEAST ? PAGE_LEAST : left > PAGE_MOST ? PAGE_MOST : left;
+}
+
+#ifdef HAVE_LIBMICROHTTPD
+
 struct http_events {
     struct server *loop;
     struct listener *listener;
@@ -237,12 +245,6 @@ static void wake(struct stream *s)
 }
 
 /* --- the log ---------------------------------------------------------------------------------- */
-
-size_t http_events_share(size_t held)
-{
-    size_t left = held < PAGES_BYTES ? (PAGES_BYTES - held) / 8 : 0;
-    return left < PAGE_LEAST ? PAGE_LEAST : left > PAGE_MOST ? PAGE_MOST : left;
-}
 
 static void release_page(struct stream *s)
 {
@@ -651,3 +653,5 @@ void http_events_free(struct http_events *all)
     vec_release(&all->streams);
     free(all);
 }
+
+#endif
