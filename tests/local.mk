@@ -152,7 +152,6 @@ SUITE_TESTS = \
 	tests/test_memory_pane.c \
 	tests/test_message.c \
 	tests/test_migrate.c \
-	tests/test_model_server.c \
 	tests/test_models.c \
 	tests/test_notices.c \
 	tests/test_notification.c \

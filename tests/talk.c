@@ -45,7 +45,7 @@ static bool on_delta(void *context, enum block_type type, const char *text, size
     return true;
 }
 
-void talk_start(struct talk *t, const struct api *api)
+struct talk *talk_start(struct talk *t, const struct api *api)
 {
     *t = (struct talk){.api = api, .text = BUF_INIT, .reasoning = BUF_INIT};
     t->server = model_server_start();
@@ -62,6 +62,7 @@ void talk_start(struct talk *t, const struct api *api)
         .model = "test-model", .messages = &t->user, .message_count = 1, .max_output = 512};
     response_init(&t->response);
     failure_clear(&t->failure);
+    return t;
 }
 
 void talk_end(struct talk *t)

@@ -41,7 +41,13 @@ struct talk {
     size_t deltas;
 };
 
-void talk_start(struct talk *t, const struct api *api);
+/* A block with a talk of each provider; it must not be left by break or return. */
+#define EACH_TALK(t)                                                                               \
+    EACH_API(t##_api)                                                                              \
+    for (struct talk t, *t##_once = talk_start(&t, t##_api); t##_once;                             \
+         talk_end(&t), t##_once = NULL)
+
+struct talk *talk_start(struct talk *t, const struct api *api); /* returns t */
 void talk_end(struct talk *t);
 
 /* Wakes the call; `stop` is the answer that the call gets. Any thread may call it. */

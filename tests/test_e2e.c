@@ -225,60 +225,6 @@ TEST(a_tool_call_goes_round)
     }
 }
 
-TEST(a_tool_cannot_leave_the_directory)
-{
-    use(&dialects[0]);
-    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"/etc/passwd\"}"});
-    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"../../etc/passwd\"}"});
-    queue((struct reply){.text = "I may not."});
-    struct result o = TURN("read the passwords");
-    assert_int_equal(o.status, 0);
-    assert_null(strstr(model_server_body(server, 2), "root:"));
-    assert_text(model_server_body(server, 2), "is_error");
-}
-
-TEST(broken_arguments_go_back_to_the_model)
-{
-    for (size_t i = 0; i < 2; i++) {
-        size_t before = model_server_requests(server);
-        use(&dialects[i]);
-        queue((struct reply){.fault = REPLY_BROKEN_ARGS, .tool_name = "read_file"});
-        queue((struct reply){.text = "I shall try again."});
-        struct result o = TURN("--model", "m", "read");
-        assert_int_equal(o.status, 0);
-        assert_text(o.out, "I shall try again.");
-        assert_int_equal(model_server_requests(server), before + 2);
-    }
-}
-
-TEST(without_tools_none_are_offered)
-{
-    use(&dialects[0]);
-    struct result o = TURN("--tools", "none", "hi");
-    assert_int_equal(o.status, 0);
-    struct json *v = body(0);
-    assert_int_equal(json_len(json_get(v, "tools")), 0);
-}
-
-TEST(a_refused_key_is_not_tried_again)
-{
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        size_t before = model_server_requests(server);
-        use(&dialects[i]);
-        queue((struct reply){.fault = REPLY_STATUS,
-                             .status = 401,
-                             .error_type = "authentication_error",
-                             .error_message = "this key is no good"});
-        struct result o = TURN("--model", "m", "hi");
-        assert_int_equal(o.status, 1);
-        assert_text(o.err, "tiro: AGENT_ERROR: ");
-        assert_text(o.err, "401");
-        assert_text(o.err, "this key is no good");
-        assert_null(strstr(o.err, KEY));
-        assert_int_equal(model_server_requests(server), before + 1);
-    }
-}
-
 TEST(a_busy_server_is_asked_again)
 {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
@@ -316,32 +262,6 @@ TEST_IF(capability_store(), a_lost_connection_keeps_the_partial_answer)
         assert_int_equal(o.status, 0);
         assert_text(model_server_body(server, before + 1), "cut off in the middle of");
     }
-}
-
-TEST(what_is_no_answer_is_an_error)
-{
-    static const enum reply_fault faults[] = {REPLY_MALFORMED_JSON, REPLY_WRONG_TYPE, REPLY_EMPTY,
-                                              REPLY_HUGE_LINE};
-    setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
-        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
-            use(&dialects[i]);
-            queue((struct reply){.fault = faults[f]});
-            struct result o = TURN("--model", "m", "hi");
-            if (o.status != 1)
-                fail_msg("%s, fault %d: exit %d", dialects[i].name, (int)faults[f], o.status);
-            assert_text(o.err, "tiro: AGENT_ERROR: ");
-        }
-}
-
-TEST(nobody_listening_is_said)
-{
-    setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
-    setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1", 1);
-    setenv("OPENAI_API_KEY", KEY, 1);
-    struct result o = TURN("--provider", "openai", "--model", "m", "hi");
-    assert_int_equal(o.status, 1);
-    assert_text(o.err, "127.0.0.1");
 }
 
 /* Starts `tiro run`, waits for the beginning of the answer, sends the signal. */

@@ -320,24 +320,14 @@ PROVOKE(NOTHING_TO_UNDO)
     screen_tells(s, "There is no compaction to undo.");
 }
 
-static void exchange_long(struct screen *s, const char *question, const char *end)
-{
-    AUTO(buf_release) struct buf answer = BUF_INIT;
-    for (int i = 0; i < 100; i++)
-        buf_addf(&answer, "word%d and so on; ", i);
-    buf_addstr(&answer, end);
-    queue((struct reply){.text = answer.data});
-    scene_ask(s, question, end);
-}
-
 PROVOKE(MESSAGE_NOT_SENT)
 {
     if (!capability_compaction())
         skip();
     setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
     struct screen *s = scene_open(24, 100, NULL);
-    exchange_long(s, "the first", "first end");
-    exchange_long(s, "the second", "second end");
+    scene_exchange_long(s, "the first", "first end");
+    scene_exchange_long(s, "the second", "second end");
     queue((struct reply){.text = "A summary."});
     scene_say(s, "/compact");
     screen_tells(s, "compacted");
@@ -349,15 +339,10 @@ PROVOKE(MESSAGE_NOT_SENT)
 /* Anything but zero. */
 static char *random_text(size_t len)
 {
-    uint64_t x = support_seed() | 1;
+    uint64_t seed = support_seed();
     char *text = mem_alloc(len + 1);
-    for (size_t i = 0; i < len; i++) {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        text[i] = (char)(1 + x % 255);
-    }
-    text[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)(1 + support_random(&seed) % 255);
     return support_keep(text);
 }
 
@@ -387,7 +372,7 @@ PROVOKE(SESSION_STORE_ERROR)
 
 static void provoke_AGENT_ERROR(void **state)
 {
-    static const int statuses[] = {400, 401, 403, 404, 413, 429, 500, 529};
+    static const int statuses[] = {401, 429, 529};
     (void)state;
     setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
     char *lengthy = random_text(2000);
@@ -398,8 +383,7 @@ static void provoke_AGENT_ERROR(void **state)
                                    .error_type = "api_error",
                                    .error_message = i % 2 ? "no" : lengthy},
                    ARGS("--no-compaction", "hi"));
-    static const enum reply_fault faults[] = {REPLY_ERROR_EVENT, REPLY_DISCONNECT,
-                                              REPLY_MALFORMED_JSON, REPLY_WRONG_TYPE, REPLY_EMPTY};
+    static const enum reply_fault faults[] = {REPLY_ERROR_EVENT, REPLY_DISCONNECT, REPLY_EMPTY};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         turn_fails(ERR_AGENT_ERROR, &(struct reply){.fault = faults[i], .text = "half "},
                    ARGS("hi"));
@@ -414,21 +398,11 @@ static void provoke_CONFIG_ERROR(void **state)
 {
     static const char *const bad[] = {
         "[ui]\nthem = light\n",
-        "[ui]\nqqqqqqqqqq = light\n",
-        "[qqqqqqqqqq]\na = b\n",
-        "early = 1\n",
         "[provider\n",
-        "[provider]\nno setting\n",
         "[provider]\nname = gemini\n",
-        "[provider]\nmax_retries = many\n",
         "[provider]\nmax_retries = 5000\n",
-        "[provider]\ntemperature = warm\n",
-        "[ui]\nmouse = perhaps\n",
         "[ui]\ntheme = nonesuch\n",
-        "[ui]\ntheme = \xff\n",
         "[keys]\nsned = ctrl-s\n",
-        "[keys]\nqqqqqqqqqq = ctrl-s\n",
-        "[keys]\nsend = no-such-key\n",
         "[keys]\nsend = ctrl-t\nnewline = ctrl-t\n",
     };
     (void)state;
@@ -446,7 +420,7 @@ static void provoke_CONFIG_ERROR(void **state)
     turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--allow", "qqqqqqqqqq", "hi"));
     turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--provider", "openai", "hi")); /* no key */
     unsetenv("ANTHROPIC_API_KEY");
-    static const char *const commands[] = {"true", "false", "kill -9 $$", "no-such-program"};
+    static const char *const commands[] = {"true", "no-such-program"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         write_config(support_text("[anthropic]\napi_key_command = %s\n", commands[i]));
         turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--provider", "anthropic", "hi"));
@@ -590,27 +564,17 @@ static void provoke_USAGE(void **state)
 {
     static const char *const misuses[][5] = {
         {"sesions"},
-        {"qqqqqqqqqq"},
         {"run"},
         {"run", "--modle", "x", "hi"},
-        {"run", "--qqqqqqqqqq"},
         {"run", "--model"},
         {"run", "--no-persist=1", "hi"},
         {"run", "--provider", "opnai", "hi"},
-        {"run", "--tools", "all", "hi"},
-        {"run", "-o", "jsno", "hi"},
         {"run", "--label", "far-too-long-a-label-to-be-accepted-by-anybody", "hi"},
         {"chat", "hello"},
-        {"chat", "--read-only"},
         {"chat"},
-        {"sessions", "shwo"},
-        {"sessions", "rename", "last"},
         {"sessions", "show", "one", "two"},
         {"sessions", "list", "--limit", "none"},
         {"sessions", "list", "--archived", "--live"},
-        {"sessions", "list", "--json", "--names"},
-        {"config", "chekc"},
-        {"config", "show", "more"},
         {"doctor", "now"},
         {"help", "rnu"},
     };

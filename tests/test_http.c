@@ -164,12 +164,6 @@ static void server_stop(struct server *s)
     close(s->listener);
 }
 
-static void server_release(struct server *s)
-{
-    buf_release(&s->heard);
-    free(s->url);
-}
-
 /* --- client ---------------------------------------------------------------------------------- */
 
 struct client {
@@ -240,17 +234,39 @@ static void client_release(struct client *c)
 
 #define HEAD(status, more) "HTTP/1.1 " status "\r\n" more "\r\n"
 
-FIXTURE(support_setup, support_teardown);
+static struct server s;
+static struct client c;
+
+#define BEGIN(...)                                                                                 \
+    static const char *const replies[] = {__VA_ARGS__};                                            \
+    server_start(&s, replies, sizeof replies / sizeof *replies);                                   \
+    client_init(&c, s.url)
+
+/* The counts of the server stay until the next begins. */
+static void end(void)
+{
+    if (c.http)
+        client_release(&c);
+    c.http = NULL;
+    if (s.url)
+        server_stop(&s);
+    free(s.url);
+    s.url = NULL;
+}
+
+static int teardown(void **state)
+{
+    end();
+    buf_release(&s.heard);
+    return support_teardown(state);
+}
+
+FIXTURE(support_setup, teardown);
 
 TEST(test_connection_is_kept)
 {
-    static const char *const replies[] = {
-        HEAD("200 OK", "Content-Type: Text/Plain; charset=x\r\nContent-Length: 3\r\n") "one",
-        HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "3\r\ntwo\r\n0\r\n\r\n"};
-    struct server s;
-    struct client c;
-    server_start(&s, replies, 2);
-    client_init(&c, s.url);
+    BEGIN(HEAD("200 OK", "Content-Type: Text/Plain; charset=x\r\nContent-Length: 3\r\n") "one",
+          HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "3\r\ntwo\r\n0\r\n\r\n");
     assert_true(perform(&c));
     assert_int_equal(c.reply.status, 200);
     assert_string_equal(c.reply.content_type, "text/plain");
@@ -262,25 +278,18 @@ TEST(test_connection_is_kept)
     assert_true(perform(&c));
     assert_string_equal(c.reply.content_type, "");
     assert_string_equal(c.reply.body.data, "two");
-    client_release(&c);
-    server_stop(&s);
+    end();
     assert_int_equal(s.connections, 1);
     assert_int_equal(s.requests, 2);
     assert_memory_equal(s.heard.data, "GET /x HTTP/1.1\r\n", 17);
     assert_says(s.heard.data, "POST /x HTTP/1.1\r\n", "X-Number: 7\r\n", "User-Agent: tiro/",
                 "!Accept-Encoding");
-    server_release(&s);
 }
 
 /* After the last event the client does not wait for a body that never ends. */
 TEST(test_end_without_an_end)
 {
-    static const char *const replies[] = {
-        HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "4\r\ndone\r\n"};
-    struct server s;
-    struct client c;
-    server_start(&s, replies, 1);
-    client_init(&c, s.url);
+    BEGIN(HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "4\r\ndone\r\n");
     c.request.on_body = take_body;
     c.last_text = "done";
     int64_t begin = clock_mono_ms();
@@ -288,63 +297,44 @@ TEST(test_end_without_an_end)
     assert_true(clock_mono_ms() - begin < 2000);
     assert_string_equal(c.body.data, "done");
     assert_int_equal(c.reply.status, 200);
-    client_release(&c);
-    server_stop(&s);
-    server_release(&s);
 }
 
 TEST(test_retry_after_headers)
 {
-    static const char *const replies[] = {
-        HEAD("429 No", "Retry-After: 3\r\nContent-Length: 0\r\n"),
-        HEAD("429 No", "Retry-After: 3\r\nRetry-After-Ms: 150\r\nContent-Length: 0\r\n"),
-        HEAD("429 No", "retry-after-ms: 150.7\r\nretry-after: 3\r\nContent-Length: 0\r\n"),
-        HEAD("503 No", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nContent-Length: 0\r\n"),
-        HEAD("503 No", "X-Retry-After: 3\r\nContent-Length: 0\r\n"),
-        HEAD("100 Continue", "Retry-After: 9\r\n") HEAD("200 OK", "Content-Length: 0\r\n")};
+    BEGIN(HEAD("429 No", "Retry-After: 3\r\nContent-Length: 0\r\n"),
+          HEAD("429 No", "Retry-After: 3\r\nRetry-After-Ms: 150\r\nContent-Length: 0\r\n"),
+          HEAD("429 No", "retry-after-ms: 150.7\r\nretry-after: 3\r\nContent-Length: 0\r\n"),
+          HEAD("503 No", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nContent-Length: 0\r\n"),
+          HEAD("503 No", "X-Retry-After: 3\r\nContent-Length: 0\r\n"),
+          HEAD("100 Continue", "Retry-After: 9\r\n") HEAD("200 OK", "Content-Length: 0\r\n"));
     static const int64_t expected[] = {3000, 150, 150, 0, -1, -1};
-    struct server s;
-    struct client c;
-    server_start(&s, replies, 6);
-    client_init(&c, s.url);
     for (size_t i = 0; i < 6; i++) {
         assert_true(perform(&c));
         assert_int_equal(c.reply.retry_after_ms, expected[i]);
     }
-    client_release(&c);
-    server_stop(&s);
-    server_release(&s);
 }
 
 /* A key must not follow to wherever the server points. */
 TEST(test_redirects_are_not_followed)
 {
-    static const char *const replies[] = {
-        HEAD("307 Elsewhere", "Location: /other\r\nContent-Length: 0\r\n")};
-    struct server s;
-    struct client c;
-    server_start(&s, replies, 1);
-    client_init(&c, s.url);
+    BEGIN(HEAD("307 Elsewhere", "Location: /other\r\nContent-Length: 0\r\n"));
     http_headers_add(&c.headers, "x-api-key: %s", "secret");
     assert_true(perform(&c));
     assert_int_equal(c.reply.status, 307);
-    client_release(&c);
-    server_stop(&s);
+    end();
     assert_int_equal(s.requests, 1);
-    server_release(&s);
 }
 
 TEST(test_other_protocols_are_refused)
 {
     static const char *const urls[] = {"file:///etc/passwd", "ftp://127.0.0.1/", "no url", ""};
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
-        struct client c;
         client_init(&c, urls[i]);
         answer_names(true); /* "no url" may count as a host's name */
         assert_false(perform(&c));
         assert_true(c.failure.kind == FAILURE_SETUP || c.failure.kind == FAILURE_CONNECT);
         assert_int_equal(c.reply.body.len, 0);
-        client_release(&c);
+        end();
     }
 }
 
@@ -356,17 +346,12 @@ TEST(test_body_without_a_sink_is_bounded)
     memset(filler, 'x', PROVIDER_MAX_EVENT + 1);
     buf_addstr(&reply, filler);
     const char *const replies[] = {reply.data};
-    struct server s;
-    struct client c;
     server_start(&s, replies, 1);
     client_init(&c, s.url);
     c.request.on_body = take_body; /* called only with the body of a 2xx reply */
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_TOO_LARGE);
     assert_int_equal(c.body.len, 0);
-    client_release(&c);
-    server_stop(&s);
-    server_release(&s);
 }
 
 /* A listener whose queue is full lets nobody in any more. `queued` is closed by the caller. */
@@ -401,13 +386,13 @@ static void close_listener(int listener, char *url, const struct pollfd *queued)
     free(url);
 }
 
-static void assert_cancelled_at_once(struct client *c)
+static void assert_cancelled_at_once(void)
 {
-    assert_int_equal(write(c->wake[1], "x", 1), 1);
+    assert_int_equal(write(c.wake[1], "x", 1), 1);
     int64_t begin = clock_mono_ms();
-    assert_false(perform(c));
+    assert_false(perform(&c));
     int64_t took = clock_mono_ms() - begin;
-    assert_int_equal(c->failure.kind, FAILURE_CANCELLED);
+    assert_int_equal(c.failure.kind, FAILURE_CANCELLED);
     assert_true(took <= CANCEL_MS);
 }
 
@@ -416,7 +401,6 @@ TEST(test_connecting)
     char *url = NULL;
     struct pollfd queued[MAX_BACKLOG];
     int listener = full_listener(&url, queued);
-    struct client c;
     client_init(&c, url);
     c.request.connect_timeout_ms = 300;
     int64_t begin = clock_mono_ms();
@@ -430,19 +414,15 @@ TEST(test_connecting)
     assert_int_equal(c.failure.kind, FAILURE_CONNECT);
 
     c.request.connect_timeout_ms = 60000;
-    assert_cancelled_at_once(&c);
-    client_release(&c);
+    assert_cancelled_at_once();
+    end();
     close_listener(listener, url, queued);
 }
 
 /* A limit of time ends an answer in the middle, with nothing to wake us. */
 TEST(test_deadline_of_the_wakeup)
 {
-    static const char *const replies[] = {HEAD("200 OK", "Content-Length: 100\r\n") "half"};
-    struct server s;
-    struct client c;
-    server_start(&s, replies, 1);
-    client_init(&c, s.url);
+    BEGIN(HEAD("200 OK", "Content-Length: 100\r\n") "half");
     c.request.on_body = take_body;
     c.request.stall_timeout_ms = 60000;
     c.wakeup.deadline_ms = clock_mono_ms() + 200;
@@ -450,9 +430,6 @@ TEST(test_deadline_of_the_wakeup)
     assert_int_equal(c.failure.kind, FAILURE_CANCELLED);
     assert_string_equal(c.body.data, "half");
     assert_in_range(clock_mono_ms() - c.wakeup.deadline_ms, 0, 5000);
-    client_release(&c);
-    server_stop(&s);
-    server_release(&s);
 }
 
 static bool name_was_asked(void *context)
@@ -468,38 +445,27 @@ static bool name_was_asked(void *context)
 TEST(test_cancel_while_resolving)
 {
     answer_names(false);
-    struct client c;
     client_init(&c, "http://slow.invalid/");
-    assert_cancelled_at_once(&c);
+    assert_cancelled_at_once();
     assert_true(support_wait_until(name_was_asked, NULL, 5000));
     answer_names(true);
-    client_release(&c);
 }
 
 TEST(test_unknown_name)
 {
     answer_names(true);
-    struct client c;
     client_init(&c, "http://nobody.invalid/");
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_CONNECT);
     assert_non_null(strstr(c.failure.text, "nobody.invalid"));
-    client_release(&c);
 }
 
 TEST(test_silence_is_a_stall)
 {
-    static const char *const replies[] = {""};
-    struct server s;
-    struct client c;
-    server_start(&s, replies, 1);
-    client_init(&c, s.url);
+    BEGIN("");
     c.request.stall_timeout_ms = 200;
     int64_t begin = clock_mono_ms();
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_STALL);
     assert_in_range(clock_mono_ms() - begin, 190, 2000);
-    client_release(&c);
-    server_stop(&s);
-    server_release(&s);
 }

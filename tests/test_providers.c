@@ -53,45 +53,27 @@ static void check_full_answer(const struct talk *t)
 
 FIXTURE(support_setup, support_teardown);
 
-TEST(test_full_answer)
+TEST(test_full_answer_split_at_every_byte_or_not)
 {
-    EACH_API(api)
-    {
-        struct talk t;
-        talk_start(&t, api);
-        talk_assert_ok(&t, talk_ask_with(&t, full_reply));
-        check_full_answer(&t);
-        talk_end(&t);
-    }
-}
-
-TEST(test_split_at_every_byte)
-{
-    EACH_API(api)
-    {
-        struct talk t;
-        talk_start(&t, api);
-        struct reply reply = full_reply;
-        reply.split_bytes = true;
-        talk_assert_ok(&t, talk_ask_with(&t, reply));
-        check_full_answer(&t);
-        talk_end(&t);
-    }
+    struct reply reply = full_reply;
+    for (int i = 0; i < 2; i++, reply.split_bytes = true)
+        EACH_TALK(t)
+        {
+            talk_assert_ok(&t, talk_ask_with(&t, reply));
+            check_full_answer(&t);
+        }
 }
 
 TEST(test_plain_answer_without_usage)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.text = "Yes.", .no_usage = true}));
         assert_int_equal(t.response.blocks.len, 1);
         assert_string_equal(t.response.blocks.items[0].text, "Yes.");
         assert_int_equal(t.response.stop_reason, STOP_END_TURN);
-        if (api->provider != &provider_anthropic)
+        if (t.api->provider != &provider_anthropic)
             assert_false(usage_known(&t.response.usage));
-        talk_end(&t);
     }
 }
 
@@ -101,27 +83,22 @@ TEST(test_small_deltas_are_joined)
     enum { LENGTH = 20000 };
     char *text = support_keep(mem_alloc(LENGTH + 1));
     memset(text, 'x', LENGTH);
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.text = text, .piece = 1}));
         assert_string_equal(t.text.data, text);
         assert_true(t.deltas < LENGTH / 10);
-        talk_end(&t);
     }
 }
 
 TEST(test_request_and_headers)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_assert_ok(&t, talk_ask(&t));
         assert_string_equal(model_server_header(t.server, 0, "content-type"), "application/json");
         assert_null(model_server_header(t.server, 0, "expect"));
-        if (api->provider == &provider_anthropic) {
+        if (t.api->provider == &provider_anthropic) {
             assert_string_equal(model_server_header(t.server, 0, "x-api-key"), TALK_KEY);
             assert_string_equal(model_server_header(t.server, 0, "anthropic-version"),
                                 "2023-06-01");
@@ -138,16 +115,13 @@ TEST(test_request_and_headers)
         assert_string_equal(json_get_string(body, "model"), "test-model");
         assert_true(json_get_bool(body, "stream", false));
         json_free(body);
-        talk_end(&t);
     }
 }
 
 TEST(test_without_key)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         free(t.endpoint.key);
         t.endpoint.key = NULL;
         talk_assert_ok(&t, talk_ask(&t));
@@ -156,7 +130,6 @@ TEST(test_without_key)
         t.endpoint.key = mem_strdup("sk\r\nX-Injected: yes");
         talk_assert_failed(&t, talk_ask(&t), FAILURE_SETUP);
         assert_int_equal(model_server_requests(t.server), 1);
-        talk_end(&t);
     }
 }
 
@@ -179,10 +152,8 @@ TEST(test_statuses)
         {503, "unavailable_error", "Loading model", "2", FAILURE_LOADING, 2000},
         {529, "overloaded_error", "Overloaded", NULL, FAILURE_STATUS, -1},
     };
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             bool ok = talk_ask_with(&t, (struct reply){.fault = REPLY_STATUS,
                                                        .status = cases[i].status,
@@ -197,23 +168,20 @@ TEST(test_statuses)
             assert_int_equal(t.deltas, 0);
         }
         assert_int_equal(model_server_requests(t.server), sizeof cases / sizeof *cases);
-        talk_end(&t);
     }
 }
 
 TEST(test_error_event)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         struct reply reply = {.fault = REPLY_ERROR_EVENT,
                               .error_type = "overloaded_error",
                               .error_message = "Overloaded"};
         talk_assert_failed(&t, talk_ask_with(&t, reply), FAILURE_STREAM);
         assert_false(t.failure.content_seen);
         assert_true(failure_retry_wait(&t.failure, 1, 3, 0.5) >= 0);
-        if (api->provider == &provider_anthropic)
+        if (t.api->provider == &provider_anthropic)
             assert_int_equal(t.failure.status, 529);
 
         reply.text = "Half an ";
@@ -222,16 +190,13 @@ TEST(test_error_event)
         assert_int_equal(failure_retry_wait(&t.failure, 1, 3, 0.5), -1);
         assert_string_equal(t.text.data, "Half an ");
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "Half an ");
-        talk_end(&t);
     }
 }
 
 TEST(test_disconnect)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.fault = REPLY_DISCONNECT}),
                            FAILURE_CONNECT);
         assert_false(t.failure.content_seen);
@@ -242,17 +207,14 @@ TEST(test_disconnect)
         assert_string_equal(t.text.data, "Half ");
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "Half ");
         talk_assert_ok(&t, talk_ask(&t)); /* and the next call finds a new connection */
-        talk_end(&t);
     }
 }
 
 /* Half a tool call must not be run. */
 TEST(test_cut_tool_call_is_dropped)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_assert_failed(&t,
                            talk_ask_with(&t, (struct reply){.fault = REPLY_DISCONNECT,
                                                             .text = "I look.",
@@ -261,16 +223,13 @@ TEST(test_cut_tool_call_is_dropped)
                            FAILURE_CUT);
         assert_null(talk_only_block(&t, BLOCK_TOOL_CALL));
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "I look.");
-        talk_end(&t);
     }
 }
 
 TEST(test_stall)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_set(&t, CONFIG_PROVIDER_STALL_TIMEOUT, "1");
         int64_t begin = clock_mono_ms();
         talk_assert_failed(&t,
@@ -280,7 +239,6 @@ TEST(test_stall)
         assert_true(t.failure.content_seen);
         assert_string_equal(t.text.data, "Wait ");
         model_server_release(t.server);
-        talk_end(&t);
     }
 }
 
@@ -341,10 +299,8 @@ static void check_echo(struct talk *t, struct reply reply)
 /* However the server cuts and escapes it. */
 TEST(test_answers_that_hold_the_key)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         for (size_t piece = 1; piece < sizeof ECHO(TALK_KEY) + 2; piece += 8)
             check_echo(&t, (struct reply){.text = ECHO(TALK_KEY),
                                           .reasoning = ECHO(TALK_KEY),
@@ -356,7 +312,6 @@ TEST(test_answers_that_hold_the_key)
                                       .tool_name = TALK_KEY,
                                       .tool_args = "{\"path\":\"" ECHO(TALK_KEY) "\"}",
                                       .piece = 1});
-        talk_end(&t);
     }
 }
 
@@ -389,10 +344,8 @@ TEST(test_nonsense)
         {REPLY_WRONG_TYPE, FAILURE_PROTOCOL},
         {REPLY_EMPTY, FAILURE_PROTOCOL},
     };
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             bool ok = talk_ask_with(&t, (struct reply){.fault = cases[i].fault, .text = "So "});
             talk_assert_failed(&t, ok, cases[i].kind);
@@ -401,17 +354,14 @@ TEST(test_nonsense)
             assert_string_equal(t.text.data, streamed ? "So " : "");
             assert_int_equal(t.failure.content_seen, streamed);
         }
-        talk_end(&t);
     }
 }
 
 /* Arguments that are no JSON are the tools' to refuse: the answer itself is whole. */
 TEST(test_broken_arguments)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_assert_ok(&t,
                        talk_ask_with(&t, (struct reply){.fault = REPLY_BROKEN_ARGS,
                                                         .tool_name = "read_file",
@@ -421,23 +371,19 @@ TEST(test_broken_arguments)
         assert_string_equal(tool->name, "read_file");
         assert_memory_equal(tool->text, "{\"path\"", 7);
         assert_null(json_parse(tool->text, strlen(tool->text), NULL));
-        talk_end(&t);
     }
 }
 
 TEST(test_no_server)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         free(t.endpoint.base_url);
         t.endpoint.base_url = mem_strdup("http://127.0.0.1:1");
         talk_assert_failed(&t, talk_ask(&t), FAILURE_CONNECT);
         assert_true(failure_retry_wait(&t.failure, 1, 3, 0.5) >= 0);
         t.endpoint.base_url[0] = '\0';
         talk_assert_failed(&t, talk_ask(&t), FAILURE_SETUP);
-        talk_end(&t);
     }
 }
 
@@ -460,11 +406,9 @@ static void *stop_when_asked(void *context)
 
 TEST(test_cancel_while_held)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
         pthread_t thread;
-        talk_start(&t, api);
         model_server_queue(t.server, &(struct reply){.hold = true});
         assert_int_equal(pthread_create(&thread, NULL, stop_when_asked, &t), 0);
         bool ok = talk_ask(&t);
@@ -472,16 +416,13 @@ TEST(test_cancel_while_held)
         pthread_join(thread, NULL);
         assert_false(t.failure.content_seen);
         model_server_release(t.server);
-        talk_end(&t);
     }
 }
 
 TEST(test_cancel_while_streaming)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         t.stop_at_content = true;
         bool ok = talk_ask_with(&t, (struct reply){.fault = REPLY_STALL, .text = "It streams "});
         assert_stopped_at_once(&t, ok);
@@ -489,21 +430,17 @@ TEST(test_cancel_while_streaming)
         assert_non_null(talk_only_block(&t, BLOCK_TEXT));
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, t.text.data);
         model_server_release(t.server);
-        talk_end(&t);
     }
 }
 
 /* A wakeup for something else does not disturb the call. */
 TEST(test_wakeup_that_goes_on)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         talk_wake(&t, false);
         talk_assert_ok(&t, talk_ask(&t));
         assert_true(t.text.len > 0);
-        talk_end(&t);
     }
 }
 
@@ -566,37 +503,31 @@ TEST(test_short_messages_are_no_truncated_prompt)
 TEST(test_windows)
 {
     static const char *const names[] = {"test-model", "other", NULL};
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         const struct provider_call call = talk_call(&t);
         int64_t window = 77;
-        assert_false(api->provider->window(&call, "test-model", &window));
+        assert_false(t.api->provider->window(&call, "test-model", &window));
         assert_int_equal(window, 77);
         model_server_set_models(t.server, names);
         model_server_set_window(t.server, 5000);
-        assert_true(api->provider->window(&call, "test-model", &window));
+        assert_true(t.api->provider->window(&call, "test-model", &window));
         assert_int_equal(window, 5000);
         assert_int_equal(model_server_requests(t.server), 0);
-        talk_end(&t);
     }
 }
 
 /* After a stop during the first request, the second request is not sent. */
 TEST(test_a_window_is_not_asked_on_after_a_stop)
 {
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         struct provider_call call = talk_call(&t);
         int64_t window = 77;
         model_server_set_window(t.server, 5000);
         talk_wake(&t, true);
-        assert_false(api->provider->window(&call, "test-model", &window));
+        assert_false(t.api->provider->window(&call, "test-model", &window));
         assert_int_equal(window, 77);
-        talk_end(&t);
     }
 }
 
@@ -620,23 +551,20 @@ TEST(test_ollama_window_of_an_idle_model)
 TEST(test_models)
 {
     static const char *const names[] = {"one", "two:latest", NULL};
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         const struct provider_call call = talk_call(&t);
         struct provider_names list = {0};
         model_server_set_models(t.server, names);
-        assert_true(api->provider->models(&call, &list, &t.failure));
+        assert_true(t.api->provider->models(&call, &list, &t.failure));
         assert_int_equal(list.names.len, 2);
         assert_string_equal(list.names.items[0], "one");
         assert_string_equal(list.names.items[1], "two:latest");
         provider_names_release(&list);
         free(t.endpoint.base_url);
         t.endpoint.base_url = mem_strdup("http://127.0.0.1:1");
-        talk_assert_failed(&t, api->provider->models(&call, &list, &t.failure), FAILURE_CONNECT);
+        talk_assert_failed(&t, t.api->provider->models(&call, &list, &t.failure), FAILURE_CONNECT);
         provider_names_release(&list);
-        talk_end(&t);
     }
 }
 
@@ -649,18 +577,15 @@ TEST(test_more_models_than_anyone_has)
     names[0] = long_name;
     for (size_t i = 1; i < OFFERED; i++)
         names[i] = "one";
-    EACH_API(api)
+    EACH_TALK(t)
     {
-        struct talk t;
-        talk_start(&t, api);
         const struct provider_call call = talk_call(&t);
         struct provider_names list = {0};
         model_server_set_models(t.server, names);
-        assert_true(api->provider->models(&call, &list, &t.failure));
+        assert_true(t.api->provider->models(&call, &list, &t.failure));
         assert_int_equal(list.names.len, PROVIDER_MAX_NAMES);
         assert_string_equal(list.names.items[0], "one");
         provider_names_release(&list);
-        talk_end(&t);
     }
     free(names);
 }
