@@ -143,7 +143,7 @@ TEST(test_cells)
     assert_false(link_cells_forget(&l, 1));
     assert_int_equal(due(&l, 1, false), 5);
     link_cells_done(&l, 1);
-    link_cells_erase(&l);
+    link_cells_put(&l, 1, 0, COLS, 0);
     assert_true(link_cells_any(&l)); /* the terminal still has them */
     assert_int_equal(due(&l, 1, false), 5);
     link_cells_done(&l, 1);

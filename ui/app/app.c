@@ -46,15 +46,6 @@ static void release_errand(void *item)
     e->release(e);
 }
 
-static struct errands *errands_new(void)
-{
-    struct errands *s = mem_alloc(sizeof *s);
-    s->back = mailbox_new(release_errand);
-    s->worker = worker_new(&errand_role, NULL);
-    atomic_init(&s->users, 1);
-    return s;
-}
-
 static void drop_errands(struct errands *s)
 {
     if (atomic_fetch_sub(&s->users, 1) > 1)
@@ -138,7 +129,10 @@ void app_init(struct app *app, const struct ui_options *options)
     transcript_set_pace(app->transcript, LAID_OUT_A_FRAME);
     transcript_set_reasoning(app->transcript, app_reasoning(app->config));
     app->editor = editor_new();
-    app->errands = errands_new();
+    app->errands = mem_alloc(sizeof *app->errands);
+    app->errands->back = mailbox_new(release_errand);
+    app->errands->worker = worker_new(&errand_role, NULL);
+    atomic_init(&app->errands->users, 1);
     keymap_init(&app->keymap);
     session_info_init(&app->session);
     app->meters.cost = -1;
@@ -157,16 +151,12 @@ void app_init(struct app *app, const struct ui_options *options)
         editor_set(app->editor, options->first_draft);
 }
 
-void learned_card_release(struct learned_card *card)
-{
-    free(card->id);
-    free(card->text);
-}
-
 void app_forget_cards(struct app *app)
 {
-    for (size_t i = 0; i < app->cards.len; i++)
-        learned_card_release(&app->cards.items[i]);
+    for (size_t i = 0; i < app->cards.len; i++) {
+        free(app->cards.items[i].id);
+        free(app->cards.items[i].text);
+    }
     vec_release(&app->cards);
     free(app->reworded);
     app->reworded = NULL;

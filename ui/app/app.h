@@ -113,7 +113,6 @@ struct learned_card {
     char *id, *text;
     bool active; /* it is used already, and needs no answer */
 };
-void learned_card_release(struct learned_card *card);
 void app_forget_cards(struct app *app);
 
 /* A conversation that goes on while another is shown. */

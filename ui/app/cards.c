@@ -17,7 +17,8 @@ static void remove_card(struct app *app, const char *id)
 {
     for (size_t i = app->cards.len; i-- > 0;)
         if (strcmp(app->cards.items[i].id, id) == 0) {
-            learned_card_release(&app->cards.items[i]);
+            free(app->cards.items[i].id);
+            free(app->cards.items[i].text);
             vec_remove(&app->cards, i, 1);
         }
 }

@@ -230,28 +230,6 @@ static size_t add_shown(struct buf *out, const struct buf *text, size_t mark)
     return marked;
 }
 
-static void break_rows(struct bare *b)
-{
-    int column = 0;
-    vec_clear(&b->rows);
-    vec_push(&b->rows, 0);
-    for (size_t at = 0; at < b->text.len;) {
-        uint32_t cp;
-        size_t len = utf8_decode(b->text.data + at, b->text.len - at, &cp);
-        int width = cp == '\n' ? 0 : utf8_cp_width(cp);
-        if (column + width > b->width) {
-            vec_push(&b->rows, at);
-            column = 0;
-        }
-        column += width;
-        at += len;
-        if (cp == '\n' && at < b->text.len) {
-            vec_push(&b->rows, at);
-            column = 0;
-        }
-    }
-}
-
 static void show_row(struct bare *b, size_t row)
 {
     size_t height = (size_t)b->height, most = b->rows.len > height ? b->rows.len - height : 0;
@@ -273,17 +251,34 @@ void bare_release(struct bare *b)
 
 void bare_resize(struct bare *b, int width, int height)
 {
-    size_t at = b->rows.items[b->top];
+    size_t top = b->rows.items[b->top], low = 0, high;
+    int column = 0;
     if (b->width == width && b->height == height)
         return;
     b->width = width > 1 ? width : 2; /* room for any character */
     b->height = height > 1 ? height : 1;
-    break_rows(b);
-    /* The last row that begins at or before `at`. */
-    size_t low = 0, high = b->rows.len;
-    while (high - low > 1) {
+
+    vec_clear(&b->rows);
+    vec_push(&b->rows, 0);
+    for (size_t at = 0; at < b->text.len;) {
+        uint32_t cp;
+        size_t len = utf8_decode(b->text.data + at, b->text.len - at, &cp);
+        int columns = cp == '\n' ? 0 : utf8_cp_width(cp);
+        if (column + columns > b->width) {
+            vec_push(&b->rows, at);
+            column = 0;
+        }
+        column += columns;
+        at += len;
+        if (cp == '\n' && at < b->text.len) {
+            vec_push(&b->rows, at);
+            column = 0;
+        }
+    }
+
+    for (high = b->rows.len; high - low > 1;) { /* the row with the former top */
         size_t middle = low + (high - low) / 2;
-        if (b->rows.items[middle] <= at)
+        if (b->rows.items[middle] <= top)
             low = middle;
         else
             high = middle;

@@ -392,24 +392,6 @@ static void draw_waiting(const struct app *app)
     put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
 }
 
-static void draw_message(struct app *app, int top, int height)
-{
-    int width = shown.cols - PROMPT_COLUMNS - 1;
-    struct editor_view view = editor_layout(app->editor, width, height);
-    for (int i = 0; i < height; i++) {
-        int row = top + i;
-        int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
-        if (view.top + (size_t)i < view.row_count)
-            used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
-        if (i == 0 && !*editor_text(app->editor))
-            used +=
-                put_cut(row, used, shown.cols - used, _("Message, or / for commands"), STYLE_DIM);
-        term_fill(row, used, shown.cols - used, STYLE_EDITOR);
-    }
-    editor_caret_at.row = top + view.caret_row;
-    editor_caret_at.col = PROMPT_COLUMNS + view.caret_col;
-}
-
 static void draw_editor(struct app *app)
 {
     int announced = draft_review_pending(&app->draft);
@@ -427,7 +409,20 @@ static void draw_editor(struct app *app)
         draft_review_announcement(&app->draft, shown.cols, &rows);
         put_rows(shown.editor_top, 0, 1, shown.cols, &rows, STYLE_OVERLAY);
     }
-    draw_message(app, shown.editor_top + announced, shown.editor_rows - announced);
+    int top = shown.editor_top + announced, height = shown.editor_rows - announced;
+    struct editor_view view = editor_layout(app->editor, shown.cols - PROMPT_COLUMNS - 1, height);
+    for (int i = 0; i < height; i++) {
+        int row = top + i;
+        int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
+        if (view.top + (size_t)i < view.row_count)
+            used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
+        if (i == 0 && !*editor_text(app->editor))
+            used +=
+                put_cut(row, used, shown.cols - used, _("Message, or / for commands"), STYLE_DIM);
+        term_fill(row, used, shown.cols - used, STYLE_EDITOR);
+    }
+    editor_caret_at.row = top + view.caret_row;
+    editor_caret_at.col = PROMPT_COLUMNS + view.caret_col;
 }
 
 /* Frames */
@@ -437,13 +432,14 @@ static void draw_too_small(void)
     auto_free char *size = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
     const char *texts[] = {size, _("columns x rows")};
     int top = (shown.rows - 1) / 2;
-    term_erase();
+    for (int row = 0; row < shown.rows; row++)
+        term_fill(row, 0, shown.cols, STYLE_TEXT);
     for (int i = 0; i < 2 && top + i < shown.rows; i++) {
         int width = (int)utf8_width(texts[i], strlen(texts[i]));
         put(top + i, width < shown.cols ? (shown.cols - width) / 2 : 0, shown.cols, texts[i],
             i == 0 ? STYLE_WARNING : STYLE_DIM);
     }
-    term_cursor_hide();
+    term_cursor(-1, 0);
 }
 
 /* True if a view places the caret. A question covers the views over the transcript. */
@@ -458,7 +454,7 @@ static bool place_view_caret(const struct app *app)
         term_cursor(drawn[v->ops->layer].top + v->caret.row,
                     drawn[v->ops->layer].left + v->caret.col);
     else
-        term_cursor_hide();
+        term_cursor(-1, 0);
     return true;
 }
 

@@ -32,12 +32,6 @@ void jump_to(struct app *app, int64_t seq)
     show_jump(app);
 }
 
-static void copy_id(char out[UUID_LEN + 1], const char *id)
-{
-    memset(out, 0, UUID_LEN + 1);
-    memcpy(out, id, strnlen(id, UUID_LEN));
-}
-
 static struct place_left here(const struct app *app)
 {
     struct place_left p = {
@@ -48,7 +42,7 @@ static struct place_left here(const struct app *app)
         .memory = memory_view_is_open(app->memory),
         .memory_focused = memory_view_focused(app->memory),
     };
-    copy_id(p.session, app->session.id);
+    memcpy(p.session, app->session.id, sizeof p.session);
     return p;
 }
 
@@ -62,7 +56,8 @@ void way_back_leave(struct app *app, const char *id)
 {
     app->way_back.moving = WAY_OUT;
     app->way_back.left = here(app);
-    copy_id(app->way_back.to, id);
+    memset(app->way_back.to, 0, sizeof app->way_back.to);
+    memcpy(app->way_back.to, id, strnlen(id, UUID_LEN));
 }
 
 static void show_again(struct app *app, const struct place_left *p)
@@ -166,7 +161,7 @@ void message_send(struct app *app, const char *text)
 }
 
 /* `text` replaces the message; NULL: it is sent as it was. */
-static void retry(struct app *app, const char *text)
+static void send_again(struct app *app, const char *text)
 {
     (void)app_ask(app, &operation_turn_retry,
                   &(struct turn_retry_params){.text = text, .origin = INPUT_TYPED}, NULL);
@@ -183,7 +178,7 @@ void message_retry(struct app *app)
     else if (app->fresh)
         app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
     else
-        retry(app, NULL);
+        send_again(app, NULL);
 }
 
 static bool must_wait_for_turn(struct app *app)
@@ -223,7 +218,7 @@ void message_replace(struct app *app, const char *text)
     }
     message_keep(app);
     editor_history_add(app->editor, text);
-    retry(app, text);
+    send_again(app, text);
 }
 
 /* Turns by their number */

@@ -80,32 +80,18 @@ void link_cells_resize(struct link_cells *l, int rows, int cols)
     memset(l->wanted, 0, 2 * size(l) * sizeof *l->wanted);
 }
 
-void link_cells_erase(struct link_cells *l)
+uint16_t link_cells_number(struct link_cells *l, const char *address)
 {
-    if (size(l) > 0)
-        memset(l->wanted, 0, size(l) * sizeof *l->wanted);
-}
-
-/* The number of a known address, else 0; *free_at is where a new one can stand. */
-static uint16_t find(const struct link_cells *l, const char *address, size_t *free_at)
-{
-    *free_at = l->addresses.len;
+    size_t at = l->addresses.len; /* where a new address can stand */
+    if (!address)
+        return 0;
     for (size_t i = 0; i < l->addresses.len; i++) {
         const char *known = l->addresses.items[i];
         if (!known)
-            *free_at = i;
+            at = i;
         else if (strcmp(known, address) == 0)
             return (uint16_t)(i + 1);
     }
-    return 0;
-}
-
-uint16_t link_cells_number(struct link_cells *l, const char *address)
-{
-    size_t at;
-    uint16_t number = address ? find(l, address, &at) : 0;
-    if (number > 0 || !address)
-        return number;
     if (at == l->addresses.len && at >= COLLECT_FROM) { /* free the addresses that no cell has */
         auto_free bool *used = mem_alloc(l->addresses.len + 1);
         for (size_t i = 0; i < 2 * size(l); i++)

@@ -51,9 +51,6 @@ struct link_cells {
 /* Sets the size and removes all links. 0, 0 frees. */
 void link_cells_resize(struct link_cells *l, int rows, int cols);
 
-/* From now on no cell should have a link. */
-void link_cells_erase(struct link_cells *l);
-
 /* The number of an address of link_clean(); NULL: 0. Valid until the next call with another. */
 uint16_t link_cells_number(struct link_cells *l, const char *address);
 const char *link_cells_address(const struct link_cells *l, uint16_t number);

@@ -219,23 +219,6 @@ void keymap_release(struct keymap *m)
     vec_release(&m->bindings);
 }
 
-/* Whether [keys] gives none of the keys to another action. */
-static bool check_free(const struct keymap *m, enum action action, const struct key_list *keys,
-                       struct error *e)
-{
-    for (size_t i = 0; i < keys->items.len; i++) {
-        const struct keymap_binding *taken = find(m, &keys->items.items[i], action_place(action));
-        if (!taken || !taken->own || taken->action == action)
-            continue;
-        AUTO(buf_release) struct buf name = BUF_INIT;
-        key_describe(&taken->key, &name);
-        return err_set(e, ERR_CONFIG_ERROR,
-                       _("%s is bound to both \"%s\" and \"%s\"; remove it from one"), name.data,
-                       actions[taken->action].name, actions[action].name);
-    }
-    return true;
-}
-
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e)
 {
     enum action a = ACTION_NONE + 1;
@@ -250,9 +233,18 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
                        _("unknown action \"%.60s\"; F1 in the chat lists the actions"), action);
     }
     AUTO(vec_release_local) struct key_list list = {0};
-    if (!parse_keys(keys, action_place(a) != KEYS_EVERYWHERE, &list, e) ||
-        !check_free(m, a, &list, e))
+    if (!parse_keys(keys, action_place(a) != KEYS_EVERYWHERE, &list, e))
         return false;
+    for (size_t i = 0; i < list.items.len; i++) {
+        const struct keymap_binding *taken = find(m, &list.items.items[i], action_place(a));
+        if (!taken || !taken->own || taken->action == a)
+            continue;
+        AUTO(buf_release) struct buf name = BUF_INIT;
+        key_describe(&taken->key, &name);
+        return err_set(e, ERR_CONFIG_ERROR,
+                       _("%s is bound to both \"%s\" and \"%s\"; remove it from one"), name.data,
+                       actions[taken->action].name, actions[a].name);
+    }
     for (size_t i = m->bindings.len; i-- > 0;)
         if (m->bindings.items[i].action == a)
             vec_remove(&m->bindings, i, 1);

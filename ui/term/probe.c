@@ -45,33 +45,27 @@ static enum probe_news set_ground(struct probe *p, bool light)
     return news ? PROBE_GROUND : PROBE_NOTHING;
 }
 
-/* Answers that begin with CSI ?: DA1, the keyboard protocol's flags, dark or light. */
-static enum probe_news take_private(struct probe *p, const char *rest)
+enum probe_news probe_take(struct probe *p, const char *answer)
 {
-    const char *scheme = behind(rest, "997;");
-    size_t len = strlen(rest);
-    if (scheme) {
-        bool light = strcmp(scheme, "2n") == 0;
-        if (!light && strcmp(scheme, "1n") != 0)
+    const char *rest;
+    if ((rest = behind(answer, "[?997;"))) { /* dark or light */
+        bool light = strcmp(rest, "2n") == 0;
+        if (!light && strcmp(rest, "1n") != 0)
             return PROBE_NOTHING;
         if (p->colour_told)
             return p->pending ? PROBE_NOTHING : PROBE_ASK;
         return set_ground(p, light);
     }
-    if (len > 0 && rest[len - 1] == 'u')
-        p->kitty_keyboard = true;
-    if (len == 0 || rest[len - 1] != 'c' || strspn(rest, "0123456789;") + 1 != len ||
-        p->pending == 0)
-        return PROBE_NOTHING;
-    p->pending--;
-    return PROBE_ENDED;
-}
-
-enum probe_news probe_take(struct probe *p, const char *answer)
-{
-    const char *rest;
-    if ((rest = behind(answer, "[?")))
-        return take_private(p, rest);
+    if ((rest = behind(answer, "[?"))) { /* the keyboard protocol's flags, DA1 */
+        size_t len = strlen(rest);
+        if (len > 0 && rest[len - 1] == 'u')
+            p->kitty_keyboard = true;
+        if (len == 0 || rest[len - 1] != 'c' || strspn(rest, "0123456789;") + 1 != len ||
+            p->pending == 0)
+            return PROBE_NOTHING;
+        p->pending--;
+        return PROBE_ENDED;
+    }
     if ((rest = behind(answer, "]99;"))) {
         p->osc99 = p->osc99 || strstr(rest, "p=?");
     } else if ((rest = behind(answer, "P>|"))) {

@@ -47,7 +47,6 @@ int term_colors(void);
 void term_resized(void);
 void term_size(int *rows, int *cols);
 
-void term_erase(void);  /* blanks all cells, in memory */
 void term_redraw(void); /* Ctrl-L: the next flush repaints everything */
 
 /* Writes at most max_cols columns and returns how many it used. */
@@ -58,8 +57,7 @@ int term_put_row(int row, int col, int max_cols, const struct rows *rows, size_t
 /* Blanks from col to before col + cols in this style. */
 void term_fill(int row, int col, int cols, enum style style);
 
-void term_cursor(int row, int col); /* shown there at the next flush */
-void term_cursor_hide(void);
+void term_cursor(int row, int col); /* shown there at the next flush; row -1: hidden */
 
 /* Sends what changed, as one synchronised update where more than one row changed. */
 void term_flush(void);

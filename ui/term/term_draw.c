@@ -59,13 +59,6 @@ void term_set_theme(const struct theme *theme)
     }
 }
 
-void term_erase(void)
-{
-    erase();
-    clusters_reset(&term.clusters, term.rows);
-    link_cells_erase(&term.links);
-}
-
 void term_redraw(void)
 {
     clearok(curscr, TRUE);
@@ -210,14 +203,9 @@ void term_fill(int row, int col, int cols, enum style style)
 
 void term_cursor(int row, int col)
 {
-    term.cursor_wanted = true;
+    term.cursor_wanted = row >= 0;
     term.cursor_row = row;
     term.cursor_col = col;
-}
-
-void term_cursor_hide(void)
-{
-    term.cursor_wanted = false;
 }
 
 static bool is_same(WINDOW *one, int row, WINDOW *other, int other_row)
@@ -287,35 +275,32 @@ static void go_to(int row, int col)
     doupdate();
 }
 
-/* Has curses draw the run's cells once more, between the start and the end of a link (OSC 8), and
+/* Has curses draw the cells of each link once more, between its start and its end (OSC 8), and
  * nothing else: the cursor stands at the first cell already and stays behind the last, because
  * curses may move it by writing what it passes over. */
-static void draw_run(int row, const struct link_run *run)
-{
-    int behind = run->col + run->cols;
-    if (row < term.clusters.count)
-        term.clusters.rows[row].due = true; /* curses draws their blanks */
-    go_to(row, run->col);
-    if (run->number > 0) { /* the id lets the terminal take the rows of a link for one */
-        auto_free char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run->number,
-                                        link_cells_address(&term.links, run->number));
-        tty_puts(on);
-    }
-    mvwchgat(curscr, row, run->col, run->cols, A_BLINK | A_INVIS, 0, NULL); /* as no cell is */
-    touchline(newscr, row, 1);
-    go_to(row, behind < term.cols ? behind : term.cols - 1);
-    if (run->number > 0)
-        tty_puts("\033]8;;\033\\");
-}
-
 static void draw_links(void)
 {
     int cursor_row, cursor_col;
     getyx(newscr, cursor_row, cursor_col);
     for (int row = 0; row < term.rows; row++) {
         struct link_run run = {0};
-        while (link_cells_next(&term.links, row, run.col + run.cols, term.redrawn[row], &run))
-            draw_run(row, &run);
+        while (link_cells_next(&term.links, row, run.col + run.cols, term.redrawn[row], &run)) {
+            int behind = run.col + run.cols;
+            if (row < term.clusters.count)
+                term.clusters.rows[row].due = true; /* curses draws their blanks */
+            go_to(row, run.col);
+            if (run.number > 0) { /* the id lets the terminal take the rows of a link for one */
+                auto_free char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run.number,
+                                                link_cells_address(&term.links, run.number));
+                tty_puts(on);
+            }
+            mvwchgat(curscr, row, run.col, run.cols, A_BLINK | A_INVIS, 0,
+                     NULL); /* as no cell is */
+            touchline(newscr, row, 1);
+            go_to(row, behind < term.cols ? behind : term.cols - 1);
+            if (run.number > 0)
+                tty_puts("\033]8;;\033\\");
+        }
         link_cells_done(&term.links, row);
     }
     go_to(cursor_row, cursor_col);
