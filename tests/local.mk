@@ -31,9 +31,7 @@ SUITE_TESTS = \
 	tests/test_acp_updates.c \
 	tests/test_acp_words.c \
 	tests/test_agent.c \
-	tests/test_agent_budget.c \
 	tests/test_agent_compaction.c \
-	tests/test_agent_tools.c \
 	tests/test_answers.c \
 	tests/test_approval.c \
 	tests/test_approval_overlay.c \

@@ -52,6 +52,13 @@ static void compact_from(int64_t threshold)
     play.compact.recent_turns = 1;
 }
 
+/* The next call compacts. */
+static void talk_to_threshold(int turns)
+{
+    talk(turns);
+    compact_from(play.history.estimate);
+}
+
 static char *history_text(void)
 {
     struct buf out = BUF_INIT;
@@ -70,8 +77,7 @@ FIXTURE(play_setup, play_teardown);
 
 TEST(it_happens_at_the_threshold)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     PLAY({.text = SUMMARY}, {.text = "on we go"});
     assert_int_equal(play.summaries, 1);
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
@@ -85,14 +91,6 @@ TEST(it_happens_at_the_threshold)
     play_check_history();
 }
 
-TEST(it_does_not_below_the_threshold)
-{
-    talk(3);
-    compact_from(play.history.estimate + 1000);
-    PLAY({.text = "on we go"});
-    assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
-}
-
 TEST(what_the_server_counted_triggers)
 {
     talk(2);
@@ -102,24 +100,6 @@ TEST(what_the_server_counted_triggers)
     assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.trigger,
                         "input_tokens");
     assert_int_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.input_tokens, 50000);
-}
-
-TEST(it_never_does_where_it_is_off)
-{
-    talk(3);
-    compact_from(1);
-    play.compacts = false;
-    PLAY({.text = "on we go"});
-    assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
-}
-
-TEST(the_first_call_asks_for_no_summary)
-{
-    compact_from(80);
-    talk(1);
-    assert_int_equal(play.summaries, 0);
-    PLAY({.text = SUMMARY}, {.text = "on we go"});
-    assert_int_equal(play.summaries, 1);
 }
 
 static void write_big(void)
@@ -173,18 +153,6 @@ TEST(the_guard_counts_calls)
     }
     for (int i = 0; i < 8; i++)
         assert_int_equal(asked[i], i % 3 == 0);
-}
-
-/* Tools run within a turn; the next call of the same turn does not try again. */
-TEST(a_turn_with_tools_compacts_once)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    PLAY({.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
-         {.text = "done"});
-    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
-    assert_string_equal(play_last()->text, "done");
-    play_check_history();
 }
 
 TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn)
@@ -290,20 +258,6 @@ TEST(what_frees_too_little_is_not_begun_and_said_once)
     assert_non_null(strstr(play_event(EVENT_WARNING, 0)->text, "[compaction] protect_tail_min"));
 }
 
-TEST(it_is_said_again_when_something_changes)
-{
-    talk(3);
-    compact_structured_from(play.history.estimate);
-    PLAY({.text = "on"});
-    play.compact.mode = compact_mode_find("recency_preserving");
-    PLAY({.text = "on"});
-    assert_int_equal(count(EVENT_WARNING), 2);
-    play.compact.protect_tail_min = 2;
-    PLAY({.text = "on"});
-    assert_int_equal(count(EVENT_WARNING), 2);
-    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
-}
-
 TEST(an_answer_may_have_what_the_window_has_left)
 {
     PLAY({.text = "a"});
@@ -351,8 +305,7 @@ TEST(an_overflow_is_rescued_without_a_summariser)
                 {"llm_replace", "deterministic"},
                 {"structured", "recency_preserving"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        talk(8);
-        compact_from(play.history.estimate);
+        talk_to_threshold(8);
         play.compact.mode = compact_mode_find(rows[i].mode);
         play.compact.max_failures = 1;
         play.compact.protect_head = 1;
@@ -373,17 +326,6 @@ TEST(an_overflow_is_rescued_without_a_summariser)
     }
 }
 
-TEST(an_overflow_finds_a_summariser_well_again)
-{
-    talk(4);
-    compact_from(play.history.estimate);
-    play.compact.max_failures = 1;
-    PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
-    PLAY({.failure = FAILURE_OVERFLOW}, {.text = SUMMARY}, {.text = "fits"});
-    assert_string_equal(play_last()->text, "fits");
-    assert_false(play.history.compaction.suspended);
-}
-
 TEST(an_overflow_without_compaction_fails_the_turn)
 {
     talk(4);
@@ -396,8 +338,7 @@ TEST(an_overflow_without_compaction_fails_the_turn)
 
 TEST(check_6_a_failed_summary_costs_the_turn_nothing)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     char *before = history_text();
     PLAY({.failure = FAILURE_QUOTA}, {.text = "all the same"});
     char *after = history_text();
@@ -410,16 +351,6 @@ TEST(check_6_a_failed_summary_costs_the_turn_nothing)
     assert_int_equal(play.summaries, calls);
 }
 
-TEST(a_missing_key_is_the_compactions_failure)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    play.label = NULL;
-    PLAY({.text = "all the same"});
-    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "SCRIBE_KEY"));
-    assert_string_equal(play_last()->text, "all the same");
-}
-
 TEST(what_cannot_be_kept_is_not_compacted)
 {
     static const struct {
@@ -427,8 +358,7 @@ TEST(what_cannot_be_kept_is_not_compacted)
         const char *reason;
     } rows[] = {{COMMIT_REFUSED_BY_MEMORY, "memory_indexing"}, {COMMIT_FAILED, "store"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        talk(3);
-        compact_from(play.history.estimate);
+        talk_to_threshold(3);
         play.commit_result = rows[i].result;
         char *before = history_text();
         PLAY({.text = SUMMARY}, {.text = "all the same"});
@@ -445,8 +375,7 @@ TEST(what_cannot_be_kept_is_not_compacted)
 /* However long it goes on: three attempts, three turns apart, and that is all. */
 TEST(a_broken_summariser_is_called_three_times)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     int calls = 0;
     for (int i = 0; i < 100; i++) {
         const struct act acts[] = {{.failure = FAILURE_QUOTA}, {.text = "x"}};
@@ -461,71 +390,11 @@ TEST(a_broken_summariser_is_called_three_times)
     assert_true(play.history.compaction.suspended);
 }
 
-TEST(a_broken_summariser_of_structured_is_called_three_times)
-{
-    talk(8);
-    compact_from(play.history.estimate / 2);
-    play.compact.mode = compact_mode_find("structured");
-    play.compact.protect_head = 1;
-    play.compact.protect_tail_min = 2;
-    for (int i = 0; i < 30; i++) {
-        const struct act acts[] = {{.failure = FAILURE_QUOTA}, {.text = words, .input = 5000}};
-        bool due = i == 0 || i == 3 || i == 6;
-        assert_true(play_run(due ? acts : acts + 1, due ? 2 : 1, words, &(struct error){0}));
-    }
-    assert_int_equal(play.summaries, 3);
-    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 3);
-    assert_true(play_event(EVENT_COMPACTION_COMPLETED, 2)->compaction.suspended);
-    assert_true(play.history.compaction.suspended);
-}
-
-TEST(a_missing_key_stops_it_too)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    play.label = NULL;
-    for (int i = 0; i < 20; i++)
-        PLAY({.text = "x"});
-    assert_int_equal(count(EVENT_COMPACTION_FAILED), 3);
-}
-
-TEST(success_by_hand_opens_it_again)
-{
-    struct error e = {0};
-    talk(3);
-    compact_from(play.history.estimate);
-    play.compact.max_failures = 1;
-    PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
-    assert_true(play.history.compaction.suspended);
-    const struct act good = {.text = SUMMARY};
-    assert_true(play_compact(&good, 1, NULL, NULL, &e));
-    assert_false(play.history.compaction.suspended);
-    assert_int_equal(play.history.compaction.failures, 0);
-}
-
-/* A change of mode ends the suspension. */
-TEST(a_change_of_mode_opens_it_again)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    play.compact.max_failures = 1;
-    play.compact.min_turns = 0;
-    PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
-    PLAY({.text = "stopped"});
-    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
-    play.compact.mode = compact_mode_find("deterministic");
-    PLAY({.text = "by itself"});
-    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
-    assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->compaction.effective_mode,
-                        "deterministic");
-}
-
 /* --- tokens and costs ------------------------------------------------------------------------ */
 
 TEST(a_summary_counts_for_the_budget)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     play.budget.limit[BUDGET_TOKENS] = 1000;
     PLAY({.text = SUMMARY, .input = 995}, {.text = "never"});
     assert_int_equal(play.at, 1);
@@ -536,8 +405,7 @@ TEST(a_summary_counts_for_the_budget)
 
 TEST(a_summary_is_warned_of)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     play.budget.limit[BUDGET_TOKENS] = 1000;
     PLAY({.text = SUMMARY, .input = 850}, {.text = "on"});
     assert_int_equal(play_event(EVENT_BUDGET_WARNING, 0)->count, 85);
@@ -545,23 +413,10 @@ TEST(a_summary_is_warned_of)
     assert_int_equal(play.last_max_output, 99);
 }
 
-TEST(its_price_counts)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    play.spent.used[BUDGET_COST] = 0;
-    play.summary_price = (struct price){1, 1, 1};
-    play.budget.limit[BUDGET_COST] = 0.5;
-    PLAY({.text = SUMMARY, .input = 600000}, {.text = "never"});
-    assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
-    assert_true(play_event(EVENT_COMPACTION_COMPLETED, 0)->used > 0.6);
-}
-
 /* The run's usage includes all calls, and names the share of the summaries. */
 TEST(a_summary_is_a_share_of_the_runs_usage)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     PLAY({.text = SUMMARY, .input = 777}, {.text = "on"});
     assert_int_equal(play_last()->usage.input, 787);
     assert_int_equal(play_last()->summaries.input, 777);
@@ -569,18 +424,6 @@ TEST(a_summary_is_a_share_of_the_runs_usage)
     assert_int_equal(play_event(EVENT_CALL_COMPLETED, 3)->usage.input, 10);
     assert_int_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->usage.input, 777);
     assert_int_equal(play_last()->count, 1);
-}
-
-TEST(without_budget_no_summary_is_asked_for)
-{
-    struct error e = {0};
-    talk(3);
-    compact_from(1000000);
-    play.spent.used[BUDGET_TOKENS] = 100;
-    play.budget.limit[BUDGET_TOKENS] = 100;
-    assert_false(play_compact(NULL, 0, NULL, NULL, &e));
-    assert_non_null(strstr(e.text, "max_tokens"));
-    assert_int_equal(play.summaries, 0);
 }
 
 TEST(the_rest_of_the_budget_bounds_the_summary)
@@ -595,20 +438,9 @@ TEST(the_rest_of_the_budget_bounds_the_summary)
     assert_int_equal(play.last_max_output, 70);
 }
 
-TEST(a_summary_is_retried_as_an_answer_is)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    PLAY({.failure = FAILURE_STATUS, .status = 529, .retry_after_ms = 1}, {.text = SUMMARY},
-         {.text = "on"});
-    assert_int_equal(count(EVENT_RETRYING), 1);
-    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
-}
-
 TEST(what_the_summariser_thinks_is_not_shown)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     PLAY({.reasoning = "let me think", .text = SUMMARY}, {.text = "on"});
     for (int i = 0; play_event(EVENT_COMPACTION_DELTA, i); i++)
         assert_null(strstr(play_event(EVENT_COMPACTION_DELTA, i)->text, "think"));
@@ -616,29 +448,11 @@ TEST(what_the_summariser_thinks_is_not_shown)
     assert_true(count(EVENT_COMPACTION_DELTA) > 0);
 }
 
-TEST(the_parts_of_a_folded_history_are_counted)
-{
-    struct error e = {0};
-    struct act acts[40];
-    talk(8);
-    compact_from(1000000);
-    play.summary_window = 1200;
-    play.compact.max_summary_tokens = 64;
-    for (int i = 0; i < 40; i++)
-        acts[i] = (struct act){.text = SUMMARY};
-    assert_true(play_compact(acts, 40, NULL, NULL, &e));
-    const struct event *first = play_event(EVENT_COMPACTION_DELTA, 0);
-    assert_int_equal(first->count, 1);
-    assert_true(first->limit > 1);
-    assert_int_equal(play.summaries, first->limit);
-}
-
 /* --- a stop ---------------------------------------------------------------------------------- */
 
 TEST(escape_ends_compaction_and_turn)
 {
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     char *before = history_text();
     PLAY({.text = "half a summ", .cancel_after = true, .failure = FAILURE_CANCELLED});
     char *after = history_text();
@@ -648,22 +462,10 @@ TEST(escape_ends_compaction_and_turn)
     assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
 }
 
-TEST(the_time_budget_ends_a_summary)
-{
-    play_stop_clock();
-    talk(3);
-    compact_from(play.history.estimate);
-    play.budget.limit[BUDGET_TURN_DURATION] = 5;
-    PLAY({.text = "half a summ", .to_the_end = true});
-    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
-    assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
-}
-
 TEST(a_summary_that_takes_too_long_is_given_up)
 {
     play_stop_clock();
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     play.compact.summary_ms = 20000;
     int64_t begun_ms = clock_mono_ms();
     char *before = history_text();
@@ -678,32 +480,13 @@ TEST(a_summary_that_takes_too_long_is_given_up)
     assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
 }
 
-/* The time is one for all parts of a history that is folded. */
-TEST(the_parts_of_a_summary_share_its_time)
-{
-    play_stop_clock();
-    talk(8);
-    compact_from(play.history.estimate);
-    play.summary_window = 1200;
-    play.compact.max_summary_tokens = 64;
-    play.compact.summary_ms = 20000;
-    int64_t begun_ms = clock_mono_ms();
-    PLAY({.text = SUMMARY, .takes_ms = 12000}, {.text = SUMMARY, .to_the_end = true},
-         {.text = "on we go"});
-    assert_int_equal(clock_mono_ms() - begun_ms, 20000);
-    assert_int_equal(play.summaries, 2);
-    assert_int_equal(count(EVENT_COMPACTION_FAILED), 1);
-    assert_string_equal(play_last()->text, "on we go");
-}
-
 /* The calls of one turn do not wait each for itself; the next turn tries again. */
 TEST(a_turn_waits_for_summaries_only_so_long)
 {
     const struct act stall = {.text = "half a summ", .to_the_end = true};
     write_big();
     play_stop_clock();
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     play.compact.min_turns = 0;
     play.compact.summary_ms = 20000;
     PLAY({.text = SUMMARY, .takes_ms = 15000}, READ_BIG, {.text = SUMMARY, .takes_ms = 15000},
@@ -713,19 +496,6 @@ TEST(a_turn_waits_for_summaries_only_so_long)
     PLAY(stall, {.text = "on we go"});
     assert_int_equal(count(EVENT_COMPACTION_FAILED), 2);
     assert_int_equal(play.history.compaction.failures, 2);
-}
-
-TEST(without_time_no_further_part_is_asked_for)
-{
-    play_stop_clock();
-    talk(8);
-    compact_from(play.history.estimate);
-    play.summary_window = 1200;
-    play.compact.max_summary_tokens = 64;
-    play.compact.summary_ms = 20000;
-    PLAY({.text = SUMMARY, .takes_ms = 20000}, {.text = "on we go"});
-    assert_int_equal(play.summaries, 1);
-    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "summary_timeout"));
 }
 
 TEST(by_hand_a_summary_may_take_its_time)
@@ -738,22 +508,6 @@ TEST(by_hand_a_summary_may_take_its_time)
     play.compact.summary_ms = 20000;
     assert_true(play_compact(&good, 1, NULL, NULL, &e));
     assert_int_equal(play.last_deadline_ms, 0);
-}
-
-TEST(a_lost_record_ends_the_turn)
-{
-    static const enum event_type types[] = {EVENT_COMPACTION_STARTED, EVENT_COMPACTION_DELTA};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct error e = {0};
-        const struct act acts[] = {{.text = SUMMARY}, {.text = "never"}};
-        talk(3);
-        compact_from(play.history.estimate);
-        play.store_fails = types[i];
-        assert_false(play_run(acts, 2, "x", &e));
-        assert_string_equal(e.text, "disk full");
-        play_teardown(NULL);
-        play_setup(NULL);
-    }
 }
 
 /* --- by hand --------------------------------------------------------------------------------- */
@@ -771,50 +525,13 @@ TEST(by_hand_with_mode_and_focus)
     assert_int_equal(play.history.messages.len, 1);
 }
 
-TEST(by_hand_nothing_to_compact)
-{
-    struct error e = {0};
-    compact_from(1000000);
-    assert_false(play_compact(NULL, 0, NULL, NULL, &e));
-    assert_non_null(strstr(e.text, "nothing to compact"));
-    assert_int_equal(play.events.len, 0);
-}
-
-TEST(by_hand_it_counts_as_an_attempt)
-{
-    struct error e = {0};
-    const struct act good = {.text = SUMMARY};
-    talk(4);
-    compact_from(1000000);
-    assert_true(play_compact(&good, 1, NULL, NULL, &e));
-    play.compact.auto_threshold = 300;
-    for (int i = 0; i < 3; i++)
-        PLAY({.text = "x", .input = 1000});
-    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
-    PLAY({.text = SUMMARY}, {.text = "x"});
-    assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
-}
-
-TEST(by_hand_a_suspended_one_is_tried)
-{
-    struct error e = {0};
-    const struct act bad = {.failure = FAILURE_QUOTA};
-    talk(3);
-    compact_from(1000000);
-    for (int i = 0; i < 5; i++)
-        assert_false(play_compact(&bad, 1, NULL, NULL, &e));
-    assert_int_equal(play.summaries, 5);
-    assert_non_null(strstr(e.text, "scripted failure"));
-}
-
 /* --- drafts ---------------------------------------------------------------------------------- */
 
 TEST(a_draft_is_committed_as_it_was_changed)
 {
     static const struct said says[] = {{.answer = DRAFT_COMMIT, .text = "my own words"}};
     play_stop_clock();
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     play.compact.preview = true;
     play.verdicts = says;
     play.verdict_count = 1;
@@ -832,8 +549,7 @@ TEST(a_draft_is_committed_as_it_was_changed)
 TEST(a_refused_draft_does_not_stop_the_turn)
 {
     static const struct said says[] = {{.answer = DRAFT_REFUSE}};
-    talk(3);
-    compact_from(play.history.estimate);
+    talk_to_threshold(3);
     play.compact.preview = true;
     play.verdicts = says;
     play.verdict_count = 1;
@@ -841,42 +557,6 @@ TEST(a_refused_draft_does_not_stop_the_turn)
     assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "cancelled");
     assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(play.commits, 0);
-}
-
-TEST(a_draft_is_made_again_with_a_focus)
-{
-    static const struct said says[] = {{.answer = DRAFT_AGAIN, .text = "the green door"},
-                                       {.answer = DRAFT_COMMIT}};
-    talk(3);
-    compact_from(play.history.estimate);
-    play.compact.preview = true;
-    play.verdicts = says;
-    play.verdict_count = 2;
-    PLAY({.text = SUMMARY}, {.text = "second draft"}, {.text = "on"});
-    assert_int_equal(play.summaries, 2);
-    assert_non_null(strstr(play.summary_request.data, "the green door"));
-    assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->text, "second draft");
-}
-
-TEST(escape_while_a_draft_is_shown_ends_the_turn)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    play.compact.preview = true;
-    play.escapes = true;
-    PLAY({.text = SUMMARY});
-    assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
-}
-
-TEST(with_nobody_there_drafts_are_committed)
-{
-    talk(3);
-    compact_from(play.history.estimate);
-    play.compact.preview = true;
-    play.absent = true;
-    PLAY({.text = SUMMARY}, {.text = "on"});
-    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
-    assert_false(play_event(EVENT_COMPACTION_STARTED, 0)->flag);
 }
 
 /* --- the prompt that a server cut ------------------------------------------------------------ */

@@ -114,13 +114,6 @@ TEST(the_lists_decide)
     }
 }
 
-TEST(without_lists_everything_asks)
-{
-    const struct approval_policy p = {0};
-    assert_int_equal(approval_decide(&p, &reads, NULL), APPROVAL_ASK);
-    assert_int_equal(approval_decide(&p, &executes, NULL), APPROVAL_ASK);
-}
-
 TEST(a_session_allows_one_tool_until_it_is_forgotten)
 {
     struct approval_policy p;

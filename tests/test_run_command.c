@@ -52,24 +52,6 @@ TEST(tells_output_and_status)
     }
 }
 
-TEST(starts_in_the_working_directory)
-{
-    struct workplace *w = *state;
-    char *expected = support_text("%s\n%s\n[exit status 0]", w->root, w->root);
-    assert_string_equal(run(state, "pwd; echo $PWD", false), expected);
-
-    /* A directory that was moved is not replaced by another one with its name. */
-    char *moved = support_text("%s-moved", w->root);
-    assert_int_equal(rename(w->root, moved), 0);
-    assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));
-    assert_non_null(
-        strstr(workplace_preview(w, "run_command", "{\"command\":\"pwd\"}", true), "was moved"));
-    assert_int_equal(mkdir(w->root, 0700), 0);
-    assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));
-    assert_int_equal(rmdir(w->root), 0);
-    assert_int_equal(rename(moved, w->root), 0);
-}
-
 TEST(gets_no_secrets)
 {
     static const char *const secrets[] = {
@@ -216,15 +198,6 @@ TEST(keeps_the_beginning_and_the_end)
     assert_null(strstr(out, "[cut"));
 }
 
-TEST(endless_output_is_no_trouble)
-{
-    struct workplace *w = *state;
-    const char *args = "{\"command\":\"yes\",\"timeout\":1}";
-    const char *out = workplace_call(w, "run_command", args, true);
-    assert_says(out, "[timed out after 1 s and was ended]", " bytes left out …]\n");
-    assert_true(w->out.len <= w->context.max_output);
-}
-
 TEST(cuts_between_characters)
 {
     for (size_t max = 10; max < 20; max++)
@@ -324,17 +297,6 @@ static bool stop_when_it_runs(void *context)
     return read(s->fifo, &byte, 1) != 1;
 }
 
-/* The user's own limit holds. */
-TEST(no_timeout_is_too_long)
-{
-    static const char *const seconds[] = {"9223372036854775807", "9223372036854776", "1e300"};
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
-        char *args = support_text("{\"command\":\"echo done\",\"timeout\":%s}", seconds[i]);
-        assert_string_equal(workplace_call(*state, "run_command", args, false),
-                            "done\n[exit status 0]");
-    }
-}
-
 TEST(an_interrupt_ends_it_with_all_it_started)
 {
     struct workplace *w = *state;
@@ -359,12 +321,4 @@ TEST(the_background_ends_with_it)
     assert_string_equal(run(state, "sleep 60 4>fifo & echo left", false), "left\n[exit status 0]");
     assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
     close(fifo);
-}
-
-TEST(previews_the_whole_command)
-{
-    struct workplace *w = *state;
-    const char *out = workplace_preview(w, "run_command",
-                                        "{\"command\":\"echo a\\necho '  b' | rm -rf ~\"}", false);
-    assert_string_equal(out, support_text("in %s:\necho a\necho '  b' | rm -rf ~", w->root));
 }

@@ -180,22 +180,6 @@ TEST(long_lines_are_cut_around_the_match)
     assert_string_equal(search(state, "{\"pattern\":\"^needle\"}"), "[no match in 1 text file]\n");
 }
 
-TEST(matches_in_long_lines_are_found_anywhere)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    for (size_t at = 0; at < 300000; at = 2 * at + 299) {
-        buf_clear(&text);
-        while (text.len < at)
-            buf_addch(&text, 'x');
-        buf_addstr(&text, "needle");
-        while (text.len < 300000)
-            buf_addch(&text, 'y');
-        workplace_put("work/long", text.data);
-        assert_int_equal(count(search(state, "{\"pattern\":\"n(e)\\\\1dl[a-f]y\"}"), "needle"), 1);
-    }
-    assert_string_equal(search(state, "{\"pattern\":\"^y\"}"), "[no match in 1 text file]\n");
-}
-
 TEST(what_it_shows_is_clean)
 {
     put_bytes("work/evil\x1b", "a\x1b[31m\tneedle\r\xe2\x80\xa8other:1: \xff\n", 27);
@@ -307,35 +291,6 @@ TEST(random_patterns)
         }
         buf_release(&text);
     }
-}
-
-/* Compares the result with a scan by hand. */
-TEST(lines_of_many_files_find_home)
-{
-    enum { FILES = 1000 };
-    struct workplace *w = *state;
-    struct buf expected = BUF_INIT, text = BUF_INIT;
-    size_t shown = 0;
-    srand((unsigned)support_seed());
-    w->context.max_output = 1000000;
-    for (int i = 0; i < FILES; i++) {
-        char *name = support_text("work/f%04d", i);
-        int lines = rand() % 8;
-        buf_clear(&text);
-        for (int line = 1; line <= lines; line++) {
-            bool hit = rand() % 10 == 0;
-            const char *ending = line == lines && rand() % 2 ? "" : rand() % 2 ? "\r\n" : "\n";
-            buf_addf(&text, "%s%s", hit ? "8:needle:" : rand() % 2 ? "" : "8:hay", ending);
-            if (hit && shown++ < 1000)
-                buf_addf(&expected, "f%04d:%d: 8:needle:\n", i, line);
-        }
-        workplace_put(name, text.data);
-    }
-    const char *out = search(state, "{\"pattern\":\"needle:$\",\"limit\":1000}");
-    assert_true(shown < 1000); /* so that the last file is among them */
-    assert_string_equal(out, expected.data);
-    buf_release(&expected);
-    buf_release(&text);
 }
 
 TEST(large_files_are_searched)

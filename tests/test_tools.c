@@ -39,19 +39,6 @@ TEST(reads_a_file_and_parts_of_it)
                            "fewer than 9 lines"));
 }
 
-TEST(cuts_long_results_at_a_character)
-{
-    struct workplace *w = *state;
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    for (int i = 0; i < 3000; i++)
-        buf_addstr(&text, "ü");
-    workplace_put("work/long.txt", text.data);
-    w->context.max_output = 1001;
-    const char *out = call(w, "read_file", "{\"path\":\"long.txt\"}", false);
-    assert_true(utf8_valid(out, strlen(out)));
-    assert_non_null(strstr(out, "\n[cut: 1000 of "));
-}
-
 TEST(makes_invalid_bytes_valid)
 {
     struct workplace *w = *state;

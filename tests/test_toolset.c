@@ -1,13 +1,17 @@
-/* Sources of tools: their order, lists that change, tools that go, and the rules that hold for the
- * calls of every source. */
+/* Tools in the turn loop: where they come from, which are offered, and which the user is asked
+ * about. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/tool.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "play.h"
+#include "support.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 /* A shop of tools whose list is a text: a letter a tool. */
 static struct shop {
@@ -113,14 +117,7 @@ static void check_result(int n, bool is_error, const char *text)
     assert_false(ev->denied);
 }
 
-FIXTURE(setup, play_teardown);
-
-TEST(they_are_in_the_order_of_rows_and_lists)
-{
-    shop.stock = "ba";
-    PLAY(DONE);
-    assert_string_equal(play.offered.data, BUILTIN " shop_b shop_a");
-}
+FIXTURES(toolset, setup, play_teardown);
 
 TEST(a_list_changes_between_model_calls)
 {
@@ -143,16 +140,6 @@ TEST(calls_of_one_answer_have_one_list)
     play_check_history();
 }
 
-TEST(what_cannot_be_had_is_not_offered)
-{
-    shop.closed = "the shop has closed";
-    PLAY(BUY("a"), DONE);
-    assert_string_equal(play.offered.data, BUILTIN);
-    check_result(0, true, "shop_a cannot be used now: the shop has closed");
-    assert_int_equal(play.questions, 0);
-    assert_int_equal(shop.wares[0].calls, 0);
-}
-
 TEST(a_source_goes_away_in_mid_answer)
 {
     shop.closes = "the shop has burnt down";
@@ -162,18 +149,6 @@ TEST(a_source_goes_away_in_mid_answer)
     assert_string_equal(play.offered.data, BUILTIN);
     assert_int_equal(shop.wares[0].calls, 1);
     play_check_history();
-}
-
-TEST(a_source_goes_away_while_the_user_is_asked)
-{
-    struct tool_call call;
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    const struct tool_context context = {.max_output = 1000};
-    assert_true(tool_call_prepare(&call, play_tools(), "shop_a", "{}", &out));
-    shop.closed = "the shop has closed";
-    assert_true(tool_call_run(&call, &context, &out));
-    assert_string_equal(out.data, "shop_a cannot be used now: the shop has closed");
-    tool_call_release(&call);
 }
 
 TEST(each_call_gets_the_self_of_its_tool)
@@ -218,31 +193,191 @@ TEST(its_output_is_bounded)
     assert_string_equal(ev->text + 1024, "\n[cut: 1024 of 5011 bytes shown]");
 }
 
-TEST(its_arguments_are_checked)
+/* --- approval --- */
+
+#define WRITE_NOTE                                                                                 \
+    {                                                                                              \
+        .tool = "write_file", .args = "{\"path\":\"note.txt\",\"content\":\"forty-two\\n\"}",      \
+        .stop = STOP_TOOL_USE                                                                      \
+    }
+
+#define NOBODY                                                                                     \
+    "not allowed: nobody could be asked; allow it with [tools] allow or --allow write_file"
+
+static bool note_exists(void)
 {
-    PLAY({.tool = "shop_a", .args = "{\"price\":1}", .stop = STOP_TOOL_USE}, DONE);
-    check_result(0, true, "unknown argument \"price\"");
-    assert_int_equal(shop.wares[0].calls, 0);
+    char *path = support_path("note.txt");
+    bool exists = access(path, F_OK) == 0;
+    return exists;
 }
 
-TEST(its_time_ends)
+/* The newest tool result, which went to the model. */
+static const struct event *result(int n)
 {
-    struct tool_call call;
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    const struct tool_context context = {
-        .max_output = 1000, .deadline_ms = clock_mono_ms() - 1, .wakeup = &play.wakeup};
-    shop.dawdles = true;
-    assert_true(tool_call_prepare(&call, play_tools(), "shop_a", "{}", &out));
-    assert_true(tool_call_run(&call, &context, &out));
-    assert_string_equal(out.data, "timed out");
-    tool_call_release(&call);
+    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, n);
+    assert_non_null(ev);
+    return ev;
 }
 
-TEST(escape_ends_it)
+static void assert_refused(int n, const char *text)
 {
-    shop.dawdles = shop.rings = true;
-    PLAY(BUY("a"));
-    check_result(0, true, "interrupted");
-    assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
+    assert_true(result(n)->flag);
+    assert_string_equal(result(n)->text, text);
+    assert_false(note_exists());
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
+    assert_string_equal(play_last()->text, "Done.");
     play_check_history();
+}
+
+FIXTURES(asked, play_setup, play_teardown);
+
+TEST(tools_are_offered_by_level)
+{
+    static const struct {
+        const char *offer;
+        bool rootless, reads, writes, executes;
+    } rows[] = {
+        {"none", false, false, false, false},
+        {"read", false, true, false, false},
+        {"full", false, true, true, true},
+        {"full", true, false, false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        play.offer = rows[i].offer;
+        play.rootless = rows[i].rootless;
+        PLAY(DONE);
+        assert_int_equal(play_offered("read_file"), rows[i].reads);
+        assert_int_equal(play_offered("list_directory"), rows[i].reads);
+        assert_int_equal(play_offered("write_file"), rows[i].writes);
+        assert_int_equal(play_offered("run_command"), rows[i].executes);
+    }
+}
+
+TEST(what_is_denied_is_not_offered)
+{
+    play_policy(NULL, NULL, "execute read_file");
+    PLAY(DONE);
+    assert_false(play_offered("run_command"));
+    assert_false(play_offered("read_file"));
+    assert_true(play_offered("list_directory"));
+    assert_true(play_offered("write_file"));
+}
+
+TEST(without_a_directory_nothing_runs)
+{
+    play.rootless = true;
+    play_policy("write", "execute", NULL);
+    PLAY(WRITE_NOTE, DONE);
+    assert_refused(0, "write_file cannot be used now: the working directory cannot be opened");
+}
+
+TEST(what_is_allowed_runs_without_a_question)
+{
+    play_policy("write", "execute", NULL);
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 0);
+    assert_false(result(0)->flag);
+    assert_true(note_exists());
+    play_check_history();
+}
+
+TEST(the_user_allows_a_call)
+{
+    play.answer = APPROVAL_ALLOW;
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_string_equal(play.asked_id, result(0)->id);
+    assert_string_equal(play.asked_name, "write_file");
+    assert_string_equal(play.asked_args, "{\"path\":\"note.txt\",\"content\":\"forty-two\\n\"}");
+    assert_non_null(strstr(play.asked_preview, "+forty-two"));
+    assert_false(result(0)->flag);
+    assert_true(note_exists());
+    play_check_history();
+}
+
+TEST(the_user_declines_a_call_and_the_turn_goes_on)
+{
+    play.answer = APPROVAL_DENY;
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_refused(0, "the user declined this call");
+    assert_int_equal(play.last_message_count, 3);
+}
+
+/* The user sees a warning, and the model a note after the last result. */
+TEST(refused_calls_are_told)
+{
+    struct act acts = {
+        .tool = "list_directory", .args = "{}", .calls = 2, .refused = true, .stop = STOP_TOOL_USE};
+    PLAY(acts, DONE);
+    assert_string_equal(play_event(EVENT_WARNING, 0)->name, "calls_refused");
+    assert_null(strstr(result(0)->text, "refused"));
+    assert_non_null(strstr(result(1)->text, "an answer may have 128 tool calls"));
+    assert_false(result(1)->flag);
+    play_check_history();
+}
+
+TEST(allowed_for_the_session_is_asked_once)
+{
+    struct act acts = WRITE_NOTE;
+    acts.calls = 2;
+    play.answer = APPROVAL_ALLOW;
+    play.for_session = true;
+    PLAY(acts, WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_false(result(2)->flag);
+}
+
+TEST(nobody_can_be_asked)
+{
+    play.answer = APPROVAL_ASK;
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_refused(0, NOBODY);
+}
+
+/* A call that cannot succeed asks for no approval. */
+TEST(what_the_preview_refuses_is_not_asked)
+{
+    play.answer = APPROVAL_ALLOW;
+    PLAY({.tool = "write_file",
+          .args = "{\"path\":\"../note.txt\",\"content\":\"\"}",
+          .stop = STOP_TOOL_USE},
+         DONE);
+    assert_int_equal(play.questions, 0);
+    assert_true(result(0)->flag);
+    assert_true(*result(0)->text != '\0');
+    assert_string_equal(play_last()->text, "Done.");
+}
+
+/* An interrupt runs no tool, whatever the answer to the question is. */
+TEST(an_interrupt_while_asked_runs_nothing)
+{
+    static const enum approval_verdict answers[] = {APPROVAL_DENY, APPROVAL_ALLOW};
+    struct act acts = WRITE_NOTE;
+    acts.calls = 2;
+    play.escapes = true;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        play.answer = answers[i];
+        play.stop = false;
+        PLAY(acts);
+        assert_int_equal(play.questions, i + 1);
+        assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
+        assert_null(play_event(EVENT_TOOL_EXECUTION_COMPLETED, 0));
+        assert_false(note_exists());
+        play_check_history();
+    }
+    const struct message *results = &vec_last(&play.history.messages);
+    assert_string_equal(results->blocks.items[0].text, "Not executed: the turn was cut off.");
+}
+
+TEST(a_tool_has_its_own_time)
+{
+    assert_true(config_set(play.config, CONFIG_TOOLS_COMMAND_TIMEOUT, "1", NULL));
+    play_policy("execute", "write", NULL);
+    PLAY({.tool = "run_command", .args = "{\"command\":\"sleep 600\"}", .stop = STOP_TOOL_USE},
+         DONE);
+    assert_true(result(0)->flag);
+    assert_in_range(result(0)->number, 900, 60000);
+    assert_string_equal(play_last()->text, "Done.");
 }

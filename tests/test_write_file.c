@@ -249,21 +249,6 @@ TEST(shows_the_whole_without_diff)
     }
 }
 
-TEST(a_preview_can_be_stopped)
-{
-    struct workplace *w = *state;
-    char *before = support_keep(mem_strdup(getenv("PATH")));
-    workplace_put("work/a", "old\n");
-    use_diff("#!/bin/sh\nexec /bin/sleep 60\n");
-    w->context.deadline_ms = clock_mono_ms() + 100;
-    const char *out = preview(state, "a", "new\n", false);
-    assert_string_equal(out, "[diff took too long; this is the whole new content of a]\nnew\n");
-    w->context.deadline_ms = clock_mono_ms() + 60000;
-    workplace_interrupt(w);
-    assert_string_equal(preview(state, "a", "new\n", true), "interrupted");
-    setenv("PATH", before, 1);
-}
-
 /* --- between the question and the answer ------------------------------------------------------ */
 
 static void ask_about(struct workplace *w, struct tool_call *call, const char *path)
@@ -417,21 +402,6 @@ TEST(what_is_as_it_was_shown_is_written)
         char *name = support_text("work/%s", paths[i]);
         assert_file(name, "new\n");
     }
-}
-
-/* The second preview counts. */
-TEST(a_new_question_is_about_the_new_file)
-{
-    struct workplace *w = *state;
-    struct tool_call call;
-    workplace_put("work/a", "old\n");
-    ask_about(w, &call, "a");
-    workplace_put("work/a", "changed\n");
-    assert_true(tool_call_preview(&call, &w->context, &w->out));
-    buf_clear(&w->out);
-    assert_false(tool_call_run(&call, &w->context, &w->out));
-    tool_call_release(&call);
-    assert_file("work/a", "new\n");
 }
 
 static void fill(struct buf *out, const char *what, int lines)
