@@ -1235,7 +1235,8 @@ TEST(recalls_come_in_any_order)
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(all.items.items[i]->hits.items.len, i == 1 ? 2 : 0);
     assert_null(strchr(all.items.items[0]->query, '\x1b'));
-    recalls_release(&all);
+    recalls_clear(&all);
+    vec_release(&all.items);
 }
 
 /* --- a narrow query --- */

@@ -272,6 +272,13 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
     buf_add(out, s + copied, len - copied);
 }
 
+char *utf8_clean_line(const char *text)
+{
+    struct buf out = BUF_INIT;
+    utf8_clean(&out, text ? text : "", text ? strlen(text) : 0, UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
 bool utf8_is_blank(const char *text)
 {
     return !text || text[strspn(text, " \t\r\n")] == '\0';

@@ -52,6 +52,8 @@ void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max);
  * UTF8_MULTILINE, else they become spaces. */
 enum utf8_clean_mode { UTF8_ONE_LINE, UTF8_MULTILINE };
 void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
+/* utf8_clean() to one line; of NULL "". The caller frees. */
+char *utf8_clean_line(const char *text);
 
 /* utf8_clean() for a text by which somebody decides: nothing in it is invisible or looks like a
  * plain space. C0 controls, CR too, become their pictures; other controls, format and bidirectional

@@ -116,14 +116,6 @@ static void put_row_within(int row, int left, int cols, const struct rows *rows,
 
 /* Title: "tiro - session - - - - provider . model" */
 
-static char *cleaned(const char *text)
-{
-    struct buf out = BUF_INIT;
-    if (text)
-        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
-    return buf_take(&out);
-}
-
 static char *backend_text(const struct app *app)
 {
     if (!app->provider)
@@ -133,10 +125,10 @@ static char *backend_text(const struct app *app)
                                            : _("offline: no model"));
     bool model = app->model && *app->model;
     if (model && shown.cols < 80) /* the model tells more */
-        return cleaned(app->model);
+        return utf8_clean_line(app->model);
     auto_free char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
                                       model ? app->model : "");
-    return cleaned(text);
+    return utf8_clean_line(text);
 }
 
 /* Appends "read-only, 2 working, 1 waits for you" for the title row; returns its style. */
@@ -159,7 +151,7 @@ static enum style title_badge(const struct app *app, struct buf *out)
 static void draw_title(const struct app *app)
 {
     AUTO(buf_release) struct buf badge_text = BUF_INIT;
-    auto_free char *title = cleaned(app->session.title);
+    auto_free char *title = utf8_clean_line(app->session.title);
     auto_free char *backend = backend_text(app);
     enum style badge_style = title_badge(app, &badge_text);
     const char *badge = badge_text.data;
@@ -383,7 +375,7 @@ static void draw_waiting(const struct app *app)
     if (shown.waiting_row < 0)
         return;
     int row = shown.waiting_row, cols = shown.cols;
-    auto_free char *text = cleaned(app->waiting);
+    auto_free char *text = utf8_clean_line(app->waiting);
     const char *hint = _("Esc edits");
     int hint_cols = (int)utf8_width(hint, strlen(hint));
     int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);

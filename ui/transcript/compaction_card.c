@@ -1,6 +1,5 @@
 #include "ui/transcript/compaction_card.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,31 +87,6 @@ void compaction_card_apply(struct item *item, const struct event *ev)
 void compaction_card_cut_off(struct item *item)
 {
     set_state(item, CARD_CUT_OFF);
-}
-
-void compaction_card_undo(struct item *item)
-{
-    item->card->undone = true;
-    item->change = ITEM_CHANGED;
-}
-
-bool compaction_card_tick(struct item *item, int64_t elapsed_ms)
-{
-    struct compaction_card *card = item->card;
-    bool shows = card->state == CARD_RUNNING && elapsed_ms / 1000 != card->elapsed_ms / 1000;
-    card->elapsed_ms = elapsed_ms;
-    if (shows)
-        item->change = ITEM_CHANGED;
-    return shows;
-}
-
-void compaction_card_join(struct item *item, struct item *older)
-{
-    assert(!item->card->started);
-    item->card->started = older->card->started;
-    older->card->started = NULL;
-    item->seq = older->seq;
-    item->change = ITEM_CHANGED;
 }
 
 int64_t compaction_card_completed(const struct item *item)

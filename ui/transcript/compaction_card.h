@@ -21,14 +21,6 @@ void compaction_card_restart(struct item *item);
 /* Shows it as interrupted, until another event of it comes. */
 void compaction_card_cut_off(struct item *item);
 
-void compaction_card_undo(struct item *item);
-
-/* Sets how long it has run; true if that changes its rows. */
-bool compaction_card_tick(struct item *item, int64_t elapsed_ms);
-
-/* Takes the beginning from a card of an older page. */
-void compaction_card_join(struct item *item, struct item *older);
-
 /* Number of the event that completed it; 0: it is not completed. */
 int64_t compaction_card_completed(const struct item *item);
 

@@ -205,12 +205,15 @@ static void drop_open(struct fold *f)
 static struct item *add_call(struct fold *f, const struct event *ev, const char *name, bool orphan)
 {
     struct item *item = add_item(f, ITEM_TOOL, ev->seq);
-    item_set_call(item, ev->id, name, orphan ? NULL : ev->text);
+    item->name = utf8_clean_line(name ? name : "?");
+    item->id = mem_strdup(ev->id);
+    if (!orphan && ev->text)
+        utf8_clean(&item->text, ev->text, strlen(ev->text), UTF8_MULTILINE);
     item->orphan = orphan;
     return item;
 }
 
-static struct item *find_call(struct fold *f, const char *id, bool answered_too)
+struct item *fold_call(struct fold *f, const char *id, bool answered_too)
 {
     for (size_t i = f->items.len; id && i-- > 0 && f->items.items[i]->kind != ITEM_USER;) {
         struct item *item = f->items.items[i];
@@ -219,11 +222,6 @@ static struct item *find_call(struct fold *f, const char *id, bool answered_too)
             return item;
     }
     return NULL;
-}
-
-struct item *fold_call_of(struct fold *f, const char *id)
-{
-    return find_call(f, id, false);
 }
 
 static void give_recalled(struct item *call, struct recalled *recalled)
@@ -256,8 +254,10 @@ static void leave_card(struct fold *f)
 static void undo_card(struct fold *f, int64_t completed)
 {
     for (size_t i = f->items.len; completed > 0 && i-- > 0;)
-        if (compaction_card_completed(f->items.items[i]) == completed)
-            compaction_card_undo(f->items.items[i]);
+        if (compaction_card_completed(f->items.items[i]) == completed) {
+            f->items.items[i]->card->undone = true;
+            f->items.items[i]->change = ITEM_CHANGED;
+        }
 }
 
 /* --- turns --- */
@@ -431,14 +431,14 @@ static bool apply(struct fold *f, const struct event *ev)
         add_call(f, ev, ev->name, false);
         return true;
     case EVENT_TOOL_EXECUTION_COMPLETED:
-        call = find_call(f, ev->id, false);
+        call = fold_call(f, ev->id, false);
         item_set_result(call ? call : add_call(f, ev, ev->name, true), ev->text ? ev->text : "",
                         ev->flag, ev->number);
         return true;
     case EVENT_MEMORY_RECALLED:
         if (!ev->id)
             return false;
-        call = find_call(f, ev->id, true);
+        call = fold_call(f, ev->id, true);
         give_recalled(call ? call : add_call(f, ev, "memory_search", true), recalled_new(ev));
         return true;
     case EVENT_CALL_COMPLETED:
@@ -515,7 +515,7 @@ static void adopt_results(struct fold *older, struct fold *f)
 {
     for (size_t i = 0; i < f->items.len && f->items.items[i]->kind != ITEM_USER;) {
         struct item *orphan = f->items.items[i];
-        struct item *call = orphan->orphan ? fold_call_of(older, orphan->id) : NULL;
+        struct item *call = orphan->orphan ? fold_call(older, orphan->id, false) : NULL;
         if (!call) {
             i++;
             continue;
@@ -558,7 +558,10 @@ static void join_cards(struct fold *f, struct fold *older)
     for (size_t i = 0; i < f->items.len && !first; i++)
         first = f->items.items[i]->card ? f->items.items[i] : NULL;
     if (older->card && first && !first->card->started) {
-        compaction_card_join(first, older->card);
+        first->card->started = older->card->card->started;
+        older->card->card->started = NULL;
+        first->seq = older->card->seq;
+        first->change = ITEM_CHANGED;
         remove_this(older, older->card);
     } else {
         leave_card(older);

@@ -46,7 +46,7 @@ void fold_note(struct fold *f, enum style style, const char *text, bool brief);
  * border between the pages had cut: tool calls and their results, answers, retried turns. */
 size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, bool more);
 
-/* The call with this id in the last turn that has no result; NULL: none. */
-struct item *fold_call_of(struct fold *f, const char *id);
+/* The call with this id in the last turn, of those that have no result or of all; NULL: none. */
+struct item *fold_call(struct fold *f, const char *id, bool answered_too);
 
 #endif

@@ -8,10 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-enum {
-    RESULT_MAX = 64 * 1024, /* bytes */
-    IMAGE_NAME_MAX = 200
-};
+enum { IMAGE_NAME_MAX = 200 };
 
 struct item *item_new(enum item_kind kind, int64_t seq)
 {
@@ -58,13 +55,6 @@ static void count_words(struct item *item, const char *text, size_t len)
 size_t item_blank_front(const char *text)
 {
     return strspn(text, " \t\r\n");
-}
-
-static char *one_line(const char *text)
-{
-    struct buf out = BUF_INIT;
-    utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
-    return buf_take(&out);
 }
 
 static void append_clean(struct item *item, const char *text, size_t len)
@@ -125,26 +115,6 @@ void item_end_text(struct item *item)
         item->change = ITEM_GROWN;
 }
 
-void item_set_call(struct item *item, const char *id, const char *name, const char *args)
-{
-    item->name = one_line(name ? name : "?");
-    item->id = mem_strdup(id);
-    utf8_clean(&item->text, args ? args : "", args ? strlen(args) : 0, UTF8_MULTILINE);
-}
-
-/* The greatest number of a passage in a search's result. A result that is no JSON was cut, so it
- * may have any number. */
-static int greatest_number(const char *text)
-{
-    AUTO(json_free_local) struct json *all = json_parse_foreign(text, strlen(text), NULL);
-    int64_t most = all ? 0 : INT_MAX;
-    for (const struct json *v = json_first(all); v; v = json_next(v)) {
-        int64_t number = json_get_int(v, "n", 0);
-        most = number > most && number < INT_MAX ? number : most;
-    }
-    return (int)most;
-}
-
 void item_set_result(struct item *item, const char *text, bool failed, int64_t ms)
 {
     size_t len = strlen(text);
@@ -154,16 +124,18 @@ void item_set_result(struct item *item, const char *text, bool failed, int64_t m
     item->result_lines = len > 0 && text[len - 1] != '\n';
     for (size_t i = 0; i < len; i++)
         item->result_lines += text[i] == '\n';
-    utf8_clean(&item->result, text, utf8_cut_bytes(text, len, RESULT_MAX), UTF8_MULTILINE);
-    item->passages = item_gave_passages(item) ? greatest_number(text) : 0;
+    utf8_clean(&item->result, text, utf8_cut_bytes(text, len, ITEM_RESULT_MAX), UTF8_MULTILINE);
+    item->passages = 0;
+    if (item_gave_passages(item)) {
+        AUTO(json_free_local) struct json *all = json_parse_foreign(text, len, NULL);
+        int64_t most = all ? 0 : INT_MAX; /* one that is no JSON was cut: it may have any number */
+        for (const struct json *v = json_first(all); v; v = json_next(v)) {
+            int64_t number = json_get_int(v, "n", 0);
+            most = number > most && number < INT_MAX ? number : most;
+        }
+        item->passages = (int)most;
+    }
     item->change = ITEM_CHANGED;
-}
-
-void item_set_difference(struct item *item, const char *text)
-{
-    buf_clear(&item->difference);
-    utf8_clean(&item->difference, text, utf8_cut_bytes(text, strlen(text), RESULT_MAX),
-               UTF8_MULTILINE);
 }
 
 void item_add_images(struct item *item, const char *attachments)
@@ -196,8 +168,8 @@ struct recalled *recalled_new(const struct event *ev)
     bool list = hits && json_type(hits) == JSON_ARRAY;
     r->seq = ev->seq;
     r->at_ms = ev->wall_ms;
-    r->query = one_line(ev->text ? ev->text : "");
-    r->badge = ev->name ? one_line(ev->name) : NULL;
+    r->query = utf8_clean_line(ev->text);
+    r->badge = ev->name ? utf8_clean_line(ev->name) : NULL;
     for (const struct json *v = list ? json_first(hits) : NULL; v; v = json_next(v)) {
         struct memory_hit hit = {0};
         struct error fault;
@@ -228,12 +200,6 @@ void recalls_clear(struct recalls *r)
     for (size_t i = 0; i < r->items.len; i++)
         recalled_free(r->items.items[i]);
     vec_clear(&r->items);
-}
-
-void recalls_release(struct recalls *r)
-{
-    recalls_clear(r);
-    vec_release(&r->items);
 }
 
 bool recalls_add(struct recalls *r, const struct event *ev, bool fresh)

@@ -30,10 +30,11 @@ struct recalls {
     VEC(struct recalled *) items;
 };
 void recalls_clear(struct recalls *r);
-void recalls_release(struct recalls *r);
 
 /* Pages may come in any order. False if the event was there, or is no memory_recalled. */
 bool recalls_add(struct recalls *r, const struct event *ev, bool fresh);
+
+enum { ITEM_RESULT_MAX = 64 * 1024 /* bytes of a result, or of a difference */ };
 
 enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
 
@@ -140,10 +141,7 @@ bool item_gave_passages(const struct item *item);
 /* Ends a streamed text. */
 void item_end_text(struct item *item);
 
-void item_set_call(struct item *item, const char *id, const char *name, const char *args);
 void item_set_result(struct item *item, const char *text, bool failed, int64_t ms);
-
-void item_set_difference(struct item *item, const char *text);
 
 /* Adds the names of a JSON array of image blocks; NULL or another text adds nothing. */
 void item_add_images(struct item *item, const char *attachments);

@@ -6,6 +6,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "ui/term/rows.h"
 #include "ui/transcript/item.h"
 #include "ui/transcript/transcript_private.h"
@@ -244,9 +245,12 @@ bool transcript_apply(struct transcript *t, const struct event *ev)
 
 void transcript_set_difference(struct transcript *t, const char *id, const char *text)
 {
-    struct item *item = fold_call_of(&t->fold, id);
-    if (item)
-        item_set_difference(item, text);
+    struct item *item = fold_call(&t->fold, id, false);
+    if (!item)
+        return;
+    buf_clear(&item->difference);
+    utf8_clean(&item->difference, text, utf8_cut_bytes(text, strlen(text), ITEM_RESULT_MAX),
+               UTF8_MULTILINE);
 }
 
 void transcript_note(struct transcript *t, enum style style, const char *text)
@@ -476,7 +480,15 @@ void transcript_toggle_all(struct transcript *t)
 
 bool transcript_tick(struct transcript *t, int64_t elapsed_ms)
 {
-    return t->fold.card && compaction_card_tick(t->fold.card, elapsed_ms);
+    struct item *item = t->fold.card;
+    if (!item)
+        return false;
+    bool shows =
+        item->card->state == CARD_RUNNING && elapsed_ms / 1000 != item->card->elapsed_ms / 1000;
+    item->card->elapsed_ms = elapsed_ms;
+    if (shows)
+        item->change = ITEM_CHANGED;
+    return shows;
 }
 
 void transcript_redraft(struct transcript *t)

@@ -141,24 +141,6 @@ static bool search(struct transcript *t, struct place from, bool older, struct p
     return false;
 }
 
-/* Where a search begins: at the match (behind it, if the same text is searched for again), else
- * where the view begins or ends. False: there is nothing on that side. */
-static bool search_start(struct transcript *t, bool again, bool older, struct place *from)
-{
-    size_t count;
-    if (t->found) {
-        *from = t->match;
-        size_t rows = transcript_rows_of(t, from->item);
-        from->row = from->row < rows ? from->row : rows ? rows - 1 : 0;
-        return !again || (older ? transcript_up(t, from, 1) : transcript_down(t, from, 1)) == 1;
-    }
-    transcript_rows(t, &count); /* brings the view up to date */
-    *from = t->top;
-    if (older)
-        transcript_down(t, from, (size_t)t->height - 1);
-    return true;
-}
-
 static bool show_match(struct transcript *t, struct place match)
 {
     t->found = true;
@@ -179,14 +161,30 @@ void transcript_look_for(struct transcript *t, const char *text)
     t->sought = false;
 }
 
+/* The search begins at the match (behind it, if the same text is searched for again), else where
+ * the view begins or ends. */
 bool transcript_find(struct transcript *t, const char *text, bool older)
 {
     struct place from, match;
+    size_t count;
     transcript_look_for(t, text);
     bool again = t->sought;
     t->sought = true;
-    return t->needle && item_count(t) > 0 && search_start(t, again, older, &from) &&
-           search(t, from, older, &match) && show_match(t, match);
+    if (!t->needle || item_count(t) == 0)
+        return false;
+    if (t->found) {
+        from = t->match;
+        size_t rows = transcript_rows_of(t, from.item);
+        from.row = from.row < rows ? from.row : rows ? rows - 1 : 0;
+        if (again && (older ? transcript_up(t, &from, 1) : transcript_down(t, &from, 1)) == 0)
+            return false;
+    } else {
+        transcript_rows(t, &count); /* brings the view up to date */
+        from = t->top;
+        if (older)
+            transcript_down(t, &from, (size_t)t->height - 1);
+    }
+    return search(t, from, older, &match) && show_match(t, match);
 }
 
 bool transcript_find_around(struct transcript *t, bool older)
@@ -196,33 +194,29 @@ bool transcript_find_around(struct transcript *t, bool older)
     return t->needle && count > 0 && search(t, from, older, &match) && show_match(t, match);
 }
 
-static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)
-{
-    const struct row *row = &rows->list.items[index];
-    const char *text = rows->text.data + row->text, *match;
-    size_t pos = 0, match_len;
-    while ((match = utf8_find_folded(text + pos, row->len - pos, needle, &match_len))) {
-        size_t from = (size_t)(match - text);
-        if (pos == 0)
-            rows_begin(out);
-        rows_append_part(out, rows, index, pos, from, ROWS_AS_THEY_LOOK);
-        pos = from + match_len;
-        rows_append_part(out, rows, index, from, pos, STYLE_MATCH);
-    }
-    if (pos > 0)
-        rows_append_part(out, rows, index, pos, row->len, ROWS_AS_THEY_LOOK);
-    return pos > 0;
-}
-
 void transcript_mark_matches(struct transcript *t)
 {
-    rows_clear(&t->marked);
+    struct rows *out = &t->marked;
+    rows_clear(out);
     for (size_t i = 0; t->needle && i < t->visible.len; i++) {
-        struct transcript_row *row = &t->visible.items[i];
-        if (mark_row(&t->marked, row->rows, row->index, t->needle)) {
-            row->rows = &t->marked;
-            row->index = t->marked.list.len - 1;
+        struct transcript_row *shown = &t->visible.items[i];
+        const struct rows *rows = shown->rows;
+        const struct row *row = &rows->list.items[shown->index];
+        const char *text = rows->text.data + row->text, *match;
+        size_t pos = 0, match_len;
+        while ((match = utf8_find_folded(text + pos, row->len - pos, t->needle, &match_len))) {
+            size_t from = (size_t)(match - text);
+            if (pos == 0)
+                rows_begin(out);
+            rows_append_part(out, rows, shown->index, pos, from, ROWS_AS_THEY_LOOK);
+            pos = from + match_len;
+            rows_append_part(out, rows, shown->index, from, pos, STYLE_MATCH);
         }
+        if (pos == 0)
+            continue;
+        rows_append_part(out, rows, shown->index, pos, row->len, ROWS_AS_THEY_LOOK);
+        shown->rows = out;
+        shown->index = out->list.len - 1;
     }
 }
 

@@ -27,14 +27,6 @@ static bool begins(const char *line, const char *prefix)
     return strncmp(line, prefix, strlen(prefix)) == 0;
 }
 
-/* In a diff: before the first hunk a line that begins with + or - names a file. */
-static enum style diff_style(const char *line, bool in_hunk)
-{
-    if (!in_hunk || *line == '@' || *line == '\\')
-        return STYLE_DIM;
-    return *line == '+' ? STYLE_DIFF_ADDED : *line == '-' ? STYLE_DIFF_REMOVED : STYLE_OVERLAY;
-}
-
 /* Blanks that would push the text behind them out of view are counted instead. A row that goes on
  * with the line above is marked: no text can look like a line of its own. */
 static void add_line(const char *text, size_t len, enum style style, int width, struct rows *out)
@@ -115,7 +107,13 @@ static void lay_out_text(struct approval *a, int width)
         }
         len = strcspn(text, "\n");
         in_hunk = in_hunk || begins(text, "@@ ");
-        add_line(text, len, diff ? diff_style(text, in_hunk) : STYLE_OVERLAY, width, &a->text);
+        /* before the first hunk a line that begins with + or - names a file */
+        bool dim = diff && (!in_hunk || *text == '@' || *text == '\\');
+        enum style style = dim                    ? STYLE_DIM
+                           : diff && *text == '+' ? STYLE_DIFF_ADDED
+                           : diff && *text == '-' ? STYLE_DIFF_REMOVED
+                                                  : STYLE_OVERLAY;
+        add_line(text, len, style, width, &a->text);
         text += len + (text[len] == '\n');
     }
     a->width = width;
@@ -288,14 +286,6 @@ void approval_release(struct approval *a)
     rows_release(&a->rows);
 }
 
-static char *clean(const char *text)
-{
-    struct buf out = BUF_INIT;
-    if (text)
-        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
-    return buf_take(&out);
-}
-
 /* NULL stays NULL. */
 static char *reveal(const char *text, enum utf8_clean_mode mode)
 {
@@ -327,8 +317,8 @@ void approval_ask(struct approval *a, const struct notice *n)
         text = compact ? pretty.data : args;
     }
     struct question q = {.id = mem_strdup(n->text ? n->text : ""),
-                         .tool = clean(n->name),
-                         .class_name = clean(n->detail),
+                         .tool = utf8_clean_line(n->name),
+                         .class_name = utf8_clean_line(n->detail),
                          .text = reveal(text, UTF8_MULTILINE),
                          .guarded = reveal(n->guarded, UTF8_ONE_LINE),
                          .grant = reveal(n->grant, UTF8_ONE_LINE)};

@@ -171,10 +171,7 @@ void draft_review_begin(struct draft_review *r, const struct notice *n)
     draft_review_end(r);
     r->stage = DRAFT_WAITING;
     r->figures = n->draft;
-    struct buf mode = BUF_INIT;
-    const char *name = n->name ? n->name : "";
-    utf8_clean(&mode, name, strlen(name), UTF8_ONE_LINE);
-    r->mode = buf_take(&mode);
+    r->mode = utf8_clean_line(n->name);
     r->by_model = n->detail != NULL;
     editor_start(r->text, n->text);
     r->original = mem_strdup(editor_text(r->text));

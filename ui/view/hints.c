@@ -105,11 +105,9 @@ void remark_release(struct remark *r)
 
 void remark_set(struct remark *r, enum style style, const char *text)
 {
-    struct buf clean = BUF_INIT;
-    if (text)
-        utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    char *clean = text ? utf8_clean_line(text) : NULL;
     remark_release(r);
-    *r = (struct remark){text ? buf_take(&clean) : NULL, style};
+    *r = (struct remark){clean, style};
 }
 
 void remark_row(struct rows *out, const char *text, enum style style, size_t columns)

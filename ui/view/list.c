@@ -9,7 +9,7 @@
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
-#include "ui/view/browser.h"
+#include "ui/view/hints.h"
 
 enum { FILTER_MAX = 256 };
 
@@ -97,10 +97,7 @@ static void refilter(struct list *l)
 
 void list_add(struct list *l, const char *label, const char *detail, const char *value)
 {
-    struct buf name = BUF_INIT, more = BUF_INIT;
-    browser_clean(&name, label ? label : "");
-    browser_clean(&more, detail ? detail : "");
-    struct list_row row = {buf_take(&name), buf_take(&more), mem_strdup(value)};
+    struct list_row row = {utf8_clean_line(label), utf8_clean_line(detail), mem_strdup(value)};
     vec_push(&l->all, row);
     if (matches(l, &row))
         vec_push(&l->shown, l->all.len - 1);

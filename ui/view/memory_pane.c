@@ -490,7 +490,8 @@ static void free_view(struct view *view)
     rows_release(&p->tabs.rows);
     memory_hits_release(&p->hits);
     memory_stats_release(&p->stats);
-    recalls_release(&p->recalls);
+    recalls_clear(&p->recalls);
+    vec_release(&p->recalls.items);
     free(p->preview.id);
     memory_entry_release(&p->preview.whole);
     styled_release(&p->preview.text);

@@ -31,25 +31,18 @@ static void say(struct sessions *s, enum style style, const char *text)
     remark_set(&s->remark, style, text);
 }
 
-char *sessions_clean(const char *text)
-{
-    struct buf out = BUF_INIT;
-    browser_clean(&out, text ? text : "");
-    return buf_take(&out);
-}
-
 char *sessions_title(const struct session_info *info)
 {
     auto_free char *draft = session_title_of_draft(info);
     auto_free char *text = draft          ? mem_printf(_("Draft: %s"), draft)
                            : *info->title ? mem_strdup(info->title)
                                           : mem_strdup(_("(untitled)"));
-    return sessions_clean(text);
+    return utf8_clean_line(text);
 }
 
 char *sessions_file_name(const char *title)
 {
-    auto_free char *clean = sessions_clean(title);
+    auto_free char *clean = utf8_clean_line(title);
     size_t len = utf8_cut_bytes(clean, strlen(clean), FILE_NAME_BYTES);
     for (size_t i = 0; i < len; i++)
         if (clean[i] == '/')
@@ -356,8 +349,8 @@ static void open_input(struct sessions *s, enum sessions_input input)
     s->sent = 0;
     s->pinned = true;
     auto_free char *first = input == INPUT_FILE     ? sessions_file_name(s->target.title)
-                            : input == INPUT_TITLE  ? sessions_clean(s->target.title)
-                            : input == INPUT_LABELS ? sessions_clean(s->target.labels)
+                            : input == INPUT_TITLE  ? utf8_clean_line(s->target.title)
+                            : input == INPUT_LABELS ? utf8_clean_line(s->target.labels)
                                                     : NULL;
     editor_set(s->line, first);
 }

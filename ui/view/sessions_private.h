@@ -76,9 +76,6 @@ const char *sessions_selected_id(const struct sessions *s); /* NULL: nothing is 
 /* Asks for what is not known yet. */
 void sessions_ask(struct sessions *s);
 
-/* Cleans a text of unknown origin to one line. The caller frees. */
-char *sessions_clean(const char *text);
-
 /* sessions_rows.c */
 const struct rows *sessions_rows(struct view *view);
 /* The entry at a row of the list; SIZE_MAX: none. */

@@ -110,7 +110,7 @@ static char *field_text(const struct sessions *s, struct sessions_entry e, size_
         buf_addstr(&out, e.hit->title && *e.hit->title ? e.hit->title : _("(untitled)"));
     else if (e.hit && field == 3 && e.hit->archived)
         buf_addstr(&out, _("archived"));
-    return sessions_clean(out.data);
+    return utf8_clean_line(out.data);
 }
 
 /* --- lines: the sessions, how many more there are, a heading, the places found --- */
@@ -241,7 +241,7 @@ static struct columns hit_columns(const struct sessions *s, size_t width)
 static size_t add_clean(struct rows *out, const char *text, size_t len, size_t room,
                         enum style style)
 {
-    auto_free char *raw = mem_strndup(text, len), *clean = sessions_clean(raw);
+    auto_free char *raw = mem_strndup(text, len), *clean = utf8_clean_line(raw);
     return rows_add_cut(out, clean, room, style);
 }
 
@@ -301,7 +301,7 @@ static void add_entry(const struct sessions *s, struct rows *out, size_t entry,
         message_row_field(out, text, c->fields[f], side);
         left -= GAP + c->fields[f];
     }
-    auto_free char *last = sessions_clean(e.session ? e.session->last_line : NULL);
+    auto_free char *last = utf8_clean_line(e.session ? e.session->last_line : NULL);
     if (*last && left >= REST_COLUMNS) {
         auto_free char *text = mem_printf(" %s %s", glyph(GLYPH_DASH), last);
         left -= rows_add_cut(out, text, left, side);
@@ -508,7 +508,7 @@ static void add_header(struct sessions *s)
         used += rows_add_cut(&s->rows, glyph(GLYPH_POINTER), width, style);
     used += rows_add_cut(&s->rows, title, width - used, style);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        auto_free char *part = sessions_clean(parts[i]);
+        auto_free char *part = utf8_clean_line(parts[i]);
         auto_free char *text = mem_printf(" %s %s", glyph(GLYPH_DOT), part);
         if (*part && width - used >= PART_COLUMNS)
             used += rows_add_cut(&s->rows, text, width - used, STYLE_DIM);
