@@ -47,7 +47,7 @@ static int set_up(void **state)
     config = config_new();
     path = support_path("tiro.db");
     notices = mailbox_new(free_notice);
-    place = place_new(path, false);
+    place = place_new(path, PLACE_USUAL);
     open_desk();
     return 0;
 }
@@ -111,7 +111,7 @@ static void start(const struct operation *o, const void *params)
     struct operation_request *r = operation_request_new(o, params);
     r->id = ++request;
     memcpy(r->session, "talk-2", sizeof "talk-2");
-    memory_desk_start(desk, r);
+    desk_start((struct desk *)desk, r);
 }
 
 static void look_for(const struct memory_search *search)
@@ -317,10 +317,10 @@ TEST(test_what_is_withdrawn)
     edit("river", "the ryokan by the sea");
     for (int i = 0; i < 4; i++) {
         search(NULL, "r");
-        memory_desk_withdraw(desk, request);
+        desk_withdraw((struct desk *)desk, request);
     }
     edit("hills", "a ryokan in the dunes");
-    memory_desk_withdraw(desk, request);
+    desk_withdraw((struct desk *)desk, request);
     search(NULL, "sea");
     let_go(other);
     for (int i = 0; i < 2; i++) { /* both changes */
@@ -368,7 +368,7 @@ TEST(test_withdrawing_ends_one_that_runs)
     search(NULL, "ryokan");
     assert_true(model_server_wait(server, asked + 1, WAIT_MS));
     int64_t began = clock_mono_ms();
-    memory_desk_withdraw(desk, request);
+    desk_withdraw((struct desk *)desk, request);
     search(NULL, ""); /* needs no vector */
     expect_hits(3, "hills hotel river");
     assert_true(clock_mono_ms() - began < 3000);

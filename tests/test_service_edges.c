@@ -234,13 +234,13 @@ TEST(a_slow_server_is_asked_for_its_models_once)
     struct wakeup wakeup = {.fd = news[0], .go_on = never};
     backend_init(&b, surface_config(), &wakeup);
     assert_true(backend_choose(&b, "openai", NULL, &e));
-    assert_true(backend_wants_name(&b));
+    assert_true(backend_next_question(&b) == backend_ask_name);
     assert_false(backend_ask_name(&b));
-    assert_true(backend_wants_name(&b)); /* somebody wanted something else */
+    assert_true(backend_next_question(&b) == backend_ask_name); /* it was interrupted */
     wakeup = (struct wakeup){
         .fd = -1, .go_on = until_late, .context = &wakeup, .deadline_ms = clock_mono_ms() + 50};
     assert_false(backend_ask_name(&b));
-    assert_false(backend_wants_name(&b));
+    assert_null(backend_next_question(&b));
     backend_release(&b);
     close(fd);
     close(news[0]);
@@ -259,7 +259,7 @@ TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
     struct engine_options o = surface_options(NULL, true);
     o.serves = true;
     struct engine *engine = engine_make(&o);
-    struct seat *seat = engine_add_conversation(engine);
+    struct seat *seat = conversation_new(engine);
     memcpy(seat->session, id, sizeof id);
     assert_int_equal(engine_rest_wait(seat, true), 0);
     uint64_t asked =

@@ -31,6 +31,12 @@ void *mem_resize(void *old, size_t size)
     return p;
 }
 
+void mem_replace(char **kept, char *text)
+{
+    free(*kept);
+    *kept = text;
+}
+
 char *mem_strdup(const char *s)
 {
     return s ? mem_strndup(s, strlen(s)) : NULL;

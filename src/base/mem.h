@@ -26,6 +26,7 @@ void *mem_resize(void *old, size_t size);
 char *mem_strdup(const char *s);              /* NULL stays NULL */
 char *mem_strndup(const char *s, size_t len); /* copies exactly len bytes, adds a NUL */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void mem_replace(char **kept, char *text); /* frees *kept and sets it to `text`, which is taken */
 
 /* Overwrites a secret; no compiler optimises it away. */
 void mem_wipe(void *bytes, size_t len);

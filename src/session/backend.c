@@ -34,13 +34,6 @@ void backend_forget(struct backend *b)
     *b = (struct backend){.config = b->config, .wakeup = b->wakeup, .http = b->http};
 }
 
-static bool is_same(const struct choice *a, const struct choice *b)
-{
-    const char *a_url = a->endpoint.base_url, *b_url = b->endpoint.base_url;
-    return a->provider == b->provider && strcmp(a->model, b->model) == 0 &&
-           strcmp(a_url ? a_url : "", b_url ? b_url : "") == 0;
-}
-
 static void find_facts(struct backend *b)
 {
     b->facts_known = *b->choice.model != '\0';
@@ -57,7 +50,10 @@ static bool find_choice(const struct backend *b, const char *provider, const cha
 
 static void take_choice(struct backend *b, const struct choice *choice)
 {
-    bool same = b->chosen && is_same(&b->choice, choice);
+    const char *earlier = b->choice.endpoint.base_url, *url = choice->endpoint.base_url;
+    bool same = b->chosen && b->choice.provider == choice->provider &&
+                strcmp(b->choice.model, choice->model) == 0 &&
+                strcmp(earlier ? earlier : "", url ? url : "") == 0;
     if (b->chosen)
         choice_release(&b->choice);
     b->choice = *choice;
@@ -84,12 +80,7 @@ static struct provider_call call_of(const struct backend *b, const struct choice
         .http = b->http, .endpoint = &choice->endpoint, .config = b->config, .wakeup = b->wakeup};
 }
 
-static struct provider_call quiet_call(const struct backend *b)
-{
-    return call_of(b, &b->choice);
-}
-
-/* Nothing where the server does not answer, or lists nothing. */
+/* The list is empty if the server does not answer. */
 static void list_names(const struct backend *b, const struct choice *choice,
                        struct provider_names *out)
 {
@@ -120,34 +111,27 @@ static bool no_such_model(const struct choice *choice, const char *name,
                                                  : "name a provider, too: PROVIDER/MODEL");
 }
 
-/* Checks the model that was asked for against the server's list; with no model chosen, takes the
- * first of the list. */
-static bool settle_model(const struct backend *b, struct choice *choice, const char *asked,
-                         struct error *e)
-{
-    struct provider_names listed = {0};
-    if (!choice->provider->models)
-        return !asked || strcmp(asked, choice->model) == 0 ||
-               no_such_model(choice, asked, &listed, e);
-    list_names(b, choice, &listed);
-    bool ok = !asked || listed.names.len == 0 || model_name_is_listed(asked, &listed) ||
-              no_such_model(choice, asked, &listed, e);
-    if (ok && !*choice->model && listed.names.len > 0)
-        choose_listed_model(choice, &listed);
-    provider_names_release(&listed);
-    return ok;
-}
-
-/* Without a provider the present one is meant; offline has no models that could be. */
 bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e)
 {
+    AUTO(provider_names_release) struct provider_names listed = {0};
     struct choice choice;
     if (!provider && b->chosen && b->choice.provider->has_network)
         provider = b->choice.provider->name;
     if (!find_choice(b, provider, model, &choice, e))
         return false;
-    if (!choose_key(b->config, environment_get, b->wakeup, &choice, e) ||
-        !settle_model(b, &choice, model && *model ? model : NULL, e)) {
+    const char *asked = model && *model ? model : NULL;
+    bool ok = choose_key(b->config, environment_get, b->wakeup, &choice, e);
+    if (ok && choice.provider->models) {
+        list_names(b, &choice, &listed);
+        ok = !asked || listed.names.len == 0 || model_name_is_listed(asked, &listed) ||
+             no_such_model(&choice, asked, &listed, e);
+        if (ok && !*choice.model && listed.names.len > 0)
+            choose_listed_model(&choice, &listed);
+    } else if (ok) {
+        ok =
+            !asked || strcmp(asked, choice.model) == 0 || no_such_model(&choice, asked, &listed, e);
+    }
+    if (!ok) {
         choice_release(&choice);
         return false;
     }
@@ -156,32 +140,13 @@ bool backend_change(struct backend *b, const char *provider, const char *model, 
     return true;
 }
 
-static bool has_key_at_hand(const struct backend *b)
-{
-    const char *wants;
-    return b->keyed || choose_key_state(b->config, environment_get, b->choice.provider->name,
-                                        &wants) == KEY_READY;
-}
-
-bool backend_wants_name(const struct backend *b)
-{
-    return b->chosen && !*b->choice.model && !b->name_asked && b->choice.provider->models &&
-           has_key_at_hand(b);
-}
-
-bool backend_wants_window(const struct backend *b)
-{
-    return b->chosen && *b->choice.model && b->facts.window == 0 && !b->window_asked &&
-           b->choice.provider->window && has_key_at_hand(b);
-}
-
-/* A server that is too slow stopped nobody. */
+/* Whether the user did not interrupt: a deadline that has passed is no interruption. */
 static bool may_go_on(const struct backend *b)
 {
     return b->wakeup->go_on(b->wakeup->context) || wakeup_late(b->wakeup);
 }
 
-/* False with the reason where a key is needed and there is none. May run api_key_command. */
+/* False with `e`: the provider needs a key and there is none. May run api_key_command. */
 static bool backend_find_key(struct backend *b, struct error *e)
 {
     b->keyed = b->keyed || choose_key(b->config, environment_get, b->wakeup, &b->choice, e);
@@ -211,7 +176,7 @@ bool backend_prepare(struct backend *b, struct error *e)
 {
     if (!backend_find_key(b, e))
         return false;
-    struct provider_call call = quiet_call(b);
+    struct provider_call call = call_of(b, &b->choice);
     if (!*b->choice.model && !choose_model(&call, &b->choice, e))
         return false;
     if (!b->facts_known)
@@ -230,7 +195,7 @@ bool backend_ask_window(struct backend *b)
     b->window_asked = true;
     if (!backend_find_key(b, &e))
         return false;
-    struct provider_call call = quiet_call(b);
+    struct provider_call call = call_of(b, &b->choice);
     if (!b->choice.provider->window(&call, b->choice.model, &window)) {
         b->window_asked = may_go_on(b); /* ask again after an interruption */
         return false;
@@ -241,6 +206,19 @@ bool backend_ask_window(struct backend *b)
     return true;
 }
 
+backend_question *backend_next_question(const struct backend *b)
+{
+    const struct provider *p = b->choice.provider;
+    const char *wants;
+    bool name = b->chosen && !*b->choice.model && !b->name_asked && p->models;
+    bool window =
+        b->chosen && *b->choice.model && b->facts.window == 0 && !b->window_asked && p->window;
+    if ((!name && !window) ||
+        (!b->keyed && choose_key_state(b->config, environment_get, p->name, &wants) != KEY_READY))
+        return NULL;
+    return name ? backend_ask_name : backend_ask_window;
+}
+
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e)
 {
     struct failure failure;
@@ -249,16 +227,14 @@ bool backend_models(struct backend *b, struct provider_names *out, struct error 
         return false;
     if (!b->choice.provider->models)
         return true;
-    struct provider_call call = quiet_call(b);
-    if (b->choice.provider->models(&call, out, &failure))
-        return true;
-    return failure_error(&failure, e);
+    struct provider_call call = call_of(b, &b->choice);
+    return b->choice.provider->models(&call, out, &failure) || failure_error(&failure, e);
 }
 
 static void add(struct report_result *r, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Without what must not be shown. */
+/* Masks keys and passwords in URLs. */
 static void add(struct report_result *r, const char *name, const char *format, ...)
 {
     struct buf value = BUF_INIT;
@@ -272,32 +248,20 @@ static void add(struct report_result *r, const char *name, const char *format, .
     buf_release(&value);
 }
 
-static const char *reason_text(const struct choice *choice)
-{
-    switch (choice->reason) {
-    case CHOICE_OPTION:
-        return "asked for";
-    case CHOICE_CONFIG:
-        return "the configuration";
-    case CHOICE_ENVIRONMENT:
-        return "environment";
-    case CHOICE_ANSWERED:
-        return "it answers on its default port";
-    case CHOICE_FALLBACK:
-        return "nothing else is configured";
-    }
-    return "";
-}
-
 void report_backend(struct report_result *r, struct backend *b)
 {
+    static const char *const reasons[] = {[CHOICE_OPTION] = "asked for",
+                                          [CHOICE_CONFIG] = "the configuration",
+                                          [CHOICE_ENVIRONMENT] = "environment",
+                                          [CHOICE_ANSWERED] = "it answers on its default port",
+                                          [CHOICE_FALLBACK] = "nothing else is configured"};
     const struct choice *choice = &b->choice;
     if (!b->chosen) {
         add(r, "provider", "none could be chosen");
         return;
     }
     add(r, "provider", "%s", choice->provider->name);
-    add(r, "why", "%s%s%s", reason_text(choice), choice->detail ? ": " : "",
+    add(r, "why", "%s%s%s", reasons[choice->reason], choice->detail ? ": " : "",
         choice->detail ? choice->detail : "");
     if (choice->endpoint.base_url)
         add(r, "url", "%s", choice->endpoint.base_url);
@@ -324,18 +288,6 @@ void report_store(struct report_result *r, const char *path, bool opened)
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-static bool report_whether(struct report_result *r, const struct config *config)
-{
-    struct error e;
-    if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), &e)) {
-        add(r, "memory", "off; %s", e.text);
-        return false;
-    }
-    add(r, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
-        config_string(config, CONFIG_MEMORY_LANGUAGE));
-    return true;
-}
-
 static void report_embedder(struct report_result *r, const struct embedding_settings *s)
 {
     if (!s->embedder) {
@@ -350,32 +302,28 @@ static void report_embedder(struct report_result *r, const struct embedding_sett
     free(model);
 }
 
-static const char *ranking_of(const struct config *config, const struct embedding_settings *s)
-{
-    const char *set = config_string(config, CONFIG_MEMORY_RANKING);
-    if (!s->embedder)
-        return "words";
-    if (strcmp(set, "auto") != 0)
-        return set;
-    return s->embedder->has_network ? "both" : "words";
-}
-
 void report_memory(struct report_result *r, const struct config *config,
                    const struct wakeup *wakeup)
 {
-    struct embedding_settings settings = {0};
+    AUTO(embedding_settings_release) struct embedding_settings s = {0};
+    const char *ranking = config_string(config, CONFIG_MEMORY_RANKING);
     struct error e;
-    if (!report_whether(r, config))
+    if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), &e)) {
+        add(r, "memory", "off; %s", e.text);
         return;
-    if (embedding_settings_read(config, environment_get, wakeup, &settings, &e)) {
-        report_embedder(r, &settings);
+    }
+    add(r, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
+        config_string(config, CONFIG_MEMORY_LANGUAGE));
+    if (embedding_settings_read(config, environment_get, wakeup, &s, &e)) {
+        report_embedder(r, &s);
     } else {
         add(r, "vectors", "none: %s", e.text);
         if (r->fault.code == ERR_OK)
             r->fault = e;
     }
-    add(r, "ranking", "%s", ranking_of(config, &settings));
-    embedding_settings_release(&settings);
+    if (strcmp(ranking, "auto") == 0)
+        ranking = s.embedder && s.embedder->has_network ? "both" : "words";
+    add(r, "ranking", "%s", s.embedder ? ranking : "words");
 }
 
 void report_learned(struct report_result *r, const struct learned_counts *counts)

@@ -42,14 +42,13 @@ bool backend_choose(struct backend *b, const char *provider, const char *model, 
  * server lists nothing or does not answer, any name is accepted. May use the network. */
 bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e);
 
-/* True if the model's name is unknown, only the server can tell it, the key is known and the server
- * was not asked yet. */
-bool backend_wants_name(const struct backend *b);
 /* Asks the server for the model's name. Returns whether the name is known now. */
 bool backend_ask_name(struct backend *b);
 
-/* As backend_wants_name(), for the model's window, which backend_ask_window() asks for. */
-bool backend_wants_window(const struct backend *b);
+/* backend_ask_name or backend_ask_window, if only the server can tell the answer, the key is known
+ * and the server was not asked yet; else NULL. */
+typedef bool backend_question(struct backend *b);
+backend_question *backend_next_question(const struct backend *b);
 
 /* Before a request: determines key, model and facts, and the window if only the server knows it.
  * May use the network. */

@@ -7,6 +7,8 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "compact/policy.h"
+#include "knowledge/corpora.h"
 #include "session/backend.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"
@@ -28,31 +30,47 @@ static void free_request(void *request)
 struct seat *conversation_new(struct engine *engine)
 {
     struct conversation *c = mem_alloc(sizeof *c);
+    bool serves = engine->options.serves;
     c->engine = c->seat.engine = engine;
     c->seat.conversation = c;
-    c->is_first = c->tidies = !engine->options.serves && engine->seats.len == 0;
+    c->seat.used_ms = clock_mono_ms();
+    c->is_first = !serves && engine->seats.len == 0;
+    c->tidies = serves ? !engine->tidied : c->is_first;
     c->config = engine->config;
     c->seat.requests = mailbox_new(free_request);
     c->wakeup = (struct wakeup){
         .fd = mailbox_fd(c->seat.requests), .go_on = conversation_go_on, .context = c};
     c->labels = mem_strdup(engine->options.labels);
     c->root_fd = -1;
+    c->last_cached = -1;
     journal_init(&c->journal, engine->notices);
-    c->journal.lasting = engine->options.serves;
+    c->journal.lasting = serves;
+    c->journal.sink = engine->options.sink;
     backend_init(&c->backend, c->config, &c->wakeup);
     budget_read(&c->budget, c->config);
-    conversation_read_compaction(c);
+    struct compact_warnings warnings = {.count = 0};
+    compact_settings_read(&c->compact, c->config, &warnings);
+    for (int i = 0; i < warnings.count; i++)
+        log_line(LOG_ERROR, "%s", warnings.text[i]);
     conversation_know_surface(c);
+    vec_push(&engine->seats, &c->seat);
     return &c->seat;
 }
 
 void conversation_free(struct conversation *c)
 {
-    conversation_close_memory(c);
-    conversation_close_learned(c);
-    conversation_forget_prompt(c);
-    conversation_close_corpora(c);
-    conversation_forget_summariser(c);
+    if (c->recall.memory)
+        recall_release(&c->recall);
+    if (c->earlier.memory)
+        recall_release(&c->earlier);
+    corpora_close(c->corpora);
+    vec_free_each(&c->named_corpora.names.items);
+    learned_items_release(&c->tool_usage);
+    free(c->learned);
+    instructions_release(&c->instructions);
+    free(c->graph_hint);
+    backend_release(&c->summary_backend);
+    free(c->summariser_label);
     backend_release(&c->backend);
     journal_release(&c->journal);
     approval_policy_release(&c->policy);
@@ -69,13 +87,8 @@ void conversation_free(struct conversation *c)
     free(c->seat.model);
     free(c->labels);
     free(c->newer_draft);
-    conversation_forget_surface(c);
+    shape_release(&surface_answer_shape, &c->wanted.answer);
     free(c);
-}
-
-void conversation_tidies(struct conversation *c, bool tidies)
-{
-    c->tidies = tidies;
 }
 
 void conversation_step_aside(struct conversation *c)
@@ -91,22 +104,12 @@ void conversation_finish(struct conversation *c)
     c->wakeup.deadline_ms = 0;
 }
 
-/* --- what needs no session -------------------------------------------------------------------- */
-
-static void list_providers(const struct conversation *c, struct models_result *out)
-{
-    for (size_t i = 0; providers[i]; i++) {
-        const char *name = providers[i]->name, *wants = NULL;
-        (void)choose_key_state(c->config, environment_get, name, &wants);
-        struct provider_offer offer = {.name = mem_strdup(name), .wants = mem_strdup(wants)};
-        vec_push(&out->providers, offer);
-    }
-}
+/* --- operations without a session ------------------------------------------------------------- */
 
 bool converse_models(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct models_result *out = result;
-    struct provider_names names = {0};
+    AUTO(provider_names_release) struct provider_names names = {0};
     (void)params, (void)e;
     conversation_step_aside(c);
     bool listed = conversation_need_backend(c, &out->fault) &&
@@ -114,48 +117,48 @@ bool converse_models(struct conversation *c, const void *params, void *result, s
     conversation_finish(c);
     for (size_t i = 0; listed && i < names.names.len; i++)
         vec_push(&out->models, mem_strdup(names.names.items[i]));
-    provider_names_release(&names);
-    list_providers(c, out);
+    for (size_t i = 0; providers[i]; i++) {
+        const char *name = providers[i]->name, *wants = NULL;
+        (void)choose_key_state(c->config, environment_get, name, &wants);
+        struct provider_offer offer = {.name = mem_strdup(name), .wants = mem_strdup(wants)};
+        vec_push(&out->providers, offer);
+    }
     return true;
 }
 
-static void check(struct backend *b, struct provider_check_result *out)
-{
-    struct provider_names names = {0};
-    int64_t began = clock_mono_ms();
-    (void)backend_models(b, &names, &out->fault);
-    const struct choice *choice = &b->choice;
-    out->ms = clock_mono_ms() - began;
-    out->provider = mem_strdup(choice->provider->name);
-    out->model = mem_strdup(choice->model);
-    struct buf url = BUF_INIT;
-    if (choice->endpoint.base_url) {
-        url_mask(&url, choice->endpoint.base_url);
-        out->url = buf_take(&url);
-    }
-    out->models = (int)names.names.len;
-    for (size_t i = 0; i < names.names.len; i++)
-        out->listed = out->listed || strcmp(names.names.items[i], choice->model) == 0;
-    provider_names_release(&names);
-}
-
-/* With a connection of its own: the session's stays what it is. */
+/* Uses a connection of its own, so that the session's stays unchanged. */
 bool converse_check(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct provider_check_params *p = params;
+    struct provider_check_result *out = result;
     const struct choice *present = &c->backend.choice;
     bool same = !p->provider;
     struct backend b;
     conversation_step_aside(c);
-    if (!p->provider && !conversation_need_backend(c, e)) {
+    if (same && !conversation_need_backend(c, e)) {
         conversation_finish(c);
         return false;
     }
     backend_init(&b, c->config, &c->wakeup);
     bool ok = backend_choose(&b, same ? present->provider->name : p->provider,
                              same && !p->model ? present->model : p->model, e);
-    if (ok)
-        check(&b, result);
+    if (ok) {
+        struct provider_names names = {0};
+        int64_t began = clock_mono_ms();
+        (void)backend_models(&b, &names, &out->fault);
+        out->ms = clock_mono_ms() - began;
+        out->provider = mem_strdup(b.choice.provider->name);
+        out->model = mem_strdup(b.choice.model);
+        struct buf url = BUF_INIT;
+        if (b.choice.endpoint.base_url) {
+            url_mask(&url, b.choice.endpoint.base_url);
+            out->url = buf_take(&url);
+        }
+        out->models = (int)names.names.len;
+        for (size_t i = 0; i < names.names.len; i++)
+            out->listed = out->listed || strcmp(names.names.items[i], b.choice.model) == 0;
+        provider_names_release(&names);
+    }
     backend_release(&b);
     conversation_finish(c);
     return ok;
@@ -164,12 +167,17 @@ bool converse_check(struct conversation *c, const void *params, void *result, st
 bool converse_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct report_result *out = result;
+    struct learned_counts counts;
+    struct error fault;
     (void)params, (void)e;
     (void)conversation_need_backend(c, &out->fault);
     report_backend(out, &c->backend);
-    report_store(out, place_path(c->engine->place), c->journal.directory != NULL);
+    report_store(out, c->engine->place->asked, c->journal.directory != NULL);
     report_memory(out, c->config, &c->wakeup);
-    conversation_report_learned(c, out);
+    if (c->engine->learned && learned_count(c->lasting, c->project, &counts, &fault))
+        report_learned(out, &counts);
+    else if (c->engine->learned)
+        log_line(LOG_ERROR, "learned memory: %s", fault.text);
     return true;
 }
 
@@ -256,49 +264,32 @@ static void carry_out(struct conversation *c, struct operation_request *r)
     engine_request_over(&c->seat, id, o);
 }
 
-/* --- when ------------------------------------------------------------------------------------- */
+/* --- when a request is done ------------------------------------------------------------------- */
 
-/* A turn that waits for the end of an aside is one that runs, for all who ask; a compaction, too.
- */
-struct operation_request *conversation_take_waiting_turn(struct conversation *c)
+size_t conversation_waiting_turn(const struct conversation *c)
 {
-    for (size_t i = 0; i < c->seat.deferred.len; i++) {
-        struct operation_request *r = c->seat.deferred.items[i];
-        if (r->operation->busy) {
-            vec_remove(&c->seat.deferred, i, 1);
-            return r;
-        }
-    }
-    return NULL;
+    size_t i = 0;
+    while (i < c->seat.deferred.len && !c->seat.deferred.items[i]->operation->busy)
+        i++;
+    return i;
 }
 
-static bool turn_waits(const struct conversation *c)
-{
-    for (size_t i = 0; i < c->seat.deferred.len; i++)
-        if (c->seat.deferred.items[i]->operation->busy)
-            return true;
-    return false;
-}
-
-/* It is only to be shown again. */
-static bool shows(const struct conversation *c, const struct operation_request *r)
-{
-    return r->operation == &operation_session_open &&
-           (c->doing == TURN || c->doing == COMPACTION) &&
-           strcmp(((struct session_open_params *)r->params)->session, c->journal.info.id) == 0;
-}
-
+/* While an aside runs, a deferred turn or compaction counts as running. */
 static enum operation_when when_of(struct conversation *c, struct operation_request *r)
 {
     enum operation_when when = c->doing == IDLE ? WHEN_NOW : r->operation->in_turn;
-    if (shows(c, r) ||
-        (when == WHEN_ENDS && !conversation_means_current(c, *operation_request_session(r))))
+    bool runs = c->doing == TURN || c->doing == COMPACTION;
+    if (runs && r->operation == &operation_session_open &&
+        strcmp(((struct session_open_params *)r->params)->session, c->journal.info.id) == 0)
+        return WHEN_NOW; /* its state is only sent again */
+    if (when == WHEN_ENDS && !conversation_means_current(c, *operation_request_session(r)))
         return WHEN_NOW;
-    if (c->doing == ASIDE && conversation_must_open(c, r))
+    if (c->doing != ASIDE)
+        return when;
+    if (conversation_must_open(c, r))
         return WHEN_ENDS;
-    if (when == WHEN_REFUSED && c->doing == ASIDE)
-        return r->operation->busy && turn_waits(c) ? WHEN_REFUSED : WHEN_ENDS;
-    return when;
+    bool waits = conversation_waiting_turn(c) < c->seat.deferred.len;
+    return when != WHEN_REFUSED || (r->operation->busy && waits) ? when : WHEN_ENDS;
 }
 
 void conversation_handle(struct conversation *c, struct operation_request *r)
@@ -332,7 +323,7 @@ bool conversation_go_on(void *conversation)
     return !c->cancelled && !c->quit && !wakeup_late(&c->wakeup);
 }
 
-/* The end of the program leaves nothing undone of what was to be put away. */
+/* At the end of the program, sessions that were to be archived or deleted still are. */
 static void handle_deferred(struct conversation *c)
 {
     while (c->seat.deferred.len > 0) {
@@ -357,8 +348,8 @@ static bool wants_an_end(void *requests)
     return mailbox_has(requests, ends_a_wait);
 }
 
-/* In memory alone where the file cannot be used, and the user is told. False: there is no
- * connection to be had, which an engine that serves survives. */
+/* If the file cannot be used, the store is in memory and the user is told. False: no connection can
+ * be opened, which an engine that serves survives. */
 static bool open_store(struct conversation *c)
 {
     struct error e = {0};
@@ -378,11 +369,10 @@ static bool open_store(struct conversation *c)
         tell_fault(c, &e);
     }
     c->journal.store = c->store;
-    c->journal.directory = place_directory(c->engine->place);
+    c->journal.directory = c->engine->place->directory;
     conversation_open_memory(c);
     c->tool_graph.graph.store = c->lasting;
-    if (c->engine->options.can_ask) /* some may wait since last time, but a program that ends soon
-                                       would only cut the call off */
+    if (c->engine->options.can_ask) /* a program that ends soon would only interrupt the call */
         extractor_want(c->engine->extractor);
     conversation_open_corpora(c);
     if (place_take_fault(c->engine->place, &e))
@@ -406,17 +396,6 @@ static bool remove_left(struct conversation *c)
     return !more;
 }
 
-/* The question about the open session's model that only the server can answer; NULL: none. */
-static bool (*question_for(const struct conversation *c))(struct backend *b)
-{
-    const struct backend *b = &c->backend;
-    if (c->engine->options.serves || !*c->journal.info.id)
-        return NULL; /* no user looks at a server's sessions */
-    if (backend_wants_name(b))
-        return backend_ask_name;
-    return backend_wants_window(b) ? backend_ask_window : NULL;
-}
-
 bool conversation_run(struct conversation *c)
 {
     bool tidied = !c->tidies;
@@ -427,7 +406,8 @@ bool conversation_run(struct conversation *c)
     else
         engine_spend(&c->seat);
     while (!c->quit) {
-        bool (*ask)(struct backend *) = question_for(c);
+        bool shown = !c->engine->options.serves && *c->journal.info.id;
+        backend_question *ask = shown ? backend_next_question(&c->backend) : NULL;
         int wait_ms = REST_MS;
         tidied = tidied || !c->store;
         if (!ask && tidied) {
@@ -439,7 +419,7 @@ bool conversation_run(struct conversation *c)
         struct operation_request *r = mailbox_wait(c->seat.requests, wait_ms);
         if (r) {
             conversation_handle(c, r);
-        } else if (ask) { /* so that title and gauge are whole before a message is sent */
+        } else if (ask) { /* so that title and gauge are complete before a message is sent */
             conversation_step_aside(c);
             bool known = ask(&c->backend);
             conversation_finish(c);

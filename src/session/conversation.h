@@ -10,12 +10,10 @@ struct conversation;
 struct engine;
 struct seat;
 
-/* Returns the conversation's seat. Notices go to the engine's mailbox. */
+/* Adds a conversation to the engine, whose lock the caller holds. Its thread is not started. The
+ * result is its seat. */
 struct seat *conversation_new(struct engine *engine);
 void conversation_free(struct conversation *c); /* after its thread has ended */
-
-/* Before it runs: whether this conversation does the work that a process does once, while idle. */
-void conversation_tidies(struct conversation *c, bool tidies);
 
 /* Runs the conversation on its thread until order_quit. True: it has retired (engine_retire()), and
  * the engine has no reference to it any more. */

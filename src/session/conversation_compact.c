@@ -3,84 +3,50 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "compact/mode.h"
 #include "compact/policy.h"
 #include "session/conversation_private.h"
 #include "session/session_operations.h"
 
-void conversation_read_compaction(struct conversation *c)
-{
-    struct compact_warnings warnings = {.count = 0};
-    compact_settings_read(&c->compact, c->config, &warnings);
-    for (int i = 0; i < warnings.count; i++)
-        log_line(LOG_ERROR, "%s", warnings.text[i]);
-    c->journal.sink = c->engine->options.sink;
-    c->last_cached = -1;
-}
-
 /* --- the summariser --- */
 
-struct wish {
-    const char *provider, *model; /* NULL: that provider's own */
-};
-
-static bool is_sessions(const struct conversation *c, const struct wish *wish)
-{
-    const struct choice *own = &c->backend.choice;
-    return strcmp(wish->provider, own->provider->name) == 0 &&
-           (!wish->model || strcmp(wish->model, own->model) == 0);
-}
-
-/* The connection to the session's own model is warm, and its key known. */
+/* The session's own backend if it is the one that [compaction] names: its connection is open and
+ * its key known. */
 static struct backend *summary_backend(struct conversation *c, struct error *e)
 {
+    const struct choice *own = &c->backend.choice;
     struct backend *other = &c->summary_backend;
     if (!conversation_need_backend(c, e))
         return NULL;
     const char *provider = config_string(c->config, CONFIG_COMPACTION_PROVIDER);
     const char *model = config_string(c->config, CONFIG_COMPACTION_MODEL);
-    const struct wish wish =
-        (struct wish){.provider = *provider ? provider : c->backend.choice.provider->name,
-                      .model = *model ? model : NULL};
-    if (is_sessions(c, &wish))
+    if (!*provider)
+        provider = own->provider->name;
+    if (strcmp(provider, own->provider->name) == 0 && (!*model || strcmp(model, own->model) == 0))
         return &c->backend;
     if (!other->http)
         backend_init(other, c->config, &c->wakeup);
-    bool chosen = other->chosen && strcmp(other->choice.provider->name, wish.provider) == 0;
-    return chosen || backend_choose(other, wish.provider, wish.model, e) ? other : NULL;
-}
-
-void conversation_forget_summariser(struct conversation *c)
-{
-    backend_release(&c->summary_backend);
-    free(c->summariser_label);
-    c->summariser_label = NULL;
-}
-
-static char *label_of(const struct backend *b)
-{
-    return mem_printf("%s/%s", b->choice.provider->name, b->choice.model);
-}
-
-static bool prepare_summariser(struct conversation *c, struct backend *b, struct error *e)
-{
-    struct error own = {0};
-    if (backend_prepare(b, &own))
-        return true;
-    if (b == &c->backend)
-        return err_set(e, own.code, "%s", own.text);
-    return err_set(e, own.code, "for summaries ([compaction] summary_provider, summary_model): %s",
-                   own.text);
+    bool chosen = other->chosen && strcmp(other->choice.provider->name, provider) == 0;
+    return chosen || backend_choose(other, provider, *model ? model : NULL, e) ? other : NULL;
 }
 
 static const struct summariser *find_summariser(void *conversation, struct error *e)
 {
     struct conversation *c = conversation;
     struct backend *b = summary_backend(c, e);
-    if (!b || !prepare_summariser(c, b, e))
+    struct error fault = {0};
+    if (!b)
         return NULL;
-    free(c->summariser_label);
-    c->summariser_label = label_of(b);
+    if (!backend_prepare(b, &fault)) {
+        const char *who = b == &c->backend ? ""
+                                           : "for summaries ([compaction] summary_provider, "
+                                             "summary_model): ";
+        err_set(e, fault.code, "%s%s", who, fault.text);
+        return NULL;
+    }
+    mem_replace(&c->summariser_label,
+                mem_printf("%s/%s", b->choice.provider->name, b->choice.model));
     c->summariser = (struct summariser){
         .provider = b->choice.provider,
         .model = b->choice.model,
@@ -100,7 +66,7 @@ static const struct summariser *find_summariser(void *conversation, struct error
 static char *summary_label(struct conversation *c)
 {
     const struct backend *b = summary_backend(c, &(struct error){0});
-    return b ? label_of(b) : NULL;
+    return b ? mem_printf("%s/%s", b->choice.provider->name, b->choice.model) : NULL;
 }
 
 /* --- when it happens --- */
@@ -129,7 +95,7 @@ bool conversation_suspended(struct conversation *c)
     return compact_suspended(state, c->compact.mode->name, label ? label : "");
 }
 
-/* --- the user's word on a draft --- */
+/* --- the user's decision on a draft --- */
 
 void tell_draft(struct conversation *c)
 {
@@ -145,7 +111,7 @@ void tell_draft(struct conversation *c)
     tell(c, n);
 }
 
-/* Until it is answered, the compaction is interrupted or the program ends. */
+/* Waits until the draft is answered, the compaction is interrupted or the program ends. */
 static struct draft_verdict review(void *conversation, const struct draft *draft)
 {
     struct conversation *c = conversation;
@@ -159,11 +125,6 @@ static struct draft_verdict review(void *conversation, const struct draft *draft
     return verdict;
 }
 
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
 bool converse_decide_draft(struct conversation *c, const void *params, void *result,
                            struct error *e)
 {
@@ -173,7 +134,7 @@ bool converse_decide_draft(struct conversation *c, const void *params, void *res
     if (!r->draft || r->answered)
         return err_set(e, ERR_SESSION_NOT_RUNNING,
                        "no draft waits for an answer; run a compaction");
-    if (p->decision == DRAFT_COMMIT && p->text && is_blank(p->text))
+    if (p->decision == DRAFT_COMMIT && p->text && utf8_is_blank(p->text))
         return err_set(e, ERR_USAGE,
                        "an empty summary cannot be accepted; write one or reject the draft");
     r->verdict = (struct draft_verdict){.answer = p->decision, .text = mem_strdup(p->text)};
@@ -181,7 +142,7 @@ bool converse_decide_draft(struct conversation *c, const void *params, void *res
     return true;
 }
 
-/* --- the ladder's effects --- */
+/* --- functions of the agent --- */
 
 static enum commit_result commit(void *conversation, struct event *completed, struct error *e)
 {
@@ -190,7 +151,8 @@ static enum commit_result commit(void *conversation, struct event *completed, st
     if (result != COMMIT_DONE)
         return result;
     c->last_cached = -1;
-    conversation_note_indexed(c);
+    if (c->engine->memory)
+        memory_desk_work(c->engine->desk);
     tell_session(c, false);
     return result;
 }
@@ -220,29 +182,27 @@ void conversation_equip(struct conversation *c, struct agent *a)
 
 /* --- operations --- */
 
-static bool unknown_mode(const char *name, struct error *e)
+const struct compact_mode *conversation_find_mode(const struct conversation *c, const char *name,
+                                                  struct error *e)
 {
-    return err_set(e, ERR_USAGE, "unknown compaction mode \"%.64s\"; the modes are: %s", name,
-                   config_key_info(CONFIG_COMPACTION_MODE)->choices);
-}
-
-static const struct compact_mode *find_mode(const struct conversation *c, const char *name,
-                                            struct error *e)
-{
-    const struct compact_mode *mode = name && *name ? compact_mode_find(name) : c->compact.mode;
+    if (!name)
+        name = config_string(c->config, CONFIG_COMPACTION_MODE);
+    const struct compact_mode *mode = compact_mode_find(name);
     if (!mode)
-        unknown_mode(name, e);
+        err_set(e, ERR_USAGE, "unknown compaction mode \"%.64s\"; the modes are: %s", name,
+                config_key_info(CONFIG_COMPACTION_MODE)->choices);
     return mode;
 }
 
 static bool compact_now(struct conversation *c, const struct compaction_run_params *p,
                         struct error *e)
 {
-    const struct compact_mode *mode = find_mode(c, p->mode, e);
+    const struct compact_mode *mode =
+        p->mode && *p->mode ? conversation_find_mode(c, p->mode, e) : c->compact.mode;
     if (!mode || !conversation_is_live(c, e) || !conversation_need_history(c, e) ||
         !conversation_need_backend(c, e))
         return false;
-    const char *focus = p->focus && !is_blank(p->focus) ? p->focus : NULL;
+    const char *focus = utf8_is_blank(p->focus) ? NULL : p->focus;
     if (!mode->text) /* asks the server for the window; if that fails, so does the summary */
         (void)backend_prepare(&c->backend, &(struct error){0});
     AUTO(conversation_agent_release) struct agent agent = conversation_agent(c);
@@ -317,7 +277,7 @@ bool converse_unpin(struct conversation *c, const void *params, void *result, st
     return set_pin(c, params, false, e);
 }
 
-/* The parts are estimated; together they are what the meters show. Rounding loses nothing. */
+/* Scales the estimates of the parts so that their sum is exactly what the meters show. */
 static void fit_to_request(struct context *out, struct request_size size)
 {
     const int64_t request = size.tokens;
@@ -335,9 +295,18 @@ static void fit_to_request(struct context *out, struct request_size size)
     out->estimated = size.estimated;
 }
 
-static void fill(struct context *out, struct conversation *c)
+bool converse_context(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct agent agent = conversation_agent(c);
+    struct context *out = result;
+    (void)params;
+    if (c->doing == IDLE) {
+        toolset_refresh(&c->tools);
+        conversation_read_prompt(c);
+        conversation_read_learned(c, false);
+    }
+    if (!conversation_need_backend(c, e) || !conversation_need_history(c, e))
+        return false;
+    AUTO(conversation_agent_release) struct agent agent = conversation_agent(c);
     out->last_input = c->journal.history.last_input;
     out->cached = c->last_cached;
     out->sent = c->journal.info.usage.input;
@@ -347,6 +316,7 @@ static void fill(struct context *out, struct conversation *c)
     out->mode = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL;
     prompt_assemble(out, &agent);
     prompt_describe(out, &agent);
+
     /* The parts of a request outside the history have the same size after a compaction. */
     const struct history *h = &c->journal.history;
     const struct compact_mode *mode = c->compact.mode;
@@ -364,19 +334,5 @@ static void fill(struct context *out, struct conversation *c)
         messages[i].goes = plan.fates.items[i] == FATE_GOES;
     compact_plan_release(&plan);
     fit_to_request(out, agent_request_size(&agent));
-    conversation_agent_release(&agent);
-}
-
-bool converse_context(struct conversation *c, const void *params, void *result, struct error *e)
-{
-    (void)params;
-    if (c->doing == IDLE) {
-        toolset_refresh(&c->tools);
-        conversation_read_prompt(c);
-        conversation_read_learned(c);
-    }
-    if (!conversation_need_backend(c, e) || !conversation_need_history(c, e))
-        return false;
-    fill(result, c);
     return true;
 }

@@ -18,27 +18,24 @@
 #include "session/memory_sink.h"
 #include "store/sessions.h"
 
-/* The agent thread's part of semantic memory: what the model searches and what compactions fill.
- * The surface's part is the desk's. */
+/* The agent thread's part of semantic memory: the tools of the model, and the sink of compactions.
+ * The desk does the surface's part. */
 
-/* More hits than are asked for at once, where the request holds the best ones. */
+/* A search asks for up to so many hits if the next request contains the best ones. */
 enum { SEARCH_AT_MOST = 320 };
-
-static bool is_inherited(const struct session_line *line, const struct memory_entry *entry)
-{
-    for (size_t i = 0; i < line->items.len; i++)
-        if (strcmp(entry->session_id, line->items.items[i].id) == 0)
-            return entry->seq <= line->items.items[i].last;
-    return false;
-}
 
 /* True if the next request contains, word for word, the message that the entry was made of. */
 static bool is_held(const struct conversation *c, const struct session_line *line,
                     const struct memory_entry *entry)
 {
-    bool own = strcmp(entry->session_id, c->journal.info.id) == 0;
-    bool inherited = !own && is_inherited(line, entry);
-    if (entry->origin == MEMORY_IMPORTED || entry->edited || entry->seq <= 0 || !(own || inherited))
+    bool ours = strcmp(entry->session_id, c->journal.info.id) == 0;
+    if (!ours) {
+        size_t i = 0;
+        while (i < line->items.len && strcmp(entry->session_id, line->items.items[i].id) != 0)
+            i++;
+        ours = i < line->items.len && entry->seq <= line->items.items[i].last;
+    }
+    if (entry->origin == MEMORY_IMPORTED || entry->edited || entry->seq <= 0 || !ours)
         return false;
     for (size_t i = 0; i < c->journal.history.messages.len; i++) {
         const struct message *m = &c->journal.history.messages.items[i];
@@ -76,7 +73,7 @@ static bool search_besides(struct conversation *c, struct recall *recall,
     }
 }
 
-/* Both stores score by the same measure. */
+/* Merges the hits of the earlier store into `out`: both stores score by the same measure. */
 static bool add_earlier(struct conversation *c, const struct session_line *line, const char *query,
                         int limit, const struct memory_filter *filter, struct memory_hits *out,
                         struct error *e)
@@ -123,14 +120,7 @@ static bool read_around(void *conversation, const struct memory_place *place,
            (c->earlier.memory && memory_around(c->earlier.memory, &around, out, e));
 }
 
-static bool has_deferred(struct conversation *c)
-{
-    const struct memory_ops *ops = c->recall.memory->ops;
-    bool has = false;
-    return ops->has_deferred(c->recall.memory, NULL, &has, &(struct error){0}) && has;
-}
-
-/* For what is made of a whole session once it is left. */
+/* The desk indexes a session after it was left. */
 static void session_left(void *conversation, const char *session_id)
 {
     struct conversation *c = conversation;
@@ -147,7 +137,7 @@ void conversation_open_memory(struct conversation *c)
         return;
     recall_init(&c->recall, c->config, c->store, c->journal.directory);
     if (c->lasting != c->store) {
-        recall_init(&c->earlier, c->config, c->lasting, place_directory(c->engine->lasting));
+        recall_init(&c->earlier, c->config, c->lasting, c->engine->lasting->directory);
         c->earlier.alone = true;
     }
     c->tool_memory =
@@ -155,24 +145,12 @@ void conversation_open_memory(struct conversation *c)
     memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
     if (!c->journal.sink)
         c->journal.sink = &c->memory_sink.sink;
-    /* Imports may have left entries without vectors, a program that was killed messages to be
-     * indexed. Without either no thread is started. */
-    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER) || has_deferred(c))
-        memory_desk_work(c->engine->desk);
-}
-
-void conversation_close_memory(struct conversation *c)
-{
-    if (c->recall.memory)
-        recall_release(&c->recall);
-    if (c->earlier.memory)
-        recall_release(&c->earlier);
-    c->recall = c->earlier = (struct recall){.memory = NULL};
-}
-
-void conversation_note_indexed(struct conversation *c)
-{
-    if (c->engine->memory)
+    /* Start the desk's thread only if an import may have left entries without vectors, or a killed
+     * program messages that are to be indexed. */
+    struct memory *memory = c->recall.memory;
+    bool deferred = false;
+    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER) ||
+        (memory->ops->has_deferred(memory, NULL, &deferred, &(struct error){0}) && deferred))
         memory_desk_work(c->engine->desk);
 }
 
@@ -197,10 +175,20 @@ void conversation_note_idle(struct conversation *c)
     memory_desk_follow(c->engine->desk);
 }
 
-static void offer_backlog(struct conversation *c)
+void conversation_look_back(struct conversation *c)
 {
+    const struct memory_follow f = {
+        .sink = &c->memory_sink, .store = c->store, .directory = c->journal.directory};
     struct memory_backlog_count count;
     struct error e;
+    bool due = false;
+    int64_t wait_ms;
+    if (!c->engine->memory || !memory_follow_is_on(c->config))
+        return;
+    if (!memory_follow_wait(&f, &due, &wait_ms, &e))
+        log_line(LOG_ERROR, "sessions that were left: %s", e.text);
+    if (due) /* otherwise no thread is started */
+        memory_desk_follow(c->engine->desk);
     if (!c->recall.memory->ops->backlog(c->recall.memory, &count, &e) ||
         count.sessions[BACKLOG_UNASKED] == 0)
         return;
@@ -209,26 +197,9 @@ static void offer_backlog(struct conversation *c)
     tell(c, n);
 }
 
-/* Without a session to follow no thread is started. */
-void conversation_look_back(struct conversation *c)
-{
-    const struct memory_follow f = {
-        .sink = &c->memory_sink, .store = c->store, .directory = c->journal.directory};
-    struct error e;
-    bool due = false;
-    int64_t wait_ms;
-    if (!c->engine->memory || !memory_follow_is_on(c->config))
-        return;
-    if (!memory_follow_wait(&f, &due, &wait_ms, &e))
-        log_line(LOG_ERROR, "sessions that were left: %s", e.text);
-    if (due)
-        memory_desk_follow(c->engine->desk);
-    offer_backlog(c);
-}
-
 /* --- the graph -------------------------------------------------------------------------------- */
 
-/* A fact comes from what the user said last. */
+/* The source of a fact is the user's last message. */
 static struct graph_by graph_by_turn(void *conversation)
 {
     struct conversation *c = conversation;
@@ -256,57 +227,37 @@ void conversation_know_graph(struct conversation *c)
                                                           : GRAPH_CAPTURE_ASK;
 }
 
-/* The agent thread's part of learned memory: what a model is told of it, and what becomes of
- * directives in messages. */
+/* The agent thread's part of learned memory: its text in the prompt, and the directives in
+ * messages. */
 
 static bool may(const struct conversation *c, enum memory_access access)
 {
     return c->engine->learned && c->access >= access;
 }
 
-/* --- what the model is told ------------------------------------------------------------------- */
-
-static enum learned_form form_of(const struct conversation *c)
-{
-    return strcmp(config_string(c->config, CONFIG_LEARNED_PROMPT), "catalog") == 0 ? LEARNED_CATALOG
-                                                                                   : LEARNED_FULL;
-}
-
-static bool add_tool_usage(struct conversation *c, struct learned_items *out, struct error *e)
-{
-    if (!c->tool_usage_known && !session_digest_tools(c->lasting, c->project, &c->tool_usage, e))
-        return false;
-    c->tool_usage_known = true;
-    for (size_t i = 0; i < c->tool_usage.items.len; i++) {
-        struct learned_item item = {.id = NULL};
-        shape_copy(&learned_item_shape, &item, &c->tool_usage.items.items[i]);
-        vec_push(&out->items, item);
-    }
-    return true;
-}
-
-static void forget_tool_usage(struct conversation *c)
-{
-    learned_items_release(&c->tool_usage);
-    c->tool_usage_known = false;
-}
+/* --- the prompt's part ------------------------------------------------------------------------ */
 
 static bool list_active(struct conversation *c, struct learned_items *out)
 {
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE, .project = c->project};
     bool history = config_boolean(c->config, CONFIG_LEARNED_HISTORY);
     struct error e;
-    if (learned_list(c->lasting, &f, out, &e) &&
-        (!history || (add_tool_usage(c, out, &e) &&
-                      session_digest_sessions(c->lasting, c->project, c->journal.info.id,
-                                              DIGEST_SESSIONS, out, &e))))
+    bool ok = learned_list(c->lasting, &f, out, &e);
+    if (ok && history && !c->tool_usage_known)
+        ok = c->tool_usage_known = session_digest_tools(c->lasting, c->project, &c->tool_usage, &e);
+    for (size_t i = 0; ok && history && i < c->tool_usage.items.len; i++) {
+        struct learned_item item = {.id = NULL};
+        shape_copy(&learned_item_shape, &item, &c->tool_usage.items.items[i]);
+        vec_push(&out->items, item);
+    }
+    if (ok && (!history || session_digest_sessions(c->lasting, c->project, c->journal.info.id,
+                                                   DIGEST_SESSIONS, out, &e)))
         return true;
     learned_items_release(out);
     log_line(LOG_ERROR, "learned memory: %s", e.text);
     return false;
 }
 
-/* After a turn: what a crash leaves out is made up for by the next one. */
 void conversation_digest(struct conversation *c)
 {
     struct error e;
@@ -315,19 +266,18 @@ void conversation_digest(struct conversation *c)
         log_line(LOG_ERROR, "digest of %s: %s", c->journal.info.id, e.text);
 }
 
-/* `begins`: a turn does, which is a use of what it is told. */
-static void read_learned(struct conversation *c, bool begins)
+void conversation_read_learned(struct conversation *c, bool begins)
 {
     struct learned_items items = {0};
+    const char *form = config_string(c->config, CONFIG_LEARNED_PROMPT);
     size_t told = 0;
-    free(c->learned);
-    c->learned = NULL;
+    mem_replace(&c->learned, NULL);
     if (!may(c, MEMORY_ACCESS_READ) || !list_active(c, &items))
         return;
-    c->learned = learned_prompt(&items, form_of(c),
-                                config_integer(c->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), &told);
+    c->learned =
+        learned_prompt(&items, strcmp(form, "catalog") == 0 ? LEARNED_CATALOG : LEARNED_FULL,
+                       config_integer(c->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), &told);
     if (begins && !c->learned_used && told > 0 && c->lasting == c->store) {
-        /* The first `told` of them. */
         struct learned_items used = {.items = {.items = items.items.items, .len = told}};
         struct error e;
         if (!learned_note_use(c->store, &used, &e))
@@ -337,19 +287,9 @@ static void read_learned(struct conversation *c, bool begins)
     learned_items_release(&items);
 }
 
-void conversation_read_learned(struct conversation *c)
-{
-    read_learned(c, false);
-}
+/* --- the tool that searches ------------------------------------------------------------------- */
 
-void conversation_use_learned(struct conversation *c)
-{
-    read_learned(c, true);
-}
-
-/* --- what it asks ----------------------------------------------------------------------------- */
-
-/* A word that is none of the names fits nothing. */
+/* The mask of a word that is no name matches no item. */
 static unsigned mask_of(const char *word, const struct shape_names *names)
 {
     for (int i = 0; word && i < names->count; i++)
@@ -373,7 +313,7 @@ static bool search_learned(void *conversation, const struct tool_learned_query *
     return learned_list(c->lasting, &f, out, e);
 }
 
-/* --- what a session may ----------------------------------------------------------------------- */
+/* --- the session's access --------------------------------------------------------------------- */
 
 static void set_access(struct conversation *c, enum memory_access access)
 {
@@ -382,12 +322,13 @@ static void set_access(struct conversation *c, enum memory_access access)
     c->tool_graph.access = access == MEMORY_ACCESS_OFF    ? GRAPH_SHUT
                            : access == MEMORY_ACCESS_READ ? GRAPH_READS
                                                           : GRAPH_WRITES;
+    const char *form = config_string(c->config, CONFIG_LEARNED_PROMPT);
     c->tool_learned = (struct tool_learned){.search = search_learned,
                                             .context = c,
-                                            .told = form_of(c) == LEARNED_FULL,
+                                            .told = strcmp(form, "catalog") != 0,
                                             .off = access == MEMORY_ACCESS_OFF};
     c->memory_sink.closed = access != MEMORY_ACCESS_WRITE;
-    conversation_read_learned(c);
+    conversation_read_learned(c, false);
 }
 
 void conversation_open_learned(struct conversation *c)
@@ -397,43 +338,34 @@ void conversation_open_learned(struct conversation *c)
     if (!c->project)
         c->project = project_of(c->root);
     c->learned_used = false;
-    forget_tool_usage(c);
+    learned_items_release(&c->tool_usage);
+    c->tool_usage_known = false;
     if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))
         log_line(LOG_ERROR, "learned memory: %s", e.text);
     set_access(c, access);
 }
 
-void conversation_close_learned(struct conversation *c)
-{
-    free(c->learned);
-    free(c->project);
-    c->learned = c->project = NULL;
-    forget_tool_usage(c);
-}
-
-/* Messages sent so far are indexed under the access that the session had so far. */
-static bool follow_session(struct conversation *c, struct error *e)
-{
-    return !c->engine->memory || !c->journal.stored || !memory_follow_is_on(c->config) ||
-           memory_sink_follow(&c->memory_sink, c->store, c->journal.info.id, e);
-}
-
 bool converse_set_memory(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_memory_params *p = params;
+    const char *id = c->journal.info.id;
     (void)result;
-    if ((!c->engine->graph && !capability_need_memory(c->engine->memory, e)) ||
-        !follow_session(c, e) || !learned_access_write(c->store, c->journal.info.id, p->access, e))
+    if (!c->engine->graph && !capability_need_memory(c->engine->memory, e))
+        return false;
+    /* Messages sent so far are indexed under the access that the session had so far. */
+    bool follows = c->engine->memory && c->journal.stored && memory_follow_is_on(c->config);
+    if ((follows && !memory_sink_follow(&c->memory_sink, c->store, id, e)) ||
+        !learned_access_write(c->store, id, p->access, e))
         return false;
     set_access(c, p->access);
     tell_session(c, false);
     return true;
 }
 
-/* --- what is typed ---------------------------------------------------------------------------- */
+/* --- directives ------------------------------------------------------------------------------- */
 
-/* Keeps what a directive says, and tells of it. A text that the session showed before is the
- * model's as much as the user's. */
+/* Keeps a directive as a learned item and emits an event about it. A text that the session showed
+ * before is not kept, because it may be the model's or a file's. */
 static bool note(struct conversation *c, const struct directive *d, int64_t seq, struct error *e)
 {
     bool at_once = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "auto") == 0;
@@ -495,24 +427,9 @@ void conversation_find_directives(const struct conversation *c, const struct eve
         directives_read(ev->text, out);
 }
 
-void conversation_report_learned(const struct conversation *c, struct report_result *out)
-{
-    struct learned_counts counts;
-    struct error e;
-    if (!c->engine->learned)
-        return;
-    if (learned_count(c->lasting, c->project, &counts, &e))
-        report_learned(out, &counts);
-    else
-        log_line(LOG_ERROR, "learned memory: %s", e.text);
-}
+/* The agent thread's part of corpora: the tools of the model. The desk does the surface's part. */
 
-/* The agent thread's part of corpora: what the model searches and adds. The surface's part is the
- * desk's. */
-
-/* --- what the user named ---------------------------------------------------------------------- */
-
-/* The names in the session's messages; looked for again when there is another one. */
+/* Finds the names in the session's messages again after another message. */
 static void know_named(struct conversation *c)
 {
     struct named_corpora *n = &c->named_corpora;
@@ -534,22 +451,16 @@ static bool any_named(void *conversation)
     return c->named_corpora.names.items.len > 0;
 }
 
-static bool is_named(struct conversation *c, const char *name)
-{
-    know_named(c);
-    for (size_t i = 0; i < c->named_corpora.names.items.len; i++)
-        if (strcmp(c->named_corpora.names.items.items[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* --- the tools -------------------------------------------------------------------------------- */
-
 static bool search_corpus(void *conversation, const struct corpus_search *what,
                           struct corpus_found *out, struct error *e)
 {
     struct conversation *c = conversation;
-    if (!what->corpus || !is_named(c, what->corpus))
+    const struct text_list *names = &c->named_corpora.names;
+    size_t i = 0;
+    know_named(c);
+    while (what->corpus && i < names->items.len && strcmp(names->items.items[i], what->corpus) != 0)
+        i++;
+    if (!what->corpus || i == names->items.len)
         return err_set(e, ERR_USAGE,
                        "\"corpus_id\": the user has not named the corpus \"%.80s\" in this "
                        "session; one is named as @corpus:NAME in a message",
@@ -563,18 +474,16 @@ static bool ingest_text(void *conversation, const struct corpus_ingest *text,
     struct conversation *c = conversation;
     if (!corpora_ingest_text(c->corpora, text, &c->wakeup, out, e))
         return false;
-    c->named_corpora.known = false; /* a name may have become one */
+    c->named_corpora.known = false; /* a name in a message may be this corpus's */
     corpora_desk_work(c->engine->corpora_desk);
     return true;
 }
-
-/* --- opening ---------------------------------------------------------------------------------- */
 
 void conversation_open_corpora(struct conversation *c)
 {
     if (!c->engine->corpora)
         return;
-    c->corpora = corpora_open(c->config, c->lasting, place_directory(c->engine->lasting));
+    c->corpora = corpora_open(c->config, c->lasting, c->engine->lasting->directory);
     c->corpora->alone = c->lasting != c->store;
     c->tool_corpora = (struct tool_corpora){.search = search_corpus,
                                             .ingest = ingest_text,
@@ -588,48 +497,23 @@ void conversation_open_corpora(struct conversation *c)
         corpora_desk_work(c->engine->corpora_desk);
 }
 
-void conversation_close_corpora(struct conversation *c)
-{
-    corpora_close(c->corpora);
-    c->corpora = NULL;
-    vec_free_each(&c->named_corpora.names.items);
-    c->named_corpora = (struct named_corpora){0};
-}
-
-/* The text before the conversation in a request, learned memory aside: files of instructions and
- * the hint about the graph. */
-
-/* A failure does not end the turn: the tools of the graph report it. */
-static void read_graph_hint(struct conversation *c)
+/* A failure to read the graph does not end the turn: the tools of the graph report it. */
+void conversation_read_prompt(struct conversation *c)
 {
     const struct tool_graph *g = &c->tool_graph;
-    struct graph_part listed = {.total = 0};
-    struct error e;
     int64_t most = config_integer(c->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS);
-    free(c->graph_hint);
-    c->graph_hint = NULL;
+    auto_free char *configuration = paths_config_dir();
+    AUTO(graph_part_release) struct graph_part listed = {.total = 0};
+    struct error e;
+    instructions_release(&c->instructions);
+    if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
+        instructions_read(configuration, c->root, &c->instructions);
+
+    mem_replace(&c->graph_hint, NULL);
     if (!c->engine->graph || !g->graph.store || g->access == GRAPH_SHUT || most == 0)
         return;
     if (graph_list(&g->graph, NULL, GRAPH_HINT_ENTITIES, &listed, &e))
         c->graph_hint = graph_hint(&listed, most);
     else
         log_line(LOG_ERROR, "the graph: %s", e.text);
-    graph_part_release(&listed);
-}
-
-void conversation_read_prompt(struct conversation *c)
-{
-    char *configuration = paths_config_dir();
-    instructions_release(&c->instructions);
-    if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
-        instructions_read(configuration, c->root, &c->instructions);
-    free(configuration);
-    read_graph_hint(c);
-}
-
-void conversation_forget_prompt(struct conversation *c)
-{
-    instructions_release(&c->instructions);
-    free(c->graph_hint);
-    c->graph_hint = NULL;
 }

@@ -30,7 +30,6 @@ void conversation_leave_directory(struct conversation *c)
     c->root_fd = -1;
 }
 
-/* Without a directory tools say that it cannot be opened. */
 void conversation_work_in(struct conversation *c, const char *directory)
 {
     const char *root = directory && *directory ? directory : c->engine->root;
@@ -76,62 +75,20 @@ bool conversation_find_directory(const char *given, char **resolved, struct erro
 
 /* --- images ----------------------------------------------------------------------------------- */
 
-static bool is_below(const char *path)
-{
-    return *path != '/' && strncasecmp(path, "http://", 7) != 0 &&
-           strncasecmp(path, "https://", 8) != 0;
-}
-
-/* NULL: it is no image. */
-static struct json *placed_image(const struct conversation *c, const struct json *given)
-{
-    const char *type = json_get_string(given, "type"), *where = json_get_string(given, "text");
-    if (!type || strcmp(type, "image") != 0 || !where || !*where)
-        return NULL;
-    struct json *image = json_new_object();
-    auto_free char *path = is_below(where) ? paths_join(c->root, where) : mem_strdup(where);
-    json_set_string(image, "type", "image");
-    json_set_string(image, "text", path);
-    json_set_string(image, "media_type", json_get_string(given, "media_type"));
-    return image;
-}
-
 /* An image that another program names is sent to the model, so it must be an image file of the
  * session or in one of the folders of folders.h. */
 static bool may_be_read(const struct conversation *c, const char *path, struct error *e)
 {
     AUTO(catalog_release) struct catalog catalog = {0};
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
-    char *files = projection_directory(&catalog, c->journal.info.id), *found = realpath(path, NULL);
-    auto_free char *kept = files ? realpath(files, NULL) : NULL;
-    bool may = found && kept && strncmp(found, kept, strlen(kept)) == 0 &&
-               found[strlen(kept)] == '/' && image_file_is(found + strlen(kept) + 1, false);
-    free(found);
-    found = may ? NULL : folders_resolve(c->config, c->root, path, SHAPE_READS, false, e);
-    may = may || found;
-    free(files);
-    free(found);
-    return may;
-}
-
-static bool place_each(const struct conversation *c, const struct json *given, struct json *out,
-                       struct error *e)
-{
-    if (json_type(given) != JSON_ARRAY)
-        return err_set(e, ERR_USAGE, "\"attachments\" is no array; give one of images");
-    for (const struct json *v = json_first(given); v; v = json_next(v)) {
-        struct json *image = placed_image(c, v);
-        if (!image)
-            return err_set(e, ERR_USAGE,
-                           "\"attachments\": %zu is no image; give its type "
-                           "\"image\", and as its text a path or URL",
-                           json_len(out));
-        json_push(out, image);
-        const char *path = json_get_string(image, "text");
-        if (c->engine->options.serves && *path == '/' && !may_be_read(c, path, e))
-            return false;
-    }
-    return true;
+    auto_free char *files = projection_directory(&catalog, c->journal.info.id);
+    auto_free char *found = realpath(path, NULL), *kept = files ? realpath(files, NULL) : NULL;
+    size_t len = kept ? strlen(kept) : 0;
+    if (found && kept && strncmp(found, kept, len) == 0 && found[len] == '/' &&
+        image_file_is(found + len + 1, false))
+        return true;
+    auto_free char *allowed = folders_resolve(c->config, c->root, path, SHAPE_READS, false, e);
+    return allowed != NULL;
 }
 
 bool conversation_place_images(const struct conversation *c, const char *given, char **out,
@@ -140,13 +97,33 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
     *out = NULL;
     if (!given)
         return true;
-    struct json *list = json_parse_foreign(given, strlen(given), e), *placed = json_new_array();
-    bool ok = list && place_each(c, list, placed, e);
-    if (ok)
-        *out = json_print(placed);
-    json_free(placed);
-    json_free(list);
-    return ok;
+    AUTO(json_free_local) struct json *list = json_parse_foreign(given, strlen(given), e);
+    AUTO(json_free_local) struct json *placed = json_new_array();
+    if (!list)
+        return false;
+    if (json_type(list) != JSON_ARRAY)
+        return err_set(e, ERR_USAGE, "\"attachments\" is no array; give one of images");
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        const char *type = json_get_string(v, "type"), *where = json_get_string(v, "text");
+        if (!type || strcmp(type, "image") != 0 || !where || !*where)
+            return err_set(e, ERR_USAGE,
+                           "\"attachments\": %zu is no image; give its type "
+                           "\"image\", and as its text a path or URL",
+                           json_len(placed));
+        bool is_url =
+            strncasecmp(where, "http://", 7) == 0 || strncasecmp(where, "https://", 8) == 0;
+        auto_free char *path =
+            *where == '/' || is_url ? mem_strdup(where) : paths_join(c->root, where);
+        if (c->engine->options.serves && *path == '/' && !may_be_read(c, path, e))
+            return false;
+        struct json *image = json_new_object();
+        json_set_string(image, "type", "image");
+        json_set_string(image, "text", path);
+        json_set_string(image, "media_type", json_get_string(v, "media_type"));
+        json_push(placed, image);
+    }
+    *out = json_print(placed);
+    return true;
 }
 
 /* The settings of a session that differ from the configuration: level of tools, compaction mode. */
@@ -171,17 +148,12 @@ static enum tools_offer level_named(const char *word)
     return TOOLS_CONFIGURED;
 }
 
-static const struct compact_mode *configured_mode(const struct conversation *c)
-{
-    return compact_mode_find(config_string(c->config, CONFIG_COMPACTION_MODE));
-}
-
 void conversation_read_settings(struct conversation *c)
 {
     char *tools = read_setting(c, tools_name), *mode = read_setting(c, mode_name);
     const struct compact_mode *kept = mode ? compact_mode_find(mode) : NULL;
     c->level = level_named(tools);
-    c->compact.mode = kept ? kept : configured_mode(c);
+    c->compact.mode = kept ? kept : conversation_find_mode(c, NULL, &(struct error){0});
     free(tools);
     free(mode);
 }
@@ -215,12 +187,9 @@ bool converse_set_compaction(struct conversation *c, const void *params, void *r
                              struct error *e)
 {
     const struct session_compaction_params *p = params;
-    const struct compact_mode *mode = p->mode ? compact_mode_find(p->mode) : configured_mode(c);
+    const struct compact_mode *mode = conversation_find_mode(c, p->mode, e);
     (void)result;
-    if (!mode)
-        return err_set(e, ERR_USAGE, "unknown compaction mode \"%.64s\"; the modes are: %s",
-                       p->mode, config_key_info(CONFIG_COMPACTION_MODE)->choices);
-    if (!conversation_is_live(c, e) ||
+    if (!mode || !conversation_is_live(c, e) ||
         !session_setting_put(c->store, c->journal.info.id, mode_name, p->mode, e))
         return false;
     c->compact.mode = mode;
@@ -246,8 +215,7 @@ bool converse_settings(struct conversation *c, const void *params, void *result,
     return true;
 }
 
-/* The part of a conversation that an engine without a front needs: what a request names is found
- * and opened for it. */
+/* In an engine that serves: finds and opens the session that a request names. */
 
 static const char *named_by(const struct conversation *c, const struct operation_request *r)
 {
@@ -288,34 +256,27 @@ bool conversation_must_open(const struct conversation *c, const struct operation
 }
 
 /* A session that is archived, or open for reading, can be written to after session/open only. */
-static bool may_resume(struct conversation *c, const struct operation_request *r, struct error *e)
-{
-    struct session_info info = {0};
-    if (r->operation == &operation_session_open)
-        return true;
-    if (c->looked_at)
-        return conversation_is_live(c, e);
-    bool archived =
-        sessions_get(c->store, named_by(c, r), &info, &(struct error){0}) && info.archived_ms > 0;
-    session_info_release(&info);
-    return !archived || err_set(e, ERR_SESSION_NOT_FOUND,
-                                "session %.40s is archived; open it to continue", named_by(c, r));
-}
-
 bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
                             struct error *e)
 {
     if (!conversation_must_open(c, r))
         return true;
+    const char *name = named_by(c, r);
+    bool opens = r->operation == &operation_session_open;
+    bool reads = conversation_wants(r) == WANTS_READING;
+    AUTO(session_info_release) struct session_info info = {0};
     struct error fault;
-    enum journal_access access =
-        conversation_wants(r) == WANTS_READING ? JOURNAL_READ : JOURNAL_RESUME;
-    if (access == JOURNAL_RESUME && !may_resume(c, r, e))
+    if (!reads && !opens && c->looked_at) {
+        if (!conversation_is_live(c, e))
+            return false;
+    } else if (!reads && !opens && sessions_get(c->store, name, &info, &fault) &&
+               info.archived_ms > 0) {
+        return err_set(e, ERR_SESSION_NOT_FOUND, "session %.40s is archived; open it to continue",
+                       name);
+    }
+    if (!conversation_open_session(c, name, reads ? JOURNAL_READ : JOURNAL_RESUME, e))
         return false;
-    if (!conversation_open_session(c, named_by(c, r), access, e))
-        return false;
-    /* A session that is opened to be read stays so, whatever else opens it to be read. */
-    if (r->operation == &operation_session_open)
+    if (opens) /* other operations leave it open for reading */
         c->looked_at = c->journal.read_only;
     if (conversation_choose(c, &fault))
         tell_provider(c);

@@ -163,8 +163,8 @@ bool conversation_must_open(const struct conversation *c, const struct operation
 bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
                             struct error *e);
 
-/* Takes the request of a turn that was deferred; NULL: there is none. */
-struct operation_request *conversation_take_waiting_turn(struct conversation *c);
+/* The place among the deferred requests of a turn or compaction; their number: there is none. */
+size_t conversation_waiting_turn(const struct conversation *c);
 
 void tell(struct conversation *c, struct notice *n);
 void tell_fault(struct conversation *c, const struct error *e); /* a failure without a request */
@@ -202,26 +202,23 @@ void conversation_project(struct conversation *c); /* derived files, after the h
 void tell_question(struct conversation *c);
 
 void conversation_know_surface(struct conversation *c);
-void conversation_forget_surface(struct conversation *c);
 
 /* conversation_compact.c */
 /* Sets the agent's members for compaction, if compaction is on. */
 void conversation_equip(struct conversation *c, struct agent *a);
-void conversation_read_compaction(struct conversation *c);
-void conversation_forget_summariser(struct conversation *c);
 /* True if automatic compaction was stopped. conversation_threshold(): the tokens that cause one. */
 bool conversation_suspended(struct conversation *c);
 int64_t conversation_threshold(const struct conversation *c);
+/* name NULL: the mode of the configuration. NULL with `e`: there is no such mode. */
+const struct compact_mode *conversation_find_mode(const struct conversation *c, const char *name,
+                                                  struct error *e);
 void tell_draft(struct conversation *c);
 
 /* conversation_memory.c */
-void conversation_open_memory(struct conversation *c); /* the store is open */
-void conversation_close_memory(struct conversation *c);
+void conversation_open_memory(struct conversation *c);  /* the store is open */
 void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_open_corpora(struct conversation *c); /* the store is open */
-void conversation_close_corpora(struct conversation *c);
 
-void conversation_note_indexed(struct conversation *c);   /* a compaction was kept */
 void conversation_note_said(struct conversation *c);      /* a turn has ended */
 int conversation_idle_wait(const struct conversation *c); /* ms until idle_at_ms; -1: no such
                                                              time */
@@ -231,19 +228,16 @@ void conversation_note_idle(struct conversation *c);      /* at idle_at_ms */
 void conversation_look_back(struct conversation *c);
 
 void conversation_open_learned(struct conversation *c); /* another session is open */
-void conversation_close_learned(struct conversation *c);
 /* Reads the files of instructions and what the graph has for the prompt. */
 void conversation_read_prompt(struct conversation *c);
-void conversation_forget_prompt(struct conversation *c);
 
-/* Reads what the model is told of learned memory; the second also counts it as used by a turn. */
-void conversation_read_learned(struct conversation *c);
-void conversation_use_learned(struct conversation *c);
+/* Reads what the model is told of learned memory. `begins`: also counts it as used by the turn that
+ * begins. */
+void conversation_read_learned(struct conversation *c, bool begins);
 /* Finds lasting instructions in a typed message; keeps them after the message was kept. */
 void conversation_find_directives(const struct conversation *c, const struct event *ev,
                                   struct directives *out);
 void conversation_learn(struct conversation *c, const struct directives *found);
 void conversation_digest(struct conversation *c); /* a turn has ended */
-void conversation_report_learned(const struct conversation *c, struct report_result *out);
 
 #endif

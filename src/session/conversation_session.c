@@ -9,17 +9,15 @@
 #include "session/conversation_private.h"
 #include "session/projection.h"
 
-/* The session remembers what it talks to, but not a provider that nobody chose: when there is a
- * better one next time, it is to be taken. */
+/* The session remembers its provider and model. A provider that was only the last resort is not
+ * remembered, because next time another one may be configured. */
 void conversation_note_backend(struct conversation *c)
 {
     struct session_info *info = &c->journal.info;
     const struct choice *choice = &c->backend.choice;
     bool chosen = choice->reason != CHOICE_FALLBACK;
-    free(info->provider);
-    free(info->model);
-    info->provider = chosen ? mem_strdup(choice->provider->name) : NULL;
-    info->model = mem_strdup(choice->model);
+    mem_replace(&info->provider, chosen ? mem_strdup(choice->provider->name) : NULL);
+    mem_replace(&info->model, mem_strdup(choice->model));
 }
 
 /* Chooses the provider and model of the command line, else those that the session used, else by the
@@ -31,11 +29,8 @@ bool conversation_choose(struct conversation *c, struct error *e)
     const struct engine_options *o = &c->engine->options;
     bool asked = !o->serves && (o->provider || o->model);
     bool remembered = !asked && info->provider && *info->provider;
-    if (remembered && backend_choose(&c->backend, info->provider, info->model, e)) {
-        conversation_note_backend(c);
-        return true;
-    }
-    if (!backend_choose(&c->backend, o->provider, o->model, e))
+    if (!(remembered && backend_choose(&c->backend, info->provider, info->model, e)) &&
+        !backend_choose(&c->backend, o->provider, o->model, e))
         return false;
     conversation_note_backend(c);
     return true;
@@ -66,7 +61,7 @@ static void forget_session(struct conversation *c)
     c->level = TOOLS_CONFIGURED;
 }
 
-/* In the directory, or the engine's. */
+/* `directory` NULL: the engine's. */
 static void conversation_begin_session(struct conversation *c, const char *directory)
 {
     forget_session(c);
@@ -87,31 +82,8 @@ static bool is_unsent(const struct session_info *info)
     return info->last_seq == 0 && info->draft && *info->draft;
 }
 
-/* Options of the start count as for a session that is begun, and so does what it will talk to. The
- * labels are in order: both lists were checked. */
-static void begin_unsent(struct conversation *c)
-{
-    struct session_info *info = &c->journal.info;
-    struct error e;
-    char *labels;
-    forget_session(c);
-    if (c->engine->options.system) {
-        free(info->system);
-        info->system = mem_strdup(c->engine->options.system);
-    }
-    if (c->labels && session_labels_change(info->labels, c->labels, &labels, &e)) {
-        free(info->labels);
-        info->labels = labels;
-    }
-    free(info->provider);
-    free(info->model);
-    info->provider = info->model = NULL;
-    conversation_open_learned(c);
-    conversation_read_prompt(c);
-    tell_session(c, true);
-}
-
-/* False: it is the one to go on with. One that another process has open is that process's. */
+/* False: this is the session to go on with. A session that another process has open is passed by.
+ */
 static bool passes_by(void *conversation, const char *id)
 {
     struct conversation *c = conversation;
@@ -124,35 +96,36 @@ static bool passes_by(void *conversation, const char *id)
     return !is_unsent(&c->journal.info);
 }
 
-/* A store that cannot be read has nothing to offer; what is begun instead will say why. */
+/* Opens the newest session of this directory that has a draft and no messages, as a session that
+ * begins: with the options of the start, and without the provider that it had. False: there is
+ * none, or the store cannot be read; opening a new session reports that. */
 static bool offer_unsent(struct conversation *c)
 {
+    struct session_info *info = &c->journal.info;
+    const struct engine_options *o = &c->engine->options;
     struct error e;
-    if (!c->engine->options.offer_draft || c->engine->options.resume ||
-        !sessions_each_unsent(c->store, c->engine->root, passes_by, c, &e) ||
-        !is_unsent(&c->journal.info))
+    char *labels;
+    if (!o->offer_draft || o->resume ||
+        !sessions_each_unsent(c->store, c->engine->root, passes_by, c, &e) || !is_unsent(info))
         return false;
-    begin_unsent(c);
+    forget_session(c);
+    if (o->system)
+        mem_replace(&info->system, mem_strdup(o->system));
+    if (c->labels && session_labels_change(info->labels, c->labels, &labels, &e))
+        mem_replace(&info->labels, labels);
+    mem_replace(&info->provider, NULL);
+    mem_replace(&info->model, NULL);
+    conversation_open_learned(c);
+    conversation_read_prompt(c);
+    tell_session(c, true);
     return true;
-}
-
-/* A session without a snapshot (a fork, an import) shows its end first, and what it carries then.
- */
-static void count_history(struct conversation *c)
-{
-    struct error e;
-    if (c->journal.counted)
-        return;
-    if (conversation_need_history(c, &e))
-        tell_session(c, false);
-    else
-        log_line(LOG_ERROR, "history of %s: %s", c->journal.info.id, e.text);
 }
 
 bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e)
 {
     struct event_list tail = {0};
+    struct error fault;
     bool more, serves = c->engine->options.serves; /* other programs read pages if they want them */
     if (!journal_open(&c->journal, reference, access, serves ? NULL : &tail, &more, e)) {
         event_list_release(&tail);
@@ -167,7 +140,12 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     tell_session(c, true);
     if (!serves)
         tell_page(c, &tail, more);
-    count_history(c);
+    /* A session without a snapshot (a fork, an import) shows its last messages first, and then the
+     * size of its history. */
+    if (!c->journal.counted && conversation_need_history(c, &fault))
+        tell_session(c, false);
+    else if (!c->journal.counted)
+        log_line(LOG_ERROR, "history of %s: %s", c->journal.info.id, fault.text);
     if (access == JOURNAL_RESUME) /* a killed turn sent no notice of its end */
         conversation_project(c);
     return true;
@@ -183,79 +161,48 @@ static bool conversation_talk_on(struct conversation *c, struct error *e)
     return true;
 }
 
-/* A conversation that was taken for what then could not be opened gives way to the one that was in
- * front, or opens its session again. */
-static void go_back(struct conversation *c)
+/* Returns false. A conversation that could not open its session gives way to the one that was in
+ * front before, or opens the session of that one again. */
+static bool went_back(struct conversation *c)
 {
     struct error e;
     char before[UUID_LEN + 1];
     memcpy(before, c->seat.before, sizeof before);
-    if (*c->journal.info.id || engine_hand_over(&c->seat, before, NULL))
-        return;
-    if (!*before || !conversation_open_session(c, before, JOURNAL_RESUME, &e))
-        conversation_begin_session(c, NULL);
-}
-
-static bool went_back(struct conversation *c)
-{
     if (c->engine->options.serves)
         journal_close(&c->journal);
-    else
-        go_back(c);
+    else if (!*c->journal.info.id && !engine_hand_over(&c->seat, before, NULL) &&
+             (!*before || !conversation_open_session(c, before, JOURNAL_RESUME, &e)))
+        conversation_begin_session(c, NULL);
     return false;
-}
-
-static void tell_what_is_open(const struct conversation *c, struct session_info *out)
-{
-    session_info_release(out);
-    *out = session_info_clone(&c->journal.info);
-}
-
-static void take_text(char **kept, const char *text)
-{
-    free(*kept);
-    *kept = mem_strdup(text);
-}
-
-/* Begins a session with the labels and the system prompt of the parameters. */
-static bool begin_as(struct conversation *c, const struct session_create_params *p,
-                     const char *directory, struct error *e)
-{
-    char *labels = NULL;
-    if (p->labels && !session_labels_change(c->labels, p->labels, &labels, e))
-        return false;
-    conversation_begin_session(c, directory);
-    if (p->labels)
-        take_text(&c->journal.info.labels, labels);
-    if (p->system)
-        take_text(&c->journal.info.system, p->system);
-    free(labels);
-    if (p->labels || p->system)
-        tell_session(c, false);
-    return true;
 }
 
 bool converse_create(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_create_params *p = params;
-    char *directory;
-    bool ok =
-        conversation_find_directory(p->directory, &directory, e) &&
-        ((!p->provider && !p->model) || backend_choose(&c->backend, p->provider, p->model, e)) &&
-        begin_as(c, p, directory, e);
-    free(directory);
-    if (!ok)
+    struct session_info *out = result, *info = &c->journal.info;
+    auto_free char *directory = NULL;
+    char *labels = NULL;
+    if (!conversation_find_directory(p->directory, &directory, e) ||
+        ((p->provider || p->model) && !backend_choose(&c->backend, p->provider, p->model, e)) ||
+        (p->labels && !session_labels_change(c->labels, p->labels, &labels, e)))
         return went_back(c);
+    conversation_begin_session(c, directory);
+    if (p->labels)
+        mem_replace(&info->labels, labels);
+    if (p->system)
+        mem_replace(&info->system, mem_strdup(p->system));
+    if (p->labels || p->system)
+        tell_session(c, false);
     if (!conversation_talk_on(c, e))
         return false;
     if ((c->journal.lasting && !journal_write_row(&c->journal, e)) ||
         (p->tools != TOOLS_CONFIGURED && !conversation_set_tools(c, p->tools, e)))
         return went_back(c);
-    tell_what_is_open(c, result);
+    session_info_release(out);
+    *out = session_info_clone(info);
     return true;
 }
 
-/* The session of another conversation of this process is shown as it stands there. */
 bool conversation_hands_over(struct conversation *c, struct operation_request *r)
 {
     char id[UUID_LEN + 1];
@@ -267,10 +214,10 @@ bool conversation_hands_over(struct conversation *c, struct operation_request *r
     return engine_hand_over(&c->seat, id, r);
 }
 
-/* The session works there from now on. */
+/* Changes the working directory of the session. */
 static bool move_to(struct conversation *c, const char *given, struct error *e)
 {
-    char *directory;
+    auto_free char *directory = NULL;
     if (!conversation_find_directory(given, &directory, e))
         return false;
     bool other = directory && strcmp(directory, c->root) != 0;
@@ -278,18 +225,18 @@ static bool move_to(struct conversation *c, const char *given, struct error *e)
               err_set(e, ERR_SESSION_BUSY,
                       "a turn is running in another directory; wait for its end or interrupt it");
     if (ok && other) {
-        take_text(&c->journal.info.directory, directory);
+        mem_replace(&c->journal.info.directory, mem_strdup(directory));
         conversation_work_in(c, directory);
         conversation_open_learned(c);
         ok = journal_save_info(&c->journal, e);
     }
-    free(directory);
     return ok;
 }
 
 bool converse_open(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_open_params *p = params;
+    struct session_info *out = result;
     bool is_open =
         c->engine->options.serves || c->doing != IDLE; /* it was opened for the request */
     if (is_open && !move_to(c, p->directory, e))
@@ -303,23 +250,13 @@ bool converse_open(struct conversation *c, const void *params, void *result, str
         return went_back(c);
     else if (!choose_and_tell(c, e) || !move_to(c, p->directory, e))
         return false;
-    tell_what_is_open(c, result);
+    session_info_release(out);
+    *out = session_info_clone(&c->journal.info);
     return true;
 }
 
-static bool check_labels(struct conversation *c, struct error *e)
-{
-    char *labels;
-    if (!c->labels)
-        return true;
-    bool ok = session_labels_change(NULL, c->labels, &labels, e);
-    free(c->labels);
-    c->labels = ok ? labels : NULL;
-    return ok;
-}
-
-/* The newest session of the project that the engine was started in. A directory below its top may
- * be a project of its own. */
+/* The newest session of the project that the engine was started in. A directory below the project's
+ * top may be another project. */
 static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct error *e)
 {
     AUTO(session_list_release) struct session_list list = {0};
@@ -343,52 +280,37 @@ static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct erro
     return ok;
 }
 
-static bool open_resumed(struct conversation *c, struct error *e)
+void conversation_begin(struct conversation *c)
 {
     const struct engine_options *o = &c->engine->options;
-    const char *reference = o->resume;
-    char id[UUID_LEN + 1];
-    if (strcmp(reference, RESUME_HERE) == 0) {
-        if (!find_here(c, id, e))
-            return false;
-        reference = id;
-    }
-    return conversation_open_session(c, reference, o->read_only ? JOURNAL_READ : JOURNAL_RESUME, e);
-}
-
-static void open_first(struct conversation *c)
-{
+    const char *resume = o->resume;
+    char here[UUID_LEN + 1];
     struct error e = {0};
-    const struct engine_options *o = &c->engine->options;
-    bool resumed = o->resume && open_resumed(c, &e);
-    if (o->resume && !resumed)
+    char *labels = NULL;
+    bool valid = !c->labels || session_labels_change(NULL, c->labels, &labels, &e);
+    mem_replace(&c->labels, labels);
+    valid = valid && approval_policy_read(&c->policy, c->config, &c->tools, o->allow, &e);
+    if (!c->is_first)
+        return;
+    if (!valid)
         tell_fault(c, &e);
-    if (!resumed) {
-        if (!offer_unsent(c))
-            conversation_begin_session(c, NULL);
-    } else if (o->system) {
-        free(c->journal.info.system);
-        c->journal.info.system = mem_strdup(o->system);
-    }
+
+    bool found = resume && (strcmp(resume, RESUME_HERE) != 0 || find_here(c, here, &e));
+    if (found && strcmp(resume, RESUME_HERE) == 0)
+        resume = here;
+    bool resumed = found && conversation_open_session(
+                                c, resume, o->read_only ? JOURNAL_READ : JOURNAL_RESUME, &e);
+    if (resume && !resumed)
+        tell_fault(c, &e);
+    if (resumed && o->system)
+        mem_replace(&c->journal.info.system, mem_strdup(o->system));
+    else if (!resumed && !offer_unsent(c))
+        conversation_begin_session(c, NULL);
     if (!choose_and_tell(c, &e))
         tell_fault(c, &e);
 }
 
-void conversation_begin(struct conversation *c)
-{
-    struct error e = {0};
-    const struct engine_options *o = &c->engine->options;
-    bool valid =
-        check_labels(c, &e) && approval_policy_read(&c->policy, c->config, &c->tools, o->allow, &e);
-    if (!valid && c->is_first)
-        tell_fault(c, &e);
-    if (c->is_first)
-        open_first(c);
-}
-
-/* Changing what is kept of sessions, the open one or another, and leaving them. */
-
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- changing the open session or another ----------------------------------------------------- */
 
 static void borrow_catalog(struct conversation *c, struct catalog *catalog)
 {
@@ -398,43 +320,23 @@ static void borrow_catalog(struct conversation *c, struct catalog *catalog)
 
 bool conversation_means_current(struct conversation *c, const char *reference)
 {
-    struct catalog catalog;
-    struct session_info info = {0};
+    AUTO(catalog_release) struct catalog catalog = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     struct error e;
     if (!reference || !*reference || strcmp(reference, c->journal.info.id) == 0)
         return true;
     borrow_catalog(c, &catalog);
-    bool same = c->journal.stored && catalog_find(&catalog, reference, &info, &e) &&
-                strcmp(info.id, c->journal.info.id) == 0;
-    session_info_release(&info);
-    catalog_release(&catalog);
-    return same;
+    return c->journal.stored && catalog_find(&catalog, reference, &info, &e) &&
+           strcmp(info.id, c->journal.info.id) == 0;
 }
 
-static void name_changed(const struct conversation *c, struct session_changed *out)
-{
-    memcpy(out->id, c->journal.info.id, sizeof out->id);
-}
-
-/* The open session's row is written from memory; a change of it is one there. */
+/* Writes the row of the open session, after a change of its data in memory. */
 static bool save_current(struct conversation *c, struct session_changed *out, struct error *e)
 {
     bool saved = journal_save_info(&c->journal, e);
-    name_changed(c, out);
+    memcpy(out->id, c->journal.info.id, sizeof out->id);
     tell_session(c, false);
     return saved;
-}
-
-/* Reads the row of a session that is open for reading after a change in the store. */
-static void read_again(struct conversation *c)
-{
-    struct session_info now;
-    struct error e;
-    if (!sessions_get(c->store, c->journal.info.id, &now, &e))
-        return;
-    session_info_release(&c->journal.info);
-    c->journal.info = now;
-    tell_session(c, false);
 }
 
 static bool conversation_run_row(struct conversation *c, const struct operation *o,
@@ -464,57 +366,49 @@ bool converse_fork(struct conversation *c, const void *params, void *result, str
     return choose_and_tell(c, e);
 }
 
-/* Changes a session that is not open, or not written to. */
+/* Changes a session that is not open, or open for reading; the row of that one is read again. */
 static bool change_kept(struct conversation *c, const struct operation *o, const void *params,
                         struct session_changed *out, struct error *e)
 {
+    struct session_info *info = &c->journal.info, now;
+    struct error fault;
     bool ok = conversation_run_row(c, o, params, out, e);
-    if (ok && c->journal.read_only && strcmp(out->id, c->journal.info.id) == 0)
-        read_again(c);
+    if (ok && c->journal.read_only && strcmp(out->id, info->id) == 0 &&
+        sessions_get(c->store, info->id, &now, &fault)) {
+        session_info_release(info);
+        *info = now;
+        tell_session(c, false);
+    }
     return ok;
 }
 
-/* The open one has no other name where it is not kept. */
+/* The session that a request means: the open one without a reference. */
 static const char *name_of(const struct conversation *c, const char *reference)
 {
     return reference && *reference ? reference : c->journal.info.id;
-}
-
-static bool writes_current(struct conversation *c, const char *reference)
-{
-    return !c->journal.read_only && conversation_means_current(c, reference);
-}
-
-/* The catalog knows the first message. */
-static void name_as_at_first(struct conversation *c)
-{
-    struct catalog catalog;
-    struct session_info named;
-    struct error e;
-    struct session_info *info = &c->journal.info;
-    borrow_catalog(c, &catalog);
-    if (c->journal.stored && catalog_rename(&catalog, info->id, "", NULL, &e) &&
-        catalog_find(&catalog, info->id, &named, &e)) {
-        free(info->title);
-        info->title = mem_strdup(named.title);
-        session_info_release(&named);
-    }
-    catalog_release(&catalog);
 }
 
 bool converse_rename(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_rename_params p = *(const struct session_rename_params *)params;
     struct session_info *info = &c->journal.info;
-    if (!writes_current(c, p.session)) {
+    if (c->journal.read_only || !conversation_means_current(c, p.session)) {
         p.session = name_of(c, p.session);
         return change_kept(c, &operation_session_rename, &p, result, e);
     }
-    free(info->title);
-    info->title = session_title_from(p.title ? p.title : "");
+    mem_replace(&info->title, session_title_from(p.title ? p.title : ""));
     info->title_set = *info->title != '\0';
-    if (!info->title_set)
-        name_as_at_first(c);
+    if (!info->title_set && c->journal.stored) { /* the catalog makes it of the first message */
+        AUTO(catalog_release) struct catalog catalog = {0};
+        struct session_info named;
+        struct error fault;
+        borrow_catalog(c, &catalog);
+        if (catalog_rename(&catalog, info->id, "", NULL, &fault) &&
+            catalog_find(&catalog, info->id, &named, &fault)) {
+            mem_replace(&info->title, mem_strdup(named.title));
+            session_info_release(&named);
+        }
+    }
     return save_current(c, result, e);
 }
 
@@ -523,14 +417,13 @@ bool converse_label(struct conversation *c, const void *params, void *result, st
     struct session_label_params p = *(const struct session_label_params *)params;
     struct session_info *info = &c->journal.info;
     char *labels;
-    if (!writes_current(c, p.session)) {
+    if (c->journal.read_only || !conversation_means_current(c, p.session)) {
         p.session = name_of(c, p.session);
         return change_kept(c, &operation_session_label, &p, result, e);
     }
     if (!session_labels_change(info->labels, p.changes ? p.changes : "", &labels, e))
         return false;
-    free(info->labels);
-    info->labels = labels;
+    mem_replace(&info->labels, labels);
     return save_current(c, result, e);
 }
 
@@ -553,8 +446,7 @@ bool converse_set_system(struct conversation *c, const void *params, void *resul
 {
     const struct session_text_params *p = params;
     (void)result;
-    free(c->journal.info.system);
-    c->journal.info.system = p->text && *p->text ? mem_strdup(p->text) : NULL;
+    mem_replace(&c->journal.info.system, p->text && *p->text ? mem_strdup(p->text) : NULL);
     bool saved = journal_save_info(&c->journal, e);
     tell_session(c, false);
     return saved;
@@ -574,36 +466,27 @@ bool converse_set_draft(struct conversation *c, const void *params, void *result
 {
     const struct session_text_params *p = params;
     (void)result;
-    free(c->newer_draft);
-    c->newer_draft = mem_strdup(p->text);
+    mem_replace(&c->newer_draft, mem_strdup(p->text));
     return journal_save_draft(&c->journal, p->text, e);
 }
 
 /* --- leaving ---------------------------------------------------------------------------------- */
 
-/* Failing to take its files away comes after the row went: what is then left must not be written
- * again. */
-static bool is_gone(struct conversation *c)
-{
-    struct session_info info;
-    struct error e = {0};
-    bool there = sessions_get(c->store, c->journal.info.id, &info, &e);
-    session_info_release(&info);
-    return !there && e.code == ERR_SESSION_NOT_FOUND;
-}
-
-/* The open session goes. One that has no row leaves nothing. */
+/* Archives or deletes a session. The open one is gone also if its row was deleted and then removing
+ * its files failed: it must not be written again. A session without a row leaves nothing. */
 static bool put_away(struct conversation *c, const struct operation *o, const void *params,
                      struct session_changed *out, struct error *e)
 {
     struct session_params p = *(const struct session_params *)params;
-    bool current = conversation_means_current(c, p.session);
-    p.session = current ? c->journal.info.id : p.session;
-    if (!current)
+    AUTO(session_info_release) struct session_info info = {0};
+    struct error fault = {0};
+    if (!conversation_means_current(c, p.session))
         return change_kept(c, o, &p, out, e);
+    p.session = c->journal.info.id;
     bool ok = !c->journal.stored || conversation_run_row(c, o, &p, out, e);
-    name_changed(c, out);
-    c->gone = ok || is_gone(c);
+    memcpy(out->id, c->journal.info.id, sizeof out->id);
+    c->gone = ok || (!sessions_get(c->store, c->journal.info.id, &info, &fault) &&
+                     fault.code == ERR_SESSION_NOT_FOUND);
     return ok;
 }
 
@@ -645,23 +528,18 @@ bool converse_delete(struct conversation *c, const void *params, void *result, s
     return ok;
 }
 
-/* A session that was begun and not used. */
-static bool is_untouched(const struct conversation *c)
-{
-    const struct session_info *info = &c->journal.info;
-    return c->begun && info->last_seq == 0 && !info->draft && !info->title_set && !info->labels &&
-           !info->system;
-}
-
 bool converse_close(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_close_params *p = params;
+    const struct session_info *info = &c->journal.info;
     struct session_changed gone;
     (void)result;
-    if (!*c->journal.info.id || !conversation_means_current(c, p->session))
+    if (!*info->id || !conversation_means_current(c, p->session))
         return true;
     c->gone = true;
-    const struct session_params own = {.session = c->journal.info.id};
-    return !p->discard_unused || !is_untouched(c) || !c->journal.stored ||
+    bool unused = c->begun && info->last_seq == 0 && !info->draft && !info->title_set &&
+                  !info->labels && !info->system;
+    const struct session_params own = {.session = info->id};
+    return !p->discard_unused || !unused || !c->journal.stored ||
            conversation_run_row(c, &operation_session_delete, &own, &gone, e);
 }

@@ -52,20 +52,17 @@ static struct budget_use conversation_spent(const struct conversation *c)
     return use;
 }
 
-static const char *system_prompt(const struct conversation *c)
-{
-    const char *configured = config_string(c->config, CONFIG_CHAT_SYSTEM);
-    if (c->journal.info.system)
-        return c->journal.info.system;
-    return *configured ? configured : embedded_text("prompts/system.md");
-}
-
 /* The contents of a request, without the provider. */
 static struct agent contents(struct conversation *c)
 {
+    const char *system = c->journal.info.system;
+    if (!system)
+        system = config_string(c->config, CONFIG_CHAT_SYSTEM);
+    if (!c->journal.info.system && !*system)
+        system = embedded_text("prompts/system.md");
     return (struct agent){
         .config = c->config,
-        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->root),
+        .system = mem_printf("%s\nWorking directory: %s\n", system, c->root),
         .instructions = &c->instructions,
         .learned = c->learned,
         .graph_hint = c->graph_hint,
@@ -83,32 +80,24 @@ void conversation_agent_release(struct agent *a)
     free((char *)a->summary_label);
 }
 
-static struct request_size conversation_request(struct conversation *c)
-{
-    const struct journal *j = &c->journal;
-    struct agent agent = contents(c);
-    int64_t overhead = prompt_overhead(&agent);
-    conversation_agent_release(&agent);
-    if (j->loaded)
-        return request_size(&j->history.measure, j->history.estimate, overhead,
-                            j->history.last_input);
-    return request_size(&j->measure, j->estimate, overhead, j->last_input);
-}
-
 static struct meters current_meters(struct conversation *c)
 {
     const struct journal *j = &c->journal;
-    struct meters m = {.request = conversation_request(c),
-                       .window = c->backend.facts.window,
-                       .threshold = conversation_threshold(c),
-                       .compactions =
-                           j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
-                       .suspended = conversation_suspended(c),
-                       .memory = c->engine->memory,
-                       .access = c->access,
-                       .total = j->info.usage,
-                       .cost = j->info.cost,
-                       .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
+    const struct history *h = &j->history;
+    AUTO(conversation_agent_release) struct agent agent = contents(c);
+    int64_t overhead = prompt_overhead(&agent);
+    struct meters m = {
+        .request = j->loaded ? request_size(&h->measure, h->estimate, overhead, h->last_input)
+                             : request_size(&j->measure, j->estimate, overhead, j->last_input),
+        .window = c->backend.facts.window,
+        .threshold = conversation_threshold(c),
+        .compactions = j->loaded ? (int)h->compaction.in_force.len : j->compactions,
+        .suspended = conversation_suspended(c),
+        .memory = c->engine->memory,
+        .access = c->access,
+        .total = j->info.usage,
+        .cost = j->info.cost,
+        .cost_partial = (j->loaded ? h->unpriced : j->unpriced) > 0};
     struct budget_use use = conversation_spent(c);
     enum budget_kind kind;
     if (budget_nearest(&c->budget, &use, &kind)) {
@@ -188,24 +177,13 @@ void tell_all(struct conversation *c)
 
 /* --- turns --- */
 
-/* The message on its way is not the one that has been written since. */
-static void keep_newer_draft(struct conversation *c)
-{
-    struct error e = {0};
-    if (c->newer_draft && !journal_save_draft(&c->journal, c->newer_draft, &e))
-        tell_fault(c, &e);
-}
+#define INTERRUPTED_BEFORE "interrupted before anything was sent; send it again"
 
-static void take_text(struct turn_result *turn, const char *text)
-{
-    free(turn->text);
-    turn->text = mem_strdup(text);
-}
-
-/* The status shows what these change before the turn has ended. */
+/* Keeps an event of the turn, and tells surfaces what they show before the turn has ended. */
 static bool emit(void *context, struct event *ev, struct error *e)
 {
     struct conversation *c = context;
+    struct error fault = {0};
     bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_TURN_STARTED;
     if (ev->type == EVENT_CALL_COMPLETED)
         c->last_cached = ev->usage.cached;
@@ -218,13 +196,13 @@ static bool emit(void *context, struct event *ev, struct error *e)
             c->turn->tool_calls++;
             break;
         case EVENT_TEXT_COMPLETE:
-            take_text(c->turn, ev->text);
+            mem_replace(&c->turn->text, mem_strdup(ev->text));
             break;
         case EVENT_CALL_COMPLETED:
             usage_add(&c->turn->usage, &ev->usage);
             break;
         case EVENT_TURN_COMPLETED:
-            take_text(c->turn, ev->text);
+            mem_replace(&c->turn->text, mem_strdup(ev->text));
             c->turn->usage = ev->usage;
             c->turn->stop_reason = ev->stop_reason;
             break;
@@ -248,8 +226,9 @@ static bool emit(void *context, struct event *ev, struct error *e)
     c->failure_told = c->failure_told || failed;
     if (failed)
         tell_session(c, false);
-    if (begins)
-        keep_newer_draft(c);
+    /* The turn deletes the draft that was its message, not one that was written since. */
+    if (begins && c->newer_draft && !journal_save_draft(&c->journal, c->newer_draft, &fault))
+        tell_fault(c, &fault);
     return true;
 }
 
@@ -267,7 +246,7 @@ void tell_question(struct conversation *c)
     tell(c, n);
 }
 
-/* Until it is answered, the turn is interrupted or the program ends. */
+/* Waits until the question is answered, the turn is interrupted or the program ends. */
 static enum approval_verdict ask(void *context, const struct tool_call *call, const char *id,
                                  const char *args, const char *preview)
 {
@@ -356,50 +335,35 @@ bool conversation_need_history(struct conversation *c, struct error *e)
     return (j->loaded && !j->rows.source.failed) || journal_load(&c->journal, e);
 }
 
-/* Key, model, window and history: what a turn stands on. */
-static bool prepare(struct conversation *c, struct error *e)
+static bool start(struct conversation *c, const char *input, const char *attachments,
+                  int64_t retries, struct turn_result *out, struct error *e)
 {
-    return conversation_is_live(c, e) && conversation_need_history(c, e) &&
-           conversation_need_backend(c, e) && backend_prepare(&c->backend, e) &&
-           /* it may have asked the server for its window */
-           (conversation_go_on(c) ||
-            err_set(e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again"));
-}
-
-static bool run_prepared(struct conversation *c, const char *input, const char *attachments,
-                         int64_t retries, struct error *e)
-{
+    mem_replace(&c->newer_draft, NULL);
+    if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
+        !conversation_need_backend(c, e) || !backend_prepare(&c->backend, e))
+        return false;
+    if (!conversation_go_on(c)) /* backend_prepare() may have asked the server for the window */
+        return err_set(e, ERR_INTERRUPTED, INTERRUPTED_BEFORE);
+    conversation_read_prompt(c);
+    conversation_read_learned(c, true);
+    out->usage = USAGE_UNKNOWN;
+    c->turn = out;
     c->prepared = true;
     conversation_note_backend(c);
     tell_provider(c);
     session_tally_name(&c->journal.info, input);
     tell_session(c, false);
+
     struct agent agent = conversation_agent(c);
-    bool ok = agent_take_turn(&agent, input, attachments, retries, e);
+    bool kept = agent_take_turn(&agent, input, attachments, retries, e);
     c->backend.facts.window = agent.window;
     conversation_agent_release(&agent);
-    bool kept = ok;
     if (kept) {
         conversation_project(c);
         conversation_digest(c);
-    } else { /* what could not be kept is not to be built upon */
+    } else { /* the history in memory may have events that were not kept */
         c->journal.loaded = journal_load(&c->journal, &(struct error){0});
     }
-    return kept;
-}
-
-static bool start(struct conversation *c, const char *input, const char *attachments,
-                  int64_t retries, struct turn_result *out, struct error *e)
-{
-    free(c->newer_draft);
-    c->newer_draft = NULL;
-    if (!prepare(c, e))
-        return false;
-    conversation_read_prompt(c);
-    conversation_use_learned(c);
-    out->usage = USAGE_UNKNOWN;
-    c->turn = out;
-    bool kept = run_prepared(c, input, attachments, retries, e);
     c->turn = NULL;
     /* Free memory while the user reads: pages of the database come back from the system's cache. */
     store_give_back_memory(c->store);
@@ -418,9 +382,9 @@ bool converse_start_turn(struct conversation *c, const void *params, void *resul
            start(c, p->text ? p->text : "", images, 0, result, e);
 }
 
-/* The same words come from where they came. */
-static bool find_retry(struct conversation *c, const struct turn_retry_params *p, struct error *e)
+bool converse_retry(struct conversation *c, const void *params, void *result, struct error *e)
 {
+    const struct turn_retry_params *p = params;
     const struct history *h = &c->journal.history;
     struct said said;
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e))
@@ -429,30 +393,23 @@ static bool find_retry(struct conversation *c, const struct turn_retry_params *p
         return err_set(e, ERR_USAGE, "nothing to retry; send a message first");
     if (!event_log_said(c->store, c->journal.info.id, h->last_turn_seq, &said, e))
         return false;
-    c->origin = p->text ? p->origin : said.origin;
+    c->origin = p->text ? p->origin : said.origin; /* the same words have the same origin */
     free(said.text);
-    return true;
-}
-
-bool converse_retry(struct conversation *c, const void *params, void *result, struct error *e)
-{
-    const struct turn_retry_params *p = params;
-    if (!find_retry(c, p, e))
-        return false;
-    auto_free char *text = mem_strdup(p->text ? p->text : c->journal.history.last_text);
-    auto_free char *attachments = mem_strdup(c->journal.history.last_attachments);
-    return start(c, text, attachments, c->journal.history.last_turn_seq, result, e);
+    auto_free char *text = mem_strdup(p->text ? p->text : h->last_text);
+    auto_free char *attachments = mem_strdup(h->last_attachments);
+    return start(c, text, attachments, h->last_turn_seq, result, e);
 }
 
 bool converse_interrupt(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct error interrupted;
-    struct operation_request *waiting = conversation_take_waiting_turn(c);
+    size_t waiting = conversation_waiting_turn(c);
     (void)params, (void)result;
-    if (waiting) {
-        err_set(&interrupted, ERR_INTERRUPTED,
-                "interrupted before anything was sent; send it again");
-        conversation_refuse(c, waiting, &interrupted);
+    if (waiting < c->seat.deferred.len) {
+        struct operation_request *r = c->seat.deferred.items[waiting];
+        vec_remove(&c->seat.deferred, waiting, 1);
+        err_set(&interrupted, ERR_INTERRUPTED, INTERRUPTED_BEFORE);
+        conversation_refuse(c, r, &interrupted);
     }
     if (c->doing == IDLE)
         return err_set(e, ERR_SESSION_NOT_RUNNING,
@@ -461,12 +418,12 @@ bool converse_interrupt(struct conversation *c, const void *params, void *result
     return true;
 }
 
-/* --- what the surface does for tools: it reads and writes files that it has open, and runs
- * commands. Tools run one after another, so that one request to the surface waits at a time --- */
+/* --- tasks of the surface for tools: it reads and writes files that it has open, and runs
+ * commands. Tools run one after another, so one task waits at a time --- */
 
 enum {
-    TEXT_MS = 5000, /* a surface that says nothing keeps a tool that reads this long */
-    END_MS = 3000,  /* … and one that was told that a command is to end */
+    TEXT_MS = 5000, /* the longest wait for a text */
+    END_MS = 3000,  /* … and for the output of a command that was told to end */
     REASON_BYTES = 500
 };
 
@@ -485,7 +442,7 @@ static struct notice *want(struct conversation *c, enum notice_type type)
     return n;
 }
 
-/* Nobody waits for it any more, but for what is left to say. */
+/* The task is over; a command still sends the output so far. */
 static void tell_enough(struct conversation *c)
 {
     struct notice *n = notice_new(NOTICE_ENOUGH);
@@ -493,8 +450,8 @@ static void tell_enough(struct conversation *c)
     tell(c, n);
 }
 
-/* True if the surface answered before `until_ms`. A stop also ends the wait, unless it was `told`.
- */
+/* True if the surface answered before `until_ms`. An interruption also ends the wait, unless the
+ * surface was `told` that the task is over. */
 static bool await_answer(struct conversation *c, int64_t until_ms, bool told)
 {
     while (c->wanted.waits && (told || conversation_go_on(c))) {
@@ -510,7 +467,7 @@ static bool await_answer(struct conversation *c, int64_t until_ms, bool told)
     return c->wanted.answered;
 }
 
-/* A surface's text is foreign: it is cleaned. */
+/* Cleans the surface's text, which is foreign. */
 static void add_reason(const struct conversation *c, struct buf *out)
 {
     struct buf clean = BUF_INIT;
@@ -520,7 +477,7 @@ static void add_reason(const struct conversation *c, struct buf *out)
     buf_release(&clean);
 }
 
-/* No answer came. */
+/* The outcome of a task that was not answered. */
 static enum surface_outcome fail_silent(struct conversation *c, const char *what, struct buf *out)
 {
     bool stopped = !conversation_go_on(c);
@@ -572,16 +529,6 @@ static enum surface_outcome write_text(void *context, const struct tool_context 
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static void take_run(const struct wanted *w, struct surface_run *run)
-{
-    const struct surface_answer_params *answer = &w->answer;
-    if (answer->text)
-        buf_addstr(&run->output, answer->text);
-    run->truncated = answer->truncated;
-    run->status = answer->exit_status;
-    run->signal = mem_strdup(answer->signal);
-}
-
 static enum surface_outcome run_command(void *context, const struct tool_context *tool,
                                         const struct surface_command *command,
                                         struct surface_run *run, struct buf *out)
@@ -602,10 +549,13 @@ static enum surface_outcome run_command(void *context, const struct tool_context
         await_answer(c, clock_mono_ms() + END_MS, true);
         c->wanted.waits = false;
     }
-    if (c->wanted.answered && c->wanted.answer.outcome == SURFACE_DID)
-        take_run(&c->wanted, run);
-    else if (!ended) {
-        /* A text in place of the output. */
+    const struct surface_answer_params *answer = &c->wanted.answer;
+    if (c->wanted.answered && answer->outcome == SURFACE_DID) {
+        buf_addstr(&run->output, answer->text ? answer->text : "");
+        run->truncated = answer->truncated;
+        run->status = answer->exit_status;
+        run->signal = mem_strdup(answer->signal);
+    } else if (!ended) { /* a reason in place of the output */
         buf_addch(&run->output, '[');
         if (c->wanted.answered)
             add_reason(c, &run->output);
@@ -625,11 +575,6 @@ void conversation_know_surface(struct conversation *c)
 {
     c->tool_surface = (struct tool_surface){
         .read = read_text, .write = write_text, .run = run_command, .context = c};
-}
-
-void conversation_forget_surface(struct conversation *c)
-{
-    forget_answer(&c->wanted);
 }
 
 bool converse_answer_tool(struct conversation *c, const void *params, void *result, struct error *e)

@@ -79,7 +79,7 @@ struct corpora_desk {
 static void want(struct corpora_desk *d, enum chore_kind chore)
 {
     struct error e;
-    if (!place_reads(d->desk.place) && !worker_want(d->desk.worker, chore, &e))
+    if (d->desk.place->kind != PLACE_READS && !worker_want(d->desk.worker, chore, &e))
         log_line(LOG_ERROR, "work on corpora: %s", e.text);
 }
 
@@ -206,9 +206,9 @@ static void begin(struct desk *desk)
     struct corpora_desk *d = (struct corpora_desk *)desk;
     thread_give_way(); /* an ingest takes all of a processor */
     store_set_patience(desk->store, PATIENCE_MS, worker_ends, desk->worker);
-    d->corpora = corpora_open(d->config, desk->store, place_directory(desk->place));
-    d->corpora->alone = place_reads(desk->place);
-    d->turn = (struct corpora_turn){place_directory(desk->place), -1};
+    d->corpora = corpora_open(d->config, desk->store, desk->place->directory);
+    d->corpora->alone = desk->place->kind == PLACE_READS;
+    d->turn = (struct corpora_turn){desk->place->directory, -1};
     d->context = (struct operation_context){
         .config = d->config, .met = NEED_STORE | NEED_CORPORA | NEED_WRITE, .corpora = d->corpora};
     corpora_desk_work(d); /* the program may have been killed last time */
@@ -255,16 +255,6 @@ void corpora_desk_free(struct corpora_desk *d)
         return;
     desk_release(&d->desk);
     free(d);
-}
-
-void corpora_desk_start(struct corpora_desk *d, struct operation_request *r)
-{
-    desk_start(&d->desk, r);
-}
-
-void corpora_desk_withdraw(struct corpora_desk *d, uint64_t id)
-{
-    desk_withdraw(&d->desk, id);
 }
 
 void corpora_desk_work(struct corpora_desk *d)

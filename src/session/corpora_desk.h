@@ -10,16 +10,12 @@
 #include "session/desk.h"
 #include "session/operation.h"
 
-struct corpora_desk;
+struct corpora_desk; /* its first member is a struct desk */
 
 /* `config`, `place` and `notices` are borrowed. */
 struct corpora_desk *corpora_desk_new(const struct config *config, struct place *place,
                                       struct mailbox *notices);
 void corpora_desk_free(struct corpora_desk *d); /* NULL is fine */
-
-/* As desk_start() and desk_withdraw(). */
-void corpora_desk_start(struct corpora_desk *d, struct operation_request *r);
-void corpora_desk_withdraw(struct corpora_desk *d, uint64_t id);
 
 /* Looks for work: an unfinished ingest, passages without vectors. */
 void corpora_desk_work(struct corpora_desk *d);

@@ -1,42 +1,18 @@
 #include "session/desk.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 
-struct place {
-    char *asked;
-    bool kept, reads;
-    pthread_mutex_t
-        lock; /* over the rest, which once it is settled changes no more but for `first` */
-    bool settled;
-    char *path, *directory;
-    struct store *first; /* of a file: for whoever opens it next; in memory: what keeps it there */
-    struct error fault;
-};
-
-struct place *place_new(const char *path, bool kept)
+struct place *place_new(const char *path, enum place_kind kind)
 {
     struct place *p = mem_alloc(sizeof *p);
     p->asked = mem_strdup(path);
-    p->kept = path && kept;
+    p->kind = kind;
     pthread_mutex_init(&p->lock, NULL);
     return p;
-}
-
-struct place *place_new_reading(const char *path)
-{
-    struct place *p = place_new(path, false);
-    p->reads = true;
-    return p;
-}
-
-bool place_reads(const struct place *p)
-{
-    return p->reads;
 }
 
 #define KEEPS_NOTHING "nothing is kept: sessions are not saved ([session] persist, --no-persist)"
@@ -53,22 +29,17 @@ void place_free(struct place *p)
     free(p);
 }
 
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return mem_strdup(".");
-    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
-/* False: it may be otherwise next time. */
+/* False: the file cannot be used now; the next call tries again. */
 static bool settle(struct place *p)
 {
-    enum store_mode mode = p->reads ? STORE_READ_ONLY : STORE_READ_WRITE;
+    enum store_mode mode = p->kind == PLACE_READS ? STORE_READ_ONLY : STORE_READ_WRITE;
     if (p->asked && store_open(p->asked, mode, &p->first, &p->fault)) {
+        const char *slash = strrchr(p->asked, '/');
         p->path = mem_strdup(p->asked);
-        p->directory = directory_of(p->asked);
-    } else if (!p->kept) {
+        p->directory =
+            !slash ? mem_strdup(".")
+                   : mem_strndup(p->asked, slash == p->asked ? 1 : (size_t)(slash - p->asked));
+    } else if (!p->asked || p->kind != PLACE_KEPT) {
         struct error e;
         p->path = store_memory_path();
         if (!store_open(p->path, STORE_READ_WRITE, &p->first, &e))
@@ -78,28 +49,22 @@ static bool settle(struct place *p)
     return p->settled;
 }
 
-/* NULL: there is none to be had. */
-static struct store *take_first(struct place *p, enum store_mode mode)
-{
-    struct store *first = p->first;
-    if (mode != STORE_READ_WRITE || !p->directory)
-        return NULL;
-    p->first = NULL;
-    return first;
-}
-
 bool place_open(struct place *p, enum store_mode mode, struct store **out, struct error *e)
 {
     pthread_mutex_lock(&p->lock);
-    bool settled = p->settled || settle(p);
-    if (p->reads && p->directory)
+    bool settled = p->settled || settle(p), reads = p->kind == PLACE_READS;
+    if (reads && p->directory)
         mode = STORE_READ_ONLY;
-    *out = settled ? take_first(p, mode) : NULL;
+    *out = NULL;
+    if (settled && p->directory && mode == STORE_READ_WRITE) {
+        *out = p->first;
+        p->first = NULL;
+    }
     if (!settled)
         *e = p->fault;
     pthread_mutex_unlock(&p->lock);
     bool opened = *out || (settled && store_open(p->path, mode, out, e));
-    if (opened && p->reads)
+    if (opened && reads)
         store_set_refusal(*out, KEEPS_NOTHING);
     return opened;
 }
@@ -114,11 +79,6 @@ bool place_settle(struct place *p, struct error *e)
     return e->code == ERR_OK;
 }
 
-const char *place_directory(const struct place *p)
-{
-    return p->directory;
-}
-
 bool place_take_fault(struct place *p, struct error *e)
 {
     pthread_mutex_lock(&p->lock);
@@ -126,11 +86,6 @@ bool place_take_fault(struct place *p, struct error *e)
     p->fault = (struct error){0};
     pthread_mutex_unlock(&p->lock);
     return e->code != ERR_OK;
-}
-
-const char *place_path(const struct place *p)
-{
-    return p->asked;
 }
 
 enum { SETTLE_MS = 200 };
@@ -214,8 +169,8 @@ static void run_request(struct job *job, void *desk, const struct wakeup *wakeup
     e = d->fault;
     d->wakeup = wakeup;
     if (!d->store ||
-        ((a->request->operation->needs & NEED_WRITE) &&
-         !(!d->place->reads || err_set(&e, ERR_SESSION_PERSISTENCE_DISABLED, KEEPS_NOTHING))) ||
+        ((a->request->operation->needs & NEED_WRITE) && d->place->kind == PLACE_READS &&
+         !err_set(&e, ERR_SESSION_PERSISTENCE_DISABLED, KEEPS_NOTHING)) ||
         !d->role->call(d, a->request, a->result, &e))
         operation_answer_fail(a, &e);
     if (wakeup->go_on(wakeup->context))
@@ -229,22 +184,16 @@ static void release_request(struct job *job)
     free(j);
 }
 
-static struct request_job *new_request_job(struct operation_request *r)
+void desk_start(struct desk *d, struct operation_request *r)
 {
     bool lasting = operation_lasts(r->operation);
     struct request_job *j = mem_alloc(sizeof *j);
+    struct error e;
     *j = (struct request_job){.job = {.run = run_request,
                                       .release = release_request,
                                       .topic = lasting ? 0 : r->id,
                                       .lasting = lasting},
                               .answer = operation_answer_new(r)};
-    return j;
-}
-
-void desk_start(struct desk *d, struct operation_request *r)
-{
-    struct error e;
-    struct request_job *j = new_request_job(r);
     if (worker_submit(d->worker, &j->job, &e))
         return;
     operation_answer_fail(j->answer, &e);
@@ -257,42 +206,14 @@ void desk_withdraw(struct desk *d, uint64_t id)
     worker_withdraw(d->worker, id);
 }
 
-struct reader {
-    struct desk desk;
-};
-
-static bool call(struct desk *d, const struct operation_request *r, void *result, struct error *e)
+static bool call_reading(struct desk *d, const struct operation_request *r, void *result,
+                         struct error *e)
 {
     struct operation_context context = {.met = NEED_STORE, .wakeup = d->wakeup};
-    catalog_borrow(&context.catalog, d->store, place_directory(d->place), "");
+    catalog_borrow(&context.catalog, d->store, d->place->directory, "");
     bool ok = operation_call(&context, r->operation, r->params, result, e);
     operation_close(&context);
     return ok;
 }
 
-static const struct desk_role role = {.mode = STORE_READ_ONLY, .call = call};
-
-struct reader *reader_new(struct place *place, struct mailbox *notices)
-{
-    struct reader *r = mem_alloc(sizeof *r);
-    desk_init(&r->desk, &role, place, notices);
-    return r;
-}
-
-void reader_free(struct reader *r)
-{
-    if (!r)
-        return;
-    desk_release(&r->desk);
-    free(r);
-}
-
-void reader_start(struct reader *r, struct operation_request *request)
-{
-    desk_start(&r->desk, request);
-}
-
-void reader_withdraw(struct reader *r, uint64_t id)
-{
-    desk_withdraw(&r->desk, id);
-}
+const struct desk_role reader_role = {.mode = STORE_READ_ONLY, .call = call_reading};

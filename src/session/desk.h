@@ -3,6 +3,8 @@
 #ifndef SESSION_DESK_H
 #define SESSION_DESK_H
 
+#include <pthread.h>
+
 #include "base/worker.h"
 #include "session/notice.h"
 #include "session/operation.h"
@@ -20,7 +22,7 @@ struct desk_role {
     size_t chore_count;
 };
 
-/* The first member of a desk's own struct. */
+/* The first member of a desk's own struct, which can be cast to it. */
 struct desk {
     const struct desk_role *role;
     struct worker_role worker_role;
@@ -51,15 +53,26 @@ int desk_settle(struct desk *d);
 /* The place of the sessions: the file, or memory if the file cannot be used, so that the user can
  * still chat. Each thread opens its own connection. */
 
-struct place;
+enum place_kind {
+    PLACE_USUAL,
+    PLACE_KEPT, /* never in memory in place of the file: if the file cannot be used, place_open()
+                   fails, and the next call tries again */
+    PLACE_READS /* an existing file, opened only for reading in every mode; if it cannot be used, an
+                   empty store in memory */
+};
 
-/* Opens nothing yet. path NULL: in memory. `kept`: never in memory in place of the file: if the
- * file cannot be used, place_open() fails, and the next call tries again. */
-struct place *place_new(const char *path, bool kept);
-/* The existing file, opened only for reading in every mode. If it cannot be used: an empty store in
- * memory. */
-struct place *place_new_reading(const char *path);
-bool place_reads(const struct place *p);
+struct place {
+    char *asked; /* the path of place_new(); NULL: in memory */
+    enum place_kind kind;
+    pthread_mutex_t lock; /* over the rest; once `settled`, only `first` and `fault` change */
+    bool settled;
+    char *path, *directory; /* directory NULL: the store is in memory */
+    struct store *first;    /* of a file: for the caller that opens it next; in memory: keeps it */
+    struct error fault;
+};
+
+/* Opens nothing yet. path NULL: in memory. */
+struct place *place_new(const char *path, enum place_kind kind);
 void place_free(struct place *p); /* after the connections; NULL is fine */
 
 /* Any thread. The first call makes and migrates the file, or finds that it cannot be used; other
@@ -69,27 +82,12 @@ bool place_open(struct place *p, enum store_mode mode, struct store **out, struc
 /* Makes and migrates the file now. False with `e`: it cannot be used, and all will be in memory. */
 bool place_settle(struct place *p, struct error *e);
 
-/* After place_open(): the directory of the file; NULL: the store is in memory. */
-const char *place_directory(const struct place *p);
-
 /* After place_open(): why the file was not used; true once. False: the file is used, no file was
  * asked for, or another caller has taken the error. */
 bool place_take_fault(struct place *p, struct error *e);
 
-/* The path of place_new(); NULL: in memory. */
-const char *place_path(const struct place *p);
-
 /* The desk of reads: rows with OPERATION_READ on a read-only connection, so that they wait
- * neither for a turn nor for a writer. */
-
-struct reader;
-
-/* Answers go to `notices`. Both are borrowed. */
-struct reader *reader_new(struct place *place, struct mailbox *notices);
-void reader_free(struct reader *r);
-
-/* Takes the request. A row that writes fails. */
-void reader_start(struct reader *r, struct operation_request *request);
-void reader_withdraw(struct reader *r, uint64_t id);
+ * neither for a turn nor for a writer. A row that writes fails. */
+extern const struct desk_role reader_role;
 
 #endif

@@ -22,14 +22,6 @@ void engine_hide_keys(void)
 
 /* --- conversations ---------------------------------------------------------------------------- */
 
-struct seat *engine_add_conversation(struct engine *s)
-{
-    struct seat *seat = conversation_new(s);
-    seat->used_ms = clock_mono_ms();
-    vec_push(&s->seats, seat);
-    return seat;
-}
-
 /* A conversation that retired belongs to its thread alone. */
 static void *agent_main(void *context)
 {
@@ -52,32 +44,27 @@ static bool start_conversation(struct seat *seat)
 
 /* --- an engine with a conversation in front --------------------------------------------------- */
 
-/* Makes the request mean in another conversation what it means in the one in front. */
-static void keep_meaning(const struct seat *front, struct operation_request *r)
-{
-    if (r->operation == &operation_session_create) {
-        struct session_create_params *p = r->params;
-        if (p->provider || p->model)
-            return;
-        p->provider = mem_strdup(front->provider);
-        p->model = front->provider ? mem_strdup(front->model) : NULL;
-    } else if (r->operation == &operation_session_fork && !engine_named(r)) {
-        operation_request_name(r, front->session);
-    }
-}
-
+/* The request means in the other conversation what it means in the one in front: the model of a new
+ * session, and the session that is forked, are those of the conversation in front. */
 static struct seat *take_another(struct engine *s, struct operation_request *r)
 {
+    const struct seat *front = s->front;
     struct seat *seat = NULL;
     for (size_t i = 0; i < s->seats.len && !seat; i++) {
         struct seat *spare = s->seats.items[i];
-        seat = spare != s->front && spare->load == 0 && !*spare->session ? spare : NULL;
+        seat = spare != front && spare->load == 0 && !*spare->session ? spare : NULL;
     }
     bool added = !seat;
     if (added)
-        seat = engine_add_conversation(s);
-    keep_meaning(s->front, r);
-    memcpy(seat->before, s->front->session, sizeof seat->before);
+        seat = conversation_new(s);
+    struct session_create_params *p = r->params;
+    if (r->operation == &operation_session_fork && !engine_named(r)) {
+        operation_request_name(r, front->session);
+    } else if (r->operation == &operation_session_create && !p->provider && !p->model) {
+        p->provider = mem_strdup(front->provider);
+        p->model = front->provider ? mem_strdup(front->model) : NULL;
+    }
+    memcpy(seat->before, front->session, sizeof seat->before);
     if (added && !start_conversation(seat))
         die("cannot start a thread");
     return seat;
@@ -118,8 +105,7 @@ static bool needs_session(const struct operation *o)
 
 static struct seat *start_another(struct engine *s, struct error *e)
 {
-    struct seat *seat = engine_add_conversation(s);
-    conversation_tidies(seat->conversation, !s->tidied);
+    struct seat *seat = conversation_new(s);
     if (start_conversation(seat)) {
         s->tidied = true;
         engine_make_room(s);
@@ -212,18 +198,18 @@ struct engine *engine_make(const struct engine_options *options)
     s->notices = mailbox_new(free_notice);
     auto_free char *path =
         options->store_path ? mem_strdup(options->store_path) : store_default_path();
-    s->place = place_new(s->persist ? path : NULL, options->serves);
+    s->place = place_new(s->persist ? path : NULL, options->serves ? PLACE_KEPT : PLACE_USUAL);
     /* a session that is not saved still reads what earlier sessions left */
     bool reads = !s->persist && !options->apart && capability_store() && access(path, R_OK) == 0;
-    s->lasting = reads ? place_new_reading(path) : s->place;
-    s->reader = reader_new(s->place, s->notices);
+    s->lasting = reads ? place_new(path, PLACE_READS) : s->place;
+    desk_init(&s->reader, &reader_role, s->place, s->notices);
     s->desk = memory_desk_new(s->config, s->lasting, s->root, s->notices);
     if (s->memory)
         s->extractor = extractor_new(s->config, s->place, s->root, options->serves, s->notices);
     s->corpora_desk = corpora_desk_new(s->config, s->lasting, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     if (!options->serves)
-        s->front = engine_add_conversation(s);
+        s->front = conversation_new(s);
     return s;
 }
 
@@ -235,8 +221,10 @@ struct engine *engine_new(const struct engine_options *options)
     return s;
 }
 
-static void stop_conversations(struct engine *s)
+void engine_free(struct engine *s)
 {
+    if (!s)
+        return;
     pthread_mutex_lock(&s->lock);
     s->ends = true;
     for (size_t i = 0; i < s->seats.len; i++)
@@ -254,14 +242,8 @@ static void stop_conversations(struct engine *s)
         operation_request_free(s->waiting.items[i]);
     vec_release(&s->waiting);
     vec_release(&s->queued);
-}
 
-void engine_free(struct engine *s)
-{
-    if (!s)
-        return;
-    stop_conversations(s);
-    reader_free(s->reader);
+    desk_release(&s->reader);
     memory_desk_free(s->desk);
     extractor_free(s->extractor);
     corpora_desk_free(s->corpora_desk);
@@ -312,7 +294,7 @@ static void call_at_once(struct engine *s, struct operation_request *r)
     engine_answer(s, a, r->session);
 }
 
-/* NEED_STORE is met always: what is kept in memory alone is a store, too. */
+/* NEED_STORE is always met: a store in memory is one, too. */
 static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
 {
     return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
@@ -322,20 +304,11 @@ static bool may_start(const struct engine *s, const struct operation *o, struct 
            (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e));
 }
 
-static void ask_conversation(struct engine *s, struct operation_request *r)
-{
-    struct error e;
-    pthread_mutex_lock(&s->lock);
-    bool sent = s->options.serves ? serve(s, r, &e) : ask_front(s, r, &e);
-    pthread_mutex_unlock(&s->lock);
-    if (!sent)
-        engine_fail(s, r, &e);
-}
-
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
 {
     struct operation_request *r = operation_request_new(o, params);
     struct error e;
+    bool sent;
     pthread_mutex_lock(&s->lock);
     uint64_t id = r->id = ++s->requests;
     const struct seat *open = engine_find_open(s, engine_named(r)), *meant = open ? open : s->front;
@@ -348,16 +321,20 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
     }
     switch (o->executor) {
     case OPERATION_READ:
-        reader_start(s->reader, r);
+        desk_start(&s->reader, r);
         break;
     case OPERATION_MEMORY:
-        memory_desk_start(s->desk, r);
+        desk_start((struct desk *)s->desk, r);
         break;
     case OPERATION_CORPORA:
-        corpora_desk_start(s->corpora_desk, r);
+        desk_start((struct desk *)s->corpora_desk, r);
         break;
     case OPERATION_CONVERSATION:
-        ask_conversation(s, r);
+        pthread_mutex_lock(&s->lock);
+        sent = s->options.serves ? serve(s, r, &e) : ask_front(s, r, &e);
+        pthread_mutex_unlock(&s->lock);
+        if (!sent)
+            engine_fail(s, r, &e);
         break;
     case OPERATION_CALLER:
         call_at_once(s, r);
@@ -368,7 +345,7 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
 
 void engine_withdraw(struct engine *s, uint64_t id)
 {
-    reader_withdraw(s->reader, id);
-    memory_desk_withdraw(s->desk, id);
-    corpora_desk_withdraw(s->corpora_desk, id);
+    desk_withdraw(&s->reader, id);
+    desk_withdraw((struct desk *)s->desk, id);
+    desk_withdraw((struct desk *)s->corpora_desk, id);
 }

@@ -43,7 +43,7 @@ struct engine {
     struct mailbox *notices;
     struct place *place;
     struct place *lasting; /* of memory, graph and corpora, which outlive sessions; often `place` */
-    struct reader *reader;
+    struct desk reader;
     struct memory_desk *desk;
     struct extractor *extractor; /* NULL: nothing is proposed */
     struct corpora_desk *corpora_desk;
@@ -68,8 +68,6 @@ enum { CONVERSATIONS_MOST = 1000 };
 
 /* engine_new() but for the thread of its conversation. */
 struct engine *engine_make(const struct engine_options *options);
-/* Another conversation, whose thread is not started. With the lock held. */
-struct seat *engine_add_conversation(struct engine *s);
 
 /* --- with the lock held --- */
 

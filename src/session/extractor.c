@@ -146,7 +146,7 @@ static bool note_use(struct extractor *x, struct event *use)
 {
     struct catalog catalog;
     struct error e;
-    const char *directory = x->desk.place ? place_directory(x->desk.place) : x->directory;
+    const char *directory = x->desk.place ? x->desk.place->directory : x->directory;
     catalog_borrow(&catalog, x->desk.store, directory, "");
     bool ok = catalog_append(&catalog, use->session_id, use, &e);
     catalog_release(&catalog);

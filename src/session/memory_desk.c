@@ -73,7 +73,7 @@ static void be_patient(struct memory_desk *d)
 static void want(struct memory_desk *d, enum memory_chore chore)
 {
     struct error e;
-    if (!place_reads(d->desk.place) && !worker_want(d->desk.worker, chore, &e))
+    if (d->desk.place->kind != PLACE_READS && !worker_want(d->desk.worker, chore, &e))
         log_line(LOG_ERROR, "%s of memory: %s", memory_chores[chore].name, e.text);
 }
 
@@ -321,8 +321,8 @@ static void begin(struct desk *desk)
 {
     struct memory_desk *d = (struct memory_desk *)desk;
     be_patient(d);
-    d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
-    d->memories->recall.alone = place_reads(desk->place);
+    d->memories = memories_new(d->config, desk->store, desk->place->directory, d->project);
+    d->memories->recall.alone = desk->place->kind == PLACE_READS;
     d->memories->recall.memory->lazy = true;
     d->graphs = graphs_new(d->config, desk->store);
     d->graphs->lazy = true;
@@ -335,7 +335,7 @@ static void begin(struct desk *desk)
     memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
     d->follow = (struct memory_follow){.sink = &d->sink,
                                        .store = desk->store,
-                                       .directory = place_directory(desk->place),
+                                       .directory = desk->place->directory,
                                        .has_left = has_left,
                                        .context = d};
     want(d, CHORE_PURGE); /* the program may have been killed last time */
@@ -465,14 +465,4 @@ void memory_desk_left(struct memory_desk *d, const char *session_id)
     vec_push(&d->left.items, mem_strdup(session_id));
     pthread_mutex_unlock(&d->lock);
     memory_desk_follow(d);
-}
-
-void memory_desk_start(struct memory_desk *d, struct operation_request *r)
-{
-    desk_start(&d->desk, r);
-}
-
-void memory_desk_withdraw(struct memory_desk *d, uint64_t id)
-{
-    desk_withdraw(&d->desk, id);
 }

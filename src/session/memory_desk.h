@@ -22,10 +22,6 @@ void memory_desk_free(struct memory_desk *d); /* NULL is fine */
  */
 void memory_desk_set_patience(struct memory_desk *d, int ms);
 
-/* Takes the request, of a row with OPERATION_MEMORY. */
-void memory_desk_start(struct memory_desk *d, struct operation_request *r);
-void memory_desk_withdraw(struct memory_desk *d, uint64_t id);
-
 /* Takes a part of the graph that the model deleted: removes it from the index, and graph/restore
  * can restore it. */
 void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone);
