@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
 
-grep -lE '\<(_|N_|ngettext)\(' src/chat/*.[ch] src/cli/*.[ch] src/config/*.[ch] src/serve/*.[ch] ui/*/*.[ch] |
+grep -lE '\<(_|N_|ngettext)\(' src/chat/*.[ch] src/cli/*.[ch] src/config/*.[ch] src/serve/*.[ch] src/session/*.[ch] ui/*/*.[ch] |
     sort >"$work/with-text"
 grep -v '^#' po/POTFILES.in | grep . | sort >"$work/listed"
 if ! diff "$work/listed" "$work/with-text" >"$work/diff"; then

@@ -49,12 +49,13 @@ md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/utf8|store/(language|tokenizer))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
-base/i18n[.]h                      ^(ui|src/(cli|serve))/
+base/i18n[.]h                      ^(ui|src/(chat|session|cli|serve))/
 '
 
 # symbol: the only objects that may use it
 SYMBOLS='
 ^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/err|cli/.*)|ui/term/term(_[a-z]+)?)[.]o$
+^d?c?n?gettext$                                                                ^(src/(cli|serve)|ui)/
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term(_[a-z]+)?[.]o$
 ^sqlite3_                                                                       ^src/(store|index|memory|knowledge)/
 ^sb_stemmer                                                                     ^src/store/language

@@ -1,4 +1,5 @@
-/* Gettext's face. Text for the user lives in ui/, cli/ and serve/; tables mark theirs with N_(). */
+/* Gettext's face. Text for the user is translated in ui/, cli/ and serve/; tables, also those of
+ * session/ and chat/, mark theirs with N_(). */
 #ifndef BASE_I18N_H
 #define BASE_I18N_H
 

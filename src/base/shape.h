@@ -84,6 +84,8 @@ struct shape_field {
     const struct shape_codec *codec;
     enum shape_place place;
     const char *help; /* one line, English */
+    /* The option of the command line that gives it, "-l, --label LABEL"; NULL: none. N_(). */
+    const char *option, *option_help;
 };
 
 struct shape {
@@ -128,6 +130,8 @@ struct shape {
             double *: SHAPE_NUMBER),                                                               \
         .help = __VA_ARGS__ \
     }
+/* For the other members of a row. */
+#define SHAPE_OPTION(words, text) .option = words, .option_help = text
 /* An enumeration with its words, a list of structs with their shape, a list of texts. */
 #define SHAPE_REQ_WORD(S, member, words, ...)                                                      \
     SHAPE_WORD(SHAPE_REQUIRED, S, member, words, __VA_ARGS__)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/i18n.h"
 #include "base/mem.h"
 
 static const char *const kind_words[] = {
@@ -211,7 +212,7 @@ const struct shape graph_query_shape = SHAPE_PARAMETERS(struct graph_query,
 const struct shape graph_search_shape = SHAPE_PARAMETERS(struct graph_search,
     SHAPE_REQ(graph_search, query, "Words, or a part of a name, type or observation."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct graph_search, limit),
-                .least = 1, .most = GRAPH_FOUND_MOST, .absent = GRAPH_FOUND, .help = "Entities."),
+                .least = 1, .most = GRAPH_FOUND_MOST, .absent = GRAPH_FOUND, .help = "Entities.", SHAPE_OPTION("-n, --limit N", N_("at most N entities (default 20)"))),
     SHAPE_OPT(graph_search, typing, "The last word may be incomplete."),
     SHAPE_FIELD("brief", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct graph_search, brief),
                 .help = "Count observations instead of giving them, and give no relations."));
@@ -445,9 +446,9 @@ const struct shape corpus_add_shape = SHAPE_PARAMETERS(struct corpus_add,
 
 const struct shape corpus_documents_query_shape = SHAPE_PARAMETERS(struct corpus_documents_query,
     TEXT(struct corpus_documents_query, "corpus_id", name, REQUIRED, CORPUS_NAME_BYTES, "The corpus."),
-    FLAG(struct corpus_documents_query, "failed", failed, "List the files that could not be read instead of the documents."),
+    SHAPE_OPT(corpus_documents_query, failed, "List the files that could not be read instead of the documents.", SHAPE_OPTION("--failed", N_("list the files that could not be read, and why"))),
     SHAPE_OPT(corpus_documents_query, after, "Only files after this one."),
-    SHAPE_OPT(corpus_documents_query, limit, "Most items to give.", .most = CORPUS_PAGE));
+    SHAPE_OPT(corpus_documents_query, limit, "Most items to give.", .most = CORPUS_PAGE, SHAPE_OPTION("-n, --limit N", N_("at most N documents or passages"))));
 
 const struct shape corpus_passages_query_shape = SHAPE_PARAMETERS(struct corpus_passages_query,
     COUNTED(struct corpus_passages_query, "document", document, "Number of the document."),
@@ -459,13 +460,12 @@ const struct shape corpus_cited_shape = SHAPE_PARAMETERS(struct corpus_cited,
     SHAPE_OPT(corpus_cited, before, "Number of an event: give the last passages before it."));
 
 const struct shape corpus_search_shape = SHAPE_PARAMETERS(struct corpus_search,
-    TEXT(struct corpus_search, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "The corpus; absent: all."),
+    SHAPE_OPT_AS("corpus_id", corpus_search, corpus, "The corpus; absent: all.", .least = 1, .most = CORPUS_NAME_BYTES, SHAPE_OPTION("--in NAME", N_("search only this corpus"))),
     TEXT(struct corpus_search, "query", query, REQUIRED, CORPUS_QUERY_BYTES, "Text to search for."),
-    SHAPE_OPT(corpus_search, top_k, "Passages.", .most = CORPUS_TOP_K_MOST, .nearest = true),
+    SHAPE_OPT(corpus_search, top_k, "Passages.", .most = CORPUS_TOP_K_MOST, .nearest = true, SHAPE_OPTION("-n, --limit N", N_("at most N passages (default 5, at most 20)"))),
     SHAPE_OPT(corpus_search, hybrid_weight,
-        "Weight of words in the score; vectors get the rest.", .least = 0, .most = 1, .absent = -1),
-    TEXT(struct corpus_search, "filter", filter, OPTIONAL, CORPUS_FILE_BYTES,
-         "Files whose path has this in it, or fits it as a glob."));
+        "Weight of words in the score; vectors get the rest.", .least = 0, .most = 1, .absent = -1, SHAPE_OPTION("--weight W", N_("weight of words in the score, 0 to 1 (default 0.3)"))),
+    SHAPE_OPT(corpus_search, filter, "Files whose path has this in it, or fits it as a glob.", .least = 1, .most = CORPUS_FILE_BYTES, SHAPE_OPTION("--filter FILES", N_("only files whose path contains FILES, or matches it as a glob"))));
 
 const struct shape corpus_ingest_shape = SHAPE_PARAMETERS(struct corpus_ingest,
     TEXT(struct corpus_ingest, "corpus_id", corpus, REQUIRED, CORPUS_NAME_BYTES, "Name of the corpus; it is created if needed."),

@@ -270,9 +270,14 @@ static const struct cli_command config_change = {
 
 /* --- the command --- */
 
-static const struct cli_command *const verbs[] = {
+static const struct cli_command *const table[] = {
     &reading[0].command, &reading[1].command, &reading[2].command, &config_change, NULL,
 };
+
+static const struct cli_command *const *verbs(void)
+{
+    return table;
+}
 
 const struct cli_command cmd_config = {
     .name = "config",

@@ -307,29 +307,22 @@ const struct cli_command cmd_run = {
 
 /* --- sessions compact --- */
 
-static bool run_compact(struct operation_context *c, const struct verb_options *o, struct error *e)
+bool verb_compact(struct verb_call *v, struct error *e)
 {
     struct run_output out;
     const struct session_options session = {
-        .resume = o->words.items[0], .persist = -1, .compaction = -1, .memory = -1};
-    const struct engine_options engine = session_options_service(&session, c->config);
-    auto_free char *focus = verb_join(o, 2);
+        .resume = v->words.items[0], .persist = -1, .compaction = -1, .memory = -1};
+    const struct engine_options engine = session_options_service(&session, v->context->config);
+    auto_free char *focus = verb_join(v, 2);
     const struct compaction_run_params compact = {
-        .mode = o->words.len > 1 ? o->words.items[1] : NULL, .focus = *focus ? focus : NULL};
-    run_output_init(&out, output_format_find(o->json ? "json" : "text", e));
+        .mode = v->words.len > 1 ? v->words.items[1] : NULL, .focus = *focus ? focus : NULL};
+    run_output_init(&out, output_format_find(v->json ? "json" : "text", e));
     int signal_fd = signals_open();
     struct turn t = {
-        .engine = engine_new(&engine), .out = &out, .compact = &compact, .print_result = o->json};
+        .engine = engine_new(&engine), .out = &out, .compact = &compact, .print_result = v->json};
     carry(&t, signal_fd);
     engine_free(t.engine);
     run_output_release(&out);
     *e = t.error;
     return e->code == ERR_OK;
 }
-
-const struct verb verb_sessions_compact =
-    VERB(operation_session_read, run_compact, .name = "compact",
-         .synopsis = "sessions compact [--json] SESSION [MODE [FOCUS]...]",
-         .help = N_("shorten the history of a session; its transcript keeps everything"),
-         .details = NAMES_A_SESSION, .options = verb_json_options,
-         VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS, .first = true));

@@ -57,7 +57,7 @@ const struct cli_command *cli_find_verb(const struct cli_command *command, const
 {
     auto_free char *what = mem_printf(_("%s command"), command->name);
     auto_free char *see = mem_printf("tiro %s --help", command->name);
-    return find(command->verbs, what, name, see, e);
+    return find(command->verbs(), what, name, see, e);
 }
 
 int cli_run_verb(const struct cli_command *self, int argc, char **argv)
@@ -69,7 +69,7 @@ int cli_run_verb(const struct cli_command *self, int argc, char **argv)
         return 0;
     }
     bool named = word[0] != '-';
-    const struct cli_command *verb = named ? cli_find_verb(self, word, &e) : self->verbs[0];
+    const struct cli_command *verb = named ? cli_find_verb(self, word, &e) : self->verbs()[0];
     return verb ? verb->run(verb, argc - named, argv + named) : cli_fail(&e);
 }
 
@@ -263,7 +263,7 @@ void help_command(const struct cli_command *command)
         printf("\n%s\n", _(command->details));
     if (command->verbs) {
         putchar('\n');
-        print_commands(command->verbs);
+        print_commands(command->verbs());
     }
     printf("\n%s\n", _("Options:"));
     for (const struct option *o = command->options; o && o->name; o++)

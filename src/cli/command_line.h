@@ -32,17 +32,19 @@ enum option_kind {
 
 /* Stores a value (NULL: none was given) at `at`; USAGE when it is wrong. */
 struct option;
+struct shape_field;
 typedef bool option_take(const struct option *self, void *at, const char *value, struct error *e);
 
 struct option {
     const char *name; /* without dashes; NULL ends the table */
     char letter;      /* 0: none */
     enum option_kind kind;
-    const char *value;      /* its name in help texts */
-    const char *help;       /* untranslated, N_() */
-    size_t at;              /* the offset of its member in the command's struct */
-    option_take *take;      /* NULL: the member is a bool (FLAG) or a const char * */
-    struct cli_offer offer; /* for the value */
+    const char *value;               /* its name in help texts */
+    const char *help;                /* untranslated, N_() */
+    size_t at;                       /* the offset of its member in the command's struct */
+    option_take *take;               /* NULL: the member is a bool (FLAG) or a const char * */
+    struct cli_offer offer;          /* for the value */
+    const struct shape_field *field; /* of a verb: the member that it gives; else NULL */
 };
 
 struct cli_command {
@@ -57,8 +59,8 @@ struct cli_command {
     bool dashes;
     /* Stores a word in the command's struct. */
     bool (*word)(void *options, const char *word, struct error *e);
-    /* The verbs of the command, ending with NULL; the first is the default. NULL: no verbs. */
-    const struct cli_command *const *verbs;
+    /* Gives the verbs, ending with NULL; the first is the default. NULL: no verbs. */
+    const struct cli_command *const *(*verbs)(void);
     /* argv[0] is the command's name. Returns the exit status. */
     int (*run)(const struct cli_command *self, int argc, char **argv);
 };

@@ -29,9 +29,10 @@ static void add_places(add_place *add, struct buf *out)
     const struct cli_command *command, *verb;
     add(out, &(struct place){"", cli_commands, &cmd_chat});
     for (size_t i = 0; (command = cli_commands[i]); i++) {
-        verb = command->verbs ? command->verbs[0] : command;
-        add(out, &(struct place){command->name, command->verbs, verb});
-        for (size_t j = 0; command->verbs && (verb = command->verbs[j]); j++) {
+        const struct cli_command *const *verbs = command->verbs ? command->verbs() : NULL;
+        verb = verbs ? verbs[0] : command;
+        add(out, &(struct place){command->name, verbs, verb});
+        for (size_t j = 0; verbs && (verb = verbs[j]); j++) {
             auto_free char *path = mem_printf("%s %s", command->name, verb->name);
             add(out, &(struct place){path, NULL, verb});
         }

@@ -1,5 +1,6 @@
 /* The commands of `tiro sessions`, `memory`, `learned`, `graph` and `corpus`: each calls an
- * operation (session/operation.h) on the command's own thread. */
+ * operation on the command's own thread. The operation's row (session/operation.h) has the words,
+ * the options and the help; tables of struct verb_more have what only a command line needs. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 
@@ -11,95 +12,94 @@
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 
-/* Texts are borrowed from the command line. */
-struct verb_options {
+/* What was asked. Texts are borrowed from the command line. */
+struct verb_call {
     const struct verb *verb;
+    struct operation_context *context;
+    void *params; /* of the row; NULL: it takes nothing */
     VEC(const char *) words;
-    const char *label, *directory, *format, *output, *title, *in; /* of sessions */
-    const char *origin, *scope, *session, *content;               /* of memory */
-    const char *kind;                  /* of the graph, of learned memory */
-    const char *relation, *to;         /* of the graph */
-    const char *state, *project, *tag; /* of learned memory */
-    bool unused;                       /* of learned memory */
-    const char *filter;                /* of corpora */
-    double weight;                     /* of corpora; negative: not given */
-    bool failed;                       /* of corpora */
-    bool json, yes, force, names, archived, live;
-    int limit;  /* 0: not given */
-    int64_t at; /* 0: the end */
-    bool before_compaction;
+    char *joined; /* several words that are one member */
+    bool json, yes;
+    bool failed; /* the operation: only a command that `keeps` prints then */
+    /* Options that are no member of parameters. */
+    bool force, names, archived, live;
+    bool page;   /* a terminal shows the beginning of a list */
+    bool chosen; /* a member that is an enumeration was given */
+    int turns;
+    const char *output, *session, *kind, *relation, *to;
+};
+
+struct verb_more {
+    const struct operation *operation;  /* NULL ends the table */
+    const char *words, *help, *details; /* other words of the operation; NULL: the row's */
+    const struct operation *opens;      /* whose needs are opened; NULL: the operation's */
+    const struct option *options;       /* more of them, or in place of a member's */
+    size_t most;                        /* words; 0: as the row says */
+    bool asks;                          /* --yes answers its question */
+    bool watched;                       /* progress is shown, a signal stops it */
+    bool keeps;                         /* what was done before an error stays: the result is
+                                           printed then, too */
+    const char *member;                 /* of the result that --json prints; NULL: all of it */
+    /* In place of a call of the operation; false with an error, which is printed then. */
+    bool (*run)(struct verb_call *v, struct error *e);
+    /* Prints the result for people; the command has --json, too. */
+    void (*print)(const struct verb_call *v, const void *result);
+    /* Says more of the result, in every format. */
+    void (*remark)(const struct verb_call *v, const void *result);
 };
 
 struct verb {
     struct cli_command command;
-    const struct operation *operation; /* the operation whose needs are opened for `run` */
-    /* False with an error, which verb_run() prints. */
-    bool (*run)(struct operation_context *c, const struct verb_options *o, struct error *e);
+    const struct operation *operation;
+    const struct verb_more *more; /* NULL: nothing */
 };
 
-/* A struct verb, with the members of its struct cli_command. */
-#define VERB(calls, function, ...)                                                                 \
-    {                                                                                              \
-        .command = {.word = verb_take_word, .run = verb_run, __VA_ARGS__}, .operation = &calls,    \
-        .run = function                                                                            \
-    }
-int verb_run(const struct cli_command *self, int argc, char **argv);
-bool verb_take_word(void *options, const char *word, struct error *e);
+/* The commands of a group, in the order of the operations' table; "list" is the first. Made once
+ * into *made. */
+const struct cli_command *const *verb_table(const struct cli_command *const **made,
+                                            const char *group, const struct verb_more *more);
 
-/* The number of words, and their completion in a shell. */
-#define VERB_WORDS(from, to, ...) .least = from, .most = to, .words = {.what = __VA_ARGS__}
-
-/* Joins the words from `first` on with blanks; the caller frees. */
-char *verb_join(const struct verb_options *o, size_t first);
-
-/* Rows that several tables of options have. */
+/* Rows of tables of options. */
 /* clang-format off */
-#define VERB_AT(member) .at = offsetof(struct verb_options, member)
+#define VERB_AT(member) .at = offsetof(struct verb_call, member)
 #define VERB_JSON {"json", 0, OPTION_FLAG, NULL, N_("print JSON"), VERB_AT(json)}
-#define VERB_YES {"yes", 'y', OPTION_FLAG, NULL, N_("do not ask for confirmation"), VERB_AT(yes)}
-#define VERB_FORCE {"force", 0, OPTION_FLAG, NULL, N_("overwrite an existing file"), VERB_AT(force)}
-#define VERB_LIMIT(letter, help) \
-    {"limit", letter, OPTION_VALUE, "N", help, VERB_AT(limit), .take = cli_take_count}
 /* clang-format on */
 
-/* --json alone, --yes alone. */
-extern const struct option verb_json_options[], verb_yes_options[];
+/* --json alone; --output and --force. */
+extern const struct option verb_json_options[], verb_export_options[];
+
+/* Takes the value of a member's option. */
+option_take verb_take_member;
 
 /* `tiro sessions compact` runs a conversation as `tiro run` does: it is in cmd_run.c. */
-extern const struct verb verb_sessions_compact;
+bool verb_compact(struct verb_call *v, struct error *e);
 
-/* For the details of a command. */
-#define NAMES_A_SESSION                                                                            \
-    N_("SESSION is the start or the end of an id, a title or a part of it, last, or ~2 (the "      \
-       "last\n"                                                                                    \
-       "but one).")
+/* Joins the words from `first` on with blanks; the caller frees. */
+char *verb_join(const struct verb_call *v, size_t first);
 
 /* Prints a result as JSON: all of it (`member` NULL), or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);
+
+/* Calls the operation, with the files that its row says, shows its progress on a terminal, and
+ * prints its result. */
+bool verb_call(struct verb_call *v, struct error *e);
 
 /* Calls an operation, shows its progress on a terminal, and stops it after a signal. */
 bool verb_call_watched(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
 
-/* Calls an operation and prints its result: as JSON with --json (`member` as above), else by
- * `print`, which gets the operation's result. */
-bool verb_show(struct operation_context *c, const struct verb_options *o,
-               const struct operation *operation, const void *params, const char *member,
-               void (*print)(const void *result), struct error *e);
+/* Keeps the last error in `e`; prints the one before. */
+void verb_add_fault(struct error *e, const struct error *fault);
 
-/* Calls an operation that writes to standard output; the text is cleaned for a terminal. */
-bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
-                       void *result, struct error *e);
+/* Reads what the words name, each once: the ids, which the caller frees, and for a question before
+ * deleting a line with the id and the beginning of the member `text`. */
+struct verb_named {
+    VEC(char *) ids;
+};
+bool verb_read_named(const struct verb_call *v, const struct operation *read, const char *text,
+                     struct verb_named *named, struct buf *question, struct error *e);
 
-/* Calls an operation without parameters that writes a file. The file appears whole or not at all;
- * an existing one is overwritten only with `replace`. */
-bool verb_write_file(struct operation_context *c, const struct operation *o, const char *path,
-                     bool replace, void *result, struct error *e);
-
-/* Appends a line of a question before deleting: the id and the beginning of the text. */
-void verb_add_deleted(struct buf *question, const char *id, const char *text);
-
-/* Whether to delete: `yes` was given, or the user confirms the question. */
-bool verb_may_delete(bool yes, const struct buf *question, struct error *e);
+/* Whether to delete: --yes was given, or the user confirms the question. */
+bool verb_may_delete(const struct verb_call *v, const struct buf *question, struct error *e);
 
 #endif

@@ -298,6 +298,9 @@ static bool was_compacted(const void *result)
 
 const struct operation operation_compaction_run = {
     OPERATION("compaction/run", CLIENT, CONVERSATION, "Shortens the history of a session now."),
+    COMMAND("sessions compact", "SESSION [MODE [FOCUS]...]",
+            N_("shorten the history of a session; its transcript keeps everything")),
+    .details = NAMES_A_SESSION,
     .params = PARAMETERS(
         compaction_run_params, SESSION_FIELD(compaction_run_params),
         SHAPE_OPT(compaction_run_params, mode, "Compaction mode; absent: the configured mode."),

@@ -21,6 +21,7 @@ OPERATION_RUN(run_list, !corpora_of(c) || corpora_list(corpora_of(c), result, e)
 
 const struct operation operation_corpus_list = {
     OPERATION("corpus/list", CLIENT, CORPORA, "Lists the corpora with their paths and sizes."),
+    COMMAND("corpus list", "", N_("list the corpora")),
     .result = &corpus_list_shape,
     .needs = READS,
     .run = run_list,
@@ -37,6 +38,8 @@ OPERATION_RUN(run_documents, corpora_of(c) ? corpora_documents(corpora_of(c), pa
 const struct operation operation_corpus_documents = {
     OPERATION("corpus/documents", CLIENT, CORPORA,
               "Lists the documents of a corpus, or the files of it that could not be read."),
+    COMMAND("corpus show", "NAME [DOCUMENT]",
+            N_("list the documents of a corpus, or show the passages of one")),
     .params = &corpus_documents_query_shape,
     .result = &corpus_documents_shape,
     .needs = READS,
@@ -83,6 +86,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 const struct operation operation_corpus_search = {
     OPERATION("corpus/search", CLIENT, CORPORA,
               "Searches one corpus or all; gives passages, best match first."),
+    COMMAND("corpus search", "QUERY...", N_("search passages of documents")),
+    .dashes = true,
     .params = &corpus_search_shape,
     .result = &corpus_found_shape,
     .needs = READS,
@@ -93,6 +98,7 @@ OPERATION_RUN(run_stats, !corpora_of(c) || corpora_stats(corpora_of(c), result, 
 
 const struct operation operation_corpus_stats = {
     OPERATION("corpus/stats", CLIENT, CORPORA, "Counts the contents of all corpora."),
+    COMMAND("corpus stats", "", N_("show the size of the corpora")),
     .result = &corpus_stats_shape,
     .needs = READS,
     .run = run_stats,
@@ -237,6 +243,10 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 const struct operation operation_corpus_add = {
     OPERATION("corpus/add", OWNER, CORPORA,
               "Adds files and folders to a corpus; creates the corpus if needed."),
+    COMMAND("corpus add", "NAME PATH...",
+            N_("add files and folders to a corpus; creates the corpus if needed")),
+    .details = N_("In folders, it skips files that .gitignore names, names that begin with a "
+                  "dot, and symbolic links."),
     .params = &corpus_add_shape,
     .result = &corpus_progress_shape,
     .needs = WRITES,
@@ -281,6 +291,8 @@ static bool run_update(struct operation_context *c, const void *params, void *re
 const struct operation operation_corpus_update = {
     OPERATION("corpus/update", OWNER, CORPORA,
               "Reads new and changed files of a corpus, and drops deleted ones."),
+    COMMAND("corpus update", "[NAME]",
+            N_("read new and changed files of a corpus or of all corpora, and drop deleted ones")),
     .params = &corpus_add_shape,
     .result = &corpus_progress_shape,
     .needs = WRITES,
@@ -307,6 +319,9 @@ OPERATION_RUN(run_remove,
 const struct operation operation_corpus_remove = {
     OPERATION("corpus/remove", OWNER, CORPORA,
               "Removes a corpus, or a document or folder of a corpus; the files stay."),
+    COMMAND("corpus remove", "NAME [PATH]",
+            N_("remove a corpus, or a file or folder of it; files stay")),
+    .details = ASKS_ONCE,
     .params = &corpus_remove_shape,
     .result = &corpus_removed_shape,
     .needs = WRITES,

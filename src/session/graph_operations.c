@@ -26,9 +26,11 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_graph_list = {
     OPERATION("graph/list", CLIENT, MEMORY, "Lists the entities of the graph by name."),
+    COMMAND("graph list", "", N_("list the entities by name")),
     .params = PARAMETERS(graph_list_params,
                          SHAPE_OPT(graph_list_params, after, "Only entities after this name."),
-                         SHAPE_OPT(graph_list_params, limit, "Most entities to give; 0: all.")),
+                         SHAPE_OPT(graph_list_params, limit, "Most entities to give; 0: all.",
+                                   SHAPE_OPTION("-n, --limit N", N_("at most N entities")))),
     .result = &graph_part_shape,
     .needs = READS,
     .run = run_list,
@@ -39,6 +41,8 @@ OPERATION_RUN(run_search, !graph_of(c) || graph_search(graph_of(c), params, resu
 const struct operation operation_graph_search = {
     OPERATION("graph/search", CLIENT, MEMORY,
               "Searches the graph; gives entities, best match first, with their relations."),
+    COMMAND("graph search", "QUERY...", N_("search by words, or by a part of a text")),
+    .dashes = true,
     .params = &graph_search_shape,
     .result = &graph_part_shape,
     .needs = READS,
@@ -50,6 +54,7 @@ OPERATION_RUN(run_open, !graph_of(c) || graph_open(graph_of(c), params, result, 
 const struct operation operation_graph_open = {
     OPERATION("graph/open", CLIENT, MEMORY,
               "Gives entities by name, with all observations and relations."),
+    COMMAND("graph show", "NAME...", N_("show entities with observations, relations and sources")),
     .params = &graph_names_shape,
     .result = &graph_part_shape,
     .needs = READS,
@@ -60,6 +65,7 @@ OPERATION_RUN(run_stats, !graph_of(c) || graph_stats(graph_of(c), result, e))
 
 const struct operation operation_graph_stats = {
     OPERATION("graph/stats", CLIENT, MEMORY, "Counts the contents of the graph."),
+    COMMAND("graph stats", "", N_("show the size of the graph")),
     .result = &graph_stats_shape,
     .needs = READS,
     .run = run_stats,
@@ -70,6 +76,7 @@ OPERATION_RUN(run_reindex, !graph_of(c) || graph_reindex(graph_of(c), e))
 const struct operation operation_graph_reindex = {
     OPERATION("graph/reindex", OWNER, MEMORY,
               "Rebuilds the graph's word index in the configured language."),
+    COMMAND("graph reindex", "", N_("rebuild the graph's word index in the configured language")),
     .needs = WRITES,
     .run = run_reindex,
 };
@@ -80,6 +87,8 @@ OPERATION_RUN(run_create, graph_create(&c->graphs->graph, params, &a_person, res
 
 const struct operation operation_graph_create = {
     OPERATION("graph/create_entities", OWNER, MEMORY, "Creates entities; gives the new ones."),
+    COMMAND("graph add", "NAME [OBSERVATION]...",
+            N_("create an entity, or add observations to one")),
     .params = &graph_create_shape,
     .result = &graph_part_shape,
     .needs = WRITES,
@@ -102,6 +111,8 @@ OPERATION_RUN(run_relate, graph_relate(&c->graphs->graph, params, &a_person, res
 const struct operation operation_graph_relate = {
     OPERATION("graph/create_relations", OWNER, MEMORY,
               "Creates relations between entities; gives the new ones."),
+    COMMAND("graph relate", "FROM TYPE TO",
+            N_("relate one entity to another: tiro graph relate Ada \"works at\" Acme")),
     .params = &graph_relate_shape,
     .result = &graph_part_shape,
     .needs = WRITES,
@@ -136,6 +147,9 @@ const struct operation operation_graph_delete = {
     OPERATION("graph/delete_entities", OWNER, MEMORY,
               "Deletes entities with their observations and relations; if one name is unknown, "
               "none is deleted."),
+    COMMAND("graph forget", "NAME [OBSERVATION]... | NAME --relation TYPE --to NAME",
+            N_("delete an entity, some of its observations, or a relation")),
+    .details = ASKS_ONCE,
     .params = &graph_entity_names_shape,
     .result = &graph_counts_shape,
     .needs = WRITES,

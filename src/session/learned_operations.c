@@ -19,14 +19,18 @@ enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
 #define ID(S)                                                                                      \
     SHAPE_REQ(S, id, "Id of an item, or the beginning of the id.", .least = 1,                     \
               .most = LEARNED_ID_BYTES)
-#define SCOPE(S) SHAPE_OPT(S, scope, "\"project\" or \"user\"; absent: both.")
-#define KIND(S) SHAPE_OPT(S, kind, "\"fact\", \"rule\", \"language\", …; absent: any.")
-#define TAG(S) SHAPE_OPT(S, tag, "Only items whose text has #TAG.")
-#define SESSION(S) SHAPE_OPT_AS(SESSION_MEMBER, S, session, "Only what was said in this session.")
-#define PROJECT(S)                                                                                 \
-    SHAPE_OPT(S, project,                                                                          \
-              "\"all\" or a directory of the project; absent: the session's directory, else the "  \
-              "program's.")
+#define KIND(S)                                                                                    \
+    SHAPE_OPT(S, kind, "\"fact\", \"rule\", \"language\", …; absent: any.",                        \
+              SHAPE_OPTION("--kind KIND",                                                          \
+                           N_("only fact, rule, language, style, tone, format or emoji")))
+#define TAG(S)                                                                                     \
+    SHAPE_OPT(S, tag, "Only items whose text has #TAG.",                                           \
+              SHAPE_OPTION("--tag TAG", N_("only texts with #TAG in them")))
+#define SESSION(S)                                                                                 \
+    SHAPE_OPT_AS(SESSION_MEMBER, S, session, "Only what was said in this session.",                \
+                 SHAPE_OPTION("--session SESSION", N_("only what was said in this session")))
+#define PROJECT_HELP                                                                               \
+    "\"all\" or a directory of the project; absent: the session's directory, else the program's."
 #define WORKED_IN(S)                                                                               \
     SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
                  "Session whose project is used; absent: the project of the program's directory.", \
@@ -95,20 +99,34 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_learned_list = {
     OPERATION("learned/list", CLIENT, MEMORY, "Lists learned items, latest change first."),
+    COMMAND("learned list", "", N_("list what was learned, latest change first")),
+    .details = N_("A candidate waits until you accept or reject it."),
     .params = PARAMETERS(
         learned_list_params,
         SHAPE_OPT(
             learned_list_params, query,
             "Words: gives texts with at least one of them, most words first; absent: all texts."),
-        SHAPE_OPT(learned_list_params, scope,
-                  "\"project\", \"user\", \"tool\" or \"history\"; absent: the first two."),
+        SHAPE_OPT(
+            learned_list_params, scope,
+            "\"project\", \"user\", \"tool\" or \"history\"; absent: the first two.",
+            SHAPE_OPTION(
+                "--scope SCOPE",
+                N_("only project or user; or tool, history: facts from the logs of sessions"))),
         KIND(learned_list_params), TAG(learned_list_params),
-        SHAPE_OPT(learned_list_params, state,
-                  "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
-        PROJECT(learned_list_params), SESSION(learned_list_params),
-        SHAPE_OPT(learned_list_params, unused,
-                  "Only active items that no session was told of yet."),
-        SHAPE_OPT(learned_list_params, limit, "Most items to give.")),
+        SHAPE_OPT(
+            learned_list_params, state,
+            "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any.",
+            SHAPE_OPTION("--state STATE", N_("only candidate, active, superseded or rejected"))),
+        SHAPE_OPT(
+            learned_list_params, project, PROJECT_HELP,
+            SHAPE_OPTION("--project DIRECTORY", N_("only items of the project in DIRECTORY, or all "
+                                                   "(default: the working directory's project)"))),
+        SESSION(learned_list_params),
+        SHAPE_OPT(
+            learned_list_params, unused, "Only active items that no session was told of yet.",
+            SHAPE_OPTION("--unused", N_("only active items that no session was told of yet"))),
+        SHAPE_OPT(learned_list_params, limit, "Most items to give.",
+                  SHAPE_OPTION("-n, --limit N", N_("at most N items (default: all)")))),
     .result = &items_shape,
     .needs = READS,
     .run = run_list,
@@ -128,13 +146,18 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_learned_search = {
     OPERATION("learned/search", CLIENT, MEMORY, "Searches the active learned items."),
-    .params = PARAMETERS(learned_search_params,
-                         SHAPE_REQ(learned_search_params, query, "Words; blank: the newest items."),
-                         SCOPE(learned_search_params), KIND(learned_search_params),
-                         TAG(learned_search_params), PROJECT(learned_search_params),
-                         SESSION(learned_search_params),
-                         SHAPE_OPT(learned_search_params, limit, "Most items to give.", .least = 1,
-                                   .most = SEARCH_MOST, .absent = SEARCH_LIMIT)),
+    COMMAND("learned search", "QUERY...",
+            N_("search what models are told about this project and about you")),
+    .params = PARAMETERS(
+        learned_search_params,
+        SHAPE_REQ(learned_search_params, query, "Words; blank: the newest items."),
+        SHAPE_OPT(learned_search_params, scope, "\"project\" or \"user\"; absent: both.",
+                  SHAPE_OPTION("--scope SCOPE", N_("only of the project, or of the user"))),
+        KIND(learned_search_params), TAG(learned_search_params),
+        SHAPE_OPT(learned_search_params, project, PROJECT_HELP), SESSION(learned_search_params),
+        SHAPE_OPT(learned_search_params, limit, "Most items to give.", .least = 1,
+                  .most = SEARCH_MOST, .absent = SEARCH_LIMIT,
+                  SHAPE_OPTION("-n, --limit N", N_("at most N items (default: 20)")))),
     .result = &items_shape,
     .needs = READS,
     .run = run_search,
@@ -180,6 +203,8 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 const struct operation operation_learned_history = {
     OPERATION("learned/history", CLIENT, MEMORY,
               "Gives an item and the earlier versions that it replaced."),
+    COMMAND("learned history", "ID", N_("show an item and the earlier versions that it replaced")),
+    .details = NAMES_AN_ITEM,
     .params = &id_shape,
     .result = &items_shape,
     .needs = READS,
@@ -225,6 +250,8 @@ const struct operation operation_learned_accept = {
     OPERATION(
         "learned/accept", OWNER, MEMORY,
         "Accepts a candidate: models are told of it; a proposed entity moves into the graph."),
+    COMMAND("learned accept", "ID", N_("accept a candidate: the model is told of it")),
+    .details = NAMES_AN_ITEM,
     .params = &id_shape,
     .result = &learned_item_shape,
     .needs = WRITES,
@@ -242,6 +269,9 @@ const struct operation operation_learned_reject = {
     OPERATION("learned/reject", OWNER, MEMORY,
               "Rejects an item: models are no longer told of it; the item that it replaced is "
               "active again."),
+    COMMAND("learned reject", "ID",
+            N_("reject an item: the model is no longer told of it, and you are not asked again")),
+    .details = NAMES_AN_ITEM,
     .params = &id_shape,
     .result = &learned_item_shape,
     .needs = WRITES,
@@ -289,11 +319,15 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 
 const struct operation operation_learned_add = {
     OPERATION("learned/add", OWNER, MEMORY, "Remembers a text for later sessions."),
-    .params =
-        PARAMETERS(learned_add_params, SHAPE_REQ(learned_add_params, text, "What to remember."),
-                   SHAPE_OPT(learned_add_params, scope,
-                             "\"project\" or \"user\"; absent: derived from the text."),
-                   WORKED_IN(learned_add_params)),
+    COMMAND("learned add", "TEXT...", N_("add a text that the model is told in later sessions")),
+    .params = PARAMETERS(
+        learned_add_params, SHAPE_REQ(learned_add_params, text, "What to remember."),
+        SHAPE_OPT(
+            learned_add_params, scope, "\"project\" or \"user\"; absent: derived from the text.",
+            SHAPE_OPTION(
+                "--scope SCOPE",
+                N_("project or user (default: user for the style of answers, else project)"))),
+        WORKED_IN(learned_add_params)),
     .result = RESULT(
         "added item", learned_add_result,
         SHAPE_FIELD("item", OBJECT, REQUIRED, offsetof(struct learned_add_result, item),
@@ -315,6 +349,9 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 const struct operation operation_learned_edit = {
     OPERATION("learned/edit", OWNER, MEMORY,
               "Changes the text of an item; the old one stays as history."),
+    COMMAND("learned edit", "ID TEXT...",
+            N_("change the text of an item; the old one stays as history")),
+    .details = NAMES_AN_ITEM,
     .params = PARAMETERS(learned_edit_params, ID(learned_edit_params),
                          SHAPE_REQ(learned_edit_params, text, "The new text.")),
     .result = &learned_item_shape,
@@ -354,6 +391,8 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 const struct operation operation_learned_forget = {
     OPERATION("learned/forget", OWNER, MEMORY,
               "Deletes items and their history for good; if one id is unknown, none is deleted."),
+    COMMAND("learned forget", "ID...", N_("delete items for good")),
+    .details = ASKS_FOR_ALL,
     .params = PARAMETERS(learned_forget_params,
                          SHAPE_REQ_TEXTS(learned_forget_params, ids,
                                          "Ids of items, or beginnings of ids.", .least = 1)),

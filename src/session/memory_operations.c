@@ -236,6 +236,9 @@ const struct operation operation_memory_index = {
     OPERATION("memory/index", OWNER, MEMORY,
               "Says whether conversations from before come into memory; with a stream, at once, "
               "else in the background."),
+    COMMAND("memory index", "[all|none]", N_("index the conversations that are not in memory yet")),
+    .details = N_("Conversations are indexed when they are left. Conversations from "
+                  "before\ntiro did so wait for this command; none keeps them out of memory."),
     .params = PARAMETERS(
         memory_index_params,
         SHAPE_REQ_WORD(
@@ -259,9 +262,7 @@ const struct shape_names memory_filter_origins = {origin_words, 1 + MEMORY_ORIGI
 #define ID(S)                                                                                      \
     SHAPE_REQ(S, id, "Id of an entry, or the beginning of the id.", .least = 1,                    \
               .most = MEMORY_ID_BYTES)
-#define SCOPE(S)                                                                                   \
-    SHAPE_OPT(S, scope,                                                                            \
-              "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
+#define SCOPE_HELP "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured."
 #define SESSION(S)                                                                                 \
     SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
                  "Session to which the scopes \"project\" and \"session\" refer.", .least = 1)
@@ -342,12 +343,23 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_memory_search = {
     OPERATION("memory/search", CLIENT, MEMORY, "Searches semantic memory."),
+    COMMAND("memory search", "QUERY...", N_("search the entries, best match first")),
+    .details = N_("\"Words in quotes\" must occur in that order; if no entry has them, the "
+                  "other words of the query\n"
+                  "are searched. After the first word, -word excludes entries that contain "
+                  "this word."),
+    .dashes = true,
     .params = PARAMETERS(
         memory_search,
         SHAPE_REQ(memory_search, query, "Text to search for; blank: the newest entries."),
-        SCOPE(memory_search), SESSION(memory_search), MEMORY_FILTER(memory_search),
+        SHAPE_OPT(
+            memory_search, scope, SCOPE_HELP,
+            SHAPE_OPTION("--scope SCOPE", N_("all, project (sessions started in this directory) or "
+                                             "session=ID (default: as configured)"))),
+        SESSION(memory_search), MEMORY_FILTER(memory_search),
         SHAPE_OPT(memory_search, limit, "Hits.", .least = 1, .most = SEARCH_MOST,
-                  .absent = SEARCH_LIMIT),
+                  .absent = SEARCH_LIMIT,
+                  SHAPE_OPTION("--limit N", N_("at most N matches, up to 1000 (default: 5)"))),
         SHAPE_OPT_WORD(memory_search, order, orders, "Order of the hits.",
                        .absent = MEMORY_BY_SCORE),
         SHAPE_OPT(memory_search, typing, "The last word may be incomplete.")),
@@ -379,9 +391,16 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_memory_list = {
     OPERATION("memory/list", CLIENT, MEMORY, "Lists the entries of memory, newest first."),
-    .params = PARAMETERS(memory_list_params, SCOPE(memory_list_params), SESSION(memory_list_params),
-                         MEMORY_FILTER(memory_list_params),
-                         SHAPE_OPT(memory_list_params, limit, "Most entries to give; 0: all.")),
+    COMMAND("memory list", "", N_("list the entries, newest first")),
+    .details = N_("On a terminal, the newest 20 are shown unless --limit is given; "
+                  "to a pipe or a file, and\n"
+                  "with --json, all are written."),
+    .params = PARAMETERS(
+        memory_list_params, SHAPE_OPT(memory_list_params, scope, SCOPE_HELP),
+        SESSION(memory_list_params), MEMORY_FILTER(memory_list_params),
+        SHAPE_OPT(memory_list_params, limit, "Most entries to give; 0: all.",
+                  SHAPE_OPTION("-n, --limit N",
+                               N_("only the newest N (default: 20 on a terminal, else all)")))),
     .result = RESULT(
         "entries", memory_entries,
         SHAPE_REQ_LIST("entries", memory_entries, items, memory_entry_shape, "Newest first.")),
@@ -400,6 +419,8 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_memory_read = {
     OPERATION("memory/read", CLIENT, MEMORY, "Gives an entry of memory in full."),
+    COMMAND("memory show", "ID", N_("show an entry in full")),
+    .details = NAMES_AN_ENTRY,
     .params = PARAMETERS(memory_read_params, ID(memory_read_params)),
     .result = &memory_entry_shape,
     .needs = NEED_MEMORY | NEED_STORE,
@@ -449,9 +470,14 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_memory_edit = {
     OPERATION("memory/edit", OWNER, MEMORY, "Changes the text of an entry."),
+    COMMAND("memory edit", "ID", N_("change the text of an entry")),
+    .details = NAMES_AN_ENTRY,
     .params = PARAMETERS(
         memory_edit_params, ID(memory_edit_params),
-        SHAPE_REQ(memory_edit_params, content, "The new text.", .most = MEMORY_CONTENT_BYTES)),
+        SHAPE_REQ(
+            memory_edit_params, content, "The new text.", .most = MEMORY_CONTENT_BYTES,
+            SHAPE_OPTION("--content TEXT", N_("the new text; without it, your editor opens, or "
+                                              "standard input is read if it is not a terminal")))),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
     .run = run_edit,
 };
@@ -470,6 +496,9 @@ const struct operation operation_memory_pin = {
     OPERATION("memory/pin", OWNER, MEMORY,
               "Pins or unpins an entry. A pinned entry ranks above equal matches, and later copies "
               "do not replace it."),
+    COMMAND("memory pin", "ID",
+            N_("pin an entry: it ranks above equal matches, and later copies do not replace it")),
+    .details = NAMES_AN_ENTRY,
     .params =
         PARAMETERS(memory_pin_params, ID(memory_pin_params),
                    SHAPE_REQ(memory_pin_params, pinned, "True: pin the entry; false: unpin it.")),
@@ -512,6 +541,8 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_forget = {
     OPERATION("memory/forget", OWNER, MEMORY,
               "Deletes entries for good; if one id is unknown, none is deleted."),
+    COMMAND("memory delete", "ID...", N_("delete entries for good")),
+    .details = ASKS_FOR_ALL,
     .params = PARAMETERS(memory_forget_params,
                          SHAPE_REQ_TEXTS(memory_forget_params, ids,
                                          "Ids of entries, or beginnings of ids.", .least = 1)),
@@ -565,6 +596,7 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
 
 const struct operation operation_memory_stats = {
     OPERATION("memory/stats", CLIENT, MEMORY, "Counts the contents of memory."),
+    COMMAND("memory stats", "", N_("show the size of the memory")),
     .result = &memory_stats_shape,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_stats,

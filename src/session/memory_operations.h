@@ -23,11 +23,14 @@ struct memory_search {
 };
 /* The members of a filter, for the shape of a struct S that has one. */
 #define MEMORY_FILTER(S)                                                                           \
-    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, struct S, filter.origin),                  \
-                .names = &memory_filter_origins,                                                   \
-                .help =                                                                            \
-                    "Only entries that came so: by an \"import\", \"dropped\" by a "               \
-                    "compaction, with a \"session\" that was left."),                              \
+    SHAPE_FIELD(                                                                                   \
+        "origin", ENUM, OPTIONAL, SHAPE_AT(int, struct S, filter.origin),                          \
+        SHAPE_OPTION("--origin ORIGIN", N_("only entries of this origin: import, dropped (by a "   \
+                                           "compaction) or session (that was left)")),             \
+        .names = &memory_filter_origins,                                                           \
+        .help =                                                                                    \
+            "Only entries that came so: by an \"import\", \"dropped\" by a "                       \
+            "compaction, with a \"session\" that was left."),                                      \
         SHAPE_FIELD("after", TIME, OPTIONAL, SHAPE_AT(int64_t, struct S, filter.after_ms),         \
                     .help = "Only what was said at this time or later."),                          \
         SHAPE_FIELD("before", TIME, OPTIONAL, SHAPE_AT(int64_t, struct S, filter.before_ms),       \

@@ -64,6 +64,8 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_memory_export = {
     OPERATION("memory/export", OWNER, MEMORY, "Writes every entry, one JSON object a line."),
+    COMMAND("memory export", "[FILE]",
+            N_("export every entry to standard output or a file, one JSON object per line")),
     .result = RESULT("exported", memory_export_result,
                      SHAPE_REQ(memory_export_result, entries, "How many were written.")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_STREAM,
@@ -294,6 +296,15 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_import = {
     OPERATION("memory/import", OWNER, MEMORY,
               "Adds the entries of a text, one JSON object a line."),
+    COMMAND("memory import", "FILE|-", N_("import entries, one JSON object per line")),
+    .details =
+        N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
+           "\"speaker\", \"created_at\",\n"
+           "\"content\", \"pinned\", \"edited\"}; session_id, role, created_at and content are "
+           "required.\n"
+           "Entries of a session must be in its order. Entries that exist already are "
+           "skipped; - is\n"
+           "standard input."),
     .result = RESULT("imported", memory_import_result,
                      SHAPE_REQ(memory_import_result, lines, "Number of lines that were read."),
                      SHAPE_REQ(memory_import_result, stored, "Entries that were new.")),
@@ -372,6 +383,8 @@ const struct operation operation_memory_reindex = {
     OPERATION("memory/reindex", OWNER, MEMORY,
               "Makes the indexes of words anew, also the graph's and the corpora's, and the "
               "vectors that lack."),
+    COMMAND("memory reindex", "",
+            N_("rebuild the word index in the configured language, and compute missing vectors")),
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_reindex,
 };
@@ -466,6 +479,8 @@ OPERATION_RUN(run_graph_export,
 const struct operation operation_graph_export = {
     OPERATION("graph/export", OWNER, MEMORY,
               "Writes the graph, one JSON object a line, as server-memory does."),
+    COMMAND("graph export", "[FILE]",
+            N_("export the graph in the format of server-memory, one JSON object per line")),
     .result = &graph_counts_shape,
     .needs = NEED_GRAPH | NEED_STORE | NEED_STREAM,
     .run = run_graph_export,
@@ -544,6 +559,11 @@ const struct operation operation_graph_import = {
     OPERATION("graph/import", OWNER, MEMORY,
               "Adds the graph of a text, one JSON object a line, as server-memory writes it; a "
               "line that is wrong, and nothing is added."),
+    COMMAND("graph import", "FILE|-", N_("import a graph, one JSON object per line")),
+    .details = N_(
+        "A line is {\"type\":\"entity\", \"name\", \"entityType\", \"observations\"} "
+        "or\n{\"type\":\"relation\", \"from\", \"to\", \"relationType\"}. Existing entities stay "
+        "and\nget what is new; if a line is wrong, nothing is imported. - is standard input."),
     .result = &graph_counts_shape,
     .needs = NEED_GRAPH | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_graph_import,

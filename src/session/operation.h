@@ -9,6 +9,7 @@
 
 #include "base/entropy.h"
 #include "base/err.h"
+#include "base/i18n.h"
 #include "base/shape.h"
 #include "base/wakeup.h"
 #include "config/config.h"
@@ -18,6 +19,18 @@
  * user's text. */
 #define SESSION_MEMBER "session_id"
 #define PROMPT_MEMBER "prompt"
+
+/* For the details of a command. */
+#define NAMES_A_SESSION                                                                            \
+    N_("SESSION is the start or the end of an id, a title or a part of it, last, or ~2 (the "      \
+       "last\n"                                                                                    \
+       "but one).")
+#define NAMES_AN_ENTRY N_("ID is the id of an entry or the start of it; search and list show ids.")
+#define NAMES_AN_ITEM N_("ID is the id of an item or the start of it; list and search show ids.")
+#define ASKS_ONCE N_("Asks once; without a terminal, --yes is required.")
+#define ASKS_FOR_ALL                                                                               \
+    N_("Asks once; without a terminal, --yes is required. If one id is unknown, nothing is "       \
+       "deleted.")
 
 /* The thread of an engine that runs the operation; the command line runs it on its own thread. In
  * an engine, operations that write to a saved session run on the agent thread, which has the open
@@ -109,6 +122,11 @@ struct conversation;
 struct operation {
     const char *name;    /* "session/list" */
     const char *summary; /* one sentence, English */
+    /* How a person asks for it at the command line: "sessions rename" (NULL: not at all), and the
+     * words that follow: "SESSION TITLE", "[X]" may lack, "X..." may be several. They are the
+     * members of the parameters, in order, that are no option (SHAPE_OPTION()). Help: N_(). */
+    const char *words, *operands, *help, *details;
+    bool dashes; /* after the first word, "-x" is a word: it removes or excludes something */
     enum authority authority;
     const struct shape *params; /* NULL: it takes nothing */
     const struct shape *result; /* NULL: it gives nothing */
@@ -131,6 +149,7 @@ struct operation {
 /* The beginning of a row, and shapes that stand in it: struct tag and rows of members (shape.h). */
 #define OPERATION(title, least, where, text)                                                       \
     .name = title, .summary = text, .authority = AUTHORITY_##least, .executor = OPERATION_##where
+#define COMMAND(title, takes, text) .words = title, .operands = takes, .help = text
 #define PARAMETERS(S, ...) &(const struct shape)SHAPE_PARAMETERS(struct S, __VA_ARGS__)
 #define RESULT(title, S, ...) &(const struct shape)SHAPE_OF(title, struct S, __VA_ARGS__)
 #define CONVERSE(function, when, want)                                                             \

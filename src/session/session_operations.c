@@ -49,15 +49,20 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_session_list = {
     OPERATION("session/list", CLIENT, READ, "Lists sessions, newest first."),
+    COMMAND("sessions list", "", N_("list every session, newest first")),
     .params = PARAMETERS(
         session_filter,
         SHAPE_OPT(session_filter, text,
                   "Text in the title, directory, model, labels or last line; case is ignored."),
-        SHAPE_OPT(session_filter, label, "Only sessions with this label."),
-        SHAPE_OPT(session_filter, directory, "Only sessions that were begun in this directory."),
+        SHAPE_OPT(session_filter, label, "Only sessions with this label.",
+                  SHAPE_OPTION("-l, --label LABEL", N_("only sessions with the label"))),
+        SHAPE_OPT(session_filter, directory, "Only sessions that were begun in this directory.",
+                  SHAPE_OPTION("-d, --directory DIR",
+                               N_("only sessions started in DIR; . is the current directory"))),
         SHAPE_OPT_WORD(session_filter, state, states, "Archived sessions, others, or any.",
                        .absent = SESSION_ANY),
-        SHAPE_OPT(session_filter, limit, "Most sessions to give; 0: all.")),
+        SHAPE_OPT(session_filter, limit, "Most sessions to give; 0: all.",
+                  SHAPE_OPTION("-n, --limit N", N_("only the newest N")))),
     .result = RESULT(
         "sessions", session_list_result,
         SHAPE_REQ_LIST("sessions", session_list_result, sessions, session_info_shape,
@@ -80,12 +85,17 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_search = {
     OPERATION("session/search", CLIENT, READ,
               "Searches the transcripts of all sessions, or of one."),
+    COMMAND("sessions search", "WORD...", N_("search all transcripts for words")),
+    .details = N_(
+        "\"Words in quotes\" must occur in that order; the last word also matches longer words."),
     .params = PARAMETERS(
         session_search_params,
         SHAPE_REQ(session_search_params, query, "Words to find in messages and answers."),
-        SHAPE_OPT_AS(SESSION_MEMBER, session_search_params, session, "Search only this session."),
+        SHAPE_OPT_AS(SESSION_MEMBER, session_search_params, session, "Search only this session.",
+                     SHAPE_OPTION("--in SESSION", N_("only in this session"))),
         SHAPE_OPT(session_search_params, limit, "Matches.", .least = 1, .most = SEARCH_MOST,
-                  .absent = SEARCH_LIMIT)),
+                  .absent = SEARCH_LIMIT,
+                  SHAPE_OPTION("-n, --limit N", N_("at most N matches (default: 50)")))),
     .result = RESULT(
         "matches", session_search_result,
         SHAPE_REQ_LIST("matches", session_search_result, matches, search_hit_shape, "Best first."),
@@ -156,6 +166,8 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 
 const struct operation operation_session_history = {
     OPERATION("session/history", CLIENT, READ, "Gives a page of a session's events."),
+    COMMAND("sessions show", "[SESSION]", N_("show the transcript of a session (default: last)")),
+    .details = NAMES_A_SESSION,
     .params = PARAMETERS(
         session_history_params, SESSION_FIELD(session_history_params),
         SHAPE_OPT(session_history_params, after,
@@ -271,6 +283,9 @@ static bool run_rename(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_rename = {
     OPERATION("session/rename", CLIENT, CONVERSATION, "Changes the title of a session."),
+    COMMAND("sessions rename", "SESSION TITLE",
+            N_("change the title of a session; an empty title restores the first")),
+    .details = NAMES_A_SESSION,
     .params = &rename_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -293,6 +308,10 @@ static bool run_label(struct operation_context *c, const void *params, void *res
 
 const struct operation operation_session_label = {
     OPERATION("session/label", CLIENT, CONVERSATION, "Adds and removes labels of a session."),
+    COMMAND("sessions label", "SESSION [+]LABEL|-LABEL...",
+            N_("add labels to a session, or remove them")),
+    .details = NAMES_A_SESSION,
+    .dashes = true,
     .params = &label_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -323,6 +342,8 @@ static bool run_archive(struct operation_context *c, const void *params, void *r
 
 const struct operation operation_session_archive = {
     OPERATION("session/archive", CLIENT, CONVERSATION, "Archives a session."),
+    COMMAND("sessions archive", "SESSION...", N_("archive sessions")),
+    .details = NAMES_A_SESSION,
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -340,6 +361,8 @@ static bool run_unarchive(struct operation_context *c, const void *params, void 
 
 const struct operation operation_session_unarchive = {
     OPERATION("session/unarchive", CLIENT, CONVERSATION, "Moves a session out of the archive."),
+    COMMAND("sessions unarchive", "SESSION...", N_("move sessions out of the archive")),
+    .details = NAMES_A_SESSION,
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -357,6 +380,9 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_delete = {
     OPERATION("session/delete", OWNER, CONVERSATION,
               "Deletes a session with its transcript, its files and its entries of memory."),
+    COMMAND("sessions delete", "SESSION...",
+            N_("delete sessions with all their messages and entries of memory")),
+    .details = ASKS_ONCE,
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -380,6 +406,8 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
 const struct operation operation_session_rebuild = {
     OPERATION("session/rebuild", OWNER, READ,
               "Rewrites the files that are derived from a session."),
+    COMMAND("sessions rebuild", "[SESSION]",
+            N_("rewrite the files below sessions/ for one session or for all")),
     .params = &session_params_shape,
     .result = &changed_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -408,6 +436,9 @@ static bool run_fork(struct operation_context *c, const void *params, void *resu
 const struct operation operation_session_fork = {
     OPERATION("session/fork", CLIENT, CONVERSATION,
               "Begins a session with the messages of another session."),
+    COMMAND("sessions fork", "SESSION",
+            N_("start a session with the messages of another; prints its id")),
+    .details = NAMES_A_SESSION,
     .params = &fork_shape,
     .result = &session_info_shape,
     .needs = NEED_STORE | NEED_WRITE,
@@ -439,9 +470,14 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_import = {
     OPERATION("session/import", OWNER, READ,
               "Creates a session from an export or from a list of messages in OpenAI's format."),
+    COMMAND("sessions import", "FILE|-", N_("import a session from a file; prints its id")),
+    .details = N_("The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
+                  "- is standard input."),
     .params = PARAMETERS(
         session_import_params,
-        SHAPE_OPT(session_import_params, title, "Title for a text without a title."),
+        SHAPE_OPT(session_import_params, title, "Title for a text without a title.",
+                  SHAPE_OPTION("-t, --title TITLE",
+                               N_("a title for the new session, if the file has none"))),
         SHAPE_OPT(session_import_params, directory, "Working directory for a text that names none.",
                   .place = SHAPE_WORKS)),
     .result = &session_info_shape,
@@ -474,13 +510,25 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_export = {
     OPERATION("session/export", OWNER, READ, "Exports a session as text."),
-    .params = PARAMETERS(session_export_params, SESSION_FIELD(session_export_params),
-                         SHAPE_OPT(session_export_params, path,
-                                   "Path of the file; absent: the text goes to the stream.",
-                                   .place = SHAPE_WRITES),
-                         SHAPE_OPT_WORD(session_export_params, format, formats,
-                                        "Format of the export.", .absent = EXPORT_MARKDOWN),
-                         SHAPE_OPT(session_export_params, replace, "Replace an existing file.")),
+    COMMAND("sessions export", "SESSION", N_("export a session to standard output or a file")),
+    .details = N_("markdown   to read\n"
+                  "json       one object; json and jsonl can be imported "
+                  "again\n"
+                  "jsonl      the session's properties, then one event per line"),
+    .params = PARAMETERS(
+        session_export_params, SESSION_FIELD(session_export_params),
+        SHAPE_OPT(
+            session_export_params, path, "Path of the file; absent: the text goes to the stream.",
+            .place = SHAPE_WRITES,
+            SHAPE_OPTION("-o, --output FILE", N_("write to FILE instead of standard output"))),
+        SHAPE_OPT_WORD(
+            session_export_params, format, formats, "Format of the export.",
+            .absent = EXPORT_MARKDOWN,
+            SHAPE_OPTION(
+                "--format FORMAT",
+                N_("markdown, json or jsonl (default: by the ending of FILE, else markdown)"))),
+        SHAPE_OPT(session_export_params, replace, "Replace an existing file.",
+                  SHAPE_OPTION("--force", N_("overwrite an existing file")))),
     .lasting = true,
     .run = run_export,
     .content = CONTENT_OUT,
