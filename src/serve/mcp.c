@@ -8,17 +8,6 @@
 #include "serve/mcp_private.h"
 #include "serve/wire.h"
 
-struct mcp_call *mcp_call_new(struct mcp_link *l, struct rpc_call *rpc, bool modern)
-{
-    struct mcp_call *c = mem_alloc(sizeof *c);
-    *c = (struct mcp_call){
-        .mcp = l->mcp, .link = l, .rpc = rpc, .modern = modern, .id = mem_strdup(rpc->id)};
-    memcpy(c->session, l->session, sizeof c->session);
-    rpc->kept = c;
-    vec_push(&l->mcp->calls, c);
-    return c;
-}
-
 void mcp_call_free(struct mcp_call *c)
 {
     struct mcp *m = c->mcp;
@@ -58,9 +47,8 @@ void mcp_call_cancel(struct mcp_call *c)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Begins a result with the member `name` of _meta, whose value is JSON; NULL: none. */
-static void begin(const struct mcp_call *c, struct mcp_result *r, const char *name,
-                  const char *json)
+void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r, const char *name,
+                      const char *json)
 {
     *r = (struct mcp_result){.text = BUF_INIT};
     r->out.buf = &r->text;
@@ -82,26 +70,10 @@ static void begin(const struct mcp_call *c, struct mcp_result *r, const char *na
     json_out_close(&r->out, '}');
 }
 
-void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r)
-{
-    begin(c, r, NULL, NULL);
-}
-
-void mcp_result_begin_failed(const struct mcp_call *c, struct mcp_result *r, enum err_code code)
-{
-    auto_free char *name = mem_printf("\"%s\"", err_info(code)->name);
-    begin(c, r, "tiro/code", name);
-}
-
-void mcp_result_begin_listened(const struct mcp_call *c, struct mcp_result *r)
-{
-    begin(c, r, "io.modelcontextprotocol/subscriptionId", c->id);
-}
-
 /* The result is one person's: no cache may give a copy to another one. */
 void mcp_result_begin_kept(const struct mcp_call *c, struct mcp_result *r, int ttl_ms)
 {
-    begin(c, r, NULL, NULL);
+    mcp_result_begin(c, r, NULL, NULL);
     if (!c->modern)
         return;
     json_out_int(&r->out, "ttlMs", ttl_ms);
@@ -170,41 +142,36 @@ bool mcp_notify(struct mcp_link *l, const char *method, const char *params_json)
     return heard;
 }
 
+void mcp_done(struct mcp_call *c, const struct json *params)
+{
+    struct mcp_result r;
+    (void)params;
+    mcp_result_begin(c, &r, NULL, NULL);
+    mcp_result_send(c, &r);
+}
+
 /* --- results of tools ------------------------------------------------------------------------- */
 
-static void write_text(struct json_out *o, const char *text)
-{
-    json_out_pack(o, "content:[{type:'text' text:s}]", text);
-}
-
-static char *shape_text(const struct shape *shape, const void *result)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    shape_write(shape, result, &o);
-    return buf_take(&text);
-}
-
 /* `text` NULL: the JSON itself, for clients that know no structured content. */
-static void write_structured(struct json_out *o, const struct shape *shape, const void *result,
-                             const char *text)
+static void write_content(struct json_out *o, const struct shape *shape, const void *result,
+                          const char *text)
 {
-    char *json = shape_text(shape, result);
-    write_text(o, text ? text : json);
+    AUTO(buf_release) struct buf json = BUF_INIT;
+    if (shape)
+        shape_write(shape, result, &(struct json_out){.buf = &json});
+    json_out_pack(o, "content:[{type:'text' text:s}]", text ? text : shape ? json.data : "done");
+    if (!shape)
+        return;
     json_out_name(o, "structuredContent");
-    json_out_raw(o, json);
-    free(json);
+    json_out_raw(o, json.data);
 }
 
 void mcp_tool_send(struct mcp_call *c, const struct shape *shape, const void *result,
                    const char *text)
 {
     struct mcp_result r;
-    mcp_result_begin(c, &r);
-    if (shape)
-        write_structured(&r.out, shape, result, text);
-    else
-        write_text(&r.out, text ? text : "done");
+    mcp_result_begin(c, &r, NULL, NULL);
+    write_content(&r.out, shape, result, text);
     mcp_result_send(c, &r);
 }
 
@@ -212,13 +179,12 @@ void mcp_tool_fail(struct mcp_call *c, const struct error *e, const struct shape
                    const void *result)
 {
     struct mcp_result r;
+    const char *name = err_info(e->code)->name;
+    auto_free char *code = mem_printf("\"%s\"", name);
     auto_free char *told = without_commands(e);
-    auto_free char *text = mem_printf("%s: %s", err_info(e->code)->name, told);
-    mcp_result_begin_failed(c, &r, e->code);
-    if (shape)
-        write_structured(&r.out, shape, result, text);
-    else
-        write_text(&r.out, text);
+    auto_free char *text = mem_printf("%s: %s", name, told);
+    mcp_result_begin(c, &r, "tiro/code", code);
+    write_content(&r.out, shape, result, text);
     json_out_pack(&r.out, "isError:b", true);
     mcp_result_send(c, &r);
 }
@@ -300,7 +266,7 @@ static void initialize(struct mcp_call *c, const struct json *params)
     }
     c->link->agreed = mcp_version_for(wanted);
     c->link->begun = true;
-    mcp_result_begin(c, &r);
+    mcp_result_begin(c, &r, NULL, NULL);
     json_out_member(&r.out, "protocolVersion", c->link->agreed);
     write_capabilities(&r.out, c);
     json_out_pack(&r.out, "serverInfo:{name:'tiro' title:'tiro' version:s} instructions:s",
@@ -320,14 +286,6 @@ static void discover(struct mcp_call *c, const struct json *params)
     mcp_result_send(c, &r);
 }
 
-static void ping(struct mcp_call *c, const struct json *params)
-{
-    struct mcp_result r;
-    (void)params;
-    mcp_result_begin(c, &r);
-    mcp_result_send(c, &r);
-}
-
 /* --- requests --------------------------------------------------------------------------------- */
 
 enum { LEGACY = 1, MODERN = 2 };
@@ -338,7 +296,7 @@ static const struct {
     mcp_method *run;
 } methods[] = {
     {"initialize", LEGACY, initialize},
-    {"ping", LEGACY, ping},
+    {"ping", LEGACY, mcp_done},
     {"server/discover", MODERN, discover},
     {"tools/list", LEGACY | MODERN, mcp_tools_list},
     {"tools/call", LEGACY | MODERN, mcp_tools_call},
@@ -377,10 +335,17 @@ static void on_request(void *context, struct rpc_call *rpc, const char *method,
         if (strcmp(methods[i].name, method) == 0 && methods[i].eras & (modern ? MODERN : LEGACY))
             run = methods[i].run;
     l->status = run || !modern ? 200 : 404;
-    if (run)
-        run(mcp_call_new(l, rpc, modern), params);
-    else
+    if (!run) {
         rpc_fail(rpc, RPC_METHOD_NOT_FOUND, "Method not found", NULL);
+        return;
+    }
+    struct mcp_call *c = mem_alloc(sizeof *c);
+    *c = (struct mcp_call){
+        .mcp = l->mcp, .link = l, .rpc = rpc, .modern = modern, .id = mem_strdup(rpc->id)};
+    memcpy(c->session, l->session, sizeof c->session);
+    rpc->kept = c;
+    vec_push(&l->mcp->calls, c);
+    run(c, params);
 }
 
 /* A client of HTTP cancels by session and id: each of its messages has a peer of its own. */
@@ -451,11 +416,6 @@ void mcp_link_close(struct mcp_link *l, bool gone)
 
 /* --- the server ------------------------------------------------------------------------------- */
 
-static void on_notice(void *context, const struct notice *n)
-{
-    mcp_turn_notice(context, n);
-}
-
 /* Ends the requests that only listen. */
 static void on_stop(void *context)
 {
@@ -464,18 +424,12 @@ static void on_stop(void *context)
         mcp_stop_listening(m->links.items[i]);
 }
 
-static bool is_written(void *context)
-{
-    (void)context;
-    return true;
-}
-
 struct mcp *mcp_new(struct server *server, unsigned rights)
 {
     struct mcp *m = mem_alloc(sizeof *m);
     *m = (struct mcp){.server = server, .rights = rights};
-    m->listener = server_listen(server, on_notice, m);
-    m->end = server_on_stop(server, on_stop, is_written, m);
+    m->listener = server_listen(server, mcp_turn_notice, m);
+    m->end = server_on_stop(server, on_stop, NULL, m);
     m->tools = mcp_tools_json(server_config(server), rights);
     return m;
 }
@@ -564,35 +518,6 @@ static size_t find_session(const struct mcp *m, const char *id)
     return i;
 }
 
-static void remove_session(struct mcp *m, size_t at)
-{
-    free(m->sessions.items[at]);
-    vec_remove(&m->sessions, at, 1);
-}
-
-static struct mcp_session *begin_session(struct mcp *m, const char *version)
-{
-    struct mcp_session *s = mem_alloc(sizeof *s);
-    uuid_new(s->id);
-    s->version = version;
-    if (m->sessions.len >= SESSIONS_MOST)
-        remove_session(m, 0);
-    vec_push(&m->sessions, s);
-    return s;
-}
-
-/* Moves the session behind the others. NULL: there is none, or not any more. */
-static const struct mcp_session *use_session(struct mcp *m, const char *id)
-{
-    size_t at = find_session(m, id);
-    if (at == m->sessions.len)
-        return NULL;
-    struct mcp_session *s = m->sessions.items[at];
-    vec_remove(&m->sessions, at, 1);
-    vec_push(&m->sessions, s);
-    return s;
-}
-
 int mcp_delete(struct mcp *m, const char *session)
 {
     size_t at = session ? find_session(m, session) : 0;
@@ -600,7 +525,8 @@ int mcp_delete(struct mcp *m, const char *session)
         return 405;
     if (at == m->sessions.len)
         return 404;
-    remove_session(m, at);
+    free(m->sessions.items[at]);
+    vec_remove(&m->sessions, at, 1);
     return 204;
 }
 
@@ -612,15 +538,10 @@ static void close_exchange(struct mcp_exchange *x, bool gone)
     free(x);
 }
 
-static const char *session_of(const struct mcp_exchange *x)
-{
-    return x->link.begun ? x->link.session : NULL;
-}
-
 static void begin_stream(struct mcp_exchange *x)
 {
     x->streaming = true;
-    x->reply->begin(x->context, session_of(x));
+    x->reply->begin(x->context, x->link.begun ? x->link.session : NULL);
 }
 
 /* Sends what there is: a message alone as the answer, unless the client takes only events or
@@ -637,7 +558,8 @@ static bool pump(struct mcp_exchange *x)
         bool only = line + 1 == len && rpc_peer_calls(peer) == 0;
         int status = said ? said : 400;
         if (!x->streaming && only && (status != 200 || x->takes_json)) {
-            x->reply->answer(x->context, status, session_of(x), bytes, line);
+            x->reply->answer(x->context, status, x->link.begun ? x->link.session : NULL, bytes,
+                             line);
         } else {
             if (!x->streaming)
                 begin_stream(x);
@@ -664,12 +586,14 @@ static void on_http_output(void *context)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
+/* A session that is used moves behind the others. */
 static struct mcp_exchange *exchange_new(struct mcp *m, const struct mcp_headers *headers,
                                          const struct mcp_reply *reply, void *context)
 {
-    const struct mcp_session *session = headers->session ? use_session(m, headers->session) : NULL;
     const char *version = headers->protocol_version;
     bool modern = version && strcmp(version, mcp_versions[0]) == 0; /* which has no sessions */
+    size_t at = headers->session ? find_session(m, headers->session) : m->sessions.len;
+    struct mcp_session *session = at < m->sessions.len ? m->sessions.items[at] : NULL;
     struct mcp_exchange *x = mem_alloc(sizeof *x);
     x->reply = reply;
     x->context = context;
@@ -681,22 +605,13 @@ static struct mcp_exchange *exchange_new(struct mcp *m, const struct mcp_headers
                                 .hears = headers->takes_events,
                                 .wrote = on_http_output,
                                 .context = x};
-    if (session)
+    if (session) {
         memcpy(x->link.session, session->id, sizeof x->link.session);
+        vec_remove(&m->sessions, at, 1);
+        vec_push(&m->sessions, session);
+    }
     mcp_link_open(&x->link, m);
     return x;
-}
-
-/* Only on a stream does it show that the client has gone, which matters where a model works. */
-static bool waits_for_turn(const struct mcp_exchange *x)
-{
-    const struct mcp *m = x->link.mcp;
-    for (size_t i = 0; i < m->calls.len; i++) {
-        const struct mcp_call *c = m->calls.items[i];
-        if (c->link == &x->link && c->modern && c->work && c->work->lasts)
-            return x->link.hears;
-    }
-    return false;
 }
 
 struct mcp_exchange *mcp_post(struct mcp *m, const struct mcp_headers *headers, const char *body,
@@ -712,13 +627,28 @@ struct mcp_exchange *mcp_post(struct mcp *m, const struct mcp_headers *headers, 
     (void)rpc_peer_take(x->link.peer, body, len, &e); /* a fault of the body is answered */
     x->reading = false;
     x->link.headers = NULL;
-    if (x->link.begun)
-        memcpy(x->link.session, begin_session(m, x->link.agreed)->id, sizeof x->link.session);
+    if (x->link.begun) {
+        struct mcp_session *s = mem_alloc(sizeof *s);
+        uuid_new(s->id);
+        s->version = x->link.agreed;
+        memcpy(x->link.session, s->id, sizeof x->link.session);
+        if (m->sessions.len >= SESSIONS_MOST) {
+            free(m->sessions.items[0]);
+            vec_remove(&m->sessions, 0, 1);
+        }
+        vec_push(&m->sessions, s);
+    }
     if (pump(x)) {
         close_exchange(x, false);
         return NULL;
     }
-    if (waits_for_turn(x))
+    /* Only on a stream does it show that the client has gone, which matters where a model works. */
+    bool works = false;
+    for (size_t i = 0; i < m->calls.len; i++) {
+        const struct mcp_call *c = m->calls.items[i];
+        works = works || (c->link == &x->link && c->modern && c->work && c->work->lasts);
+    }
+    if (works && x->link.hears)
         begin_stream(x);
     return x;
 }

@@ -20,6 +20,8 @@ const char *const mcp_versions[] = {"2026-07-28", "2025-11-25", "2025-06-18",
 /* The version of a client of HTTP that names none; and the first version without batches. */
 static const char assumed[] = "2025-03-26", without_batches[] = "2025-06-18";
 
+static const char batches[] = "this version has no arrays of messages; send each by itself";
+
 static const char *find_version(const char *name)
 {
     for (size_t i = 0; name && mcp_versions[i]; i++)
@@ -28,15 +30,10 @@ static const char *find_version(const char *name)
     return NULL;
 }
 
-static bool is_modern(const char *name)
-{
-    return strcmp(name, mcp_versions[0]) == 0;
-}
-
 const char *mcp_version_for(const char *wanted)
 {
     const char *known = find_version(wanted);
-    return known && !is_modern(known) ? known : mcp_versions[1];
+    return known && known != mcp_versions[0] ? known : mcp_versions[1];
 }
 
 void mcp_write_versions(struct json_out *o)
@@ -77,35 +74,26 @@ static bool refuse_version(struct mcp_refusal *out, const char *requested)
     return false;
 }
 
-static bool refuse_batch(struct mcp_refusal *out)
-{
-    return refuse(out, 400, RPC_INVALID_REQUEST,
-                  "this version has no arrays of messages; send each by itself");
-}
-
 /* --- 2026-07-28 --------------------------------------------------------------------------------
  */
 
 /* A value that does not fit into a header comes as =?base64?…?=. */
-static bool header_says(const char *header, const char *value)
-{
-    static const char prefix[] = "=?base64?", suffix[] = "?=";
-    size_t len = strlen(header), before = strlen(prefix), behind = strlen(suffix);
-    if (len < before + behind || strncmp(header, prefix, before) != 0 ||
-        strcmp(header + len - behind, suffix) != 0)
-        return strcmp(header, value) == 0;
-    auto_free char *encoded = base64_encode((const unsigned char *)value, strlen(value));
-    size_t size = len - before - behind;
-    return strlen(encoded) == size && strncmp(header + before, encoded, size) == 0;
-}
-
 static bool repeats(const char *name, const char *header, const char *value,
                     struct mcp_refusal *refusal)
 {
+    static const char prefix[] = "=?base64?", suffix[] = "?=";
+    size_t len = header ? strlen(header) : 0, before = strlen(prefix), behind = strlen(suffix);
     if (!header)
         return refuse(refusal, 400, MCP_HEADER_MISMATCH,
                       "Header mismatch: %s is missing; repeat the message's value", name);
-    return header_says(header, value) ||
+    bool says = strcmp(header, value) == 0;
+    if (len >= before + behind && strncmp(header, prefix, before) == 0 &&
+        strcmp(header + len - behind, suffix) == 0) {
+        auto_free char *encoded = base64_encode((const unsigned char *)value, strlen(value));
+        size_t size = len - before - behind;
+        says = strlen(encoded) == size && strncmp(header + before, encoded, size) == 0;
+    }
+    return says ||
            refuse(refusal, 400, MCP_HEADER_MISMATCH,
                   "Header mismatch: %s is not what the message says; repeat its value", name);
 }
@@ -128,14 +116,14 @@ static bool admit_modern(const struct mcp_request *r, const char *version,
 {
     const struct json *meta = json_get(r->params, "_meta");
     if (r->batch)
-        return refuse_batch(refusal);
+        return refuse(refusal, 400, RPC_INVALID_REQUEST, batches);
     if (!version)
         return refuse(refusal, 400, RPC_INVALID_PARAMS,
                       "\"_meta\" lacks \"" META "protocolVersion\"; give a string");
     if (r->headers &&
         !repeats("MCP-Protocol-Version", r->headers->protocol_version, version, refusal))
         return false;
-    if (!is_modern(version))
+    if (strcmp(version, mcp_versions[0]) != 0)
         return refuse_version(refusal, version);
     if (json_type(json_get(meta, META "clientCapabilities")) != JSON_OBJECT)
         return refuse(refusal, 400, RPC_INVALID_PARAMS,
@@ -160,7 +148,7 @@ static bool admit_legacy(const struct mcp_request *r, struct mcp_refusal *refusa
             "nothing says which version this is; begin with initialize, or give \"_meta\" "
             "with \"" META "protocolVersion\"");
     if (r->batch && (begins || !version || strcmp(version, without_batches) >= 0))
-        return refuse_batch(refusal);
+        return refuse(refusal, 400, RPC_INVALID_REQUEST, batches);
     return true;
 }
 
@@ -172,7 +160,7 @@ bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *re
         *modern = false;
         return refuse_version(refusal, header);
     }
-    *modern = said || (header && is_modern(header));
+    *modern = said || (header && strcmp(header, mcp_versions[0]) == 0);
     return *modern ? admit_modern(r, json_string(said), refusal) : admit_legacy(r, refusal);
 }
 

@@ -125,8 +125,6 @@ struct mcp_work {
 /* --- calls (mcp.c) ------------------------------------------------------------------------
  */
 
-struct mcp_call *mcp_call_new(struct mcp_link *l, struct rpc_call *rpc, bool modern);
-
 /* One question at a time. The call is still there when `answered` is called. */
 void mcp_ask(struct mcp_call *c, const struct operation *o, const void *params,
              void (*answered)(struct mcp_call *c, const struct operation_answer *a));
@@ -137,13 +135,11 @@ struct mcp_result {
     struct buf text;
     struct json_out out;
 };
-void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r);
+/* `meta`: the name of a member of _meta, whose value is `json`; NULL: none. */
+void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r, const char *meta,
+                      const char *json);
 /* … of a listing or a text that may be kept for `ttl_ms`. */
 void mcp_result_begin_kept(const struct mcp_call *c, struct mcp_result *r, int ttl_ms);
-/* … of a tool that failed. */
-void mcp_result_begin_failed(const struct mcp_call *c, struct mcp_result *r, enum err_code code);
-/* … of subscriptions/listen, at its end. */
-void mcp_result_begin_listened(const struct mcp_call *c, struct mcp_result *r);
 void mcp_result_send(struct mcp_call *c, struct mcp_result *r);
 
 /* An error of the protocol; ends the call. `data_json` may be NULL. */
@@ -177,6 +173,7 @@ void mcp_link_close(struct mcp_link *l, bool gone);
  */
 
 typedef void mcp_method(struct mcp_call *c, const struct json *params);
+mcp_method mcp_done;                                                        /* an empty result */
 mcp_method mcp_tools_list, mcp_tools_call;                                  /* mcp_tools.c */
 mcp_method mcp_resources_list, mcp_resources_templates, mcp_resources_read; /* mcp_resources.c */
 mcp_method mcp_subscribe, mcp_unsubscribe, mcp_listen;                      /* mcp_resources.c */
@@ -197,6 +194,6 @@ extern const struct shape mcp_run_shape, mcp_resume_shape, mcp_compact_shape;
 void mcp_turn_run(struct mcp_call *c, void *params, const char *token);
 void mcp_turn_resume(struct mcp_call *c, void *params, const char *token);
 /* Tells the progress of a turn that a call waits for, and answers the questions of its session. */
-void mcp_turn_notice(struct mcp *m, const struct notice *n);
+void mcp_turn_notice(void *mcp, const struct notice *n);
 
 #endif

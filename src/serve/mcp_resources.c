@@ -30,40 +30,36 @@ static int newest_id_first(const void *left, const void *right)
     return strcmp((*b)->id, (*a)->id);
 }
 
-static void write_page(struct json_out *o, const struct session_list *all, const char *cursor)
+static void on_list(struct mcp_call *c, const struct operation_answer *a)
 {
     AUTO(vec_release_local) VEC(const struct session_info *) sorted = {0};
-    for (size_t i = 0; i < all->items.len; i++)
-        if (!cursor || strcmp(all->items.items[i].id, cursor) < 0)
-            vec_push(&sorted, &all->items.items[i]);
+    const struct session_list_result *result = a->result;
+    const char *cursor = c->state;
+    struct mcp_result r;
+    if (a->error.code != ERR_OK) {
+        mcp_fail_with(c, &a->error);
+        return;
+    }
+    for (size_t i = 0; i < result->sessions.items.len; i++)
+        if (!cursor || strcmp(result->sessions.items.items[i].id, cursor) < 0)
+            vec_push(&sorted, &result->sessions.items.items[i]);
     vec_sort(&sorted, newest_id_first);
     size_t count = sorted.len < PAGE ? sorted.len : PAGE;
-    json_out_name(o, "resources");
-    json_out_open(o, '[');
+    mcp_result_begin_kept(c, &r, LIST_MS);
+    json_out_name(&r.out, "resources");
+    json_out_open(&r.out, '[');
     for (size_t i = 0; i < count; i++) {
         const struct session_info *s = sorted.items[i];
         auto_free char *uri = mcp_uri_of(s->id, MCP_MARKDOWN);
         char when[25];
         rfc3339_format(s->updated_ms, when);
         json_out_pack(
-            o, "{uri:s name:s title:s description:s mimeType:s annotations:{lastModified:s}}", uri,
-            s->id, s->title, s->last_line, mime_types[MCP_MARKDOWN], when);
+            &r.out, "{uri:s name:s title:s description:s mimeType:s annotations:{lastModified:s}}",
+            uri, s->id, s->title, s->last_line, mime_types[MCP_MARKDOWN], when);
     }
-    json_out_close(o, ']');
+    json_out_close(&r.out, ']');
     if (count < sorted.len)
-        json_out_member(o, "nextCursor", sorted.items[count - 1]->id);
-}
-
-static void on_list(struct mcp_call *c, const struct operation_answer *a)
-{
-    const struct session_list_result *result = a->result;
-    struct mcp_result r;
-    if (a->error.code != ERR_OK) {
-        mcp_fail_with(c, &a->error);
-        return;
-    }
-    mcp_result_begin_kept(c, &r, LIST_MS);
-    write_page(&r.out, &result->sessions, c->state);
+        json_out_member(&r.out, "nextCursor", sorted.items[count - 1]->id);
     mcp_result_send(c, &r);
 }
 
@@ -72,7 +68,7 @@ static void free_state(struct mcp_call *c)
     free(c->state);
 }
 
-static const struct mcp_work listing = {.free = free_state};
+static const struct mcp_work with_text = {.free = free_state};
 
 void mcp_resources_list(struct mcp_call *c, const struct json *params)
 {
@@ -83,7 +79,7 @@ void mcp_resources_list(struct mcp_call *c, const struct json *params)
         mcp_fail(c, RPC_INVALID_PARAMS, "\"cursor\" is not one that was given; leave it out", NULL);
         return;
     }
-    c->work = &listing;
+    c->work = &with_text;
     c->state = mem_strdup(text);
     mcp_ask(c, &operation_session_list, &live, on_list);
 }
@@ -146,16 +142,6 @@ static void begin_text(struct reading *r, const struct session_info *session)
     json_out_open(&r->out, '[');
 }
 
-static void add_event(struct reading *r, const struct event *ev)
-{
-    if (r->form == MCP_MARKDOWN) {
-        transcript_text_add(&r->transcript, &r->text, ev);
-        return;
-    }
-    auto_free char *line = event_to_line(ev);
-    json_out_raw(&r->out, line);
-}
-
 static void send_text(struct mcp_call *c)
 {
     struct reading *r = c->state;
@@ -204,8 +190,14 @@ static void on_page(struct mcp_call *c, const struct operation_answer *a)
     }
     if (!r->begun)
         begin_text(r, &page->session);
-    for (size_t i = 0; i < page->events.items.len; i++)
-        add_event(r, page->events.items.items[i]);
+    for (size_t i = 0; i < page->events.items.len; i++) {
+        const struct event *ev = page->events.items.items[i];
+        auto_free char *line = r->form == MCP_JSON ? event_to_line(ev) : NULL;
+        if (line)
+            json_out_raw(&r->out, line);
+        else
+            transcript_text_add(&r->transcript, &r->text, ev);
+    }
     if (r->text.len > TEXT_MOST)
         mcp_fail(c, RPC_INTERNAL_ERROR,
                  "the session is too long to be given at once; read it with tiro_session_read",
@@ -291,66 +283,57 @@ static void tell(const struct mcp_subscription *s, const char *method, const cha
     mcp_notify(s->link, method, text.data);
 }
 
-/* Names what will be told. The changes of tools and prompts, and addresses that are no session, are
- * left out. */
-static void acknowledge(const struct mcp_subscription *s)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    json_out_open(&o, '{');
-    write_meta(&o, s);
-    json_out_name(&o, "notifications");
-    json_out_open(&o, '{');
-    if (s->list)
-        json_out_pack(&o, "resourcesListChanged:b", true);
-    if (s->sessions.len > 0) {
-        json_out_name(&o, "resourceSubscriptions");
-        json_out_open(&o, '[');
-        for (size_t i = 0; i < s->sessions.len; i++)
-            json_out_string(&o, s->sessions.items[i].uri);
-        json_out_close(&o, ']');
-    }
-    json_out_close(&o, '}');
-    json_out_close(&o, '}');
-    mcp_notify(s->link, "notifications/subscriptions/acknowledged", text.data);
-}
-
 /* --- looking ---------------------------------------------------------------------------------- */
-
-/* The same for the same sessions and titles, in whatever order. */
-static uint64_t sum_of(const struct session_list_result *listed)
-{
-    uint64_t sum = (uint64_t)listed->total;
-    for (size_t i = 0; i < listed->sessions.items.len; i++) {
-        const struct session_info *s = &listed->sessions.items.items[i];
-        uint64_t hash = 14695981039346656037U; /* FNV-1a */
-        for (const char *p = s->id; *p; p++)
-            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
-        for (const char *p = s->title; *p; p++)
-            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
-        sum += hash;
-    }
-    return sum;
-}
 
 static void look_on(struct mcp_subscription *s);
 
-/* Everything was looked at: changes are told from here on. */
+/* Everything was looked at: changes are told from here on. A client of subscriptions/listen is told
+ * first what it will hear of. The changes of tools and prompts, and addresses that are no session,
+ * are left out. */
 static void end_look(struct mcp_subscription *s)
 {
     s->next = 0;
-    if (s->id && !s->told)
-        acknowledge(s);
+    if (s->id && !s->told) {
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        struct json_out o = {.buf = &text};
+        json_out_open(&o, '{');
+        write_meta(&o, s);
+        json_out_name(&o, "notifications");
+        json_out_open(&o, '{');
+        if (s->list)
+            json_out_pack(&o, "resourcesListChanged:b", true);
+        if (s->sessions.len > 0) {
+            json_out_name(&o, "resourceSubscriptions");
+            json_out_open(&o, '[');
+            for (size_t i = 0; i < s->sessions.len; i++)
+                json_out_string(&o, s->sessions.items[i].uri);
+            json_out_close(&o, ']');
+        }
+        json_out_close(&o, '}');
+        json_out_close(&o, '}');
+        mcp_notify(s->link, "notifications/subscriptions/acknowledged", text.data);
+    }
     s->told = true;
 }
 
+/* The sum is the same for the same sessions and titles, in whatever order. */
 static void on_list_seen(void *context, const struct operation_answer *a)
 {
     struct mcp_subscription *s = context;
-    uint64_t sum = a->error.code == ERR_OK ? sum_of(a->result) : s->seen;
+    const struct session_list_result *listed = a->error.code == ERR_OK ? a->result : NULL;
+    uint64_t sum = listed ? (uint64_t)listed->total : s->seen;
+    for (size_t i = 0; listed && i < listed->sessions.items.len; i++) {
+        const struct session_info *info = &listed->sessions.items.items[i];
+        uint64_t hash = 14695981039346656037U; /* FNV-1a */
+        for (const char *p = info->id; *p; p++)
+            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
+        for (const char *p = info->title; *p; p++)
+            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
+        sum += hash;
+    }
     bool changed = s->known && sum != s->seen;
     s->asked = 0;
-    s->known = s->known || a->error.code == ERR_OK;
+    s->known = s->known || listed;
     s->seen = sum;
     if (changed)
         tell(s, "notifications/resources/list_changed", NULL);
@@ -424,19 +407,15 @@ static void begin_looking(struct mcp_subscription *s)
         m->watching = server_after(m->server, LOOK_MS, look_at_all, m);
 }
 
-static void release_followed(struct followed *f)
-{
-    free(f->uri);
-    free(f->reference);
-}
-
 static void subscription_free(struct mcp_subscription *s)
 {
     struct mcp *m = s->mcp;
     if (s->asked)
         server_withdraw(m->server, s->asked);
-    for (size_t i = 0; i < s->sessions.len; i++)
-        release_followed(&s->sessions.items[i]);
+    for (size_t i = 0; i < s->sessions.len; i++) {
+        free(s->sessions.items[i].uri);
+        free(s->sessions.items[i].reference);
+    }
     vec_release(&s->sessions);
     vec_drop(&m->subscriptions, s);
     free(s);
@@ -473,20 +452,6 @@ static bool follow(struct mcp_subscription *s, const char *uri)
 
 /* --- resources/subscribe, resources/unsubscribe ----------------------------------------------- */
 
-static void free_uri(struct mcp_call *c)
-{
-    free(c->state);
-}
-
-static const struct mcp_work subscribing = {.free = free_uri};
-
-static void done(struct mcp_call *c)
-{
-    struct mcp_result r;
-    mcp_result_begin(c, &r);
-    mcp_result_send(c, &r);
-}
-
 /* Whoever has the answer is told of what comes after it. */
 static void subscribed(struct mcp_call *c, const struct operation_answer *a)
 {
@@ -497,7 +462,7 @@ static void subscribed(struct mcp_call *c, const struct operation_answer *a)
             (void)note(&s->sessions.items[at], a);
         begin_looking(s);
     }
-    done(c);
+    mcp_done(c, NULL);
 }
 
 void mcp_subscribe(struct mcp_call *c, const struct json *params)
@@ -515,7 +480,7 @@ void mcp_subscribe(struct mcp_call *c, const struct json *params)
                  NULL);
         return;
     }
-    c->work = &subscribing;
+    c->work = &with_text;
     c->state = mem_strdup(uri);
     size_t at = find_followed(l->followed, uri);
     mcp_ask(c, &operation_session_read,
@@ -536,11 +501,12 @@ void mcp_unsubscribe(struct mcp_call *c, const struct json *params)
         server_withdraw(s->mcp->server, s->asked);
     s->asked = 0;
     s->next = 0;
-    release_followed(&s->sessions.items[at]);
+    free(s->sessions.items[at].uri);
+    free(s->sessions.items[at].reference);
     vec_remove(&s->sessions, at, 1);
     if (s->sessions.len == 0)
         mcp_unfollow(c->link);
-    done(c);
+    mcp_done(c, NULL);
 }
 
 /* --- subscriptions/listen --------------------------------------------------------------------- */
@@ -585,7 +551,7 @@ void mcp_stop_listening(struct mcp_link *l)
         struct mcp_call *c = m->calls.items[i];
         if (c->link != l || c->work != &listening)
             continue;
-        mcp_result_begin_listened(c, &r);
+        mcp_result_begin(c, &r, "io.modelcontextprotocol/subscriptionId", c->id);
         mcp_result_send(c, &r);
     }
 }

@@ -60,45 +60,29 @@ struct turn {
     char session[UUID_LEN + 1]; /* "": it has not begun */
 };
 
-static struct turn *turn_of(const struct mcp_call *c)
-{
-    return c->state;
-}
-
 static void free_turn(struct mcp_call *c)
 {
-    free(turn_of(c)->prompt);
-    free(turn_of(c)->mode);
-    free(turn_of(c)->focus);
-    free(turn_of(c)->token);
-    free(turn_of(c));
+    struct turn *t = c->state;
+    free(t->prompt);
+    free(t->mode);
+    free(t->focus);
+    free(t->token);
+    free(t);
 }
 
 /* --- interrupting ----------------------------------------------------------------------------- */
 
-static void ignore(void *context, const struct operation_answer *a)
-{
-    (void)context;
-    (void)a;
-}
-
 /* The answer of the turn ends the call; the session keeps the part that was done. */
 static void interrupt(struct mcp_call *c)
 {
-    const struct session_params session = {.session = turn_of(c)->session};
+    const struct session_params session = {.session = ((const struct turn *)c->state)->session};
     if (!*session.session)
         mcp_call_free(c);
     else
-        server_ask(c->mcp->server, &operation_turn_interrupt, &session, ignore, NULL);
+        server_ask(c->mcp->server, &operation_turn_interrupt, &session, NULL, NULL);
 }
 
 static const struct mcp_work work = {.lasts = true, .cancel = interrupt, .free = free_turn};
-
-/* Whether the call has a turn or a compaction in this session. */
-static bool runs_in(const struct mcp_call *c, const char *session)
-{
-    return c->work == &work && strcmp(turn_of(c)->session, session) == 0;
-}
 
 /* --- progress --------------------------------------------------------------------------------- */
 
@@ -121,43 +105,33 @@ static char *words_of(const struct event *ev)
     }
 }
 
-static void tell_progress(struct mcp_call *c, const char *words)
-{
-    struct turn *t = turn_of(c);
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    json_out_pack(&o, "{progressToken:r progress:I message:s}", t->token, ++t->progress, words);
-    mcp_notify(c->link, "notifications/progress", text.data);
-}
-
-static void tell_event(struct mcp *m, const struct notice *n)
-{
-    auto_free char *words = words_of(n->event);
-    for (size_t i = 0; words && i < m->calls.len; i++) {
-        struct mcp_call *c = m->calls.items[i];
-        if (runs_in(c, n->session) && c->rpc && turn_of(c)->token)
-            tell_progress(c, words);
-    }
-}
-
-/* --- questions -------------------------------------------------------------------------------- */
-
 /* There is no person to ask: a tool that needs more than was allowed at start is denied. */
-void mcp_turn_notice(struct mcp *m, const struct notice *n)
+void mcp_turn_notice(void *mcp, const struct notice *n)
 {
+    struct mcp *m = mcp;
+    auto_free char *words = n->type == NOTICE_EVENT ? words_of(n->event) : NULL;
     bool runs_here = false;
-    for (size_t i = 0; i < m->calls.len; i++)
-        runs_here = runs_here || runs_in(m->calls.items[i], n->session);
-    if (n->type == NOTICE_EVENT) {
-        tell_event(m, n);
-    } else if (n->type == NOTICE_APPROVAL && runs_here) {
+    for (size_t i = 0; i < m->calls.len; i++) {
+        struct mcp_call *c = m->calls.items[i];
+        struct turn *t = c->work == &work ? c->state : NULL;
+        if (!t || strcmp(t->session, n->session) != 0)
+            continue;
+        runs_here = true;
+        if (!words || !c->rpc || !t->token)
+            continue;
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        json_out_pack(&(struct json_out){.buf = &text}, "{progressToken:r progress:I message:s}",
+                      t->token, ++t->progress, words);
+        mcp_notify(c->link, "notifications/progress", text.data);
+    }
+    if (n->type == NOTICE_APPROVAL && runs_here) {
         const struct approval_decide_params no = {
             .session = n->session, .call = n->text, .decision = ANSWER_DENY};
-        server_ask(m->server, &operation_approval_decide, &no, ignore, NULL);
+        server_ask(m->server, &operation_approval_decide, &no, NULL, NULL);
     } else if (n->type == NOTICE_DRAFT && runs_here) {
         const struct compaction_decide_params yes = {.session = n->session,
                                                      .decision = DRAFT_COMMIT};
-        server_ask(m->server, &operation_compaction_decide, &yes, ignore, NULL);
+        server_ask(m->server, &operation_compaction_decide, &yes, NULL, NULL);
     }
 }
 
@@ -175,7 +149,7 @@ static void on_turn(struct mcp_call *c, const struct operation_answer *a)
 
 static void on_session(struct mcp_call *c, const struct operation_answer *a)
 {
-    struct turn *t = turn_of(c);
+    struct turn *t = c->state;
     if (a->error.code != ERR_OK) {
         mcp_tool_fail(c, &a->error, NULL, NULL);
         return;
@@ -487,17 +461,6 @@ static struct json *schema_of(const struct shape *shape)
     return shape ? shape_schema(shape) : json_pack("{type:'object' additionalProperties:b}", false);
 }
 
-static struct json *describe(const struct mcp_tool *t)
-{
-    return json_pack(
-        "{name:s title:s description:s inputSchema:o outputSchema:o "
-        "annotations:{title:s readOnlyHint:b destructiveHint:b idempotentHint:b "
-        "openWorldHint:b}}",
-        t->name, t->title, t->description, schema_of(params_of(t)),
-        result_of(t) ? schema_of(result_of(t)) : NULL, t->title, !t->right, t->destroys,
-        t->repeatable || !t->right, t->reaches_out);
-}
-
 /* A right stands for the authority of the rows that its tools call. A tool without one calls what
  * every client may. */
 static bool may_call(const struct mcp_tool *t, unsigned rights)
@@ -509,9 +472,18 @@ char *mcp_tools_json(const struct config *config, unsigned rights)
 {
     AUTO(json_free_local) struct json *list = json_new_array();
     struct error e;
-    for (size_t i = 0; i < TOOLS; i++)
-        if (may_call(&tools[i], rights) && operation_offered(tools[i].operation, config, &e))
-            json_push(list, describe(&tools[i]));
+    for (size_t i = 0; i < TOOLS; i++) {
+        const struct mcp_tool *t = &tools[i];
+        if (!may_call(t, rights) || !operation_offered(t->operation, config, &e))
+            continue;
+        json_push(list,
+                  json_pack("{name:s title:s description:s inputSchema:o outputSchema:o "
+                            "annotations:{title:s readOnlyHint:b destructiveHint:b "
+                            "idempotentHint:b openWorldHint:b}}",
+                            t->name, t->title, t->description, schema_of(params_of(t)),
+                            result_of(t) ? schema_of(result_of(t)) : NULL, t->title, !t->right,
+                            t->destroys, t->repeatable || !t->right, t->reaches_out));
+    }
     return json_print(list);
 }
 
