@@ -250,7 +250,8 @@ void rpc_peer_free(struct rpc_peer *p)
         return;
     p->closing = true;
     for (size_t i = 0; i < p->asks.len; i++)
-        p->asks.items[i].answered(p->asks.items[i].context, NULL, &gone);
+        if (p->asks.items[i].answered)
+            p->asks.items[i].answered(p->asks.items[i].context, NULL, &gone);
     for (size_t i = 0; i < p->calls.len; i++) {
         struct rpc_batch *b = p->calls.items[i]->batch;
         if (b)
@@ -336,7 +337,7 @@ static void on_message(struct rpc_peer *p, struct rpc_batch *b, const struct jso
                                   text ? text : "", json_get(error, "data")};
         bool failed = !result || json_type(error) != JSON_NULL;
         struct ask ask;
-        if (take_ask(p, number, &ask))
+        if (take_ask(p, number, &ask) && ask.answered)
             ask.answered(ask.context, failed ? NULL : result, failed ? &fault : NULL);
         return;
     }
@@ -397,7 +398,7 @@ static bool end_unreadable(struct rpc_peer *p, struct rpc_batch *b, const struct
     struct ask ask;
     if (!o->has_method) {
         bool answers = take_ask(p, json_number(id, 0), &ask);
-        if (answers)
+        if (answers && ask.answered)
             ask.answered(ask.context, NULL, &unreadable);
         return answers;
     }

@@ -96,7 +96,8 @@ struct rpc_fault {
 /* Either `result` or `fault` is NULL; both are borrowed for the call. */
 typedef void rpc_answered(void *context, const struct json *result, const struct rpc_fault *fault);
 
-/* The id of the request; 0: too much waits already, and nothing was asked. */
+/* The id of the request; 0: too much waits already, and nothing was asked. `answered` NULL: nobody
+ * wants the answer. */
 int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
                 rpc_answered *answered, void *context);
 

@@ -52,7 +52,8 @@ static void engine_answered(void *context, const struct operation_answer *answer
     struct acp_ask *ask = context;
     struct acp *a = ask->acp;
     vec_drop(&a->asks, ask);
-    ask->done(ask, answer);
+    if (ask->done)
+        ask->done(ask, answer);
     free_ask(ask);
     wire_update(a->wire);
 }
@@ -69,19 +70,6 @@ struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session
 
 /* --- initialize ------------------------------------------------------------------------------- */
 
-static void write_capabilities(struct json_out *o, bool kept)
-{
-    json_out_open(o, '{');
-    /* images are kept with their session */
-    json_out_pack(o,
-                  "loadSession:b promptCapabilities:{image:b audio:b embeddedContext:b} "
-                  "mcpCapabilities:{http:b sse:b}",
-                  kept, kept, false, true, false, false);
-    json_out_pack(o, kept ? "sessionCapabilities:{resume:{} close:{} list:{} delete:{} fork:{}}"
-                          : "sessionCapabilities:{resume:{} close:{}}");
-    json_out_close(o, '}');
-}
-
 /* {} or more of it. */
 static bool offers(const struct json *capabilities, const char *name)
 {
@@ -95,6 +83,7 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     const struct json *can = json_get(params, "clientCapabilities");
     const struct json *session = json_get(can, "session"), *fs = json_get(can, "fs");
     const struct json *version = json_get(params, "protocolVersion");
+    bool kept = capability_store() && server_options(a->server)->persist;
     if (json_type(version) != JSON_NUMBER) {
         acp_refuse(call, ERR_USAGE, "\"protocolVersion\" does not fit; give a whole number");
         return;
@@ -108,7 +97,15 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     json_out_open(&o, '{');
     json_out_int(&o, "protocolVersion", PROTOCOL_VERSION);
     json_out_name(&o, "agentCapabilities");
-    write_capabilities(&o, capability_store() && server_options(a->server)->persist);
+    json_out_open(&o, '{');
+    /* images are kept with their session */
+    json_out_pack(&o,
+                  "loadSession:b promptCapabilities:{image:b audio:b embeddedContext:b} "
+                  "mcpCapabilities:{http:b sse:b}",
+                  kept, kept, false, true, false, false);
+    json_out_pack(&o, kept ? "sessionCapabilities:{resume:{} close:{} list:{} delete:{} fork:{}}"
+                           : "sessionCapabilities:{resume:{} close:{}}");
+    json_out_close(&o, '}');
     json_out_pack(&o, "agentInfo:{name:'tiro' title:'Tiro' version:s} authMethods:[]",
                   PACKAGE_VERSION);
     json_out_close(&o, '}');
@@ -181,38 +178,28 @@ static void on_notice(void *context, const struct notice *n)
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-void acp_ignore(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    (void)ask, (void)answer;
-}
-
-/* No tool waits for the client any more. */
-static void go_away(struct acp *a)
-{
-    a->gone = true;
-    acp_editor_leave(a);
-}
-
 /* A person who cannot be asked any more has not allowed anything; what nobody uses is closed, so
  * that a session in which nothing was said is not kept. */
 static void input_ended(void *context)
 {
     struct acp *a = context;
-    go_away(a);
+    a->gone = true; /* no tool waits for the client any more */
+    acp_editor_leave(a);
     for (size_t i = 0; i < a->sessions.len; i++) {
         struct acp_session *s = a->sessions.items[i];
         const struct session_close_params close = {.session = s->id, .discard_unused = true};
         if (s->questions.len > 0)
             acp_cancel_prompt(s);
         else if (!s->prompt)
-            acp_ask(a, NULL, NULL, &operation_session_close, &close, acp_ignore);
+            acp_ask(a, NULL, NULL, &operation_session_close, &close, NULL);
     }
 }
 
 static void closed(void *context)
 {
     struct acp *a = context;
-    go_away(a);
+    a->gone = true; /* no tool waits for the client any more */
+    acp_editor_leave(a);
     a->closed(a->context);
 }
 

@@ -33,7 +33,8 @@ struct acp_editor_request {
 /* How the client is asked for what a notice wants. */
 struct way {
     const char *method;
-    size_t offered; /* offset of a bool in struct acp_client */
+    size_t offered;         /* offset of a bool in struct acp_client */
+    rpc_answered *answered; /* gets the answer */
     /* False: too much waits to be read by the client. */
     bool (*begin)(struct acp_editor_request *r, const struct notice *n);
 };
@@ -42,18 +43,6 @@ static const struct way *way_of(enum notice_type type);
 
 /* --- answers of the client ----------------------------------------------------------------------
  */
-
-bool acp_answer_text(const struct json *result, struct surface_answer_params *out)
-{
-    out->text = json_get_string(result, "content");
-    return out->text != NULL;
-}
-
-const char *acp_answer_terminal(const struct json *result)
-{
-    const char *id = json_get_string(result, "terminalId");
-    return id && *id ? id : NULL;
-}
 
 void acp_answer_exit(const struct json *exit, int64_t *status, char **signal)
 {
@@ -65,13 +54,6 @@ void acp_answer_exit(const struct json *exit, int64_t *status, char **signal)
         free(*signal);
         *signal = mem_strdup(name);
     }
-}
-
-bool acp_answer_output(const struct json *result, struct surface_answer_params *out)
-{
-    out->text = json_get_string(result, "output");
-    out->truncated = json_get_bool(result, "truncated", false);
-    return out->text != NULL;
 }
 
 /* Many clients say "Internal error" and give the details in data. */
@@ -88,25 +70,19 @@ char *acp_answer_refusal(const struct rpc_fault *fault, const char *method)
 /* --- the tool -----------------------------------------------------------------------------------
  */
 
-static void answer_tool(struct acp *a, const char *session, int64_t number,
-                        struct surface_answer_params answer)
-{
-    answer.session = session;
-    answer.number = number;
-    acp_ask(a, NULL, NULL, &operation_tool_answer, &answer, acp_ignore);
-}
-
 /* The tool is answered once; a later outcome is dropped. */
-static void answer_once(struct acp_editor_request *r, const struct surface_answer_params *answer)
+static void answer_tool(struct acp_editor_request *r, struct surface_answer_params answer)
 {
+    answer.session = r->session;
+    answer.number = r->number;
     if (!r->answered)
-        answer_tool(r->acp, r->session, r->number, *answer);
+        acp_ask(r->acp, NULL, NULL, &operation_tool_answer, &answer, NULL);
     r->answered = true;
 }
 
 static void fail(struct acp_editor_request *r, const char *why)
 {
-    answer_once(r, &(struct surface_answer_params){
+    answer_tool(r, (struct surface_answer_params){
                        .outcome = SURFACE_FAILED, .text = why, .exit_status = -1});
 }
 
@@ -145,7 +121,7 @@ static void refuse(struct acp_editor_request *r, const struct rpc_fault *fault)
     *offered = false;
 }
 
-/* `answered` gets the answer, and sets `asked` to 0. False: too much waits. */
+/* `answered` sets `asked` to 0. False: too much waits. */
 static bool ask(struct acp_editor_request *r, const char *method, const char *params,
                 rpc_answered *answered)
 {
@@ -156,14 +132,14 @@ static bool ask(struct acp_editor_request *r, const char *method, const char *pa
 /* --- files --------------------------------------------------------------------------------------
  */
 
-static bool ask_about_file(struct acp_editor_request *r, const struct notice *n,
-                           rpc_answered *answered)
+static bool ask_about_file(struct acp_editor_request *r, const struct notice *n)
 {
+    const struct way *way = way_of(n->type);
     AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     json_out_pack(&o, "{sessionId:s path:s content:s}", r->session, n->detail,
                   n->type == NOTICE_WRITE ? n->text : NULL);
-    return ask(r, way_of(n->type)->method, buf.data, answered);
+    return ask(r, way->method, buf.data, way->answered);
 }
 
 /* `done` NULL: it was not. */
@@ -172,7 +148,7 @@ static void conclude(struct acp_editor_request *r, const struct surface_answer_p
 {
     r->asked = 0;
     if (done)
-        answer_once(r, done);
+        answer_tool(r, *done);
     else
         refuse(r, fault);
     request_free(r);
@@ -185,7 +161,8 @@ static void on_text(void *context, const struct json *result, const struct rpc_f
     bool passes = fault && fault->code == ACP_NOT_FOUND;
     if (passes)
         answer.outcome = SURFACE_PASSED;
-    conclude(context, passes || acp_answer_text(result, &answer) ? &answer : NULL, fault);
+    answer.text = json_get_string(result, "content");
+    conclude(context, passes || answer.text ? &answer : NULL, fault);
 }
 
 static void on_written(void *context, const struct json *result, const struct rpc_fault *fault)
@@ -195,23 +172,8 @@ static void on_written(void *context, const struct json *result, const struct rp
     conclude(context, fault ? NULL : &answer, fault);
 }
 
-static bool begin_read(struct acp_editor_request *r, const struct notice *n)
-{
-    return ask_about_file(r, n, on_text);
-}
-
-static bool begin_write(struct acp_editor_request *r, const struct notice *n)
-{
-    return ask_about_file(r, n, on_written);
-}
-
 /* --- terminals ----------------------------------------------------------------------------------
  */
-
-static void ignore(void *context, const struct json *result, const struct rpc_fault *fault)
-{
-    (void)context, (void)result, (void)fault;
-}
 
 /* `answered` NULL: nobody wants the answer. */
 static bool ask_terminal(struct acp_editor_request *r, const char *method, rpc_answered *answered)
@@ -220,7 +182,7 @@ static bool ask_terminal(struct acp_editor_request *r, const char *method, rpc_a
     struct json_out o = {.buf = &buf};
     json_out_pack(&o, "{sessionId:s terminalId:s}", r->session, r->terminal);
     return answered ? ask(r, method, buf.data, answered)
-                    : rpc_ask(r->acp->peer, method, buf.data, ignore, NULL) != 0;
+                    : rpc_ask(r->acp->peer, method, buf.data, NULL, NULL) != 0;
 }
 
 /* Gives the terminal up, with what it has printed. */
@@ -240,17 +202,19 @@ static void go_on(struct acp_editor_request *r, const char *method, rpc_answered
 static void on_output(void *context, const struct json *result, const struct rpc_fault *fault)
 {
     struct acp_editor_request *r = context;
-    struct surface_answer_params answer = {.outcome = SURFACE_DID};
+    struct surface_answer_params answer = {.outcome = SURFACE_DID,
+                                           .text = json_get_string(result, "output"),
+                                           .truncated = json_get_bool(result, "truncated", false)};
     (void)fault;
     r->asked = 0;
     acp_answer_exit(json_get(result, "exitStatus"), &r->status, &r->signal);
-    if (!acp_answer_output(result, &answer)) {
+    if (!answer.text) {
         give_up_terminal(r, "the editor did not tell what the command printed");
         return;
     }
     answer.exit_status = r->status;
     answer.signal = r->signal;
-    answer_once(r, &answer);
+    answer_tool(r, answer);
     (void)ask_terminal(r, "terminal/release", NULL);
     request_free(r);
 }
@@ -278,9 +242,9 @@ static void on_created(void *context, const struct json *result, const struct rp
 {
     struct acp_editor_request *r = context;
     struct acp_session *s = acp_find_session(r->acp, r->session);
-    const char *id = acp_answer_terminal(result);
+    const char *id = json_get_string(result, "terminalId");
     r->asked = 0;
-    if (!id) {
+    if (!id || !*id) {
         refuse(r, fault);
         request_free(r);
         return;
@@ -306,7 +270,7 @@ static bool begin_command(struct acp_editor_request *r, const struct notice *n)
                   "cwd:s outputByteLimit:I}",
                   r->session, "eval \"$" CHILD_SCRIPT_VARIABLE "\"", n->text, CHILD_SCRIPT_VARIABLE,
                   n->args, n->detail, (int64_t)n->limit);
-    return ask(r, "terminal/create", buf.data, on_created);
+    return ask(r, way_of(n->type)->method, buf.data, way_of(n->type)->answered);
 }
 
 static void on_patience_lost(void *context)
@@ -345,25 +309,14 @@ static void end_command(struct acp_editor_request *r)
 static const struct way *way_of(enum notice_type type)
 {
     static const struct way ways[NOTICE_TYPES] = {
-        [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
-        [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), begin_write},
-        [NOTICE_RUN] = {"terminal/create", offsetof(struct acp_client, terminals), begin_command},
+        [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), on_text,
+                         ask_about_file},
+        [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), on_written,
+                          ask_about_file},
+        [NOTICE_RUN] = {"terminal/create", offsetof(struct acp_client, terminals), on_created,
+                        begin_command},
     };
     return ways[type].method ? &ways[type] : NULL;
-}
-
-static void begin(struct acp *a, const struct notice *n, const struct way *way)
-{
-    struct acp_editor_request *r = mem_alloc(sizeof *r);
-    *r = (struct acp_editor_request){.acp = a, .type = n->type, .number = n->number, .status = -1};
-    memcpy(r->session, n->session, sizeof r->session);
-    vec_push(&a->editor_requests, r);
-    if (a->gone)
-        fail(r, "the editor has gone away");
-    else if (!way->begin(r, n))
-        fail(r, "the editor does not read what it is asked");
-    if (r->answered)
-        request_free(r);
 }
 
 /* The tool does not wait any more. */
@@ -387,12 +340,22 @@ bool acp_editor_notice(struct acp *a, const struct notice *n)
     const struct acp_session *s = acp_find_session(a, n->session);
     if (n->type == NOTICE_ENOUGH)
         end_request(a, n);
-    else if (way && s && !s->loading.call && *offer(a, way))
-        begin(a, n, way);
-    else if (way) /* another surface's session, or the client does not offer it */
-        answer_tool(a, n->session, n->number,
+    if (!way)
+        return n->type == NOTICE_ENOUGH;
+    struct acp_editor_request *r = mem_alloc(sizeof *r);
+    *r = (struct acp_editor_request){.acp = a, .type = n->type, .number = n->number, .status = -1};
+    memcpy(r->session, n->session, sizeof r->session);
+    vec_push(&a->editor_requests, r);
+    if (!s || s->loading.call || !*offer(a, way)) /* another surface's session, or not offered */
+        answer_tool(r,
                     (struct surface_answer_params){.outcome = SURFACE_PASSED, .exit_status = -1});
-    return way || n->type == NOTICE_ENOUGH;
+    else if (a->gone)
+        fail(r, "the editor has gone away");
+    else if (!way->begin(r, n))
+        fail(r, "the editor does not read what it is asked");
+    if (r->answered)
+        request_free(r);
+    return true;
 }
 
 void acp_editor_leave(struct acp *a)

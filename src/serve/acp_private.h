@@ -65,26 +65,13 @@ struct acp_options {
     char *compaction;       /* mode; NULL: histories are not shortened */
     char *tools;            /* "none", "read" or "full" */
 };
-void acp_options_release(struct acp_options *o);
-
-/* The list of the member configOptions, and the object of modes. */
-void acp_options_write(const struct acp_options *options, struct json_out *o);
-void acp_options_write_modes(const struct acp_options *options, struct json_out *o);
 
 /* ACP_OPTION_UNKNOWN: no option has this id. */
 enum acp_option { ACP_OPTION_MODEL, ACP_OPTION_COMPACTION, ACP_OPTION_TOOLS, ACP_OPTION_UNKNOWN };
-enum acp_option acp_option_find(const char *id);
 
-/* Sets the present value; for the model, as split by acp_options_split_model(). */
+/* Sets the present value; a model is named "provider/model", "provider", or as one of the present
+ * provider's. */
 void acp_options_choose(struct acp_options *options, enum acp_option option, const char *value);
-
-/* Whether the option has the value. Any model may be named, listed or not. */
-bool acp_option_takes(enum acp_option option, const char *value);
-
-/* Splits "provider/model", "provider", or a model of the present provider; a part that is not named
- * is NULL. The caller frees both. */
-void acp_options_split_model(const struct acp_options *options, const char *value, char **provider,
-                             char **model);
 
 /* --- prompts: a list of content blocks becomes the text of a turn and its images. Pure -----------
  */
@@ -116,18 +103,9 @@ char *acp_path_to_uri(const char *path);
  * They are foreign, and become what the engine is told. Pure; texts are borrowed of the JSON unless
  * the function says otherwise. */
 
-/* To fs/read_text_file. False: it does not fit. */
-bool acp_answer_text(const struct json *result, struct surface_answer_params *out);
-
-/* To terminal/create: the id. NULL: it does not fit. */
-const char *acp_answer_terminal(const struct json *result);
-
 /* To terminal/wait_for_exit, and the member exitStatus of terminal/output: members that fit replace
  * the known values. `signal` is owned. */
 void acp_answer_exit(const struct json *exit, int64_t *status, char **signal);
-
-/* To terminal/output: text and truncated. False: it does not fit. */
-bool acp_answer_output(const struct json *result, struct surface_answer_params *out);
 
 /* The reason of a failure, for the model. `fault` NULL: the answer did not fit. The caller frees.
  */
@@ -208,17 +186,14 @@ struct acp_session {
 /* --- acp.c -------------------------------------------------------------------------------------
  */
 
-/* Calls the engine. `done` is called once, with a session of NULL if it is gone by then. The ask is
- * freed after `done`. */
+/* Calls the engine. `done` (NULL: nobody wants the answer) is called once, with a session of NULL
+ * if it is gone by then. The ask is freed after `done`. */
 struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session *s,
                         const struct operation *o, const void *params, acp_done *done);
 
 /* As rpc_fail(), with acp_error_code() and the name of the code. */
 void acp_fail(struct rpc_call *call, const struct error *e);
 void acp_refuse(struct rpc_call *call, enum err_code code, const char *text);
-
-/* An acp_done for an answer that nobody wants. */
-acp_done acp_ignore;
 
 /* Fails the call where the answer is an error. */
 bool acp_failed(struct rpc_call *call, const struct operation_answer *answer);
@@ -239,7 +214,7 @@ void acp_tell_options(struct acp_session *s);
 /* Goes on with a loading session, once the client has read enough. */
 void acp_load_more(struct acp_session *s);
 
-/* `value` as acp_options_split_model(). */
+/* `value` names a model as for acp_options_choose(). */
 struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, const char *value,
                                   acp_done *done);
 

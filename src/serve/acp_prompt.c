@@ -92,24 +92,18 @@ int acp_choice_answer(struct acp_choices choices, const char *id)
 static const char file_scheme[] = "file://";
 
 /* Escapes of control characters, and what is no escape, stay as they are. */
-static char *unescape(const char *text)
-{
-    struct buf out = BUF_INIT;
-    for (; *text; text++) {
-        int byte = url_escaped_byte(text, strnlen(text, 3));
-        buf_addch(&out, byte >= ' ' ? (char)byte : *text);
-        text += byte >= ' ' ? 2 : 0;
-    }
-    return buf_take(&out);
-}
-
 char *acp_uri_to_path(const char *uri)
 {
+    AUTO(buf_release) struct buf path = BUF_INIT;
     if (strncmp(uri, file_scheme, strlen(file_scheme)) != 0)
         return mem_strdup(uri);
-    const char *path = strchr(uri + strlen(file_scheme), '/'); /* behind a host */
-    auto_free char *text = path ? unescape(path) : NULL;
-    return mem_strdup(text && utf8_valid(text, strlen(text)) ? text : uri);
+    const char *at = strchr(uri + strlen(file_scheme), '/'); /* behind a host */
+    for (const char *c = at ? at : ""; *c; c++) {
+        int byte = url_escaped_byte(c, strnlen(c, 3));
+        buf_addch(&path, byte >= ' ' ? (char)byte : *c);
+        c += byte >= ' ' ? 2 : 0;
+    }
+    return at && utf8_valid(path.data, path.len) ? buf_take(&path) : mem_strdup(uri);
 }
 
 char *acp_path_to_uri(const char *path)
@@ -143,38 +137,8 @@ static bool refuse(struct reading *r, const char *why)
     return err_set(r->e, ERR_USAGE, "prompt[%zu]: %s", r->index, why);
 }
 
-static bool read_text(struct reading *r, const struct json *block)
+static bool read_resource(struct reading *r, const struct json *resource)
 {
-    const char *text = json_get_string(block, "text");
-    if (!text)
-        return refuse(r, "a text lacks its \"text\"; give a string");
-    buf_addstr(&r->written, text);
-    return true;
-}
-
-static bool read_image(struct reading *r, const struct json *block)
-{
-    struct acp_image image = {json_get_string(block, "data"), json_get_string(block, "mimeType")};
-    if (!image.data || !image.media_type)
-        return refuse(r, "an image needs \"data\" (base64) and \"mimeType\"");
-    vec_push(&r->out->images, image);
-    return true;
-}
-
-/* The model reads the file with a tool where it wants to. */
-static bool read_link(struct reading *r, const struct json *block)
-{
-    const char *uri = json_get_string(block, "uri");
-    if (!uri)
-        return refuse(r, "a resource_link lacks its \"uri\"");
-    auto_free char *path = acp_uri_to_path(uri);
-    buf_addf(&r->written, "`%s`", path);
-    return true;
-}
-
-static bool read_resource(struct reading *r, const struct json *block)
-{
-    const struct json *resource = json_get(block, "resource");
     const char *uri = json_get_string(resource, "uri"), *text = json_get_string(resource, "text");
     struct acp_image image = {json_get_string(resource, "blob"),
                               json_get_string(resource, "mimeType")};
@@ -194,18 +158,32 @@ static bool read_resource(struct reading *r, const struct json *block)
 
 static bool read_block(struct reading *r, const struct json *block)
 {
-    static const struct {
-        const char *type;
-        bool (*read)(struct reading *r, const struct json *block);
-    } types[] = {{"text", read_text},
-                 {"image", read_image},
-                 {"resource_link", read_link},
-                 {"resource", read_resource}};
     const char *type = json_get_string(block, "type");
-    for (size_t i = 0; type && i < sizeof types / sizeof *types; i++)
-        if (strcmp(type, types[i].type) == 0)
-            return types[i].read(r, block);
-    return refuse(r, "give a block of type text, image, resource_link or resource");
+    type = type ? type : "";
+    if (strcmp(type, "text") == 0) {
+        const char *text = json_get_string(block, "text");
+        if (!text)
+            return refuse(r, "a text lacks its \"text\"; give a string");
+        buf_addstr(&r->written, text);
+    } else if (strcmp(type, "image") == 0) {
+        struct acp_image image = {json_get_string(block, "data"),
+                                  json_get_string(block, "mimeType")};
+        if (!image.data || !image.media_type)
+            return refuse(r, "an image needs \"data\" (base64) and \"mimeType\"");
+        vec_push(&r->out->images, image);
+    } else if (strcmp(type, "resource_link") == 0) {
+        /* The model reads the file with a tool where it wants to. */
+        const char *uri = json_get_string(block, "uri");
+        auto_free char *path = uri ? acp_uri_to_path(uri) : NULL;
+        if (!path)
+            return refuse(r, "a resource_link lacks its \"uri\"");
+        buf_addf(&r->written, "`%s`", path);
+    } else if (strcmp(type, "resource") == 0) {
+        return read_resource(r, json_get(block, "resource"));
+    } else {
+        return refuse(r, "give a block of type text, image, resource_link or resource");
+    }
+    return true;
 }
 
 bool acp_prompt_read(const struct json *blocks, struct acp_prompt *out, struct error *e)
@@ -289,17 +267,6 @@ void acp_sending_free(struct acp_sending *w)
     free(w);
 }
 
-static void start_turn(struct acp_session *s, const struct acp_sending *w)
-{
-    auto_free char *attachments = w->attachments ? json_print(w->attachments) : NULL;
-    const struct turn_start_params params = {.session = s->id,
-                                             .text = w->prompt.text.data,
-                                             .attachments = attachments,
-                                             .origin = INPUT_TYPED};
-    s->telling.told_input = true;
-    acp_ask(s->acp, NULL, s, &operation_turn_start, &params, acp_answer_turn);
-}
-
 static void keep_next_image(struct acp_session *s, struct acp_sending *w);
 
 static void image_kept(struct acp_ask *ask, const struct operation_answer *answer)
@@ -325,14 +292,20 @@ static void image_kept(struct acp_ask *ask, const struct operation_answer *answe
 /* The turn begins behind the last. */
 static void keep_next_image(struct acp_session *s, struct acp_sending *w)
 {
-    if (w->kept == w->prompt.images.len) {
-        start_turn(s, w);
-        acp_sending_free(w);
+    if (w->kept < w->prompt.images.len) {
+        const struct session_image_params params = {.session = s->id,
+                                                    .data = w->prompt.images.items[w->kept].data};
+        acp_ask(s->acp, NULL, s, &operation_session_add_image, &params, image_kept)->sending = w;
         return;
     }
-    const struct session_image_params params = {.session = s->id,
-                                                .data = w->prompt.images.items[w->kept].data};
-    acp_ask(s->acp, NULL, s, &operation_session_add_image, &params, image_kept)->sending = w;
+    auto_free char *attachments = w->attachments ? json_print(w->attachments) : NULL;
+    const struct turn_start_params params = {.session = s->id,
+                                             .text = w->prompt.text.data,
+                                             .attachments = attachments,
+                                             .origin = INPUT_TYPED};
+    s->telling.told_input = true;
+    acp_ask(s->acp, NULL, s, &operation_turn_start, &params, acp_answer_turn);
+    acp_sending_free(w);
 }
 
 /* A prompt with images is never a command. */
@@ -370,7 +343,7 @@ void acp_cancel_prompt(struct acp_session *s)
         return;
     s->cancelled = true;
     acp_forget_questions(s);
-    acp_ask(s->acp, NULL, NULL, &operation_turn_interrupt, &params, acp_ignore);
+    acp_ask(s->acp, NULL, NULL, &operation_turn_interrupt, &params, NULL);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -404,12 +377,12 @@ static void decide(struct acp_question *q, const char *option)
             .session = s->id, .call = q->call, .decision = (enum approval_answer)answer};
         if (answer != ANSWER_DENY)
             acp_tell_running(&s->telling, q->call);
-        acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &params, acp_ignore);
+        acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &params, NULL);
     } else {
         const struct compaction_decide_params params = {.session = s->id,
                                                         .decision = (enum draft_answer)answer};
-        acp_tell_draft_decided(&s->telling, q->told, answer == DRAFT_COMMIT);
-        acp_ask(s->acp, NULL, NULL, &operation_compaction_decide, &params, acp_ignore);
+        acp_tell_status(&s->telling, q->told, answer == DRAFT_COMMIT ? "completed" : "failed");
+        acp_ask(s->acp, NULL, NULL, &operation_compaction_decide, &params, NULL);
     }
     free_question(q);
 }
@@ -470,16 +443,6 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
                buf.data);
 }
 
-static void ask_draft(struct acp_session *s, const struct notice *n)
-{
-    AUTO(buf_release) struct buf buf = BUF_INIT;
-    struct json_out o = {.buf = &buf};
-    char *told = mem_printf("draft:%" PRId64, ++s->drafts);
-    acp_write_draft(&o, told, n->text);
-    acp_tell_draft(&s->telling, told, n->text);
-    ask_person(s, acp_draft_choices(), NULL, NULL, told, buf.data);
-}
-
 /* --- what the engine tells -------------------------------------------------------------------- */
 
 static void on_provider(struct acp_session *s, const struct notice *n)
@@ -498,6 +461,8 @@ static void on_provider(struct acp_session *s, const struct notice *n)
 
 void acp_session_notice(struct acp_session *s, const struct notice *n)
 {
+    AUTO(buf_release) struct buf draft = BUF_INIT;
+    char *told;
     switch (n->type) {
     case NOTICE_EVENT:
         if (s->loading.call)
@@ -516,7 +481,9 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
         ask_approval(s, n);
         break;
     case NOTICE_DRAFT:
-        ask_draft(s, n);
+        told = mem_printf("draft:%" PRId64, ++s->drafts);
+        acp_tell_draft(&s->telling, told, n->text, &draft);
+        ask_person(s, acp_draft_choices(), NULL, NULL, told, draft.data);
         break;
     case NOTICE_ERROR:
         acp_tell_notice(&s->telling, "error", n->error.text);

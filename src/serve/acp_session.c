@@ -39,17 +39,6 @@ static const struct row {
     [ACP_OPTION_TOOLS] = {"tools", "mode", N_("Tools"), N_("what the model may use"), tool_choices},
 };
 
-void acp_options_release(struct acp_options *o)
-{
-    free(o->provider);
-    free(o->model);
-    vec_free_each(&o->models);
-    vec_free_each(&o->providers);
-    free(o->compaction);
-    free(o->tools);
-    *o = (struct acp_options){0};
-}
-
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static void write_choice_list(struct json_out *o, const char *key, const struct choice *choices)
@@ -93,7 +82,7 @@ static void write_models(const struct acp_options *now, struct json_out *o)
     json_out_close(o, ']');
 }
 
-void acp_options_write(const struct acp_options *now, struct json_out *o)
+static void write_options(const struct acp_options *now, struct json_out *o)
 {
     auto_free char *model = now->provider ? model_value(now->provider, now->model) : NULL;
     const char *const values[] = {[ACP_OPTION_MODEL] = model,
@@ -117,26 +106,10 @@ void acp_options_write(const struct acp_options *now, struct json_out *o)
     json_out_close(o, ']');
 }
 
-void acp_options_write_modes(const struct acp_options *now, struct json_out *o)
-{
-    json_out_open(o, '{');
-    json_out_member(o, "currentModeId", now->tools);
-    json_out_name(o, "availableModes");
-    write_choice_list(o, "id", tool_choices);
-    json_out_close(o, '}');
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
-enum acp_option acp_option_find(const char *id)
-{
-    int i = 0;
-    while (i < ACP_OPTION_UNKNOWN && strcmp(rows[i].id, id) != 0)
-        i++;
-    return (enum acp_option)i;
-}
-
-bool acp_option_takes(enum acp_option option, const char *value)
+/* Whether the option has the value. Any model may be named, listed or not. */
+static bool option_takes(enum acp_option option, const char *value)
 {
     const struct choice *c = rows[option].choices;
     while (c && c->value && strcmp(c->value, value) != 0)
@@ -144,8 +117,10 @@ bool acp_option_takes(enum acp_option option, const char *value)
     return c ? c->value != NULL : *value != '\0';
 }
 
-void acp_options_split_model(const struct acp_options *now, const char *value, char **provider,
-                             char **model)
+/* Splits "provider/model", "provider", or a model of the present provider; a part that is not named
+ * is NULL. The caller frees both. */
+static void split_model(const struct acp_options *now, const char *value, char **provider,
+                        char **model)
 {
     size_t len = strcspn(value, "/");
     auto_free char *word = mem_strndup(value, len);
@@ -172,7 +147,7 @@ void acp_options_choose(struct acp_options *now, enum acp_option option, const c
         set_text(option == ACP_OPTION_TOOLS ? &now->tools : &now->compaction, value);
         return;
     }
-    acp_options_split_model(now, value, &provider, &model);
+    split_model(now, value, &provider, &model);
     if (provider)
         set_text(&now->provider, provider);
     set_text(&now->model, model);
@@ -264,7 +239,12 @@ void acp_session_free(struct acp_session *s)
     vec_drop(&a->sessions, s);
     free(s->loading.servers);
     acp_telling_release(&s->telling);
-    acp_options_release(&s->options);
+    free(s->options.provider);
+    free(s->options.model);
+    vec_free_each(&s->options.models);
+    vec_free_each(&s->options.providers);
+    free(s->options.compaction);
+    free(s->options.tools);
     free(s->directory);
     free(s);
 }
@@ -280,10 +260,14 @@ static void write_choices(const struct acp_session *s, const char *kind, const c
     json_out_pack(&o, "sessionUpdate:s sessionId:s", kind, new_id);
     if (with_modes) {
         json_out_name(&o, "modes");
-        acp_options_write_modes(&s->options, &o);
+        json_out_open(&o, '{');
+        json_out_member(&o, "currentModeId", s->options.tools);
+        json_out_name(&o, "availableModes");
+        write_choice_list(&o, "id", tool_choices);
+        json_out_close(&o, '}');
     }
     json_out_name(&o, "configOptions");
-    acp_options_write(&s->options, &o);
+    write_options(&s->options, &o);
     json_out_close(&o, '}');
 }
 
@@ -490,16 +474,6 @@ static void opened(struct acp_ask *ask, const struct operation_answer *answer)
         end_loading(s);
 }
 
-/* A session stays in its directory: its tools, its project and what was learned of it are there.
- * One whose directory is gone may be moved. */
-static bool may_be_in(const struct session_info *info, const char *directory)
-{
-    auto_free char *resolved = realpath(directory, NULL);
-    return !info->directory || access(info->directory, F_OK) != 0 ||
-           strcmp(info->directory, directory) == 0 ||
-           (resolved && strcmp(info->directory, resolved) == 0);
-}
-
 /* `ask->text` is the directory that the client names. */
 static void found(struct acp_ask *ask, const struct operation_answer *answer)
 {
@@ -513,7 +487,12 @@ static void found(struct acp_ask *ask, const struct operation_answer *answer)
         acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "there is no session of that id");
         return;
     }
-    if (!may_be_in(info, ask->text)) {
+    /* A session stays in its directory: its tools, its project and what was learned of it are
+     * there. One whose directory is gone may be moved. */
+    auto_free char *resolved = realpath(ask->text, NULL);
+    if (info->directory && access(info->directory, F_OK) == 0 &&
+        strcmp(info->directory, ask->text) != 0 &&
+        !(resolved && strcmp(info->directory, resolved) == 0)) {
         err_set(&e, ERR_USAGE, "\"cwd\" does not fit; that session is in %s", info->directory);
         acp_fail(ask->call, &e);
         return;
@@ -689,7 +668,7 @@ struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, 
 {
     auto_free char *provider = NULL;
     auto_free char *model = NULL;
-    acp_options_split_model(&s->options, value, &provider, &model);
+    split_model(&s->options, value, &provider, &model);
     const struct session_model_params params = {
         .session = s->id, .provider = provider, .model = model};
     return acp_ask(s->acp, call, s, &operation_session_set_model, &params, done);
@@ -722,12 +701,14 @@ void acp_session_set_option(struct acp *a, struct rpc_call *call, const struct j
 {
     const char *id = json_get_string(params, "configId"), *value = json_get_string(params, "value");
     struct acp_session *s = acp_need_session(a, call, params);
-    enum acp_option option = acp_option_find(id ? id : "");
+    enum acp_option option = ACP_OPTION_MODEL;
     if (!s)
         return;
+    while (option < ACP_OPTION_UNKNOWN && strcmp(rows[option].id, id ? id : "") != 0)
+        option++;
     if (option == ACP_OPTION_UNKNOWN)
         acp_refuse(call, ERR_USAGE, "\"configId\" does not fit; give model, compaction or tools");
-    else if (!value || !acp_option_takes(option, value))
+    else if (!value || !option_takes(option, value))
         acp_refuse(call, ERR_USAGE, "\"value\" does not fit; give one of the option's values");
     else
         choose(s, call, option, value, true);
@@ -739,7 +720,7 @@ void acp_session_set_mode(struct acp *a, struct rpc_call *call, const struct jso
     struct acp_session *s = acp_need_session(a, call, params);
     if (!s)
         return;
-    if (!mode || !acp_option_takes(ACP_OPTION_TOOLS, mode))
+    if (!mode || !option_takes(ACP_OPTION_TOOLS, mode))
         acp_refuse(call, ERR_USAGE, "\"modeId\" does not fit; give none, read or full");
     else
         choose(s, call, ACP_OPTION_TOOLS, mode, false);

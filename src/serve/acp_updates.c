@@ -11,7 +11,238 @@
 #include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/session_info.h"
 #include "serve/acp_private.h"
+
+/* --- the text before a change ------------------------------------------------------------------
+ */
+
+/* A line with its end, if it has one. */
+struct line {
+    const char *text;
+    size_t len;
+};
+
+static bool next_line(const char **at, struct line *out)
+{
+    size_t len = strcspn(*at, "\n");
+    len += (*at)[len] == '\n';
+    *out = (struct line){*at, len};
+    *at += len;
+    return len > 0;
+}
+
+/* The two texts while the difference is gone through. */
+struct undoing {
+    const char *after; /* what of it is to come */
+    size_t line;       /* number of its next line, from 1 */
+    struct buf before;
+    char last; /* mark of the last line of the difference */
+};
+
+/* "@@ -1,4 +1,6 @@": where the lines begin that follow. Where they have none of the new text, it is
+ * the line before. Copies the lines up to there. */
+static bool begin_hunk(struct undoing *u, const char *head)
+{
+    char *end;
+    const char *plus = strchr(head, '+');
+    if (!plus)
+        return false;
+    unsigned long line = strtoul(plus + 1, &end, 10);
+    unsigned long count = *end == ',' ? strtoul(end + 1, NULL, 10) : 1;
+    line += count == 0;
+    for (struct line l; u->line < line; u->line++) {
+        if (!next_line(&u->after, &l))
+            return false;
+        buf_add(&u->before, l.text, l.len);
+    }
+    return u->line == line;
+}
+
+/* The line stands in the new text; its end may lack there. */
+static bool is_next(struct undoing *u, const struct line *l)
+{
+    struct line found;
+    if (!next_line(&u->after, &found))
+        return false;
+    u->line++;
+    bool shorter = l->len == found.len + 1 && l->text[l->len - 1] == '\n';
+    return (l->len == found.len || shorter) && memcmp(l->text, found.text, found.len) == 0;
+}
+
+static bool undo_line(struct undoing *u, const struct line *l)
+{
+    const struct line rest = {l->text + 1, l->len - 1};
+    char mark = *l->text;
+    bool fits = true;
+    if (mark == '@')
+        fits = begin_hunk(u, l->text);
+    else if (mark == '+' || mark == ' ')
+        fits = is_next(u, &rest);
+    else if (mark != '\\')
+        fits = mark == '-';
+    else if (u->last != '+' && u->before.len > 0 && u->before.data[u->before.len - 1] == '\n')
+        buf_truncate(&u->before, u->before.len - 1); /* "\ No newline at end of file" */
+    if (fits && (mark == '-' || mark == ' '))
+        buf_add(&u->before, rest.text, rest.len);
+    u->last = mark;
+    return fits;
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool acp_difference_undo(const char *difference, const char *after, char **before)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct undoing u = {.after = after, .line = 1, .before = BUF_INIT};
+    struct line old, new, l;
+    *before = NULL;
+    if (strcmp(difference, "[no difference]\n") == 0) {
+        *before = mem_strdup(after);
+        return true;
+    }
+    if (!next_line(&difference, &old) || !starts(old.text, "--- ") ||
+        !next_line(&difference, &new) || !starts(new.text, "+++ "))
+        return false;
+    if (starts(old.text, "--- /dev/null\n"))
+        return true;
+    bool any = false, fits = true;
+    while (fits && next_line(&difference, &l)) {
+        any = any || *l.text == '@';
+        fits = any && undo_line(&u, &l);
+    }
+    buf_addstr(&u.before, u.after);
+    text = u.before;
+    if (any && fits)
+        *before = buf_take(&text);
+    return any && fits;
+}
+
+/* --- tool calls --------------------------------------------------------------------------------
+ */
+
+enum { TITLE_BYTES = 200 };
+#define PLACE "%s" /* in a title, of what it is about */
+
+/* How a tool is shown; a row whose member a call lacks has the tool's name as its title. */
+struct tool_row {
+    const char *tool;
+    const char *kind;   /* of the protocol */
+    const char *title;  /* NULL: the member as it is */
+    const char *member; /* of the arguments */
+};
+
+static const struct tool_row tool_rows[] = {
+    {"read_file", "read", N_("Read %s"), "path"},
+    {"list_directory", "read", N_("List %s"), "path"},
+    {"search_files", "search", N_("Search files for %s"), "pattern"},
+    {"write_file", "edit", N_("Write %s"), "path"},
+    {"run_command", "execute", NULL, "command"},
+    {"memory_search", "search", N_("Search memory for %s"), "query"},
+    {"memory_read", "read", N_("Read in memory around %s"), "id"},
+    {"learned_search", "search", N_("Search what was learned for %s"), "query"},
+    {"rag_search", "search", N_("Search documents for %s"), "query"},
+    {"rag_ingest", "edit", N_("Add %s to documents"), "filename"},
+};
+
+static const struct tool_row *find_row(const char *tool)
+{
+    static const struct tool_row other = {.kind = "other"};
+    for (size_t i = 0; i < sizeof tool_rows / sizeof *tool_rows; i++)
+        if (strcmp(tool_rows[i].tool, tool) == 0)
+            return &tool_rows[i];
+    return &other;
+}
+
+static void write_title(struct json_out *o, const struct tool_row *row, const char *tool,
+                        const char *about)
+{
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf cut = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    const char *text = about ? about : tool;
+    const char *title = about && row->title ? _(row->title) : PLACE;
+    const char *place = strstr(title, PLACE);
+    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    utf8_add_cut(&cut, clean.data, clean.len, TITLE_BYTES);
+    buf_addstr(&out, title);
+    if (place)
+        buf_splice(&out, (size_t)(place - title), strlen(PLACE), cut.data, cut.len);
+    json_out_member(o, "title", out.data);
+}
+
+/* The absolute form of a model's path. NULL: it cannot be told. The caller frees. */
+static char *absolute(const struct acp_tool_call *call, const char *path)
+{
+    if (!path || *path == '/')
+        return mem_strdup(path);
+    return call->directory ? mem_printf("%s/%s", call->directory, path) : NULL;
+}
+
+static struct json *parse_args(const struct acp_tool_call *call)
+{
+    const char *args = call->args ? call->args : "";
+    return json_parse_foreign(args, strlen(args), NULL);
+}
+
+void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call)
+{
+    const struct tool_row *row = find_row(call->tool);
+    AUTO(json_free_local) struct json *args = parse_args(call);
+    auto_free char *path = absolute(call, json_get_string(args, "path"));
+    auto_free char *input = args ? json_print(args) : NULL;
+    int64_t line = json_get_int(args, "offset", 0);
+    json_out_member(o, "toolCallId", call->id);
+    write_title(o, row, call->tool, row->member ? json_get_string(args, row->member) : NULL);
+    json_out_member(o, "kind", row->kind);
+    if (path && line >= 1 && line <= INT32_MAX)
+        json_out_pack(o, "locations:[{path:s line:I}]", path, line);
+    else if (path)
+        json_out_pack(o, "locations:[{path:s}]", path);
+    json_out_name(o, "rawInput");
+    if (input)
+        json_out_raw(o, input);
+    else
+        json_out_string(o, call->args ? call->args : "");
+}
+
+/* The member content: what the tool gave. A fence keeps a text that is no Markdown as it is. */
+static void write_result(struct json_out *o, const char *result)
+{
+    AUTO(buf_release) struct buf fenced = BUF_INIT;
+    attached_file_fence(&fenced, result, strlen(result));
+    json_out_pack(o, "content:[{type:'content' content:{type:'text' text:s}}]", fenced.data);
+}
+
+/* Writes a diff of the call's text and the text before it. Both show control characters as the
+ * preview does. False: the preview is no difference that leads to that text. */
+static bool write_change(struct json_out *o, const struct acp_tool_call *call,
+                         const struct json *args, const char *preview)
+{
+    const char *content = json_get_string(args, "content");
+    auto_free char *path = absolute(call, json_get_string(args, "path"));
+    auto_free char *before = NULL;
+    AUTO(buf_release) struct buf after = BUF_INIT;
+    if (content)
+        utf8_reveal(&after, content, strlen(content), UTF8_MULTILINE);
+    if (!content || !path || !acp_difference_undo(preview, after.data, &before))
+        return false;
+    json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path, before,
+                  after.data);
+    return true;
+}
+
+void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
+                                 const char *preview)
+{
+    AUTO(json_free_local) struct json *args = parse_args(call);
+    bool edits = strcmp(find_row(call->tool)->kind, "edit") == 0;
+    if (preview && (!edits || !write_change(o, call, args, preview)))
+        write_result(o, preview);
+}
 
 /* --- one update ------------------------------------------------------------------------------- */
 
@@ -85,19 +316,6 @@ static void tell_part(struct acp_telling *t, const char *kind, const char *text)
 
 static const char answering[] = "agent_message_chunk", thinking[] = "agent_thought_chunk";
 
-/* Tells the part of a complete event that did not stream before it. */
-static void tell_rest(struct acp_telling *t, const char *kind, const char *text, size_t *streamed)
-{
-    size_t len = text ? strlen(text) : 0;
-    size_t known = *streamed < len ? *streamed : len;
-    *streamed -= known;
-    if (known == len)
-        return;
-    if (known == 0)
-        end_part(t);
-    tell_part(t, kind, text + known);
-}
-
 void acp_tell_line(struct acp_telling *t, const char *text)
 {
     end_part(t);
@@ -143,18 +361,6 @@ static void begin_part(struct acp_telling *t, const struct event *ev)
     t->streamed_text = t->streamed_reasoning = 0;
 }
 
-static void tell_image(struct acp_telling *t, const char *id, const struct json *image)
-{
-    const char *place = json_get_string(image, "text");
-    if (!place)
-        return;
-    const char *name = strrchr(place, '/');
-    auto_free char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
-    tell(t, "user_message_chunk",
-         "messageId:s content:{type:'resource_link' uri:s name:s mimeType:s}", id, uri,
-         name && name[1] ? name + 1 : place, json_get_string(image, "media_type"));
-}
-
 static void turn_started(struct acp_telling *t, const struct event *ev)
 {
     bool known = t->told_input;
@@ -167,30 +373,37 @@ static void turn_started(struct acp_telling *t, const struct event *ev)
     tell_chunk(t, "user_message_chunk", id, ev->text ? ev->text : "");
     const char *attachments = ev->attachments ? ev->attachments : "";
     AUTO(json_free_local) struct json *images = json_parse(attachments, strlen(attachments), NULL);
-    for (const struct json *i = json_first(images); i; i = json_next(i))
-        tell_image(t, id, i);
+    for (const struct json *i = json_first(images); i; i = json_next(i)) {
+        const char *place = json_get_string(i, "text");
+        const char *name = place ? strrchr(place, '/') : NULL;
+        if (!place)
+            continue;
+        auto_free char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
+        tell(t, "user_message_chunk",
+             "messageId:s content:{type:'resource_link' uri:s name:s mimeType:s}", id, uri,
+             name && name[1] ? name + 1 : place, json_get_string(i, "media_type"));
+    }
 }
 
-static void text_delta(struct acp_telling *t, const struct event *ev)
+static void delta(struct acp_telling *t, const struct event *ev)
 {
-    t->streamed_text += strlen(ev->text);
-    tell_part(t, answering, ev->text);
+    bool answers = ev->type == EVENT_TEXT_DELTA;
+    *(answers ? &t->streamed_text : &t->streamed_reasoning) += strlen(ev->text);
+    tell_part(t, answers ? answering : thinking, ev->text);
 }
 
-static void text_complete(struct acp_telling *t, const struct event *ev)
+/* Tells the part of a complete text that did not stream before it. */
+static void complete(struct acp_telling *t, const struct event *ev)
 {
-    tell_rest(t, answering, ev->text, &t->streamed_text);
-}
-
-static void reasoning_delta(struct acp_telling *t, const struct event *ev)
-{
-    t->streamed_reasoning += strlen(ev->text);
-    tell_part(t, thinking, ev->text);
-}
-
-static void reasoning_complete(struct acp_telling *t, const struct event *ev)
-{
-    tell_rest(t, thinking, ev->text, &t->streamed_reasoning);
+    bool answers = ev->type == EVENT_TEXT_COMPLETE;
+    size_t *streamed = answers ? &t->streamed_text : &t->streamed_reasoning;
+    size_t len = ev->text ? strlen(ev->text) : 0, known = *streamed < len ? *streamed : len;
+    *streamed -= known;
+    if (known == len)
+        return;
+    if (known == 0)
+        end_part(t);
+    tell_part(t, answers ? answering : thinking, ev->text + known);
 }
 
 static void retrying(struct acp_telling *t, const struct event *ev)
@@ -204,22 +417,19 @@ static void retrying(struct acp_telling *t, const struct event *ev)
     acp_tell_notice(t, "info", text);
 }
 
-static void warning(struct acp_telling *t, const struct event *ev)
+/* Events that are a notice alone. */
+static void noted(struct acp_telling *t, const struct event *ev)
 {
-    acp_tell_notice(t, "warning", ev->text && *ev->text ? ev->text : ev->name);
-}
-
-static void budget_warning(struct acp_telling *t, const struct event *ev)
-{
-    auto_free char *text = mem_printf(_("%d %% of the budget %s is used"), ev->count, ev->name);
-    acp_tell_notice(t, "warning", text);
-}
-
-static void learned_noted(struct acp_telling *t, const struct event *ev)
-{
-    auto_free char *text = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"),
-                                      ev->text ? ev->text : "");
-    acp_tell_notice(t, "info", text);
+    const char *text = ev->text ? ev->text : "";
+    auto_free char *made = NULL;
+    if (ev->type == EVENT_BUDGET_WARNING)
+        made = mem_printf(_("%d %% of the budget %s is used"), ev->count, ev->name);
+    else if (ev->type == EVENT_LEARNED_NOTED)
+        made = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"), text);
+    else if (ev->type == EVENT_COMPACTION_UNDONE)
+        made = mem_strdup(_("The last compaction was undone."));
+    bool warns = ev->type == EVENT_WARNING || ev->type == EVENT_BUDGET_WARNING;
+    acp_tell_notice(t, warns ? "warning" : "info", made ? made : *text ? text : ev->name);
 }
 
 /* --- tool calls ------------------------------------------------------------------------------- */
@@ -253,7 +463,7 @@ static void tool_call_requested(struct acp_telling *t, const struct event *ev)
     send(t, &u);
 }
 
-static void tell_status(struct acp_telling *t, const char *told, const char *status)
+void acp_tell_status(struct acp_telling *t, const char *told, const char *status)
 {
     tell(t, "tool_call_update", "toolCallId:s status:s", told, status);
 }
@@ -262,7 +472,7 @@ void acp_tell_running(struct acp_telling *t, const char *id)
 {
     struct acp_open_call *c = acp_find_call(t, id);
     if (c)
-        tell_status(t, c->told, "in_progress");
+        acp_tell_status(t, c->told, "in_progress");
 }
 
 /* Calls run one after another. */
@@ -270,7 +480,7 @@ static void tell_next_runs(struct acp_telling *t, const struct event *ev)
 {
     (void)ev;
     if (t->calls.len > 0)
-        tell_status(t, t->calls.items[0].told, "in_progress");
+        acp_tell_status(t, t->calls.items[0].told, "in_progress");
 }
 
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview)
@@ -289,78 +499,64 @@ void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview
 
 void acp_tell_terminal(struct acp_telling *t, const char *terminal)
 {
-    struct update u;
     if (t->calls.len == 0)
         return;
-    struct json_out *o = begin(&u, "tool_call_update");
-    json_out_member(o, "toolCallId", t->calls.items[0].told);
-    acp_tool_call_write_terminal(o, terminal);
-    send(t, &u);
+    tell(t, "tool_call_update", "toolCallId:s content:[{type:'terminal' terminalId:s}]",
+         t->calls.items[0].told, terminal);
     t->calls.items[0].terminal = true;
 }
 
 static void tool_execution_completed(struct acp_telling *t, const struct event *ev)
 {
+    AUTO(buf_release) struct buf written = BUF_INIT;
     struct update u;
     struct acp_open_call *c = acp_find_call(t, ev->id);
     if (!c)
         return;
     const struct acp_tool_call call = call_as_told(t, c);
-    /* The client keeps a terminal, and the difference that a write was previewed by. */
-    bool shown = c->terminal || (!ev->flag && c->shown && strcmp(c->tool, "write_file") == 0);
+    bool writes = !ev->flag && strcmp(c->tool, "write_file") == 0;
+    AUTO(json_free_local) struct json *args = writes ? parse_args(&call) : NULL;
+    /* The log has no difference: what was there before is lost. */
+    const char *content = t->replays ? json_get_string(args, "content") : NULL;
+    if (content)
+        utf8_reveal(&written, content, strlen(content), UTF8_MULTILINE);
     struct json_out *o = begin(&u, "tool_call_update");
     json_out_pack(o, "toolCallId:s status:s", c->told, ev->flag ? "failed" : "completed");
-    if (!shown && !(t->replays && !ev->flag && acp_tool_call_write_written(o, &call)))
-        acp_tool_call_write_result(o, ev->text ? ev->text : "");
+    /* The client keeps a terminal, and the difference that a write was previewed by. */
+    if (!c->terminal && !(writes && c->shown))
+        write_result(o, content ? written.data : ev->text ? ev->text : "");
     json_out_member(o, "rawOutput", ev->text);
     send(t, &u);
     forget_call(t, (size_t)(c - t->calls.items));
     tell_next_runs(t, ev);
 }
 
-/* The turn ended before these calls did. */
-static void give_up_calls(struct acp_telling *t, const struct event *ev)
+/* The turn ended before the calls that are open did. */
+static void turn_ended(struct acp_telling *t, const struct event *ev)
 {
-    (void)ev;
     while (t->calls.len > 0) {
-        tell_status(t, t->calls.items[0].told, "failed");
+        acp_tell_status(t, t->calls.items[0].told, "failed");
         forget_call(t, 0);
     }
-}
-
-static void turn_failed(struct acp_telling *t, const struct event *ev)
-{
-    give_up_calls(t, ev);
-    if (t->replays)
+    if (t->replays && ev->type == EVENT_TURN_FAILED)
         acp_tell_notice(t, "error", ev->text && *ev->text ? ev->text : ev->name);
-}
-
-static void interrupted(struct acp_telling *t, const struct event *ev)
-{
-    give_up_calls(t, ev);
-    if (t->replays)
+    else if (t->replays && ev->type == EVENT_INTERRUPTED)
         acp_tell_notice(t, "info", _("interrupted"));
 }
 
 /* --- draft summaries -------------------------------------------------------------------------- */
 
-#define DRAFT_MEMBERS                                                                              \
-    "toolCallId:s title:s kind:'think' status:'pending' "                                          \
-    "content:[{type:'content' content:{type:'text' text:s}}]"
-
-void acp_write_draft(struct json_out *o, const char *told, const char *summary)
+void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary, struct buf *out)
 {
-    json_out_pack(o, "{" DRAFT_MEMBERS "}", told, _("Summary of the conversation"), summary);
-}
-
-void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary)
-{
-    tell(t, "tool_call", DRAFT_MEMBERS, told, _("Summary of the conversation"), summary);
-}
-
-void acp_tell_draft_decided(struct acp_telling *t, const char *told, bool committed)
-{
-    tell_status(t, told, committed ? "completed" : "failed");
+    static const char members[] =
+        "toolCallId:s title:s kind:'think' status:'pending' "
+        "content:[{type:'content' content:{type:'text' text:s}}]";
+    const char *title = _("Summary of the conversation");
+    struct json_out o = {.buf = out};
+    json_out_open(&o, '{');
+    json_out_pack(&o, members, told, title, summary);
+    json_out_close(&o, '}');
+    tell(t, "tool_call", members, told, title, summary);
 }
 
 /* --- compactions ------------------------------------------------------------------------------ */
@@ -430,12 +626,6 @@ static void compaction_failed(struct acp_telling *t, const struct event *ev)
     t->compaction = 0;
 }
 
-static void compaction_undone(struct acp_telling *t, const struct event *ev)
-{
-    (void)ev;
-    acp_tell_notice(t, "info", _("The last compaction was undone."));
-}
-
 /* --- events ----------------------------------------------------------------------------------- */
 
 void acp_tell_event(struct acp_telling *t, const struct event *ev)
@@ -444,10 +634,10 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_TURN_STARTED] = turn_started,
         [EVENT_CALL_STARTED] = begin_part,
         [EVENT_CALL_COMPLETED] = tell_next_runs,
-        [EVENT_TEXT_DELTA] = text_delta,
-        [EVENT_TEXT_COMPLETE] = text_complete,
-        [EVENT_REASONING_DELTA] = reasoning_delta,
-        [EVENT_REASONING_COMPLETE] = reasoning_complete,
+        [EVENT_TEXT_DELTA] = delta,
+        [EVENT_TEXT_COMPLETE] = complete,
+        [EVENT_REASONING_DELTA] = delta,
+        [EVENT_REASONING_COMPLETE] = complete,
         [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
         [EVENT_RETRYING] = retrying,
@@ -455,13 +645,13 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_COMPACTION_DELTA] = compaction_delta,
         [EVENT_COMPACTION_COMPLETED] = compaction_completed,
         [EVENT_COMPACTION_FAILED] = compaction_failed,
-        [EVENT_COMPACTION_UNDONE] = compaction_undone,
-        [EVENT_LEARNED_NOTED] = learned_noted,
-        [EVENT_BUDGET_WARNING] = budget_warning,
-        [EVENT_WARNING] = warning,
-        [EVENT_TURN_COMPLETED] = give_up_calls,
-        [EVENT_TURN_FAILED] = turn_failed,
-        [EVENT_INTERRUPTED] = interrupted,
+        [EVENT_COMPACTION_UNDONE] = noted,
+        [EVENT_LEARNED_NOTED] = noted,
+        [EVENT_BUDGET_WARNING] = noted,
+        [EVENT_WARNING] = noted,
+        [EVENT_TURN_COMPLETED] = turn_ended,
+        [EVENT_TURN_FAILED] = turn_ended,
+        [EVENT_INTERRUPTED] = turn_ended,
     };
     if (tellers[ev->type])
         tellers[ev->type](t, ev);

@@ -65,10 +65,12 @@ void acp_tell_running(struct acp_telling *t, const char *id);
 /* The call that runs does so in this terminal of the client. */
 void acp_tell_terminal(struct acp_telling *t, const char *terminal);
 
-/* A draft summary that waits for a person is a tool call to the client, of the id `told`. */
-void acp_write_draft(struct json_out *o, const char *told, const char *summary); /* an object */
-void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary);
-void acp_tell_draft_decided(struct acp_telling *t, const char *told, bool committed);
+/* A draft summary that waits for a person is a tool call to the client, of the id `told`. `out`
+ * gets its object. */
+void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary, struct buf *out);
+
+/* The call of the id `told` has this status. */
+void acp_tell_status(struct acp_telling *t, const char *told, const char *status);
 
 /* Title and date of the session, where they are others than those that were told last. */
 void acp_tell_info(struct acp_telling *t, const struct session_info *info);
@@ -99,19 +101,6 @@ void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call);
  * else the preview (NULL: none is known, and nothing is written). */
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
                                  const char *preview);
-
-/* The member content: a terminal of the client's. */
-void acp_tool_call_write_terminal(struct json_out *o, const char *terminal);
-
-/* The member content: a text for people, as Markdown. */
-void acp_tool_call_write_text(struct json_out *o, const char *text);
-
-/* The member content of a call that wrote a file, as its log tells it: what it wrote. No diff: the
- * log does not have what was there before. False, and nothing is written: it is another call. */
-bool acp_tool_call_write_written(struct json_out *o, const struct acp_tool_call *call);
-
-/* The member content: what the tool gave, as it is. */
-void acp_tool_call_write_result(struct json_out *o, const char *result);
 
 /* The text of a file before a change, out of its text after it and the difference between both. */
 

@@ -5,7 +5,6 @@ libtiro_a_SOURCES += \
 	src/serve/acp_private.h \
 	src/serve/acp_prompt.c \
 	src/serve/acp_session.c \
-	src/serve/acp_tool_call.c \
 	src/serve/acp_updates.c src/serve/acp_updates.h \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/describe.c src/serve/describe.h \
