@@ -152,7 +152,6 @@ SUITE_TESTS = \
 	tests/test_migrate.c \
 	tests/test_models.c \
 	tests/test_notices.c \
-	tests/test_notification.c \
 	tests/test_odd_files.c \
 	tests/test_named_sessions.c \
 	tests/test_one_session.c \
@@ -203,7 +202,6 @@ SUITE_TESTS = \
 	tests/test_status.c \
 	tests/test_store.c \
 	tests/test_theme.c \
-	tests/test_theme_contrast.c \
 	tests/test_toolset.c \
 	tests/test_transcript.c \
 	tests/test_transcripts.c \
@@ -221,7 +219,6 @@ SUITE_TESTS = \
 SOLE_TESTS = \
 	tests/test_recover \
 	tests/test_commands \
-	tests/test_dispatch \
 	tests/test_http
 
 # Minutes each: `make check-long` runs these, `make check` does not. tests/campaign_NAME.c.

@@ -1,5 +1,5 @@
-/* The lines that begin with "/": parsing, the table, and their effects on a screen without a
- * terminal. */
+/* Lines that begin with "/", and keys: their effects on the state of the screen, without a terminal
+ * or an engine. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,11 @@
 #include "tests/suite.h"
 #include "tests/told.h"
 #include "ui/app/app.h"
-#include "ui/app/slash.h"
 #include "ui/app/completion.h"
+#include "ui/app/dispatch.h"
 #include "ui/app/notices.h"
 #include "ui/app/screen.h"
+#include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
 TEST(test_lines)
@@ -73,15 +74,13 @@ TEST(test_nearest)
 }
 
 /* Replaces the engine's function: records the requests. */
-static struct operation_request *asked; /* last */
+static VEC(struct operation_request *) requests;
 
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
 {
     (void)s;
-    operation_request_free(asked);
-    asked = operation_request_new(o, params);
-    asked->id = 1;
-    return asked->id;
+    vec_push(&requests, operation_request_new(o, params));
+    return vec_last(&requests)->id = requests.len;
 }
 
 void engine_withdraw(struct engine *s, uint64_t id)
@@ -90,8 +89,73 @@ void engine_withdraw(struct engine *s, uint64_t id)
     (void)id;
 }
 
+static void forget(void)
+{
+    for (size_t i = 0; i < requests.len; i++)
+        operation_request_free(requests.items[i]);
+    vec_release(&requests);
+}
+
+/* The last request; NULL: there is none. */
+static const struct operation_request *asked(void)
+{
+    return requests.len > 0 ? vec_last(&requests) : NULL;
+}
+
+/* Parameters of the last request for the row; NULL: there is none. */
+static const void *asked_last(const struct operation *o)
+{
+    for (size_t i = requests.len; i-- > 0;)
+        if (requests.items[i]->operation == o)
+            return requests.items[i]->params;
+    return NULL;
+}
+
+static size_t asked_count(const struct operation *o)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < requests.len; i++)
+        count += requests.items[i]->operation == o;
+    return count;
+}
+
+static const char *opened(void)
+{
+    const struct session_open_params *p = asked_last(&operation_session_open);
+    assert_false(p->read_only);
+    return p->session;
+}
+
+/* The engine's answer to the last request. */
+static struct notice *answer(void)
+{
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    n->answer = operation_answer_new(vec_last(&requests));
+    requests.len--;
+    return n;
+}
+
+static int64_t now_ms;
+
+static int64_t stopped_clock(void)
+{
+    return now_ms;
+}
+
+static int key(const struct key *k)
+{
+    struct key own = *k;
+    dispatch_key(&app, &own);
+    return 0;
+}
+
+static const struct person person = {.key = key};
+
 static int set_up(void **state)
 {
+    seen_by(&person);
+    now_ms = 1000;
+    clock_replace(NULL, stopped_clock);
     int fault = still_app_setup(state);
     transcript_resize(app.transcript, 78, 20);
     return fault;
@@ -99,8 +163,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    operation_request_free(asked);
-    asked = NULL;
+    forget();
+    clock_replace(NULL, NULL);
     return still_app_teardown(state);
 }
 
@@ -137,7 +201,7 @@ TEST(test_running)
 
 static void assert_params(const char *expected)
 {
-    struct json *v = shape_to_json(asked->operation->params, asked->params);
+    struct json *v = shape_to_json(asked()->operation->params, asked()->params);
     char *text = json_print(v);
     assert_string_equal(text, expected);
     free(text);
@@ -169,7 +233,7 @@ TEST(test_lines_ask)
     memcpy(app.session.id, "open", 5);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(slash_run(&app, cases[i].line));
-        assert_ptr_equal(asked->operation, cases[i].operation);
+        assert_ptr_equal(asked()->operation, cases[i].operation);
         if (cases[i].params)
             assert_params(cases[i].params);
     }
@@ -304,14 +368,14 @@ FIXTURES(own, set_up, tear_down);
 TEST(test_compact_asks_the_service)
 {
     assert_true(slash_run(&app, "/compact"));
-    assert_ptr_equal(asked->operation, &operation_compaction_run);
+    assert_ptr_equal(asked()->operation, &operation_compaction_run);
     assert_params(FRONT "}");
     slash_run(&app, "/compact structured --preview the  names ");
     assert_params(FRONT ",\"mode\":\"structured\",\"focus\":\"the  names\",\"preview\":true}");
     slash_run(&app, "/uncompact");
-    assert_ptr_equal(asked->operation, &operation_compaction_undo);
+    assert_ptr_equal(asked()->operation, &operation_compaction_undo);
     slash_run(&app, "/compact --quick");
-    assert_ptr_equal(asked->operation, &operation_compaction_undo); /* nothing more */
+    assert_ptr_equal(asked()->operation, &operation_compaction_undo); /* nothing more */
     seen_transcript_says(app.transcript, "/compact has no option --quick");
     assert_false(slash_run(&app, "/uncompact 2"));
 }
@@ -320,7 +384,7 @@ TEST(test_compact_asks_the_service)
 TEST(test_compact_knows_slips)
 {
     slash_run(&app, "/compact structred");
-    assert_null(asked);
+    assert_null(asked());
     seen_transcript_says(app.transcript, "There is no mode structred. Did you mean structured?");
     slash_run(&app, "/compact handof it");
     assert_params(FRONT ",\"focus\":\"handof it\"}");
@@ -364,16 +428,10 @@ TEST(test_answers_are_shown)
     assert_true(transcript_scroll_to_end(app.transcript));
 }
 
-static void forget(void)
-{
-    operation_request_free(asked);
-    asked = NULL;
-}
-
 static void assert_pin(int64_t message, bool pin)
 {
-    const struct compaction_pin_params *p = asked->params;
-    assert_ptr_equal(asked->operation,
+    const struct compaction_pin_params *p = asked()->params;
+    assert_ptr_equal(asked()->operation,
                      pin ? &operation_compaction_pin : &operation_compaction_unpin);
     assert_int_equal(p->seq, message);
 }
@@ -392,7 +450,7 @@ TEST(test_pins_count_turns)
     forget();
     answered("/pin 3", "You have sent 2 messages in this session.");
     answered("/pin x", "/pin and /unpin take the number");
-    assert_null(asked);
+    assert_null(asked());
 }
 
 TEST(test_forks_part_before_a_compaction)
@@ -400,7 +458,7 @@ TEST(test_forks_part_before_a_compaction)
     say_two_turns();
     memcpy(app.session.id, "open", 5);
     slash_run(&app, "/fork ~before-compaction");
-    assert_ptr_equal(asked->operation, &operation_session_fork);
+    assert_ptr_equal(asked()->operation, &operation_session_fork);
     assert_params("{\"session_id\":\"open\",\"before_compaction\":true}");
     slash_run(&app, "/fork 1");
     assert_params("{\"session_id\":\"open\",\"at\":6}");
@@ -418,9 +476,7 @@ static bool give_to_nobody(struct view *v, struct operation_answer *a, const cha
 
 static void answer_with(struct event *event)
 {
-    struct notice *n = notice_new(NOTICE_ANSWER);
-    n->answer = operation_answer_new(asked);
-    asked = NULL;
+    struct notice *n = answer();
     struct session_history_result *page = n->answer->result;
     vec_push(&page->events.items, event);
     notices_take(&app, n);
@@ -432,15 +488,15 @@ TEST(test_numbers_wait_for_older_turns)
     struct event *second = told_event(EVENT_TURN_STARTED, 7, "second");
     told_earlier(app.transcript, &second, 1, true);
     slash_run(&app, "/pin 1");
-    const struct session_history_params *page = asked->params;
-    assert_ptr_equal(asked->operation, &operation_session_history);
+    const struct session_history_params *page = asked()->params;
+    assert_ptr_equal(asked()->operation, &operation_session_history);
     assert_int_equal(page->before, 7);
     assert_true(page->newest);
     answer_with(told_event(EVENT_TURN_STARTED, 3, "first"));
     assert_pin(3, true);
     forget();
     turns_page_came(&app);
-    assert_null(asked); /* once */
+    assert_null(asked()); /* once */
     slash_run(&app, "/unpin 2");
     assert_pin(7, false);
 }
@@ -457,9 +513,7 @@ TEST(test_what_a_closed_view_asked_for)
         transcript_clear(app.transcript);
         app.host.ask(&app, &view, rows[i].operation, NULL, give_to_nobody);
         app.host.withdraw(&app, &view, 0);
-        struct notice *n = notice_new(NOTICE_ANSWER);
-        n->answer = operation_answer_new(asked);
-        asked = NULL;
+        struct notice *n = answer();
         operation_answer_fail(n->answer, &(struct error){ERR_FILE_ERROR, "the disk is full"});
         notices_take(&app, n);
         seen_transcript_says(app.transcript, rows[i].told ? "the disk is full" : "!the disk");
@@ -522,4 +576,199 @@ TEST(test_completion_of_fork)
     got = offered("/pin ");
     assert_string_equal(got, "2 1 ");
     free(got);
+}
+
+/* --- Ctrl-C --- */
+
+TEST(it_leaves_at_the_second_press)
+{
+    act("<ctrl-c>");
+    assert_false(app.leaving);
+    assert_int_not_equal(app.leave_until, 0); /* the status line says so */
+    now_ms += 1999;
+    act("<ctrl-c>");
+    assert_true(app.leaving);
+}
+
+TEST(it_leaves_within_two_seconds_alone)
+{
+    act("<ctrl-c>");
+    assert_in_range(app_timeout(&app, now_ms), 0, 2000);
+    now_ms += 2000;
+    app_timers(&app, now_ms);
+    assert_int_equal(app.leave_until, 0);
+    act("<ctrl-c>");
+    assert_false(app.leaving);
+    now_ms += 2000; /* before the timer was seen */
+    act("<ctrl-c>");
+    assert_false(app.leaving);
+}
+
+TEST(another_key_makes_the_next_press_the_first)
+{
+    act("<ctrl-c>x");
+    assert_int_equal(app.leave_until, 0);
+    act("<ctrl-c>");
+    assert_string_equal(editor_text(app.editor), "");
+    assert_false(app.leaving);
+    act("<ctrl-c>");
+    assert_false(app.leaving);
+    act("<ctrl-c>");
+    assert_true(app.leaving);
+}
+
+/* The turn ends between two presses that were both meant to stop it. */
+TEST(stopping_is_no_first_press)
+{
+    app.activity.busy = true;
+    act("<ctrl-c>");
+    assert_int_equal(asked_count(&operation_turn_interrupt), 1);
+    assert_int_equal(app.leave_until, 0);
+    app.activity.busy = false;
+    act("<ctrl-c>");
+    assert_false(app.leaving);
+    assert_int_equal(asked_count(&operation_turn_interrupt), 1);
+}
+
+TEST(closing_a_list_is_no_press)
+{
+    act("<ctrl-c><f1>");
+    assert_non_null(list_view_find(&app.views, LIST_HELP));
+    act("<ctrl-c>");
+    assert_null(app.views.at[VIEW_LIST]);
+    assert_false(app.leaving);
+    act("<ctrl-c>");
+    assert_false(app.leaving);
+}
+
+/* --- /edit --- */
+
+TEST(a_changed_message_is_not_sent_while_a_turn_runs)
+{
+    app.last_sent = mem_strdup("the old words");
+    message_edit(&app);
+    assert_true(app.replacing);
+    assert_string_equal(editor_text(app.editor), "the old words");
+    app.activity.busy = true;
+    act("<enter>");
+    assert_string_equal(editor_text(app.editor), "the old words");
+    assert_true(app.replacing);
+    assert_null(app.waiting);
+    app.activity.busy = false;
+    act("<enter>");
+    const struct turn_retry_params *p = asked_last(&operation_turn_retry);
+    assert_string_equal(p->text, "the old words");
+    assert_false(app.replacing);
+}
+
+TEST(a_running_turn_is_not_changed)
+{
+    app.last_sent = mem_strdup("the old words");
+    app.activity.busy = true;
+    message_edit(&app);
+    assert_false(app.replacing);
+    assert_string_equal(editor_text(app.editor), "");
+}
+
+/* --- Esc after a jump --- */
+
+static const char here[] = "00000000-0000-7000-8000-000000000001";
+static const char there[] = "00000000-0000-7000-8000-000000000002";
+
+static void open_one(const char *id, bool read_only)
+{
+    way_back_session(&app, id);
+    memcpy(app.session.id, id, UUID_LEN + 1);
+    app.read_only = read_only;
+    app.fresh = false;
+    way_back_page(&app);
+}
+
+TEST(what_is_written_after_a_jump_stays)
+{
+    open_one(here, false);
+    act("half");
+    way_back_mark(&app);
+    act(" a thought<escape>");
+    assert_int_equal(app.way_back.places.len, 0);
+    assert_string_equal(editor_text(app.editor), "half a thought");
+    assert_int_equal(editor_caret(app.editor), strlen("half a thought"));
+    assert_int_equal(requests.len, 0);
+}
+
+TEST(the_last_jump_is_the_first_to_go_back)
+{
+    open_one(here, false);
+    way_back_leave(&app, there);
+    open_one(there, true);
+    way_back_mark(&app);
+    act("<escape>");
+    assert_int_equal(asked_count(&operation_session_open), 0);
+    act("<escape>");
+    assert_string_equal(opened(), here);
+    act("<escape>"); /* it is on its way */
+    assert_int_equal(asked_count(&operation_session_open), 1);
+    open_one(here, false);
+    act("<escape>");
+    assert_int_equal(asked_count(&operation_session_open), 1);
+}
+
+TEST(reading_what_is_open_has_a_way_back)
+{
+    open_one(here, false);
+    way_back_leave(&app, here);
+    open_one(here, true);
+    act("<escape>");
+    assert_string_equal(opened(), here);
+}
+
+TEST(another_session_or_a_message_ends_it)
+{
+    open_one(here, false);
+    way_back_mark(&app);
+    open_one(there, false);
+    assert_int_equal(app.way_back.places.len, 0);
+    way_back_mark(&app);
+    message_send(&app, "go on");
+    assert_int_equal(app.way_back.places.len, 0);
+}
+
+TEST(what_cannot_be_opened_leaves_nothing_behind)
+{
+    open_one(here, false);
+    way_back_leave(&app, there);
+    way_back_refused(&app);
+    assert_int_equal(app.way_back.places.len, 0);
+    open_one(there, false); /* later, by another way */
+    assert_int_equal(app.way_back.places.len, 0);
+}
+
+TEST(a_session_without_a_word_is_begun_again)
+{
+    memcpy(app.session.id, here, sizeof here);
+    way_back_leave(&app, there);
+    open_one(there, true);
+    app.session.draft = mem_strdup("its own draft");
+    editor_set(app.editor, "its own draft");
+    act("<escape>");
+    assert_int_equal(asked_count(&operation_session_create), 1);
+    assert_string_equal(editor_text(app.editor), ""); /* the draft of the read-only session is not
+                                                       * taken along */
+}
+
+/* --- Ctrl-F --- */
+
+TEST(a_search_begins_empty)
+{
+    act("<ctrl-f>needle");
+    assert_string_equal(editor_text(app.find.line), "needle");
+    act("<escape><ctrl-f>");
+    assert_string_equal(editor_text(app.find.line), "");
+    assert_false(app.find.failed);
+    act("<up>");
+    assert_string_equal(editor_text(app.find.line), "needle");
+    act("<escape><ctrl-f>");
+    act("<escape>"); /* without a word */
+    act("<ctrl-f><up>");
+    assert_string_equal(editor_text(app.find.line), "needle");
 }
