@@ -12,4 +12,8 @@ extern struct app app;
 int still_app_setup(void **state);
 int still_app_teardown(void **state);
 
+/* Notices of the engine: an event, which is taken, and a session, as it is opened or changed. */
+void still_app_event(struct event *ev);
+void still_app_session(const char *id, const char *title, bool read_only, bool opened);
+
 #endif

@@ -9,23 +9,11 @@
 #include "tests/still_app.h"
 #include "tests/suite.h"
 #include "tests/support.h"
+#include "tests/told.h"
 #include "ui/app/app.h"
 #include "ui/app/notices.h"
 
 #define told_to_person(...) seen_transcript_says(app.transcript, __VA_ARGS__)
-
-static void open_session(const char *id, const char *title, bool read_only, bool opened)
-{
-    struct notice *n = notice_new(NOTICE_SESSION);
-    session_info_release(&n->info);
-    session_info_init(&n->info);
-    memcpy(n->info.id, id, strlen(id) + 1);
-    free(n->info.title);
-    n->info.title = mem_strdup(title);
-    n->read_only = read_only;
-    n->flag = opened;
-    notices_take(&app, n);
-}
 
 static void ask(const char *id)
 {
@@ -36,15 +24,6 @@ static void ask(const char *id)
     n->preview = mem_strdup("true");
     notices_take(&app, n);
     assert_true(approval_open(&app.approval));
-}
-
-static void tell_event(struct event *ev)
-{
-    static int64_t seq = 100;
-    struct notice *n = notice_new(NOTICE_EVENT);
-    ev->seq = seq++;
-    n->event = ev;
-    notices_take(&app, n);
 }
 
 static void tell_busy(bool busy)
@@ -96,25 +75,25 @@ TEST(questions_close)
     ask("1");
     struct event *other = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     other->id = mem_strdup("2");
-    tell_event(other);
+    still_app_event(other);
     assert_true(approval_open(&app.approval));
     struct event *same = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     same->id = mem_strdup("1");
-    tell_event(same);
+    still_app_event(same);
     assert_false(approval_open(&app.approval));
     static const enum event_type ends[] = {EVENT_TURN_COMPLETED, EVENT_TURN_FAILED,
                                            EVENT_INTERRUPTED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         ask("1");
-        tell_event(event_new(ends[i]));
+        still_app_event(event_new(ends[i]));
         assert_false(approval_open(&app.approval));
     }
     ask("1");
     tell_busy(false);
     assert_false(approval_open(&app.approval));
-    open_session("first", "one", false, true);
+    still_app_session("first", "one", false, true);
     ask("1");
-    open_session("second", "two", false, true);
+    still_app_session("second", "two", false, true);
     assert_false(approval_open(&app.approval));
 }
 
@@ -143,12 +122,12 @@ TEST(an_exhausted_budget_is_not_retried)
     struct event *ev = event_new(EVENT_TURN_FAILED);
     ev->name = mem_strdup("BUDGET_EXHAUSTED");
     ev->text = mem_strdup("max_tokens is reached");
-    tell_event(ev);
+    still_app_event(ev);
     told_to_person("The budget is used up.", "!/retry");
     ev = event_new(EVENT_TURN_FAILED);
     ev->name = mem_strdup("AGENT_ERROR");
     ev->text = mem_strdup("the server is away");
-    tell_event(ev);
+    still_app_event(ev);
     told_to_person("/retry sends the message again.");
 }
 
@@ -167,7 +146,7 @@ TEST(only_a_stop_that_was_asked_for_complains)
 
 TEST(reading_gives_the_text_back)
 {
-    open_session("first", "one", true, true);
+    still_app_session("first", "one", true, true);
     assert_true(app.read_only);
     app.activity.busy = true;
     fail_for(&operation_turn_start, &(struct turn_start_params){.text = "not sent"},
@@ -176,7 +155,7 @@ TEST(reading_gives_the_text_back)
     assert_string_equal(editor_text(app.editor), "not sent");
     told_to_person("This session is read-only.");
     app_save_draft(&app); /* would need an engine */
-    open_session("first", "one", false, true);
+    still_app_session("first", "one", false, true);
     assert_false(app.read_only);
 }
 
@@ -190,52 +169,52 @@ TEST(several_sessions_are_not_none)
 /* A session that goes takes its notices along; the next one shows the message about it. */
 TEST(an_archived_session_is_spoken_of_in_the_next)
 {
-    open_session("first", "one", false, true);
+    still_app_session("first", "one", false, true);
     tell_changed(&operation_session_archive, "first");
-    open_session("second", "", false, true);
+    still_app_session("second", "", false, true);
     told_to_person("\"one\" is archived");
-    open_session("third", "three", false, true);
+    still_app_session("third", "three", false, true);
     told_to_person("!archived");
     tell_changed(&operation_session_delete, "third");
-    open_session("fourth", "", false, true);
+    still_app_session("fourth", "", false, true);
     told_to_person("\"three\" is closed and was not saved.");
     tell_changed(&operation_session_archive, "another"); /* not the open one */
-    open_session("fifth", "", false, true);
+    still_app_session("fifth", "", false, true);
     told_to_person("!archived");
 }
 
 TEST(what_was_done_is_said)
 {
-    open_session("first", "one", false, true);
+    still_app_session("first", "one", false, true);
     notices_take(&app, answer(&operation_session_fork, NULL));
     told_to_person("This is a copy");
 }
 
 TEST(new_labels_are_said)
 {
-    open_session("first", "one", false, true);
+    still_app_session("first", "one", false, true);
     struct notice *n = notice_new(NOTICE_SESSION);
     session_info_release(&n->info);
     n->info = session_info_clone(&app.session);
     n->info.labels = mem_strdup("garden");
     notices_take(&app, n);
     told_to_person("Labels: garden");
-    open_session("first", "one", false, false);
+    still_app_session("first", "one", false, false);
     told_to_person("no labels any more");
 }
 
 /* --- compactions --- */
 
-static void tell(enum event_type type)
+static void tell_of(enum event_type type)
 {
-    tell_event(event_new(type));
+    still_app_event(event_new(type));
 }
 
 static void answered(int64_t input)
 {
     struct event *ev = event_new(EVENT_CALL_COMPLETED);
     ev->usage = (struct usage){.input = input, .output = 10, .cached = -1};
-    tell_event(ev);
+    still_app_event(ev);
 }
 
 static void compacted(int64_t after)
@@ -245,7 +224,7 @@ static void compacted(int64_t after)
     ev->compaction.tokens_after = 200;
     ev->compaction.request_before = 6010;
     ev->compaction.request_after = after;
-    tell_event(ev);
+    still_app_event(ev);
 }
 
 static int64_t context(void)
@@ -275,9 +254,7 @@ TEST(the_gauge_follows_the_request)
     compacted(1800);
     assert_int_equal(app_context(&app, &estimated), 1800);
     assert_true(estimated);
-    struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
-    ev->text = mem_strdup("forty bytes of what a tool found, in all");
-    tell_event(ev);
+    still_app_event(EV(TOOL_EXECUTION_COMPLETED, 0, "forty bytes of what a tool found, in all"));
     assert_int_equal(context(), 1810);
     told_of_request(1815);
     assert_int_equal(context(), 1815);
@@ -290,13 +267,11 @@ TEST(the_gauge_follows_the_request)
 TEST(a_summary_that_streams_is_no_context)
 {
     answered(6000);
-    tell(EVENT_COMPACTION_STARTED);
-    struct event *ev = event_new(EVENT_COMPACTION_DELTA);
-    ev->text = mem_strdup("forty bytes of a summary that streams in");
-    tell_event(ev);
+    tell_of(EVENT_COMPACTION_STARTED);
+    still_app_event(EV(COMPACTION_DELTA, 0, "forty bytes of a summary that streams in"));
     assert_int_equal(context(), 6010);
     assert_true(app.activity.streaming_ms > 0);
-    tell(EVENT_COMPACTION_FAILED);
+    tell_of(EVENT_COMPACTION_FAILED);
     assert_int_equal(context(), 6010);
     assert_int_equal(app.activity.streaming_ms, 0);
 }
@@ -306,18 +281,18 @@ TEST(the_card_counts_seconds_while_it_runs)
     static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         tell_busy(true);
-        tell(EVENT_COMPACTION_STARTED);
+        tell_of(EVENT_COMPACTION_STARTED);
         assert_true(app.activity.compacting_ms > 0);
         app.dirty = 0;
         app.tick_at = 0;
         app_timers(&app, app.activity.compacting_ms + 3001);
         assert_true(app.dirty & DIRTY_BODY);
         told_to_person(" 3 s   Esc cancels");
-        tell(ends[i]);
+        tell_of(ends[i]);
         assert_int_equal(app.activity.compacting_ms, 0);
         told_to_person("!Esc cancels");
     }
-    tell(EVENT_COMPACTION_STARTED);
+    tell_of(EVENT_COMPACTION_STARTED);
     tell_busy(false);
     assert_int_equal(app.activity.compacting_ms, 0);
 }
@@ -326,13 +301,13 @@ static void warn_of_truncation(void)
 {
     struct event *ev = event_new(EVENT_WARNING);
     ev->name = mem_strdup("prompt_truncated");
-    tell_event(ev);
+    still_app_event(ev);
 }
 
 /* One model call, with or without its warning. */
 static void call(bool truncated)
 {
-    tell(EVENT_CALL_STARTED);
+    tell_of(EVENT_CALL_STARTED);
     answered(100);
     if (truncated)
         warn_of_truncation();
@@ -341,28 +316,28 @@ static void call(bool truncated)
 TEST(a_dropped_beginning_alarms_until_it_is_over)
 {
     call(true);
-    tell(EVENT_TURN_COMPLETED);
+    tell_of(EVENT_TURN_COMPLETED);
     assert_true(app.truncated);
     told_to_person("/compact shortens what is sent");
     transcript_clear(app.transcript);
     call(true);
-    tell(EVENT_TURN_COMPLETED);
+    tell_of(EVENT_TURN_COMPLETED);
     assert_true(app.truncated);
     told_to_person("!/compact shortens what is sent"); /* once is enough */
     call(false);
     assert_true(app.truncated); /* a warning may follow */
-    tell(EVENT_TURN_COMPLETED);
+    tell_of(EVENT_TURN_COMPLETED);
     assert_false(app.truncated);
     call(true);
     call(false);
-    tell(EVENT_CALL_STARTED);
+    tell_of(EVENT_CALL_STARTED);
     assert_false(app.truncated);
     warn_of_truncation();
     compacted(10);
     assert_false(app.truncated);
     warn_of_truncation();
-    open_session("b", "other", false, true);
-    open_session("c", "another", false, true);
+    still_app_session("b", "other", false, true);
+    still_app_session("c", "another", false, true);
     assert_false(app.truncated);
 }
 
@@ -383,7 +358,7 @@ TEST(compactions_that_cannot_be_say_why)
     fail_with(&operation_compaction_run, ERR_SESSION_BUSY);
     told_to_person("while a turn is running", "the engine's words");
     transcript_clear(app.transcript);
-    tell(EVENT_COMPACTION_STARTED);
+    tell_of(EVENT_COMPACTION_STARTED);
     fail_with(&operation_compaction_pin, ERR_SESSION_BUSY);
     told_to_person("while a compaction is running", "!the engine's words");
 }
@@ -422,10 +397,8 @@ TEST(what_keeps_everything_says_by_which_keys)
 TEST(a_draft_stops_the_rate)
 {
     tell_busy(true);
-    tell(EVENT_COMPACTION_STARTED);
-    struct event *delta = event_new(EVENT_COMPACTION_DELTA);
-    delta->text = mem_strdup("half a summary");
-    tell_event(delta);
+    tell_of(EVENT_COMPACTION_STARTED);
+    still_app_event(EV(COMPACTION_DELTA, 0, "half a summary"));
     assert_true(app.activity.streamed > 0);
     struct notice *n = notice_new(NOTICE_DRAFT);
     n->text = mem_strdup("a summary");
@@ -467,7 +440,7 @@ TEST(what_goes_on_elsewhere_is_known)
                 {NOTICE_APPROVAL, false, true, true},
                 {NOTICE_EVENT, false, true, false},
                 {NOTICE_BUSY, false, false, false}};
-    open_session("shown", "one", false, true);
+    still_app_session("shown", "one", false, true);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool waits;
         app.dirty = 0;

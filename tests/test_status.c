@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/screen.h"
@@ -27,83 +28,111 @@ static const char *at_width(const struct status *s, int width)
     return line;
 }
 
-static struct status full(void)
-{
-    struct status s = STATUS_UNKNOWN;
-    s.context = 62000;
-    s.window = 100000;
-    s.cost = 0.42;
-    return s;
-}
+#define UNMEASURED .context = -1, .cost = -1, .rate = -1
+#define FULL .context = 62000, .window = 100000, .cost = 0.42, .rate = -1
+#define ESC .stop_key = "Esc"
 
 BEFORE_ALL(support_utf8);
 
-TEST(test_everything_known)
+TEST(test_lines)
 {
-    struct status s = full();
-    assert_string_equal(at_width(&s, 120),
-                        "context ▓▓▓▓▓▓░░░░ 62 % 62k/100k · $0.42");
+    static const struct {
+        struct status s;
+        int width;
+        const char *line;
+    } cases[] = {
+        {{FULL}, 120, "context ▓▓▓▓▓▓░░░░ 62 % 62k/100k · $0.42"},
+        {{FULL, .cost_estimated = true, .context_estimated = true},
+         120,
+         "context ▓▓▓▓▓▓░░░░ ~62 % 62k/100k · ~$0.42"},
+        {{UNMEASURED}, 80, ""},
+        {{.context = 500, .cost = -1, .rate = -1}, 80, "ctx 500"},
+        {{FULL, .working = true, .leave_key = "Ctrl-C"}, 40, "Ctrl-C again leaves · working 0 s"},
+        {{FULL, .working = true, .leave_key = "Ctrl-C"}, 20, "Ctrl-C again leaves"},
+        {{FULL, .replacing = true, ESC}, 40, "changing your last message (Esc stops)"},
+        {{FULL, .working = true, .back_key = "Esc"}, 30, "Esc goes back · working 0 s"},
+        {{UNMEASURED, .working = true, .working_ms = 3999, ESC}, 80, "working 3 s (Esc stops)"},
+        {{.context = -1,
+          .cost = -1,
+          .rate = 41.7,
+          .working = true,
+          .working_ms = 125000,
+          .stop_key = ""},
+         80,
+         "working 2:05 · ~42 tokens/s"},
+        {{UNMEASURED, .working = true, .asking = true, ESC}, 80, "waiting for you (Esc stops)"},
+        {{UNMEASURED, .working = true, .compacting = true, .working_ms = 4200, ESC},
+         80,
+         "compacting 4 s (Esc stops)"},
+        {{UNMEASURED, .working = true, .compacting = true, .asking = true, ESC},
+         80,
+         "waiting for you (Esc stops)"},
+        {{UNMEASURED, .retry = 1, .retries = 3, .retry_ms = 3200,
+          .retry_reason = "429: \033[31mslow\ndown"},
+         80,
+         "retry 1/3 in 4 s: 429: ␛[31mslow down"},
+        {{UNMEASURED, .retry = 1, .retries = 3, .retry_ms = 3200, .working = true, ESC,
+          .retry_reason = "the server is busy, and says so at some length"},
+         60,
+         "retry 1/3 in 4 s: the server is b… · working 0 s (Esc stops)"},
+        {{UNMEASURED, .retry = 1, .retries = 3}, 80, "retry 1/3"},
+        {{UNMEASURED, .budget_percent = 83}, 80, ""},
+        {{UNMEASURED, .budget = true, .budget_percent = 83}, 80, "budget 83 %"},
+        {{FULL, .truncated = true}, 40, "the server dropped the beginning!"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(at_width(&cases[i].s, cases[i].width), cases[i].line);
 }
 
-TEST(test_leaving_is_announced_at_any_width)
+TEST(test_parts)
 {
-    struct status s = full();
-    s.working = true;
-    s.leave_key = "Ctrl-C";
-    assert_string_equal(at_width(&s, 40), "Ctrl-C again leaves · working 0 s");
-    assert_string_equal(at_width(&s, 20), "Ctrl-C again leaves");
-}
-
-TEST(test_changing_the_last_message_is_said)
-{
-    struct status s = full();
-    s.replacing = true;
-    s.stop_key = "Esc";
-    assert_string_equal(at_width(&s, 40), "changing your last message (Esc stops)");
-}
-
-TEST(test_the_way_back_is_said)
-{
-    struct status s = full();
-    s.working = true;
-    s.back_key = "Esc";
-    assert_string_equal(at_width(&s, 30), "Esc goes back · working 0 s");
-}
-
-TEST(test_unmeasured_is_absent)
-{
-    struct status s = STATUS_UNKNOWN;
-    assert_string_equal(at_width(&s, 80), "");
-    s.context = 500;
-    assert_string_equal(at_width(&s, 80), "ctx 500");
-    s.cost = 0;
-    assert_null(strchr(at_width(&s, 80), '$'));
-    s.cost = -1;
-    assert_null(strchr(at_width(&s, 80), '$'));
-}
-
-/* Some calls used models with an unknown price. */
-TEST(test_a_cost_of_some_calls_says_so)
-{
-    struct status s = full();
-    s.cost_partial = true;
-    assert_non_null(strstr(at_width(&s, 120), "$0.42+"));
-    s.cost = -1;
-    assert_null(strchr(at_width(&s, 120), '+'));
-}
-
-TEST(test_estimates_say_so)
-{
-    struct status s = full();
-    s.cost_estimated = s.context_estimated = true;
-    assert_string_equal(at_width(&s, 120), "context ▓▓▓▓▓▓░░░░ ~62 % 62k/100k · ~$0.42");
+    static const struct {
+        struct status s;
+        int width;
+        const char *look;
+    } cases[] = {
+        {{.context = 500, .cost = 0, .rate = -1}, 80, "!$"},
+        {{FULL, .cost_partial = true}, 120, "$0.42+"}, /* some models have no known price */
+        {{UNMEASURED, .cost_partial = true}, 120, "!+"},
+        {{FULL, .unread = 12}, 120, "↓ 12 new · context"},
+        {{FULL, .truncated = true}, 140, "the server dropped the beginning! · context"},
+        {{FULL, .budget = true}, 120, "$0.42 · budget 0 %"},
+        {{FULL, .budget = true}, 40, "budget 0 %"}, /* stays longer than most */
+        {{FULL, .compactions = 2}, 120, "$0.42 · ⟳2"},
+        {{FULL, .compactions = 2, .budget = true, .suspended = true},
+         140,
+         "⟳2 · compaction stopped · budget 0 %"},
+        {{FULL, .compactions = 2, .budget = true, .suspended = true}, 40, "compaction stopped"},
+        /* The figures are those of the threshold; the cells are those of the window, of a far
+         * larger one only the beginning. */
+        {{.context = 62000, .window = 110000, .threshold = 100000, .cost = 0.42, .rate = -1},
+         120,
+         "context ▓▓▓▓▓▓▓░░░│░ 62 % 62k/100k · $0.42"},
+        {{.context = 62000, .window = 200000, .threshold = 100000},
+         120,
+         "context ▓▓▓▓▓▓░░░░│░ 62 % 62k/100k"},
+        {{.context = 150000, .window = 200000, .threshold = 100000},
+         120,
+         "context ▓▓▓▓▓▓▓▓▓▓│▓ 150 % 150k/100k"},
+        {{.context = 1, .window = 200000, .threshold = 100000},
+         120,
+         "context ▓░░░░░░░░░│░ 0 % 1/100k"},
+        {{.context = 62000, .window = 200000}, 120, "context ▓▓▓░░░░░░░ 31 % 62k/200k"},
+        {{.context = 62000, .window = 200000, .threshold = 100000, .suspended = true},
+         120,
+         "context ▓▓▓░░░░░░░ 31 % 62k/200k"},
+        {{.context = 62000, .threshold = 100000}, 120, "context ▓▓▓▓▓▓░░░░ 62 % 62k/100k"},
+        {{.context = 62000, .window = 80000, .threshold = 100000}, 120, "62k/80k"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_says(at_width(&cases[i].s, cases[i].width), cases[i].look);
 }
 
 /* A narrower line shows a subset of a wider line's parts, the most important ones. */
 TEST(test_narrow_lines_drop_parts_in_order)
 {
     static const char *const order[] = {"memory on", "▓", "$0.42", "~42 tokens/s"};
-    struct status s = full();
+    struct status s = {FULL};
     size_t gone = 0;
     s.memory = "write";
     s.rate = 42;
@@ -123,76 +152,26 @@ TEST(test_narrow_lines_drop_parts_in_order)
     at_width(&s, 0);
 }
 
-TEST(test_working)
+static enum style style_of_last_part(const struct status *s)
 {
-    struct status s = STATUS_UNKNOWN;
-    s.working = true;
-    s.working_ms = 3999;
-    s.stop_key = "Esc";
-    assert_string_equal(at_width(&s, 80), "working 3 s (Esc stops)");
-    s.working_ms = 125000;
-    s.rate = 41.7;
-    s.stop_key = "";
-    assert_string_equal(at_width(&s, 80), "working 2:05 · ~42 tokens/s");
-    s.rate = -1;
-    s.asking = true;
-    s.stop_key = "Esc";
-    assert_string_equal(at_width(&s, 80), "waiting for you (Esc stops)");
+    AUTO(rows_release) struct rows rows;
+    rows_init(&rows);
+    status_row(s, 120, &rows);
+    return (enum style)vec_last(&rows.spans).style;
 }
 
-TEST(test_retry_counts_down)
+TEST(test_budget_warns)
 {
-    struct status s = STATUS_UNKNOWN;
-    s.retry = 1;
-    s.retries = 3;
-    s.retry_ms = 3200;
-    s.retry_reason = "429: \033[31mslow\ndown";
-    assert_string_equal(at_width(&s, 80), "retry 1/3 in 4 s: 429: ␛[31mslow down");
-    s.retry_reason = "the server is busy, and says so at some length";
-    s.working = true;
-    s.stop_key = "Esc";
-    assert_string_equal(at_width(&s, 60),
-                        "retry 1/3 in 4 s: the server is b… · working 0 s (Esc stops)");
-    s.working = false;
-    s.retry_ms = 0;
-    s.retry_reason = NULL;
-    assert_string_equal(at_width(&s, 80), "retry 1/3");
-}
-
-TEST(test_budget)
-{
-    struct status s = STATUS_UNKNOWN;
-    s.budget_percent = 83;
-    assert_string_equal(at_width(&s, 80), "");
-    s.budget = true;
-    assert_string_equal(at_width(&s, 80), "budget 83 %");
-    s = full();
-    s.budget = true;
-    s.budget_percent = 0;
-    assert_non_null(strstr(at_width(&s, 120), "$0.42 · budget 0 %"));
-    assert_non_null(strstr(at_width(&s, 40), "budget 0 %")); /* stays longer than most */
-    for (s.budget_percent = 0; s.budget_percent <= 100; s.budget_percent++) {
-        struct rows rows;
-        rows_init(&rows);
-        status_row(&s, 120, &rows);
-        bool warns = rows.spans.items[rows.spans.len - 1].style == STYLE_GAUGE_HIGH;
-        assert_int_equal(warns, s.budget_percent >= 80);
-        rows_release(&rows);
-    }
-}
-
-TEST(test_unread_mark)
-{
-    struct status s = full();
-    s.unread = 12;
-    assert_memory_equal(at_width(&s, 120), "↓ 12 new · context", strlen("↓ 12 new · context"));
+    struct status s = {FULL, .budget = true};
+    for (; s.budget_percent <= 100; s.budget_percent++)
+        assert_int_equal(style_of_last_part(&s) == STYLE_GAUGE_HIGH, s.budget_percent >= 80);
 }
 
 TEST(test_full_context_warns)
 {
     for (int64_t context = 89000; context <= 250000; context += 1000) {
         struct rows rows;
-        struct status s = full();
+        struct status s = {FULL};
         bool warns = false;
         s.context = context;
         rows_init(&rows);
@@ -298,75 +277,11 @@ TEST(test_a_pane_takes_its_columns)
     assert_int_equal(layout_make(24, 120, 0, 1, false, false).body_cols, 120);
 }
 
-/* The figures are those of the threshold; the cells are those of the window, of a far larger one
- * only the beginning. */
-TEST(test_the_threshold_is_marked)
-{
-    struct status s = full();
-    s.window = 110000;
-    s.threshold = 100000;
-    assert_memory_equal(at_width(&s, 120), "context ▓▓▓▓▓▓▓░░░│░ 62 % 62k/100k · $0.42",
-                        strlen("context ▓▓▓▓▓▓▓░░░│░ 62 % 62k/100k · $0.42"));
-    s.window = 200000;
-    assert_non_null(strstr(at_width(&s, 120), "context ▓▓▓▓▓▓░░░░│░ 62 % 62k/100k"));
-    s.context = 150000;
-    assert_non_null(strstr(at_width(&s, 120), "context ▓▓▓▓▓▓▓▓▓▓│▓ 150 % 150k/100k"));
-    s.context = 1;
-    assert_non_null(strstr(at_width(&s, 120), "context ▓░░░░░░░░░│░ 0 % 1/100k"));
-}
-
-TEST(test_without_a_threshold_there_is_no_mark)
-{
-    struct status s = full();
-    s.window = 200000;
-    s.threshold = 0;
-    assert_non_null(strstr(at_width(&s, 120), "context ▓▓▓░░░░░░░ 31 % 62k/200k"));
-    s.threshold = 100000;
-    s.suspended = true; /* it does not come */
-    assert_non_null(strstr(at_width(&s, 120), "context ▓▓▓░░░░░░░ 31 % 62k/200k"));
-    s.suspended = false;
-    s.window = 0; /* unknown: the threshold is all */
-    assert_non_null(strstr(at_width(&s, 120), "context ▓▓▓▓▓▓░░░░ 62 % 62k/100k"));
-    s.window = 80000;
-    assert_non_null(strstr(at_width(&s, 120), "62k/80k"));
-}
-
-TEST(test_compactions)
-{
-    struct status s = full();
-    s.compactions = 2;
-    assert_non_null(strstr(at_width(&s, 120), "$0.42 · ⟳2"));
-    s.budget = true;
-    s.suspended = true;
-    assert_non_null(strstr(at_width(&s, 140), "⟳2 · compaction stopped · budget 0 %"));
-    assert_non_null(strstr(at_width(&s, 40), "compaction stopped"));
-    s = STATUS_UNKNOWN;
-    assert_string_equal(at_width(&s, 80), "");
-}
-
 TEST(test_a_dropped_beginning_alarms)
 {
-    struct status s = full();
-    s.truncated = true;
-    static const char alarm[] = "the server dropped the beginning! · context";
-    assert_memory_equal(at_width(&s, 140), alarm, strlen(alarm));
-    assert_string_equal(at_width(&s, 40), "the server dropped the beginning!");
-    struct rows rows;
+    struct status s = {FULL, .truncated = true};
+    AUTO(rows_release) struct rows rows;
     rows_init(&rows);
     status_row(&s, 120, &rows);
     assert_int_equal(rows.spans.items[0].style, STYLE_ERROR);
-    rows_release(&rows);
-}
-
-TEST(test_compacting)
-{
-    struct status s = STATUS_UNKNOWN;
-    s.working = s.compacting = true;
-    s.working_ms = 4200;
-    s.stop_key = "Esc";
-    assert_string_equal(at_width(&s, 80), "compacting 4 s (Esc stops)");
-    s.working_ms = 64000;
-    assert_string_equal(at_width(&s, 80), "compacting 1:04 (Esc stops)");
-    s.asking = true;
-    assert_string_equal(at_width(&s, 80), "waiting for you (Esc stops)");
 }
