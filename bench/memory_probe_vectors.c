@@ -61,7 +61,8 @@ void probe_scan(const char *directory, size_t count)
         vec_push(&times.ms, screen_clock() - start);
         if (search.near.items.len != CANDIDATES)
             probe_fail("the scan finds too few");
-        vector_search_release(&search);
+        vec_release(&search.near.items);
+        vec_release(&search.also.items);
     }
     vector_block_release(&block);
     probe_times_tell(&times);

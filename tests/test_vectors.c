@@ -208,7 +208,7 @@ static struct candidates search_in(struct vectors *v, struct store *s, const cha
     bag_of_words(text, values);
     const struct vector_query query = {.model = name, .dimension = buckets, .values = values};
     const struct corpus c = memory_sqlite_corpus(s);
-    ok(vectors_search(v, &c, &query, scope ? scope : &all, limit, &out, &e));
+    ok(vectors_search(v, &c, &query, scope ? scope : &all, limit, NULL, &out, &e));
     return out;
 }
 
@@ -733,7 +733,7 @@ static struct candidates stand_in(struct vectors *v, const char *text, struct ve
     const struct corpus_scope every = {.all = true};
     struct candidates out;
     bag_of_words(text, values);
-    ok(vectors_stand(v, &corpus, &query, &every, 10, field, &out, &e));
+    ok(vectors_search(v, &corpus, &query, &every, 10, field, &out, &e));
     free(values);
     return out;
 }

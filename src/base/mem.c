@@ -246,6 +246,12 @@ void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size)
         memmove((char *)items + to * size, (char *)items + from * size, count * size);
 }
 
+int vec_number_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 int vec_text_order(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -67,8 +67,9 @@ static inline void vec_release_local(void *vec)
 
 #define vec_last(v) ((v)->items[(v)->len - 1])
 
-/* For vec_sort() and bsearch() of texts. */
+/* For vec_sort() and bsearch() of texts, and of int64_t. */
 int vec_text_order(const void *a, const void *b);
+int vec_number_order(const void *a, const void *b);
 
 void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size);
 void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size);

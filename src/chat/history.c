@@ -399,17 +399,11 @@ static void judge(struct history *h, const struct event *ev)
     s->failed_mode = s->failed_model = NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 void history_pass_over(struct history *h, const int64_t *completed, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         vec_push(&h->undone, completed[i]);
-    vec_sort(&h->undone, by_number);
+    vec_sort(&h->undone, vec_number_order);
 }
 
 /* --- messages that a compaction may make ------------------------------------------------------ */
@@ -681,7 +675,7 @@ static void compaction_completed(struct history *h, const struct event *ev)
     struct history_backup b;
     struct error e;
     bool undone = h->undone.len > 0 && bsearch(&ev->seq, h->undone.items, h->undone.len,
-                                               sizeof *h->undone.items, by_number);
+                                               sizeof *h->undone.items, vec_number_order);
     if (!undone && history_compact(h, ev, &b, &e)) {
         history_settle(&b);
         return;

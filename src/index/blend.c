@@ -205,18 +205,6 @@ static struct joined_list join_all(const struct blend_input *in)
 
 /* ---- what stands out ---- */
 
-/* Deviations by which the greatest of `count` independent values exceeds the mean: where the tail
- * of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
-static double chance(double count)
-{
-    double x = 1;
-    for (int i = 0; i < 8; i++) {
-        double tail = count / (x * 2.5066282746310002);
-        x = tail > 1.7 ? sqrt(2 * log(tail)) : 1;
-    }
-    return x;
-}
-
 struct field {
     double repeats; /* correlation of cosines with words; never negative */
     double level;   /* deviations that chance explains */
@@ -234,8 +222,15 @@ static struct field field_of(const struct blend_input *in, const struct joined_l
         sum += (l->items.items[i].words - none) * l->items.items[i].vector;
     double correlation = in->field->count > 0 ? sum / (double)in->field->count : 0;
     double repeats = fmax(0, correlation), own = fmax(0, 1 - repeats / REPEATS);
+    /* Deviations by which the greatest of so many independent values exceeds the mean: where the
+     * tail of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
+    double chance = 1;
+    for (int i = 0; i < 8; i++) {
+        double tail = (double)in->field->count / (chance * 2.5066282746310002);
+        chance = tail > 1.7 ? sqrt(2 * log(tail)) : 1;
+    }
     return (struct field){.repeats = repeats,
-                          .level = chance((double)in->field->count) + BEYOND,
+                          .level = chance + BEYOND,
                           .weight = WEIGHT * own * own * (standard_of(&words, first) - none)};
 }
 

@@ -50,7 +50,7 @@ double blend_previous(const struct rank_settings *settings, double average);
 
 struct blend_input {
     const struct candidates *words;   /* best first; all others have the rank 0 */
-    const struct candidates *vectors; /* as vectors_stand() gives them, the words' among them */
+    const struct candidates *vectors; /* as vectors_search() gives them, the words' among them */
     const struct vectors_field *field;
 };
 

@@ -55,15 +55,9 @@ bool corpus_bytes(const struct corpus *c, int64_t *out, struct error *e)
                          "");
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 bool corpus_scope_has(const struct corpus_scope *scope, int64_t session)
 {
     return scope->all ||
            (scope->numbers.len > 0 && bsearch(&session, scope->numbers.items, scope->numbers.len,
-                                              sizeof session, compare_numbers));
+                                              sizeof session, vec_number_order));
 }

@@ -128,15 +128,6 @@ static size_t u16(const uint8_t *at)
     return (size_t)at[0] << 8 | at[1];
 }
 
-static bool open_page(const uint8_t *bytes, size_t len, struct page *out)
-{
-    if (len < PAGE_HEADER)
-        return false;
-    *out = (struct page){.bytes = bytes, .first_entry = u16(bytes), .end = u16(bytes + 2)};
-    out->footer = (struct bytes){bytes + (out->end <= len ? out->end : len), bytes + len, false};
-    return out->end >= PAGE_HEADER && out->end <= len && out->first_entry <= out->end;
-}
-
 /* Offset of the next word; the end of the page if there is none. */
 static size_t next_word(struct page *p, size_t before)
 {
@@ -149,32 +140,28 @@ static size_t next_word(struct page *p, size_t before)
 
 /* ---- a list ---- */
 
-/* Each place is a number: two more than the distance to the one before. None is split between
- * pages. The bytes are copied. */
-static bool count_places(struct posting *p, const struct bytes *b, unsigned char *to)
+/* Takes the places that are on this page. Each is a number: two more than the distance to the one
+ * before. None is split between pages. The bytes are copied. */
+static void take_places(struct doclist *d, struct bytes *b)
 {
+    size_t here = d->left < left_of(b) ? d->left : left_of(b);
+    struct posting *p = &vec_last(&d->out->items);
+    unsigned char *to = d->places->bytes.items + d->places->bytes.len;
     uint64_t number = 0;
-    for (const uint8_t *at = b->at; at < b->end; at++) {
+    b->damaged = here > 0 && b->at[here - 1] >= 0x80;
+    for (const uint8_t *at = b->at, *end = at + here; at < end; at++) {
         *to++ = *at;
         number = number << 7 | (*at & 0x7f);
         if (*at & 0x80)
             continue;
-        if (number < 2 || number > UINT32_MAX)
-            return false;
+        if (number < 2 || number > UINT32_MAX) {
+            b->damaged = true;
+            break;
+        }
         posting_add_place(p, number - 2);
         number = 0;
     }
-    return b->at == b->end || b->end[-1] < 0x80;
-}
-
-/* Takes the places that are on this page. */
-static void take_places(struct doclist *d, struct bytes *b)
-{
-    size_t here = d->left < left_of(b) ? d->left : left_of(b);
-    const struct bytes places = {b->at, b->at + here, false};
-    struct place_bytes *to = d->places;
-    b->damaged = !count_places(&vec_last(&d->out->items), &places, to->bytes.items + to->bytes.len);
-    to->bytes.len += here;
+    d->places->bytes.len += here;
     b->at += here;
     d->left -= (uint32_t)here;
 }
@@ -254,20 +241,6 @@ static enum doclist_step end_list(const struct doclist *d, const struct page *p,
     return end < p->end ? DOCLIST_END : DOCLIST_MORE;
 }
 
-static enum doclist_step begin_list(struct doclist *d, struct page *p, const uint8_t *at,
-                                    size_t end)
-{
-    struct bytes b = {at, p->bytes + end, at > p->bytes + end};
-    size_t len = d->out->items.len;
-    d->listed = true;
-    d->key = -1;
-    if (d->runs)
-        vec_push(&d->runs->items,
-                 ((struct doclist_run){len, len, mem_strndup(d->at.data, d->at.len)}));
-    take_entries(d, &b);
-    return end_list(d, p, &b, end);
-}
-
 /* Finds the word in a page, whose first word is at `at`. */
 static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
 {
@@ -280,8 +253,18 @@ static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
         at = next_word(p, at);
         if (b.damaged || p->footer.damaged)
             return DOCLIST_DAMAGED;
-        if (found == HERE)
-            step = begin_list(d, p, b.at, at);
+        if (found == HERE) { /* its list goes up to where the next word begins */
+            size_t len = d->out->items.len;
+            d->listed = true;
+            d->key = -1;
+            if (d->runs)
+                vec_push(&d->runs->items,
+                         ((struct doclist_run){len, len, mem_strndup(d->at.data, d->at.len)}));
+            b.damaged = b.at > p->bytes + at;
+            b.end = p->bytes + at;
+            take_entries(d, &b);
+            step = end_list(d, p, &b, at);
+        }
         if (found == BEHIND || (found == HERE && (!d->runs || step != DOCLIST_END)))
             return step;
     }
@@ -306,11 +289,6 @@ static enum doclist_step go_on(struct doclist *d, struct page *p)
     return d->runs && step == DOCLIST_END ? find_list(d, p, end) : step;
 }
 
-void doclist_release(struct doclist *d)
-{
-    buf_release(&d->at);
-}
-
 void doclist_runs_release(struct doclist_runs *r)
 {
     for (size_t i = 0; i < r->items.len; i++)
@@ -320,9 +298,12 @@ void doclist_runs_release(struct doclist_runs *r)
 
 enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t len)
 {
-    struct page p;
-    if (!open_page(page, len, &p))
+    if (len < PAGE_HEADER)
         return DOCLIST_DAMAGED;
+    struct page p = {.bytes = page, .first_entry = u16(page), .end = u16(page + 2)};
+    if (p.end < PAGE_HEADER || p.end > len || p.first_entry > p.end)
+        return DOCLIST_DAMAGED;
+    p.footer = (struct bytes){page + p.end, page + len, false};
     vec_reserve(&d->out->items, d->out->items.len + len / ENTRY_BYTES);
     vec_reserve(&d->places->bytes, d->places->bytes.len + len);
     return d->listed ? go_on(d, &p) : find_list(d, &p, next_word(&p, 0));
@@ -330,27 +311,22 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
 
 /* ---- parts as one ---- */
 
-/* Merges the postings from `middle` on into those from `begin` on; of equal keys they come behind.
- */
-static void merge_newer(struct postings *p, size_t begin, size_t middle)
-{
-    struct posting *all = p->items.items;
-    size_t old = middle, newer = p->items.len - middle, at = p->items.len;
-    if (newer == 0 || middle == begin || all[middle - 1].key < all[middle].key)
-        return;
-    struct posting *copy = mem_alloc(newer * sizeof *copy);
-    memcpy(copy, all + middle, newer * sizeof *copy);
-    while (newer > 0)
-        all[--at] =
-            old > begin && all[old - 1].key > copy[newer - 1].key ? all[--old] : copy[--newer];
-    free(copy);
-}
-
 void doclist_unite(struct postings *p, const size_t *begins, size_t count)
 {
     size_t kept = count > 0 ? begins[0] : 0;
-    for (size_t i = count; i-- > 1;)
-        merge_newer(p, begins[i - 1], begins[i]);
+    /* Each list is merged into the one before it; of equal keys the newer one comes behind. */
+    for (size_t i = count; i-- > 1;) {
+        struct posting *all = p->items.items;
+        size_t begin = begins[i - 1], middle = begins[i], old = middle;
+        size_t newer = p->items.len - middle, at = p->items.len;
+        if (newer == 0 || middle == begin || all[middle - 1].key < all[middle].key)
+            continue;
+        auto_free struct posting *copy = mem_alloc(newer * sizeof *copy);
+        memcpy(copy, all + middle, newer * sizeof *copy);
+        while (newer > 0)
+            all[--at] =
+                old > begin && all[old - 1].key > copy[newer - 1].key ? all[--old] : copy[--newer];
+    }
     for (size_t i = kept; i < p->items.len; i++) {
         bool replaced = i + 1 < p->items.len && p->items.items[i + 1].key == p->items.items[i].key;
         if (!replaced && p->items.items[i].count > 0)
@@ -556,7 +532,7 @@ bool words_list_read(const struct words_lists *l, const char *word, bool open, s
         vec_push(&out->items, several.items.items[i]);
     vec_release(&several.items);
     doclist_runs_release(&runs);
-    doclist_release(&d);
+    buf_release(&d.at);
     vec_release(&begins.items);
     return ok;
 }

@@ -56,9 +56,8 @@ struct doclist {
     int64_t key;   /* of the last entry; before the first: -1 */
     uint32_t left; /* bytes of its places that are on the next page */
     bool listed;   /* a list has begun */
-    struct buf at; /* the word that has been read last; doclist_release() */
+    struct buf at; /* the word that has been read last; the caller releases it */
 };
-void doclist_release(struct doclist *d);
 #define DOCLIST_WORD "0"
 
 enum doclist_step {

@@ -38,19 +38,9 @@ void embed_normalise(float *values, size_t count)
         values[i] = (float)(values[i] * scale);
 }
 
-/* --- hashed: a bag of words in 4,096 buckets, for comparison, and to test vectors anywhere
- * ----------- */
+/* --- hashed: a bag of words in 4,096 buckets, for comparison, and to test vectors anywhere */
 
 enum { BUCKETS = 4096, MEGABYTE = 1 << 20 };
-
-/* FNV-1a, whose low bits are mixed least. */
-static size_t bucket_of(const char *word)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *word; word++)
-        hash = (hash ^ (unsigned char)*word) * 0x100000001b3u;
-    return (size_t)((hash ^ (hash >> 32)) % BUCKETS);
-}
 
 static bool embed_hash(const struct embedding_settings *settings, struct http *http,
                        const struct wakeup *wakeup, const char *const *texts, size_t count,
@@ -68,8 +58,12 @@ static bool embed_hash(const struct embedding_settings *settings, struct http *h
         float *buckets = out->values.items + i * BUCKETS;
         struct tokens words = {0};
         tokenize("none", texts[i], strlen(texts[i]), true, &words);
-        for (size_t k = 0; k < words.items.len; k++)
-            buckets[bucket_of(words.items.items[k].word)] += 1;
+        for (size_t k = 0; k < words.items.len; k++) {
+            uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, whose low bits are mixed least */
+            for (const char *c = words.items.items[k].word; *c; c++)
+                hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+            buckets[(hash ^ (hash >> 32)) % BUCKETS] += 1;
+        }
         tokens_release(&words);
         embed_normalise(buckets, BUCKETS);
     }
@@ -84,8 +78,7 @@ const struct embedder embed_hashed = {
     .embed = embed_hash,
 };
 
-/* --- embedders with a network: a POST of texts, vectors as arrays of numbers
- * ---------------------- */
+/* --- embedders with a network: a POST of texts, vectors as arrays of numbers */
 
 /* A reply that is being read. */
 struct reply {

@@ -69,22 +69,7 @@ struct graph_file graph_file_stat(const char *path)
                                    (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
 }
 
-bool graph_file_same(const struct graph_file *a, const struct graph_file *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed_ns == b->changed_ns;
-}
-
 /* --- reading --------------------------------------------------------------------------------- */
-
-static bool header_fits(const struct header *h, const struct graph_content *content,
-                        const char *rest, size_t left)
-{
-    return memcmp(h->magic, magic, sizeof magic) == 0 && h->format == FORMAT && h->order == order &&
-           h->dimension == (uint32_t)content->dimension && h->name_len == strlen(content->model) &&
-           h->name_len <= left && memcmp(rest, content->model, h->name_len) == 0 &&
-           h->count <= (left - h->name_len) / sizeof(struct vector_id);
-}
 
 static bool parse(const struct buf *text, struct graph_content *content)
 {
@@ -95,8 +80,12 @@ static bool parse(const struct buf *text, struct graph_content *content)
     const char *at = text->data + sizeof h, *end = text->data + text->len - sizeof sum;
     memcpy(&sum, end, sizeof sum);
     memcpy(&h, text->data, sizeof h);
+    size_t left = (size_t)(end - at);
     if (checksum(FORMAT, text->data, text->len - sizeof sum) != sum ||
-        !header_fits(&h, content, at, (size_t)(end - at)))
+        memcmp(h.magic, magic, sizeof magic) != 0 || h.format != FORMAT || h.order != order ||
+        h.dimension != (uint32_t)content->dimension || h.name_len != strlen(content->model) ||
+        h.name_len > left || memcmp(at, content->model, h.name_len) != 0 ||
+        h.count > (left - h.name_len) / sizeof(struct vector_id))
         return false;
     at += h.name_len;
     size_t bytes = h.count * sizeof(struct vector_id);
@@ -162,8 +151,10 @@ static bool put(void *context, const void *bytes, size_t len)
     return true;
 }
 
-static bool put_all(struct writer *w, const struct graph_content *content)
+bool graph_file_write(const char *path, const struct graph_content *content,
+                      struct whole_file *file, struct error *e)
 {
+    struct writer w = {.file = file, .block = BUF_INIT, .sum = FORMAT, .e = e};
     struct header h = {.format = FORMAT,
                        .order = order,
                        .dimension = (uint32_t)content->dimension,
@@ -171,18 +162,11 @@ static bool put_all(struct writer *w, const struct graph_content *content)
                        .count = content->of.items.len,
                        .version = content->version};
     memcpy(h.magic, magic, sizeof magic);
-    return put(w, &h, sizeof h) && put(w, content->model, h.name_len) &&
-           put(w, content->of.items.items, h.count * sizeof(struct vector_id)) &&
-           hnsw_write(content->hnsw, put, w) && flush(w) &&
-           whole_file_write(w->file, &w->sum, sizeof w->sum, w->e);
-}
-
-bool graph_file_write(const char *path, const struct graph_content *content,
-                      struct whole_file *file, struct error *e)
-{
-    struct writer w = {.file = file, .block = BUF_INIT, .sum = FORMAT, .e = e};
-    bool ok =
-        whole_file_begin(file, path, true, e) && put_all(&w, content) && whole_file_sync(file, e);
+    bool ok = whole_file_begin(file, path, true, e) && put(&w, &h, sizeof h) &&
+              put(&w, content->model, h.name_len) &&
+              put(&w, content->of.items.items, h.count * sizeof(struct vector_id)) &&
+              hnsw_write(content->hnsw, put, &w) && flush(&w) &&
+              whole_file_write(file, &w.sum, sizeof w.sum, e) && whole_file_sync(file, e);
     if (!ok)
         whole_file_drop(file);
     buf_release(&w.block);

@@ -19,7 +19,6 @@ char *graph_file_path(const char *directory, const char *tables, const char *mod
 
 /* All 0: there is none. */
 struct graph_file graph_file_stat(const char *path);
-bool graph_file_same(const struct graph_file *a, const struct graph_file *b);
 
 /* Fills in version, of and hnsw, the caller's. False: there is none that can be used. */
 bool graph_file_read(const char *path, struct graph_content *content);

@@ -71,16 +71,6 @@ static bool stands_before(const struct posting *a, const struct posting *b)
     return a->key != b->key ? a->key < b->key : a->term < b->term;
 }
 
-/* Merges the sorted postings from `begin` and from `middle`, which end at `middle` and `end`. */
-static void merge(const struct posting *from, size_t begin, size_t middle, size_t end,
-                  struct posting *to)
-{
-    size_t a = begin, b = middle;
-    for (size_t i = begin; i < end; i++)
-        to[i] =
-            b == end || (a < middle && !stands_before(&from[b], &from[a])) ? from[a++] : from[b++];
-}
-
 void postings_merge(struct postings *p, const size_t *begins, size_t count)
 {
     if (count < 2)
@@ -93,7 +83,12 @@ void postings_merge(struct postings *p, const size_t *begins, size_t count)
         for (size_t i = 0; i < count; i += 2) {
             size_t middle = i + 1 < count ? left[i + 1] : p->items.len;
             size_t end = i + 2 < count ? left[i + 2] : p->items.len;
-            merge(p->items.items, left[i], middle, end, other);
+            const struct posting *from = p->items.items;
+            size_t a = left[i], b = middle;
+            for (size_t to = left[i]; to < end; to++)
+                other[to] = b == end || (a < middle && !stands_before(&from[b], &from[a]))
+                                ? from[a++]
+                                : from[b++];
             left[kept++] = left[i];
         }
         count = kept;

@@ -391,11 +391,6 @@ static void find_postings(struct ranker *r, int64_t key)
     }
 }
 
-static struct rank_span span_of(const struct postings *p)
-{
-    return (struct rank_span){p->items.items, p->items.items + p->items.len};
-}
-
 /* Facts of an entry; zero of a neighbour without a word of the query. */
 struct real {
     double own;
@@ -460,7 +455,8 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
     struct real real;
     *out = (struct ranked){.key = entry->key, .rank = -HUGE_VAL};
     find_postings(r, entry->key);
-    struct rank_span span = span_of(&r->around[1]);
+    const struct posting *own = r->around[1].items.items;
+    struct rank_span span = {own, own + r->around[1].items.len};
     if (!find_length(r, entry->key, &r->around[1], &real))
         return false;
     if (reach_of_length(r, entry, &span, &real) < floor)
@@ -498,22 +494,6 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
 }
 
 /* ---- the best of them ---- */
-
-/* Inserts a ranked entry; drops those that then rank below the limit'th. */
-static void keep_best(struct ranking *out, size_t limit, const struct ranked *found)
-{
-    size_t at = out->items.len;
-    for (; at > 0; at--) {
-        const struct ranked *before = &out->items.items[at - 1];
-        if (before->rank != found->rank ? before->rank > found->rank : before->key >= found->key)
-            break;
-    }
-    vec_insert(&out->items, at, *found);
-    while (out->items.len > limit + RANK_TIES ||
-           (out->items.len > limit &&
-            vec_last(&out->items).rank < out->items.items[limit - 1].rank - RANK_SAME))
-        out->items.len--;
-}
 
 struct entries {
     VEC(struct rank_entry) items;
@@ -577,8 +557,21 @@ static bool look_at(struct ranker *r, const struct rank_entry *entry, double lea
     }
     if (!rank_one(r, entry, floor, &found))
         return false;
-    if (found.rank >= floor)
-        keep_best(r->out, r->limit, &found);
+    if (found.rank < floor)
+        return true;
+    /* Inserts it; drops those that then rank below the limit'th. */
+    struct ranking *out = r->out;
+    size_t at = out->items.len;
+    for (; at > 0; at--) {
+        const struct ranked *before = &out->items.items[at - 1];
+        if (before->rank != found.rank ? before->rank > found.rank : before->key >= found.key)
+            break;
+    }
+    vec_insert(&out->items, at, found);
+    while (out->items.len > r->limit + RANK_TIES ||
+           (out->items.len > r->limit &&
+            vec_last(&out->items).rank < out->items.items[r->limit - 1].rank - RANK_SAME))
+        out->items.len--;
     return true;
 }
 

@@ -186,48 +186,30 @@ static const char find_in_session_sql[] = FOUND
 
 /* ---- the query for FTS5 ---- */
 
-struct expression {
-    struct buf text;
-    int words;
-    bool open; /* the last word may go on */
-};
-
-/* In quotes nothing is an operator, and punctuation separates words. Phrases side by side must all
- * occur, except those without a word; an AND would need these, too. */
-static void add_phrase(struct expression *x, const char *words, size_t len, bool open)
-{
-    if (len == 0 || x->words >= QUERY_WORDS)
-        return;
-    buf_addf(&x->text, "%s\"%.*s\"", x->words > 0 ? " " : "", (int)len, words);
-    x->words++;
-    x->open = open;
-}
-
-/* Adds the phrase in quotes or the word at the beginning of `text`; returns its length. */
-static size_t take_phrase(struct expression *x, const char *text)
-{
-    if (*text != '"') {
-        size_t len = strcspn(text, " \"");
-        add_phrase(x, text, len, true);
-        return len;
-    }
-    size_t len = strcspn(text + 1, "\"");
-    bool closed = text[1 + len] == '"';
-    add_phrase(x, text + 1, len, !closed);
-    return 1 + len + closed;
-}
-
-/* Empty when there is nothing to search for. */
+/* Empty when there is nothing to search for. In quotes nothing is an operator, and punctuation
+ * separates words. Phrases side by side must all occur, except those without a word; an AND would
+ * need these, too. */
 static char *make_expression(const char *query)
 {
     AUTO(buf_release) struct buf line = BUF_INIT;
-    struct expression x = {.text = BUF_INIT};
+    struct buf out = BUF_INIT;
+    int words = 0;
+    bool open = false; /* the last word may go on */
     utf8_clean(&line, query, utf8_cut_bytes(query, strlen(query), QUERY_BYTES), UTF8_ONE_LINE);
-    for (const char *at = line.data; *at; at += strspn(at, " "))
-        at += take_phrase(&x, at);
-    if (x.open)
-        buf_addstr(&x.text, " *");
-    return buf_take(&x.text);
+    for (const char *at = line.data; *at; at += strspn(at, " ")) {
+        bool quoted = *at == '"';
+        at += quoted;
+        size_t len = strcspn(at, quoted ? "\"" : " \"");
+        bool closed = quoted && at[len] == '"';
+        if (len > 0 && words < QUERY_WORDS) {
+            buf_addf(&out, "%s\"%.*s\"", words++ > 0 ? " " : "", (int)len, at);
+            open = !closed;
+        }
+        at += len + closed;
+    }
+    if (open)
+        buf_addstr(&out, " *");
+    return buf_take(&out);
 }
 
 /* ---- the place of the first match, with the folding of the index ---- */
@@ -283,23 +265,17 @@ enum {
 
 static const char ellipsis[] = "…";
 
-/* One line without control characters and with single blanks. */
+/* One line without control characters and with single blanks; of a long text the beginning. */
 static struct buf cleaned(const char *text, size_t len)
 {
     AUTO(buf_release) struct buf cleaned = BUF_INIT;
     struct buf out = BUF_INIT;
-    utf8_clean(&cleaned, text, len, UTF8_ONE_LINE);
+    size_t taken = len > SPAN_BYTES ? SPAN_BYTES : len;
+    utf8_clean(&cleaned, text, taken - utf8_incomplete_tail(text, taken), UTF8_ONE_LINE);
     for (size_t i = 0; i < cleaned.len; i++)
         if (cleaned.data[i] != ' ' || i == 0 || cleaned.data[i - 1] != ' ')
             buf_addch(&out, cleaned.data[i]);
     return out;
-}
-
-/* The beginning of a text that may be long. */
-static struct buf cleaned_beginning(const char *text, size_t len)
-{
-    size_t taken = len > SPAN_BYTES ? SPAN_BYTES : len;
-    return cleaned(text, taken - utf8_incomplete_tail(text, taken));
 }
 
 /* Cuts off the beginning so that at most `max` bytes are left; whether it did. */
@@ -333,8 +309,8 @@ static void set_snippet(const char *text, size_t len, size_t match, size_t match
     while (from < match && ((unsigned char)text[from] & 0xc0) == 0x80)
         from++;
     AUTO(buf_release) struct buf before = cleaned(text + from, match - from);
-    AUTO(buf_release) struct buf found = cleaned_beginning(text + match, match_len);
-    AUTO(buf_release) struct buf after = cleaned_beginning(text + end, len - end);
+    AUTO(buf_release) struct buf found = cleaned(text + match, match_len);
+    AUTO(buf_release) struct buf after = cleaned(text + end, len - end);
     if (keep_begin(&found, MATCH_BYTES)) {
         buf_clear(&after);
         cut_after = true;

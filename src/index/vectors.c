@@ -192,9 +192,9 @@ static bool search(struct searcher *x, size_t limit, struct candidates *out, str
     return rescore(x, out, e);
 }
 
-bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vector_query *query,
-                   const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
-                   struct candidates *out, struct error *e)
+bool vectors_search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
+                    const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
+                    struct candidates *out, struct error *e)
 {
     struct searcher x = {
         .vectors = v, .corpus = c, .search = {.query = query, .scope = scope, .field = field}};
@@ -205,15 +205,9 @@ bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vecto
     bool ok = store_step_end(c->store, began, search(&x, limit, out, e), e);
     if (!ok)
         vec_release(&out->items);
-    vector_search_release(&x.search);
+    vec_release(&x.search.near.items);
+    vec_release(&x.search.also.items);
     return ok;
-}
-
-bool vectors_search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
-                    const struct corpus_scope *scope, size_t limit, struct candidates *out,
-                    struct error *e)
-{
-    return vectors_stand(v, c, query, scope, limit, NULL, out, e);
 }
 
 enum { DROP_STEP = 1000 };

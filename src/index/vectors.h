@@ -24,12 +24,6 @@ struct vector_query {
     const float *values; /* of length 1; borrowed */
 };
 
-/* The nearest, best first, at most `limit`, with cosine and calibrated score, which is more than 0.
- * An exact scan over int8 whose best 50 are scored again in float, or the graph. */
-bool vectors_search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
-                    const struct corpus_scope *scope, size_t limit, struct candidates *out,
-                    struct error *e);
-
 /* Statistics of all vectors in scope, for a ranking by more than cosines. The nearness of an entry
  * is its cosine with the question, and a share of the cosine of the entry before it in its session.
  */
@@ -42,11 +36,13 @@ struct vectors_field {
     double mean, deviation; /* of their nearness; with a graph, of a sample */
 };
 
-/* As vectors_search(), but by nearness, which is the rank, whatever the score; behind these, in no
- * order, the other entries of `also` that have a vector. */
-bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vector_query *query,
-                   const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
-                   struct candidates *out, struct error *e);
+/* The nearest, best first, at most `limit`, with cosine and calibrated score. An exact scan over
+ * int8 whose best 50 are scored again in float, or the graph. Without `field` (NULL) by cosine, and
+ * only those with a score of more than 0. With it by nearness, which is the rank, whatever the
+ * score; behind these, in no order, the other entries of `also` that have a vector. */
+bool vectors_search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
+                    const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
+                    struct candidates *out, struct error *e);
 
 /* Texts that have no vector of a model. */
 struct vectors_lacking {

@@ -56,7 +56,7 @@ static void read_file(struct vectors *v)
     struct graph_content content = {.model = g->model, .dimension = g->dimension};
     auto_free char *path = path_of(v);
     struct graph_file now = graph_file_stat(path);
-    if (now.inode == 0 || graph_file_same(&now, &g->file))
+    if (now.inode == 0 || memcmp(&now, &g->file, sizeof now) == 0)
         return;
     forget_graph(g);
     if (graph_file_read(path, &content)) {
@@ -128,15 +128,6 @@ static int compare_ids(const void *a, const void *b) /* also of struct placed */
     return (x->stamp > y->stamp) - (x->stamp < y->stamp);
 }
 
-static void blank(struct vector_graph *g, uint32_t element)
-{
-    hnsw_blank(g->hnsw, element);
-    g->of.items.items[element].key = -1;
-    g->gone++;
-    g->unsaved++;
-    g->overdue = true;
-}
-
 /* Blanks elements that the store no longer has; vectors that the graph lacks are pending. */
 static void compare_with(struct vector_graph *g, const struct vector_ids *now)
 {
@@ -150,10 +141,15 @@ static void compare_with(struct vector_graph *g, const struct vector_ids *now)
     for (size_t i = 0; i < count; i++) {
         while (n < now->items.len && compare_ids(&now->items.items[n], &have[i].id) < 0)
             vec_push(&g->pending.items, now->items.items[n++]);
-        if (n < now->items.len && compare_ids(&now->items.items[n], &have[i].id) == 0)
+        if (n < now->items.len && compare_ids(&now->items.items[n], &have[i].id) == 0) {
             n++;
-        else
-            blank(g, have[i].element);
+            continue;
+        }
+        hnsw_blank(g->hnsw, have[i].element);
+        g->of.items.items[have[i].element].key = -1;
+        g->gone++;
+        g->unsaved++;
+        g->overdue = true;
     }
     for (; n < now->items.len; n++)
         vec_push(&g->pending.items, now->items.items[n]);

@@ -70,7 +70,6 @@ struct vector_search {
     /* Found: */
     struct nearest_list near, also;
 };
-void vector_search_release(struct vector_search *s);
 
 void vector_block_scan(const struct vector_block *b, struct vector_search *s);
 /* Adds one that is among the `limit` nearest. */

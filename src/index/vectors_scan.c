@@ -170,12 +170,6 @@ void nearness_tell(const struct nearness *n, struct vectors_field *out)
     out->deviation = variance > 0 ? sqrt(variance) : 0;
 }
 
-void vector_search_release(struct vector_search *s)
-{
-    vec_release(&s->near.items);
-    vec_release(&s->also.items);
-}
-
 /* Rows come by key, and so do the wanted keys. */
 struct scan {
     struct vector_search *search;
@@ -185,12 +179,6 @@ struct scan {
     struct nearest last;
     bool has_last;
 };
-
-static int compare_keys(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static void scan_one(struct scan *x, int64_t key, float cosine)
 {
@@ -222,7 +210,7 @@ void vector_block_scan(const struct vector_block *b, struct vector_search *s)
     for (size_t i = 0; s->field && s->field->also && i < s->field->also->items.len; i++)
         vec_push(&x.wanted, s->field->also->items.items[i].key);
     if (x.wanted.len > 0)
-        vec_sort(&x.wanted, compare_keys);
+        vec_sort(&x.wanted, vec_number_order);
     for (size_t i = 0; i < b->ids.items.len; i++) {
         int64_t key = b->ids.items.items[i].key;
         if (!s->scope->all && rank_key_session(key) != session) {

@@ -15,12 +15,6 @@ static const char remove_sql[] =
 static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = '#_words' || ?";
 static const char any_sql[] = "SELECT 1 FROM #_words_docsize LIMIT 1";
 
-static bool write_text(const struct corpus *c, const char *sql, int64_t key, const char *text,
-                       struct error *e)
-{
-    return corpus_run(c, e, sql, "it", key, text);
-}
-
 /* ---- language ---- */
 
 /* Language of the tokenizer of the table P_wordsENDING; the caller frees. */
@@ -83,6 +77,7 @@ static bool has_language(const struct corpus *c, const char *ending, const char 
 
 static const char key_sql[] =
     "SELECT next FROM words_state WHERE tables = '#' AND next IS NOT NULL";
+static const char reach_sql[] = "UPDATE words_state SET next = ? WHERE tables = '#'";
 static const char add_next_sql[] = "INSERT INTO #_words_next (rowid, words) VALUES (?, ?)";
 static const char remove_next_sql[] =
     "INSERT INTO #_words_next (#_words_next, rowid, words) VALUES ('delete', ?, ?)";
@@ -98,11 +93,6 @@ static bool next_key(const struct corpus *c, int64_t *key, bool *there, struct e
     return query_end(&q);
 }
 
-static bool next_reach(const struct corpus *c, int64_t key, struct error *e)
-{
-    return corpus_run(c, e, "UPDATE words_state SET next = ? WHERE tables = '#'", "i", key);
-}
-
 /* ---- the old index ---- */
 
 /* The replaced index goes in steps, because a statement that drops a whole table keeps its old
@@ -111,14 +101,6 @@ static bool next_reach(const struct corpus *c, int64_t key, struct error *e)
 enum { OLD_NOTES = 10, OLD_PAGES = 500, OLD_LENGTHS = 50 * OLD_PAGES };
 static const char old_sql[] =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '#_words_old'";
-
-static bool old_waits(const struct corpus *c, bool *out, struct error *e)
-{
-    int64_t tables;
-    bool ok = corpus_number(c, &tables, e, old_sql, "");
-    *out = ok && tables > 0;
-    return ok;
-}
 
 /* No prepared statement: one would be in the way of dropping the table. */
 static bool delete_some(const struct corpus *c, const char *table, int most, bool *more,
@@ -135,11 +117,13 @@ static bool delete_some(const struct corpus *c, const char *table, int most, boo
 
 static bool old_step(const struct corpus *c, bool *more, struct error *e)
 {
+    int64_t tables;
     *more = false;
-    return old_waits(c, more, e) &&
-           (!*more || (delete_some(c, "data", OLD_PAGES, more, e) &&
-                       (*more || delete_some(c, "docsize", OLD_LENGTHS, more, e)) &&
-                       (*more || corpus_exec(c, "DROP TABLE #_words_old", e))));
+    if (!corpus_number(c, &tables, e, old_sql, ""))
+        return false;
+    return tables == 0 || (delete_some(c, "data", OLD_PAGES, more, e) &&
+                           (*more || delete_some(c, "docsize", OLD_LENGTHS, more, e)) &&
+                           (*more || corpus_exec(c, "DROP TABLE #_words_old", e)));
 }
 
 /* ---- adding and removing ---- */
@@ -148,10 +132,10 @@ static bool change(const struct corpus *c, int64_t key, const char *text, bool a
 {
     int64_t reached;
     bool there;
-    return write_text(c, add ? add_sql : remove_sql, key, text, e) &&
+    return corpus_run(c, e, add ? add_sql : remove_sql, "it", key, text) &&
            next_key(c, &reached, &there, e) &&
            (!there || key > reached ||
-            write_text(c, add ? add_next_sql : remove_next_sql, key, text, e));
+            corpus_run(c, e, add ? add_next_sql : remove_next_sql, "it", key, text));
 }
 
 bool words_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
@@ -345,7 +329,7 @@ static bool fill_some(struct reindexing *r, struct error *e)
         key = d.key;
         texts++;
         bytes += strlen(d.words);
-        bool ok = write_text(c, add_next_sql, key, d.words, e);
+        bool ok = corpus_run(c, e, add_next_sql, "it", key, d.words);
         document_release(&d);
         if (!ok)
             return false;
@@ -353,7 +337,7 @@ static bool fill_some(struct reindexing *r, struct error *e)
     r->done += texts;
     r->stage = found ? FILL : EMPTY_OLD;
     return corpus_run(c, e, merge_next_sql, "i", (int64_t)FILL_PAGES) &&
-           (found ? next_reach(c, key, e)
+           (found ? corpus_run(c, e, reach_sql, "i", key)
                   : corpus_exec(c,
                                 "DROP TABLE IF EXISTS #_words_old;"
                                 "ALTER TABLE #_words RENAME TO #_words_old;"
@@ -378,7 +362,8 @@ static bool reindex_step(struct reindexing *r, struct error *e)
         if (ok && !fits) {
             key = -1;
             ok = (!there || corpus_exec(r->corpus, "DROP TABLE #_words_next", e)) &&
-                 make_table(r->corpus, "_next", r->language, e) && next_reach(r->corpus, -1, e);
+                 make_table(r->corpus, "_next", r->language, e) &&
+                 corpus_run(r->corpus, e, reach_sql, "i", key);
         }
         ok = ok &&
              corpus_number(r->corpus, &r->done, e, before_sql, "i", key > 0 ? key : (int64_t)0);
@@ -427,11 +412,11 @@ bool words_tidy(const struct corpus *c, bool *more, struct error *e)
 {
     struct reindexing r = {.corpus = c};
     auto_free char *language = NULL;
-    int64_t key, parts;
-    bool next, worn, old;
+    int64_t key, parts, old;
+    bool next, worn;
     *more = false;
     if (!next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e) ||
-        !old_waits(c, &old, e))
+        !corpus_number(c, &old, e, old_sql, ""))
         return false;
     if (!old && !next && !worn)
         return corpus_number(c, &parts, e, parts_sql, "") &&

@@ -13,11 +13,6 @@ enum { MARKED_BYTES = 64 * 1024 };
 
 /* ---- passages ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 static bool ends_paragraph(const char *text, size_t at)
 {
     return at >= 2 && text[at - 1] == '\n' && text[at - 2] == '\n';
@@ -30,12 +25,12 @@ static bool ends_line(const char *text, size_t at)
 
 static bool ends_sentence(const char *text, size_t at)
 {
-    return at >= 2 && is_blank(text[at - 1]) && strchr(".!?", text[at - 2]) && text[at - 2];
+    return at >= 2 && words_is_blank(text[at - 1]) && strchr(".!?", text[at - 2]) && text[at - 2];
 }
 
 static bool ends_word(const char *text, size_t at)
 {
-    return is_blank(text[at - 1]);
+    return words_is_blank(text[at - 1]);
 }
 
 /* Borders where a passage may begin or end, the best first. */
@@ -92,9 +87,9 @@ static size_t with_before(const char *text, size_t from, size_t at)
 
 static struct memory_span trimmed(const char *text, size_t start, size_t end)
 {
-    while (end > start && is_blank(text[end - 1]))
+    while (end > start && words_is_blank(text[end - 1]))
         end--;
-    while (start < end && is_blank(text[start]))
+    while (start < end && words_is_blank(text[start]))
         start++;
     return (struct memory_span){start, end - start};
 }

@@ -6,6 +6,12 @@
 #include "index/words.h"
 #include "store/language.h"
 
+/* A blank between words. */
+static inline bool words_is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 /* The language of the index. The caller frees. */
 bool words_open_language(const struct corpus *c, struct language **out, struct error *e);
 

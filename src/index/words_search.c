@@ -102,36 +102,25 @@ static void add_open_word(struct parser *p, const char *text, size_t len)
     tokens_release(&folded);
 }
 
-static void parse_phrase(struct parser *p, const char *text, size_t len, bool excluded)
-{
-    struct tokens words;
-    if (p->out->phrases.len == QUERY_PHRASES)
-        return;
-    tokens_of(p->language, TOKENS_QUERY, text, len, &words);
-    if (words.items.len > 0)
-        vec_push(&p->out->phrases,
-                 ((struct query_phrase){.raw = mem_strndup(text, len), .excluded = excluded}));
-    tokens_release(&words);
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 /* Reads the phrase or word that `text` begins with; returns its length. A phrase has quotes at both
  * ends; other quotes (5\", an open one) mean nothing. */
 static size_t parse_next(struct parser *p, const char *text, bool typing)
 {
-    bool excluded = text[0] == '-' && text[1] && !is_blank(text[1]) && text[1] != '-';
+    bool excluded = text[0] == '-' && text[1] && !words_is_blank(text[1]) && text[1] != '-';
     const char *start = excluded ? text + 1 : text;
     const char *end = *start == '"' ? strchr(start + 1, '"') : NULL;
     size_t len = end ? (size_t)(end - start) + 1 : strcspn(start, " \n\t\r");
     size_t terms = p->out->terms.len;
-    if (end)
-        parse_phrase(p, start + 1, len - 2, excluded);
-    else if (excluded)
-        parse_phrase(p, start, len, true);
+    if ((end || excluded) && p->out->phrases.len < QUERY_PHRASES) {
+        const char *phrase = end ? start + 1 : start;
+        size_t phrase_len = end ? len - 2 : len;
+        struct tokens words;
+        tokens_of(p->language, TOKENS_QUERY, phrase, phrase_len, &words);
+        if (words.items.len > 0)
+            vec_push(&p->out->phrases,
+                     ((struct query_phrase){mem_strndup(phrase, phrase_len), excluded}));
+        tokens_release(&words);
+    }
     if (excluded)
         return len + 1;
     if (!end && typing && start[len] == '\0')
@@ -150,7 +139,7 @@ void words_query_parse(struct language *l, const char *text, bool typing, struct
     auto_free char *copy =
         mem_strndup(text, utf8_cut_bytes(text, strnlen(text, QUERY_BYTES + 4), QUERY_BYTES));
     for (const char *at = copy; *at;)
-        at += is_blank(*at) ? 1 : parse_next(&p, at, typing);
+        at += words_is_blank(*at) ? 1 : parse_next(&p, at, typing);
     /* A quote within an excluded word would end a phrase of FTS5. */
     for (size_t i = 0; i < out->phrases.len; i++)
         for (char *c = out->phrases.items[i].raw; *c; c++)
@@ -355,18 +344,6 @@ static size_t word_of(const struct collector *c, size_t term)
     return word;
 }
 
-static bool is_in_scope(struct collector *c, int64_t key)
-{
-    int64_t session = rank_key_session(key);
-    if (c->scope->all)
-        return true;
-    if (session != c->session) {
-        c->session = session;
-        c->in_scope = corpus_scope_has(c->scope, session);
-    }
-    return c->in_scope;
-}
-
 /* Ends the postings of a term in the list of its word, from `before` on. */
 static void end_term(struct collector *c, size_t term, size_t before)
 {
@@ -377,7 +354,12 @@ static void end_term(struct collector *c, size_t term, size_t before)
         struct posting p = list->items.items[i];
         p.term = word & 0x7f;
         p.named = p.named && !c->query->terms.items[term].role;
-        if (is_in_scope(c, p.key))
+        int64_t session = rank_key_session(p.key);
+        if (session != c->session) {
+            c->session = session;
+            c->in_scope = corpus_scope_has(c->scope, session);
+        }
+        if (c->in_scope)
             list->items.items[kept++] = p;
     }
     list->items.len = kept;
@@ -426,14 +408,18 @@ static int note_key(const Fts5ExtensionApi *api, Fts5Context *row, void *keys)
     return SQLITE_OK;
 }
 
-static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found)
+static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_context *out,
+                    int count, sqlite3_value **values)
 {
+    struct collector *c = count == 1 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
     sqlite3_int64 all = 0, words = 0;
-    int result = api->xRowCount(found, &all);
+    int result = c ? api->xRowCount(found, &all) : SQLITE_MISUSE;
     if (result == SQLITE_OK)
         result = api->xColumnTotalSize(found, -1, &words);
-    c->out->all = all;
-    c->words = words;
+    if (result == SQLITE_OK) {
+        c->out->all = all;
+        c->words = words;
+    }
     for (size_t i = 0; result == SQLITE_OK && i < c->asked.len; i++) {
         size_t term = c->asked.items[i];
         struct postings *list = &c->out->lists.items[word_of(c, term)];
@@ -444,14 +430,6 @@ static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Con
     }
     for (size_t i = 0; result == SQLITE_OK && i < c->query->phrases.len; i++)
         result = api->xQueryPhrase(found, (int)(c->asked.len + i), &c->phrases[i], note_key);
-    return result;
-}
-
-static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_context *out,
-                    int count, sqlite3_value **values)
-{
-    struct collector *c = count == 1 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
-    int result = c ? collect_all(c, api, found) : SQLITE_MISUSE;
     if (result != SQLITE_OK)
         sqlite3_result_error_code(out, result);
 }
@@ -525,7 +503,8 @@ static bool collect_postings(const struct corpus *from, const struct words_query
                              const struct corpus_scope *scope, struct collected *out,
                              struct error *e)
 {
-    struct collector collector = {.query = q, .scope = scope, .out = out, .session = -1};
+    struct collector collector = {
+        .query = q, .scope = scope, .out = out, .session = -1, .in_scope = scope->all};
     struct collector *c = &collector;
     struct words_lists *lists;
     *out = (struct collected){0};

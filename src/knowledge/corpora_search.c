@@ -71,12 +71,6 @@ static bool passes(const char *filter, const char *file)
     return ignore_fits(anywhere, file + (*file == '/'));
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool find_scope(struct search *x, struct error *e)
 {
     struct store *s = x->corpora->store;
@@ -110,7 +104,7 @@ static bool find_scope(struct search *x, struct error *e)
     }
     if (!query_end(&q))
         return false;
-    vec_sort(&x->scope.numbers, compare_numbers);
+    vec_sort(&x->scope.numbers, vec_number_order);
     x->out->documents = (int64_t)x->scope.numbers.len;
     return true;
 }
@@ -179,8 +173,8 @@ static bool find_by_vectors(struct search *x, size_t pool, const struct candidat
 {
     struct vectors_field field = {.also = words};
     AUTO(vec_release_local) struct candidates vectors = {0};
-    if (!vectors_stand(x->corpora->vectors, &x->index, &x->vector, &x->scope, pool, &field,
-                       &vectors, e))
+    if (!vectors_search(x->corpora->vectors, &x->index, &x->vector, &x->scope, pool, &field,
+                        &vectors, e))
         return false;
     size_t known = x->scored.len;
     vec_sort(&x->scored, by_key);

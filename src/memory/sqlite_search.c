@@ -38,14 +38,14 @@ static bool find_candidates(struct search *x, struct error *e)
     if (!query->vector || query->ranking == MEMORY_WORDS)
         return words_search(c, &x->question, &x->scope, wanted(x), &x->found, &x->weights, e);
     if (query->ranking == MEMORY_VECTORS)
-        return vectors_search(v, c, query->vector, &x->scope, wanted(x), &x->found, e);
+        return vectors_search(v, c, query->vector, &x->scope, wanted(x), NULL, &x->found, e);
     struct candidates words = {0}, vectors = {0};
     struct vectors_field field = {.also = &words};
     size_t limit = wanted(x) > BLENDED ? wanted(x) : BLENDED;
     if (!words_search(c, &x->question, &x->scope, limit, &words, &x->weights, e))
         return false;
     field.previous = blend_previous(&query->rank, words.average);
-    bool ok = vectors_stand(v, c, query->vector, &x->scope, limit, &field, &vectors, e);
+    bool ok = vectors_search(v, c, query->vector, &x->scope, limit, &field, &vectors, e);
     if (ok)
         blend(&(struct blend_input){&words, &vectors, &field}, &x->found);
     x->found.knows_equals = words.knows_equals;

@@ -62,7 +62,7 @@ int fuzz_doclist(const uint8_t *data, size_t size)
                         .at = BUF_INIT};
     read_pages(&d, data + 1 + word_len, size - 1 - word_len);
     doclist_runs_release(&runs);
-    doclist_release(&d);
+    buf_release(&d.at);
     vec_release(&list.items);
     vec_release(&places.bytes);
     return 0;
