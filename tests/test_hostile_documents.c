@@ -152,7 +152,8 @@ TEST(lines_of_10_mb_are_cut)
         {"e.html", "<p a='", "x", true},
         {"f.html", "<script>", "x", true},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t step = suite_sample(4, 1);
+    for (size_t i = support_seed() % step; i < sizeof rows / sizeof *rows; i += step) {
         struct loaded_document d;
         int64_t begun = clock_mono_ms();
         if (rows[i].markup && !READS_MARKUP)

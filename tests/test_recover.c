@@ -343,7 +343,7 @@ TEST(test_any_one_page)
 {
     entropy_seed(support_seed());
     make(4, 20);
-    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(5, 1);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(12, 1);
     for (size_t i = below(step); i < pages; i += step) {
         unsigned char bytes[DAMAGE_PAGE];
         damage_copy(whole, path);
@@ -520,7 +520,7 @@ TEST(test_rubbish)
     entropy_seed(seed);
     make(3, 8);
     size_t size = damage_size(whole);
-    for (int i = 0; i < 150; i++) {
+    for (size_t i = 0; i < suite_sample(30, 150); i++) {
         struct health found;
         damage_copy(whole, path);
         for (size_t k = 1 + below(40); k > 0; k--) {
@@ -614,7 +614,7 @@ TEST(test_memory_any_one_page)
 {
     entropy_seed(support_seed());
     make_memory(1, 2, ENTRIES);
-    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(5, 1);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(12, 1);
     for (size_t i = below(step); i < pages; i += step) {
         unsigned char bytes[DAMAGE_PAGE];
         damage_copy(whole, path);

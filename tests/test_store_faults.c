@@ -236,7 +236,7 @@ static void each_call_may_fail(act_on *act)
     EACH_FAULT(kind)
     for (int lasting = 0; lasting < 2; lasting++)
         for (long n = 1; fails_well(act, kind, n, lasting, before, after);
-             n += step(lasting ? 12 : 4))
+             n += step(lasting ? 24 : 10))
             calls++;
     print_message("%ld calls failed\n", calls);
     assert_true(calls > (int)suite_sample(4, 20));
@@ -490,7 +490,7 @@ TEST(a_reader_comes_in_after_a_death)
     static const enum fault_point points[] = {FAULT_OPEN, FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         int status = FAULT_DEATH_STATUS;
-        for (long n = 1; status == FAULT_DEATH_STATUS; n++) {
+        for (long n = 1; status == FAULT_DEATH_STATUS; n += step(4)) {
             remove_database();
             status = open_and_die(points[i], n);
             assert_true(status == FAULT_DEATH_STATUS || status == 0);

@@ -219,7 +219,7 @@ TEST(any_text)
 {
     static const char *const languages[] = {"english", "german", "french", "spanish", "none"};
     uint64_t seed = support_seed();
-    for (int round = 0; round < 3000; round++) {
+    for (size_t round = 0; round < suite_sample(600, 3000); round++) {
         AUTO(buf_release) struct buf text = random_text(&seed);
         AUTO(tokens_release) struct tokens found = {0}, again = {0};
         const char *language = languages[chance(&seed, 5)];

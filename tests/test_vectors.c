@@ -762,11 +762,10 @@ TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
     struct candidates also = {0};
     with_graph(1600);
     finish_graph(vectors);
-    for (int i = 100; i < 480; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "r%d", i);
-        forget(id);
-    }
+    const char *gone[380];
+    for (int i = 0; i < 380; i++)
+        gone[i] = support_text("r%d", 100 + i);
+    ok(memory->ops->forget(memory, gone, 380, NULL, &e));
     finish_graph(vectors);
     struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
     struct candidates some = search_in(scan, store, "w1 w2 w3 w4", NULL, 20);
