@@ -18,6 +18,16 @@ static void say(const char *text)
     scene_queue(.text = text);
 }
 
+/* Answers that are long enough for a compaction. */
+static void say_much(int times)
+{
+    static char words[30000];
+    for (size_t i = 0; i < sizeof words - 1; i++)
+        words[i] = i % 6 == 5 ? ' ' : 'w';
+    while (times-- > 0)
+        say(words);
+}
+
 /* --- through a pipe --- */
 
 #define PIPE(input, ...) talk(input, (const char *const[]){"--plain", __VA_ARGS__, NULL})
@@ -30,9 +40,9 @@ static bool exists(const char *name)
     return is;
 }
 
-/* The program's output, checked to have no control character except the newline; the caller frees.
- * The program runs in the test's own directory. */
-static char *talk(const char *input, const char *const *args)
+/* The program's output, checked to have no control character except the newline. The program runs
+ * in the test's own directory. */
+static const char *talk(const char *input, const char *const *args)
 {
     char *out, *err, *here = getcwd(NULL, 0);
     assert_int_equal(chdir(support_dir()), 0);
@@ -44,7 +54,7 @@ static char *talk(const char *input, const char *const *args)
     for (const char *p = out; *p; p++)
         assert_true((unsigned char)*p >= ' ' || *p == '\n');
     free(err);
-    return out;
+    return support_keep(out);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -70,25 +80,23 @@ TEST(lines_are_turns_one_after_the_other)
 {
     say("The first answer.\n\nIt has two paragraphs.");
     say("The second answer.");
-    char *out = PIPE("one\ntwo\\\nlines\n", "--tools", "none");
+    const char *out = PIPE("one\ntwo\\\nlines\n", "--tools", "none");
     IN_ORDER(out, "\nyou: one\ntiro:\nThe first answer.\n\nIt has two paragraphs.\n",
              "you: two\nlines\ntiro:\nThe second answer.\n");
     assert_int_equal(model_server_requests(scene_server()), 2);
-    free(out);
 }
 
 TEST(foreign_controls_are_cleaned)
 {
     say("an \033[31mescape\033]0;title\a and a\rreturn");
-    char *out = PIPE("hello\n", "--tools", "none");
+    const char *out = PIPE("hello\n", "--tools", "none");
     assert_says(out, "an \u241b[31mescape");
-    free(out);
 }
 
 TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
 {
     say("An answer.");
-    char *out = PIPE(
+    const char *out = PIPE(
         "/help\nhello\n/rename A better title\n/label +travel\n/context\n/frobnicate\n"
         "/theme\n/contxt\n/export out.md\n/pin\n/pin 7\n//no command\n/system\n/doctor\n",
         "--tools", "none");
@@ -98,10 +106,8 @@ TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
              "pinned", "You have sent 1 message in this session.", "you: /no command",
              "the configured system prompt", "provider: anthropic");
     assert_true(exists("out.md"));
-    free(out);
     out = PIPE("/context\n", "--tools", "read");
     IN_ORDER(out, "system: ~", "tools: ~", "\n  built-in: ~", "total ~");
-    free(out);
 }
 
 TEST_IF(capability_store(), a_session_is_gone_on_with)
@@ -109,54 +115,41 @@ TEST_IF(capability_store(), a_session_is_gone_on_with)
     say("Answer A.");
     say("Answer B.");
     say("Answer C.");
-    free(PIPE("first\nsecond\nthird\n", "--tools", "none"));
+    (void)PIPE("first\nsecond\nthird\n", "--tools", "none");
     say("Answer D.");
-    char *out = PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
+    const char *out =
+        PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
     assert_says(out, "!Answer A.\nyou: second");
     IN_ORDER(out, "Session: first (3 turns)", "These are the last turns",
              "you: second\ntiro:\nAnswer B.", "you: third\ntiro:\nAnswer C.",
              "you: fourth\ntiro:\nAnswer D.", "4 turns: first", "Session: ", "(1 turn)",
              "you: first\ntiro:\nAnswer A.", "This is a copy", "A new session.", "Session: ");
-    free(out);
 }
 
 TEST_IF(capability_compaction(), a_compaction_is_told)
 {
-    char *out = PIPE("/compact handof\n/compact\n/uncompact\n", "--tools", "none");
+    const char *out = PIPE("/compact handof\n/compact\n/uncompact\n", "--tools", "none");
     IN_ORDER(out, "Did you mean handoff?", "There is nothing to compact yet.",
              "There is no compaction to undo.");
-    free(out);
-    static char text[30000];
-    memset(text, 'w', sizeof text - 1);
-    for (size_t i = 5; i < sizeof text - 1; i += 6)
-        text[i] = ' ';
-    for (int i = 0; i < 4; i++)
-        say(text);
+    say_much(4);
     say("What was said in short.");
     out = PIPE("a\nb\nc\nd\n/compact handoff\n/uncompact\n", "--tools", "none");
     IN_ORDER(out, "compacting", "compacted", "summary + last turns", "another mode: /compact MODE",
              "compaction undone");
-    free(out);
 }
 
 TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_forgotten)
 {
-    static char filler[30000];
-    memset(filler, 'w', sizeof filler - 1);
-    for (size_t i = 5; i < sizeof filler - 1; i += 6)
-        filler[i] = ' ';
     say("The ryokan by the river.");
-    for (int i = 0; i < 3; i++)
-        say(filler);
+    say_much(3);
     say("What was said in short.");
-    char *out = PIPE(
+    const char *out = PIPE(
         "where did we sleep\nb\nc\nd\n/compact\n/memory ryokan\n/forget 1\n/forget "
         "99\n/memory ryokan\n",
         "--tools", "none");
     IN_ORDER(out, "compacted", "1. ", "The ryokan by the river.", "/forget NUMBER", "Done.",
              "The last list has no such entry");
     assert_null(strstr(strstr(out, "Done."), "The ryokan by the river."));
-    free(out);
 }
 
 /* Sends a line, and checks the output after it. */
@@ -204,7 +197,7 @@ TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
                     "{\"relations\":[{\"from\":\"京都\",\"to\":\"Japan\","
                     "\"relation_type\":\"lies in\"}]}");
     say("It is noted.");
-    char *out =
+    const char *out =
         PIPE("/graph\nnote Kyoto\n/graph\n/graph RYOK\n/graph nowhere\n", "--tools", "read");
     unsetenv("TIRO_LEARNED_CAPTURE");
     IN_ORDER(out, "The graph is empty", "It is noted.", "Japan (country): 0 observations\n",
@@ -212,65 +205,56 @@ TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
              "京都 (city)\n- has ryokans\n- old\n  - fake\n京都 -- lies in -> "
              "Japan\n",
              "No matches in the graph.");
-    free(out);
 }
 
 TEST_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_found)
 {
     say("As you like.");
-    char *out =
+    const char *out =
         PIPE("No emojis.\n/remember the port is 8443\n/forget port\n/learned\n", "--tools", "none");
     IN_ORDER(out, "active  the port is 8443", "No matches in memory", "active  the port is 8443",
              "/learned forget ID deletes");
     assert_null(strstr(out, "candidate")); /* nobody typed it */
-    free(out);
 }
 
 TEST_IF(capability_store() && capability_compaction(), a_draft_summary_is_looked_at_first)
 {
-    static char filler[30000];
-    memset(filler, 'w', sizeof filler - 1);
-    for (int i = 0; i < 4; i++)
-        say(filler);
+    say_much(4);
     say("First draft.");
     say("Second draft.");
-    char *out = PIPE("a\nb\nc\nd\n/compact --preview\nwhat?\nagain\nyes\n", "--tools", "none");
+    const char *out =
+        PIPE("a\nb\nc\nd\n/compact --preview\nwhat?\nagain\nyes\n", "--tools", "none");
     IN_ORDER(out, "First draft.", "Use this summary?", "Queued", "Second draft.", "compacted",
              "you: what?");
-    free(out);
     say("Third draft.");
     out = PIPE("/compact --preview\nno\n/context\n", "--tools", "none", "-c");
     IN_ORDER(out, "Use this summary?", "not compacted", "total ~");
-    free(out);
 }
 
 TEST(a_retry_is_told)
 {
     scene_queue(.fault = REPLY_STATUS, .status = 503, .retry_after = "0");
     say("The answer.");
-    char *out = PIPE("hello\n", "--tools", "none");
+    const char *out = PIPE("hello\n", "--tools", "none");
     IN_ORDER(out, "retry 1 of", "tiro:\nThe answer.\n");
-    free(out);
 }
 
 TEST(an_answer_that_breaks_off_is_kept)
 {
     scene_queue(.fault = REPLY_DISCONNECT, .text = "The beginning of");
     say("The whole answer.");
-    char *out = PIPE("hello\n/retry\n", "--tools", "none");
+    const char *out = PIPE("hello\n/retry\n", "--tools", "none");
     IN_ORDER(out, "tiro:\nThe beginning of\n", "try again", "/retry sends the message again.",
              "tiro:\nThe whole answer.\n");
     assert_says(out, "!interrupted");
-    free(out);
 }
 
 TEST_IF(capability_store(), errors_give_the_message_back)
 {
     scene_queue(.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing");
     say("Now it works.");
-    char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
+    const char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
     IN_ORDER(out, "no such thing", "Now it works.", "The session was not found.");
-    free(out);
 }
 
 TEST(tools_ask_and_the_next_line_answers)
@@ -278,37 +262,33 @@ TEST(tools_ask_and_the_next_line_answers)
     const char *call = "{\"command\":\"touch made\"}";
     scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Refused then.");
-    char *out = PIPE("make it\nno\n", "--tools", "full");
+    const char *out = PIPE("make it\nno\n", "--tools", "full");
     IN_ORDER(out, "The model wants to run a command (run_command):", "touch made",
              "With \"session\" you allow `touch made …` for this session.", "Allow it? yes, no",
              "Refused then.");
     assert_false(exists("made"));
-    free(out);
     scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Nobody said yes.");
     out = PIPE("make it\n", "--tools", "full"); /* the input ends: that is a no */
     assert_says(out, "Nobody said yes.");
     assert_false(exists("made"));
-    free(out);
     scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Made.");
     out =
         PIPE("make it\nyes, do\n yes \n", "--tools", "full"); /* the first is no answer: it waits */
     IN_ORDER(out, "Queued", "Made.", "you: yes, do");
     assert_true(exists("made"));
-    free(out);
 }
 
 TEST(another_charset_is_written)
 {
     setenv("LC_ALL", "C", 1);
     say("für Köln \u2192 5 \u20ac");
-    char *out = PIPE("hello\n", "--tools", "none");
+    const char *out = PIPE("hello\n", "--tools", "none");
     setenv("LC_ALL", "C.UTF-8", 1);
     IN_ORDER(out, "LC_ALL=C.UTF-8", "fur Koln -> 5 EUR");
     for (const char *p = out; *p; p++)
         assert_true((unsigned char)*p < 0x80);
-    free(out);
 }
 
 TEST(a_full_output_is_told)
@@ -348,10 +328,20 @@ static struct screen *open_plain(const char *const *more)
     return s;
 }
 
-static void assert_no_sequences(struct screen *s)
+/* It has ended so, and no control sequences were written. */
+static void ends(struct screen *s, int status)
 {
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), status);
     assert_false(screen_log_has(s, "\033"));
     assert_true(screen_settings_restored(s));
+}
+
+static void leave(struct screen *s)
+{
+    wait_prompt(s);
+    act(s, "<ctrl-d>");
+    ends(s, 0);
 }
 
 TEST(streaming_is_seen_and_ctrl_c_stops)
@@ -366,11 +356,7 @@ TEST(streaming_is_seen_and_ctrl_c_stops)
     say("Meanwhile answered.");
     wait_prompt(s);
     act(s, "/retry<enter>", "Meanwhile answered.");
-    wait_prompt(s);
-    act(s, "<ctrl-d>");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), 0);
-    assert_no_sequences(s);
+    leave(s);
 }
 
 TEST_IF(capability_store() && capability_memory(), what_is_typed_is_learned)
@@ -388,17 +374,14 @@ TEST(ctrl_c_twice_leaves)
     act(s, "<ctrl-c>", "Ctrl-C again");
     assert_int_equal(screen_status(s), -1);
     act(s, "<ctrl-c>");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), 0);
-    assert_no_sequences(s);
+    ends(s, 0);
 }
 
 TEST(a_signal_ends_it)
 {
     struct screen *s = open_plain(NULL);
     screen_signal(s, SIGTERM);
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), 128 + SIGTERM);
+    ends(s, 128 + SIGTERM);
 }
 
 TEST_IF(capability_store(), what_was_not_sent_is_kept)
@@ -417,9 +400,7 @@ TEST_IF(capability_store(), what_was_not_sent_is_kept)
     see(s, "Ctrl-C drops it: three");
     wait_prompt(s);
     act(s, "<ctrl-c>", "Dropped: three");
-    wait_prompt(s);
-    act(s, "<ctrl-d>");
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    leave(s);
     s = open_plain((const char *const[]){"-c", NULL});
     see(s, "!drops it");
 }
@@ -472,11 +453,7 @@ TEST(a_dumb_terminal_gets_it_by_itself)
     struct screen *s = scene_run(24, 80, argv);
     wait_prompt(s);
     act(s, "hello<enter>", "Line by line.");
-    wait_prompt(s);
-    act(s, "<ctrl-d>");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), 0);
-    assert_no_sequences(s);
+    leave(s);
 }
 
 /* --- parts --- */
