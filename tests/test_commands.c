@@ -736,8 +736,11 @@ TEST(another_session_or_a_message_ends_it)
 TEST(what_cannot_be_opened_leaves_nothing_behind)
 {
     open_one(here, false);
-    way_back_leave(&app, there);
-    way_back_refused(&app);
+    (void)app.host.ask(&app, NULL, &operation_session_open,
+                       &(struct session_open_params){.session = there, .read_only = true}, NULL);
+    struct notice *n = answer();
+    operation_answer_fail(n->answer, &(struct error){ERR_SESSION_NOT_FOUND, "gone"});
+    notices_take(&app, n);
     assert_int_equal(app.way_back.places.len, 0);
     open_one(there, false); /* later, by another way */
     assert_int_equal(app.way_back.places.len, 0);

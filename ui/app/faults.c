@@ -157,7 +157,7 @@ static void take_back(struct app *app, const struct notice *n)
             free(app->draft_when_left);
             app->draft_when_left = NULL;
             app->host.find(app, NULL, NULL);
-            way_back_refused(app);
+            app->way_back.moving = WAY_STAYS;
             if (background_remove(app, app->session.id))
                 app->activity.busy = true;
             app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);

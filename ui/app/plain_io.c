@@ -35,23 +35,17 @@ bool plain_reader_holds(const struct plain_reader *r)
     return r->bytes.len > 0 && (r->ended || memchr(r->bytes.data, '\n', r->bytes.len));
 }
 
-/* False when there is nothing more for now. */
-static bool read_some(struct plain_reader *r)
-{
-    char chunk[65536];
-    ssize_t n = read(r->fd, chunk, sizeof chunk);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return false;
-    r->too_long = n > 0 && !buf_try_add(&r->bytes, chunk, (size_t)n);
-    r->ended = n <= 0 || r->too_long;
-    return !r->ended;
-}
-
 void plain_reader_fill(struct plain_reader *r)
 {
     struct pollfd more = {.fd = r->fd, .events = POLLIN};
-    while (read_some(r) && r->terminal && poll(&more, 1, PASTE_MS) > 0)
-        ;
+    char chunk[65536];
+    do {
+        ssize_t n = read(r->fd, chunk, sizeof chunk);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            return;
+        r->too_long = n > 0 && !buf_try_add(&r->bytes, chunk, (size_t)n);
+        r->ended = n <= 0 || r->too_long;
+    } while (!r->ended && r->terminal && poll(&more, 1, PASTE_MS) > 0);
 }
 
 static char *take_text(struct plain_reader *r)

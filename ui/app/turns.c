@@ -125,11 +125,6 @@ void way_back_page(struct app *app)
     show_again(app, &app->way_back.left);
 }
 
-void way_back_refused(struct app *app)
-{
-    app->way_back.moving = WAY_STAYS;
-}
-
 /* Sending */
 
 static void begin_turn(struct app *app)
@@ -231,20 +226,26 @@ bool turns_number(const char *text, size_t *number)
     return *text && !*end && n >= 1;
 }
 
-static void look_at(void *context, const struct transcript_turn *turn)
+struct turns {
+    VEC(struct transcript_turn) items; /* oldest first */
+};
+
+static void keep_turn(void *context, const struct transcript_turn *turn)
 {
-    struct turn_found *found = context;
-    found->count = turn->number;
-    if (turn->number != found->number)
-        return;
-    found->seq = turn->seq;
-    found->last = turn->last;
+    struct turns *turns = context;
+    vec_push(&turns->items, *turn);
 }
 
 struct turn_found turns_held(const struct transcript *t, size_t number)
 {
-    struct turn_found found = {.number = number};
-    transcript_each_turn(t, look_at, &found);
+    struct turns turns = {0};
+    transcript_each_turn(t, keep_turn, &turns);
+    struct turn_found found = {.number = number, .count = turns.items.len};
+    if (number > 0 && number <= turns.items.len) {
+        found.seq = turns.items.items[number - 1].seq;
+        found.last = turns.items.items[number - 1].last;
+    }
+    vec_release(&turns.items);
     return found;
 }
 
@@ -279,17 +280,6 @@ static void do_with_turn(struct app *app, const struct operation *o, size_t numb
         fork_after(app, turn.number == turn.count ? ALL_EVENTS : turn.last, false);
     else
         (void)app_ask(app, o, &(struct compaction_pin_params){.seq = turn.seq}, NULL);
-}
-
-/* Turns are visited oldest first and listed newest first. */
-struct turns {
-    VEC(struct transcript_turn) items;
-};
-
-static void keep_turn(void *context, const struct transcript_turn *turn)
-{
-    struct turns *turns = context;
-    vec_push(&turns->items, *turn);
 }
 
 void turns_list(struct app *app, struct list *list, const char *prefix, bool forks)

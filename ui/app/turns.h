@@ -66,9 +66,8 @@ void way_back_leave(struct app *app, const char *id);
 bool way_back_go(struct app *app); /* false: there is no place to go back to */
 
 /* Events of opening a session, in their order: it is about to be shown; its newest page has come.
- * Refused: it cannot be opened. */
+ */
 void way_back_session(struct app *app, const char *id);
 void way_back_page(struct app *app);
-void way_back_refused(struct app *app);
 
 #endif
