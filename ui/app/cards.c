@@ -324,16 +324,12 @@ static bool take_access(struct app *app, struct operation_answer *a, const char 
     return !words;
 }
 
-static void ask_access(struct app *app, enum memory_access access)
-{
-    const struct session_memory_params params = {.access = access};
-    (void)app_ask(app, &operation_session_set_memory, &params, take_access);
-}
-
 void cards_next_access(struct app *app)
 {
     bool last = app->meters.access == MEMORY_ACCESS_OFF;
-    ask_access(app, last ? MEMORY_ACCESS_WRITE : app->meters.access - 1);
+    const struct session_memory_params params = {.access = last ? MEMORY_ACCESS_WRITE
+                                                                : app->meters.access - 1};
+    (void)app_ask(app, &operation_session_set_memory, &params, take_access);
 }
 
 bool cards_access_of(const char *word, enum memory_access *access)
@@ -351,9 +347,9 @@ bool cards_access_of(const char *word, enum memory_access *access)
 
 bool cards_set_access(struct app *app, const char *word)
 {
-    enum memory_access access;
-    bool is = cards_access_of(word, &access);
+    struct session_memory_params params = {0};
+    bool is = cards_access_of(word, &params.access);
     if (is)
-        ask_access(app, access);
+        (void)app_ask(app, &operation_session_set_memory, &params, take_access);
     return is;
 }

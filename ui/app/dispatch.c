@@ -69,13 +69,6 @@ static void send(struct app *app)
 
 /* Cancelling */
 
-/* Ends /edit without a change. */
-static void stop_replacing(struct app *app)
-{
-    message_keep(app);
-    clear_editor(app);
-}
-
 static void cancel(struct app *app)
 {
     if (transcript_leave_citation(app->transcript)) {
@@ -83,7 +76,8 @@ static void cancel(struct app *app)
     } else if (way_back_go(app)) {
         ;
     } else if (app->replacing) {
-        stop_replacing(app);
+        message_keep(app);
+        clear_editor(app);
     } else if (!app_take_waiting(app)) {
         if (app->activity.busy)
             app_interrupt(app);
@@ -97,7 +91,8 @@ static void cancel(struct app *app)
 static void clear_or_leave(struct app *app)
 {
     if (app->replacing) {
-        stop_replacing(app);
+        message_keep(app);
+        clear_editor(app);
     } else if (*editor_text(app->editor)) {
         clear_editor(app);
     } else if (app_take_waiting(app)) {

@@ -186,11 +186,6 @@ static void draw_title(const struct app *app)
 
 /* The transcript and the lists over it */
 
-static void draw_body_row(int at, const struct rows *rows, size_t index)
-{
-    put_row_within(shown.body_top + at, 0, shown.body_cols, rows, index, STYLE_TEXT);
-}
-
 /* The rows that are laid out; the rest comes with the next frames. A list may stand below the
  * `height`. In a new session they follow the welcome, where there is room. `newest`: the last of
  * the rows in view are drawn, instead of the first. */
@@ -206,10 +201,12 @@ static void draw_transcript(struct app *app, int height, bool newest)
         welcome_rows(&app->keymap, shown.body_cols, &welcome);
         bool fits = welcome.list.len + count <= (size_t)shown.body_rows;
         for (; fits && (size_t)at < welcome.list.len && at < height; at++)
-            draw_body_row(at, &welcome, (size_t)at);
+            put_row_within(shown.body_top + at, 0, shown.body_cols, &welcome, (size_t)at,
+                           STYLE_TEXT);
     }
     for (size_t i = newest && count > room ? count - room : 0; i < count && at < height; i++, at++)
-        draw_body_row(at, rows[i].rows, rows[i].index);
+        put_row_within(shown.body_top + at, 0, shown.body_cols, rows[i].rows, rows[i].index,
+                       STYLE_TEXT);
     for (; at < height; at++)
         term_fill(shown.body_top + at, 0, shown.body_cols, STYLE_TEXT);
 }

@@ -208,6 +208,7 @@ void term_cursor(int row, int col)
     term.cursor_col = col;
 }
 
+/* Whether the rows have the same cells. */
 static bool is_same(WINDOW *one, int row, WINDOW *other, int other_row)
 {
     size_t size = (size_t)term.cols * sizeof *term.old_cells;
@@ -216,11 +217,6 @@ static bool is_same(WINDOW *one, int row, WINDOW *other, int other_row)
     mvwin_wchnstr(one, row, 0, term.old_cells, term.cols);
     mvwin_wchnstr(other, other_row, 0, term.new_cells, term.cols);
     return memcmp(term.old_cells, term.new_cells, size) == 0;
-}
-
-static bool row_differs(int row)
-{
-    return !is_same(curscr, row, stdscr, row);
 }
 
 /* Whether another row has the same cells, before or after the frame that is drawn next. */
@@ -315,7 +311,8 @@ static bool prepare_links(void)
     if (term.plain || !link_cells_any(&term.links))
         return false;
     for (int row = 0; row < term.rows; row++) {
-        term.redrawn[row] = is_cleared(curscr) || (is_linetouched(stdscr, row) && row_differs(row));
+        term.redrawn[row] = is_cleared(curscr) ||
+                            (is_linetouched(stdscr, row) && !is_same(curscr, row, stdscr, row));
         if (term.redrawn[row])
             last = row;
         if (term.redrawn[row] && first == term.rows)
@@ -339,12 +336,12 @@ void term_flush(void)
         return;
     bool links = prepare_links(), together = links || (!term.plain && is_cleared(curscr));
     for (int row = 0, differ = 0; row < term.rows && !together && !term.plain; row++) {
-        differ += is_linetouched(stdscr, row) && row_differs(row);
+        differ += is_linetouched(stdscr, row) && !is_same(curscr, row, stdscr, row);
         together = differ > 1;
     }
     for (int row = 0; row < term.clusters.count; row++)
         if (term.clusters.rows[row].list.len > 0)
-            term.clusters.rows[row].due |= is_cleared(curscr) || row_differs(row);
+            term.clusters.rows[row].due |= is_cleared(curscr) || !is_same(curscr, row, stdscr, row);
     if (together)
         tty_puts(SYNC_ON);
     if (term.cursor_wanted != term.cursor_shown)
