@@ -372,7 +372,7 @@ TEST(every_slash_command_is_told)
     size_t told = 0, commands = 0;
     for (const char *at = part; (at = strstr(at, "/")); at++)
         told += isalpha((unsigned char)at[1]) != 0;
-    for (const struct slash_command *c = slash_commands; c->name; c++, commands++)
+    for (const struct slash_command *c = slash_commands(); c->name; c++, commands++)
         if (!mentions(part, support_text("/%s", c->name)))
             fail_msg("tiro(7) does not tell of /%s", c->name);
     assert_int_equal(told, commands + 1); /* and "/commands" */

@@ -57,21 +57,7 @@ static void print_items(const struct verb_call *v, const void *result)
         fprintf(stderr, "%s\n", _("no learned item has one of these words"));
 }
 
-/* --- one item --------------------------------------------------------------------------------- */
-
-static void print_item(const struct verb_call *v, const void *result)
-{
-    const struct learned_item *item = result;
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    (void)v;
-    buf_addf(&out, "%s  %s  %s\n", item->id, learned_state_word(item->state), item->text);
-    output_text(out.data);
-}
-
-static void print_added(const struct verb_call *v, const void *result)
-{
-    print_item(v, &((const struct learned_add_result *)result)->item);
-}
+/* --- forget ----------------------------------------------------------------------------------- */
 
 static bool run_forget(struct verb_call *v, struct error *e)
 {
@@ -101,10 +87,6 @@ static const struct verb_more more[] = {
     {&operation_learned_list, .print = print_items, .member = "items"},
     {&operation_learned_search, .print = print_items, .member = "items"},
     {&operation_learned_history, .print = print_items, .member = "items"},
-    {&operation_learned_add, .print = print_added},
-    {&operation_learned_edit, .print = print_item},
-    {&operation_learned_accept, .print = print_item},
-    {&operation_learned_reject, .print = print_item},
     {&operation_learned_forget, .asks = true, .run = run_forget, .print = print_forgotten},
     {0},
 };

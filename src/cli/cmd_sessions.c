@@ -308,12 +308,6 @@ static bool run_archive(struct verb_call *v, struct error *e)
     return ok;
 }
 
-static void print_id(const struct verb_call *v, const void *result)
-{
-    (void)v;
-    puts(((const struct session_info *)result)->id);
-}
-
 static bool take_at(const struct option *self, void *call, const char *value, struct error *e)
 {
     struct session_fork_params *p = ((struct verb_call *)call)->params;
@@ -424,9 +418,9 @@ static const struct verb_more more[] = {
     {&operation_session_search, .print = print_hits, .remark = remark_more, .member = "matches"},
     {&operation_session_archive, .run = run_archive},
     {&operation_session_delete, .asks = true, .run = run_delete},
-    {&operation_session_fork, .options = fork_options, .print = print_id},
+    {&operation_session_fork, .options = fork_options},
     {&operation_session_export, .options = export_options, .run = run_export},
-    {&operation_session_import, .run = run_import, .print = print_id},
+    {&operation_session_import, .run = run_import},
     {&operation_session_rebuild, .run = run_rebuild},
     {&operation_compaction_run, .opens = &operation_session_read, .options = verb_json_options,
      .run = verb_compact},

@@ -230,7 +230,7 @@ static const struct option *make_options(const struct operation *o, const struct
         add_option(&options, *own);
     if (more && more->asks)
         add_option(&options, yes);
-    if (more && more->print)
+    if (o->line || (more && more->print))
         add_option(&options, json);
     vec_push(&options.rows, (struct option){0});
     return options.rows.items;
@@ -360,8 +360,11 @@ void verb_print_json(const struct operation *o, const char *member, const void *
 static void print_result(const struct verb_call *v, const struct operation *o, const void *result)
 {
     const struct verb_more *more = v->verb->more;
+    auto_free char *lines = v->json || (more && more->print) ? NULL : operation_lines(o, result);
     if (v->json)
-        verb_print_json(o, more->member, result);
+        verb_print_json(o, more ? more->member : NULL, result);
+    else if (lines)
+        output_text(lines);
     else if (more && more->print)
         more->print(v, result);
     if (more && more->remark)

@@ -16,10 +16,14 @@
 
 enum { MEMORY_HITS = 10, HIT_BYTES = 400 };
 
+/* What an editor's command does that is more than to ask for its operation. */
 struct command {
-    const char *name, *hint, *help; /* hint "": it takes nothing */
+    const struct operation *operation;
     void (*run)(struct acp_session *s, const char *arguments);
+    const char *hint, *help; /* NULL: as the row says */
 };
+
+static const char blanks[] = " \t\r\n";
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
@@ -46,39 +50,27 @@ static struct acp_session *waiting(const struct acp_ask *ask, const struct opera
 
 /* --- compactions ------------------------------------------------------------------------------ */
 
-static const char blanks[] = " \t\r\n";
-
-/* The command's effect was told as it happened. */
-static void end_silently(struct acp_ask *ask, const struct operation_answer *answer)
+/* The result as the operation's row says; else its effect was told as it happened. */
+static void told(struct acp_ask *ask, const struct operation_answer *answer)
 {
     struct acp_session *s = waiting(ask, answer);
-    if (s)
+    const struct operation *o = answer->request->operation;
+    auto_free char *lines = s && !o->done ? operation_lines(o, answer->result) : NULL;
+    if (s && (lines || o->done))
+        say(s, lines ? lines : _(o->done));
+    else if (s)
         acp_end_prompt(s, "end_turn");
 }
 
 static void run_compact(struct acp_session *s, const char *arguments)
 {
-#define X(id, name, keeps_ends, help) name,
-    static const char *const modes[] = {COMPACTION_MODES(X)};
-#undef X
-    size_t len = strcspn(arguments, blanks);
-    const char *mode = NULL, *focus = arguments;
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strlen(modes[i]) == len && strncmp(modes[i], arguments, len) == 0)
-            mode = modes[i];
-    if (mode)
-        focus += len + strspn(arguments + len, blanks);
-    const struct compaction_run_params params = {.session = s->id,
-                                                 .mode = mode ? mode : s->options.compaction,
-                                                 .focus = *focus ? focus : NULL};
-    acp_ask(s->acp, NULL, s, &operation_compaction_run, &params, end_silently);
-}
-
-static void run_uncompact(struct acp_session *s, const char *arguments)
-{
-    const struct session_params params = {.session = s->id};
-    (void)arguments;
-    acp_ask(s->acp, NULL, s, &operation_compaction_undo, &params, end_silently);
+    struct compact_words words = compact_parse(arguments);
+    const struct compaction_run_params params = {
+        .session = s->id,
+        .mode = words.mode ? words.mode : s->options.compaction,
+        .focus = *words.focus ? words.focus : words.unknown,
+        .preview = words.preview};
+    acp_ask(s->acp, NULL, s, &operation_compaction_run, &params, told);
 }
 
 /* --- pins ------------------------------------------------------------------------------------- */
@@ -164,25 +156,16 @@ static void searched(struct acp_ask *ask, const struct operation_answer *answer)
 
 static void run_memory(struct acp_session *s, const char *arguments)
 {
+    for (int i = 0; i < memory_access_names.count; i++)
+        if (strcmp(memory_access_names.words[i], arguments) == 0) {
+            const struct session_memory_params params = {.session = s->id,
+                                                         .access = (enum memory_access)i};
+            acp_ask(s->acp, NULL, s, &operation_session_set_memory, &params, told);
+            return;
+        }
     const struct memory_search params = {
         .query = arguments, .session = s->id, .limit = MEMORY_HITS};
     acp_ask(s->acp, NULL, s, &operation_memory_search, &params, searched);
-}
-
-static void remembered(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    struct acp_session *s = waiting(ask, answer);
-    const struct learned_add_result *added = answer->result;
-    if (!s)
-        return;
-    auto_free char *text = mem_printf(_("remembered: %s"), added->item.text);
-    say(s, text);
-}
-
-static void run_remember(struct acp_session *s, const char *arguments)
-{
-    const struct learned_add_params params = {.text = arguments, .session = s->id};
-    acp_ask(s->acp, NULL, s, &operation_learned_add, &params, remembered);
 }
 
 /* --- the session ------------------------------------------------------------------------------ */
@@ -212,12 +195,6 @@ static void run_model(struct acp_session *s, const char *arguments)
     for (size_t i = 0; i < o->models.len; i++)
         buf_addf(&text, "- `%s/%s`\n", o->provider, o->models.items[i]);
     say(s, text.data);
-}
-
-static void run_rename(struct acp_session *s, const char *arguments)
-{
-    const struct session_rename_params params = {.session = s->id, .title = arguments};
-    acp_ask(s->acp, NULL, s, &operation_session_rename, &params, end_silently);
 }
 
 static void run_retry(struct acp_session *s, const char *arguments)
@@ -262,37 +239,49 @@ static void run_context(struct acp_session *s, const char *arguments)
 /* --- the table -------------------------------------------------------------------------------- */
 
 static const struct command commands[] = {
-    {"compact", N_("[MODE] [FOCUS]"),
-     N_("shorten the history that is sent to the model; FOCUS: what to keep above all"),
-     run_compact},
-    {"uncompact", "", N_("undo the last compaction"), run_uncompact},
-    {"pin", N_("[N]"),
-     N_("keep your N-th message word for word in every compaction (default: the newest)"), run_pin},
-    {"unpin", N_("[N]"), N_("unpin your N-th message (default: the newest)"), run_unpin},
-    {"context", "", N_("show what the next request would contain"), run_context},
-    {"memory", N_("QUERY"), N_("search earlier conversations"), run_memory},
-    {"remember", N_("TEXT"), N_("keep a text and tell it to the model in later sessions"),
-     run_remember},
-    {"model", N_("[NAME]"), N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"),
-     run_model},
-    {"rename", N_("TITLE"), N_("change the title of this session"), run_rename},
-    {"retry", N_("[TEXT]"), N_("send the last message again"), run_retry},
+    {.operation = &operation_compaction_run, .run = run_compact},
+    {.operation = &operation_compaction_pin, .run = run_pin},
+    {.operation = &operation_compaction_unpin, .run = run_unpin},
+    {.operation = &operation_context_read, .run = run_context},
+    {.operation = &operation_memory_search, .run = run_memory},
+    {.operation = &operation_session_set_model, .run = run_model,
+     .help = N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)")},
+    {.operation = &operation_turn_retry, .run = run_retry, .hint = N_("[TEXT]")},
 };
+
+/* An operation without more is one that stays in the session and says that it was done. */
+static bool offers(const struct operation *o, struct command *out)
+{
+    bool text = false;
+    *out = (struct command){.operation = o};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (commands[i].operation == o)
+            *out = commands[i];
+    for (const struct shape_field *f = o->params ? o->params->fields : NULL; f && f->name; f++)
+        text = text || (f->type == SHAPE_STRING && strcmp(f->name, SESSION_MEMBER) != 0);
+    return o->slash &&
+           (out->run || ((o->line || o->done || o->undone) && !o->opens && (text || !*o->takes)));
+}
 
 /* Any other word with a slash goes to the model. */
 bool acp_run_command(struct acp_session *s, const char *text)
 {
-    if (*text != '/')
-        return false;
-    size_t len = strcspn(text + 1, blanks);
-    const char *rest = text + 1 + len;
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strlen(commands[i].name) != len || strncmp(commands[i].name, text + 1, len) != 0)
+    size_t len = *text == '/' ? strcspn(text + 1, blanks) : 0;
+    const struct operation *o;
+    struct command c;
+    for (size_t i = 0; len > 0 && (o = operation_at(i)); i++) {
+        if (!offers(o, &c) || strlen(o->slash) != len || strncmp(o->slash, text + 1, len) != 0)
             continue;
         AUTO(buf_release) struct buf arguments = BUF_INIT;
+        const char *rest = text + 1 + len;
         buf_addstr(&arguments, rest + strspn(rest, blanks));
         buf_trim_end(&arguments, blanks);
-        commands[i].run(s, arguments.data);
+        if (c.run) {
+            c.run(s, arguments.data);
+        } else {
+            auto_free void *params = operation_slash_params(o, s->id, arguments.data);
+            acp_ask(s->acp, NULL, s, o, params, told);
+        }
         return true;
     }
     return false;
@@ -302,17 +291,22 @@ void acp_tell_commands(struct acp_session *s)
 {
     AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
+    const struct operation *operation;
+    struct command c;
     json_out_open(&o, '{');
     json_out_member(&o, "sessionUpdate", "available_commands_update");
     json_out_name(&o, "availableCommands");
     json_out_open(&o, '[');
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const struct command *c = &commands[i];
-        if (*c->hint)
-            json_out_pack(&o, "{name:s description:s input:{hint:s}}", c->name, _(c->help),
-                          _(c->hint));
+    for (size_t i = 0; (operation = operation_at(i)); i++) {
+        if (!offers(operation, &c))
+            continue;
+        const char *hint = c.hint ? c.hint : operation->takes;
+        const char *help = c.help ? c.help : operation->about;
+        if (*hint)
+            json_out_pack(&o, "{name:s description:s input:{hint:s}}", operation->slash, _(help),
+                          _(hint));
         else
-            json_out_pack(&o, "{name:s description:s}", c->name, _(c->help));
+            json_out_pack(&o, "{name:s description:s}", operation->slash, _(help));
     }
     json_out_close(&o, ']');
     json_out_close(&o, '}');

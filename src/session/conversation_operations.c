@@ -78,6 +78,7 @@ const struct shape_names tools_offer_names = {level_words, 4, -1};
 
 const struct operation operation_session_create = {
     OPERATION("session/create", CLIENT, CONVERSATION, "Begins a session."),
+    SLASH("new", "", N_("start a new session")),
     .params = PARAMETERS(
         session_create_params, CHOICE(session_create_params),
         SHAPE_OPT(session_create_params, directory,
@@ -93,6 +94,8 @@ const struct operation operation_session_create = {
 
 const struct operation operation_session_open = {
     OPERATION("session/open", CLIENT, CONVERSATION, "Opens a saved session."),
+    SLASH("resume", "[SESSION]",
+          N_("open a session: its title or a part of it, the start or end of its id, last or ~2")),
     .params = PARAMETERS(
         session_open_params, SESSION_FIELD(session_open_params),
         SHAPE_OPT(session_open_params, read_only,
@@ -122,6 +125,10 @@ const struct operation operation_session_close = {
 const struct operation operation_session_set_model = {
     OPERATION("session/set_model", OWNER, CONVERSATION,
               "Sets the provider and model of a session."),
+    SLASH("model", "[NAME]",
+          N_("choose a model and save the choice: NAME, PROVIDER/NAME or PROVIDER (default: a "
+             "list)")),
+    .undone = N_("The model was not changed."),
     .params = PARAMETERS(session_model_params, SESSION_FIELD(session_model_params),
                          CHOICE(session_model_params)),
     CONVERSE(set_model, REFUSED, WRITING),
@@ -130,6 +137,8 @@ const struct operation operation_session_set_model = {
 const struct operation operation_session_set_system = {
     OPERATION("session/set_system", OWNER, CONVERSATION,
               "Sets the system prompt from the next message on."),
+    SLASH("system", "[TEXT]",
+          N_("show or set this session's system prompt; \"default\" restores the configured one")),
     .params =
         PARAMETERS(session_text_params, SESSION_FIELD(session_text_params),
                    SHAPE_OPT(session_text_params, text, "The prompt; absent: the configured one.")),
@@ -146,6 +155,7 @@ const struct operation operation_session_set_draft = {
 
 const struct operation operation_session_set_memory = {
     OPERATION("session/set_memory", OWNER, CONVERSATION, "Sets how the session may use memory."),
+    .done = SAYS_DONE,
     .params = PARAMETERS(session_memory_params, SESSION_FIELD(session_memory_params),
                          SHAPE_REQ_WORD(session_memory_params, access, memory_access_names,
                                         "Access of the session to all kinds of memory.")),
@@ -232,6 +242,7 @@ const struct operation operation_turn_start = {
 const struct operation operation_turn_retry = {
     OPERATION("turn/retry", CLIENT, CONVERSATION,
               "Sends the last message again; the new turn replaces the old one."),
+    SLASH("retry", "", N_("send the last message again")),
     .params =
         PARAMETERS(turn_retry_params, SESSION_FIELD(turn_retry_params),
                    SHAPE_OPT_AS(PROMPT_MEMBER, turn_retry_params, text,
@@ -246,6 +257,7 @@ const struct operation operation_turn_interrupt = {
     OPERATION("turn/interrupt", CLIENT, CONVERSATION,
               "Stops the running turn or compaction of a session; the part of the answer that "
               "arrived is kept."),
+    SLASH("stop", "", N_("stop the running turn")),
     .params = &session_params_shape,
     CONVERSE(interrupt, NOW, SESSION),
 };
@@ -296,8 +308,40 @@ static bool was_compacted(const void *result)
     return ((const struct compaction_result *)result)->completed;
 }
 
+struct compact_words compact_parse(const char *arguments)
+{
+    static const char blanks[] = " \t\r\n";
+#define X(id, name, keeps_ends, help) name,
+    static const char *const modes[] = {COMPACTION_MODES(X)};
+#undef X
+    struct compact_words words = {.focus = ""};
+    for (const char *p = arguments; *(p += strspn(p, blanks));) {
+        size_t len = strcspn(p, blanks);
+        const char *mode = NULL;
+        for (size_t i = 0; !words.mode && !mode && i < sizeof modes / sizeof *modes; i++)
+            if (strlen(modes[i]) == len && memcmp(p, modes[i], len) == 0)
+                mode = modes[i];
+        if (mode) {
+            words.mode = mode;
+        } else if (len == strlen(COMPACT_PREVIEW) && memcmp(p, COMPACT_PREVIEW, len) == 0) {
+            words.preview = true;
+        } else {
+            if (strncmp(p, "--", 2) == 0)
+                words.unknown = p;
+            else
+                words.focus = p;
+            return words;
+        }
+        p += len;
+    }
+    return words;
+}
+
 const struct operation operation_compaction_run = {
     OPERATION("compaction/run", CLIENT, CONVERSATION, "Shortens the history of a session now."),
+    SLASH("compact", "[MODE] [--preview] [FOCUS]",
+          N_("shorten the history that is sent to the model; FOCUS: what to keep above all")),
+    .undone = N_("Nothing was shortened."),
     COMMAND("sessions compact", "SESSION [MODE [FOCUS]...]",
             N_("shorten the history of a session; its transcript keeps everything")),
     .details = NAMES_A_SESSION,
@@ -339,6 +383,8 @@ const struct operation operation_compaction_decide = {
 
 const struct operation operation_compaction_undo = {
     OPERATION("compaction/undo", CLIENT, CONVERSATION, "Undoes the last compaction of a session."),
+    SLASH("uncompact", "", N_("undo the last compaction")),
+    .undone = N_("Nothing was undone."),
     .params = &session_params_shape,
     .needs = NEED_COMPACTION,
     CONVERSE(undo, REFUSED, WRITING),
@@ -352,6 +398,9 @@ static const struct shape pin_shape = SHAPE_PARAMETERS(
 const struct operation operation_compaction_pin = {
     OPERATION("compaction/pin", CLIENT, CONVERSATION,
               "Keeps a message word for word in every compaction."),
+    SLASH("pin", "[N]",
+          N_("keep your N-th message word for word in every compaction (default: the newest)")),
+    .undone = N_("No pin was changed."),
     .params = &pin_shape,
     .needs = NEED_COMPACTION,
     CONVERSE(pin, REFUSED, WRITING),
@@ -360,6 +409,8 @@ const struct operation operation_compaction_pin = {
 const struct operation operation_compaction_unpin = {
     OPERATION("compaction/unpin", CLIENT, CONVERSATION,
               "Unpins a message: compactions may summarise or drop it again."),
+    SLASH("unpin", "[N]", N_("unpin your N-th message (default: the newest)")),
+    .undone = N_("No pin was changed."),
     .params = &pin_shape,
     .needs = NEED_COMPACTION,
     CONVERSE(unpin, REFUSED, WRITING),
@@ -393,6 +444,7 @@ static const struct shape part_shape = SHAPE_OF(
 
 const struct operation operation_context_read = {
     OPERATION("context/read", CLIENT, CONVERSATION, "Lists the parts of the next request."),
+    SLASH("context", "", N_("show what the next request would contain")),
     .params = &session_params_shape,
     .result = RESULT(
         "context", context,
@@ -472,6 +524,7 @@ FAULT(report_result)
 const struct operation operation_doctor_report = {
     OPERATION("doctor/report", OWNER, CONVERSATION,
               "Tells which provider, store and memory the engine uses, and why."),
+    SLASH("doctor", "", N_("show which provider and store are used, and why")),
     .params = &any_session_shape,
     .result = RESULT("report", report_result,
                      SHAPE_REQ_LIST("facts", report_result, facts, fact_shape,

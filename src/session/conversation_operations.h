@@ -141,6 +141,17 @@ struct compaction_run_params {
     bool preview;             /* show the draft first, whatever is configured */
 };
 
+/* The words behind /compact. Pure. A word that begins with "--" and is no option ends it:
+ * `unknown`. What follows mode and options, from its first word on, is the focus. */
+#define COMPACT_PREVIEW "--preview"
+struct compact_words {
+    const char *mode; /* static; NULL: none */
+    bool preview;
+    const char *focus;   /* in the text; "" */
+    const char *unknown; /* in the text; NULL */
+};
+struct compact_words compact_parse(const char *arguments);
+
 /* Result of a compaction that was begun; the log has its end, too. If the operation fails, the
  * compaction was not begun. */
 struct compaction_result {

@@ -68,6 +68,7 @@ const struct operation operation_corpus_cited = {
     OPERATION("corpus/cited", CLIENT, CORPORA,
               "Gives, by number, the passages that the model last received in a session, or last "
               "before an event of the session."),
+    SLASH("cite", "N", N_("open the passage that the model cites as [N]")),
     .params = &corpus_cited_shape,
     .result = &corpus_passages_shape,
     .needs = READS,
@@ -86,6 +87,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 const struct operation operation_corpus_search = {
     OPERATION("corpus/search", CLIENT, CORPORA,
               "Searches one corpus or all; gives passages, best match first."),
+    SLASH("corpus", "[QUERY | add NAME PATH | update [NAME]]",
+          N_("search documents, or read a file or folder into a corpus")),
     COMMAND("corpus search", "QUERY...", N_("search passages of documents")),
     .dashes = true,
     .params = &corpus_search_shape,

@@ -41,6 +41,7 @@ OPERATION_RUN(run_search, !graph_of(c) || graph_search(graph_of(c), params, resu
 const struct operation operation_graph_search = {
     OPERATION("graph/search", CLIENT, MEMORY,
               "Searches the graph; gives entities, best match first, with their relations."),
+    SLASH("graph", "[QUERY]", N_("search the graph of facts and follow its relations")),
     COMMAND("graph search", "QUERY...", N_("search by words, or by a part of a text")),
     .dashes = true,
     .params = &graph_search_shape,

@@ -35,6 +35,7 @@ enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
     SHAPE_OPT_AS(SESSION_MEMBER, S, session,                                                       \
                  "Session whose project is used; absent: the project of the program's directory.", \
                  .least = 1)
+#define ITEM_LINE "{id}  {state}  {text}"
 #define READS (NEED_MEMORY | NEED_LEARNED | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
 
@@ -99,6 +100,9 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_learned_list = {
     OPERATION("learned/list", CLIENT, MEMORY, "Lists learned items, latest change first."),
+    SLASH("learned", "[WORDS]",
+          N_("show learned items and those that wait for you; or: accept, reject or forget ID, "
+             "restore")),
     COMMAND("learned list", "", N_("list what was learned, latest change first")),
     .details = N_("A candidate waits until you accept or reject it."),
     .params = PARAMETERS(
@@ -250,6 +254,7 @@ const struct operation operation_learned_accept = {
     OPERATION(
         "learned/accept", OWNER, MEMORY,
         "Accepts a candidate: models are told of it; a proposed entity moves into the graph."),
+    .line = ITEM_LINE,
     COMMAND("learned accept", "ID", N_("accept a candidate: the model is told of it")),
     .details = NAMES_AN_ITEM,
     .params = &id_shape,
@@ -269,6 +274,7 @@ const struct operation operation_learned_reject = {
     OPERATION("learned/reject", OWNER, MEMORY,
               "Rejects an item: models are no longer told of it; the item that it replaced is "
               "active again."),
+    .line = ITEM_LINE,
     COMMAND("learned reject", "ID",
             N_("reject an item: the model is no longer told of it, and you are not asked again")),
     .details = NAMES_AN_ITEM,
@@ -319,6 +325,9 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 
 const struct operation operation_learned_add = {
     OPERATION("learned/add", OWNER, MEMORY, "Remembers a text for later sessions."),
+    .lines = "item",
+    .line = ITEM_LINE,
+    SLASH("remember", "TEXT", N_("keep a text and tell it to the model in later sessions")),
     COMMAND("learned add", "TEXT...", N_("add a text that the model is told in later sessions")),
     .params = PARAMETERS(
         learned_add_params, SHAPE_REQ(learned_add_params, text, "What to remember."),
@@ -349,6 +358,7 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 const struct operation operation_learned_edit = {
     OPERATION("learned/edit", OWNER, MEMORY,
               "Changes the text of an item; the old one stays as history."),
+    .line = ITEM_LINE,
     COMMAND("learned edit", "ID TEXT...",
             N_("change the text of an item; the old one stays as history")),
     .details = NAMES_AN_ITEM,
@@ -391,6 +401,7 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 const struct operation operation_learned_forget = {
     OPERATION("learned/forget", OWNER, MEMORY,
               "Deletes items and their history for good; if one id is unknown, none is deleted."),
+    .done = SAYS_DONE,
     COMMAND("learned forget", "ID...", N_("delete items for good")),
     .details = ASKS_FOR_ALL,
     .params = PARAMETERS(learned_forget_params,
@@ -421,6 +432,7 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 const struct operation operation_learned_restore = {
     OPERATION("learned/restore", OWNER, MEMORY,
               "Restores the items that were last forgotten in this process."),
+    .line = ITEM_LINE,
     .result = &learned_item_shape,
     .needs = WRITES,
     .run = run_restore,

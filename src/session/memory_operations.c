@@ -236,6 +236,7 @@ const struct operation operation_memory_index = {
     OPERATION("memory/index", OWNER, MEMORY,
               "Says whether conversations from before come into memory; with a stream, at once, "
               "else in the background."),
+    SLASH("index", "[none]", N_("index conversations that are not in memory yet")),
     COMMAND("memory index", "[all|none]", N_("index the conversations that are not in memory yet")),
     .details = N_("Conversations are indexed when they are left. Conversations from "
                   "before\ntiro did so wait for this command; none keeps them out of memory."),
@@ -343,6 +344,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_memory_search = {
     OPERATION("memory/search", CLIENT, MEMORY, "Searches semantic memory."),
+    SLASH("memory", "[QUERY|off|read|write]",
+          N_("search earlier conversations, or set how this session may use memory")),
     COMMAND("memory search", "QUERY...", N_("search the entries, best match first")),
     .details = N_("\"Words in quotes\" must occur in that order; if no entry has them, the "
                   "other words of the query\n"
@@ -541,6 +544,8 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_forget = {
     OPERATION("memory/forget", OWNER, MEMORY,
               "Deletes entries for good; if one id is unknown, none is deleted."),
+    SLASH("forget", "QUERY", N_("search memory and learned items; the key d forgets an entry")),
+    .done = SAYS_DONE,
     COMMAND("memory delete", "ID...", N_("delete entries for good")),
     .details = ASKS_FOR_ALL,
     .params = PARAMETERS(memory_forget_params,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "knowledge/corpora.h"
 #include "session/capability.h"
@@ -136,6 +138,52 @@ const char *authority_name(enum authority a)
                                         [AUTHORITY_OWNER] = "owner",
                                         [AUTHORITY_CLIENT] = "client"};
     return names[a];
+}
+
+void *operation_slash_params(const struct operation *o, const char *session, const char *arguments)
+{
+    char *params = o->params ? mem_alloc(o->params->size) : NULL;
+    bool given = !*arguments;
+    if (params)
+        shape_init(o->params, params);
+    for (const struct shape_field *f = params ? o->params->fields : NULL; f && f->name; f++) {
+        bool names = strcmp(f->name, SESSION_MEMBER) == 0;
+        if (f->type != SHAPE_STRING || (!names && given))
+            continue;
+        *(const char **)(void *)(params + f->offset) = names ? session : arguments;
+        given = given || !names;
+    }
+    return params;
+}
+
+/* Appends the text with the members that stand in it in braces. */
+static void add_line(struct buf *out, const char *line, const struct json *members)
+{
+    for (const char *brace; (brace = strchr(line, '{')); line = strchr(brace, '}') + 1) {
+        auto_free char *name = mem_strndup(brace + 1, strcspn(brace + 1, "}"));
+        const struct json *value = json_get(members, name);
+        const char *text = json_get_string(members, name);
+        auto_free char *printed = value && !text ? json_print(value) : NULL;
+        buf_add(out, line, (size_t)(brace - line));
+        buf_addstr(out, text ? text : printed ? printed : "");
+    }
+    buf_addf(out, "%s\n", line);
+}
+
+char *operation_lines(const struct operation *o, const void *result)
+{
+    struct buf out = BUF_INIT;
+    if (!o->line)
+        return NULL;
+    AUTO(json_free_local) struct json *whole = shape_to_json(o->result, result);
+    const struct json *members = o->lines ? json_get(whole, o->lines) : whole;
+    if (json_type(members) != JSON_ARRAY)
+        add_line(&out, o->line, members);
+    else
+        for (const struct json *element = json_first(members); element;
+             element = json_next(element))
+            add_line(&out, o->line, element);
+    return buf_take(&out);
 }
 
 bool operation_lasts(const struct operation *o)

@@ -20,6 +20,8 @@
 #define SESSION_MEMBER "session_id"
 #define PROMPT_MEMBER "prompt"
 
+#define SAYS_DONE N_("Done.")
+
 /* For the details of a command. */
 #define NAMES_A_SESSION                                                                            \
     N_("SESSION is the start or the end of an id, a title or a part of it, last, or ~2 (the "      \
@@ -127,6 +129,16 @@ struct operation {
      * members of the parameters, in order, that are no option (SHAPE_OPTION()). Help: N_(). */
     const char *words, *operands, *help, *details;
     bool dashes; /* after the first word, "-x" is a word: it removes or excludes something */
+    /* The command of a chat and of an editor that asks for it: "rename", "TITLE" ("": nothing may
+     * follow, "[X]": it may lack) and its help. A surface that has no more to do than to ask gives
+     * the session and the text (operation_slash_params()). */
+    const char *slash, *takes, *about;
+    /* Sentences of a chat and an editor: after success (NULL: the line of the result, or an event
+     * tells), and after a failure whose code says less. */
+    const char *done, *undone;
+    /* The result as a line, for example "{id}  {text}" with members of the result or of its member
+     * `lines`; an array gives a line for each element. NULL: surfaces show it in their own way. */
+    const char *lines, *line;
     enum authority authority;
     const struct shape *params; /* NULL: it takes nothing */
     const struct shape *result; /* NULL: it gives nothing */
@@ -150,6 +162,7 @@ struct operation {
 #define OPERATION(title, least, where, text)                                                       \
     .name = title, .summary = text, .authority = AUTHORITY_##least, .executor = OPERATION_##where
 #define COMMAND(title, takes, text) .words = title, .operands = takes, .help = text
+#define SLASH(title, arguments, text) .slash = title, .takes = arguments, .about = text
 #define PARAMETERS(S, ...) &(const struct shape)SHAPE_PARAMETERS(struct S, __VA_ARGS__)
 #define RESULT(title, S, ...) &(const struct shape)SHAPE_OF(title, struct S, __VA_ARGS__)
 #define CONVERSE(function, when, want)                                                             \
@@ -167,6 +180,13 @@ struct operation {
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */
+
+/* The parameters of a slash command: the session (NULL: the one in front), and the arguments as the
+ * first other text. The caller frees the struct; the texts are borrowed. NULL: it takes none. */
+void *operation_slash_params(const struct operation *o, const char *session, const char *arguments);
+
+/* The result as lines, as the row says; the caller frees. NULL: the row does not say. */
+char *operation_lines(const struct operation *o, const void *result);
 
 /* True if the operation changes something: it is done even if no caller waits for the answer. */
 bool operation_lasts(const struct operation *o);

@@ -49,6 +49,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_session_list = {
     OPERATION("session/list", CLIENT, READ, "Lists sessions, newest first."),
+    SLASH("sessions", "[WORDS]", N_("list earlier sessions")),
     COMMAND("sessions list", "", N_("list every session, newest first")),
     .params = PARAMETERS(
         session_filter,
@@ -283,6 +284,8 @@ static bool run_rename(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_rename = {
     OPERATION("session/rename", CLIENT, CONVERSATION, "Changes the title of a session."),
+    SLASH("rename", "TITLE", N_("change the title of this session")),
+    .done = SAYS_DONE,
     COMMAND("sessions rename", "SESSION TITLE",
             N_("change the title of a session; an empty title restores the first")),
     .details = NAMES_A_SESSION,
@@ -308,6 +311,8 @@ static bool run_label(struct operation_context *c, const void *params, void *res
 
 const struct operation operation_session_label = {
     OPERATION("session/label", CLIENT, CONVERSATION, "Adds and removes labels of a session."),
+    SLASH("label", "[+NAME -NAME]", N_("show, add or remove labels of this session")),
+    .done = SAYS_DONE,
     COMMAND("sessions label", "SESSION [+]LABEL|-LABEL...",
             N_("add labels to a session, or remove them")),
     .details = NAMES_A_SESSION,
@@ -342,6 +347,7 @@ static bool run_archive(struct operation_context *c, const void *params, void *r
 
 const struct operation operation_session_archive = {
     OPERATION("session/archive", CLIENT, CONVERSATION, "Archives a session."),
+    SLASH("archive", "", N_("archive this session and start a new one")),
     COMMAND("sessions archive", "SESSION...", N_("archive sessions")),
     .details = NAMES_A_SESSION,
     .params = &session_params_shape,
@@ -436,6 +442,11 @@ static bool run_fork(struct operation_context *c, const void *params, void *resu
 const struct operation operation_session_fork = {
     OPERATION("session/fork", CLIENT, CONVERSATION,
               "Begins a session with the messages of another session."),
+    .line = "{id}",
+    SLASH("fork", "[N]",
+          N_("continue in a copy of this session (default: all of it), up to your N-th message and "
+             "its answer, or ~before-compaction")),
+    .done = N_("This is a copy; the original session is unchanged."),
     COMMAND("sessions fork", "SESSION",
             N_("start a session with the messages of another; prints its id")),
     .details = NAMES_A_SESSION,
@@ -470,6 +481,7 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_import = {
     OPERATION("session/import", OWNER, READ,
               "Creates a session from an export or from a list of messages in OpenAI's format."),
+    .line = "{id}",
     COMMAND("sessions import", "FILE|-", N_("import a session from a file; prints its id")),
     .details = N_("The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
                   "- is standard input."),
@@ -510,6 +522,7 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_export = {
     OPERATION("session/export", OWNER, READ, "Exports a session as text."),
+    SLASH("export", "[FILE]", N_("export this session to a file: .md, .json or .jsonl")),
     COMMAND("sessions export", "SESSION", N_("export a session to standard output or a file")),
     .details = N_("markdown   to read\n"
                   "json       one object; json and jsonl can be imported "

@@ -5,6 +5,9 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/corpus_operations.h"
+#include "session/graph_operations.h"
+#include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/app.h"
@@ -80,12 +83,6 @@ static void run_stop(struct app *app)
 {
     app->stop_asked = true;
     app_interrupt(app);
-}
-
-static void run_uncompact(struct app *app)
-{
-    app_follow(app);
-    (void)app_ask(app, &operation_compaction_undo, NULL, NULL);
 }
 
 static void run_context(struct app *app)
@@ -205,80 +202,69 @@ static void run_config(struct app *app, const char *arguments)
         list_filter(list_view_find(&app->views, LIST_CONFIG), arguments);
 }
 
-const struct slash_command slash_commands[] = {
-    {"help", "", ARGUMENT_OTHER, N_("keys and commands"), .act = picker_help},
-    {"new", "", ARGUMENT_OTHER, N_("start a new session"), .act = app_begin_session},
-    {"resume", "[SESSION]", ARGUMENT_SESSION,
-     N_("open a session: its title or a part of it, the start or end of its id, last or ~2"),
-     .run = run_resume},
-    {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("list earlier sessions"), .run = run_sessions},
-    {"rename", "TITLE", ARGUMENT_OTHER, N_("change the title of this session"), .run = run_rename},
-    {"label", "[+NAME -NAME]", ARGUMENT_OTHER, N_("show, add or remove labels of this session"),
-     .run = run_label},
-    {"fork", "[N]", ARGUMENT_FORK,
-     N_("continue in a copy of this session (default: all of it), up to your N-th message and its "
-        "answer, or ~before-compaction"),
-     .run = fork_run},
-    {"archive", "", ARGUMENT_OTHER, N_("archive this session and start a new one"),
-     .act = run_archive},
-    {"export", "[FILE]", ARGUMENT_OTHER, N_("export this session to a file: .md, .json or .jsonl"),
-     .run = run_export},
-    {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), .act = run_stop},
-    {"compact", "[MODE] [--preview] [FOCUS]", ARGUMENT_COMPACT,
-     N_("shorten the history that is sent to the model; FOCUS: what to keep above all"),
-     .run = compact_send},
-    {"uncompact", "", ARGUMENT_OTHER, N_("undo the last compaction"), .act = run_uncompact},
-    {"pin", "[N]", ARGUMENT_TURN,
-     N_("keep your N-th message word for word in every compaction (default: the newest)"),
-     .run = pin_run},
-    {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"),
-     .run = unpin_run},
-    {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"),
-     .act = run_context},
-    {"memory", "[QUERY|off|read|write]", ARGUMENT_OTHER,
-     N_("search earlier conversations, or set how this session may use memory"), .run = run_memory},
-    {"index", "[none]", ARGUMENT_OTHER, N_("index conversations that are not in memory yet"),
-     .run = run_index},
-    {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search the graph of facts and follow its relations"),
-     .run = run_graph},
-    {"remember", "TEXT", ARGUMENT_OTHER,
-     N_("keep a text and tell it to the model in later sessions"), .run = run_remember},
-    {"learned", "[WORDS]", ARGUMENT_OTHER,
-     N_("show learned items and those that wait for you; or: accept, reject or forget ID, restore"),
-     .run = cards_show},
-    {"forget", "QUERY", ARGUMENT_OTHER,
-     N_("search memory and learned items; the key d forgets an entry"), .run = run_forget},
-    {"corpus", "[QUERY | add NAME PATH | update [NAME]]", ARGUMENT_OTHER,
-     N_("search documents, or read a file or folder into a corpus"), .run = corpora_run},
-    {"cite", "N", ARGUMENT_OTHER, N_("open the passage that the model cites as [N]"),
-     .run = corpora_cite},
-    {"model", "[NAME]", ARGUMENT_MODEL,
-     N_("choose a model and save the choice: NAME, PROVIDER/NAME or PROVIDER (default: a list)"),
-     .run = run_model},
-    {"system", "[TEXT]", ARGUMENT_OTHER,
-     N_("show or set this session's system prompt; \"default\" restores the configured one"),
-     .run = run_system},
-    {"retry", "", ARGUMENT_OTHER, N_("send the last message again"), .act = message_retry},
-    {"edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"),
+const struct slash_command slash_own[] = {
+    {NULL, "help", "", ARGUMENT_OTHER, N_("keys and commands"), .act = picker_help},
+    {&operation_session_create, .act = app_begin_session},
+    {&operation_session_open, .kind = ARGUMENT_SESSION, .run = run_resume},
+    {&operation_session_list, .run = run_sessions},
+    {&operation_session_rename, .run = run_rename},
+    {&operation_session_label, .run = run_label},
+    {&operation_session_fork, .kind = ARGUMENT_FORK, .run = fork_run},
+    {&operation_session_archive, .act = run_archive},
+    {&operation_session_export, .run = run_export},
+    {&operation_turn_interrupt, .act = run_stop},
+    {&operation_compaction_run, .kind = ARGUMENT_COMPACT, .run = compact_send},
+    {&operation_compaction_undo, .kind = ARGUMENT_OTHER},
+    {&operation_compaction_pin, .kind = ARGUMENT_TURN, .run = pin_run},
+    {&operation_compaction_unpin, .kind = ARGUMENT_TURN, .run = unpin_run},
+    {&operation_context_read, .act = run_context},
+    {&operation_memory_search, .run = run_memory},
+    {&operation_memory_index, .run = run_index},
+    {&operation_graph_search, .run = run_graph},
+    {&operation_learned_add, .run = run_remember},
+    {&operation_learned_list, .run = cards_show},
+    {&operation_memory_forget, .run = run_forget},
+    {&operation_corpus_search, .run = corpora_run},
+    {&operation_corpus_cited, .run = corpora_cite},
+    {&operation_session_set_model, .kind = ARGUMENT_MODEL, .run = run_model},
+    {&operation_session_set_system, .run = run_system},
+    {&operation_turn_retry, .act = message_retry},
+    {NULL, "edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"),
      .act = message_edit},
-    {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
+    {NULL, "copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
      .run = run_copy},
-    {"find", "TEXT", ARGUMENT_OTHER, N_("find a text in the transcript"), .run = find_open},
-    {"theme", "[NAME]", ARGUMENT_THEME,
+    {NULL, "find", "TEXT", ARGUMENT_OTHER, N_("find a text in the transcript"), .run = find_open},
+    {NULL, "theme", "[NAME]", ARGUMENT_THEME,
      N_("change the colours and save the choice (default: a list)"), .run = run_theme},
-    {"config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),
+    {NULL, "config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),
      .run = run_config},
-    {"doctor", "", ARGUMENT_OTHER, N_("show which provider and store are used, and why"),
-     .act = picker_report},
-    {"quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), .act = app_leave},
+    {&operation_doctor_report, .act = picker_report},
+    {NULL, "quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), .act = app_leave},
     {0}};
+
+/* Notes the result of an operation, or that it was done. */
+static bool take_told(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct operation *o = a->request->operation;
+    auto_free char *lines = words || o->done ? NULL : operation_lines(o, a->result);
+    if (lines)
+        lines[strlen(lines) - (*lines != '\0')] = '\0';
+    if (!words && (lines || o->done))
+        app_note(app, STYLE_NOTE, "%s", lines ? lines : _(o->done));
+    return !words;
+}
 
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments)
 {
-    if (c->act)
+    if (c->act) {
         c->act(app);
-    else
+    } else if (c->run) {
         c->run(app, arguments);
+    } else {
+        auto_free void *params = slash_params(c->operation, app->session.id, arguments);
+        app_follow(app);
+        (void)app_ask(app, c->operation, params, take_told);
+    }
 }
 
 bool slash_run(struct app *app, const char *text)

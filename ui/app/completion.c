@@ -163,7 +163,7 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
 static void offer_commands(struct app *app, const struct target *t, bool asked)
 {
     struct list *list = list_new(LIST_POPUP, NULL);
-    for (const struct slash_command *c = slash_commands; c->name; c++) {
+    for (const struct slash_command *c = slash_commands(); c->name; c++) {
         if (!begins(c->name, t->word))
             continue;
         auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);

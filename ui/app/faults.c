@@ -14,20 +14,7 @@
 /* A sentence about the operation, where it says more than the code of the error. */
 static const char *sentence_of(const struct operation *o)
 {
-    static const struct {
-        const struct operation *operation;
-        const char *text;
-    } sentences[] = {
-        {&operation_compaction_run, N_("Nothing was shortened.")},
-        {&operation_compaction_undo, N_("Nothing was undone.")},
-        {&operation_compaction_pin, N_("No pin was changed.")},
-        {&operation_compaction_unpin, N_("No pin was changed.")},
-        {&operation_session_set_model, N_("The model was not changed.")},
-    };
-    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
-        if (sentences[i].operation == o)
-            return _(sentences[i].text);
-    return NULL;
+    return o && o->undone ? _(o->undone) : NULL;
 }
 
 static const char *sentence(const struct fault *f, const struct doing *doing)

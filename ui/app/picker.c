@@ -34,7 +34,7 @@ static void take_hint(void *context, const char *keys, const char *text)
 
 static void add_commands(struct list *list, bool kept, bool to_choose)
 {
-    for (const struct slash_command *c = slash_commands; c->name; c++) {
+    for (const struct slash_command *c = slash_commands(); c->name; c++) {
         auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);
         list_add(list, label, slash_help(c, kept), to_choose ? c->name : "");
     }

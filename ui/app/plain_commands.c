@@ -24,10 +24,20 @@
 
 enum { LISTED = 20, LEARNED_LISTED = 30, PAGE_EVENTS = 200 };
 
-static void say_done(struct plain *p, struct operation_answer *a)
+/* Says the result of an operation, or that it was done, as its row says. */
+static void take_told(struct plain *p, struct operation_answer *a)
 {
-    (void)a;
-    plain_write(&p->out, _("Done."));
+    const struct operation *o = a->request->operation;
+    auto_free char *lines = o->done ? NULL : operation_lines(o, a->result);
+    if (lines)
+        plain_write(&p->out, lines);
+    else if (o->done)
+        plain_write(&p->out, _(o->done));
+}
+
+static void ask_told(struct plain *p, const struct operation *o, const void *params)
+{
+    plain_ask(p, o, params, take_told);
 }
 
 /* Corpora: /corpus and /cite */
@@ -158,22 +168,6 @@ static void take_forgettable_items(struct plain *p, struct operation_answer *a)
         plain_write(&p->out, _("/learned forget ID deletes one of these."));
 }
 
-static void take_item(struct plain *p, struct operation_answer *a)
-{
-    write_item(p, a->result);
-}
-
-static void take_added(struct plain *p, struct operation_answer *a)
-{
-    write_item(p, &((const struct learned_add_result *)a->result)->item);
-}
-
-static void run_remember(struct plain *p, const char *arguments)
-{
-    const struct learned_add_params params = {.text = arguments};
-    plain_ask(p, &operation_learned_add, &params, take_added);
-}
-
 static void run_learned(struct plain *p, const char *arguments)
 {
     size_t len = strcspn(arguments, " ");
@@ -186,14 +180,13 @@ static void run_learned(struct plain *p, const char *arguments)
         const char *word;
         const struct operation *operation;
         const void *params;
-        plain_taker *take;
-    } verbs[] = {{"accept", &operation_learned_accept, &one, take_item},
-                 {"reject", &operation_learned_reject, &one, take_item},
-                 {"forget", &operation_learned_forget, &forgotten, say_done},
-                 {"restore", &operation_learned_restore, NULL, take_item}};
+    } verbs[] = {{"accept", &operation_learned_accept, &one},
+                 {"reject", &operation_learned_reject, &one},
+                 {"forget", &operation_learned_forget, &forgotten},
+                 {"restore", &operation_learned_restore, NULL}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strlen(verbs[i].word) == len && strncmp(arguments, verbs[i].word, len) == 0) {
-            plain_ask(p, verbs[i].operation, verbs[i].params, verbs[i].take);
+            ask_told(p, verbs[i].operation, verbs[i].params);
             return;
         }
     if (*arguments)
@@ -203,12 +196,6 @@ static void run_learned(struct plain *p, const char *arguments)
 }
 
 /* Sessions */
-
-static void run_new(struct plain *p, const char *arguments)
-{
-    (void)arguments;
-    plain_ask(p, &operation_session_create, NULL, NULL);
-}
 
 static void take_sessions(struct plain *p, struct operation_answer *a)
 {
@@ -246,17 +233,11 @@ static void run_resume(struct plain *p, const char *arguments)
         plain_ask(p, &operation_session_open, &params, NULL);
 }
 
-static void run_rename(struct plain *p, const char *arguments)
-{
-    const struct session_rename_params params = {p->session.id, arguments};
-    plain_ask(p, &operation_session_rename, &params, say_done);
-}
-
 static void run_label(struct plain *p, const char *arguments)
 {
     const struct session_label_params params = {p->session.id, arguments};
     if (*arguments)
-        plain_ask(p, &operation_session_label, &params, say_done);
+        ask_told(p, &operation_session_label, &params);
     else if (p->session.labels)
         plain_writef(&p->out,
                      _("Labels: %s\n"
@@ -317,12 +298,6 @@ static void run_compact(struct plain *p, const char *arguments)
     plain_send(p, &operation_compaction_run, &params);
 }
 
-static void run_uncompact(struct plain *p, const char *arguments)
-{
-    (void)arguments;
-    plain_ask(p, &operation_compaction_undo, NULL, NULL);
-}
-
 static void run_context(struct plain *p, const char *arguments)
 {
     (void)arguments;
@@ -354,7 +329,7 @@ static void run_memory(struct plain *p, const char *arguments)
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
     struct session_memory_params params = {.access = MEMORY_ACCESS_WRITE};
     if (cards_access_of(arguments, &params.access))
-        plain_ask(p, &operation_session_set_memory, &params, say_done);
+        ask_told(p, &operation_session_set_memory, &params);
     else
         plain_ask(p, &operation_memory_search, &search, take_found);
 }
@@ -459,7 +434,7 @@ static void run_forget(struct plain *p, const char *arguments)
     } else {
         const char *ids[] = {p->found.items[number - 1]};
         const struct memory_forget_params params = {.ids = {.items = ids, .len = 1}};
-        plain_ask(p, &operation_memory_forget, &params, say_done);
+        ask_told(p, &operation_memory_forget, &params);
     }
 }
 
@@ -563,17 +538,11 @@ static void with_turn(struct plain *p, const char *arguments,
     }
 }
 
-static void say_forked(struct plain *p, struct operation_answer *a)
-{
-    (void)a;
-    plain_write(&p->out, _("This is a copy; the original session is unchanged."));
-}
-
 /* `event` 0: all events. */
 static void fork_after(struct plain *p, int64_t event, bool before_compaction)
 {
     const struct session_fork_params params = {p->session.id, event, before_compaction};
-    plain_ask(p, &operation_session_fork, &params, say_forked);
+    ask_told(p, &operation_session_fork, &params);
 }
 
 static void fork_found(struct plain *p, const struct turn_found *found)
@@ -626,31 +595,37 @@ static void run_unpin(struct plain *p, const char *arguments)
 
 static void run_help(struct plain *p, const char *arguments);
 
-static const struct {
+/* A command of an operation that is not here asks for it, and tells what its row says. */
+static const struct own {
     const char *name;
     void (*run)(struct plain *p, const char *arguments);
-} commands[] = {
-    {"help", run_help},         {"new", run_new},         {"resume", run_resume},
-    {"sessions", run_sessions}, {"rename", run_rename},   {"label", run_label},
-    {"fork", run_fork},         {"archive", run_archive}, {"export", run_export},
-    {"stop", run_stop},         {"compact", run_compact}, {"uncompact", run_uncompact},
-    {"pin", run_pin},           {"unpin", run_unpin},     {"context", run_context},
-    {"memory", run_memory},     {"index", run_index},     {"remember", run_remember},
-    {"learned", run_learned},   {"graph", run_graph},     {"corpus", run_corpus},
-    {"cite", run_cite},         {"forget", run_forget},   {"model", run_model},
-    {"system", run_system},     {"retry", run_retry},     {"config", run_config},
-    {"doctor", run_doctor},     {"quit", run_quit},
+} own[] = {
+    {"help", run_help},     {"resume", run_resume}, {"sessions", run_sessions},
+    {"label", run_label},   {"fork", run_fork},     {"archive", run_archive},
+    {"export", run_export}, {"stop", run_stop},     {"compact", run_compact},
+    {"pin", run_pin},       {"unpin", run_unpin},   {"context", run_context},
+    {"memory", run_memory}, {"index", run_index},   {"learned", run_learned},
+    {"graph", run_graph},   {"corpus", run_corpus}, {"cite", run_cite},
+    {"forget", run_forget}, {"model", run_model},   {"system", run_system},
+    {"retry", run_retry},   {"config", run_config}, {"doctor", run_doctor},
+    {"quit", run_quit},
 };
-enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct own *own_of(const struct slash_command *c)
+{
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(own[i].name, c->name) == 0)
+            return &own[i];
+    return NULL;
+}
 
 static void run_help(struct plain *p, const char *arguments)
 {
     (void)arguments;
-    for (size_t i = 0; i < COMMANDS; i++) {
-        const struct slash_command *c = slash_find(commands[i].name, strlen(commands[i].name));
-        plain_writef(&p->out, "/%s%s%s: %s", c->name, *c->arguments ? " " : "", c->arguments,
-                     slash_help(c, p->options->engine->persist));
-    }
+    for (const struct slash_command *c = slash_commands(); c->name; c++)
+        if (c->operation || own_of(c))
+            plain_writef(&p->out, "/%s%s%s: %s", c->name, *c->arguments ? " " : "", c->arguments,
+                         slash_help(c, p->options->engine->persist));
     plain_write(&p->out, _("A text that begins with \"//\" is sent with one slash."));
     plain_write(&p->out, _("Ctrl-C stops a turn; pressed twice within two seconds, it quits. "
                            "Ctrl-D (end of input) quits."));
@@ -659,15 +634,18 @@ static void run_help(struct plain *p, const char *arguments)
 void plain_command(struct plain *p, const char *text)
 {
     struct slash_choice choice = slash_choose(text);
-    size_t i = 0;
-    while (choice.command && i < COMMANDS && strcmp(commands[i].name, choice.command->name) != 0)
-        i++;
-    if (choice.complaint)
+    const struct slash_command *c = choice.command;
+    const struct own *self = c ? own_of(c) : NULL;
+    if (choice.complaint) {
         plain_write(&p->out, choice.complaint);
-    else if (i < COMMANDS)
-        commands[i].run(p, choice.arguments);
-    else
+    } else if (self) {
+        self->run(p, choice.arguments);
+    } else if (c->operation) {
+        auto_free void *params = slash_params(c->operation, p->session.id, choice.arguments);
+        ask_told(p, c->operation, params);
+    } else {
         plain_writef(&p->out, _("/%s needs the full screen; start tiro without --plain to use it."),
-                     choice.command->name);
+                     c->name);
+    }
     slash_choice_release(&choice);
 }

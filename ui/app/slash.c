@@ -13,6 +13,34 @@
 
 /* Commands */
 
+const struct slash_command *slash_commands(void)
+{
+    static struct {
+        VEC(struct slash_command) rows;
+    } made;
+    if (made.rows.len > 0)
+        return made.rows.items;
+    for (const struct slash_command *c = slash_own; c->name || c->operation; c++)
+        vec_push(&made.rows, *c);
+    size_t own = made.rows.len;
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        size_t at = 0;
+        while (at < own && made.rows.items[at].operation != o)
+            at++;
+        if (!o->slash)
+            continue;
+        if (at == own)
+            vec_push(&made.rows, (struct slash_command){.operation = o});
+        struct slash_command *c = &made.rows.items[at == own ? made.rows.len - 1 : at];
+        c->name = o->slash;
+        c->arguments = o->takes;
+        c->help = o->about;
+    }
+    vec_push(&made.rows, (struct slash_command){0});
+    return made.rows.items;
+}
+
 const char *slash_help(const struct slash_command *c, bool kept)
 {
     static const char gone[] = N_("delete this session, since none is saved, and start a new one");
@@ -34,7 +62,7 @@ const struct slash_command *slash_find(const char *name, size_t len)
     for (const struct slash_alias *a = slash_aliases; a->alias; a++)
         if (strlen(a->alias) == len && memcmp(a->alias, name, len) == 0)
             return slash_find(a->name, strlen(a->name));
-    for (const struct slash_command *c = slash_commands; c->name; c++)
+    for (const struct slash_command *c = slash_commands(); c->name; c++)
         if (strlen(c->name) == len && memcmp(c->name, name, len) == 0)
             return c;
     return NULL;
@@ -44,7 +72,7 @@ const struct slash_command *slash_find(const char *name, size_t len)
 static const struct slash_command *find_abbreviated(const char *name, size_t len)
 {
     const struct slash_command *only = NULL;
-    for (const struct slash_command *c = slash_commands; len > 0 && c->name; c++)
+    for (const struct slash_command *c = slash_commands(); len > 0 && c->name; c++)
         if (strncmp(c->name, name, len) == 0) {
             if (only)
                 return NULL;
@@ -56,7 +84,7 @@ static const struct slash_command *find_abbreviated(const char *name, size_t len
 const char *slash_nearest(const char *name)
 {
     AUTO(vec_release_local) VEC(const char *) words = {0};
-    for (const struct slash_command *c = slash_commands; c->name; c++)
+    for (const struct slash_command *c = slash_commands(); c->name; c++)
         vec_push(&words, c->name);
     return config_nearest(name, words.items, words.len);
 }
@@ -82,7 +110,7 @@ static char *unknown(const char *name)
 {
     AUTO(buf_release) struct buf several = BUF_INIT; /* "/resume, /rename, /retry" */
     const char *near = slash_nearest(name);
-    for (const struct slash_command *c = slash_commands; *name && c->name; c++)
+    for (const struct slash_command *c = slash_commands(); *name && c->name; c++)
         if (strncmp(c->name, name, strlen(name)) == 0)
             buf_addf(&several, "%s/%s", several.len > 0 ? ", " : "", c->name);
     if (several.len > 0)
@@ -124,6 +152,12 @@ void slash_choice_release(struct slash_choice *choice)
     free(choice->complaint);
 }
 
+/* Those that need a conversation have the one in front. */
+void *slash_params(const struct operation *o, const char *session, const char *arguments)
+{
+    return operation_slash_params(o, o->run ? session : NULL, arguments);
+}
+
 char *slash_export_path(const char *arguments, const char *title)
 {
     const char *home = getenv("HOME");
@@ -148,38 +182,8 @@ static const struct {
 
 enum { MODES = sizeof modes / sizeof *modes };
 
-static const char preview[] = "--preview";
+static const char preview[] = COMPACT_PREVIEW;
 static const char blanks[] = " \t\n";
-
-static bool is_word(const char *text, size_t len, const char *word)
-{
-    return strlen(word) == len && memcmp(text, word, len) == 0;
-}
-
-struct compact_words compact_parse(const char *arguments)
-{
-    struct compact_words words = {.focus = ""};
-    for (const char *p = arguments; *(p += strspn(p, blanks));) {
-        size_t len = strcspn(p, blanks);
-        const char *mode = NULL;
-        for (size_t i = 0; !words.mode && !mode && i < MODES; i++)
-            if (is_word(p, len, modes[i].name))
-                mode = modes[i].name;
-        if (mode) {
-            words.mode = mode;
-        } else if (is_word(p, len, preview)) {
-            words.preview = true;
-        } else {
-            if (strncmp(p, "--", 2) == 0)
-                words.unknown = p;
-            else
-                words.focus = p;
-            return words;
-        }
-        p += len;
-    }
-    return words;
-}
 
 char *compact_read(const char *arguments, struct compaction_run_params *out)
 {

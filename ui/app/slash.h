@@ -1,11 +1,12 @@
-/* The commands that begin with "/": their table (in commands.c), how a line of the editor is
- * parsed, and the arguments of /compact. */
+/* The commands that begin with "/": the operations that have one (session/operation.h), and those
+ * of the screen alone; how a line of the editor is parsed, and the arguments of /compact. */
 #ifndef UI_APP_SLASH_H
 #define UI_APP_SLASH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "session/conversation_operations.h"
 #include "ui/app/app.h"
 
 enum argument_kind {
@@ -20,15 +21,22 @@ enum argument_kind {
 };
 
 struct slash_command {
-    const char *name;      /* without the slash */
-    const char *arguments; /* "" if it takes none; "[X]" may lack */
+    const struct operation *operation; /* whose row has the next three and the help; NULL: none */
+    const char *name;                  /* without the slash */
+    const char *arguments;             /* "" if it takes none; "[X]" may lack */
     enum argument_kind kind;
     const char *help; /* for gettext */
+    /* Without both the operation is asked for, and its result is told. */
     void (*run)(struct app *app, const char *arguments);
     void (*act)(struct app *app); /* in place of run where no argument is taken */
 };
 
-extern const struct slash_command slash_commands[]; /* ends with a NULL name */
+/* All, ending with a NULL name. */
+const struct slash_command *slash_commands(void);
+
+/* What the screen does for a command (commands.c), in the order of the help; ends with an empty
+ * row. Operations that are not in it follow. */
+extern const struct slash_command slash_own[];
 
 /* Names that other programs have for a command. */
 struct slash_alias {
@@ -75,16 +83,6 @@ void slash_choice_release(struct slash_choice *choice);
 /* The path that /export writes: the argument, else one made of the title. The caller frees. */
 char *slash_export_path(const char *arguments, const char *title);
 
-/* Pure. A word that begins with "--" and is no option ends it: `unknown`. What follows mode and
- * options, from its first word on, is the focus. */
-struct compact_words {
-    const char *mode; /* static; NULL: none */
-    bool preview;
-    const char *focus;   /* in the text; "" */
-    const char *unknown; /* in the text; NULL */
-};
-struct compact_words compact_parse(const char *arguments);
-
 /* Fills `out` with strings that point into `arguments` and returns NULL; or returns a complaint for
  * the person, which the caller frees. */
 char *compact_read(const char *arguments, struct compaction_run_params *out);
@@ -98,6 +96,10 @@ char *compact_all_stays(const struct config *config, const char *asked);
 /* Adds the modes and options that begin with `word` and may follow `before`, the text between the
  * command and the word. */
 void compact_list(struct list *list, const char *before, const char *word);
+
+/* The parameters that the operation's row makes of the arguments, in the open session; the caller
+ * frees the struct, the texts are borrowed. */
+void *slash_params(const struct operation *o, const char *session, const char *arguments);
 
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments);
 
