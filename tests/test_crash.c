@@ -14,7 +14,7 @@
 #include "tests/support.h"
 #include "tests/surface.h"
 
-enum { DEADLINE_MS = 20000, ROUNDS = 12 };
+enum { DEADLINE_MS = 20000, ROUNDS = 6 };
 
 static char *database;
 

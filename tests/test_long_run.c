@@ -20,7 +20,7 @@
 #include "tests/surface.h"
 
 enum {
-    TURNS = 60,
+    TURNS = 40,
     WINDOW = 8000,
     GUARD = 3,         /* min_turns_between_compactions */
     MOST_CALLS = 4,    /* together more than the window may hold */
