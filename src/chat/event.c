@@ -349,6 +349,11 @@ bool event_type_from_name(const char *name, enum event_type *out)
     return false;
 }
 
+bool event_ends_turn(enum event_type type)
+{
+    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
+}
+
 bool event_between_turns(const struct event *ev)
 {
     bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_COMPLETED;

@@ -148,7 +148,10 @@ bool event_type_from_name(const char *name, enum event_type *out);
 const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
 extern const struct shape_names stop_reason_names;
 
-/* It happens between the turns alone: one that is open before it was cut off by a crash. */
+/* True for the end of a turn: completed, failed or interrupted. */
+bool event_ends_turn(enum event_type type);
+/* True for an event that only happens between turns: a turn that is open before it was cut off by a
+ * crash. */
 bool event_between_turns(const struct event *ev);
 
 /* An object of the type's members, for the log's payload column. The caller frees. */

@@ -69,7 +69,7 @@ static bool catch_up(void *info, const struct event *ev)
     return true;
 }
 
-/* A turn that runs, or one that a crash ended, has left the row behind the log. */
+/* The row, with the events of a running turn or of one that a crash ended. */
 static bool read_info(struct catalog *c, const char *id, struct session_info *out, struct error *e)
 {
     if (!sessions_get(c->store, id, out, e))
@@ -126,37 +126,27 @@ bool catalog_search(struct catalog *c, const char *query, const char *reference,
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-/* A session that is to be changed: its row, and its lock while that is so. */
+/* The row of a session that is changed, and the lock that is held meanwhile. */
 struct change {
     struct session_info info;
     int lock;
 };
 
-static bool take_lock(struct catalog *c, const char *id, int *lock, struct error *e)
-{
-    *lock = -1;
-    return !c->directory || strcmp(id, c->held) == 0 || lock_take(c->directory, id, lock, e);
-}
-
-/* Removes the lock file of a session that another process deleted before we locked it. */
-static void leave_no_lock(struct catalog *c, const char *id, const int *lock)
-{
-    struct error e;
-    if (*lock >= 0)
-        lock_remove(c->directory, id, &e);
-}
-
 static bool change_begin(struct catalog *c, const char *reference, struct change *change,
                          struct error *e)
 {
     char id[UUID_LEN + 1];
+    struct error unremoved;
     *change = (struct change){.lock = -1};
-    if (!resolve(c, reference, id, e) || !take_lock(c, id, &change->lock, e))
+    if (!resolve(c, reference, id, e) || (c->directory && strcmp(id, c->held) != 0 &&
+                                          !lock_take(c->directory, id, &change->lock, e)))
         return false;
     if (read_info(c, id, &change->info, e))
         return true;
-    if (e->code == ERR_SESSION_NOT_FOUND)
-        leave_no_lock(c, id, &change->lock);
+    /* Another process deleted the session before it was locked, which made the lock's file again.
+     */
+    if (e->code == ERR_SESSION_NOT_FOUND && change->lock >= 0)
+        lock_remove(c->directory, id, &unremoved);
     lock_drop(&change->lock);
     return false;
 }
@@ -178,77 +168,56 @@ static bool name_after(void *info, const struct event *ev)
     return !*named->title;
 }
 
-/* An empty title is no title: then the first message names the session. */
-static bool set_title(struct catalog *c, struct session_info *info, const char *title,
-                      struct error *e)
-{
-    free(info->title);
-    info->title = session_title_from(title);
-    info->title_set = *info->title != '\0';
-    return (info->title_set || event_log_read(c->store, info->id, 0, name_after, info, e)) &&
-           sessions_put(c->store, info, e);
-}
-
+/* Without a title the first message names the session. */
 bool catalog_rename(struct catalog *c, const char *reference, const char *title,
                     char id[UUID_LEN + 1], struct error *e)
 {
     struct change change;
-    return change_begin(c, reference, &change, e) &&
-           change_end(&change, id, set_title(c, &change.info, title, e));
-}
-
-static bool set_labels(struct catalog *c, struct session_info *info, const char *changes,
-                       struct error *e)
-{
-    char *labels;
-    if (!session_labels_change(info->labels, changes, &labels, e))
+    struct session_info *info = &change.info;
+    if (!change_begin(c, reference, &change, e))
         return false;
-    free(info->labels);
-    info->labels = labels;
-    return sessions_put(c->store, info, e);
+    mem_replace(&info->title, session_title_from(title));
+    info->title_set = *info->title != '\0';
+    bool ok = info->title_set || event_log_read(c->store, info->id, 0, name_after, info, e);
+    return change_end(&change, id, ok && sessions_put(c->store, info, e));
 }
 
 bool catalog_label(struct catalog *c, const char *reference, const char *changes,
                    char id[UUID_LEN + 1], struct error *e)
 {
     struct change change;
-    return change_begin(c, reference, &change, e) &&
-           change_end(&change, id, set_labels(c, &change.info, changes, e));
-}
-
-static bool append(struct catalog *c, struct session_info *info, struct event *ev, struct error *e)
-{
-    bool began;
-    if (!event_log_skip_told(c->store, info->id, &info->last_seq, e))
+    char *labels;
+    if (!change_begin(c, reference, &change, e))
         return false;
-    ev->seq = info->last_seq + 1;
-    ev->wall_ms = clock_wall_ms();
-    memcpy(ev->session_id, info->id, sizeof ev->session_id);
-    session_tally(info, ev);
-    return store_enter(c->store, &began, e) &&
-           store_leave(c->store, began,
-                       transcripts_append(c->store, ev, e) && sessions_put(c->store, info, e), e);
+    bool ok = session_labels_change(change.info.labels, changes, &labels, e);
+    if (ok)
+        mem_replace(&change.info.labels, labels);
+    return change_end(&change, id, ok && sessions_put(c->store, &change.info, e));
 }
 
 bool catalog_append(struct catalog *c, const char *reference, struct event *ev, struct error *e)
 {
     struct change change;
-    return change_begin(c, reference, &change, e) &&
-           change_end(&change, NULL, append(c, &change.info, ev, e));
-}
-
-static bool set_archived(struct catalog *c, struct session_info *info, bool archived,
-                         struct error *e)
-{
-    if (archived == (info->archived_ms > 0))
-        return true;
-    info->archived_ms = archived ? clock_wall_ms() : 0;
-    return sessions_put(c->store, info, e);
+    struct session_info *info = &change.info;
+    bool began;
+    if (!change_begin(c, reference, &change, e))
+        return false;
+    if (!event_log_skip_told(c->store, info->id, &info->last_seq, e))
+        return change_end(&change, NULL, false);
+    ev->seq = info->last_seq + 1;
+    ev->wall_ms = clock_wall_ms();
+    memcpy(ev->session_id, info->id, sizeof ev->session_id);
+    session_tally(info, ev);
+    bool ok =
+        store_enter(c->store, &began, e) &&
+        store_leave(c->store, began,
+                    transcripts_append(c->store, ev, e) && sessions_put(c->store, info, e), e);
+    return change_end(&change, NULL, ok);
 }
 
 enum { REST_MS = 6 }; /* a connection that waits to write tries every few milliseconds */
 
-/* False: nothing is left to do, or it cannot be done now. */
+/* False: nothing is left, or a failure, which is logged. */
 static bool purge_step(struct catalog *c, struct memory *m)
 {
     struct error e = {0};
@@ -260,12 +229,6 @@ static bool purge_step(struct catalog *c, struct memory *m)
     return e.code == ERR_OK && more;
 }
 
-static void purge(struct catalog *c, struct memory *m)
-{
-    while (purge_step(c, m))
-        poll(NULL, 0, REST_MS);
-}
-
 bool catalog_purge_step(struct catalog *c)
 {
     struct memory *m = memory_open(c->store, NULL);
@@ -274,48 +237,46 @@ bool catalog_purge_step(struct catalog *c)
     return more;
 }
 
-/* With what memory has of it, whether or not this program remembers. */
-static bool remove_record(struct catalog *c, const char *id, struct error *e)
+/* Deletes the record first: a crash after that leaves files that are recorded as to be removed, and
+ * never a part of the record. Memory of the session is deleted even if this program does not use
+ * memory. */
+static bool remove_all(struct catalog *c, const char *id, struct error *e)
 {
     struct memory *m = memory_open(c->store, NULL);
-    m->lazy = true;
+    struct error cause = {0};
     bool began;
+    m->lazy = true;
     bool ok =
         store_enter(c->store, &began, e) &&
         store_leave(c->store, began,
                     m->ops->forget_session(m, id, e) && learned_forget_session(c->store, id, e) &&
                         transcripts_delete(c->store, id, e),
                     e);
-    if (ok)
-        purge(c, m);
+    while (ok && purge_step(c, m))
+        poll(NULL, 0, REST_MS);
     memory_close(m);
-    return ok;
-}
-
-/* The record first: a crash in between leaves files that are noted down to be removed, never a
- * record that is half gone. */
-static bool remove_all(struct catalog *c, const char *id, struct error *e)
-{
-    struct error cause = {0};
-    if (!remove_record(c, id, e))
-        return false;
-    return removal_finish(c, id, &cause) ||
-           err_set(e, cause.code,
-                   "the session is deleted, but not all of its files, which is tried again later: "
-                   "%s",
-                   cause.text);
+    return ok && (removal_finish(c, id, &cause) ||
+                  err_set(e, cause.code,
+                          "the session is deleted, but not all of its files, which is tried again "
+                          "later: %s",
+                          cause.text));
 }
 
 bool catalog_archive(struct catalog *c, const char *reference, bool archived, char id[UUID_LEN + 1],
                      struct error *e)
 {
     struct change change;
+    struct session_info *info = &change.info;
+    bool ok = true;
     if (!change_begin(c, reference, &change, e))
         return false;
-    bool leaves = archived && !c->directory;
-    return change_end(&change, id,
-                      leaves ? remove_all(c, change.info.id, e)
-                             : set_archived(c, &change.info, archived, e));
+    if (archived && !c->directory) {
+        ok = remove_all(c, info->id, e);
+    } else if (archived != (info->archived_ms > 0)) {
+        info->archived_ms = archived ? clock_wall_ms() : 0;
+        ok = sessions_put(c->store, info, e);
+    }
+    return change_end(&change, id, ok);
 }
 
 bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
@@ -326,43 +287,17 @@ bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN +
            change_end(&change, id, remove_all(c, change.info.id, e));
 }
 
-static bool remove_files(struct catalog *c, const char *id, struct error *e)
-{
-    struct error second = {0};
-    bool gone = projection_remove(c, id, e);
-    return lock_remove(c->directory, id, gone ? e : &second) && gone;
-}
-
-/* A record that stays although the files are gone does no harm. */
 bool removal_finish(struct catalog *c, const char *id, struct error *e)
 {
-    struct error unstruck = {0};
-    if (c->directory && !remove_files(c, id, e))
-        return false;
-    if (!removals_strike(c->store, id, &unstruck))
-        log_line(LOG_ERROR, "removing the files of %s: %s", id, unstruck.text);
-    return true;
-}
-
-/* The earlier holder of the lock may have finished the removal, and the id may be in use again. */
-static bool finish_locked(struct catalog *c, const char *id, struct error *e)
-{
-    bool due;
-    return removals_has(c->store, id, &due, e) && (!due || removal_finish(c, id, e));
-}
-
-static void finish_one(struct catalog *c, const char *id)
-{
-    struct error e = {0};
-    int lock;
-    if (!lock_take(c->directory, id, &lock, &e)) {
-        if (e.code != ERR_SESSION_BUSY)
-            log_line(LOG_ERROR, "removing the files of %s: %s", id, e.text);
-        return;
+    struct error fault = {0};
+    if (c->directory) {
+        bool gone = projection_remove(c, id, e);
+        if (!lock_remove(c->directory, id, gone ? e : &fault) || !gone)
+            return false;
     }
-    if (!finish_locked(c, id, &e))
-        log_line(LOG_ERROR, "removing the files of %s: %s", id, e.text);
-    lock_drop(&lock);
+    if (!removals_strike(c->store, id, &fault)) /* a record without files does no harm */
+        log_line(LOG_ERROR, "removing the files of %s: %s", id, fault.text);
+    return true;
 }
 
 void removal_finish_some(struct catalog *c, int limit)
@@ -373,8 +308,19 @@ void removal_finish_some(struct catalog *c, int limit)
         return;
     if (!removals_some(c->store, limit, &due, &e))
         log_line(LOG_ERROR, "removing the files of deleted sessions: %s", e.text);
-    for (size_t i = 0; i < due.items.len; i++)
-        finish_one(c, due.items.items[i].id);
+    for (size_t i = 0; i < due.items.len; i++) {
+        const char *id = due.items.items[i].id;
+        int lock = -1;
+        bool still;
+        e.code = ERR_OK;
+        /* An earlier holder of the lock may have finished the removal, and the id be in use again.
+         */
+        bool ok = lock_take(c->directory, id, &lock, &e) &&
+                  removals_has(c->store, id, &still, &e) && (!still || removal_finish(c, id, &e));
+        if (!ok && (lock >= 0 || e.code != ERR_SESSION_BUSY))
+            log_line(LOG_ERROR, "removing the files of %s: %s", id, e.text);
+        lock_drop(&lock);
+    }
     removals_release(&due);
 }
 
@@ -395,12 +341,6 @@ void removal_sweep_locks(struct catalog *c)
         lock_sweep(c->directory, ask_store, c->store);
 }
 
-static void stand_begin(struct fork_stand *s)
-{
-    *s = (struct fork_stand){0};
-    session_info_init(&s->tally);
-}
-
 static void stand_set(struct fork_stand *to, const struct fork_stand *from)
 {
     session_info_release(&to->tally);
@@ -412,10 +352,10 @@ void fork_point_begin(struct fork_point *p, int64_t at)
 {
     *p = (struct fork_point){.at = at, .found = at == 0};
     session_info_init(&p->tally);
-    stand_begin(&p->now);
-    stand_begin(&p->message);
-    stand_begin(&p->run);
-    stand_begin(&p->compaction);
+    session_info_init(&p->now.tally);
+    session_info_init(&p->message.tally);
+    session_info_init(&p->run.tally);
+    session_info_init(&p->compaction.tally);
 }
 
 void fork_point_begin_before(struct fork_point *p, int64_t before)
@@ -436,7 +376,7 @@ void fork_point_release(struct fork_point *p)
     *p = (struct fork_point){0};
 }
 
-/* The part of a run that an event belongs to; FORK_OUTSIDE for those that say nothing of it. */
+/* The part of a run that an event belongs to; FORK_OUTSIDE for events of no part. */
 static enum fork_part part_of(enum event_type type)
 {
     static const enum fork_part parts[EVENT_TYPE_COUNT] = {
@@ -448,11 +388,6 @@ static enum fork_part part_of(enum event_type type)
     return parts[type];
 }
 
-static bool is_run_end(enum event_type type)
-{
-    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
-}
-
 static bool begins_message(const struct fork_point *p, const struct event *ev)
 {
     if (ev->type == EVENT_TURN_STARTED)
@@ -461,13 +396,6 @@ static bool begins_message(const struct fork_point *p, const struct event *ev)
         return false;
     enum fork_part part = part_of(ev->type);
     return ev->type == EVENT_CALL_STARTED || (part != FORK_OUTSIDE && part != p->part);
-}
-
-/* As chat/history.h: an empty text is none. */
-static bool is_answer(const struct event *ev)
-{
-    return ev->type == EVENT_TOOL_CALL_REQUESTED ||
-           (ev->type == EVENT_TEXT_COMPLETE && ev->text && *ev->text);
 }
 
 bool fork_point_look(struct fork_point *p, const struct event *ev)
@@ -492,17 +420,17 @@ bool fork_point_look(struct fork_point *p, const struct event *ev)
                 stand_set(&p->run, &p->now);
             p->run_seq = ev->seq;
             p->run_answered = false;
-            free(p->input);
-            p->input = mem_strdup(ev->text);
+            mem_replace(&p->input, mem_strdup(ev->text));
         }
         stand_set(&p->message, &p->now);
         p->part = part_of(ev->type);
         p->part_answered = false;
     }
-    if (p->part != FORK_OUTSIDE && is_answer(ev))
+    bool answers = ev->type == EVENT_TOOL_CALL_REQUESTED ||
+                   (ev->type == EVENT_TEXT_COMPLETE && ev->text && *ev->text);
+    if (p->part != FORK_OUTSIDE && answers)
         p->run_answered = p->part_answered = true;
-    if (p->before > 0) {
-        /* The beginning of the one that a fork ends before is no more of it than its end. */
+    if (p->before > 0) { /* the fork also ends before the beginning of the compaction */
         if (ev->type == EVENT_COMPACTION_STARTED)
             stand_set(&p->compaction, &p->now);
         if (ev->type != EVENT_COMPACTION_DELTA && ev->type != EVENT_RETRYING)
@@ -510,7 +438,7 @@ bool fork_point_look(struct fork_point *p, const struct event *ev)
     }
     p->now.seq = ev->seq;
     session_tally(&p->now.tally, ev);
-    if (is_run_end(ev->type))
+    if (event_ends_turn(ev->type))
         p->part = FORK_OUTSIDE;
     return true;
 }
@@ -561,77 +489,41 @@ static bool find_point(struct catalog *c, const struct session_info *parent, str
            err_set(e, ERR_USAGE, "there is nothing to fork yet; send a message first");
 }
 
-static bool begin_point(struct catalog *c, const struct session_info *parent, int64_t at,
-                        struct fork_point *p, struct error *e)
-{
-    if (at == CATALOG_BEFORE_COMPACTION) {
-        struct history h;
-        struct snapshot_rows rows;
-        snapshot_rows_init(&rows, c->store, parent->id);
-        if (!snapshot_open(&rows, 0, &h, NULL, e))
-            return false;
-        int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
-        history_release(&h);
-        if (newest == 0)
-            return err_set(e, ERR_USAGE, "session %.8s was never compacted, or that was undone",
-                           parent->id + UUID_LEN - 8);
-        fork_point_begin_before(p, newest);
-        return true;
-    }
-    fork_point_begin(p, at);
-    return true;
-}
-
-/* Bytes of a title in front of " (fork)" or " (fork N)". */
-static size_t title_base(const char *title)
+/* The first of "X (fork)", "X (fork 2)" … that no session has. The parent's title X may end so
+ * itself. */
+static bool name_fork(struct catalog *c, const char *parent, char **out, struct error *e)
 {
     static const char mark[] = " (fork";
     const char *last = NULL;
-    for (const char *at = title; (at = strstr(at, mark)); at++)
+    for (const char *at = parent; (at = strstr(at, mark)); at++)
         last = at;
-    if (!last)
-        return strlen(title);
-    const char *rest = last + strlen(mark);
+    const char *rest = last ? last + strlen(mark) : "";
     if (*rest == ' ')
         rest += 1 + strspn(rest + 1, "0123456789");
-    return strcmp(rest, ")") == 0 ? (size_t)(last - title) : strlen(title);
-}
-
-/* The first of "X (fork)", "X (fork 2)" … that no session has. */
-static bool name_fork(struct catalog *c, const char *parent, char **out, struct error *e)
-{
-    auto_free char *base = mem_strndup(parent, title_base(parent));
-    bool taken = true, ok = true;
+    bool is_fork = strcmp(rest, ")") == 0, taken = true, ok = true;
+    auto_free char *base = mem_strndup(parent, is_fork ? (size_t)(last - parent) : strlen(parent));
     *out = NULL;
     for (int64_t n = 1; ok && taken; n++) {
         auto_free char *suffix =
             n > 1 ? mem_printf(" (fork %lld)", (long long)n) : mem_strdup(" (fork)");
-        free(*out);
-        *out = session_title_with(base, suffix);
+        mem_replace(out, session_title_with(base, suffix));
         ok = sessions_has_title(c->store, *out, &taken, e);
     }
     return ok;
 }
 
-static void replace(char **text, const char *by)
-{
-    free(*text);
-    *text = mem_strdup(by);
-}
-
-/* The row of the fork but for its title: what it counts comes from the point, the rest from its
- * parent. */
+/* The row of the fork without its title: the counters are the point's, the rest is the parent's. */
 static struct session_info make_row(const struct session_info *parent, const struct fork_point *p)
 {
     struct session_info row = session_info_clone(&p->tally);
     uuid_new(row.id);
     row.created_ms = row.updated_ms = clock_wall_ms();
-    replace(&row.directory, parent->directory);
-    replace(&row.provider, parent->provider);
-    replace(&row.model, parent->model);
-    replace(&row.system, parent->system);
-    replace(&row.labels, parent->labels);
-    replace(&row.draft, p->draft);
+    mem_replace(&row.directory, mem_strdup(parent->directory));
+    mem_replace(&row.provider, mem_strdup(parent->provider));
+    mem_replace(&row.model, mem_strdup(parent->model));
+    mem_replace(&row.system, mem_strdup(parent->system));
+    mem_replace(&row.labels, mem_strdup(parent->labels));
+    mem_replace(&row.draft, mem_strdup(p->draft));
     memcpy(row.parent, parent->id, sizeof row.parent);
     row.parent_seq = p->last;
     return row;
@@ -651,7 +543,6 @@ static bool copy_log(struct catalog *c, const struct session_info *row, struct e
            learned_access_copy(c->store, row->parent, row->parent_seq, row->id, e);
 }
 
-/* A fork of nothing is named by its first message. */
 static bool fork_at(struct catalog *c, const struct session_info *parent, struct fork_point *p,
                     struct session_info *out, struct error *e)
 {
@@ -660,8 +551,8 @@ static bool fork_at(struct catalog *c, const struct session_info *parent, struct
     if (!find_point(c, parent, p, e))
         return false;
     *out = make_row(parent, p);
-    free(out->title);
-    out->title = NULL;
+    mem_replace(&out->title, NULL);
+    /* Without messages and title, its first message names the fork. */
     out->title_set = *parent->title && (p->last > 0 || parent->title_set);
     if (out->title_set)
         ok = name_fork(c, parent->title, &out->title, e);
@@ -691,13 +582,25 @@ static bool fork_at(struct catalog *c, const struct session_info *parent, struct
 bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
                   struct error *e)
 {
-    struct session_info parent;
-    struct fork_point p = {0};
+    AUTO(session_info_release) struct session_info parent = {0};
+    AUTO(fork_point_release) struct fork_point p = {0};
     *out = (struct session_info){0};
     if (!catalog_find(c, reference, &parent, e))
         return false;
-    bool ok = begin_point(c, &parent, at, &p, e) && fork_at(c, &parent, &p, out, e);
-    fork_point_release(&p);
-    session_info_release(&parent);
-    return ok;
+    if (at == CATALOG_BEFORE_COMPACTION) {
+        struct history h;
+        struct snapshot_rows rows;
+        snapshot_rows_init(&rows, c->store, parent.id);
+        if (!snapshot_open(&rows, 0, &h, NULL, e))
+            return false;
+        int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
+        history_release(&h);
+        if (newest == 0)
+            return err_set(e, ERR_USAGE, "session %.8s was never compacted, or that was undone",
+                           parent.id + UUID_LEN - 8);
+        fork_point_begin_before(&p, newest);
+    } else {
+        fork_point_begin(&p, at);
+    }
+    return fork_at(c, &parent, &p, out, e);
 }

@@ -49,19 +49,7 @@ static void journal_show_held(struct journal *j)
     push(j, ev);
 }
 
-static void hold(struct journal *j, struct event *ev)
-{
-    buf_addstr(&j->held_text, ev->text);
-    if (j->held) {
-        event_free(ev);
-        return;
-    }
-    free(ev->text);
-    ev->text = NULL;
-    j->held = ev;
-}
-
-/* The delta joins the one that waits, whose number it then has. */
+/* True: the delta joins the one that waits, and gets its number. */
 static bool journal_joins_held(const struct journal *j, const struct event *ev)
 {
     const struct event *held = j->held;
@@ -77,14 +65,20 @@ static void journal_show(struct journal *j, struct event *ev)
         push(j, ev);
         return;
     }
-    hold(j, ev);
+    buf_addstr(&j->held_text, ev->text);
+    if (j->held) {
+        event_free(ev);
+    } else {
+        mem_replace(&ev->text, NULL);
+        j->held = ev;
+    }
     if (!behind)
         journal_show_held(j);
 }
 
 void journal_release(struct journal *j)
 {
-    /* Others may have it as soon as they hear of it. */
+    /* Drop the lock first: others may take the session as soon as they are told of it. */
     bool had = j->stored && !j->read_only && (j->lock >= 0 || !j->directory);
     lock_drop(&j->lock);
     if (had && j->left && j->info.last_seq > 0)
@@ -126,7 +120,7 @@ void journal_begin(struct journal *j, const char *directory)
     j->loaded = true;
 }
 
-/* A crash left the row behind the log. */
+/* Adds to the row the events that it lacks after a crash. */
 static bool catch_up(void *info, const struct event *ev)
 {
     session_tally(info, ev);
@@ -155,76 +149,69 @@ static bool open_row(struct journal *j, const char *reference, enum journal_acce
            snapshot_counters(j->store, id, &o->counters, e);
 }
 
-static bool leave_archive(struct journal *j, struct session_info *info, struct error *e)
-{
-    if (info->archived_ms == 0)
-        return true;
-    info->archived_ms = 0;
-    return sessions_put(j->store, info, e);
-}
-
 bool journal_open(struct journal *j, const char *reference, enum journal_access access,
                   struct event_list *tail, bool *more, struct error *e)
 {
     struct opening o = {.lock = -1};
-    if (open_row(j, reference, access, &o, e) &&
+    bool ok =
+        open_row(j, reference, access, &o, e) &&
         (!tail || event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e)) &&
-        (access == JOURNAL_READ ||
-         (event_log_skip_told(j->store, o.info.id, &o.told, e) && leave_archive(j, &o.info, e)))) {
-        if (o.lock < 0 && access == JOURNAL_RESUME && strcmp(o.info.id, j->info.id) == 0) {
-            o.lock = j->lock;
-            j->lock = -1;
-        }
-        journal_close(j);
-        session_info_release(&j->info);
-        j->info = o.info;
-        j->told = o.told;
-        j->lock = o.lock;
-        j->counted = o.counters.known;
-        j->estimate = o.counters.estimate;
-        j->last_input = o.counters.last_input;
-        j->unpriced = o.counters.unpriced;
-        j->measure = o.counters.measure;
-        j->compactions = o.counters.compactions;
-        j->suspended = o.counters.suspended;
-        j->stored = true;
-        j->loaded = false;
-        j->read_only = access == JOURNAL_READ;
-        return true;
+        (access == JOURNAL_READ || event_log_skip_told(j->store, o.info.id, &o.told, e));
+    if (ok && access != JOURNAL_READ && o.info.archived_ms != 0) {
+        o.info.archived_ms = 0;
+        ok = sessions_put(j->store, &o.info, e);
     }
-    lock_drop(&o.lock);
-    session_info_release(&o.info);
-    return false;
+    if (!ok) {
+        lock_drop(&o.lock);
+        session_info_release(&o.info);
+        return false;
+    }
+    if (o.lock < 0 && access == JOURNAL_RESUME && strcmp(o.info.id, j->info.id) == 0) {
+        o.lock = j->lock;
+        j->lock = -1;
+    }
+    journal_close(j);
+    session_info_release(&j->info);
+    j->info = o.info;
+    j->told = o.told;
+    j->lock = o.lock;
+    j->counted = o.counters.known;
+    j->estimate = o.counters.estimate;
+    j->last_input = o.counters.last_input;
+    j->unpriced = o.counters.unpriced;
+    j->measure = o.counters.measure;
+    j->compactions = o.counters.compactions;
+    j->suspended = o.counters.suspended;
+    j->stored = true;
+    j->loaded = false;
+    j->read_only = access == JOURNAL_READ;
+    return true;
 }
 
-/* A long import, and another long log without a snapshot, get one while they are read. A reader
- * takes the session's lock for that, so that nobody writes the session meanwhile. All of the
- * history is held where the lock cannot be had, or the disk is full. */
-static bool load_kept(const struct journal *j, struct snapshot_rows *rows, struct history *out,
-                      struct error *e)
-{
-    bool is_long = false, waits = j->read_only && !j->directory, ok;
-    int lock = -1;
-    struct error unlocked;
-    if (!(ok = snapshot_open(rows, HISTORY_HELD, out, waits ? NULL : &is_long, e)) || !is_long)
-        return ok;
-    waits = j->read_only && !lock_take(j->directory, j->info.id, &lock, &unlocked);
-    ok = (!waits && snapshot_catch_up(rows, HISTORY_HELD, out, e)) ||
-         snapshot_open(rows, HISTORY_HELD, out, NULL, e);
-    lock_drop(&lock);
-    mem_return_unused();
-    return ok;
-}
-
+/* A long log without a snapshot, for example an import, gets one while it is read. A reader takes
+ * the session's lock for that, so that nobody writes the session meanwhile. If the lock cannot be
+ * taken, or the snapshot not be written, the whole history is held in memory. */
 bool journal_load(struct journal *j, struct error *e)
 {
     struct history kept;
     struct snapshot_rows rows;
+    struct error fault;
+    bool is_long = false, apart = j->read_only && !j->directory;
     snapshot_rows_init(&rows, j->store, j->info.id);
     if (!j->stored)
         history_init(&kept);
-    else if (!load_kept(j, &rows, &kept, e))
+    else if (!snapshot_open(&rows, HISTORY_HELD, &kept, apart ? NULL : &is_long, e))
         return false;
+    if (is_long) {
+        int lock = -1;
+        bool may = !j->read_only || lock_take(j->directory, j->info.id, &lock, &fault);
+        bool ok = (may && snapshot_catch_up(&rows, HISTORY_HELD, &kept, e)) ||
+                  snapshot_open(&rows, HISTORY_HELD, &kept, NULL, e);
+        lock_drop(&lock);
+        mem_return_unused();
+        if (!ok)
+            return false;
+    }
     history_drop_open_turn(&kept);
     history_release(&j->history);
     j->history = kept;
@@ -232,11 +219,6 @@ bool journal_load(struct journal *j, struct error *e)
     j->history.source = &j->rows.source;
     j->loaded = true;
     return true;
-}
-
-static bool is_run_end(enum event_type type)
-{
-    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
 }
 
 void journal_stamp(const struct journal *j, struct event *ev)
@@ -254,8 +236,8 @@ static void journal_forget_deltas(struct journal *j)
     j->pending_since_ms = 0;
 }
 
-/* Streamed text that no text_complete covers yet, as one delta, so that a crash loses at most the
- * last second of an answer. */
+/* Writes streamed text that no text_complete covers yet, as one delta, so that a crash loses at
+ * most the last second of an answer. */
 static bool checkpoint(struct journal *j, struct error *e)
 {
     if (j->pending.len == 0)
@@ -284,16 +266,11 @@ bool journal_tail(struct journal *j, struct event_list *tail, bool *more, struct
            event_log_tail(j->store, j->info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e);
 }
 
-/* Text of one kind, and of one part of a summary. */
-static bool goes_on(const struct journal *j, const struct event *ev)
-{
-    return j->pending.len == 0 || (j->pending_type == ev->type && j->pending_part == ev->count &&
-                                   j->pending_parts == ev->limit);
-}
-
 static bool keep_delta(struct journal *j, const struct event *ev, struct error *e)
 {
-    if (!goes_on(j, ev) && !checkpoint(j, e))
+    bool goes_on = j->pending_type == ev->type && j->pending_part == ev->count &&
+                   j->pending_parts == ev->limit;
+    if (j->pending.len > 0 && !goes_on && !checkpoint(j, e))
         return false;
     if (j->pending.len == 0 && j->pending_since_ms == 0)
         j->pending_since_ms = clock_mono_ms();
@@ -307,12 +284,6 @@ static bool keep_delta(struct journal *j, const struct event *ev, struct error *
     return !due || checkpoint(j, e);
 }
 
-/* After a transaction with a snapshot: older messages are read from the snapshot. */
-static void journal_shed(struct journal *j)
-{
-    history_shed(&j->history, HISTORY_HELD);
-}
-
 bool journal_write_row(struct journal *j, struct error *e)
 {
     if (j->lock < 0 && j->directory && !lock_take(j->directory, j->info.id, &j->lock, e))
@@ -323,45 +294,30 @@ bool journal_write_row(struct journal *j, struct error *e)
     return true;
 }
 
-/* After these events the history is read from a snapshot instead of the log. */
-static bool ends_something(const struct journal *j, enum event_type type)
-{
-    return is_run_end(type) || (type == EVENT_COMPACTION_FAILED && !j->history.running);
-}
-
-/* Events that change a session's row in listings and that no end of a run may follow. */
-static bool needs_row(enum event_type type)
-{
-    return type == EVENT_TURN_STARTED || is_run_end(type) || type == EVENT_COMPACTION_FAILED;
-}
-
-/* After these events no event will have the whole of the streamed text. */
-static bool leaves_deltas(enum event_type type)
-{
-    return is_run_end(type) || type == EVENT_RETRYING;
-}
-
 static bool keep(struct journal *j, const struct event *ev, struct error *e)
 {
-    if (leaves_deltas(ev->type) && !checkpoint(j, e))
+    bool ends = event_ends_turn(ev->type), failed = ev->type == EVENT_COMPACTION_FAILED;
+    /* After these events no event will have the complete streamed text. */
+    if ((ends || ev->type == EVENT_RETRYING) && !checkpoint(j, e))
         return false;
     journal_forget_deltas(j); /* a complete text covers it */
-    if (!j->stored || needs_row(ev->type)) {
-        bool stored = j->stored;
-        if (!store_begin(j->store, e))
-            return false;
-        if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
-            (!ends_something(j, ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
-            store_commit(j->store, e)) {
-            journal_shed(j);
-            return true;
-        }
-        store_rollback(j->store);
-        j->stored = stored;
-        j->history.unsaved = 0;
+    /* The row is written with a session's first event, and with the events that listings show. */
+    if (j->stored && !ends && !failed && ev->type != EVENT_TURN_STARTED)
+        return transcripts_append(j->store, ev, e);
+    bool stored = j->stored;
+    if (!store_begin(j->store, e))
         return false;
+    bool snapshot = ends || (failed && !j->history.running);
+    if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
+        (!snapshot || snapshot_save(j->store, j->info.id, &j->history, e)) &&
+        store_commit(j->store, e)) {
+        history_shed(&j->history, HISTORY_HELD); /* older messages are read from the snapshot */
+        return true;
     }
-    return transcripts_append(j->store, ev, e);
+    store_rollback(j->store);
+    j->stored = stored;
+    j->history.unsaved = 0;
+    return false;
 }
 
 bool journal_emit(void *journal, struct event *ev, struct error *e)
@@ -385,7 +341,7 @@ bool journal_emit(void *journal, struct event *ev, struct error *e)
         journal_show(j, ev);
         return true;
     }
-    session_info_release(&j->info); /* what is not in the log is not counted */
+    session_info_release(&j->info); /* an event that is not in the log is not counted */
     j->info = before;
     event_free(ev);
     return false;
@@ -393,8 +349,7 @@ bool journal_emit(void *journal, struct event *ev, struct error *e)
 
 bool journal_save_draft(struct journal *j, const char *draft, struct error *e)
 {
-    free(j->info.draft);
-    j->info.draft = draft && *draft ? mem_strdup(draft) : NULL;
+    mem_replace(&j->info.draft, draft && *draft ? mem_strdup(draft) : NULL);
     if (j->read_only || (!j->stored && !j->info.draft))
         return true;
     if (j->lasting && !j->info.draft)
@@ -411,22 +366,11 @@ bool journal_save_info(struct journal *j, struct error *e)
     return j->read_only || !j->stored || journal_write_row(j, e);
 }
 
-/* A change of history, row and log that is not sure to hold. */
+/* The row as it was before a change of history, row and log that may fail. */
 struct change {
-    struct session_info row; /* as it was */
+    struct session_info row;
     bool stored;
 };
-
-static void change_begin(struct journal *j, struct change *c)
-{
-    c->row = session_info_clone(&j->info);
-    c->stored = j->stored;
-}
-
-static void change_settle(struct change *c)
-{
-    session_info_release(&c->row);
-}
 
 /* The rollback also undoes the rows of the history. */
 static void change_revert(struct journal *j, struct change *c)
@@ -446,9 +390,9 @@ static bool keep_event(struct journal *j, const struct event *ev, struct error *
 
 /* ---- a compaction ---- */
 
-/* *indexed: the event that tells of it; NULL where nobody indexes, or nothing went. Summaries,
- * which were indexed as the messages that they stand for, and system messages are left out. False:
- * memory refuses. */
+/* Gives the dropped messages to memory, without summaries, whose messages were indexed before, and
+ * system messages. *indexed: the event about it; NULL: nothing was indexed. False: memory refuses.
+ */
 static bool index_dropped(struct journal *j, struct event *ev, const struct rebuild *r,
                           struct event **indexed, struct error *e)
 {
@@ -483,39 +427,28 @@ static bool index_dropped(struct journal *j, struct event *ev, const struct rebu
     return ok;
 }
 
-/* Replaces the history and keeps log, row and snapshot, with the transaction open. The new history
- * takes no notice of `indexed` but for its number. */
-static bool replace_history(struct journal *j, const struct event *ev, const struct event *indexed,
-                            struct error *e)
-{
-    struct history_backup backup;
-    if (!history_compact(&j->history, ev, &backup, e))
-        return false;
-    bool ok = keep_event(j, ev, e);
-    if (ok && indexed) {
-        history_apply(&j->history, indexed);
-        ok = keep_event(j, indexed, e);
-    }
-    ok = ok && snapshot_save(j->store, j->info.id, &j->history, e) && store_commit(j->store, e);
-    if (ok)
-        history_settle(&backup);
-    else
-        history_revert(&j->history, &backup);
-    return ok;
-}
-
 static enum commit_result commit(struct journal *j, struct event *ev, const struct rebuild *r,
                                  struct event **told, struct error *e)
 {
+    struct history_backup backup;
     if (!store_begin(j->store, e))
         return COMMIT_FAILED;
-    struct change change;
-    change_begin(j, &change);
+    struct change change = {session_info_clone(&j->info), j->stored};
     bool indexed = index_dropped(j, ev, r, told, e);
-    if (indexed && replace_history(j, ev, *told, e)) {
-        change_settle(&change);
-        journal_shed(j);
-        return COMMIT_DONE;
+    if (indexed && history_compact(&j->history, ev, &backup, e)) {
+        bool ok = keep_event(j, ev, e);
+        if (ok && *told) {
+            history_apply(&j->history, *told); /* takes only its number */
+            ok = keep_event(j, *told, e);
+        }
+        if (ok && snapshot_save(j->store, j->info.id, &j->history, e) &&
+            store_commit(j->store, e)) {
+            history_settle(&backup);
+            session_info_release(&change.row);
+            history_shed(&j->history, HISTORY_HELD);
+            return COMMIT_DONE;
+        }
+        history_revert(&j->history, &backup);
     }
     change_revert(j, &change);
     event_free(*told);
@@ -530,9 +463,9 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
     if (!rebuild_from_json(history ? history : "", j->history.messages.len, &r, e))
         return COMMIT_FAILED;
     journal_stamp(j, completed);
-    free(completed->compaction.dropped);
-    completed->compaction.dropped = rebuild_dropped_events(
-        &r, j->history.messages.items, j->history.messages.len, j->info.last_seq);
+    mem_replace(&completed->compaction.dropped,
+                rebuild_dropped_events(&r, j->history.messages.items, j->history.messages.len,
+                                       j->info.last_seq));
     struct event *indexed = NULL;
     enum commit_result result = commit(j, completed, &r, &indexed, e);
     rebuild_release(&r);
@@ -545,17 +478,16 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
     return result;
 }
 
-/* ---- and back ---- */
+/* ---- undoing it ---- */
 
 /* Reads the history from the log as it was before the compaction. */
 static bool undo(struct journal *j, struct event *ev, struct error *e)
 {
     const struct discard_sink *sink = j->sink;
     struct history before;
-    struct change change;
     if (!store_begin(j->store, e))
         return false;
-    change_begin(j, &change);
+    struct change change = {session_info_clone(&j->info), j->stored};
     history_init(&before);
     bool withdrawn = !sink || !sink->withdraw ||
                      sink->withdraw(sink->context, j->store, j->info.id, ev->number, e);
@@ -565,11 +497,11 @@ static bool undo(struct journal *j, struct event *ev, struct error *e)
         change_revert(j, &change);
         return false;
     }
-    change_settle(&change);
+    session_info_release(&change.row);
     history_release(&j->history);
     j->history = before;
     j->history.source = &j->rows.source;
-    journal_shed(j);
+    history_shed(&j->history, HISTORY_HELD);
     return true;
 }
 
@@ -595,19 +527,14 @@ bool journal_uncompact(struct journal *j, struct error *e)
 
 /* ---- pins ---- */
 
-static const struct message *find_message(const struct history *h, int64_t seq)
-{
-    for (size_t i = h->messages.len; i > 0; i--)
-        if (h->messages.items[i - 1].seq == seq)
-            return &h->messages.items[i - 1];
-    return NULL;
-}
-
 bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e)
 {
     if (!j->loaded && !journal_load(j, e))
         return false;
-    const struct message *m = find_message(&j->history, seq);
+    size_t i = j->history.messages.len;
+    while (i > 0 && j->history.messages.items[i - 1].seq != seq)
+        i--;
+    const struct message *m = i > 0 ? &j->history.messages.items[i - 1] : NULL;
     if (!m || m->summary || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT))
         return err_set(e, ERR_MESSAGE_NOT_SENT,
                        "event %lld is no message that is sent; name one that is (context/read)",
