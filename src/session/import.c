@@ -23,10 +23,8 @@
 /* A batch of at most so many events or bytes is written at once. */
 enum { CHUNK_BYTES = 65536, BATCH_EVENTS = 8192, BATCH_BYTES = 4 << 20 };
 
-/* The parts of the work in percent, as one after the other they take time. */
+/* Percent of the work when the text was looked at, and when it was written. */
 enum { LOOKED_AT = 30, WRITTEN = 99 };
-
-/* --- one reading ------------------------------------------------------------------------------ */
 
 void imported_init(struct imported *im)
 {
@@ -63,46 +61,21 @@ bool imported_settle(struct imported *im, struct error *e)
 
 /* --- the session's row ------------------------------------------------------------------------ */
 
-/* Without a title it has the one that it would have got here. */
+/* Without a title the first message names the session. */
 static void name_session(struct imported *im, const char *title)
 {
     struct session_info *info = &im->info;
     const char *natural = im->unnamed.title ? im->unnamed.title : "";
-    if (!*info->title && title) {
-        free(info->title);
-        info->title = session_title_from(title);
-    }
+    if (!*info->title && title)
+        mem_replace(&info->title, session_title_from(title));
     info->title_set = *info->title && strcmp(info->title, natural) != 0;
-    if (!*info->title) {
-        free(info->title);
-        info->title = mem_strdup(natural);
-    }
-}
-
-/* Costs are sums of rounded figures in a text; the last digits of their sum may differ. */
-static bool nearly_same(double a, double b)
-{
-    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+    if (!*info->title)
+        mem_replace(&info->title, mem_strdup(natural));
 }
 
 /* --- a text that can be read only once --- */
 
 enum { ASK_MS = 100 };
-
-/* A terminal or a device can be moved in, but does not say the same again. */
-static bool can_be_read_twice(FILE *in)
-{
-    struct stat st;
-    int fd = fileno(in);
-    return fseeko(in, 0, SEEK_CUR) == 0 && (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)));
-}
-
-/* There is nothing yet. */
-static ssize_t again(void)
-{
-    errno = EAGAIN;
-    return -1;
-}
 
 static bool unkept(struct error *e)
 {
@@ -117,8 +90,12 @@ static ssize_t read_some(int fd, char *chunk)
     struct pollfd in = {.fd = fd, .events = POLLIN};
     int flags = fcntl(fd, F_GETFL);
     bool is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-    if (!is_pipe)
-        return poll(&in, 1, ASK_MS) != 0 ? read(fd, chunk, CHUNK_BYTES) : again();
+    if (!is_pipe && poll(&in, 1, ASK_MS) != 0)
+        return read(fd, chunk, CHUNK_BYTES);
+    if (!is_pipe) {
+        errno = EAGAIN;
+        return -1;
+    }
     fcntl(fd, F_SETFL, flags | O_NONBLOCK);
     ssize_t len = read(fd, chunk, CHUNK_BYTES);
     int cause = errno;
@@ -153,51 +130,42 @@ static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), v
     return err_set(e, ERR_INTERRUPTED, "stopped; nothing was imported");
 }
 
-/* `in` itself if it can be read twice; else a file without a name that has all of it, which the
- * caller closes. `directory` (NULL: anywhere) is where that lies. NULL with `e`. */
+/* `in` itself if it is a regular file or in memory, and so can be read twice; else a file without a
+ * name that has its text, which the caller closes. `directory` (NULL: TMPDIR) is where that file
+ * is. NULL with `e`. */
 static FILE *import_spool(FILE *in, const char *directory,
                           bool (*go_on)(void *context, int64_t bytes), void *context,
                           struct error *e)
 {
-    if (can_be_read_twice(in))
+    struct stat st;
+    int in_fd = fileno(in);
+    if (fseeko(in, 0, SEEK_CUR) == 0 &&
+        (in_fd < 0 || (fstat(in_fd, &st) == 0 && S_ISREG(st.st_mode))))
         return in;
-    /* 0600, and gone with its last descriptor. */
     if (!directory)
         directory = getenv("TMPDIR");
-    char *path = mem_printf("%s/import.XXXXXX", directory && *directory ? directory : "/tmp");
+    auto_free char *path =
+        mem_printf("%s/import.XXXXXX", directory && *directory ? directory : "/tmp");
     int fd = mkstemp(path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-    if (!file)
+    FILE *out = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+    if (!out)
         err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import in %s", path);
     if (fd >= 0)
         unlink(path);
-    if (!file && fd >= 0)
+    if (!out && fd >= 0)
         close(fd);
-    free(path);
-    FILE *out = file;
-    if (out && !copy(fileno(in), fileno(out), go_on, context, e)) {
+    if (out && !copy(in_fd, fd, go_on, context, e)) {
         fclose(out);
         return NULL;
     }
     return out;
 }
 
-/* The full-text index numbers what it knows with 32 bits. */
-/* --- the members of session_info_shape; listings are counted by the events --- */
-
-/* "+" before each, so that a label which begins with a sign stays what it is. */
-static bool check_labels(const char *labels, char **out, struct error *e)
-{
-    AUTO(buf_release) struct buf words = BUF_INIT;
-    for (const char *at = labels; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
-        buf_addf(&words, "+%.*s ", (int)strcspn(at, " "), at);
-    return session_labels_change(NULL, words.data, out, e);
-}
+/* --- the members of session_info_shape; the counters of listings come from the events --- */
 
 static void move(char **to, char **from)
 {
-    free(*to);
-    *to = *from;
+    mem_replace(to, *from);
     *from = NULL;
 }
 
@@ -211,8 +179,7 @@ static void move_time(int64_t *to, int64_t ms)
 static void take(struct imported *out, struct session_info *told)
 {
     struct session_info *info = &out->info;
-    free(info->title);
-    info->title = session_title_from(told->title ? told->title : "");
+    mem_replace(&info->title, session_title_from(told->title ? told->title : ""));
     move(&info->directory, &told->directory);
     move(&info->provider, &told->provider);
     move(&info->model, &told->model);
@@ -237,17 +204,24 @@ static bool import_info(const struct json *v, const struct place *p, struct impo
     struct error cause;
     if (!shape_read(&session_info_shape, v, &told, &cause))
         return import_fault(p, e, "%s", cause.text);
-    bool ok = !told.labels || check_labels(told.labels, &out->info.labels, &cause) ||
-              import_fault(p, e, "\"labels\": %s", cause.text);
+    bool ok = true;
+    if (told.labels) {
+        AUTO(buf_release) struct buf changes = BUF_INIT;
+        /* "+" before each label, which may itself begin with a sign */
+        for (const char *at = told.labels; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            buf_addf(&changes, "+%.*s ", (int)strcspn(at, " "), at);
+        ok = session_labels_change(NULL, changes.data, &out->info.labels, &cause) ||
+             import_fault(p, e, "\"labels\": %s", cause.text);
+    }
     if (ok)
         take(out, &told);
     session_info_release(&told);
     return ok;
 }
 
-/* --- what export_session() wrote --- */
+/* --- texts of export_session() --- */
 
-#define SEQ_MAX INT32_MAX
+#define SEQ_MAX INT32_MAX /* the full-text index numbers texts with 32 bits */
 
 bool import_own_version(const struct json *v, const struct place *p, struct error *e)
 {
@@ -269,25 +243,22 @@ bool import_own_session(const struct json *v, struct imported *out, struct error
            import_fault(&p, e, "\"id\" is not that of the events");
 }
 
-static bool check_order(const struct event *ev, const struct imported *im, const struct place *p,
-                        struct error *e)
-{
-    if (*im->info.id && strcmp(ev->session_id, im->info.id) != 0)
-        return import_fault(p, e, "\"session_id\" is that of another session");
-    if (ev->seq <= im->last_seq)
-        return import_fault(p, e, "\"seq\" %lld does not come after %lld", (long long)ev->seq,
-                            (long long)im->last_seq);
-    return ev->seq <= SEQ_MAX || import_fault(p, e, "\"seq\" is above %d", SEQ_MAX);
-}
-
 bool import_own_event(const struct json *v, const struct place *p, struct imported *im,
                       struct error *e)
 {
     struct event *ev;
     struct error cause = {0};
+    bool ok = true;
     if (!event_from_json(v, &ev, &cause))
         return import_fault(p, e, "%s", cause.text);
-    if (!check_order(ev, im, p, e)) {
+    if (*im->info.id && strcmp(ev->session_id, im->info.id) != 0)
+        ok = import_fault(p, e, "\"session_id\" is that of another session");
+    else if (ev->seq <= im->last_seq)
+        ok = import_fault(p, e, "\"seq\" %lld does not come after %lld", (long long)ev->seq,
+                          (long long)im->last_seq);
+    else if (ev->seq > SEQ_MAX)
+        ok = import_fault(p, e, "\"seq\" is above %d", SEQ_MAX);
+    if (!ok) {
         event_free(ev);
         return false;
     }
@@ -298,29 +269,23 @@ bool import_own_event(const struct json *v, const struct place *p, struct import
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static bool is_session(const struct json *line)
-{
-    const char *type = json_get_string(line, "type");
-    return type && strcmp(type, "session") == 0;
-}
-
-static bool read_line(struct import_text *t, bool first, struct imported *out, struct error *e)
-{
-    struct place p = place_of("line %lld", (long long)t->element_line);
-    AUTO(json_free_local) struct json *line = import_text_parse(t, &p, e);
-    if (!line)
-        return false;
-    if (!is_session(line))
-        return import_own_event(line, &p, out, e);
-    if (!first)
-        return import_fault(&p, e, "a second session; import each by itself");
-    return import_own_version(json_get(line, "tiro"), &p, e) && import_info(line, &p, out, e);
-}
-
 bool import_own_lines(struct import_text *t, struct imported *out, struct error *e)
 {
     for (bool first = true; import_text_peek(t) >= 0; first = false) {
-        if (!import_text_line(t, e) || !read_line(t, first, out, e) || !imported_settle(out, e))
+        if (!import_text_line(t, e))
+            return false;
+        struct place p = place_of("line %lld", (long long)t->element_line);
+        struct json *line = import_text_parse(t, &p, e);
+        const char *type = line ? json_get_string(line, "type") : NULL;
+        bool ok = line != NULL;
+        if (ok && (!type || strcmp(type, "session") != 0))
+            ok = import_own_event(line, &p, out, e);
+        else if (ok && !first)
+            ok = import_fault(&p, e, "a second session; import each by itself");
+        else if (ok)
+            ok = import_own_version(json_get(line, "tiro"), &p, e) && import_info(line, &p, out, e);
+        json_free(line);
+        if (!ok || !imported_settle(out, e))
             return false;
     }
     return true;
@@ -328,31 +293,19 @@ bool import_own_lines(struct import_text *t, struct imported *out, struct error 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Neither a session's nor that of one whose files are still to be removed; "" is not free. */
-static bool is_free(struct catalog *c, const char *id, bool *out, struct error *e)
-{
-    struct session_info there = {0};
-    struct error cause = {0};
-    bool noted = false;
-    *out = false;
-    if (!*id)
-        return true;
-    bool found = sessions_get(c->store, id, &there, &cause);
-    session_info_release(&there);
-    if (!found && cause.code != ERR_SESSION_NOT_FOUND)
-        return err_set(e, cause.code, "%s", cause.text);
-    if (!removals_has(c->store, id, &noted, e))
-        return false;
-    *out = !found && !noted;
-    return true;
-}
-
+/* Keeps the id of the text unless a session has it, or a deleted one whose files are still to be
+ * removed. */
 static bool choose_id(struct catalog *c, struct session_info *info, struct error *e)
 {
-    bool keeps;
-    if (!is_free(c, info->id, &keeps, e))
+    AUTO(session_info_release) struct session_info there = {0};
+    struct error cause = {0};
+    bool noted = false;
+    bool found = *info->id && sessions_get(c->store, info->id, &there, &cause);
+    if (*info->id && !found && cause.code != ERR_SESSION_NOT_FOUND)
+        return err_set(e, cause.code, "%s", cause.text);
+    if (*info->id && !removals_has(c->store, info->id, &noted, e))
         return false;
-    if (!keeps)
+    if (!*info->id || found || noted)
         uuid_new(info->id);
     return true;
 }
@@ -403,7 +356,7 @@ static bool write_full_batch(void *writing, struct error *e)
     return (w->batch.len < BATCH_EVENTS && w->bytes < BATCH_BYTES) || write_batch(w, e);
 }
 
-/* The text again, now with somewhere for its events to go. */
+/* Reads the text again and writes its events. */
 static bool write_events(struct writing *w, struct import_text *t, const struct imported *seen,
                          struct error *e)
 {
@@ -422,8 +375,7 @@ static bool write_events(struct writing *w, struct import_text *t, const struct 
     return ok;
 }
 
-/* Writes row and events in one transaction. Everything that a listing counts is counted anew: a
- * text may say anything. */
+/* Writes row and events in one transaction. The counters of listings are made from the events. */
 static bool write_session(struct catalog *c, struct import_text *t, struct imported *seen,
                           struct error *e)
 {
@@ -436,9 +388,9 @@ static bool write_session(struct catalog *c, struct import_text *t, struct impor
     session_tally_reset(info);
     bool ok =
         choose_id(c, info, e) && sessions_put(c->store, info, e) && write_events(&w, t, seen, e);
-    free(info->draft);
-    info->draft = draft;
-    if (nearly_same(info->cost, seen->cost))
+    mem_replace(&info->draft, draft);
+    /* A text has sums of rounded figures: the last digits may differ from the events' sum. */
+    if (fabs(info->cost - seen->cost) <= 1e-9 * fmax(fabs(info->cost), fabs(seen->cost)))
         info->cost = seen->cost;
     if (seen->updated_ms > 0)
         info->updated_ms = seen->updated_ms;
@@ -450,7 +402,7 @@ static bool write_session(struct catalog *c, struct import_text *t, struct impor
     return ok;
 }
 
-/* --- how far it is ---------------------------------------------------------------------------- */
+/* --- progress --------------------------------------------------------------------------------- */
 
 struct watch {
     const struct import_options *options;
@@ -466,27 +418,20 @@ static bool goes_on(void *watch, int64_t bytes)
     return !o->tell || o->tell(o->context, w->from + (int)(part * (w->upto - w->from)));
 }
 
-static bool measure(FILE *in, struct watch *w, struct error *e)
-{
-    off_t begin = ftello(in);
-    if (begin < 0 || fseeko(in, 0, SEEK_END) != 0)
-        return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
-    w->size = ftello(in) - begin;
-    if (fseeko(in, begin, SEEK_SET) != 0)
-        return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
-    return w->size <= IMPORT_MAX_BYTES ||
-           err_set(e, ERR_FILE_ERROR, "the text: longer than %lld bytes; nothing was imported",
-                   (long long)IMPORT_MAX_BYTES);
-}
-
-/* ---------------------------------------------------------------------------------------------- */
-
 static bool read_and_write(struct catalog *c, FILE *in, struct watch *w, struct imported *seen,
                            struct error *e)
 {
     struct import_text t;
-    if (!measure(in, w, e))
-        return false;
+    off_t begin = ftello(in);
+    bool sized = begin >= 0 && fseeko(in, 0, SEEK_END) == 0;
+    if (sized)
+        w->size = ftello(in) - begin;
+    if (!sized || fseeko(in, begin, SEEK_SET) != 0)
+        return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
+    if (w->size > IMPORT_MAX_BYTES)
+        return err_set(e, ERR_FILE_ERROR, "the text: longer than %lld bytes; nothing was imported",
+                       (long long)IMPORT_MAX_BYTES);
+
     import_text_init(&t, in, CHUNK_BYTES, goes_on, w);
     w->upto = LOOKED_AT;
     bool ok = import_form_read(&t, seen, e);

@@ -21,7 +21,7 @@ struct call {
     char *id, *name;
 };
 
-/* Runs of model calls, as if they had been talked here. */
+/* The turns and model calls that the messages are made into. */
 struct import_openai {
     struct imported *out;
     int64_t now_ms;
@@ -77,12 +77,6 @@ static bool take_text(const struct json *part, const char *member, const struct 
     return true;
 }
 
-/* A path would have us send a file of this machine. */
-static bool is_url(const char *s)
-{
-    return strncasecmp(s, "https://", 8) == 0 || strncasecmp(s, "http://", 7) == 0;
-}
-
 static bool take_part(const struct json *part, const struct place *p, enum role role,
                       struct content *c, struct error *e)
 {
@@ -96,7 +90,8 @@ static bool take_part(const struct json *part, const struct place *p, enum role 
     if (strcmp(type, "image_url") == 0 && role == ROLE_USER) {
         const char *url = json_get_string(json_get(part, "image_url"), "url");
         struct json_out o = {.buf = &c->images, .comma = c->images.len > 0};
-        if (!url || !is_url(url))
+        /* a path would make tiro send a file of this machine */
+        if (!url || (strncasecmp(url, "https://", 8) != 0 && strncasecmp(url, "http://", 7) != 0))
             return import_fault(p, e, "an image that is no http or https address");
         json_out_open(&o, '{');
         json_out_member(&o, "type", "image");
@@ -165,8 +160,7 @@ static bool add_user(struct import_openai *r, const struct json *message, const 
     r->answered = false;
     r->calls = 0;
     r->turns++;
-    free(r->result);
-    r->result = NULL;
+    mem_replace(&r->result, NULL);
     imported_add(r->out, ev);
     return true;
 }
@@ -181,30 +175,6 @@ static bool add_system(struct import_openai *r, const struct json *message, cons
            import_fault(p, e, "the system prompts are together over %d MiB", SYSTEM_MIB);
 }
 
-static bool add_call(struct import_openai *r, const struct json *call, const struct place *p,
-                     struct error *e)
-{
-    const struct json *function = json_get(call, "function");
-    const char *type = json_get_string(call, "type");
-    const char *id = json_get_string(call, "id");
-    const char *name = json_get_string(function, "name");
-    const char *args = json_get_string(function, "arguments");
-    if (type && strcmp(type, "function") != 0)
-        return import_fault(p, e, "a call of type \"%.40s\" cannot be imported", type);
-    if (!id || !name || !args)
-        return import_fault(p, e, "\"%s\" is no text",
-                            !id     ? "id"
-                            : !name ? "function.name"
-                                    : "function.arguments");
-    struct event *ev = next_event(r, EVENT_TOOL_CALL_REQUESTED);
-    ev->id = mem_strdup(id);
-    ev->name = mem_strdup(name);
-    ev->text = mem_strdup(args);
-    vec_push(&r->asked, (struct call){mem_strdup(id), mem_strdup(name)});
-    imported_add(r->out, ev);
-    return true;
-}
-
 static bool add_calls(struct import_openai *r, const struct json *calls, const struct place *p,
                       struct error *e)
 {
@@ -213,39 +183,34 @@ static bool add_calls(struct import_openai *r, const struct json *calls, const s
         return import_fault(p, e, "\"tool_calls\" is no list");
     for (const struct json *call = json_first(calls); call; call = json_next(call)) {
         struct place at = place_of("%s.tool_calls[%zu]", p->text, i++);
+        const struct json *function = json_get(call, "function");
+        const char *type = json_get_string(call, "type");
+        const char *id = json_get_string(call, "id");
+        const char *name = json_get_string(function, "name");
+        const char *args = json_get_string(function, "arguments");
         if (i > CALLS_MAX)
             return import_fault(&at, e, "an answer has at most %d calls", CALLS_MAX);
-        if (!add_call(r, call, &at, e))
-            return false;
+        if (type && strcmp(type, "function") != 0)
+            return import_fault(&at, e, "a call of type \"%.40s\" cannot be imported", type);
+        if (!id || !name || !args)
+            return import_fault(&at, e, "\"%s\" is no text",
+                                !id     ? "id"
+                                : !name ? "function.name"
+                                        : "function.arguments");
+        struct event *ev = next_event(r, EVENT_TOOL_CALL_REQUESTED);
+        ev->id = mem_strdup(id);
+        ev->name = mem_strdup(name);
+        ev->text = mem_strdup(args);
+        vec_push(&r->asked, (struct call){mem_strdup(id), mem_strdup(name)});
+        imported_add(r->out, ev);
     }
     return true;
-}
-
-static void add_answer_text(struct import_openai *r, const struct json *message, struct content *c)
-{
-    const char *refusal = json_get_string(message, "refusal");
-    if (refusal)
-        add_text(&c->text, refusal);
-    if (c->text.len == 0)
-        return;
-    struct event *ev = next_event(r, EVENT_TEXT_COMPLETE);
-    free(r->result);
-    r->result = mem_strdup(c->text.data);
-    ev->text = buf_take(&c->text);
-    imported_add(r->out, ev);
-}
-
-static void end_call(struct import_openai *r)
-{
-    struct event *ev = next_event(r, EVENT_CALL_COMPLETED);
-    r->stop = r->asked.len > 0 ? STOP_TOOL_USE : STOP_END_TURN;
-    ev->stop_reason = r->stop;
-    imported_add(r->out, ev);
 }
 
 static bool add_assistant(struct import_openai *r, const struct json *message,
                           const struct place *p, struct content *c, struct error *e)
 {
+    const char *refusal = json_get_string(message, "refusal");
     if (json_get(message, "function_call"))
         return import_fault(p, e, "\"function_call\" cannot be imported; tool_calls can");
     if (!need_run(r, p, e))
@@ -255,22 +220,25 @@ static bool add_assistant(struct import_openai *r, const struct json *message,
     ev->count = ++r->calls;
     forget_calls(r);
     imported_add(r->out, ev);
+
     int64_t begun = r->out->count;
-    add_answer_text(r, message, c);
+    if (refusal)
+        add_text(&c->text, refusal);
+    if (c->text.len > 0) {
+        ev = next_event(r, EVENT_TEXT_COMPLETE);
+        mem_replace(&r->result, mem_strdup(c->text.data));
+        ev->text = buf_take(&c->text);
+        imported_add(r->out, ev);
+    }
     if (!add_calls(r, json_get(message, "tool_calls"), p, e))
         return false;
     r->answered = r->answered || r->out->count > begun;
-    end_call(r);
-    return true;
-}
 
-/* The name of the tool that the newest answer called under this id; NULL: it did not. */
-static const char *called_name(const struct import_openai *r, const char *id)
-{
-    for (size_t i = 0; i < r->asked.len; i++)
-        if (strcmp(r->asked.items[i].id, id) == 0)
-            return r->asked.items[i].name;
-    return NULL;
+    ev = next_event(r, EVENT_CALL_COMPLETED);
+    r->stop = r->asked.len > 0 ? STOP_TOOL_USE : STOP_END_TURN;
+    ev->stop_reason = r->stop;
+    imported_add(r->out, ev);
+    return true;
 }
 
 /* A result without a call stays in the transcript; the history skips it. */
@@ -282,10 +250,12 @@ static bool add_tool(struct import_openai *r, const struct json *message, const 
         return import_fault(p, e, "\"tool_call_id\" is no text");
     if (!need_run(r, p, e))
         return false;
-    const char *name = called_name(r, id);
+    size_t i = 0; /* the call of the newest answer */
+    while (i < r->asked.len && strcmp(r->asked.items[i].id, id) != 0)
+        i++;
     struct event *ev = next_event(r, EVENT_TOOL_EXECUTION_COMPLETED);
     ev->id = mem_strdup(id);
-    ev->name = mem_strdup(name ? name : "");
+    ev->name = mem_strdup(i < r->asked.len ? r->asked.items[i].name : "");
     ev->text = buf_take(&c->text);
     imported_add(r->out, ev);
     return true;
@@ -304,23 +274,7 @@ static const struct role_reader {
     {"assistant", ROLE_ASSISTANT, add_assistant},
 };
 
-static const struct role_reader *find_role(const char *name)
-{
-    for (size_t i = 0; name && i < sizeof roles / sizeof *roles; i++)
-        if (strcmp(roles[i].name, name) == 0)
-            return &roles[i];
-    return NULL;
-}
-
 /* --- the list --------------------------------------------------------------------------------- */
-
-static struct import_openai *import_openai_new(struct imported *out)
-{
-    struct import_openai *r = mem_alloc(sizeof *r);
-    *r = (struct import_openai){.out = out, .now_ms = clock_wall_ms()};
-    buf_init(&r->system, (size_t)SYSTEM_MIB << 20);
-    return r;
-}
 
 static void import_openai_free(struct import_openai *r)
 {
@@ -365,20 +319,6 @@ static bool read_array(struct form *f, const char *name,
     }
 }
 
-/* A member's name and its colon; the caller frees. */
-static char *read_name(struct import_text *t, struct error *e)
-{
-    struct json *v = import_text_value(t, &whole, e);
-    char *name = mem_strdup(json_string(v));
-    json_free(v);
-    if (v && !(name && import_text_take(t, ':'))) {
-        import_text_fault(t, &whole, e);
-        free(name);
-        return NULL;
-    }
-    return name;
-}
-
 /* An object whose bracket was taken; `take` reads the member's value. */
 static bool read_object(struct form *f,
                         bool (*take)(struct form *f, const char *name, struct error *e),
@@ -388,10 +328,13 @@ static bool read_object(struct form *f,
     if (import_text_take(t, '}'))
         return true;
     for (;;) {
-        char *name = read_name(t, e);
-        bool ok = name && take(f, name, e);
-        free(name);
-        if (!ok)
+        AUTO(json_free_local) struct json *v = import_text_value(t, &whole, e);
+        const char *name = json_string(v);
+        if (!v)
+            return false;
+        if (!name || !import_text_take(t, ':'))
+            return import_text_fault(t, &whole, e);
+        if (!take(f, name, e))
             return false;
         if (import_text_take(t, '}'))
             return true;
@@ -400,7 +343,7 @@ static bool read_object(struct form *f,
     }
 }
 
-/* --- what a text is --------------------------------------------------------------------------- */
+/* --- the forms of a text ---------------------------------------------------------------------- */
 
 static bool take_version(struct form *f, const struct json *v, struct error *e)
 {
@@ -442,12 +385,15 @@ static bool take_message(struct form *f, const struct json *v, const struct plac
 {
     struct content c = {.text = BUF_INIT, .images = BUF_INIT};
     const char *name = json_get_string(v, "role");
-    const struct role_reader *role = find_role(name);
     struct place at = place_of("%s.role", p->text);
-    if (!role)
+    enum { ROLES = sizeof roles / sizeof *roles };
+    size_t i = 0;
+    while (name && i < ROLES && strcmp(roles[i].name, name) != 0)
+        i++;
+    if (!name || i == ROLES)
         return name ? import_fault(&at, e, "\"%.40s\" is unknown", name)
                     : import_fault(&at, e, "it is no text");
-    bool ok = read_content(v, p, role->role, &c, e) && role->add(f->messages, v, p, &c, e);
+    bool ok = read_content(v, p, roles[i].role, &c, e) && roles[i].add(f->messages, v, p, &c, e);
     buf_release(&c.text);
     buf_release(&c.images);
     return ok;
@@ -455,12 +401,14 @@ static bool take_message(struct form *f, const struct json *v, const struct plac
 
 static bool read_messages(struct form *f, struct error *e)
 {
-    f->messages = import_openai_new(f->out);
+    struct import_openai *r = f->messages = mem_alloc(sizeof *r);
+    *r = (struct import_openai){.out = f->out, .now_ms = clock_wall_ms()};
+    buf_init(&r->system, (size_t)SYSTEM_MIB << 20);
     if (!read_array(f, "messages", take_message, e))
         return false;
-    if (f->messages->system.len > 0)
-        f->messages->out->info.system = mem_strdup(f->messages->system.data);
-    end_run(f->messages);
+    if (r->system.len > 0)
+        r->out->info.system = mem_strdup(r->system.data);
+    end_run(r);
     return true;
 }
 
@@ -524,32 +472,23 @@ static bool read_whole_json(struct import_text *t, struct imported *out, struct 
     return ok;
 }
 
-/* True if the first line alone is a JSON object with a "type". */
-static bool is_lines(struct import_text *t)
-{
-    struct error none;
-    if (import_text_peek(t) != '{' || !import_text_line(t, &none))
-        return false;
-    AUTO(json_free_local)
-    struct json *line = json_parse_foreign(t->element.data, t->element.len, NULL);
-    return json_get_string(line, "type") != NULL;
-}
-
-static bool read_form(struct import_text *t, struct imported *out, struct error *e)
-{
-    if (!import_text_rewind(t, e))
-        return false;
-    if (import_text_peek(t) < 0)
-        return import_fault(&whole, e, "there is nothing in it");
-    bool lines = is_lines(t);
-    return import_text_rewind(t, e) && (lines ? import_own_lines : read_whole_json)(t, out, e) &&
-           (out->count > 0 || (out->info.draft && *out->info.draft) ||
-            import_fault(&whole, e, "there is no message in it"));
-}
-
-/* A text that breaks off is no fault of the text where it could not be read on. */
+/* A text that ends too early because it could not be read has the error of the reading. */
 bool import_form_read(struct import_text *t, struct imported *out, struct error *e)
 {
-    bool ok = read_form(t, out, e);
+    struct error none;
+    if (!import_text_rewind(t, e))
+        return false;
+    bool ok = import_text_peek(t) >= 0 || import_fault(&whole, e, "there is nothing in it");
+    if (ok) {
+        /* Lines: the first line alone is an object with a "type". */
+        struct json *line = import_text_peek(t) == '{' && import_text_line(t, &none)
+                                ? json_parse_foreign(t->element.data, t->element.len, NULL)
+                                : NULL;
+        bool lines = line && json_get_string(line, "type");
+        json_free(line);
+        ok = import_text_rewind(t, e) && (lines ? import_own_lines : read_whole_json)(t, out, e) &&
+             (out->count > 0 || (out->info.draft && *out->info.draft) ||
+              import_fault(&whole, e, "there is no message in it"));
+    }
     return t->fault.code == ERR_OK ? ok : err_set(e, t->fault.code, "%s", t->fault.text);
 }

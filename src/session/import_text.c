@@ -76,8 +76,11 @@ bool import_text_rewind(struct import_text *t, struct error *e)
     return err_set(e, t->fault.code, "%s", t->fault.text);
 }
 
-static bool refill(struct import_text *t)
+/* Whether the chunk has bytes; reads the next chunk if not. */
+static bool has_more(struct import_text *t)
 {
+    if (t->at < t->len)
+        return true;
     if (t->fault.code != ERR_OK)
         return false;
     t->offset += (int64_t)t->len;
@@ -92,11 +95,6 @@ static bool refill(struct import_text *t)
     if (!t->go_on(t->context, t->offset))
         return err_set(&t->fault, ERR_INTERRUPTED, "stopped; nothing was imported");
     return t->len > 0;
-}
-
-static bool has_more(struct import_text *t)
-{
-    return t->at < t->len || refill(t);
 }
 
 int import_text_peek(struct import_text *t)
@@ -133,12 +131,6 @@ static void drop_element(struct import_text *t)
     buf_clear(&t->element);
 }
 
-static void begin_element(struct import_text *t)
-{
-    drop_element(t);
-    t->element_line = t->line;
-}
-
 static int64_t newlines(const char *bytes, size_t len)
 {
     int64_t count = 0;
@@ -168,7 +160,8 @@ struct json *import_text_value(struct import_text *t, const struct place *p, str
 {
     struct json_scan scan = {0};
     int first = import_text_peek(t);
-    begin_element(t);
+    drop_element(t);
+    t->element_line = t->line;
     while (first >= 0 && !scan.ended && has_more(t)) {
         size_t len = json_scan(&scan, t->chunk + t->at, t->len - t->at);
         if (!add_bytes(t, len)) {
@@ -189,7 +182,8 @@ struct json *import_text_value(struct import_text *t, const struct place *p, str
 bool import_text_line(struct import_text *t, struct error *e)
 {
     bool ended = false, any = has_more(t);
-    begin_element(t);
+    drop_element(t);
+    t->element_line = t->line;
     struct place p = place_of("line %lld", (long long)t->line);
     while (!ended && has_more(t)) {
         const char *begin = t->chunk + t->at;
