@@ -22,14 +22,6 @@ static const char summary[] = "# Progress\nThe bridge is booked.\n\n- pay by Fri
 static struct draft_review r;
 static struct keymap keymap;
 
-static int tear_down(void **state)
-{
-    (void)state;
-    draft_review_release(&r);
-    keymap_release(&keymap);
-    return 0;
-}
-
 static struct notice *draft(const char *text)
 {
     struct notice *n = notice_new(NOTICE_DRAFT);
@@ -71,9 +63,57 @@ static void open_with(const char *text)
     look(120, 20);
 }
 
+/* The summary, if the person has changed it. */
+static const char *changed(void)
+{
+    const char *text = editor_text(r.text);
+    return strcmp(text, r.original) == 0 ? NULL : text;
+}
+
+/* The effect of a key: it is not the review's, taken, or a decision. */
+enum effect { PASS, TAKEN, KEEP, REFUSE, AGAIN, STOP, LEAVE, EXTERNAL };
+static enum effect effect;
+static char *sent; /* the text of the last decision */
+
+static uint64_t decided(struct app *of, struct view *v, const struct operation *o,
+                        const void *params, view_answer *take)
+{
+    const struct compaction_decide_params *p = params;
+    (void)of;
+    (void)v;
+    (void)take;
+    assert_ptr_equal(o, &operation_compaction_decide);
+    free(sent);
+    sent = mem_strdup(p->text);
+    effect = p->decision == DRAFT_COMMIT ? KEEP : p->decision == DRAFT_REFUSE ? REFUSE : AGAIN;
+    return 1;
+}
+
+static void run(struct app *of, enum action action)
+{
+    (void)of;
+    effect = action == ACTION_LEAVE ? LEAVE : STOP;
+}
+
+static void edit_outside(struct app *of, struct editor *editor)
+{
+    (void)of;
+    assert_ptr_equal(editor, r.text);
+    effect = EXTERNAL;
+}
+
+static void touch(struct app *of)
+{
+    (void)of;
+}
+
+static const struct view_host host = {
+    .keymap = &keymap, .ask = decided, .act = run, .edit_outside = edit_outside, .touch = touch};
+
 static int key(const struct key *k)
 {
-    return (int)draft_review_key(&r, keymap_find(&keymap, k), k);
+    effect = TAKEN;
+    return r.view.ops->key(&r.view, keymap_find(&keymap, k), k) ? (int)effect : PASS;
 }
 
 static const struct person person = {.key = key};
@@ -81,15 +121,25 @@ static const struct person person = {.key = key};
 static void paste(const char *text)
 {
     char *copy = mem_strdup(text);
-    assert_int_equal(key(&(struct key){.code = K_PASTE, .text = copy}), REVIEW_TAKEN);
+    assert_int_equal(key(&(struct key){.code = K_PASTE, .text = copy}), TAKEN);
     free(copy);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    draft_review_release(&r.view);
+    keymap_release(&keymap);
+    free(sent);
+    sent = NULL;
+    return 0;
 }
 
 static int set_up(void **state)
 {
     (void)state;
     seen_by(&person);
-    draft_review_init(&r, NULL);
+    draft_review_init(&r, &host);
     keymap_init(&keymap);
     return 0;
 }
@@ -108,19 +158,19 @@ FIXTURE(set_up, tear_down);
 
 TEST(it_is_announced_then_it_opens)
 {
-    assert_false(draft_review_pending(&r));
-    assert_int_equal(draft_review_due(&r), 0);
+    assert_false(draft_review_pending(&r.view));
+    assert_int_equal(draft_review_due(&r.view), 0);
     begin(summary);
-    assert_true(draft_review_pending(&r));
+    assert_true(draft_review_pending(&r.view));
     assert_false(draft_review_open(&r));
-    assert_int_equal(draft_review_due(&r), 0); /* not before somebody can have seen it */
+    assert_int_equal(draft_review_due(&r.view), 0); /* not before somebody can have seen it */
     draft_review_advance(&r, true, NOW);
-    assert_int_equal(draft_review_due(&r), DUE);
+    assert_int_equal(draft_review_due(&r.view), DUE);
     draft_review_advance(&r, true, DUE - 1);
     assert_false(draft_review_open(&r));
     draft_review_advance(&r, true, DUE);
     assert_true(draft_review_open(&r));
-    assert_int_equal(draft_review_due(&r), 0);
+    assert_int_equal(draft_review_due(&r.view), 0);
 }
 
 TEST(it_does_not_open_while_somebody_writes)
@@ -128,9 +178,9 @@ TEST(it_does_not_open_while_somebody_writes)
     draft_review_typed(&r, NOW - 1);
     begin(summary);
     draft_review_advance(&r, true, NOW);
-    assert_int_equal(draft_review_due(&r), NOW - 1 + DRAFT_PAUSE_MS);
+    assert_int_equal(draft_review_due(&r.view), NOW - 1 + DRAFT_PAUSE_MS);
     draft_review_typed(&r, DUE);
-    assert_int_equal(draft_review_due(&r), DUE + DRAFT_PAUSE_MS);
+    assert_int_equal(draft_review_due(&r.view), DUE + DRAFT_PAUSE_MS);
     draft_review_advance(&r, true, DUE + DRAFT_PAUSE_MS - 1);
     assert_false(draft_review_open(&r));
     draft_review_typed(&r, 0); /* sent */
@@ -152,30 +202,30 @@ TEST(it_does_not_open_behind_something_else)
 TEST(what_was_typed_ahead_decides_nothing)
 {
     begin(summary);
-    lead_to(REVIEW_PASS, "<enter>");
+    lead_to(PASS, "<enter>");
     draft_review_advance(&r, true, NOW);
-    lead_to(REVIEW_PASS, "<enter><escape>");
+    lead_to(PASS, "<enter><escape>");
     draft_review_advance(&r, true, DUE);
-    lead_to(REVIEW_TAKEN, "<enter><escape><alt-g>");
+    lead_to(TAKEN, "<enter><escape><alt-g>");
     assert_int_equal(r.stage, DRAFT_TEXT);
     look(80, 10);
-    lead_to(REVIEW_KEEP, "<enter>");
+    lead_to(KEEP, "<enter>");
 }
 
 TEST(another_size_is_looked_at_anew)
 {
     open_with(summary);
-    lead_to(REVIEW_TAKEN, "x");
+    lead_to(TAKEN, "x");
     draft_review_hidden(&r);
     assert_true(draft_review_open(&r));
-    lead_to(REVIEW_TAKEN, "<enter><escape>");
+    lead_to(TAKEN, "<enter><escape>");
     look(40, 6);
-    lead_to(REVIEW_KEEP, "<enter>");
+    lead_to(KEEP, "<enter>");
     draft_review_end(&r);
     begin(summary); /* … also while it waits */
     draft_review_advance(&r, true, NOW);
     draft_review_hidden(&r);
-    assert_int_equal(draft_review_due(&r), 0);
+    assert_int_equal(draft_review_due(&r.view), 0);
     draft_review_advance(&r, true, DUE);
     assert_false(draft_review_open(&r));
 }
@@ -184,14 +234,21 @@ TEST(another_size_is_looked_at_anew)
 
 TEST(what_was_not_changed_is_not_sent)
 {
-    open_with(summary);
-    lead_to(REVIEW_KEEP, "<enter>");
-    assert_null(draft_review_text(&r));
-    lead_to(REVIEW_TAKEN, "x");
-    assert_string_equal(draft_review_text(&r),
-                        "x# Progress\nThe bridge is booked.\n\n- pay by Friday");
-    act("<backspace>");
-    assert_null(draft_review_text(&r));
+    static const struct {
+        const char *keys, *sent;
+    } cases[] = {{"<enter>", NULL},
+                 {"x<enter>", "x# Progress\nThe bridge is booked.\n\n- pay by Friday"},
+                 {"x<backspace><enter>", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_with(summary);
+        act(cases[i].keys);
+        assert_int_equal(effect, KEEP);
+        assert_false(draft_review_pending(&r.view));
+        if (cases[i].sent)
+            assert_string_equal(sent, cases[i].sent);
+        else
+            assert_null(sent);
+    }
 }
 
 /* A text that is only cleaned for display does not count as edited by the person. */
@@ -199,7 +256,7 @@ TEST(a_hostile_text_is_cleaned_and_kept)
 {
     open_with("one\033[2J\xff two\r\nthree");
     assert_null(strchr(seen(80, 12), '\033'));
-    assert_null(draft_review_text(&r));
+    assert_null(changed());
     struct notice *n = draft("");
     free(n->name);
     n->name = mem_strdup("hand\033[2Joff");
@@ -207,70 +264,71 @@ TEST(a_hostile_text_is_cleaned_and_kept)
     assert_null(strchr(seen(80, 12), '\033'));
     open_with("one\033[2J\xff two\r\nthree");
     act("<ctrl-e>!");
-    assert_non_null(strstr(draft_review_text(&r), "two!"));
-    assert_null(strchr(draft_review_text(&r), '\033'));
+    assert_non_null(strstr(changed(), "two!"));
+    assert_null(strchr(changed(), '\033'));
 }
 
 TEST(the_person_s_characters_are_sent_as_they_are)
 {
     open_with("old");
-    lead_to(REVIEW_TAKEN, "漢");
+    lead_to(TAKEN, "漢");
     paste("e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmore");
-    assert_string_equal(draft_review_text(&r),
+    assert_string_equal(changed(),
                         "漢e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmoreold");
 }
 
 TEST(an_emptied_summary_is_not_kept)
 {
     open_with(summary);
-    lead_to(REVIEW_TAKEN, "<ctrl-c>");
+    lead_to(TAKEN, "<ctrl-c>");
     act(" <ctrl-j>");
-    lead_to(REVIEW_TAKEN, "<enter>");
+    lead_to(TAKEN, "<enter>");
     assert_non_null(strstr(seen(80, 12), "an empty summary cannot be accepted"));
     assert_non_null(strstr(seen(40, 6), "an empty summary cannot be accepted"));
-    lead_to(REVIEW_TAKEN, "x");
+    lead_to(TAKEN, "x");
     assert_null(strstr(seen(80, 12), "cannot be accepted"));
-    lead_to(REVIEW_KEEP, "<enter>");
+    lead_to(KEEP, "<enter>");
     open_with("");
-    lead_to(REVIEW_TAKEN, "<enter>");
-    lead_to(REVIEW_REFUSE, "<escape>");
+    lead_to(TAKEN, "<enter>");
+    lead_to(REFUSE, "<escape>");
 }
 
 /* Ctrl-C goes step by step, as it does in the editor of messages. */
 TEST(control_c_clears_before_it_stops)
 {
     open_with(summary);
-    lead_to(REVIEW_TAKEN, "<ctrl-c>");
+    lead_to(TAKEN, "<ctrl-c>");
     assert_string_equal(editor_text(r.text), "");
     act("<ctrl-_><ctrl-_>"); /* undone, and not further than the summary */
-    assert_null(draft_review_text(&r));
+    assert_null(changed());
     act("<ctrl-c>");
-    lead_to(REVIEW_STOP, "<ctrl-c>");
+    lead_to(STOP, "<ctrl-c>");
 }
 
 TEST(control_d_leaves_when_nothing_is_there)
 {
     open_with("ab");
-    lead_to(REVIEW_TAKEN, "<ctrl-d>");
+    lead_to(TAKEN, "<ctrl-d>");
     assert_string_equal(editor_text(r.text), "b");
-    lead_to(REVIEW_TAKEN, "<ctrl-d>");
-    lead_to(REVIEW_LEAVE, "<ctrl-d>");
+    lead_to(TAKEN, "<ctrl-d>");
+    lead_to(LEAVE, "<ctrl-d>");
 }
 
 TEST(the_focus_is_asked_for_in_a_line)
 {
     open_with(summary);
-    lead_to(REVIEW_TAKEN, "mine ");
-    lead_to(REVIEW_TAKEN, "<alt-g>");
+    lead_to(TAKEN, "mine ");
+    lead_to(TAKEN, "<alt-g>");
     assert_int_equal(r.stage, DRAFT_FOCUS);
-    lead_to(REVIEW_TAKEN, "<enter>"); /* not seen yet */
+    lead_to(TAKEN, "<enter>"); /* not seen yet */
     assert_int_equal(r.stage, DRAFT_FOCUS);
     assert_non_null(strstr(seen(80, 12), "focus on:"));
     act("the bridge<ctrl-j>");
     paste(" and\033 Friday\nand all");
-    assert_string_equal(draft_review_focus(&r), "the bridge and␛ Friday and all");
-    lead_to(REVIEW_AGAIN, "<enter>");
-    assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
+    assert_string_equal(editor_text(r.focus), "the bridge and␛ Friday and all");
+    assert_true(strncmp(changed(), "mine # P", 8) == 0);
+    lead_to(AGAIN, "<enter>");
+    assert_string_equal(sent, "the bridge and␛ Friday and all");
 }
 
 static void open_focus(void)
@@ -282,21 +340,21 @@ static void open_focus(void)
 TEST(the_focus_leads_back_to_the_text)
 {
     open_with(summary);
-    lead_to(REVIEW_TAKEN, "mine ");
+    lead_to(TAKEN, "mine ");
     static const char *const ways[] = {"<escape>", "<enter>"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         open_focus();
-        lead_to(REVIEW_TAKEN, "  ");
-        lead_to(REVIEW_TAKEN, ways[i]);
+        lead_to(TAKEN, "  ");
+        lead_to(TAKEN, ways[i]);
         assert_int_equal(r.stage, DRAFT_TEXT);
-        lead_to(REVIEW_TAKEN, ways[i]); /* of the same blow */
+        lead_to(TAKEN, ways[i]); /* of the same blow */
         look(80, 12);
-        assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
+        assert_true(strncmp(changed(), "mine # P", 8) == 0);
     }
     open_focus();
-    lead_to(REVIEW_TAKEN, "x<ctrl-c>");
+    lead_to(TAKEN, "x<ctrl-c>");
     assert_int_equal(r.stage, DRAFT_FOCUS);
-    lead_to(REVIEW_TAKEN, "<ctrl-c>");
+    lead_to(TAKEN, "<ctrl-c>");
     assert_int_equal(r.stage, DRAFT_TEXT);
     look(80, 12);
     open_focus();
@@ -304,7 +362,7 @@ TEST(the_focus_leads_back_to_the_text)
     look(80, 12);
     act("<alt-g>");
     assert_int_equal(r.stage, DRAFT_FOCUS);
-    assert_string_equal(draft_review_focus(&r), "");
+    assert_string_equal(editor_text(r.focus), "");
     size_t caret = editor_caret(r.text);
     act("<down><pagedown>");
     assert_int_equal(editor_caret(r.text), caret);
@@ -323,8 +381,7 @@ TEST(it_is_an_editor)
     assert_non_null(strstr(editor_text(r.text), "three!"));
     act("<ctrl-_>");
     assert_null(strstr(editor_text(r.text), "three!"));
-    lead_to(REVIEW_EXTERNAL, "<ctrl-g>");
-    assert_ptr_equal(draft_review_editor(&r), r.text);
+    lead_to(EXTERNAL, "<ctrl-g>");
 }
 
 TEST(pages_go_through_a_long_text)
@@ -345,7 +402,7 @@ TEST(pages_go_through_a_long_text)
     act("<wheel-down>");
     assert_int_equal(editor_caret(r.text), strlen("line 0\n") * 3);
     act("<up*4>"); /* the history of messages is not this text's */
-    assert_null(draft_review_text(&r));
+    assert_null(changed());
     buf_release(&text);
 }
 
@@ -353,10 +410,10 @@ TEST(pages_go_through_a_long_text)
 TEST(other_keys)
 {
     open_with(summary);
-    assert_int_equal(key(&(struct key){.code = K_CLICK}), REVIEW_PASS);
-    lead_to(REVIEW_PASS, "<f1><ctrl-o>");
-    lead_to(REVIEW_TAKEN, "<ctrl-r><ctrl-p><ctrl-f><tab><f3>");
-    assert_null(draft_review_text(&r));
+    assert_int_equal(key(&(struct key){.code = K_CLICK}), PASS);
+    lead_to(PASS, "<f1><ctrl-o>");
+    lead_to(TAKEN, "<ctrl-r><ctrl-p><ctrl-f><tab><f3>");
+    assert_null(changed());
 }
 
 /* --- drawing --- */
@@ -397,14 +454,14 @@ TEST(without_a_model_nobody_is_asked_again)
         seen(120, 8),
         "draft summary · summary + last turns · 101,204 → ~6,310 tokens · Enter accepts · "
         "Esc rejects\n> an extract\n");
-    lead_to(REVIEW_TAKEN, "<alt-g>");
+    lead_to(TAKEN, "<alt-g>");
     assert_int_equal(r.stage, DRAFT_TEXT);
 }
 
 TEST(the_figure_follows_the_text)
 {
     open_with("12345678");
-    lead_to(REVIEW_TAKEN, "abcd");
+    lead_to(TAKEN, "abcd");
     assert_non_null(strstr(seen(120, 8), "~6,311 tokens"));
     act("<ctrl-c>");
     assert_non_null(strstr(seen(120, 8), "~6,308 tokens"));
@@ -434,7 +491,7 @@ TEST(the_question_for_a_focus)
     assert_int_equal(r.caret_col, 10);
     assert_string_equal(seen(40, 6), "focus on:\n> a summary\n");
     for (int i = 0; i < 60; i++) {
-        lead_to(REVIEW_TAKEN, "x");
+        lead_to(TAKEN, "x");
         look(60, 6);
     }
     assert_non_null(strstr(seen(60, 6), "focus on: "));
@@ -475,7 +532,7 @@ TEST(the_announcement)
 static void take_draft(void)
 {
     notices_take(&app, draft(summary));
-    assert_true(draft_review_pending(&app.draft));
+    assert_true(draft_review_pending(&app.draft.view));
     screen_advance_draft(&app, NOW);
     screen_advance_draft(&app, DUE);
     assert_true(draft_review_open(&app.draft));
@@ -495,15 +552,15 @@ TEST(reviews_close)
         still_app_event(event_new(EVENT_TEXT_DELTA));
         assert_true(draft_review_open(&app.draft));
         still_app_event(event_new(ends[i]));
-        assert_false(draft_review_pending(&app.draft));
+        assert_false(draft_review_pending(&app.draft.view));
     }
     take_draft();
     notices_take(&app, notice_new(NOTICE_BUSY));
-    assert_false(draft_review_pending(&app.draft));
+    assert_false(draft_review_pending(&app.draft.view));
     memcpy(app.session.id, "first", 6);
     take_draft();
     still_app_session("second", "two", false, true);
-    assert_false(draft_review_pending(&app.draft));
+    assert_false(draft_review_pending(&app.draft.view));
     assert_string_equal(editor_text(app.editor), "my own words");
 }
 
@@ -552,7 +609,7 @@ TEST(leaving_is_the_surfaces)
     assert_false(app.leaving);
     assert_true(views_key(&app.views, ACTION_LEAVE, &ctrl_d, &by));
     assert_true(app.leaving);
-    assert_true(draft_review_pending(&app.draft));
+    assert_true(draft_review_pending(&app.draft.view));
 }
 
 /* Text that is typed while the draft waits goes into the message and puts the draft off. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "chat/context.h"
 #include "session/session_operations.h"
@@ -23,7 +24,7 @@ static void ask(const char *id)
     n->detail = mem_strdup("execute");
     n->preview = mem_strdup("true");
     notices_take(&app, n);
-    assert_true(approval_open(&app.approval));
+    assert_true(approval_open(&app.approval.view));
 }
 
 static void tell_busy(bool busy)
@@ -76,25 +77,40 @@ TEST(questions_close)
     struct event *other = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     other->id = mem_strdup("2");
     still_app_event(other);
-    assert_true(approval_open(&app.approval));
+    assert_true(approval_open(&app.approval.view));
     struct event *same = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     same->id = mem_strdup("1");
     still_app_event(same);
-    assert_false(approval_open(&app.approval));
+    assert_false(approval_open(&app.approval.view));
     static const enum event_type ends[] = {EVENT_TURN_COMPLETED, EVENT_TURN_FAILED,
                                            EVENT_INTERRUPTED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         ask("1");
         still_app_event(event_new(ends[i]));
-        assert_false(approval_open(&app.approval));
+        assert_false(approval_open(&app.approval.view));
     }
     ask("1");
     tell_busy(false);
-    assert_false(approval_open(&app.approval));
+    assert_false(approval_open(&app.approval.view));
     still_app_session("first", "one", false, true);
     ask("1");
     still_app_session("second", "two", false, true);
-    assert_false(approval_open(&app.approval));
+    assert_false(approval_open(&app.approval.view));
+}
+
+static int64_t clock_ms;
+
+static int64_t now(void)
+{
+    return clock_ms;
+}
+
+static void draw_question(int64_t now_ms)
+{
+    clock_ms = now_ms;
+    clock_replace(NULL, now);
+    (void)view_draw(&app.approval.view, 80, 5);
+    clock_replace(NULL, NULL);
 }
 
 /* The keys are drawn when they are due; no other timer wakes the program. */
@@ -104,13 +120,13 @@ TEST(a_question_wakes_the_program_once)
     app.dirty = 0;
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 5000), -1); /* not drawn yet: too small, say */
-    approval_rows(&app.approval, &app.keymap, 80, 5, 5000);
+    draw_question(5000);
     assert_int_equal(app_timeout(&app, 5000), APPROVAL_LOOK_MS);
     app_timers(&app, 5000 + APPROVAL_LOOK_MS - 1);
     assert_int_equal(app.dirty, 0);
     app_timers(&app, 5000 + APPROVAL_LOOK_MS);
     assert_true(app_frame_due(&app, 5000 + APPROVAL_LOOK_MS));
-    approval_rows(&app.approval, &app.keymap, 80, 5, 5000 + APPROVAL_LOOK_MS);
+    draw_question(5000 + APPROVAL_LOOK_MS);
     app.dirty = 0;
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 6000), -1);

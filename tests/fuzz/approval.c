@@ -15,9 +15,15 @@ static char *take_line(const char **text)
     return line;
 }
 
-static void check_rows(struct approval *a, const struct keymap *keymap, int width, int height)
+static bool drafting(struct app *app)
 {
-    const struct rows *rows = approval_rows(a, keymap, width, height, 1000);
+    (void)app;
+    return false;
+}
+
+static void check_rows(struct approval *a, int width, int height)
+{
+    const struct rows *rows = view_draw(&a->view, width, height);
     FUZZ_CHECK(rows->list.len == (size_t)height);
     for (size_t i = 0; i < rows->list.len; i++) {
         const struct row *row = &rows->list.items[i];
@@ -43,11 +49,12 @@ int fuzz_approval(const uint8_t *data, size_t size)
     n->detail = take_line(&rest);
     n->args = mem_strdup(rest);
     n->preview = mem_strdup(rest);
-    approval_init(&a, NULL);
+    const struct view_host host = {.keymap = keymap, .drafting = drafting};
+    approval_init(&a, &host);
     approval_ask(&a, n);
     notice_free(n);
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        check_rows(&a, keymap, widths[i], 20);
-    approval_release(&a);
+        check_rows(&a, widths[i], 20);
+    approval_release(&a.view);
     return 0;
 }

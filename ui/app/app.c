@@ -452,7 +452,7 @@ void app_leave_session(struct app *app)
     app_save_draft(app);
     if (app->activity.busy) { /* the turn goes on in the background */
         background_put(app, app->session.id, app->session.title)->waits =
-            approval_open(&app->approval) || draft_review_open(&app->draft);
+            approval_open(&app->approval.view) || draft_review_open(&app->draft);
         app->activity.busy = app->activity.over = app->retry_after = false;
     }
     free(app->draft_when_left);

@@ -332,9 +332,9 @@ static void note_writing(struct app *app, enum action action, const struct key *
         return;
     approval_typed(&app->approval, typed_ms);
     draft_review_typed(&app->draft, typed_ms);
-    if (approval_open(&app->approval))
+    if (approval_open(&app->approval.view))
         app_touch(app, DIRTY_BODY);
-    if (draft_review_pending(&app->draft))
+    if (draft_review_pending(&app->draft.view))
         app_touch(app, DIRTY_EDITOR);
 }
 

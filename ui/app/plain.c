@@ -263,7 +263,7 @@ static void greet(struct plain *p)
 static void release(struct plain *p)
 {
     plain_reader_release(&p->in);
-    approval_release(&p->approval);
+    approval_release(&p->approval.view);
     session_info_release(&p->session);
     transcript_free(p->transcript);
     plain_forget_found(p);

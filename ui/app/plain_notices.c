@@ -24,12 +24,12 @@
 
 bool plain_is_asked(const struct plain *p)
 {
-    return approval_open(&p->approval) || p->reviewing;
+    return approval_open(&p->approval.view) || p->reviewing;
 }
 
 const char *plain_question(const struct plain *p)
 {
-    if (!approval_open(&p->approval))
+    if (!approval_open(&p->approval.view))
         return _("Use this summary? yes, no, or again: ");
     return p->approval.questions.items[0].grant ? _("Allow it? yes, no, or session: ")
                                                 : _("Allow it? yes or no: ");
@@ -37,7 +37,7 @@ const char *plain_question(const struct plain *p)
 
 static void show_question(struct plain *p)
 {
-    if (!approval_open(&p->approval))
+    if (!approval_open(&p->approval.view))
         return;
     const struct question *q = &p->approval.questions.items[0];
     auto_free char *title = approval_title(q);
@@ -67,7 +67,7 @@ static bool is_word(const char *text, const char *english, const char *local)
 
 static void answer_tool(struct plain *p, enum approval_answer answer)
 {
-    auto_free char *id = mem_strdup(approval_id(&p->approval));
+    auto_free char *id = mem_strdup(p->approval.questions.items[0].id);
     approval_over(&p->approval, id);
     plain_send(p, &operation_approval_decide,
                &(struct approval_decide_params){.call = id, .decision = answer});
@@ -84,7 +84,7 @@ static void answer_review(struct plain *p, enum draft_answer answer)
 bool plain_answer(struct plain *p, const char *text)
 {
     bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
-    bool tool = approval_open(&p->approval);
+    bool tool = approval_open(&p->approval.view);
     bool third =
         tool ? p->approval.questions.items[0].grant && is_word(text, "session", _("session"))
              : is_word(text, "again", _("again"));
@@ -99,7 +99,7 @@ bool plain_answer(struct plain *p, const char *text)
 
 void plain_deny(struct plain *p)
 {
-    while (approval_open(&p->approval))
+    while (approval_open(&p->approval.view))
         answer_tool(p, ANSWER_DENY);
     if (p->reviewing)
         answer_review(p, DRAFT_REFUSE);
@@ -107,7 +107,7 @@ void plain_deny(struct plain *p)
 
 void plain_forget_questions(struct plain *p)
 {
-    approval_forget(&p->approval);
+    approval_forget(&p->approval.view);
     p->reviewing = false;
 }
 
@@ -342,7 +342,7 @@ static void take_busy(struct plain *p, struct notice *n)
 
 static void take_approval(struct plain *p, struct notice *n)
 {
-    bool first = !approval_open(&p->approval);
+    bool first = !approval_open(&p->approval.view);
     if (first)
         plain_drain(p);
     approval_ask(&p->approval, n);

@@ -334,7 +334,7 @@ static void draw_status(struct app *app)
     s.budget = app->meters.budget != NULL;
     s.budget_percent = app->meters.budget_percent;
     s.working = a->busy;
-    s.asking = approval_open(&app->approval) || draft_review_pending(&app->draft);
+    s.asking = approval_open(&app->approval.view) || draft_review_pending(&app->draft.view);
     s.compacting = a->compacting_ms != 0;
     s.working_ms = now_ms - (s.compacting ? a->compacting_ms : a->started_ms);
     int64_t elapsed = now_ms - a->streaming_ms;
@@ -383,7 +383,7 @@ static void draw_waiting(const struct app *app)
 
 static void draw_editor(struct app *app)
 {
-    int announced = draft_review_pending(&app->draft);
+    int announced = draft_review_pending(&app->draft.view);
     if (draft_review_open(&app->draft)) {
         const struct rows *rows =
             draft_review_rows(&app->draft, &app->keymap, shown.cols, shown.editor_rows);
@@ -471,7 +471,7 @@ static void lay_out(struct app *app)
     } else {
         int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
         size_t most = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
-        most += draft_review_pending(&app->draft); /* its announcement */
+        most += draft_review_pending(&app->draft.view); /* its announcement */
         wanted = most < 1000 ? (int)most : 1000;
     }
     int pane_cols = memory_view_is_open(app->memory) ? layout_pane_columns(cols) : 0;

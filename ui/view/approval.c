@@ -16,8 +16,7 @@ enum {
     MARGIN = 1,
     MOST_BLANKS = 64, /* alike and side by side */
     MOST_EMPTY = 3,   /* lines one after the other */
-    RULE_LEAD = 3,
-    HEIGHT_MOST = 10000
+    RULE_LEAD = 3
 };
 
 /* --- the text --------------------------------------------------------------------------------- */
@@ -217,25 +216,30 @@ static void title_row(const struct approval *a, int width, struct rows *out)
     rows_add(out, place.data, right, STYLE_DIM, 0);
 }
 
-int approval_height(struct approval *a, const struct keymap *keymap, int width)
+static int height(struct view *view, int width, int room)
 {
+    struct approval *a = (struct approval *)view;
     if (a->width != width)
         lay_out_text(a, width);
-    size_t height = 1 + a->text.list.len + count_key_rows(a, keymap, width);
-    return height < HEIGHT_MOST ? (int)height : HEIGHT_MOST;
+    size_t wanted = 1 + a->text.list.len + count_key_rows(a, view->host->keymap, width);
+    return wanted < (size_t)room ? (int)wanted : room;
 }
 
 /* Where there is no room for all, the keys come first, then a row of the text, then the title. */
-const struct rows *approval_rows(struct approval *a, const struct keymap *keymap, int width,
-                                 int height, int64_t now_ms)
+static const struct rows *rows(struct view *view)
 {
+    struct approval *a = (struct approval *)view;
+    const struct keymap *keymap = view->host->keymap;
+    int width = view->width;
+    int64_t now_ms = clock_mono_ms();
     struct rows keys;
-    size_t all = height > 0 ? (size_t)height : 0;
+    size_t all = (size_t)view->height;
+    a->drafted = view->host->drafting(view->host->app);
     if (a->width != width)
         lay_out_text(a, width);
     if (a->shown_ms == 0)
         a->shown_ms = now_ms > 0 ? now_ms : 1;
-    int64_t due = approval_due(a);
+    int64_t due = approval_due(view);
     a->armed = a->armed || (due > 0 && now_ms >= due);
     if (a->armed)
         a->typed_ms = 0;
@@ -278,9 +282,10 @@ static void question_release(struct question *q)
     free(q->grant);
 }
 
-void approval_release(struct approval *a)
+void approval_release(struct view *view)
 {
-    approval_forget(a);
+    struct approval *a = (struct approval *)view;
+    approval_forget(view);
     vec_release(&a->questions);
     rows_release(&a->text);
     rows_release(&a->rows);
@@ -341,22 +346,18 @@ bool approval_over(struct approval *a, const char *id)
     return false;
 }
 
-void approval_forget(struct approval *a)
+void approval_forget(struct view *view)
 {
+    struct approval *a = (struct approval *)view;
     for (size_t i = 0; i < a->questions.len; i++)
         question_release(&a->questions.items[i]);
     vec_clear(&a->questions);
     show_next(a);
 }
 
-bool approval_open(const struct approval *a)
+bool approval_open(const struct view *view)
 {
-    return a->questions.len > 0;
-}
-
-const char *approval_id(const struct approval *a)
-{
-    return a->questions.items[0].id;
+    return ((const struct approval *)view)->questions.len > 0;
 }
 
 void approval_typed(struct approval *a, int64_t now_ms)
@@ -367,9 +368,10 @@ void approval_typed(struct approval *a, int64_t now_ms)
         a->armed = false;
 }
 
-int64_t approval_due(const struct approval *a)
+int64_t approval_due(const struct view *view)
 {
-    if (!approval_open(a) || a->shown_ms == 0 || a->armed)
+    const struct approval *a = (const struct approval *)view;
+    if (a->questions.len == 0 || a->shown_ms == 0 || a->armed)
         return 0;
     int64_t looked = a->shown_ms + APPROVAL_LOOK_MS;
     int64_t paused = a->typed_ms > 0 ? a->typed_ms + APPROVAL_PAUSE_MS : 0;
@@ -399,89 +401,63 @@ static bool move_by_action(struct approval *a, enum action action)
     return by != 0;
 }
 
-static bool move_by_letter(struct approval *a, const struct key *key)
+static void answer(struct approval *a, enum approval_answer decision)
 {
+    auto_free char *id = mem_strdup(a->questions.items[0].id);
+    approval_over(a, id);
+    (void)view_ask(&a->view, &operation_approval_decide,
+                   &(struct approval_decide_params){.call = id, .decision = decision}, NULL);
+}
+
+/* A key of the question, once they count: an answer, a letter that moves, or text, for the message
+ * if that can be seen. */
+static bool armed_key(struct approval *a, enum action action, const struct key *key)
+{
+    const struct view_host *host = a->view.host;
+    enum action word = keymap_find_in(host->keymap, key, KEYS_ANSWER);
     long by = moves_by_letter(key);
-    enum action action = moves_is_letter(key, ' ') ? ACTION_PAGE_DOWN
-                         : by == 1                 ? ACTION_DOWN
-                         : by == -1                ? ACTION_UP
-                         : by > 0                  ? ACTION_BOTTOM
-                         : by < 0                  ? ACTION_TOP
-                                                   : ACTION_NONE;
-    return move_by_action(a, action);
-}
-
-enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,
-                               const struct key *key, enum approval_answer *answer)
-{
-    if (!approval_open(a) || a->shown_ms == 0)
-        return APPROVAL_PASS;
-    if (action == ACTION_CANCEL || action == ACTION_CLEAR)
-        return APPROVAL_STOP;
-    if (key->code == K_CLICK || move_by_action(a, action))
-        return APPROVAL_TAKEN;
-    if (!a->armed)
-        return APPROVAL_PASS;
-    if (a->drafted && !a->entered) {
-        a->entered = action == ACTION_COMPLETE;
-        return a->entered ? APPROVAL_TAKEN : action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
-    }
-    enum action word = keymap_find_in(keymap, key, KEYS_ANSWER);
-    if (word == ACTION_ALLOW_ONCE || word == ACTION_ALLOW_SESSION || word == ACTION_DECLINE) {
-        *answer = word == ACTION_ALLOW_ONCE      ? ANSWER_ONCE
-                  : word == ACTION_ALLOW_SESSION ? ANSWER_SESSION
-                                                 : ANSWER_DENY;
-        bool offered = *answer != ANSWER_SESSION || a->questions.items[0].grant;
-        bool counts = offered && (a->read || *answer == ANSWER_DENY);
-        return counts ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
-    }
-    if (action == ACTION_NONE && move_by_letter(a, key))
-        return APPROVAL_TAKEN;
-    return action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
-}
-
-/* --- the view --------------------------------------------------------------------------------- */
-
-static struct approval *of(struct view *view)
-{
-    return (struct approval *)view;
-}
-
-static const struct approval *of_const(const struct view *view)
-{
-    return (const struct approval *)view;
-}
-
-static bool take_key(struct view *view, enum action action, const struct key *key)
-{
-    const struct view_host *host = view->host;
-    enum approval_answer answer;
-    of(view)->drafted = host->drafting(host->app);
-    switch (approval_key(of(view), host->keymap, action, key, &answer)) {
-    case APPROVAL_PASS:
+    enum action move = moves_is_letter(key, ' ') ? ACTION_PAGE_DOWN
+                       : by == 1                 ? ACTION_DOWN
+                       : by == -1                ? ACTION_UP
+                       : by > 0                  ? ACTION_BOTTOM
+                       : by < 0                  ? ACTION_TOP
+                                                 : ACTION_NONE;
+    bool writes = a->drafted && !a->entered;
+    if (writes && action == ACTION_COMPLETE) {
+        a->entered = true;
+    } else if (!writes && word == ACTION_DECLINE) {
+        answer(a, ANSWER_DENY);
+    } else if (!writes && (word == ACTION_ALLOW_ONCE || word == ACTION_ALLOW_SESSION)) {
+        bool once = word == ACTION_ALLOW_ONCE;
+        if (a->read && (once || a->questions.items[0].grant))
+            answer(a, once ? ANSWER_ONCE : ANSWER_SESSION);
+    } else if (action == ACTION_LEAVE) {
         return false;
-    case APPROVAL_TEXT:
+    } else if (writes || action != ACTION_NONE || !move_by_action(a, move)) {
         host->write(host->app, action, key);
-        break;
-    case APPROVAL_TAKEN:
-        break;
-    case APPROVAL_STOP:
-        host->act(host->app, ACTION_CANCEL);
-        break;
-    case APPROVAL_ANSWERED: {
-        auto_free char *id = mem_strdup(approval_id(of(view)));
-        approval_over(of(view), id);
-        (void)view_ask(view, &operation_approval_decide,
-                       &(struct approval_decide_params){.call = id, .decision = answer}, NULL);
-        break;
-    }
     }
     return true;
 }
 
+static bool take_key(struct view *view, enum action action, const struct key *key)
+{
+    struct approval *a = (struct approval *)view;
+    const struct view_host *host = view->host;
+    a->drafted = host->drafting(host->app);
+    if (a->questions.len == 0 || a->shown_ms == 0)
+        return false;
+    if (action == ACTION_CANCEL || action == ACTION_CLEAR)
+        host->act(host->app, ACTION_CANCEL);
+    else if (key->code != K_CLICK && !move_by_action(a, action))
+        return a->armed && armed_key(a, action, key);
+    return true;
+}
+
+/* --- the view --------------------------------------------------------------------------------- */
+
 static void notice(struct view *view, struct notice *n)
 {
-    struct approval *a = of(view);
+    struct approval *a = (struct approval *)view;
     enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
     bool over = type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED ||
                 type == EVENT_INTERRUPTED || (n->type == NOTICE_BUSY && !n->flag) ||
@@ -491,12 +467,7 @@ static void notice(struct view *view, struct notice *n)
     else if (type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(a, n->event->id))
         view_touch(view);
     else if (over)
-        approval_forget(a);
-}
-
-static bool shown(const struct view *view)
-{
-    return approval_open(of_const(view));
+        approval_forget(view);
 }
 
 static bool passes(const struct view *view)
@@ -505,47 +476,19 @@ static bool passes(const struct view *view)
     return true;
 }
 
-static int height(struct view *view, int width, int room)
-{
-    int wanted = approval_height(of(view), view->host->keymap, width);
-    return wanted < room ? wanted : room;
-}
-
-static const struct rows *rows(struct view *view)
-{
-    struct approval *a = of(view);
-    a->drafted = view->host->drafting(view->host->app);
-    return approval_rows(a, view->host->keymap, view->width, view->height, clock_mono_ms());
-}
-
-static int64_t due(const struct view *view)
-{
-    return approval_due(of_const(view));
-}
-
-static void close_view(struct view *view)
-{
-    approval_forget(of(view));
-}
-
-static void release(struct view *view)
-{
-    approval_release(of(view));
-}
-
 void approval_init(struct approval *a, const struct view_host *host)
 {
     static const struct view_ops ops = {
         .layer = VIEW_QUESTION,
-        .free = release,
-        .close = close_view,
-        .shown = shown,
+        .free = approval_release,
+        .close = approval_forget,
+        .shown = approval_open,
         .passes = passes,
         .key = take_key,
         .height = height,
         .rows = rows,
         .notice = notice,
-        .due = due,
+        .due = approval_due,
         .due_with_keys = true,
     };
     *a = (struct approval){.view = {.ops = &ops, .host = host}};

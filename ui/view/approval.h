@@ -42,7 +42,7 @@ struct approval {
 };
 
 void approval_init(struct approval *a, const struct view_host *host);
-void approval_release(struct approval *a);
+void approval_release(struct view *view); /* but not the struct */
 
 /* "The model wants to write (write_file)"; the caller frees. */
 char *approval_title(const struct question *q);
@@ -52,38 +52,17 @@ void approval_ask(struct approval *a, const struct notice *n);
 
 /* The question about this call needs no answer any more. False if there is none. */
 bool approval_over(struct approval *a, const char *id);
-void approval_forget(struct approval *a); /* all of them */
+void approval_forget(struct view *view); /* all of them */
 
-bool approval_open(const struct approval *a);
-const char *approval_id(const struct approval *a); /* of the call that is asked about */
+bool approval_open(const struct view *view); /* there is a question */
 
 /* Text was typed at this time; 0: the text was sent, so that nobody is writing it. */
 void approval_typed(struct approval *a, int64_t now_ms);
 
 /* When its keys are to be shown; 0: they are, or there is nothing to show them for. */
-int64_t approval_due(const struct approval *a);
+int64_t approval_due(const struct view *view);
 
 /* The screen has another size, perhaps too small a one: it is to be looked at anew. */
 void approval_hidden(struct approval *a);
-
-/* A key is not the question's; text, for the editor if that can be seen; taken, as the moves are;
- * the wish to stop the turn; an answer. */
-enum approval_key {
-    APPROVAL_PASS,
-    APPROVAL_TEXT,
-    APPROVAL_TAKEN,
-    APPROVAL_STOP,
-    APPROVAL_ANSWERED
-};
-enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,
-                               const struct key *key, enum approval_answer *answer);
-
-/* Rows that would show all of it. */
-int approval_height(struct approval *a, const struct keymap *keymap, int width);
-
-/* The rows to show, exactly `height`, none wider than `width`; drawing them now is what makes the
- * keys count. Borrowed until the next call. */
-const struct rows *approval_rows(struct approval *a, const struct keymap *keymap, int width,
-                                 int height, int64_t now_ms);
 
 #endif

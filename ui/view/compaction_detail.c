@@ -48,11 +48,6 @@ struct compaction_detail {
     struct rows rows;
 };
 
-static struct compaction_detail *of(struct view *view)
-{
-    return (struct compaction_detail *)view;
-}
-
 /* --- entries ---------------------------------------------------------------------------------- */
 
 /* NULL: the entry is no message. */
@@ -192,7 +187,7 @@ static void find_shortened(struct compaction_detail *d)
 static bool take_page(struct view *view, struct operation_answer *a, const char *words)
 {
     static const struct card_hints none;
-    struct compaction_detail *d = of(view);
+    struct compaction_detail *d = (struct compaction_detail *)view;
     struct compaction_ledger *page = a->result;
     bool first = !words && !d->completed;
     d->waiting = false;
@@ -269,7 +264,7 @@ static const struct rows *rows(struct view *view)
         {ACTION_CARD_MEMORY, NULL, N_("memory entries|show what memory keeps of it")},
         {ACTION_PAGE_DOWN, NULL, N_("page")},
         {ACTION_HELP, NULL, N_("help")}};
-    struct compaction_detail *d = of(view);
+    struct compaction_detail *d = (struct compaction_detail *)view;
     size_t width = (size_t)d->view.width;
     rows_clear(&d->rows);
     add_head(d);
@@ -294,7 +289,7 @@ static const struct rows *rows(struct view *view)
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    struct compaction_detail *d = of(view);
+    struct compaction_detail *d = (struct compaction_detail *)view;
     const struct dropped_message *m = message_of(d, outline_chosen(d->outline));
     if (action == ACTION_HELP)
         return false;
@@ -333,14 +328,15 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 static void click(struct view *view, int row, int col)
 {
     (void)col;
-    (void)outline_click(of(view)->outline, row - of(view)->head_rows);
+    (void)outline_click(((struct compaction_detail *)view)->outline,
+                        row - ((struct compaction_detail *)view)->head_rows);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
 
 static void free_view(struct view *view)
 {
-    struct compaction_detail *d = of(view);
+    struct compaction_detail *d = (struct compaction_detail *)view;
     outline_free(d->outline);
     vec_release(&d->entries);
     dropped_release(&d->shortened);

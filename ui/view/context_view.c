@@ -46,11 +46,6 @@ struct context_view {
     struct rows rows;
 };
 
-static struct context_view *of(struct view *view)
-{
-    return (struct context_view *)view;
-}
-
 #define X(id, word, label) label,
 static const char *const kinds[CONTEXT_KINDS] = {CONTEXT_KIND_LIST(X)};
 #undef X
@@ -374,7 +369,7 @@ static void add_foot(struct context_view *v)
 
 static const struct rows *rows(struct view *view)
 {
-    struct context_view *v = of(view);
+    struct context_view *v = (struct context_view *)view;
     rows_clear(&v->rows);
     add_title(v);
     add_kinds(v);
@@ -408,7 +403,7 @@ static const struct rows *rows(struct view *view)
 
 static bool take(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct context_view *v = of(view);
+    struct context_view *v = (struct context_view *)view;
     int64_t before = 0;
     v->waiting = false;
     if (words) {
@@ -439,7 +434,7 @@ static bool changed(struct view *view, struct operation_answer *a, const char *w
 {
     (void)a;
     if (words)
-        remark_set(&of(view)->remark, STYLE_ERROR, words);
+        remark_set(&((struct context_view *)view)->remark, STYLE_ERROR, words);
     return true;
 }
 
@@ -460,7 +455,7 @@ static int64_t due(const struct view *view)
 static void tick(struct view *view)
 {
     if (due(view) != 0)
-        ask(of(view));
+        ask((struct context_view *)view);
 }
 
 static void notice(struct view *view, struct notice *n)
@@ -479,7 +474,7 @@ static void notice(struct view *view, struct notice *n)
         [EVENT_TURN_FAILED] = true,
         [EVENT_INTERRUPTED] = true,
     };
-    struct context_view *v = of(view);
+    struct context_view *v = (struct context_view *)view;
     if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
         v->stale = true;
     else if (n->type == NOTICE_EVENT && n->event->type < EVENT_TYPE_COUNT)
@@ -556,7 +551,7 @@ static void act(struct context_view *v, enum action action, const struct key *ke
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    struct context_view *v = of(view);
+    struct context_view *v = (struct context_view *)view;
     if (action == ACTION_HELP)
         return false;
     remark_set(&v->remark, STYLE_NOTE, NULL);
@@ -576,7 +571,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 
 static void click(struct view *view, int row, int col)
 {
-    struct context_view *v = of(view);
+    struct context_view *v = (struct context_view *)view;
     (void)col;
     if (!v->asks_compact)
         (void)outline_click(v->outline, row - v->head_rows);
@@ -586,7 +581,7 @@ static void click(struct view *view, int row, int col)
 
 static void free_view(struct view *view)
 {
-    struct context_view *v = of(view);
+    struct context_view *v = (struct context_view *)view;
     outline_free(v->outline);
     free(v->text);
     context_release(&v->context);

@@ -47,11 +47,6 @@ struct corpus_view {
     char *progress;              /* of reading files or of vectors; NULL: none */
 };
 
-static const struct corpus_view *of_const(const struct browser *b)
-{
-    return (const struct corpus_view *)b;
-}
-
 /* NULL: nothing is chosen. */
 static const struct corpus_row *chosen_row(const struct corpus_view *v)
 {
@@ -117,7 +112,7 @@ static const char *name_among(const struct corpus_view *v, const char *file)
 
 static int64_t entry_id(const struct browser *b, size_t index)
 {
-    const struct corpus_view *v = of_const(b);
+    const struct corpus_view *v = (const struct corpus_view *)b;
     const struct corpus_row *r = &v->rows.items[index];
     const struct corpus_passage *p = passage_of(v, r);
     int64_t level = (int64_t)v->level << 8 | (int64_t)r->kind;
@@ -153,7 +148,7 @@ static void passage_entry(const struct corpus_view *v, const struct corpus_passa
 
 static void entry(const struct browser *b, size_t index, struct browser_entry *out)
 {
-    const struct corpus_view *v = of_const(b);
+    const struct corpus_view *v = (const struct corpus_view *)b;
     const struct corpus_row *r = &v->rows.items[index];
     const struct corpus_document *d = document_of(v, r);
     if (r->kind == ROW_PASSAGE) {
@@ -193,7 +188,7 @@ static void entry(const struct browser *b, size_t index, struct browser_entry *o
 
 static bool entry_text(const struct browser *b, size_t index, struct buf *out)
 {
-    const struct corpus_view *v = of_const(b);
+    const struct corpus_view *v = (const struct corpus_view *)b;
     const struct corpus_row *r = &v->rows.items[index];
     const struct corpus_passage *p = passage_of(v, r);
     if (r->kind == ROW_FAILED) {
@@ -231,7 +226,8 @@ static void list_rows(struct corpus_view *v)
 
 static bool has_query(const struct browser *b)
 {
-    return of_const(b)->level == LEVEL_CORPORA || of_const(b)->level == LEVEL_FOUND;
+    enum corpus_level level = ((const struct corpus_view *)b)->level;
+    return level == LEVEL_CORPORA || level == LEVEL_FOUND;
 }
 
 static void open_level(struct corpus_view *v, enum corpus_level level)
@@ -448,7 +444,7 @@ static bool removed(struct view *view, struct operation_answer *a, const char *w
 
 static void remove_chosen(struct browser *b)
 {
-    const char *file, *name = chosen_corpus(of_const(b), &file);
+    const char *file, *name = chosen_corpus((const struct corpus_view *)b, &file);
     if (name)
         (void)view_ask(&b->view, &operation_corpus_remove, &(struct corpus_remove){name, file},
                        removed);
@@ -510,7 +506,7 @@ static bool act(struct browser *b, enum action action)
 
 static void title(const struct browser *b, struct buf *out)
 {
-    const struct corpus_view *v = of_const(b);
+    const struct corpus_view *v = (const struct corpus_view *)b;
     bool passages = v->level == LEVEL_PASSAGES;
     bool of_corpus = v->level == LEVEL_DOCUMENTS || (passages && v->from == LEVEL_DOCUMENTS);
     buf_addf(out, " %s", _("Corpora"));
@@ -535,7 +531,7 @@ static void title(const struct browser *b, struct buf *out)
 
 static const char *empty(const struct browser *b)
 {
-    enum corpus_level level = of_const(b)->level;
+    enum corpus_level level = ((const struct corpus_view *)b)->level;
     return !b->known                ? _("loading")
            : level == LEVEL_FOUND   ? _("Nothing found.")
            : level == LEVEL_CORPORA ? _("There is no corpus. /corpus add NAME PATH or tiro corpus "
@@ -545,7 +541,7 @@ static const char *empty(const struct browser *b)
 
 static const char *question(const struct browser *b, struct buf *out)
 {
-    const char *file, *name = chosen_corpus(of_const(b), &file);
+    const char *file, *name = chosen_corpus((const struct corpus_view *)b, &file);
     if (!name)
         return _("No corpus and no document is selected.");
     auto_free char *shown = remark_name(file ? name_of(file) : name);
@@ -573,7 +569,7 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_MEMORY_QUERY, NULL, N_("search")},
         {ACTION_CANCEL, NULL, N_("back")},
         {ACTION_PANE_NEXT, NULL, N_("next tab")}};
-    enum corpus_level level = of_const(b)->level;
+    enum corpus_level level = ((const struct corpus_view *)b)->level;
     return b->place == BROWSER_QUERY                            ? HINTS(in_query)
            : level == LEVEL_CORPORA || level == LEVEL_DOCUMENTS ? HINTS(in_list)
                                                                 : HINTS(in_passages);

@@ -189,9 +189,9 @@ void draft_review_end(struct draft_review *r)
     editor_start(r->focus, NULL);
 }
 
-bool draft_review_pending(const struct draft_review *r)
+bool draft_review_pending(const struct view *view)
 {
-    return r->stage != DRAFT_NONE;
+    return ((const struct draft_review *)view)->stage != DRAFT_NONE;
 }
 
 bool draft_review_open(const struct draft_review *r)
@@ -204,8 +204,9 @@ void draft_review_typed(struct draft_review *r, int64_t now_ms)
     r->typed_ms = now_ms;
 }
 
-int64_t draft_review_due(const struct draft_review *r)
+int64_t draft_review_due(const struct view *view)
 {
+    const struct draft_review *r = (const struct draft_review *)view;
     if (r->stage != DRAFT_WAITING || r->announced_ms == 0)
         return 0;
     int64_t looked = r->announced_ms + DRAFT_LOOK_MS;
@@ -223,7 +224,7 @@ void draft_review_advance(struct draft_review *r, bool free, int64_t now_ms)
 {
     if (r->stage == DRAFT_WAITING && r->announced_ms == 0)
         r->announced_ms = now_ms > 0 ? now_ms : 1;
-    int64_t due = draft_review_due(r);
+    int64_t due = draft_review_due(&r->view);
     if (free && due > 0 && now_ms >= due)
         show(r, DRAFT_TEXT);
 }
@@ -236,148 +237,96 @@ void draft_review_hidden(struct draft_review *r)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-struct editor *draft_review_editor(struct draft_review *r)
+static void close_view(struct view *view)
 {
-    return r->stage == DRAFT_FOCUS ? r->focus : r->text;
+    if (!draft_review_pending(view))
+        return;
+    draft_review_end((struct draft_review *)view);
+    view_touch(view);
 }
 
-static enum review_key text_key(struct draft_review *r, enum action action)
+static void decide(struct draft_review *r, enum draft_answer decision, const char *text)
 {
-    if (action == ACTION_EXTERNAL)
-        return REVIEW_EXTERNAL;
-    if (action == ACTION_CANCEL)
-        return REVIEW_REFUSE;
-    if (action == ACTION_SEND) {
-        r->empty_refused = utf8_is_blank(editor_text(r->text));
-        return r->empty_refused ? REVIEW_TAKEN : REVIEW_KEEP;
-    }
-    if (action == ACTION_CLEAR) { /* the text can be brought back: only the second time ends it */
-        if (editor_len(r->text) == 0)
-            return REVIEW_STOP;
-        editor_set(r->text, "");
-    } else if (r->by_model) { /* ACTION_DRAFT_FOCUS */
+    const struct compaction_decide_params reply = {.decision = decision, .text = text};
+    (void)view_ask(&r->view, &operation_compaction_decide, &reply, NULL);
+    close_view(&r->view);
+}
+
+static void text_key(struct draft_review *r, enum action action)
+{
+    const struct view_host *host = r->view.host;
+    const char *text = editor_text(r->text);
+    switch (action) {
+    case ACTION_EXTERNAL:
+        host->edit_outside(host->app, r->text);
+        break;
+    case ACTION_CANCEL:
+        decide(r, DRAFT_REFUSE, NULL);
+        break;
+    case ACTION_SEND:
+        r->empty_refused = utf8_is_blank(text);
+        if (!r->empty_refused)
+            decide(r, DRAFT_COMMIT, strcmp(text, r->original) == 0 ? NULL : text);
+        break;
+    case ACTION_CLEAR: /* the text can be brought back: only the second time ends it */
+        if (*text)
+            editor_set(r->text, "");
+        else
+            host->act(host->app, ACTION_CANCEL);
+        break;
+    default: /* ACTION_DRAFT_FOCUS */
+        if (!r->by_model)
+            break;
         editor_start(r->focus, NULL);
         show(r, DRAFT_FOCUS);
     }
-    return REVIEW_TAKEN;
 }
 
-static enum review_key focus_key(struct draft_review *r, enum action action)
+static void focus_key(struct draft_review *r, enum action action)
 {
     if (action == ACTION_SEND && !utf8_is_blank(editor_text(r->focus)))
-        return REVIEW_AGAIN;
-    if (action == ACTION_CLEAR && editor_len(r->focus) > 0)
+        decide(r, DRAFT_AGAIN, editor_text(r->focus));
+    else if (action == ACTION_CLEAR && editor_len(r->focus) > 0)
         editor_set(r->focus, "");
     else
         show(r, DRAFT_TEXT);
-    return REVIEW_TAKEN;
 }
 
-/* Keys that count only while they are shown. */
-static bool decides(const struct draft_review *r, enum action action)
+/* Keys that decide count only while they are shown. */
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    return action == ACTION_SEND || action == ACTION_CANCEL || action == ACTION_DRAFT_FOCUS ||
-           action == ACTION_CLEAR || action == ACTION_LEAVE ||
-           (action == ACTION_EXTERNAL && r->stage == DRAFT_TEXT);
-}
-
-enum review_key draft_review_key(struct draft_review *r, enum action action, const struct key *key)
-{
+    struct draft_review *r = (struct draft_review *)view;
+    const struct view_host *host = view->host;
     bool focus = r->stage == DRAFT_FOCUS;
-    struct editor *e = draft_review_editor(r);
+    struct editor *e = focus ? r->focus : r->text;
+    bool decides = action == ACTION_SEND || action == ACTION_CANCEL ||
+                   action == ACTION_DRAFT_FOCUS || action == ACTION_CLEAR ||
+                   action == ACTION_LEAVE || (action == ACTION_EXTERNAL && !focus);
     if (!draft_review_open(r) || key->code == K_CLICK || action == ACTION_HELP ||
         action == ACTION_TOGGLE || action == ACTION_TOGGLE_ALL) /* of the transcript above */
-        return REVIEW_PASS;
+        return false;
     r->empty_refused = false;
-    if (decides(r, action) && !r->seen)
-        return REVIEW_TAKEN;
+    if (decides && !r->seen)
+        return true;
     if (action == ACTION_LEAVE && editor_len(e) == 0)
-        return REVIEW_LEAVE;
-    if (action == ACTION_LEAVE)
+        host->act(host->app, ACTION_LEAVE);
+    else if (action == ACTION_LEAVE)
         editor_do(e, ACTION_DELETE);
-    else if (decides(r, action))
-        return focus ? focus_key(r, action) : text_key(r, action);
+    else if (decides)
+        (focus ? focus_key : text_key)(r, action);
     else if (focus)
         (void)edit_line_key(e, FOCUS_BYTES, action, key);
     else if (editor_move(e, action, r->text_rows > 2 ? r->text_rows - 1 : 1))
-        return REVIEW_TAKEN;
+        ;
     else if (key->code == K_PASTE)
         editor_paste(e, key->text, strlen(key->text));
     else
         (void)editor_take_key(e, action, key);
-    return REVIEW_TAKEN;
-}
-
-const char *draft_review_text(const struct draft_review *r)
-{
-    const char *text = editor_text(r->text);
-    return r->original && strcmp(text, r->original) == 0 ? NULL : text;
-}
-
-const char *draft_review_focus(const struct draft_review *r)
-{
-    return editor_text(r->focus);
-}
-
-/* --- the view --- */
-
-static struct draft_review *of(struct view *view)
-{
-    return (struct draft_review *)view;
-}
-
-static const struct draft_review *of_const(const struct view *view)
-{
-    return (const struct draft_review *)view;
-}
-
-static void close_view(struct view *view)
-{
-    if (!draft_review_pending(of(view)))
-        return;
-    draft_review_end(of(view));
-    view_touch(view);
-}
-
-static bool take_key(struct view *view, enum action action, const struct key *key)
-{
-    struct draft_review *r = of(view);
-    const struct view_host *host = view->host;
-    struct compaction_decide_params reply = {.text = NULL};
-    enum review_key k = draft_review_key(r, action, key);
-    switch (k) {
-    case REVIEW_PASS:
-        return false;
-    case REVIEW_TAKEN:
-        break;
-    case REVIEW_KEEP:
-        reply.decision = DRAFT_COMMIT;
-        reply.text = draft_review_text(r);
-        break;
-    case REVIEW_REFUSE:
-        reply.decision = DRAFT_REFUSE;
-        break;
-    case REVIEW_AGAIN:
-        reply.decision = DRAFT_AGAIN;
-        reply.text = draft_review_focus(r);
-        break;
-    case REVIEW_STOP:
-        host->act(host->app, ACTION_CANCEL);
-        break;
-    case REVIEW_LEAVE:
-        host->act(host->app, ACTION_LEAVE);
-        break;
-    case REVIEW_EXTERNAL:
-        host->edit_outside(host->app, draft_review_editor(r));
-        break;
-    }
-    if (k == REVIEW_KEEP || k == REVIEW_REFUSE || k == REVIEW_AGAIN) {
-        (void)view_ask(view, &operation_compaction_decide, &reply, NULL);
-        close_view(view);
-    }
     view_touch(view);
     return true;
 }
+
+/* --- the view --- */
 
 /* The review is over when nobody waits for its answer any more. */
 static void notice(struct view *view, struct notice *n)
@@ -388,40 +337,34 @@ static void notice(struct view *view, struct notice *n)
                 type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED ||
                 type == EVENT_INTERRUPTED;
     if (n->type == NOTICE_DRAFT)
-        draft_review_begin(of(view), n);
+        draft_review_begin((struct draft_review *)view, n);
     else if (over)
         close_view(view);
 }
 
-static bool shown(const struct view *view)
-{
-    return draft_review_pending(of_const(view));
-}
-
 static bool leaves_keys(const struct view *view)
 {
-    return !draft_review_open(of_const(view));
+    return !draft_review_open((const struct draft_review *)view);
 }
 
-static int64_t due(const struct view *view)
+void draft_review_release(struct view *view)
 {
-    return draft_review_due(of_const(view));
-}
-
-static void release(struct view *view)
-{
-    draft_review_release(of(view));
+    struct draft_review *r = (struct draft_review *)view;
+    draft_review_end(r);
+    editor_free(r->text);
+    editor_free(r->focus);
+    rows_release(&r->rows);
 }
 
 static const struct view_ops ops = {
     .layer = VIEW_DRAFT,
-    .free = release,
+    .free = draft_review_release,
     .close = close_view,
-    .shown = shown,
+    .shown = draft_review_pending,
     .passes = leaves_keys,
     .key = take_key,
     .notice = notice,
-    .due = due,
+    .due = draft_review_due,
     .due_with_keys = true,
 };
 
@@ -430,12 +373,4 @@ void draft_review_init(struct draft_review *r, const struct view_host *host)
     *r = (struct draft_review){
         .view = {.ops = &ops, .host = host}, .text = editor_new(), .focus = editor_new()};
     rows_init(&r->rows);
-}
-
-void draft_review_release(struct draft_review *r)
-{
-    draft_review_end(r);
-    editor_free(r->text);
-    editor_free(r->focus);
-    rows_release(&r->rows);
 }

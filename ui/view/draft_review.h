@@ -43,7 +43,7 @@ struct draft_review {
 };
 
 void draft_review_init(struct draft_review *r, const struct view_host *host);
-void draft_review_release(struct draft_review *r);
+void draft_review_release(struct view *view); /* but not the struct */
 
 /* As NOTICE_DRAFT tells it. */
 void draft_review_begin(struct draft_review *r, const struct notice *n);
@@ -51,14 +51,14 @@ void draft_review_begin(struct draft_review *r, const struct notice *n);
 /* The review is over: answered, or nobody waits for the answer any more. */
 void draft_review_end(struct draft_review *r);
 
-bool draft_review_pending(const struct draft_review *r); /* at any stage */
+bool draft_review_pending(const struct view *view); /* at any stage */
 bool draft_review_open(const struct draft_review *r);    /* keys are its own */
 
 /* A character of a message was typed at this time; 0: the message was sent. */
 void draft_review_typed(struct draft_review *r, int64_t now_ms);
 
 /* When it is to be opened; 0: there is none that waits and was announced. */
-int64_t draft_review_due(const struct draft_review *r);
+int64_t draft_review_due(const struct view *view);
 
 /* A frame is drawn now: announces it, or opens it if it is time and `free`, that is, if keys would
  * go to the message. */
@@ -66,25 +66,6 @@ void draft_review_advance(struct draft_review *r, bool free, int64_t now_ms);
 
 /* The screen has another size, perhaps too small a one: nothing is seen until it is drawn. */
 void draft_review_hidden(struct draft_review *r);
-
-/* A key, while the review is open, is not the review's, taken, or a decision. */
-enum review_key {
-    REVIEW_PASS,
-    REVIEW_TAKEN,
-    REVIEW_KEEP,
-    REVIEW_REFUSE,
-    REVIEW_AGAIN,
-    REVIEW_STOP,    /* refuses it, and stops what it is made for */
-    REVIEW_LEAVE,   /* the program is to end */
-    REVIEW_EXTERNAL /* $EDITOR is wanted for draft_review_editor() */
-};
-enum review_key draft_review_key(struct draft_review *r, enum action action, const struct key *key);
-
-struct editor *draft_review_editor(struct draft_review *r);
-
-/* As compaction/decide has it: NULL if the summary is as it came. Borrowed. */
-const char *draft_review_text(const struct draft_review *r);
-const char *draft_review_focus(const struct draft_review *r);
 
 /* Rows that would show all of it. */
 int draft_review_height(struct draft_review *r, const struct keymap *keymap, int width);

@@ -39,14 +39,9 @@ struct graph_view {
     uint64_t opening; /* the request for it; 0: none is under way */
 };
 
-static const struct graph_view *of_const(const struct browser *b)
-{
-    return (const struct graph_view *)b;
-}
-
 static bool walks(const struct browser *b)
 {
-    return of_const(b)->path.len > 0;
+    return ((const struct graph_view *)b)->path.len > 0;
 }
 
 /* The open entity; NULL: it has not come. */
@@ -89,12 +84,12 @@ static const char *other_end(const struct graph_view *v, const struct graph_row 
 
 static int64_t entity_id(const struct browser *b, size_t index)
 {
-    return browser_hash(0, of_const(b)->list.entities.items[index].name);
+    return browser_hash(0, ((const struct graph_view *)b)->list.entities.items[index].name);
 }
 
 static void entity_entry(const struct browser *b, size_t index, struct browser_entry *out)
 {
-    const struct graph_entity *n = &of_const(b)->list.entities.items[index];
+    const struct graph_entity *n = &((const struct graph_view *)b)->list.entities.items[index];
     int facts = n->observed + n->relations;
     browser_clean(&out->left, n->name);
     buf_addf(&out->left, " %s ", glyph(GLYPH_DOT));
@@ -104,7 +99,7 @@ static void entity_entry(const struct browser *b, size_t index, struct browser_e
 
 static int64_t fact_id(const struct browser *b, size_t index)
 {
-    const struct graph_view *v = of_const(b);
+    const struct graph_view *v = (const struct graph_view *)b;
     const struct graph_row *r = &v->facts.items[index];
     if (r->kind == ROW_ENTITY)
         return 0;
@@ -116,7 +111,7 @@ static int64_t fact_id(const struct browser *b, size_t index)
 
 static void fact_entry(const struct browser *b, size_t index, struct browser_entry *out)
 {
-    const struct graph_view *v = of_const(b);
+    const struct graph_view *v = (const struct graph_view *)b;
     const struct graph_row *r = &v->facts.items[index];
     if (r->kind == ROW_ENTITY) {
         out->style = STYLE_DIM;
@@ -143,7 +138,7 @@ static struct browser_source as_source(const struct graph_source *s)
 
 static bool fact_text(const struct browser *b, size_t index, struct buf *out)
 {
-    const struct graph_view *v = of_const(b);
+    const struct graph_view *v = (const struct graph_view *)b;
     const struct graph_row *r = &v->facts.items[index];
     if (r->kind == ROW_OUT || r->kind == ROW_IN)
         return false;
@@ -295,7 +290,7 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
 
 static void delete_chosen(struct browser *b)
 {
-    const struct graph_view *v = of_const(b);
+    const struct graph_view *v = (const struct graph_view *)b;
     struct graph_choice c = chosen(v);
     if (!c.entity)
         return;
@@ -350,7 +345,7 @@ static bool act(struct browser *b, enum action action)
 
 static void title(const struct browser *b, struct buf *out)
 {
-    const struct graph_view *v = of_const(b);
+    const struct graph_view *v = (const struct graph_view *)b;
     int64_t left = v->open.relations_left;
     buf_addf(out, " %s", _("Graph"));
     for (size_t i = 0; i < v->path.len; i++) {
@@ -377,7 +372,7 @@ static void title(const struct browser *b, struct buf *out)
 static const char *empty(const struct browser *b)
 {
     return walks(b) || !b->known ? _("loading")
-           : of_const(b)->searched
+           : ((const struct graph_view *)b)->searched
                ? _("No matches in the graph.")
                : _("The graph is empty. The model fills it with its tools, tiro graph add and "
                    "import do.");
@@ -385,7 +380,7 @@ static const char *empty(const struct browser *b)
 
 static const char *question(const struct browser *b, struct buf *out)
 {
-    const struct graph_view *v = of_const(b);
+    const struct graph_view *v = (const struct graph_view *)b;
     struct graph_choice c = chosen(v);
     if (!c.entity)
         return _("No entry is selected.");

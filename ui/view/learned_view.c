@@ -25,15 +25,11 @@ struct learned_view {
     struct learned_items history;
 };
 
-static const struct learned_view *of_const(const struct browser *b)
-{
-    return (const struct learned_view *)b;
-}
-
 static const struct learned_item *chosen_item(const struct browser *b)
 {
+    const struct learned_items *list = &((const struct learned_view *)b)->list;
     size_t chosen = browser_chosen(b);
-    return chosen < of_const(b)->list.items.len ? &of_const(b)->list.items.items[chosen] : NULL;
+    return chosen < list->items.len ? &list->items.items[chosen] : NULL;
 }
 
 static const char *kind_name(int kind)
@@ -63,12 +59,12 @@ static const char *scope_name(int scope)
 
 static int64_t entry_id(const struct browser *b, size_t index)
 {
-    return browser_hash(0, of_const(b)->list.items.items[index].id);
+    return browser_hash(0, ((const struct learned_view *)b)->list.items.items[index].id);
 }
 
 static void entry(const struct browser *b, size_t index, struct browser_entry *out)
 {
-    const struct learned_item *item = &of_const(b)->list.items.items[index];
+    const struct learned_item *item = &((const struct learned_view *)b)->list.items.items[index];
     bool waits = item->state == LEARNED_CANDIDATE, rejected = item->state == LEARNED_REJECTED;
     out->style = rejected ? STYLE_DIM : STYLE_OVERLAY;
     buf_addf(&out->left, "%s ", waits ? "?" : rejected ? "x" : "-");
@@ -103,7 +99,7 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
         [INPUT_PIPED] = N_("piped into tiro"),     [INPUT_ATTACHED] = N_("of a file"),
         [INPUT_PROGRAM] = N_("sent by a program"), [INPUT_IMPORTED] = N_("imported"),
     };
-    const struct learned_view *v = of_const(b);
+    const struct learned_view *v = (const struct learned_view *)b;
     const struct learned_item *item = &v->list.items.items[index];
     const struct browser_source source = source_of(item);
     bool has_history = v->history_of && strcmp(v->history_of, item->id) == 0;
@@ -205,7 +201,7 @@ static char *split_query(const char *query, char **tag)
 
 static void ask_list(struct browser *b)
 {
-    const struct learned_view *v = of_const(b);
+    const struct learned_view *v = (const struct learned_view *)b;
     auto_free char *tag = NULL, *query = split_query(editor_text(b->query), &tag);
     const char *session = b->view.host->session->id;
     const struct learned_list_params params = {
@@ -276,7 +272,7 @@ static void forget(struct browser *b)
 
 static void save(struct browser *b)
 {
-    const struct learned_edit_params params = {.id = of_const(b)->changed,
+    const struct learned_edit_params params = {.id = ((const struct learned_view *)b)->changed,
                                                .text = editor_text(b->line)};
     (void)view_ask(&b->view, &operation_learned_edit, &params, take_change);
 }
@@ -381,7 +377,7 @@ static bool act(struct browser *b, enum action action)
 
 static void title(const struct browser *b, struct buf *out)
 {
-    const struct learned_view *v = of_const(b);
+    const struct learned_view *v = (const struct learned_view *)b;
     const char *const filters[] = {
         v->scope >= 0 ? scope_name(v->scope) : NULL, v->kind >= 0 ? kind_name(v->kind) : NULL,
         v->here ? _("this session") : NULL, v->unused ? _("never used") : NULL};
@@ -403,7 +399,7 @@ static void title(const struct browser *b, struct buf *out)
 
 static const char *empty(const struct browser *b)
 {
-    const struct learned_view *v = of_const(b);
+    const struct learned_view *v = (const struct learned_view *)b;
     bool narrowed =
         v->scope >= 0 || v->kind >= 0 || v->here || v->unused || editor_len(b->query) > 0;
     return !b->known  ? _("loading")

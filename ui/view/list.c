@@ -368,11 +368,6 @@ struct list_view {
     struct list_view_host to;
 };
 
-static struct list_view *of(struct view *view)
-{
-    return (struct list_view *)view;
-}
-
 static bool is_popup(const struct view *view)
 {
     return ((const struct list_view *)view)->list->mode == LIST_POPUP;
@@ -380,8 +375,8 @@ static bool is_popup(const struct view *view)
 
 static void choose(struct view *view)
 {
-    const struct list_view_host to = of(view)->to;
-    auto_free char *value = mem_strdup(list_value(of(view)->list));
+    const struct list_view_host to = ((struct list_view *)view)->to;
+    auto_free char *value = mem_strdup(list_value(((struct list_view *)view)->list));
     struct app *app = view->host->app;
     view_close(view);
     if (to.chosen && value)
@@ -390,14 +385,14 @@ static void choose(struct view *view)
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    const struct list_view_host to = of(view)->to;
+    const struct list_view_host to = ((struct list_view *)view)->to;
     struct app *app = view->host->app;
     bool popup = is_popup(view);
     if (popup && (action == ACTION_COMPLETE || action == ACTION_SEND)) {
         choose(view);
         return !(to.sends && action == ACTION_SEND);
     }
-    switch (list_key(of(view)->list, action, key)) {
+    switch (list_key(((struct list_view *)view)->list, action, key)) {
     case LIST_CHOSEN:
         choose(view);
         return true;
@@ -417,13 +412,13 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 static void click(struct view *view, int row, int col)
 {
     (void)col;
-    if (list_click(of(view)->list, row))
+    if (list_click(((struct list_view *)view)->list, row))
         choose(view);
 }
 
 static int height(struct view *view, int width, int room)
 {
-    int wanted = (int)list_count(of(view)->list);
+    int wanted = (int)list_count(((struct list_view *)view)->list);
     (void)width;
     if (!is_popup(view))
         return room;
@@ -434,14 +429,15 @@ static int height(struct view *view, int width, int room)
 static const struct rows *rows(struct view *view)
 {
     struct view_caret *caret = &view->caret;
-    const struct rows *rows = list_rows(of(view)->list, view->width, view->height);
-    caret->shown = list_caret(of(view)->list, &caret->row, &caret->col);
+    const struct rows *rows =
+        list_rows(((struct list_view *)view)->list, view->width, view->height);
+    caret->shown = list_caret(((struct list_view *)view)->list, &caret->row, &caret->col);
     return rows;
 }
 
 static void free_view(struct view *view)
 {
-    list_free(of(view)->list);
+    list_free(((struct list_view *)view)->list);
     free(view);
 }
 
@@ -466,5 +462,6 @@ struct view *list_view_new(const struct view_host *host, enum list_subject subje
 struct list *list_view_find(const struct views *s, enum list_subject subject)
 {
     struct view *view = s->at[VIEW_LIST];
-    return view && of(view)->subject == subject ? of(view)->list : NULL;
+    return view && ((struct list_view *)view)->subject == subject ? ((struct list_view *)view)->list
+                                                                  : NULL;
 }

@@ -10,11 +10,6 @@
 
 enum { BAR_ROWS = 8 /* of the pane, from which on there is a row for the names */ };
 
-static const struct memory_view *of_const(const struct view *view)
-{
-    return (const struct memory_view *)view;
-}
-
 /* --- tabs --- */
 
 static size_t count_tabs(const struct memory_view *p)
@@ -188,7 +183,7 @@ static const struct rows *rows(struct view *view)
 
 static int64_t due(const struct view *view)
 {
-    const struct memory_view *p = of_const(view);
+    const struct memory_view *p = (const struct memory_view *)view;
     const struct view *v = shown(p);
     if (!p->open || !v)
         return pane_due(view);
@@ -211,23 +206,23 @@ static bool is_beside(const struct memory_view *p)
 
 bool pane_is_seen(const struct view *view)
 {
-    const struct memory_view *p = of_const(view);
+    const struct memory_view *p = (const struct memory_view *)view;
     return p->open && (p->focused || is_beside(p));
 }
 
 static bool passes(const struct view *view)
 {
-    return !of_const(view)->focused;
+    return !((const struct memory_view *)view)->focused;
 }
 
 bool memory_view_is_open(const struct view *view)
 {
-    return of_const(view)->open;
+    return ((const struct memory_view *)view)->open;
 }
 
 bool memory_view_focused(const struct view *view)
 {
-    return of_const(view)->open && of_const(view)->focused;
+    return ((const struct memory_view *)view)->open && ((const struct memory_view *)view)->focused;
 }
 
 bool memory_view_focus(struct view *view, bool focused)

@@ -21,11 +21,6 @@ enum {
     FILE_NAME_BYTES = 100
 };
 
-static struct sessions *of(struct view *view)
-{
-    return (struct sessions *)view;
-}
-
 static void say(struct sessions *s, enum style style, const char *text)
 {
     remark_set(&s->remark, style, text);
@@ -172,7 +167,7 @@ static bool is_answered(struct sessions *s, struct sessions_question *q, const c
  * to the next. */
 static bool take_entries(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct sessions *s = of(view);
+    struct sessions *s = (struct sessions *)view;
     bool list = a->request->operation == &operation_session_list;
     const struct search_hit *hit = sessions_entry(s, s->selected).hit;
     auto_free char *id = s->pinned ? mem_strdup(sessions_selected_id(s)) : NULL;
@@ -211,7 +206,7 @@ static bool take_entries(struct view *view, struct operation_answer *a, const ch
 
 static bool take_preview(struct view *view, struct operation_answer *a, const char *words)
 {
-    struct sessions *s = of(view);
+    struct sessions *s = (struct sessions *)view;
     struct session_history_result *page = a->result;
     if (!is_answered(s, &s->preview_question, words))
         return true;
@@ -276,7 +271,7 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
                    {&operation_session_archive, N_("Archived.")},
                    {&operation_session_unarchive, N_("Moved out of the archive.")},
                    {&operation_session_delete, N_("Deleted.")}};
-    struct sessions *s = of(view);
+    struct sessions *s = (struct sessions *)view;
     const struct operation *done = NULL;
     const char *said = words;
     end_input(s, a->request->id, !words);
@@ -320,8 +315,8 @@ static bool take_export(struct view *view, struct operation_answer *a, const cha
 {
     const struct session_export_params *p = a->request->params;
     auto_free char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
-    end_input(of(view), a->request->id, !words);
-    say(of(view), words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
+    end_input((struct sessions *)view, a->request->id, !words);
+    say((struct sessions *)view, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
     return true;
 }
 
@@ -419,9 +414,9 @@ static void input_key(struct sessions *s, enum action action, const struct key *
 static bool take_opened(struct view *view, struct operation_answer *a, const char *words)
 {
     (void)a;
-    of(view)->opening = false;
+    ((struct sessions *)view)->opening = false;
     if (words)
-        say(of(view), STYLE_ERROR, words);
+        say((struct sessions *)view, STYLE_ERROR, words);
     else
         view_close(view);
     return true;
@@ -550,7 +545,7 @@ static bool move_by_key(struct sessions *s, enum action action, const struct key
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    struct sessions *s = of(view);
+    struct sessions *s = (struct sessions *)view;
     bool mine;
     if (action == ACTION_HELP)
         return false;
@@ -568,7 +563,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 
 static void click(struct view *view, int row, int col)
 {
-    struct sessions *s = of(view);
+    struct sessions *s = (struct sessions *)view;
     const struct sessions_layout *l = &s->layout;
     size_t entry = col < l->list_cols ? sessions_list_at(s, row - 1) : SIZE_MAX;
     if (s->input != INPUT_NONE)
@@ -588,13 +583,13 @@ static void click(struct view *view, int row, int col)
 /* Before the answer to the request: the session is open, its provider may not be. */
 static void notice(struct view *view, struct notice *n)
 {
-    if (n->type == NOTICE_SESSION && n->flag && of(view)->opening)
+    if (n->type == NOTICE_SESSION && n->flag && ((struct sessions *)view)->opening)
         view_close(view);
 }
 
 static void free_view(struct view *view)
 {
-    struct sessions *s = of(view);
+    struct sessions *s = (struct sessions *)view;
     editor_free(s->query);
     editor_free(s->line);
     free(s->list_question.text);
