@@ -246,6 +246,8 @@ static void carry_out(struct conversation *c, struct operation_request *r)
     }
     if (!o->converse(c, r->params, a->result, &e))
         operation_answer_fail(a, &e);
+    if (c->gone && !engine_has_in_front(&c->seat))
+        conversation_give_way(c); /* the session is free for others before the answer says so */
     give_answer(c, a);
     if (o->busy) {
         conversation_finish(c);
