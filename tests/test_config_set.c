@@ -22,7 +22,7 @@ static void assert_set(const char *before, const char *path, const char *value, 
     char *section, *name;
     assert_true(config_edit_split(path, &section, &name, &e));
     bool ok = value ? config_edit_set(before, section, name, value, &out, &e)
-                    : config_edit_unset(before, section, name, &out, &e);
+                    : config_edit_set(before, section, name, NULL, &out, &e);
     if (!ok)
         fail_msg("%s: %s", path, e.text);
     assert_string_equal(out.data, after);
@@ -189,8 +189,8 @@ TEST(any_text_survives)
             assert_same_value(text.data, set.data, "ui", "mouse");
             assert_same_value(text.data, set.data, "chat", "theme");
             assert_same_value(text.data, set.data, "chat", "system");
-            if (!old && config_edit_unset(set.data, "ui", "theme", &unset, &e) && text.len > 0 &&
-                text.data[text.len - 1] == '\n' && strstr(text.data, "[ui]\n"))
+            if (!old && config_edit_set(set.data, "ui", "theme", NULL, &unset, &e) &&
+                text.len > 0 && text.data[text.len - 1] == '\n' && strstr(text.data, "[ui]\n"))
                 assert_int_equal(strncmp(unset.data, text.data, text.len), 0);
         } else {
             refused++;

@@ -85,17 +85,6 @@ static bool read_boolean(const char *text, bool *out)
     return false;
 }
 
-static bool is_choice(const char *choices, const char *text)
-{
-    size_t len = strlen(text), word_len;
-    for (const char *word = choices; *word; word += word_len + strspn(word + word_len, " ")) {
-        word_len = strcspn(word, " ");
-        if (word_len == len && memcmp(word, text, len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Whether the text fits the key's type, bounds and choices; "" always does: it unsets the key. The
  * error tells the allowed values. */
 static bool value_fits(const struct config_key_info *key, const char *text, struct error *e)
@@ -122,7 +111,14 @@ static bool value_fits(const struct config_key_info *key, const char *text, stru
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s: \"%.*s\" is neither true nor false; write one of them", key->name,
                        quoted, text);
-    if (key->type == CONFIG_CHOICE && !is_choice(key->choices, text))
+    bool chosen = key->type != CONFIG_CHOICE;
+    size_t len = strlen(text), word_len;
+    for (const char *word = key->choices; !chosen && *word;
+         word += word_len + strspn(word + word_len, " ")) {
+        word_len = strcspn(word, " ");
+        chosen = word_len == len && memcmp(word, text, len) == 0;
+    }
+    if (!chosen)
         return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not allowed; write one of: %s",
                        key->name, quoted, text, key->choices);
     return true;
@@ -222,17 +218,6 @@ static bool section_fits(const char *pattern, const char *section)
            section[fixed + 1] != '\0';
 }
 
-/* "*.paths" is any name before ".paths". */
-static bool name_fits(const char *pattern, const char *name)
-{
-    const char *star = strchr(pattern, '*');
-    if (!star)
-        return strcmp(pattern, name) == 0;
-    size_t len = strlen(name), before = (size_t)(star - pattern), after = strlen(star + 1);
-    return len > before + after && strncmp(pattern, name, before) == 0 &&
-           strcmp(star + 1, name + len - after) == 0;
-}
-
 static bool section_is_known(const char *section)
 {
     for (size_t i = 0; i < CONFIG_KEY_COUNT; i++)
@@ -241,12 +226,21 @@ static bool section_is_known(const char *section)
     return strcmp(section, OPEN_SECTION) == 0;
 }
 
+/* "*.paths" is any name before ".paths". */
 enum config_key config_key_find(const char *section, const char *name)
 {
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++)
-        if (section_fits(key_table[i].section, section) && name_fits(key_table[i].name, name))
-            return (enum config_key)i;
-    return CONFIG_KEY_COUNT;
+    int i = 0;
+    for (; i < CONFIG_KEY_COUNT; i++) {
+        const char *pattern = key_table[i].name, *star = strchr(pattern, '*');
+        size_t len = strlen(name), before = star ? (size_t)(star - pattern) : 0;
+        size_t after = star ? strlen(star + 1) : 0;
+        if (section_fits(key_table[i].section, section) &&
+            (star ? len > before + after && strncmp(pattern, name, before) == 0 &&
+                        strcmp(star + 1, name + len - after) == 0
+                  : strcmp(pattern, name) == 0))
+            break;
+    }
+    return (enum config_key)i;
 }
 
 char *config_variable(enum config_key key)
@@ -418,44 +412,40 @@ static void unknown_section(struct load *load, const struct ini_entry *entry)
         free(words[i]);
 }
 
-static void unknown_key(struct load *load, const struct ini_entry *entry)
-{
-    const char *names[CONFIG_KEY_COUNT];
-    size_t count = 0;
-    for (size_t i = 0; i < CONFIG_KEY_COUNT; i++)
-        if (section_fits(key_table[i].section, entry->section))
-            names[count++] = key_table[i].name;
-    const char *nearest = config_nearest(entry->name, names, count);
-    if (nearest)
-        complain(load, entry->line, "unknown key \"%s\" in [%s]; did you mean \"%s\"?", entry->name,
-                 entry->section, nearest);
-    else
-        complain(load, entry->line, "unknown key \"%s\" in [%s]; 'tiro config show' lists them",
-                 entry->name, entry->section);
-}
-
 static void take_entry(struct load *load, const struct ini_entry *entry)
 {
-    enum config_key key = config_key_find(entry->section, entry->name);
+    const char *section = entry->section, *names[CONFIG_KEY_COUNT];
+    enum config_key key = config_key_find(section, entry->name);
     const struct config_key_info *info = key == CONFIG_KEY_COUNT ? NULL : config_key_info(key);
     struct error e;
-    if (!info && strcmp(entry->section, OPEN_SECTION) != 0)
-        unknown_key(load, entry);
-    else if (info && info->type == CONFIG_SECRET && *entry->value && load->readable_by_others)
+    size_t count = 0;
+    if (!info && strcmp(section, OPEN_SECTION) != 0) {
+        for (size_t i = 0; i < CONFIG_KEY_COUNT; i++)
+            if (section_fits(key_table[i].section, section))
+                names[count++] = key_table[i].name;
+        const char *nearest = config_nearest(entry->name, names, count);
+        if (nearest)
+            complain(load, entry->line, "unknown key \"%s\" in [%s]; did you mean \"%s\"?",
+                     entry->name, section, nearest);
+        else
+            complain(load, entry->line, "unknown key \"%s\" in [%s]; 'tiro config show' lists them",
+                     entry->name, section);
+    } else if (info && info->type == CONFIG_SECRET && *entry->value && load->readable_by_others) {
         complain(load, entry->line,
                  "%s is ignored because others may read this file; run: chmod 600 %s", info->name,
                  load->source);
-    else if (info && !value_fits(info, entry->value, &e))
+    } else if (info && !value_fits(info, entry->value, &e)) {
         complain(load, entry->line, "%s", e.text);
-    else if (info && !config_key_is_free(info))
+    } else if (info && !config_key_is_free(info)) {
         (void)assign(load->config, key, entry->value, CONFIG_FROM_FILE, &e);
-    else
+    } else {
         vec_push(&load->config->free_values,
-                 (struct config_free_value){.section = mem_strdup(entry->section),
+                 (struct config_free_value){.section = mem_strdup(section),
                                             .name = mem_strdup(entry->name),
                                             .value = mem_strdup(entry->value),
                                             .source = mem_strdup(load->source),
                                             .line = entry->line});
+    }
 }
 
 static void load_text(struct load *load, const char *text)
@@ -505,24 +495,6 @@ void config_load_file(struct config *c, const char *path, struct config_problems
     }
 }
 
-static void take_variable(struct load *load, char *const *names, const char *value)
-{
-    struct error e;
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        if (strcmp(names[i], load->source) != 0)
-            continue;
-        if (!assign(load->config, (enum config_key)i, value, CONFIG_FROM_ENVIRONMENT, &e))
-            complain(load, 0, "%s", e.text);
-        return;
-    }
-    const char *nearest =
-        config_nearest(load->source, (const char *const *)names, CONFIG_KEY_COUNT);
-    if (nearest)
-        complain(load, 0, "no setting has this name; did you mean %s?", nearest);
-    else
-        complain(load, 0, "no setting has this name; 'tiro config show' lists them");
-}
-
 void config_load_environment(struct config *c, char *const *environment,
                              struct config_problems *problems)
 {
@@ -538,7 +510,20 @@ void config_load_environment(struct config *c, char *const *environment,
                             .source = source,
                             .problems = problems,
                             .first_problem = problems->list.len};
-        take_variable(&load, names, value + 1);
+        struct error e;
+        int key = 0;
+        while (key < CONFIG_KEY_COUNT && strcmp(names[key], source) != 0)
+            key++;
+        const char *nearest =
+            key < CONFIG_KEY_COUNT
+                ? NULL
+                : config_nearest(source, (const char *const *)names, CONFIG_KEY_COUNT);
+        if (nearest)
+            complain(&load, 0, "no setting has this name; did you mean %s?", nearest);
+        else if (key == CONFIG_KEY_COUNT)
+            complain(&load, 0, "no setting has this name; 'tiro config show' lists them");
+        else if (!assign(c, (enum config_key)key, value + 1, CONFIG_FROM_ENVIRONMENT, &e))
+            complain(&load, 0, "%s", e.text);
     }
     for (int i = 0; i < CONFIG_KEY_COUNT; i++)
         free(names[i]);

@@ -124,22 +124,6 @@ static size_t find_named(const struct place *p, enum ini_line_kind kind)
     return INI_NO_LINE;
 }
 
-/* The section's last line that is neither blank nor a comment, with the comments right below it:
- * comments after an empty line mostly belong to the next section. */
-static size_t find_section_end(const struct place *p)
-{
-    size_t end = INI_NO_LINE;
-    for (size_t i = 0; i < p->ini.lines.len; i++) {
-        const struct ini_line *line = line_at(p, i);
-        if (in_section(p, line) && line->kind != INI_LINE_BLANK && line->kind != INI_LINE_COMMENT)
-            end = i;
-    }
-    const struct ini_line *next;
-    while (end != INI_NO_LINE && (next = line_at(p, end + 1)) && next->kind == INI_LINE_COMMENT)
-        end++;
-    return end;
-}
-
 static const char *line_end_of(const struct place *p, const struct ini_line *line)
 {
     return line && line->next > line->end && p->text[line->end] == '\r' ? "\r\n" : "\n";
@@ -186,8 +170,18 @@ static void set(const struct place *p, const char *value, struct buf *out)
         return;
     }
     size_t above = find_named(p, INI_LINE_COMMENT), count = p->ini.lines.len;
-    if (above == INI_NO_LINE)
-        above = find_section_end(p);
+    if (above == INI_NO_LINE) {
+        /* The section's last line that is neither blank nor a comment, with the comments right
+         * below it: comments after an empty line mostly belong to the next section. */
+        const struct ini_line *line;
+        for (size_t i = 0; (line = line_at(p, i)); i++)
+            if (in_section(p, line) && line->kind != INI_LINE_BLANK &&
+                line->kind != INI_LINE_COMMENT)
+                above = i;
+        while (above != INI_NO_LINE && (line = line_at(p, above + 1)) &&
+               line->kind == INI_LINE_COMMENT)
+            above++;
+    }
     if (above != INI_NO_LINE) {
         const struct ini_line *line = line_at(p, above);
         const char *line_end = line_end_of(p, line);
@@ -207,17 +201,6 @@ static void set(const struct place *p, const char *value, struct buf *out)
     add_entry(out, p->name, value, line_end);
 }
 
-/* Removes every line with the key: otherwise an earlier one would count again. */
-static void unset(const struct place *p, struct buf *out)
-{
-    for (size_t i = 0; i < p->ini.lines.len; i++) {
-        const struct ini_line *line = line_at(p, i);
-        const struct ini_line *entry = line_at(p, line->entry);
-        if (!entry || strcmp(entry->name, p->name) != 0 || !in_section(p, entry))
-            buf_add(out, p->text + line->start, line->next - line->start);
-    }
-}
-
 /* --- the check that nothing else changed ------------------------------------------------------ */
 
 static bool is_key(const struct ini_entry *entry, const struct place *p)
@@ -225,30 +208,23 @@ static bool is_key(const struct ini_entry *entry, const struct place *p)
     return strcmp(entry->section, p->section) == 0 && strcmp(entry->name, p->name) == 0;
 }
 
-/* The next entry from *at on that is another key's, or NULL. */
-static const struct ini_entry *next_other(const struct ini *ini, const struct place *p, size_t *at)
-{
-    while (*at < ini->entries.len) {
-        const struct ini_entry *entry = &ini->entries.items[(*at)++];
-        if (!is_key(entry, p))
-            return entry;
-    }
-    return NULL;
-}
-
+/* Whether both have the same entries but for the key, and as many faults. */
 static bool same_others(const struct ini *a, const struct ini *b, const struct place *p)
 {
-    const struct ini_entry *x, *y;
     size_t i = 0, j = 0;
-    do {
-        x = next_other(a, p, &i);
-        y = next_other(b, p, &j);
-        if (x && y &&
-            (strcmp(x->section, y->section) != 0 || strcmp(x->name, y->name) != 0 ||
-             strcmp(x->value, y->value) != 0))
+    for (;; i++, j++) {
+        while (i < a->entries.len && is_key(&a->entries.items[i], p))
+            i++;
+        while (j < b->entries.len && is_key(&b->entries.items[j], p))
+            j++;
+        if (i == a->entries.len || j == b->entries.len)
+            break;
+        const struct ini_entry *x = &a->entries.items[i], *y = &b->entries.items[j];
+        if (strcmp(x->section, y->section) != 0 || strcmp(x->name, y->name) != 0 ||
+            strcmp(x->value, y->value) != 0)
             return false;
-    } while (x && y);
-    return !x && !y && a->faults.len == b->faults.len;
+    }
+    return i == a->entries.len && j == b->entries.len && a->faults.len == b->faults.len;
 }
 
 static const char *last_value(const struct ini *ini, const struct place *p)
@@ -260,16 +236,19 @@ static const char *last_value(const struct ini *ini, const struct place *p)
     return value;
 }
 
-/* `value` NULL: removes the key. */
-static bool edit(const char *text, const char *section, const char *name, const char *value,
-                 struct buf *out, struct error *e)
+bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
+                     struct buf *out, struct error *e)
 {
     AUTO(place_release) struct place p = place_begin(text, section, name);
     AUTO(buf_release) struct buf changed = BUF_INIT;
     if (value)
         set(&p, value, &changed);
-    else
-        unset(&p, &changed);
+    /* Every line with the key is removed: otherwise an earlier one would count again. */
+    for (size_t i = 0; !value && i < p.ini.lines.len; i++) {
+        const struct ini_line *line = line_at(&p, i), *entry = line_at(&p, line->entry);
+        if (!entry || strcmp(entry->name, p.name) != 0 || !in_section(&p, entry))
+            buf_add(&changed, text + line->start, line->next - line->start);
+    }
     AUTO(ini_release) struct ini after = {0};
     ini_read(&after, changed.data);
     const char *now = last_value(&after, &p);
@@ -280,18 +259,6 @@ static bool edit(const char *text, const char *section, const char *name, const 
                        name);
     buf_add(out, changed.data, changed.len);
     return true;
-}
-
-bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
-                     struct buf *out, struct error *e)
-{
-    return edit(text, section, name, value, out, e);
-}
-
-bool config_edit_unset(const char *text, const char *section, const char *name, struct buf *out,
-                       struct error *e)
-{
-    return edit(text, section, name, NULL, out, e);
 }
 
 char *config_edit_value(const char *text, const char *section, const char *name)

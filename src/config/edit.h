@@ -15,15 +15,12 @@ bool config_edit_split(const char *path, char **section, char **name, struct err
  * name. The names of [keys] are not checked. */
 bool config_edit_check(const char *section, const char *name, const char *value, struct error *e);
 
-/* Appends to `out` the text with the key set: in place of its last value, else below its line that
- * is commented out, else at the end of its section, else in a new section. CONFIG_ERROR when the
- * format cannot hold the value, or something else in the text would change with it. */
+/* Appends to `out` the text with the key set (`value` NULL: without the key): in place of its last
+ * value, else below its line that is commented out, else at the end of its section, else in a new
+ * section. CONFIG_ERROR when the format cannot hold the value, or something else in the text would
+ * change with it. */
 bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
                      struct buf *out, struct error *e);
-
-/* Appends to `out` the text without the key. */
-bool config_edit_unset(const char *text, const char *section, const char *name, struct buf *out,
-                       struct error *e);
 
 /* The key's last value in the text, or NULL; the caller frees. */
 char *config_edit_value(const char *text, const char *section, const char *name);

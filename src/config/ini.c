@@ -79,21 +79,6 @@ static void add_fault(struct ini *ini, int line, char *text)
     vec_insert(&ini->faults, at, (struct ini_fault){.line = line, .text = text});
 }
 
-static void note_header(struct pass *p, struct ini_line *line, const char *start)
-{
-    const char *end = memchr(start, ']', (size_t)(p->text + line->end - start));
-    p->lost = !end;
-    p->named = false;
-    p->entry = INI_NO_LINE;
-    p->header = end ? p->ini->lines.len : INI_NO_LINE;
-    if (!end)
-        return;
-    free(p->section);
-    p->section = trimmed(start + 1, (size_t)(end - start - 1));
-    line->kind = INI_LINE_HEADER;
-    line->name = mem_strdup(p->section);
-}
-
 /* Adds the line with its kind. Lines with values are INI_LINE_BAD until libinih reports them. */
 static void note_line(struct pass *p, const char *text)
 {
@@ -117,8 +102,19 @@ static void note_line(struct pass *p, const char *text)
         line.kind = INI_LINE_COMMENT;
         if (start + name < p->text + line.end)
             line.name = trimmed(start + 1, name - 1);
-    } else if (*start == '[' && !(p->indented && p->named))
-        note_header(p, &line, start);
+    } else if (*start == '[' && !(p->indented && p->named)) {
+        const char *end = memchr(start, ']', (size_t)(p->text + line.end - start));
+        p->lost = !end;
+        p->named = false;
+        p->entry = INI_NO_LINE;
+        p->header = end ? p->ini->lines.len : INI_NO_LINE;
+        if (end) {
+            free(p->section);
+            p->section = trimmed(start + 1, (size_t)(end - start - 1));
+            line.kind = INI_LINE_HEADER;
+            line.name = mem_strdup(p->section);
+        }
+    }
     line.section = p->header;
     vec_push(&p->ini->lines, line);
 }
@@ -143,18 +139,6 @@ static char *next_line(char *out, int size, void *stream)
         if (p->left_out->list.items[i] == p->line)
             memcpy(out, "\n", 2);
     return out;
-}
-
-static void drop_last_value(struct pass *p, bool is_new)
-{
-    add_fault(
-        p->ini, p->line,
-        mem_printf("the line is longer than %zu bytes; continue the value on the lines below, "
-                   "each beginning with a blank",
-                   p->cut));
-    if (!is_new && !p->unusable)
-        free_entry(&p->ini->entries.items[--p->ini->entries.len]);
-    p->unusable = true;
 }
 
 /* Notes the place of an entry or of its continuation. */
@@ -191,14 +175,20 @@ static int take_value(void *context, const char *section, const char *name, cons
         return 1;
     if (is_new)
         p->unusable = false;
-    if (p->cut)
-        drop_last_value(p, is_new);
-    else if (is_new)
+    if (p->cut) {
+        add_fault(p->ini, p->line,
+                  mem_printf("the line is longer than %zu bytes; continue the value on the lines "
+                             "below, each beginning with a blank",
+                             p->cut));
+        if (!is_new && !p->unusable)
+            free_entry(&p->ini->entries.items[--p->ini->entries.len]);
+        p->unusable = true;
+    } else if (is_new) {
         vec_push(&p->ini->entries, (struct ini_entry){.section = mem_strdup(p->section),
                                                       .name = mem_strdup(name),
                                                       .value = mem_strdup(value),
                                                       .line = p->line});
-    else if (!p->unusable) {
+    } else if (!p->unusable) {
         struct ini_entry *entry = &vec_last(&p->ini->entries);
         auto_free char *before = entry->value;
         entry->value = mem_printf("%s\n%s", before, value);
@@ -206,32 +196,30 @@ static int take_value(void *context, const char *section, const char *name, cons
     return 1;
 }
 
-/* The number of the first line that libinih does not understand, or 0. */
-static int read_once(struct ini *ini, const char *text, const struct line_numbers *left_out)
-{
-    struct pass p = {.ini = ini,
-                     .text = text,
-                     .rest = text,
-                     .section = mem_strdup(""),
-                     .left_out = left_out,
-                     .header = INI_NO_LINE,
-                     .entry = INI_NO_LINE};
-    ini_release(ini);
-    int bad_line = ini_parse_stream(next_line, &p, take_value, &p);
-    free(p.section);
-    if (bad_line < 0)
-        die("out of memory");
-    return bad_line;
-}
-
 void ini_read(struct ini *ini, const char *text)
 {
     enum { MOST_PASSES = 50 };
     *ini = (struct ini){0};
     struct line_numbers bad = {0};
-    int bad_line;
-    while ((bad_line = read_once(ini, text, &bad)) > 0 && bad.list.len < MOST_PASSES)
-        vec_push(&bad.list, bad_line);
+    int bad_line; /* the first that libinih does not understand, or 0 */
+    do {
+        struct pass p = {.ini = ini,
+                         .text = text,
+                         .rest = text,
+                         .section = mem_strdup(""),
+                         .left_out = &bad,
+                         .header = INI_NO_LINE,
+                         .entry = INI_NO_LINE};
+        ini_release(ini);
+        bad_line = ini_parse_stream(next_line, &p, take_value, &p);
+        free(p.section);
+        if (bad_line < 0)
+            die("out of memory");
+        if (bad_line > 0 && bad.list.len == MOST_PASSES)
+            break;
+        if (bad_line > 0)
+            vec_push(&bad.list, bad_line);
+    } while (bad_line > 0);
     for (size_t i = 0; i < bad.list.len; i++) {
         const char *start = text + ini->lines.items[bad.list.items[i] - 1].start;
         while (is_blank(*start))

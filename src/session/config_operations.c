@@ -193,7 +193,7 @@ static bool prepare(struct change *c, struct error *e)
     if (!old &&
         (!config_edit_check(c->section, c->name, "", e) || !adds_no_problem(c, "", alone, e)))
         return false;
-    return config_edit_unset(f->text.data, c->section, c->name, &f->changed, e);
+    return config_edit_set(f->text.data, c->section, c->name, NULL, &f->changed, e);
 }
 
 /* The file may have changed until it was locked. */

@@ -56,7 +56,7 @@ static void check_unset(const char *text)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
     struct error e = {0};
-    if (config_edit_unset(text, "ui", "theme", &out, &e)) {
+    if (config_edit_set(text, "ui", "theme", NULL, &out, &e)) {
         FUZZ_CHECK(!config_edit_value(out.data, "ui", "theme"));
         check_others(text, out.data);
     } else {
