@@ -150,19 +150,14 @@ static void put_answer(struct rpc_peer *p, struct rpc_batch *b, const char *id, 
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static void free_call(struct rpc_call *c)
-{
-    free(c->id);
-    free(c);
-}
-
 static void forget_call(struct rpc_call *c)
 {
     struct rpc_peer *p = c->peer;
     for (size_t i = p->calls.len; i-- > 0;)
         if (p->calls.items[i] == c)
             vec_remove(&p->calls, i, 1);
-    free_call(c);
+    free(c->id);
+    free(c);
 }
 
 void rpc_drop(struct rpc_call *call)
@@ -256,7 +251,8 @@ void rpc_peer_free(struct rpc_peer *p)
         struct rpc_batch *b = p->calls.items[i]->batch;
         if (b)
             end_batch(p, b);
-        free_call(p->calls.items[i]);
+        free(p->calls.items[i]->id);
+        free(p->calls.items[i]);
     }
     vec_release(&p->asks);
     vec_release(&p->calls);

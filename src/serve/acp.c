@@ -203,24 +203,19 @@ static void closed(void *context)
     a->closed(a->context);
 }
 
-static void wrote(void *context)
-{
-    struct acp *a = context;
-    for (size_t i = 0; i < a->sessions.len; i++)
-        acp_load_more(a->sessions.items[i]);
-}
-
-static const struct wire_events wire_events = {.ended = input_ended, .wrote = wrote};
+static const struct wire_events wire_events = {.ended = input_ended};
 
 struct acp *acp_new(struct server *s, int in, int out, void (*over)(void *context), void *context)
 {
+    static const struct subscription_sink sink = {on_notice, acp_log_told, acp_log_failed};
     struct acp *a = mem_alloc(sizeof *a);
     a->server = s;
     a->closed = over;
     a->context = context;
     a->peer = rpc_peer_new(&handlers, a);
     a->wire = wire_new(s, a->peer, in, out, &wire_events, a, closed, a);
-    a->listener = server_listen(s, on_notice, a);
+    a->subscriptions = subscriptions_new(s, a->peer, &sink, a);
+    (void)subscriptions_add(a->subscriptions, NULL, SUBSCRIBE_NOW);
     return a;
 }
 
@@ -228,10 +223,10 @@ void acp_free(struct acp *a)
 {
     if (!a)
         return;
-    server_unlisten(a->server, a->listener);
     acp_editor_leave(a);
     while (a->sessions.len > 0)
         acp_session_free(a->sessions.items[0]);
+    subscriptions_free(a->subscriptions);
     vec_release(&a->sessions);
     while (a->asks.len > 0) {
         struct acp_ask *ask = a->asks.items[0];

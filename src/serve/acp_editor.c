@@ -282,27 +282,6 @@ static void on_patience_lost(void *context)
     wire_update(wire);
 }
 
-/* Kills the command and reads its output. A terminal that is not there yet is released as soon as
- * it is. */
-static void end_command(struct acp_editor_request *r)
-{
-    if (r->ends)
-        return;
-    r->ends = true;
-    if (!r->terminal) {
-        fail(r, "the editor had not begun it");
-        return;
-    }
-    rpc_withdraw(r->acp->peer, r->asked);
-    r->asked = 0;
-    if (server_stopping(r->acp->server)) { /* an answer would not be read */
-        give_up_terminal(r, "the program ends");
-        return;
-    }
-    r->patience = server_after(r->acp->server, PATIENCE_MS, on_patience_lost, r);
-    go_on(r, "terminal/kill", on_killed);
-}
-
 /* --- notices ------------------------------------------------------------------------------------
  */
 
@@ -319,19 +298,35 @@ static const struct way *way_of(enum notice_type type)
     return ways[type].method ? &ways[type] : NULL;
 }
 
-/* The tool does not wait any more. */
+/* The tool does not wait any more: a command is killed and its output read. A terminal that is not
+ * there yet is released as soon as it is. */
 static void end_request(struct acp *a, const struct notice *n)
 {
-    for (size_t i = 0; i < a->editor_requests.len; i++) {
-        struct acp_editor_request *r = a->editor_requests.items[i];
+    struct acp_editor_request *r = NULL;
+    for (size_t i = 0; i < a->editor_requests.len && !r; i++) {
+        r = a->editor_requests.items[i];
         if (r->number != n->number || strcmp(r->session, n->session) != 0)
-            continue;
-        if (r->type == NOTICE_RUN)
-            end_command(r);
-        else
-            request_free(r);
+            r = NULL;
+    }
+    if (!r || r->ends)
+        return;
+    if (r->type != NOTICE_RUN) {
+        request_free(r);
         return;
     }
+    r->ends = true;
+    if (!r->terminal) {
+        fail(r, "the editor had not begun it");
+        return;
+    }
+    rpc_withdraw(a->peer, r->asked);
+    r->asked = 0;
+    if (server_stopping(a->server)) { /* an answer would not be read */
+        give_up_terminal(r, "the program ends");
+        return;
+    }
+    r->patience = server_after(a->server, PATIENCE_MS, on_patience_lost, r);
+    go_on(r, "terminal/kill", on_killed);
 }
 
 bool acp_editor_notice(struct acp *a, const struct notice *n)

@@ -16,6 +16,7 @@
 #include "rpc/peer.h"
 #include "serve/acp.h"
 #include "serve/acp_updates.h"
+#include "serve/notification.h"
 #include "session/conversation_operations.h"
 #include "session/operation.h"
 
@@ -127,10 +128,10 @@ struct acp {
     void *context;
     struct acp_client client; /* as it said in initialize */
     bool initialized;
-    bool gone; /* its input has ended: it answers nothing any more */
-    struct listener *listener;
-    VEC(struct acp_session *) sessions;               /* that the client has open */
-    VEC(struct acp_ask *) asks;                       /* that wait for the engine */
+    bool gone;                           /* its input has ended: it answers nothing any more */
+    struct subscriptions *subscriptions; /* all sessions; the log of a loading one first */
+    VEC(struct acp_session *) sessions;  /* that the client has open */
+    VEC(struct acp_ask *) asks;          /* that wait for the engine */
     VEC(struct acp_editor_request *) editor_requests; /* on behalf of tools */
 };
 
@@ -160,13 +161,10 @@ struct acp_question {
     int64_t id; /* of the request to the client; 0: answered */
 };
 
-/* The log of a session that is being loaded. Events that happen meanwhile are read from the log. */
+/* A session that is not ready yet: its log is told, or its settings are asked for. */
 struct acp_loading {
-    struct rpc_call *call; /* to be answered then; NULL: nothing is loaded */
+    struct rpc_call *call; /* to be answered then; NULL: the session is ready */
     char *servers;         /* of MCP, that the client names; NULL: none */
-    int64_t told;          /* number of the last event */
-    bool missed;           /* there are others since the page was asked for */
-    bool waits;            /* for the reader to catch up */
 };
 
 struct acp_session {
@@ -211,8 +209,9 @@ struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
 /* The client is told what can be chosen, and what is. */
 void acp_tell_options(struct acp_session *s);
 
-/* Goes on with a loading session, once the client has read enough. */
-void acp_load_more(struct acp_session *s);
+/* Of the subscriptions: the log of a session that is loaded was told, or cannot be read. */
+void acp_log_told(void *acp, const char *session);
+void acp_log_failed(void *acp, const char *session, const struct error *e);
 
 /* `value` names a model as for acp_options_choose(). */
 struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, const char *value,

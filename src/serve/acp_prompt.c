@@ -465,10 +465,7 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
     char *told;
     switch (n->type) {
     case NOTICE_EVENT:
-        if (s->loading.call)
-            s->loading.missed = true;
-        else
-            acp_tell_event(&s->telling, n->event);
+        acp_tell_event(&s->telling, n->event);
         break;
     case NOTICE_SESSION:
         acp_tell_info(&s->telling, &n->info);

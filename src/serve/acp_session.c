@@ -11,6 +11,7 @@
 #include "config/keys.h"
 #include "serve/acp_private.h"
 #include "serve/acp_updates.h"
+#include "serve/wire.h"
 #include "session/session_operations.h"
 
 struct choice {
@@ -156,14 +157,7 @@ void acp_options_choose(struct acp_options *now, enum acp_option option, const c
 /* Sessions that the client has open: how they begin, are told from their log, and end; what can be
  * chosen for them. */
 
-enum {
-    PAGE_EVENTS = 64,   /* of a log that is told */
-    PAGE_SESSIONS = 100 /* of a list */
-};
-
-/* A log is told while less than this waits to be read: what an event is to the client finds room
- * behind it (RPC_OUTPUT_MAX). */
-#define READER_HAS_MORE ((size_t)512 * 1024)
+enum { PAGE_SESSIONS = 100 /* of a list */ };
 
 /* --- the list of them ------------------------------------------------------------------------- */
 
@@ -236,6 +230,7 @@ void acp_session_free(struct acp_session *s)
         if (a->asks.items[i]->session == s)
             a->asks.items[i]->session = NULL;
     acp_forget_questions(s);
+    (void)subscriptions_remove(a->subscriptions, s->id);
     vec_drop(&a->sessions, s);
     free(s->loading.servers);
     acp_telling_release(&s->telling);
@@ -397,51 +392,22 @@ static void end_loading(struct acp_session *s)
     ask_for_settings(s, s->loading.call, servers, false);
 }
 
-static void ask_for_page(struct acp_session *s);
-
-static bool reader_is_behind(const struct acp *a)
+void acp_log_told(void *acp, const char *session)
 {
-    size_t waits;
-    (void)rpc_peer_output(a->peer, &waits);
-    return waits > READER_HAS_MORE;
-}
-
-static void page_came(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    const struct session_history_result *page = answer->result;
-    struct acp_session *s = ask->session;
-    size_t i = 0;
-    if (!s)
-        return;
-    if (acp_failed(s->loading.call, answer)) {
-        acp_session_free(s);
-        return;
-    }
-    for (; i < page->events.items.len && !reader_is_behind(s->acp); i++) {
-        acp_tell_event(&s->telling, page->events.items.items[i]);
-        s->loading.told = page->events.items.items[i]->seq;
-    }
-    if (i < page->events.items.len || page->more || s->loading.missed)
-        ask_for_page(s);
-    else
+    struct acp_session *s = acp_find_session(acp, session);
+    if (s)
         end_loading(s);
 }
 
-static void ask_for_page(struct acp_session *s)
+void acp_log_failed(void *acp, const char *session, const struct error *e)
 {
-    s->loading.waits = reader_is_behind(s->acp);
-    if (s->loading.waits)
+    struct acp *a = acp;
+    struct acp_session *s = acp_find_session(a, session);
+    if (!s)
         return;
-    const struct session_history_params params = {
-        .session = s->id, .after = s->loading.told, .limit = PAGE_EVENTS};
-    s->loading.missed = false;
-    acp_ask(s->acp, NULL, s, &operation_session_history, &params, page_came);
-}
-
-void acp_load_more(struct acp_session *s)
-{
-    if (s->loading.waits && !reader_is_behind(s->acp))
-        ask_for_page(s);
+    acp_fail(s->loading.call, e);
+    acp_session_free(s);
+    wire_update(a->wire);
 }
 
 /* A client that has it open already may have it told once more, but not while it is used. */
@@ -469,7 +435,7 @@ static void opened(struct acp_ask *ask, const struct operation_answer *answer)
     s->telling.replays = replays;
     ask->servers = NULL;
     if (replays)
-        ask_for_page(s);
+        (void)subscriptions_add(s->acp->subscriptions, s->id, 0);
     else
         end_loading(s);
 }

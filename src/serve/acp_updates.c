@@ -157,23 +157,6 @@ static const struct tool_row *find_row(const char *tool)
     return &other;
 }
 
-static void write_title(struct json_out *o, const struct tool_row *row, const char *tool,
-                        const char *about)
-{
-    AUTO(buf_release) struct buf clean = BUF_INIT;
-    AUTO(buf_release) struct buf cut = BUF_INIT;
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    const char *text = about ? about : tool;
-    const char *title = about && row->title ? _(row->title) : PLACE;
-    const char *place = strstr(title, PLACE);
-    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
-    utf8_add_cut(&cut, clean.data, clean.len, TITLE_BYTES);
-    buf_addstr(&out, title);
-    if (place)
-        buf_splice(&out, (size_t)(place - title), strlen(PLACE), cut.data, cut.len);
-    json_out_member(o, "title", out.data);
-}
-
 /* The absolute form of a model's path. NULL: it cannot be told. The caller frees. */
 static char *absolute(const struct acp_tool_call *call, const char *path)
 {
@@ -195,8 +178,19 @@ void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call)
     auto_free char *path = absolute(call, json_get_string(args, "path"));
     auto_free char *input = args ? json_print(args) : NULL;
     int64_t line = json_get_int(args, "offset", 0);
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf cut = BUF_INIT;
+    AUTO(buf_release) struct buf title = BUF_INIT;
+    const char *about = row->member ? json_get_string(args, row->member) : NULL;
+    const char *text = about ? about : call->tool;
+    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    utf8_add_cut(&cut, clean.data, clean.len, TITLE_BYTES);
+    buf_addstr(&title, about && row->title ? _(row->title) : PLACE);
+    const char *place = strstr(title.data, PLACE);
+    if (place)
+        buf_splice(&title, (size_t)(place - title.data), strlen(PLACE), cut.data, cut.len);
     json_out_member(o, "toolCallId", call->id);
-    write_title(o, row, call->tool, row->member ? json_get_string(args, row->member) : NULL);
+    json_out_member(o, "title", title.data);
     json_out_member(o, "kind", row->kind);
     if (path && line >= 1 && line <= INT32_MAX)
         json_out_pack(o, "locations:[{path:s line:I}]", path, line);

@@ -60,7 +60,8 @@ static bool is_required(const struct json *schema, const char *name)
     return false;
 }
 
-/* A POST has its parameters in the body, another method in the query. */
+/* A POST has its parameters in the body, another method in the query. A stream of a session's
+ * events has those that the operation of their pages, session/history, would have. */
 static struct json *parameters(const struct http_route *r, const struct json *schema)
 {
     struct json *list = json_new_array();
@@ -72,18 +73,11 @@ static struct json *parameters(const struct http_route *r, const struct json *sc
             json_push(list, parameter(name, variable ? "path" : "query",
                                       variable || is_required(schema, json_name(m)), m));
     }
-    return list;
-}
-
-/* Which the operation of their pages, session/history, would have. */
-static struct json *event_parameters(const struct http_route *r)
-{
-    struct json *list = json_new_array();
-    if (!strchr(r->path, '{'))
-        return list;
-    json_push(list, parameter(SESSION_MEMBER, "path", true, NULL));
-    json_push(list, parameter("after", "query", false, NULL));
-    json_push(list, parameter("Last-Event-ID", "header", false, NULL));
+    if (r->kind == HTTP_EVENTS && strchr(r->path, '{')) {
+        json_push(list, parameter(SESSION_MEMBER, "path", true, NULL));
+        json_push(list, parameter("after", "query", false, NULL));
+        json_push(list, parameter("Last-Event-ID", "header", false, NULL));
+    }
     return list;
 }
 
@@ -167,10 +161,9 @@ static struct json *openapi_method(const struct http_route *r)
     bool posts = strcmp(r->method, "POST") == 0;
     AUTO(json_free_local) struct json *schema = o ? contract_params_schema(o) : NULL;
     auto_free char *name = name_of(r);
-    struct json *v =
-        json_pack("{summary:s operationId:s x-authority:s parameters:o}",
-                  o ? o->summary : r->summary, name, o ? authority_name(o->authority) : NULL,
-                  r->kind == HTTP_EVENTS ? event_parameters(r) : parameters(r, schema));
+    struct json *v = json_pack("{summary:s operationId:s x-authority:s parameters:o}",
+                               o ? o->summary : r->summary, name,
+                               o ? authority_name(o->authority) : NULL, parameters(r, schema));
     if (o && posts)
         add_body(v, body_schema(r, schema));
     if (r->kind == HTTP_MCP && posts)
@@ -248,18 +241,6 @@ static struct json *event_schema(enum event_type type)
     return v;
 }
 
-static struct json *notifications(void)
-{
-    struct json *all = json_new_array();
-    for (int type = 0; type < NOTICE_TYPES; type++) {
-        const struct notification *n = notification_of((enum notice_type)type);
-        if (n->method)
-            json_push(all, json_pack("{name:s summary:s params:o}", n->method, n->summary,
-                                     shape_schema(n->shape)));
-    }
-    return all;
-}
-
 static struct json *info(void)
 {
     return json_pack("{title:s version:s description:s license:{name:'MIT' url:s}}", PACKAGE_NAME,
@@ -280,18 +261,6 @@ static const enum err_code codes[] = {
     ERR_TABLE(X)
 #undef X
 };
-
-static struct json *error_objects(void)
-{
-    struct json *v = json_new_object();
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        const struct err_info *e = err_info(codes[i]);
-        if (codes[i] != ERR_OK)
-            json_set(v, e->name,
-                     json_pack("{code:i message:s data:{code:s}}", e->rpc, e->name, e->name));
-    }
-    return v;
-}
 
 static void add_error(struct json *list, enum err_code code)
 {
@@ -333,34 +302,42 @@ static struct json *errors_of(const struct method *m)
 /* --- OpenRPC ---------------------------------------------------------------------------------- */
 
 /* Required parameters first, as a caller by position needs them. */
-static struct json *params_list(const struct json *schema)
-{
-    struct json *list = json_new_array();
-    for (int required = 1; required >= 0; required--)
-        for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m))
-            if (is_required(schema, json_name(m)) == required)
-                json_push(list,
-                          json_pack("{name:s description:s required:b schema:o}", json_name(m),
-                                    json_get_string(m, "description"), required, json_clone(m)));
-    return list;
-}
-
 static void add_openrpc(struct json *methods, const struct method *m)
 {
+    struct json *params = json_new_array();
+    for (int required = 1; required >= 0; required--)
+        for (const struct json *p = json_first(json_get(m->params, "properties")); p;
+             p = json_next(p))
+            if (is_required(m->params, json_name(p)) == required)
+                json_push(params,
+                          json_pack("{name:s description:s required:b schema:o}", json_name(p),
+                                    json_get_string(p, "description"), required, json_clone(p)));
     json_push(methods,
               json_pack("{name:s summary:s paramStructure:'by-name' x-authority:s params:o "
                         "result:{name:'result' schema:o} errors:o}",
-                        m->name, m->summary, authority_of(m->operation), params_list(m->params),
-                        m->result, errors_of(m)));
+                        m->name, m->summary, authority_of(m->operation), params, m->result,
+                        errors_of(m)));
     json_free(m->params);
 }
 
 static struct json *openrpc(void)
 {
-    struct json *methods = json_new_array();
+    struct json *methods = json_new_array(), *errors = json_new_object(), *told = json_new_array();
     each_method(add_openrpc, methods);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        const struct err_info *e = err_info(codes[i]);
+        if (codes[i] != ERR_OK)
+            json_set(errors, e->name,
+                     json_pack("{code:i message:s data:{code:s}}", e->rpc, e->name, e->name));
+    }
+    for (int type = 0; type < NOTICE_TYPES; type++) {
+        const struct notification *n = notification_of((enum notice_type)type);
+        if (n->method)
+            json_push(told, json_pack("{name:s summary:s params:o}", n->method, n->summary,
+                                      shape_schema(n->shape)));
+    }
     return json_pack("{openrpc:'1.3.2' info:o methods:o components:{errors:o} x-notifications:o}",
-                     info(), methods, error_objects(), notifications());
+                     info(), methods, errors, told);
 }
 
 /* --- JSON Schema ------------------------------------------------------------------------------ */
@@ -380,26 +357,21 @@ static void add_schemas(struct json *into, const struct method *m)
     add_definition(into, m->name, "result", m->result);
 }
 
-static struct json *definitions(void)
+static struct json *json_schema(void)
 {
-    struct json *v = json_new_object();
-    each_method(add_schemas, v);
+    struct json *definitions = json_new_object();
+    each_method(add_schemas, definitions);
     for (int type = 0; type < NOTICE_TYPES; type++) {
         const struct notification *n = notification_of((enum notice_type)type);
         if (n->method)
-            add_definition(v, n->method, "notification", shape_schema(n->shape));
+            add_definition(definitions, n->method, "notification", shape_schema(n->shape));
     }
     for (int type = 0; type < EVENT_TYPE_COUNT; type++)
-        add_definition(v, event_name((enum event_type)type), "event",
+        add_definition(definitions, event_name((enum event_type)type), "event",
                        event_schema((enum event_type)type));
-    return v;
-}
-
-static struct json *json_schema(void)
-{
     return json_pack("{$schema:s title:s description:s $defs:o}",
                      "https://json-schema.org/draft/2020-12/schema", PACKAGE_NAME,
-                     "Contract " CONTRACT_VERSION " of tiro " PACKAGE_VERSION ".", definitions());
+                     "Contract " CONTRACT_VERSION " of tiro " PACKAGE_VERSION ".", definitions);
 }
 
 /* --- OpenAPI ---------------------------------------------------------------------------------- */

@@ -342,45 +342,40 @@ static void begin(struct stream *s, const struct session_history_result *r)
     start(s);
 }
 
-/* A session that is not kept, or in which nothing was said yet, is known by what is told of it
- * alone. */
-static bool begin_without_log(struct stream *s, struct error *e)
-{
-    struct http_feed *feed = http_feed_find(&s->all->feeds, s->reference);
-    if (!feed || (e->code != ERR_SESSION_PERSISTENCE_DISABLED &&
-                  (e->code != ERR_SESSION_NOT_FOUND || feed->last != 0)))
-        return false;
-    if (s->after > feed->last)
-        return err_set(e, ERR_EVENT_NOT_FOUND,
-                       "the session told of no event %" PRId64 "; leave the number out", s->after);
-    join(s, feed->session);
-    s->seq = s->after < 0 ? feed->last : s->after;
-    s->place = http_feed_behind(feed, s->seq);
-    start(s);
-    return true;
-}
-
 static void on_page(void *context, const struct operation_answer *a)
 {
     struct stream *s = context;
+    struct error e = a->error;
     s->ask = 0;
-    if (!s->feed && a->error.code == ERR_OK) {
+    if (!s->feed && e.code == ERR_OK) {
         begin(s, a->result);
-        return;
-    }
-    if (!s->feed) {
-        struct error e = a->error;
-        if (!begin_without_log(s, &e))
+    } else if (!s->feed) {
+        /* A session that is not kept, or in which nothing was said yet, is known by what is told of
+         * it alone. */
+        struct http_feed *feed = http_feed_find(&s->all->feeds, s->reference);
+        bool told = feed && (e.code == ERR_SESSION_PERSISTENCE_DISABLED ||
+                             (e.code == ERR_SESSION_NOT_FOUND && feed->last == 0));
+        if (told && s->after > feed->last)
+            told =
+                err_set(&e, ERR_EVENT_NOT_FOUND,
+                        "the session told of no event %" PRId64 "; leave the number out", s->after);
+        if (!told) {
             http_exchange_fail(s->exchange, &e);
-        return;
+            return;
+        }
+        join(s, feed->session);
+        s->seq = s->after < 0 ? feed->last : s->after;
+        s->place = http_feed_behind(feed, s->seq);
+        start(s);
+    } else {
+        if (e.code == ERR_OK)
+            take_page(s, a->result);
+        else if (e.code == ERR_SESSION_NOT_FOUND && s->seq > 0)
+            say_done(s, "deleted");
+        else
+            s->page_more = false;
+        wake(s);
     }
-    if (a->error.code == ERR_OK)
-        take_page(s, a->result);
-    else if (a->error.code == ERR_SESSION_NOT_FOUND && s->seq > 0)
-        say_done(s, "deleted");
-    else
-        s->page_more = false;
-    wake(s);
 }
 
 /* The number of the stream is that of the last event that was sent whole. A part that cannot be
@@ -407,25 +402,9 @@ static void on_part(void *context, const struct operation_answer *a)
 
 /* --- what is next ----------------------------------------------------------------------------- */
 
-/* The log has told all that it had when it was asked. The feed goes on from there, unless it has
- * let go of more since. */
-static void leave_log(struct stream *s)
-{
-    release_page(s);
-    int64_t reached = s->asked_base > s->seq ? s->asked_base : s->seq;
-    if (s->feed->frames.len > 0 && s->feed->base > reached) {
-        ask_page(s);
-        return;
-    }
-    http_feed_begin(s->feed, s->seq);
-    uint64_t behind = http_feed_behind(s->feed, s->seq);
-    s->place = s->breaks == s->feed->breaks && s->place > behind ? s->place : behind;
-    s->breaks = s->feed->breaks;
-    s->reading = false;
-}
-
 static struct http_frame *next_of_log(struct stream *s)
 {
+    struct http_feed *feed = s->feed;
     if (s->page_at < s->page.len) {
         struct http_frame *f = s->page.items[s->page_at++];
         s->seq = f->seq;
@@ -434,25 +413,49 @@ static struct http_frame *next_of_log(struct stream *s)
     }
     vec_clear(&s->page);
     s->page_at = 0;
-    if (s->ask == 0 && s->large) {
+    if (s->ask)
+        return NULL;
+    if (s->large) {
         take_share(s);
-        const struct session_event_params part = {.session = s->feed->session,
+        const struct session_event_params part = {.session = feed->session,
                                                   .seq = s->large,
                                                   .from = s->from,
                                                   .bytes = (int)s->page_bytes};
         s->ask = server_ask(s->all->loop, &operation_session_event, &part, on_part, s);
-    } else if (s->ask == 0 && s->page_more) {
+        return NULL;
+    }
+    /* The log has told all that it had when it was asked. The feed goes on from there, unless it
+     * has let go of more since. */
+    int64_t reached = s->asked_base > s->seq ? s->asked_base : s->seq;
+    if (s->page_more || (feed->frames.len > 0 && feed->base > reached)) {
         s->page_more = false;
         ask_page(s);
-    } else if (s->ask == 0) {
-        leave_log(s);
+        return NULL;
     }
+    release_page(s);
+    http_feed_begin(feed, s->seq);
+    uint64_t behind = http_feed_behind(feed, s->seq);
+    s->place = s->breaks == feed->breaks && s->place > behind ? s->place : behind;
+    s->breaks = feed->breaks;
+    s->reading = false;
     return NULL;
 }
 
-static struct http_frame *next_of_feed(struct stream *s)
+static struct http_frame *next_frame(struct stream *s)
 {
     const struct http_feed *feed = s->feed;
+    struct http_frame *f = NULL;
+    if (s->own.len > 0 && !s->inside) {
+        f = s->own.items[0];
+        vec_remove(&s->own, 0, 1);
+        return f;
+    }
+    if (s->ended)
+        return NULL;
+    if (s->reading)
+        f = next_of_log(s);
+    if (f || s->reading)
+        return f;
     if (s->breaks != feed->breaks) {
         s->reading = true;
         ask_page(s);
@@ -467,26 +470,11 @@ static struct http_frame *next_of_feed(struct stream *s)
     }
     if (s->place - feed->first >= feed->frames.len)
         return NULL;
-    struct http_frame *f = feed->frames.items[s->place++ - feed->first];
+    f = feed->frames.items[s->place++ - feed->first];
     if (f->seq > 0)
         s->seq = f->seq;
     f->refs++;
     return f;
-}
-
-static struct http_frame *next_frame(struct stream *s)
-{
-    struct http_frame *f = NULL;
-    if (s->own.len > 0 && !s->inside) {
-        f = s->own.items[0];
-        vec_remove(&s->own, 0, 1);
-        return f;
-    }
-    if (s->ended)
-        return NULL;
-    if (s->reading)
-        f = next_of_log(s);
-    return f || s->reading ? f : next_of_feed(s);
 }
 
 static long read_stream(void *context, char *to, size_t size)

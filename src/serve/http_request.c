@@ -153,17 +153,6 @@ static bool is_ours(const char *authority, const struct http_policy *p)
     return is_address(host) || strcasecmp(host, "localhost") == 0 || is_listed(host, p->hosts);
 }
 
-static void check_host(const struct http_head *h, const struct http_policy *p,
-                       struct http_refusal *out)
-{
-    const char *host = http_head_field(h, "Host");
-    if (count_field(h, "Host") != 1)
-        refuse(out, 400, "the request has not one Host; give it once");
-    else if (!is_ours(host, p) || (h->authority && !is_ours(h->authority, p)))
-        refuse(out, 403,
-               "this Host is not served; use the server's address, or name it in [serve] hosts");
-}
-
 /* Browsers name the page that asks. A proxy on this machine that takes TLS off says so. */
 static void check_origin(const struct http_head *h, const struct http_policy *p,
                          struct http_refusal *out)
@@ -191,30 +180,29 @@ bool http_is_secret(const char *given, const char *secret)
     return differs == 0;
 }
 
-static void check_token(const struct http_head *h, const struct http_policy *p,
-                        struct http_refusal *out)
+void http_check_head(const struct http_head *h, const struct http_policy *p,
+                     struct http_refusal *out)
 {
     static const char scheme[] = "Bearer ";
+    const char *host = http_head_field(h, "Host");
     const char *given = http_head_field(h, "Authorization");
-    if (!p->token)
+    out->status = 0;
+    check_framing(h, out);
+    if (out->status)
+        return;
+    if (count_field(h, "Host") != 1)
+        refuse(out, 400, "the request has not one Host; give it once");
+    else if (!is_ours(host, p) || (h->authority && !is_ours(h->authority, p)))
+        refuse(out, 403,
+               "this Host is not served; use the server's address, or name it in [serve] hosts");
+    else
+        check_origin(h, p, out);
+    if (out->status || !p->token)
         return;
     if (!given || count_field(h, "Authorization") != 1 ||
         strncasecmp(given, scheme, sizeof scheme - 1) != 0 ||
         !http_is_secret(given + sizeof scheme - 1, p->token))
         refuse(out, 401, "the request lacks the server's token; give it as Authorization: Bearer");
-}
-
-void http_check_head(const struct http_head *h, const struct http_policy *p,
-                     struct http_refusal *out)
-{
-    out->status = 0;
-    check_framing(h, out);
-    if (!out->status)
-        check_host(h, p, out);
-    if (!out->status)
-        check_origin(h, p, out);
-    if (!out->status)
-        check_token(h, p, out);
 }
 
 /* --- media types ------------------------------------------------------------------------------ */

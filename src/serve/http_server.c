@@ -366,34 +366,30 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         listen_again(h, true);
 }
 
-/* False: no more for now. */
-static bool accept_one(struct http_listener *l)
-{
-    struct http_server *h = l->server;
-    struct sockaddr_storage from;
-    socklen_t size = sizeof from;
-    const int send_bytes = SEND_BYTES;
-    int fd = descriptors_accept(l->fd, (struct sockaddr *)&from, &size);
-    if (fd < 0) {
-        /* Out of descriptors or memory: it stays readable, and has to wait. */
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            listen_again(h, false);
-        return errno == EINTR || errno == ECONNABORTED;
-    }
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
-    (void)h->library->add_connection(h->daemon, fd, (struct sockaddr *)&from, size);
-    if (h->connections.len >= h->most)
-        listen_again(h, false);
-    return !h->full;
-}
-
 static void on_connect(void *context, short revents)
 {
     struct http_listener *l = context;
+    struct http_server *h = l->server;
+    const int send_bytes = SEND_BYTES;
     (void)revents;
-    for (int i = 0; i < ACCEPTED_AT_ONCE && !l->server->full && accept_one(l); i++)
-        continue;
-    run(l->server);
+    for (int i = 0; i < ACCEPTED_AT_ONCE && !h->full; i++) {
+        struct sockaddr_storage from;
+        socklen_t size = sizeof from;
+        int fd = descriptors_accept(l->fd, (struct sockaddr *)&from, &size);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0) {
+            /* Out of descriptors or memory: it stays readable, and has to wait. */
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                listen_again(h, false);
+            break;
+        }
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
+        (void)h->library->add_connection(h->daemon, fd, (struct sockaddr *)&from, size);
+        if (h->connections.len >= h->most)
+            listen_again(h, false);
+    }
+    run(h);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -446,18 +442,6 @@ static void refuse(struct http_exchange *x, const struct http_refusal *r)
     http_exchange_refuse(x, r->status, r->error.text);
 }
 
-static bool is_of_machine(const struct http_exchange *x)
-{
-    const struct sockaddr *from =
-        x->server->library->get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
-            ->client_addr;
-    const struct sockaddr_in *v4 = (const void *)from;
-    const struct sockaddr_in6 *v6 = (const void *)from;
-    if (from->sa_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-    return from->sa_family == AF_INET && ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
 static void begin(struct http_exchange *x, const char *method, const char *version)
 {
     struct http_server *h = x->server;
@@ -467,7 +451,15 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
     x->head.method = method;
     x->head.version = version;
     x->head.authority = x->target.authority;
-    x->head.of_machine = is_of_machine(x);
+    const struct sockaddr *from =
+        h->library->get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+            ->client_addr;
+    const struct sockaddr_in *v4 = (const void *)from;
+    const struct sockaddr_in6 *v6 = (const void *)from;
+    x->head.of_machine =
+        from->sa_family == AF_INET6
+            ? IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr)
+            : from->sa_family == AF_INET && ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
     h->library->get_connection_values(x->connection, MHD_HEADER_KIND, add_field, &x->head);
     /* From 1.0 on the library unfolds or refuses such lines, and may move what it has read. */
     x->head.garbled = x->head.garbled && strncmp(h->library->get_version(), "0.", 2) == 0;

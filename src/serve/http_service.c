@@ -211,21 +211,6 @@ static void on_done(void *context, const struct operation_answer *a)
     http_exchange_reply(x, status, json_type_name, body, strlen(body));
 }
 
-/* The short name "q" stands for a member of the route's. */
-static bool add_query(struct request *r, const struct operation *o, struct error *e)
-{
-    struct http_target t = r->exchange->target;
-    AUTO(vec_release_local) VEC(struct http_parameter) query = {0};
-    for (size_t i = 0; i < t.query.len; i++) {
-        struct http_parameter p = t.query.items[i];
-        if (r->route->q && strcmp(p.name, "q") == 0)
-            p.name = (char *)(uintptr_t)r->route->q;
-        vec_push(&query, p);
-    }
-    t.query.items = query.items;
-    return http_target_add_params(&t, o->params, r->params, e);
-}
-
 /* A member that the path or the query has, too, must say the same. */
 static bool add_body(struct request *r, struct error *e)
 {
@@ -275,6 +260,7 @@ static void on_notice(void *context, const struct notice *n)
     http_exchange_reply(r->exchange, 202, json_type_name, body, strlen(body));
 }
 
+/* The short name "q" of a query stands for a member of the route's. */
 static void serve_operation(struct request *r)
 {
     static const char async[] = "respond-async";
@@ -283,7 +269,17 @@ static void serve_operation(struct request *r)
     const char *prefers = http_head_field(&r->exchange->head, "Prefer");
     if (r->route->async && prefers && strncasecmp(prefers, async, sizeof async - 1) == 0)
         r->kept = server_listen(r->service->loop, on_notice, r);
-    if (!add_query(r, o, &e) || !add_body(r, &e) ||
+
+    struct http_target t = r->exchange->target;
+    AUTO(vec_release_local) VEC(struct http_parameter) query = {0};
+    for (size_t i = 0; i < t.query.len; i++) {
+        struct http_parameter p = t.query.items[i];
+        if (r->route->q && strcmp(p.name, "q") == 0)
+            p.name = (char *)(uintptr_t)r->route->q;
+        vec_push(&query, p);
+    }
+    t.query.items = query.items;
+    if (!http_target_add_params(&t, o->params, r->params, &e) || !add_body(r, &e) ||
         !contract_start(r->service->loop, mcp_authority(r->service->mcp), o, r->params, on_done, r,
                         &r->asked, &e))
         http_exchange_fail(r->exchange, &e);

@@ -120,14 +120,6 @@ static void on_notice(void *context, const struct notice *n)
     wire_update(j->wire);
 }
 
-static bool takes_more(void *context)
-{
-    struct jsonrpc *j = context;
-    size_t waits;
-    (void)rpc_peer_output(j->peer, &waits);
-    return waits < RPC_OUTPUT_MAX / 2;
-}
-
 static void on_log_failed(void *context, const char *session, const struct error *e)
 {
     struct notice n = {.type = NOTICE_ERROR, .error = *e};
@@ -456,12 +448,12 @@ struct jsonrpc *jsonrpc_new(struct server *s, int in, int out, bool alone,
 {
     static const struct rpc_handlers handlers = {.request = on_request, .cancelled = on_cancelled};
     static const struct wire_events events = {on_input_ended, tell_dropped};
-    static const struct subscription_sink sink = {on_notice, takes_more, on_log_failed};
+    static const struct subscription_sink sink = {.tell = on_notice, .failed = on_log_failed};
     struct jsonrpc *j = mem_alloc(sizeof *j);
     *j = (struct jsonrpc){.server = s, .alone = alone};
     j->peer = rpc_peer_new(&handlers, j);
     j->wire = wire_new(s, j->peer, in, out, &events, j, closed, context);
-    j->subscriptions = subscriptions_new(s, &sink, j);
+    j->subscriptions = subscriptions_new(s, j->peer, &sink, j);
     return j;
 }
 

@@ -99,22 +99,13 @@ static bool repeats(const char *name, const char *header, const char *value,
 }
 
 /* Mcp-Method repeats the method, Mcp-Name the member that some methods are about. */
-static bool headers_repeat(const struct mcp_request *r, struct mcp_refusal *refusal)
-{
-    static const char *const members[][2] = {
-        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
-    const char *name = NULL;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (strcmp(members[i][0], r->method) == 0)
-            name = json_get_string(r->params, members[i][1]);
-    return repeats("Mcp-Method", r->headers->method, r->method, refusal) &&
-           (!name || repeats("Mcp-Name", r->headers->name, name, refusal));
-}
-
 static bool admit_modern(const struct mcp_request *r, const char *version,
                          struct mcp_refusal *refusal)
 {
+    static const char *const members[][2] = {
+        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
     const struct json *meta = json_get(r->params, "_meta");
+    const char *name = NULL;
     if (r->batch)
         return refuse(refusal, 400, RPC_INVALID_REQUEST, batches);
     if (!version)
@@ -128,19 +119,25 @@ static bool admit_modern(const struct mcp_request *r, const char *version,
     if (json_type(json_get(meta, META "clientCapabilities")) != JSON_OBJECT)
         return refuse(refusal, 400, RPC_INVALID_PARAMS,
                       "\"_meta\" lacks \"" META "clientCapabilities\"; give an object");
-    return !r->headers || headers_repeat(r, refusal);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (strcmp(members[i][0], r->method) == 0)
+            name = json_get_string(r->params, members[i][1]);
+    return !r->headers || (repeats("Mcp-Method", r->headers->method, r->method, refusal) &&
+                           (!name || repeats("Mcp-Name", r->headers->name, name, refusal)));
 }
 
-/* --- before ------------------------------------------------------------------------------------
- */
-
-static bool admit_legacy(const struct mcp_request *r, struct mcp_refusal *refusal)
+bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *refusal)
 {
+    const struct json *said = json_get(json_get(r->params, "_meta"), META "protocolVersion");
+    const char *header = r->headers ? r->headers->protocol_version : NULL;
     bool begins = strcmp(r->method, "initialize") == 0;
-    const char *version = r->agreed;
-    if (r->headers && r->headers->protocol_version)
-        version = r->headers->protocol_version;
-    else if (r->headers && !version)
+    *modern = said || (header && strcmp(header, mcp_versions[0]) == 0);
+    if (!said && header && !find_version(header))
+        return refuse_version(refusal, header);
+    if (*modern)
+        return admit_modern(r, json_string(said), refusal);
+    const char *version = header ? header : r->agreed;
+    if (r->headers && !version)
         version = assumed;
     if (!version && !begins && strcmp(r->method, "ping") != 0)
         return refuse(
@@ -152,37 +149,11 @@ static bool admit_legacy(const struct mcp_request *r, struct mcp_refusal *refusa
     return true;
 }
 
-bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *refusal)
-{
-    const struct json *said = json_get(json_get(r->params, "_meta"), META "protocolVersion");
-    const char *header = r->headers ? r->headers->protocol_version : NULL;
-    if (!said && header && !find_version(header)) {
-        *modern = false;
-        return refuse_version(refusal, header);
-    }
-    *modern = said || (header && strcmp(header, mcp_versions[0]) == 0);
-    return *modern ? admit_modern(r, json_string(said), refusal) : admit_legacy(r, refusal);
-}
-
 static const char scheme[] = "tiro://session/", json_ending[] = ".json";
-
-/* NULL: an escape is malformed, or the result is no text. */
-static char *unescape(const char *text, size_t len)
-{
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    for (size_t i = 0; i < len; i++) {
-        int byte = url_escaped_byte(text + i, len - i);
-        if (text[i] == '%' && byte < 0)
-            return NULL;
-        buf_addch(&out, byte < 0 ? text[i] : (char)byte);
-        i += byte < 0 ? 0 : 2;
-    }
-    bool valid = out.len > 0 && strlen(out.data) == out.len && utf8_valid(out.data, out.len);
-    return valid ? buf_take(&out) : NULL;
-}
 
 bool mcp_uri_read(const char *uri, char **reference, enum mcp_form *form)
 {
+    AUTO(buf_release) struct buf out = BUF_INIT;
     size_t before = strlen(scheme), ending = strlen(json_ending);
     *reference = NULL;
     if (strncmp(uri, scheme, before) != 0)
@@ -191,8 +162,15 @@ bool mcp_uri_read(const char *uri, char **reference, enum mcp_form *form)
     size_t len = strlen(rest);
     *form = len > ending && strcmp(rest + len - ending, json_ending) == 0 ? MCP_JSON : MCP_MARKDOWN;
     len -= *form == MCP_JSON ? ending : 0;
-    if (!memchr(rest, '/', len))
-        *reference = unescape(rest, len);
+    for (size_t i = 0; i < len; i++) {
+        int byte = url_escaped_byte(rest + i, len - i);
+        if (rest[i] == '/' || (rest[i] == '%' && byte < 0))
+            return false;
+        buf_addch(&out, byte < 0 ? rest[i] : (char)byte);
+        i += byte < 0 ? 0 : 2;
+    }
+    if (out.len > 0 && strlen(out.data) == out.len && utf8_valid(out.data, out.len))
+        *reference = buf_take(&out);
     return *reference;
 }
 

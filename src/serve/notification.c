@@ -153,7 +153,8 @@ char *notice_json(const struct notice *n)
 
 enum {
     PAGE_EVENTS = 200,
-    FULL_MS = 50, /* until a slow reader is asked again */
+    ROOM_BYTES = RPC_OUTPUT_MAX / 4, /* that may wait: an event finds room behind them */
+    FULL_MS = 50,                    /* until a slow reader is asked again */
     AGAIN_MAX = 3 /* readings of a log that lacks what was told; then it does not keep that */
 };
 
@@ -169,6 +170,7 @@ struct subscription {
 
 struct subscriptions {
     struct server *server;
+    const struct rpc_peer *peer;
     const struct subscription_sink *sink;
     void *context;
     struct listener *listener;
@@ -210,6 +212,13 @@ static void tell_event(struct subscription *one, struct event *borrowed)
     one->all->sink->tell(one->all->context, &n);
 }
 
+static bool has_room(const struct subscriptions *s)
+{
+    size_t waits;
+    (void)rpc_peer_output(s->peer, &waits);
+    return waits < ROOM_BYTES;
+}
+
 static void ask_page(void *subscription);
 
 static void stop_reading(struct subscription *one)
@@ -236,19 +245,27 @@ static void on_page(void *context, const struct operation_answer *a)
     int64_t kept = tails_kept(tails, one->session), had = one->seen;
     one->page = 0;
     if (a->error.code != ERR_OK) {
-        one->all->sink->failed(one->all->context, one->session, &a->error);
+        struct subscriptions *all = one->all;
+        char session[UUID_LEN + 1];
+        memcpy(session, one->session, sizeof session);
         end_subscription(one);
+        all->sink->failed(all->context, session, &a->error);
         return;
     }
     bool more = page->more;
     for (size_t i = 0; i < page->events.items.len; i++) {
         struct event *ev = page->events.items.items[i];
-        if (kept == 0 || ev->seq <= kept)
-            tell_event(one, ev);
-        else /* a piece that the tail has, which may be joined in the log */
-            more = false;
+        if (kept > 0 && ev->seq > kept) {
+            more = false; /* a piece that the tail has, which may be joined in the log */
+            break;
+        }
+        if (!has_room(one->all)) {
+            more = true;
+            break;
+        }
+        tell_event(one, ev);
     }
-    one->again = one->seen > had ? 0 : one->again + 1;
+    one->again = one->seen > had || more ? 0 : one->again + 1;
     if (more || (kept > one->seen && one->again < AGAIN_MAX)) {
         ask_page(one);
         return;
@@ -258,6 +275,8 @@ static void on_page(void *context, const struct operation_answer *a)
         tell_event(one, tail);
     event_free(tail);
     one->replays = false;
+    if (one->all->sink->live)
+        one->all->sink->live(one->all->context, one->session);
 }
 
 static void ask_page(void *subscription)
@@ -265,7 +284,7 @@ static void ask_page(void *subscription)
     struct subscription *one = subscription;
     struct subscriptions *s = one->all;
     one->wait = NULL;
-    if (!s->sink->takes_more(s->context)) {
+    if (!has_room(s)) {
         one->wait = server_after(s->server, FULL_MS, ask_page, one);
         return;
     }
@@ -276,13 +295,11 @@ static void ask_page(void *subscription)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-struct subscriptions *subscriptions_new(struct server *s, const struct subscription_sink *sink,
-                                        void *context)
+struct subscriptions *subscriptions_new(struct server *s, const struct rpc_peer *peer,
+                                        const struct subscription_sink *sink, void *context)
 {
     struct subscriptions *made = mem_alloc(sizeof *made);
-    made->server = s;
-    made->sink = sink;
-    made->context = context;
+    *made = (struct subscriptions){.server = s, .peer = peer, .sink = sink, .context = context};
     made->listener = server_listen(s, on_notice, made);
     return made;
 }

@@ -6,6 +6,7 @@
 #include "base/entropy.h"
 #include "base/shape.h"
 #include "base/vec.h"
+#include "rpc/peer.h"
 #include "serve/server.h"
 #include "session/notice.h"
 
@@ -21,7 +22,8 @@ const struct notification *notification_of(enum notice_type type);
 char *notice_json(const struct notice *n);
 
 /* --- subscriptions of a client: the log of a session first, then its notices, each event once ----
- */
+ *
+ * While the client does not read what waits for it, its logs are not read. */
 
 /* In place of the number of an event: from now on. */
 enum { SUBSCRIBE_NOW = -1 };
@@ -29,15 +31,16 @@ enum { SUBSCRIBE_NOW = -1 };
 struct subscription_sink {
     /* A notice of a subscribed session, or of none; borrowed. */
     void (*tell)(void *context, const struct notice *n);
-    /* Whether the client takes more of a log now; asked again after some time. */
-    bool (*takes_more)(void *context);
+    /* The log was told; what follows happens from now on. NULL: not wanted. */
+    void (*live)(void *context, const char *session);
     /* The log cannot be read: there is no such session, or it is damaged. It is not subscribed. */
     void (*failed)(void *context, const char *session, const struct error *e);
 };
 
+/* `peer` is that of the client. */
 struct subscriptions;
-struct subscriptions *subscriptions_new(struct server *s, const struct subscription_sink *sink,
-                                        void *context);
+struct subscriptions *subscriptions_new(struct server *s, const struct rpc_peer *peer,
+                                        const struct subscription_sink *sink, void *context);
 void subscriptions_free(struct subscriptions *s); /* NULL is fine */
 
 /* Events behind `since` (0: all), else SUBSCRIBE_NOW. `session` is an id; NULL: every session there
