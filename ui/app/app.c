@@ -192,11 +192,6 @@ void app_release(struct app *app)
     vec_release(&app->way_back.places);
 }
 
-void app_touch(struct app *app, unsigned parts)
-{
-    app->dirty |= parts;
-}
-
 void app_touch_now(struct app *app, unsigned parts)
 {
     app->dirty |= parts;
@@ -562,11 +557,11 @@ void app_timers(struct app *app, int64_t now_ms)
         if (app->tick_at)
             app->status_dirty = true;
         if (compacting && transcript_tick(app->transcript, now_ms - compacting))
-            app_touch(app, DIRTY_BODY);
+            app->dirty |= DIRTY_BODY;
         app->tick_at = now_ms + SECOND_MS;
     }
     if (app->status_dirty && now_ms >= app->status_ms + STATUS_MS)
-        app_touch(app, DIRTY_STATUS);
+        app->dirty |= DIRTY_STATUS;
     if (app->leave_until && now_ms >= app->leave_until) {
         app->leave_until = 0;
         app_touch_now(app, DIRTY_STATUS);

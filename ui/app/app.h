@@ -207,8 +207,7 @@ enum reasoning_view app_reasoning(const struct config *config);
 void app_init(struct app *app, const struct ui_options *options);
 void app_release(struct app *app);
 
-/* Marks parts of the screen as out of date; `now` also draws without waiting for the next frame. */
-void app_touch(struct app *app, unsigned parts);
+/* Marks parts of the screen as out of date, and draws them without waiting for the next frame. */
 void app_touch_now(struct app *app, unsigned parts);
 
 /* Scrolls to the end of the transcript, where a command's answer will appear. */

@@ -130,10 +130,9 @@ static void close_popup(struct app *app)
 /* Takes the chosen row into the message. */
 static void accept(struct app *app, const char *value)
 {
-    struct target t = find_target(app);
+    AUTO(release) struct target t = find_target(app);
     if (t.place != PLACE_NONE)
         replace(app, &t, value);
-    release(&t);
 }
 
 static void leave(struct app *app)
@@ -274,16 +273,14 @@ static char *directory_of(const char *word)
 
 bool completion_possible(const struct app *app)
 {
-    struct target t = find_target(app);
-    bool possible = t.place != PLACE_NONE;
-    release(&t);
-    return possible;
+    AUTO(release) struct target t = find_target(app);
+    return t.place != PLACE_NONE;
 }
 
 static void offer_paths(struct app *app, struct errand *e)
 {
     const struct path_listing *listing = (const struct path_listing *)e;
-    struct target t = find_target(app);
+    AUTO(release) struct target t = find_target(app);
     auto_free char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
     if (directory && strcmp(directory, listing->directory) == 0) {
         const char *prefix = t.word + strlen(directory);
@@ -299,7 +296,6 @@ static void offer_paths(struct app *app, struct errand *e)
             list_add(list, CORPUS_MARK, _("a corpus"), CORPUS_MARK);
         offer(app, &t, list, true);
     }
-    release(&t);
 }
 
 static bool take_corpora(struct app *app, struct operation_answer *a, const char *words)
@@ -314,7 +310,7 @@ static bool take_corpora(struct app *app, struct operation_answer *a, const char
 
 void completion_start(struct app *app)
 {
-    struct target t = find_target(app);
+    AUTO(release) struct target t = find_target(app);
     bool wanted = app->completion_wanted; /* the names have come */
     app->completion_wanted = false;
     app->completion_closed = false;
@@ -338,18 +334,16 @@ void completion_start(struct app *app)
         l->directory = directory_of(t.word);
         errand_start(app->errands, &l->errand);
     }
-    release(&t);
 }
 
 void completion_follow(struct app *app)
 {
-    struct target t = find_target(app);
+    AUTO(release) struct target t = find_target(app);
     app->completion_wanted = false;
     if (t.place == PLACE_COMMAND && !app->completion_closed)
         offer_commands(app, &t, false);
     else
         close_popup(app);
-    release(&t);
 }
 
 void completion_listed(struct app *app)

@@ -165,13 +165,10 @@ static void toggle_newest(struct app *app)
 {
     size_t count;
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
-    VEC(size_t) items = {0};
-    for (size_t i = 0; i < count; i++)
-        if (items.len == 0 || vec_last(&items) != rows[i].item)
-            vec_push(&items, rows[i].item);
-    while (items.len > 0 && !transcript_toggle(app->transcript, vec_last(&items)))
-        items.len--;
-    vec_release(&items);
+    for (size_t i = count; i-- > 0;)
+        if ((i + 1 == count || rows[i].item != rows[i + 1].item) &&
+            transcript_toggle(app->transcript, rows[i].item))
+            break;
     app_touch_now(app, DIRTY_BODY);
 }
 
@@ -333,9 +330,9 @@ static void note_writing(struct app *app, enum action action, const struct key *
     approval_typed(&app->approval, typed_ms);
     draft_review_typed(&app->draft, typed_ms);
     if (approval_open(&app->approval.view))
-        app_touch(app, DIRTY_BODY);
+        app->dirty |= DIRTY_BODY;
     if (draft_review_pending(&app->draft.view))
-        app_touch(app, DIRTY_EDITOR);
+        app->dirty |= DIRTY_EDITOR;
 }
 
 static void write_text(struct app *app, enum action action, const struct key *key)

@@ -124,7 +124,7 @@ static void notice(struct view *view, struct notice *n)
     if (f->waiting && (f->older || app_want_older(app) == 0))
         step(app, f->older);
     want_all(app);
-    app_touch(app, DIRTY_STATUS);
+    app->dirty |= DIRTY_STATUS;
 }
 
 static bool shown(const struct view *view)

@@ -94,7 +94,7 @@ static void note_event(struct app *app, struct event *ev, bool live)
         }
         app->answered = true;
         stop_counting(app);
-        app_touch(app, DIRTY_STATUS);
+        app->dirty |= DIRTY_STATUS;
         break;
     case EVENT_RETRYING:
         if (!live)
@@ -144,7 +144,7 @@ static void take_event(struct app *app, struct notice *n)
         app->activity.failed = failed;
     }
     if (transcript_apply(app->transcript, ev))
-        app_touch(app, DIRTY_BODY);
+        app->dirty |= DIRTY_BODY;
     else if (transcript_unread(app->transcript) > 0)
         app->status_dirty = true;
     if (ev->type != EVENT_TEXT_DELTA && ev->type != EVENT_REASONING_DELTA &&

@@ -63,10 +63,11 @@ int layout_pane_columns(int cols)
 static struct layout shown;
 static bool body_is_behind;  /* the frame shows less than there is */
 static bool count_is_behind; /* the matches are not all counted: the next frame continues */
-static struct {
-    int top, left, rows, cols; /* place of the view on the terminal; 0 rows: it is not visible */
+/* Where each view is on the terminal; 0 rows: it is not visible. */
+static struct place {
+    int top, left, rows, cols;
 } drawn[VIEW_LAYERS];
-static struct {
+static struct caret {
     int row, col;
 } editor_caret_at, find_caret;
 
@@ -211,14 +212,6 @@ static void draw_transcript(struct app *app, int height, bool newest)
         term_fill(shown.body_top + at, 0, shown.body_cols, STYLE_TEXT);
 }
 
-static void set_drawn(enum view_layer layer, int top, int left, int rows, int cols)
-{
-    drawn[layer].top = top;
-    drawn[layer].left = left;
-    drawn[layer].rows = rows;
-    drawn[layer].cols = cols;
-}
-
 /* Draws the rows from the first on, and fills the place. */
 static void put_rows(int top, int left, int height, int cols, const struct rows *rows,
                      enum style rest)
@@ -234,7 +227,7 @@ static void put_rows(int top, int left, int height, int cols, const struct rows 
 static void draw_view_at(struct view *v, int top, int left, int height, int cols)
 {
     put_rows(top, left, height, cols, view_draw(v, cols, height), STYLE_OVERLAY);
-    set_drawn(v->ops->layer, top, left, height, cols);
+    drawn[v->ops->layer] = (struct place){top, left, height, cols};
 }
 
 /* The pane right of the transcript, behind a rule. */
@@ -258,7 +251,7 @@ static void draw_body(struct app *app)
         draw_transcript(app, above, true);
         draw_view_at(question, shown.body_top + above, 0, own, shown.body_cols);
         draw_pane(app);
-        set_drawn(VIEW_QUESTION, shown.body_top, 0, shown.body_rows, shown.cols);
+        drawn[VIEW_QUESTION] = (struct place){shown.body_top, 0, shown.body_rows, shown.cols};
         return;
     }
     int height = shown.body_rows, lowest = shown.pane_cols > 0 ? VIEW_PANE + 1 : VIEW_PANE;
@@ -304,8 +297,7 @@ static void draw_find(struct app *app)
     rows_init(&rows);
     rows_begin(&rows);
     (void)edit_line(&rows, app->find.line, room > 0 ? (size_t)room : 0, &caret);
-    find_caret.row = row;
-    find_caret.col = used + caret;
+    find_caret = (struct caret){row, used + caret};
     used += term_put_row(row, used, room, &rows, 0);
     term_fill(row, used, col - used, STYLE_TEXT);
 }
@@ -388,8 +380,8 @@ static void draw_editor(struct app *app)
         const struct rows *rows =
             draft_review_rows(&app->draft, &app->keymap, shown.cols, shown.editor_rows);
         put_rows(shown.editor_top, 0, shown.editor_rows, shown.cols, rows, STYLE_EDITOR);
-        editor_caret_at.row = shown.editor_top + app->draft.caret_row;
-        editor_caret_at.col = app->draft.caret_col;
+        editor_caret_at =
+            (struct caret){shown.editor_top + app->draft.caret_row, app->draft.caret_col};
         return;
     }
     if (announced) {
@@ -410,8 +402,7 @@ static void draw_editor(struct app *app)
                 put_cut(row, used, shown.cols - used, _("Message, or / for commands"), STYLE_DIM);
         term_fill(row, used, shown.cols - used, STYLE_EDITOR);
     }
-    editor_caret_at.row = top + view.caret_row;
-    editor_caret_at.col = PROMPT_COLUMNS + view.caret_col;
+    editor_caret_at = (struct caret){top + view.caret_row, PROMPT_COLUMNS + view.caret_col};
 }
 
 /* Frames */
@@ -490,7 +481,7 @@ void screen_draw(struct app *app)
     if (bare) { /* its text takes the whole screen */
         app->drawn_ms = clock_mono_ms();
         bare_draw(bare);
-        set_drawn(VIEW_BARE, 0, 0, INT_MAX, INT_MAX);
+        drawn[VIEW_BARE] = (struct place){0, 0, INT_MAX, INT_MAX};
         app->dirty = 0;
         app->urgent = app->status_dirty = false;
         return;

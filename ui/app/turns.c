@@ -99,7 +99,7 @@ static void forget_way_back(struct app *app)
 {
     app->way_back.places.len = 0;
     app->way_back.moving = WAY_STAYS;
-    app_touch(app, DIRTY_STATUS);
+    app->dirty |= DIRTY_STATUS;
 }
 
 void way_back_session(struct app *app, const char *id)
