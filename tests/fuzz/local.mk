@@ -1,48 +1,12 @@
-# A target: tests/fuzz/NAME.c here, its row in tests/fuzz/targets.h, its seeds in tests/fuzz/seeds/NAME/.
-FUZZ_TARGET_SOURCES = \
-	tests/fuzz/acp.c \
-	tests/fuzz/acp_answer.c \
-	tests/fuzz/answer.c tests/fuzz/answer.h \
-	tests/fuzz/anthropic.c \
-	tests/fuzz/approval.c \
-	tests/fuzz/config.c \
-	tests/fuzz/doclist.c \
-	tests/fuzz/document.c \
-	tests/fuzz/embedding.c \
-	tests/fuzz/event.c \
-	tests/fuzz/event_struct.c \
-	tests/fuzz/glob.c \
-	tests/fuzz/graph.c \
-	tests/fuzz/graph_lines.c \
-	tests/fuzz/history.c \
-	tests/fuzz/http_request.c \
-	tests/fuzz/import.c \
-	tests/fuzz/json.c \
-	tests/fuzz/key_command.c \
-	tests/fuzz/keys.c \
-	tests/fuzz/learned.c \
-	tests/fuzz/lines.c \
-	tests/fuzz/markdown.c \
-	tests/fuzz/mcp.c \
+# A target: in one of these files, its row in tests/fuzz/fuzz.h, its seeds in tests/fuzz/seeds/NAME/.
+FUZZ_SOURCES = \
+	tests/fuzz/base.c \
+	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
 	tests/fuzz/memory.c \
-	tests/fuzz/ollama.c \
-	tests/fuzz/openai.c \
-	tests/fuzz/pages.c \
-	tests/fuzz/rpc.c \
-	tests/fuzz/schema.c \
-	tests/fuzz/search.c \
-	tests/fuzz/secrets.c \
-	tests/fuzz/server_error.c \
-	tests/fuzz/skill.c \
-	tests/fuzz/snapshot.c \
-	tests/fuzz/sse.c \
-	tests/fuzz/theme.c \
-	tests/fuzz/time.c \
-	tests/fuzz/transcript.c \
-	tests/fuzz/utf8.c \
-	tests/fuzz/wrap.c
-
-FUZZ_SOURCES = $(FUZZ_TARGET_SOURCES) tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/targets.h
+	tests/fuzz/provider.c \
+	tests/fuzz/screen.c \
+	tests/fuzz/serve.c \
+	tests/fuzz/session.c
 
 EXTRA_PROGRAMS += tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = tests/fuzz/libfuzzer.c $(FUZZ_SOURCES)

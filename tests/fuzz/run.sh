@@ -25,7 +25,7 @@ fuzz_one() {
 }
 
 max_len() {
-    sed -n "s/^ *X($1, \([0-9]*\)).*/\1/p" "$top/tests/fuzz/targets.h"
+    sed -n "s/^ *X($1, \([0-9]*\)).*/\1/p" "$top/tests/fuzz/fuzz.h"
 }
 
 tell_finding() {
@@ -41,7 +41,7 @@ if [ "${1-}" = one ]; then
     exit 0
 fi
 
-names=${FUZZ:-$(sed -n 's/^ *X(\([a-z0-9_]*\),.*/\1/p' "$top/tests/fuzz/targets.h")}
+names=${FUZZ:-$(sed -n 's/^ *X(\([a-z0-9_]*\),.*/\1/p' "$top/tests/fuzz/fuzz.h")}
 mkdir -p "$here/tmp"
 : >"$here/found"
 ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1}:quarantine_size_mb=32
