@@ -30,9 +30,9 @@ int main(int argc, char **argv)
     kill_watch_launch(argv);
     if (given)
         rounds = strtoul(given, NULL, 10);
-    const struct CMUnitTest all[] = {
-        support_if(capability_store() && capability_compaction() && capability_memory(),
-                   what_was_acknowledged_survives, support_setup, support_teardown),
-    };
+    if (!capability_store() || !capability_compaction() || !capability_memory())
+        return SUPPORT_SKIPPED;
+    const struct CMUnitTest all[] = {cmocka_unit_test_setup_teardown(
+        what_was_acknowledged_survives, support_setup, support_teardown)};
     return cmocka_run_group_tests_name("kill", all, NULL, NULL);
 }

@@ -103,7 +103,6 @@ extern struct play play;
 /* For cmocka_unit_test_setup_teardown(). */
 int play_setup(void **state);
 int play_teardown(void **state);
-#define PLAY_TEST(f) cmocka_unit_test_setup_teardown(f, play_setup, play_teardown)
 
 /* Stops the clock except for takes_ms, thinks_ms and to_the_end. No code may wait then. */
 void play_stop_clock(void);

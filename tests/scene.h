@@ -20,10 +20,6 @@ enum { WAIT_MS = 20000 }; /* far above the normal time, for sanitizers on a busy
 int scene_setup(void **state);
 int scene_teardown(void **state);
 
-/* Include <cmocka.h> first. */
-#define scene_test(f) cmocka_unit_test_setup_teardown(f, scene_setup, scene_teardown)
-#define scene_stored_test(f) support_stored(f, scene_setup, scene_teardown)
-
 struct model_server *scene_server(void);
 const char *scene_store(void); /* path of the database */
 

@@ -65,15 +65,6 @@ size_t seen_find(const struct rows *rows, const char *text)
     return SIZE_MAX;
 }
 
-void seen_assert(const struct rows *rows, const char *text)
-{
-    if (seen_find(rows, text) != SIZE_MAX)
-        return;
-    for (size_t i = 0; i < rows->list.len; i++)
-        fprintf(stderr, "%s\n", seen_row(rows, i));
-    fail_msg("not shown: %s", text);
-}
-
 size_t seen_chosen(const struct rows *rows)
 {
     const char *pointer = glyph(GLYPH_POINTER);

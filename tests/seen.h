@@ -23,9 +23,6 @@ const char *seen_text(const struct rows *rows);
 /* The first row with this text; SIZE_MAX: none. */
 size_t seen_find(const struct rows *rows, const char *text);
 
-void seen_assert(const struct rows *rows, const char *text); /* must be there; else shows the
-                                                              * rows */
-
 /* The row of the pointer; fails if there is none. */
 size_t seen_chosen(const struct rows *rows);
 

@@ -32,12 +32,6 @@ static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER; /* over the next */
 static VEC(char *) kept;
 static char *test_seed;
 
-void support_skip(void **state)
-{
-    (void)state;
-    skip();
-}
-
 _Noreturn static void give_up(const char *what)
 {
     fprintf(stderr, "support: %s: %s\n", what, strerror(errno));

@@ -18,22 +18,6 @@
 int support_setup(void **state);
 int support_teardown(void **state);
 
-/* A row of a test table for a part that a build may leave out; the test is skipped there. Include
- * <cmocka.h> first. The null pointer is cast so that a row whose `setup` is NULL keeps
- * its type. */
-#define support_if(there, f, setup, teardown)                                                      \
-    {                                                                                              \
-        .name = #f, .test_func = (there) ? f : support_skip,                                       \
-        .setup_func = (there) ? (setup) : (CMFixtureFunction)NULL,                                 \
-        .teardown_func = (there) ? (teardown) : (CMFixtureFunction)NULL                            \
-    }
-
-/* … sessions on disk, compaction; include session/capability.h first. */
-#define support_stored(f, setup, teardown) support_if(capability_store(), f, setup, teardown)
-#define support_compacting(f, setup, teardown)                                                     \
-    support_if(capability_compaction(), f, setup, teardown)
-void support_skip(void **state);
-
 /* Whether memory figures of a process are meaningful: a sanitizer keeps freed memory. */
 #ifdef __has_feature /* clang's test for sanitizers */
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -18,8 +18,6 @@ enum { SURFACE_MS = 10000 }; /* of every wait */
  * default configuration. */
 int surface_setup(void **state);
 int surface_teardown(void **state);
-#define surface_test(f) cmocka_unit_test_setup_teardown(f, surface_setup, surface_teardown)
-#define stored_test(f) support_stored(f, surface_setup, surface_teardown)
 
 struct model_server *surface_server(void);
 struct config *surface_config(void);

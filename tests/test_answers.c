@@ -296,13 +296,6 @@ TEST(test_more_calls_than_an_answer_may_have)
     }
 }
 
-TEST(test_as_many_calls_as_an_answer_may_have)
-{
-    ask_raw(API_OLLAMA, calls_of(API_OLLAMA, PROVIDER_MAX_CALLS));
-    assert_int_equal(t.response.blocks.len, PROVIDER_MAX_CALLS);
-    assert_false(t.response.calls_refused);
-}
-
 /* Arguments without a number that belong to a refused call are not added to the last accepted call;
  * the text after them is kept. */
 TEST(test_pieces_of_a_refused_call)
@@ -414,12 +407,6 @@ TEST(test_end_within_an_event)
     }
 }
 
-/* 200, the right type, and the end at once. */
-TEST(test_end_without_an_answer)
-{
-    ask_and_fail(API_OPENAI, EVENTS(DONE), FAILURE_PROTOCOL);
-}
-
 TEST(test_more_parts_than_anyone_needs)
 {
     struct buf raw = BUF_INIT;
@@ -488,18 +475,4 @@ TEST(test_stopping_within_an_event)
         assert_in_range(t.text.len, 60000, 200000);
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, t.text.data);
     }
-}
-
-TEST(test_overflow_figures)
-{
-    talk_start(&t, &apis[API_OPENAI]);
-    bool ok = talk_ask_with(
-        &t, (struct reply){.fault = REPLY_STATUS,
-                           .status = 400,
-                           .raw = "{\"error\":{\"code\":400,\"type\":\"exceed_context_size_error\","
-                                  "\"message\":\"too long\",\"n_prompt_tokens\":9001,"
-                                  "\"n_ctx\":8192}}"});
-    talk_assert_failed(&t, ok, FAILURE_OVERFLOW);
-    assert_int_equal(t.failure.prompt_tokens, 9001);
-    assert_int_equal(t.failure.window, 8192);
 }

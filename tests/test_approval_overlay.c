@@ -152,25 +152,6 @@ TEST(who_asks_what_and_the_keys_are_shown)
                         " s allow `make check …` for t…\n d decline\n");
 }
 
-TEST(the_place_stands_apart_from_the_title)
-{
-    ask("1", "{}", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
-    draw(40, 6, NOW);
-    assert_string_equal(seen(40, 6, ARMED),
-                        " The model wants to run a comma… 1-2/10\n 1\n 2\n PageDown next page\n"
-                        " a allow, after the last page\n d decline\n");
-}
-
-/* With the least room one row shows the action and the keys to answer. */
-TEST(little_room_is_for_text_and_keys)
-{
-    ask("1", "{}", "make check");
-    draw(40, 3, NOW);
-    assert_string_equal(seen(40, 4, ARMED),
-                        " make check\n a allow once\n s allow `make check …` for this session\n"
-                        " d decline\n");
-}
-
 TEST(without_words_the_arguments_are_shown)
 {
     ask("1", "{\"url\":\"http://x\"}", NULL);
@@ -280,18 +261,6 @@ TEST(each_question_is_looked_at_anew)
     assert_false(approval_open(&a.view));
 }
 
-TEST(one_behind_the_first_can_be_over)
-{
-    ask("1", "{}", "first");
-    ask("2", "{}", "second");
-    draw(80, 4, NOW);
-    draw(80, 4, ARMED);
-    assert_true(approval_over(&a, "2"));
-    lead_to(ANSWERED, "a"); /* the first stays as it was */
-    approval_forget(&a.view);
-    assert_false(approval_open(&a.view));
-}
-
 TEST(keys_can_be_bound)
 {
     struct error e;
@@ -374,29 +343,6 @@ TEST(another_size_is_read_anew)
     draw(120, 40, ARMED + APPROVAL_LOOK_MS);
     draw(120, 40, ARMED + 2 * APPROVAL_LOOK_MS);
     lead_to(ANSWERED, "a");
-}
-
-/* A screen without a row of the text shows nothing of it. */
-TEST(keys_alone_allow_nothing)
-{
-    ask("1", "{}", "make check");
-    draw(40, 3, NOW);
-    draw(40, 3, ARMED);
-    lead_to(TAKEN, "a");
-    lead_to(ANSWERED, "d");
-    assert_int_equal(answer, ANSWER_DENY);
-}
-
-TEST(the_next_question_is_read_anew)
-{
-    ask("1", "{}", "short");
-    ask_numbered(30);
-    draw(80, 12, NOW);
-    draw(80, 12, ARMED);
-    assert_true(approval_over(&a, "1"));
-    draw(80, 12, ARMED);
-    draw(80, 12, ARMED + APPROVAL_LOOK_MS);
-    lead_to(TAKEN, "a");
 }
 
 static void ask_apart(const char *before, const char *what, int count, const char *behind)
@@ -483,14 +429,6 @@ TEST(differences_are_told_by_sign_and_style)
             assert_int_equal(style_of(rows, i + 1), wanted);
     }
     assert_non_null(strstr(seen(80, 9, NOW), "\n --- old\n +++ new\n"));
-}
-
-TEST(a_list_is_no_difference)
-{
-    ask("1", "{}", "- one\n+ two\n");
-    const struct rows *rows = draw(80, 4, NOW);
-    for (size_t i = 1; i < 3; i++)
-        assert_int_equal(rows->spans.items[rows->list.items[i].spans].style, STYLE_OVERLAY);
 }
 
 /* --- text of others --- */

@@ -24,19 +24,6 @@ static struct failure make(enum failure_kind kind, int status)
     return f;
 }
 
-TEST(test_clear)
-{
-    struct failure f;
-    memset(&f, 0x55, sizeof f);
-    failure_clear(&f);
-    assert_int_equal(f.kind, FAILURE_NONE);
-    assert_int_equal(f.retry_after_ms, -1);
-    assert_int_equal(f.prompt_tokens, -1);
-    assert_int_equal(f.window, -1);
-    assert_false(f.content_seen);
-    assert_string_equal(f.text, "");
-}
-
 TEST(test_set_cuts_at_a_character)
 {
     for (int shift = 0; shift < 4; shift++) {

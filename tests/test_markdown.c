@@ -385,30 +385,6 @@ TEST(cut_tables_repeat_their_head)
     rows_release(&rows);
 }
 
-/* Counts the bytes that are parsed again: the work per update is bounded, so the whole is
- * linear. */
-TEST(the_unfinished_end_stays_short)
-{
-    static const char *const kinds[] = {"word ", "int x;\n", "| a | b |\n", "- item\n",
-                                        "    code\n"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct buf source = BUF_INIT;
-        struct markdown_split split = {0};
-        struct markdown_piece piece;
-        if (i == 1)
-            buf_addstr(&source, "```c\n");
-        for (int round = 0; round < 500; round++) {
-            repeat(&source, kinds[i], source.len + 100);
-            while (markdown_split_next(&split, source.data, source.len, false, &piece))
-                assert_true(piece.to > piece.from && piece.to - piece.from <= MARKDOWN_PIECE_MAX);
-            assert_true(source.len - split.piece.from <= MARKDOWN_PIECE_MAX);
-            if (i == 1)
-                assert_true(source.len - split.piece.from < 16);
-        }
-        buf_release(&source);
-    }
-}
-
 TEST(deep_nesting_is_no_trap)
 {
     AUTO(buf_release) struct buf source = BUF_INIT;

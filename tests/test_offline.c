@@ -247,27 +247,7 @@ TEST(is_polite)
     expect_answer("“What tiro is”");
 }
 
-TEST(survives_an_empty_request)
-{
-    make_plan();
-    expect_answer("I found nothing");
-    ask("");
-    expect_answer("I found nothing");
-}
-
 /* --- the conversation ------------------------------------------------------------------------ */
-
-TEST(quotes_the_conversation_with_its_source)
-{
-    say(ROLE_USER, "We liked the ryokan by the river in Kyoto.");
-    say(ROLE_ASSISTANT, "Noted: the ryokan costs 18,000 yen a night.");
-    ask("Which ryokan did we like in Kyoto?");
-    expect_answer("> We liked the ryokan by the river in Kyoto.\n>\n> — *you, turn 1*");
-    say(ROLE_ASSISTANT, plan.text);
-    ask("How many yen does the ryokan cost?");
-    expect_answer("18,000 yen a night.\n>\n> — *tiro, turn 1*");
-    assert_null(strstr(plan.text, "turn 2"));
-}
 
 /* --- tools ----------------------------------------------------------------------------------- */
 
@@ -336,15 +316,6 @@ TEST(finds_paths_in_questions)
         }
         free(path);
     }
-}
-
-TEST(calls_only_what_is_offered)
-{
-    ask("read README.md");
-    assert_null(plan.tool);
-    offer("list_directory");
-    make_plan();
-    assert_null(plan.tool);
 }
 
 TEST(searches_memory_first)
