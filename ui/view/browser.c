@@ -362,6 +362,20 @@ static void add_head(struct browser *b)
     b->top_rows = (int)b->rows.list.len;
 }
 
+static struct hint_table hints(const struct browser *b)
+{
+    static const struct hint in_line[] = {{ACTION_SEND, NULL, N_("save")},
+                                          {ACTION_CANCEL, NULL, N_("leave it as it was")}};
+    static struct hint in_query[] = {{ACTION_DOWN, NULL, NULL},
+                                     {ACTION_PANE_NEXT, NULL, N_("next tab")},
+                                     {ACTION_CANCEL, NULL, N_("close")},
+                                     {ACTION_HELP, NULL, N_("help")}};
+    in_query[0].text = b->table->to_list;
+    return b->place == BROWSER_LINE    ? HINTS(in_line)
+           : b->place == BROWSER_QUERY ? HINTS(in_query)
+                                       : b->table->hints(b);
+}
+
 const struct rows *browser_rows(struct view *v)
 {
     struct browser *b = browser_of(v);
@@ -386,7 +400,7 @@ const struct rows *browser_rows(struct view *v)
     if (feet > 0 && foot.len > 0)
         remark_rows(&b->rows, foot.data, asks ? STYLE_WARNING : b->remark.style, width, feet);
     else if (feet > 0 && view_has_keyboard(v))
-        hints_rows(&b->rows, keys, b->table->hints(b), width, feet);
+        hints_rows(&b->rows, keys, hints(b), width, feet);
     else if (feet > 0)
         hints_elsewhere(&b->rows, keys, width, feet);
     return &b->rows;

@@ -48,12 +48,13 @@ struct browser_table {
     bool (*act)(struct browser *b, enum action action);
     void (*title)(const struct browser *b, struct buf *out);
     const char *(*empty)(const struct browser *b); /* shown in place of a list without entries */
-    struct hint_table (*hints)(const struct browser *b);
-    bool (*has_query)(const struct browser *b); /* the list that is shown; NULL: always */
-    void (*back)(struct browser *b);            /* up from a list that has no query */
-    void (*search)(struct browser *b);          /* the query was changed */
-    void (*refresh)(struct browser *b);         /* asks for everything again */
-    void (*more)(struct browser *b);            /* the last entry is chosen, by keys */
+    const char *to_list; /* a word for the key that leads from the query to the list; for gettext */
+    struct hint_table (*hints)(const struct browser *b); /* in the list */
+    bool (*has_query)(const struct browser *b);          /* the list that is shown; NULL: always */
+    void (*back)(struct browser *b);                     /* up from a list that has no query */
+    void (*search)(struct browser *b);                   /* the query was changed */
+    void (*refresh)(struct browser *b);                  /* asks for everything again */
+    void (*more)(struct browser *b);                     /* the last entry is chosen, by keys */
     /* Writes the question before the chosen entry is deleted; or returns why it is not asked. */
     const char *(*question)(const struct browser *b, struct buf *out);
     void (*confirm)(struct browser *b); /* the answer was yes */

@@ -551,10 +551,6 @@ static const char *question(const struct browser *b, struct buf *out)
 
 static struct hint_table hints(const struct browser *b)
 {
-    static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the list")},
-                                           {ACTION_PANE_NEXT, NULL, N_("next tab")},
-                                           {ACTION_CANCEL, NULL, N_("close")},
-                                           {ACTION_HELP, NULL, N_("help")}};
     static const struct hint in_list[] = {
         {ACTION_SEND, NULL, N_("open")},
         {ACTION_MEMORY_QUERY, NULL, N_("search")},
@@ -570,9 +566,7 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_CANCEL, NULL, N_("back")},
         {ACTION_PANE_NEXT, NULL, N_("next tab")}};
     enum corpus_level level = ((const struct corpus_view *)b)->level;
-    return b->place == BROWSER_QUERY                            ? HINTS(in_query)
-           : level == LEVEL_CORPORA || level == LEVEL_DOCUMENTS ? HINTS(in_list)
-                                                                : HINTS(in_passages);
+    return level == LEVEL_CORPORA || level == LEVEL_DOCUMENTS ? HINTS(in_list) : HINTS(in_passages);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
@@ -581,6 +575,7 @@ static const struct browser_table table = {
     .act = act,
     .title = title,
     .empty = empty,
+    .to_list = N_("to the list"),
     .hints = hints,
     .has_query = has_query,
     .back = back,
@@ -590,8 +585,16 @@ static const struct browser_table table = {
     .confirm = remove_chosen,
 };
 
-static void take_state(struct corpus_view *v, const struct notice *n)
+/* A tool or a session may have given other passages. */
+static void notice(struct view *view, struct notice *n)
 {
+    struct corpus_view *v = (struct corpus_view *)view;
+    bool tool = n->type == NOTICE_EVENT && n->event->type == EVENT_TOOL_EXECUTION_COMPLETED &&
+                n->event->name && strncmp(n->event->name, "rag_", 4) == 0;
+    if (tool || (n->type == NOTICE_SESSION && n->flag))
+        ask_cited(v);
+    if (n->type != NOTICE_CORPORA_STATE)
+        return;
     bool over = n->flag ? n->number == 0 : n->progress.finished || n->error.code != ERR_OK;
     free(v->progress);
     v->progress = NULL;
@@ -604,18 +607,6 @@ static void take_state(struct corpus_view *v, const struct notice *n)
                                  (long long)n->progress.done, (long long)n->progress.files);
     if (over || v->level == LEVEL_CORPORA)
         refresh(&v->b);
-}
-
-/* A tool or a session may have given other passages. */
-static void notice(struct view *view, struct notice *n)
-{
-    struct corpus_view *v = (struct corpus_view *)view;
-    bool tool = n->type == NOTICE_EVENT && n->event->type == EVENT_TOOL_EXECUTION_COMPLETED &&
-                n->event->name && strncmp(n->event->name, "rag_", 4) == 0;
-    if (n->type == NOTICE_CORPORA_STATE)
-        take_state(v, n);
-    else if (tool || (n->type == NOTICE_SESSION && n->flag))
-        ask_cited(v);
 }
 
 static void free_view(struct view *view)

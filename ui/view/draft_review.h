@@ -51,8 +51,8 @@ void draft_review_begin(struct draft_review *r, const struct notice *n);
 /* The review is over: answered, or nobody waits for the answer any more. */
 void draft_review_end(struct draft_review *r);
 
-bool draft_review_pending(const struct view *view); /* at any stage */
-bool draft_review_open(const struct draft_review *r);    /* keys are its own */
+bool draft_review_pending(const struct view *view);   /* at any stage */
+bool draft_review_open(const struct draft_review *r); /* keys are its own */
 
 /* A character of a message was typed at this time; 0: the message was sent. */
 void draft_review_typed(struct draft_review *r, int64_t now_ms);

@@ -257,15 +257,6 @@ static void show_path(struct graph_view *v)
     ask_open(v);
 }
 
-static void walk_to(struct graph_view *v, const char *name)
-{
-    if (v->path.len > 0)
-        vec_last(&v->path).chosen = browser_chosen(&v->b);
-    vec_push(&v->path, (struct graph_step){mem_strdup(name), 0});
-    v->b.place = BROWSER_LIST;
-    show_path(v);
-}
-
 static void walk_back(struct browser *b)
 {
     struct graph_view *v = (struct graph_view *)b;
@@ -322,10 +313,15 @@ static bool act(struct browser *b, enum action action)
     case ACTION_SEND:
     case ACTION_TOGGLE:
     case ACTION_RIGHT:
-        if (c.entity && (!c.row || relation))
-            walk_to(v, relation ? other_end(v, c.row) : c.entity->name);
-        else
+        if (!c.entity || (c.row && !relation)) {
             (void)outline_toggle(b->list->outline);
+            return true;
+        }
+        if (v->path.len > 0)
+            vec_last(&v->path).chosen = browser_chosen(b);
+        vec_push(&v->path, ((struct graph_step){
+                               mem_strdup(relation ? other_end(v, c.row) : c.entity->name), 0}));
+        show_path(v);
         return true;
     case ACTION_MEMORY_OPEN:
         if (c.entity)
@@ -395,10 +391,6 @@ static const char *question(const struct browser *b, struct buf *out)
 
 static struct hint_table hints(const struct browser *b)
 {
-    static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the entities")},
-                                           {ACTION_PANE_NEXT, NULL, N_("next tab")},
-                                           {ACTION_CANCEL, NULL, N_("close")},
-                                           {ACTION_HELP, NULL, N_("help")}};
     static const struct hint in_list[] = {
         {ACTION_SEND, NULL, N_("open")},
         {ACTION_MEMORY_QUERY, NULL, N_("search")},
@@ -414,9 +406,7 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_MEMORY_FORGET, NULL, N_("delete")},
         {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was deleted last")},
         {ACTION_MEMORY_QUERY, NULL, N_("search")}};
-    return walks(b)                    ? HINTS(in_entity)
-           : b->place == BROWSER_QUERY ? HINTS(in_query)
-                                       : HINTS(in_list);
+    return walks(b) ? HINTS(in_entity) : HINTS(in_list);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
@@ -430,6 +420,7 @@ static const struct browser_table table = {
     .act = act,
     .title = title,
     .empty = empty,
+    .to_list = N_("to the entities"),
     .hints = hints,
     .has_query = has_query,
     .back = walk_back,

@@ -442,17 +442,9 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_ITEM_KIND, NULL, N_("kind|only one kind: facts, rules, style …")},
         {ACTION_PANE_NEXT, NULL, N_("next tab")},
         {ACTION_HELP, NULL, N_("help")}};
-    static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the items")},
-                                           {ACTION_CANCEL, NULL, N_("close")},
-                                           {ACTION_PANE_NEXT, NULL, N_("next tab")},
-                                           {ACTION_HELP, NULL, N_("help")}};
-    static const struct hint in_text[] = {{ACTION_SEND, NULL, N_("save")},
-                                          {ACTION_CANCEL, NULL, N_("leave it as it was")}};
     enum { OF_ITEM = sizeof of_item / sizeof *of_item };
     static struct hint shown[OF_ITEM + 1];
     const struct learned_item *item = chosen_item(b);
-    if (b->place != BROWSER_LIST)
-        return b->place == BROWSER_LINE ? HINTS(in_text) : HINTS(in_query);
     if (!item || item->origin == LEARNED_LOGGED)
         return HINTS(of_nothing);
     if (item->state != LEARNED_CANDIDATE && item->state != LEARNED_REJECTED)
@@ -469,6 +461,7 @@ static const struct browser_table table = {
     .act = act,
     .title = title,
     .empty = empty,
+    .to_list = N_("to the items"),
     .hints = hints,
     .search = ask_list,
     .refresh = refresh,

@@ -447,8 +447,9 @@ static void save(struct memory_view *p)
         go_back(p);
         clear(e);
     } else {
+        const struct memory_edit_params params = {.id = e->id, .content = editor_text(e->editor)};
         e->saving = true;
-        pane_save(p, e->id, editor_text(e->editor));
+        view_ask(&p->view, &operation_memory_edit, &params, pane_take_change);
     }
 }
 

@@ -321,7 +321,7 @@ static char *forgotten_text(const struct memory_view *p, int summaries)
 }
 
 /* A change was made, which the foot says, or it failed. `id`: the entry to choose. */
-static bool take_change(struct view *view, struct operation_answer *a, const char *words)
+bool pane_take_change(struct view *view, struct operation_answer *a, const char *words)
 {
     struct memory_view *p = pane_of(view);
     const struct operation *o = a->request->operation;
@@ -368,18 +368,12 @@ static void pin(struct memory_view *p)
     const struct memory_entry *e = preview_entry(p);
     const struct memory_pin_params params = {.id = e->id, .pinned = !e->pinned};
     struct memory_entry *whole = &p->preview.whole;
-    view_ask(&p->view, &operation_memory_pin, &params, take_change);
+    view_ask(&p->view, &operation_memory_pin, &params, pane_take_change);
     if (p->tab == TAB_MEMORY)
         p->hits.items.items[p->lists[TAB_MEMORY].chosen].entry.pinned = params.pinned;
     if (whole->id && h->entry.id && strcmp(whole->id, h->entry.id) == 0)
         whole->pinned = params.pinned;
     preview_follow(p);
-}
-
-void pane_save(struct memory_view *p, const char *id, const char *content)
-{
-    const struct memory_edit_params params = {.id = id, .content = content};
-    view_ask(&p->view, &operation_memory_edit, &params, take_change);
 }
 
 /* The entry leaves the list at once: the next key means the entry that takes its place. */
@@ -388,7 +382,7 @@ static void forget(struct memory_view *p)
     const char *ids[] = {pane_hit(p)->entry.id};
     size_t chosen = p->lists[TAB_MEMORY].chosen;
     view_ask(&p->view, &operation_memory_forget,
-             &(struct memory_forget_params){.ids = {.items = ids, .len = 1}}, take_change);
+             &(struct memory_forget_params){.ids = {.items = ids, .len = 1}}, pane_take_change);
     if (p->tab != TAB_MEMORY)
         return;
     memory_hit_release(&p->hits.items.items[chosen]);
@@ -580,7 +574,7 @@ static bool letter_key(struct memory_view *p, enum action letter)
         forget(p);
         return true;
     case ACTION_MEMORY_RESTORE:
-        view_ask(&p->view, &operation_memory_restore, NULL, take_change);
+        view_ask(&p->view, &operation_memory_restore, NULL, pane_take_change);
         return true;
     case ACTION_MEMORY_FIGURES:
         preview_toggle_figures(p);

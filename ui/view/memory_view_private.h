@@ -121,7 +121,7 @@ bool pane_is_seen(const struct view *view);
 enum pane_scope pane_scope_of(const char *name);          /* ALL if there is no such scope */
 void pane_show(struct memory_view *p, const char *query); /* NULL: as it was left */
 void pane_show_session(struct memory_view *p);            /* its entries, newest first */
-void pane_save(struct memory_view *p, const char *id, const char *content);
+view_answer pane_take_change;                     /* of a pin, an edit, a deletion, a restoration */
 void pane_changed(struct memory_view *p);         /* memory may hold other entries */
 void pane_session_changed(struct memory_view *p); /* another one is open */
 void pane_recalled(struct memory_view *p, const struct recalled *r); /* just now */
