@@ -164,8 +164,7 @@ TEST(nothing_unknown_is_shown_as_a_number)
     struct context c = answer_of(NULL);
     add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
     give_context(c);
-    see("!window", "!compacts at", "!cached", "!-1", "!summary",
-        "Compaction is off.");
+    see("!window", "!compacts at", "!cached", "!-1", "!summary", "Compaction is off.");
 }
 
 TEST(each_kind_has_its_share)
@@ -219,7 +218,8 @@ TEST(a_lower_screen_has_the_shares_in_a_row)
 TEST(it_says_what_a_compaction_would_drop)
 {
     begin();
-    see("a compaction now (summary + last turns) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 ");
+    see("a compaction now (summary + last turns) would drop 2 messages, 10,000 \xe2\x86\x92 "
+        "~2,400 ");
     struct context c = usual();
     c.parts.items[3].goes = false;
     give_context(c);
@@ -263,8 +263,8 @@ TEST(enter_opens_the_whole_text)
     begin();
     see("!Second line.");
     act("<enter>", "!?close", "Second line.");
-    act("<down>", "\u203aChanged by /system.");
-    act("<enter>", "!Second line.", "\u203aYou are a helper."); /* closes it from within, too */
+    act("<down>", "›Changed by /system.");
+    act("<enter>", "!Second line.", "›You are a helper."); /* closes it from within, too */
 }
 
 TEST(an_opened_part_says_how_it_is_left_out_and_its_cap)
@@ -292,10 +292,10 @@ TEST(long_texts_scroll)
     give_context(c);
     buf_release(&text);
     act("G<enter>", "line number 5 ");
-    act("G", "\u203aline number 500", "!line number 300");
+    act("G", "›line number 500", "!line number 300");
     act("<pageup*2>", "!line number 500", "line number 47");
-    act("g", "\u203aYou are a helper.");
-    act("jjk", "\u203aread_file");
+    act("g", "›You are a helper.");
+    act("jjk", "›read_file");
 }
 
 TEST(another_width_keeps_the_place)
@@ -309,28 +309,28 @@ TEST(another_width_keeps_the_place)
     buf_release(&text);
     act("<enter>");
     rows_now();
-    act("<down*150>", "\u203amarker150 ");
+    act("<down*150>", "›marker150 ");
     the.width = 40;
-    see("\u203amarker150 ");
+    see("›marker150 ");
     the.width = 120;
     the.height = 40;
-    see("\u203amarker150 ");
+    see("›marker150 ");
 }
 
 TEST(a_new_answer_keeps_what_is_open_and_chosen)
 {
     begin();
     act("<down*4><enter>", "By the river.");
-    act("<down*2>", "\u203aBy the river.");
+    act("<down*2>", "›By the river.");
     struct context c = usual();
     free(c.parts.items[2].text); /* the summary is gone: the entries after it move up */
     vec_remove(&c.parts, 2, 1);
     give_context(c);
-    see("\u203aBy the river.", "and then?");
+    see("›By the river.", "and then?");
     c = answer_of("handoff"); /* nothing of it is left */
     add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "Another."));
     give_context(c);
-    see("\u203aAnother.", "!By the river.");
+    see("›Another.", "!By the river.");
     give_context(answer_of("handoff"));
     rows_now();
     act("<enter><down>Go", "!?close");
@@ -356,11 +356,11 @@ TEST(the_view_moves_no_more_than_it_must)
     the.height = 24;
     assert_says(row_text(LIST_TOP), "message 01.");
     assert_says(row_text(22), "message 20.");
-    act("<down*20>", "\u203amessage 21.");
+    act("<down*20>", "›message 21.");
     assert_says(row_text(22), "message 21.");
     act("G");
     assert_says(row_text(22), "message 40.");
-    act("<up*20>", "\u203amessage 20.");
+    act("<up*20>", "›message 20.");
     assert_says(row_text(LIST_TOP), "message 20.");
     assert_says(row_text(22), "message 39.");
     act("G");
@@ -375,7 +375,7 @@ TEST(what_opens_at_the_bottom_is_brought_into_view)
     rows_now();
     act("<down*19>");
     assert_says(row_text(22), "message 20.");
-    act("<enter>", "\u203amessage 20.");
+    act("<enter>", "›message 20.");
     assert_says(row_text(22), "more of 20.");
 }
 
@@ -397,7 +397,7 @@ TEST(c_asks_before_it_compacts)
     act("j", "!?close");
     act("<enter>", "!?close");
     click(find("read_file"));
-    see("\u203aYou are a helper.", "y/n");
+    see("›You are a helper.", "y/n");
     act("n", "!?close", "!y/n");
     act("c<escape>", "!?close", "!y/n", "!?compaction/");
     act("cy", "?close", "?compaction/run");
@@ -429,15 +429,15 @@ TEST(o_goes_to_the_message)
 TEST(n_goes_among_what_goes)
 {
     begin();
-    act("n", "\u203awhere to sleep?");
-    act("n", "\u203aIn the ryokan.");
-    act("n", "\u203awhere to sleep?");
-    act("N", "\u203aIn the ryokan.");
+    act("n", "›where to sleep?");
+    act("n", "›In the ryokan.");
+    act("n", "›where to sleep?");
+    act("N", "›In the ryokan.");
     struct context c = usual();
     c.parts.items[6].goes = true;
     give_context(c);
-    act("n", "\u203aand then?");
-    act("N", "\u203aIn the ryokan.");
+    act("n", "›and then?");
+    act("N", "›In the ryokan.");
 }
 
 TEST(esc_closes)
@@ -524,14 +524,14 @@ TEST(a_click_chooses_and_opens)
 {
     begin();
     click(find("In the ryokan."));
-    see("\u203aIn the ryokan.", "By the river.");
+    see("›In the ryokan.", "By the river.");
     click(find("By the river."));
-    see("\u203aBy the river.");
+    see("›By the river.");
     click(0);
     click((size_t)(the.height - 1));
     click((size_t)(the.height + 5));
     click((size_t)-1);
-    see("\u203aBy the river.");
+    see("›By the river.");
 }
 
 /* Holds for any texts and the smallest screens. */
@@ -593,7 +593,7 @@ static struct context parts_of(int count, int lines)
 TEST(many_and_giant_parts)
 {
     give_context(parts_of(20000, 200000));
-    act("G<enter><down>", "\u203aa giant text");
+    act("G<enter><down>", "›a giant text");
     rows_now();
     act("g");
     rows_now();

@@ -467,11 +467,10 @@ TEST(it_asks_at_once)
 
 TEST(it_looks_as_specified)
 {
-#define EIGHT "\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587"
-    static const char *const rows[] = {" Memory \u00b7 all \u00b7 1,204 entries", " / ryokan",
-                                       "0.93 " EIGHT "\u2587\u2591 you \u00b7 turn 3 \u00b7 2 d",
-                                       "  we liked the ryokan by the river",
-                                       "0.78 " EIGHT "\u2591\u2591 tiro \u00b7 turn 4"};
+#define EIGHT "▇▇▇▇▇▇▇▇"
+    static const char *const rows[] = {
+        " Memory · all · 1,204 entries", " / ryokan", "0.93 " EIGHT "▇░ you · turn 3 · 2 d",
+        "  we liked the ryokan by the river", "0.78 " EIGHT "░░ tiro · turn 4"};
     play(">ryokan", "=two");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(find(rows[i]), i);
@@ -501,7 +500,7 @@ TEST(every_edit_is_asked_anew)
 
 TEST(newest_first_has_no_scores)
 {
-    play("=two", " you \u00b7 turn 3 \u00b7 2 d", "!0.93", "newest first");
+    play("=two", " you · turn 3 · 2 d", "!0.93", "newest first");
 }
 
 TEST(what_there_is_not_is_said)
@@ -524,14 +523,14 @@ TEST(sessions_have_their_names)
     name_session(h, "conv-26");
     h->entry.speaker = mem_strdup("Caroline");
     tell(a);
-    play("2 d \u00b7 Kyoto", "Caroline \u00b7 turn 3 \u00b7 2 d \u00b7 conv-26");
+    play("2 d · Kyoto", "Caroline · turn 3 · 2 d · conv-26");
 }
 
 TEST(scope_and_order_change)
 {
     search();
-    play(">s", "?scope:project", ">s", "?scope:session", "Memory \u00b7 session", ">s",
-         "?scope:all", ">t", "?limit:50,order:date", "by date", ">t", "?limit:50,typing");
+    play(">s", "?scope:project", ">s", "?scope:session", "Memory · session", ">s", "?scope:all",
+         ">t", "?limit:50,order:date", "by date", ">t", "?limit:50,typing");
 }
 
 TEST(letters_are_text_in_the_query)
@@ -596,16 +595,15 @@ TEST(no_key_slips_through)
 TEST(moving_chooses)
 {
     search();
-    play("\u203a0.93", ">j", "\u203a0.78", ">k", "\u203a0.93", ">G", "\u203a0.78", ">g",
-         "\u203a0.93", "><up>s", "?{query:ryokans,");
+    play("›0.93", ">j", "›0.78", ">k", "›0.93", ">G", "›0.78", ">g", "›0.93", "><up>s",
+         "?{query:ryokans,");
 }
 
 TEST(the_end_of_many_asks_for_more)
 {
     give_fifty(NULL);
     forget_sent();
-    play("><down>", "?", "><end>", "?limit:100", "\u203aentry 50", "><end>",
-         "?"); /* it is on its way */
+    play("><down>", "?", "><end>", "?limit:100", "›entry 50", "><end>", "?"); /* it is on its way */
 }
 
 TEST(the_chosen_entry_stays_chosen)
@@ -617,7 +615,7 @@ TEST(the_chosen_entry_stays_chosen)
     add(a, hit_of("a", "we liked the ryokan by the river", "ryokan"));
     add(a, hit_of("b", "booked from the 14th to the 17th", "booked"));
     tell(a);
-    play("\u203abooked", ">/s", "=two", "><down>", "\u203aliked");
+    play("›booked", ">/s", "=two", "><down>", "›liked");
 }
 
 TEST(badges_tell_what_is_in_the_way)
@@ -630,7 +628,7 @@ TEST(badges_tell_what_is_in_the_way)
     give_stats(1204, 204, NULL);
     see("computing vectors: 1,000 of 1,204");
     give_stats(1204, 204, "no answer from localhost");
-    see("computing vectors: 1,000 of 1,204 \u00b7 no");
+    see("computing vectors: 1,000 of 1,204 · no");
     give_stats(0, 0, NULL);
     see("!computing vectors");
     a = answer_to(&operation_memory_stats);
@@ -648,9 +646,9 @@ TEST(badges_tell_what_is_in_the_way)
 TEST(v_shows_how_entries_came)
 {
     search();
-    play(">v", "all \u00b7 imported", "?memory/search");
-    play(">v", "all \u00b7 compacted");
-    play(">v", "all \u00b7 earlier session");
+    play(">v", "all · imported", "?memory/search");
+    play(">v", "all · compacted");
+    play(">v", "all · earlier session");
     play(">v", "!earlier session", "!imported");
 }
 
@@ -680,12 +678,12 @@ TEST(the_preview_has_all_of_it_and_why)
     tell(a);
     the.width = 200;
     play("><enter><enter>", "?memory/read {id:a}",
-         "contains ryokan \u00b7 your own message \u00b7 the query names who said it \u00b7",
-         "!score 0.93", "!a short text", "w figures", ">w",
-         "score 0.93 \u00b7 matches: best passage 7.50, close together 0.30, neighbours 1.25, ",
-         "nearby 2.00, conversation 0.40 \u00b7 your own message \u00d7 1.30 \u00b7 ",
-         "the query names who said it \u00d7 1.50", "a short text \u00d7 0.80",
-         "covers 62 % of the query", "!mere question", "vectors: cosine 0.81",
+         "contains ryokan · your own message · the query names who said it ·", "!score 0.93",
+         "!a short text", "w figures", ">w",
+         "score 0.93 · matches: best passage 7.50, close together 0.30, neighbours 1.25, ",
+         "nearby 2.00, conversation 0.40 · your own message × 1.30 · ",
+         "the query names who said it × 1.50", "a short text × 0.80", "covers 62 % of the query",
+         "!mere question", "vectors: cosine 0.81",
          "=text we liked the ryokan by the river\nand its bath", " and its bath", ">w",
          "contains ryokan", "!0.80", "><escape>", "?", "!and its bath");
 }
@@ -781,15 +779,15 @@ TEST(p_pins_and_unpins)
 {
     search();
     play(">p", "?memory/pin {id:a,pinned:true}", "=done pin", "pinned", "?memory/search",
-         "=one a*we liked the ryokan", "\u25c6 you", ">p", "?memory/pin {id:a,pinned:false}",
+         "=one a*we liked the ryokan", "◆ you", ">p", "?memory/pin {id:a,pinned:false}",
          "=done pin", "no longer pinned");
 }
 
 TEST(p_twice_is_as_before)
 {
     search();
-    play(">p", "?pinned:true", "\u25c6 you", ">p", "?pinned:false", "!\u25c6 you", "><enter>",
-         "=text we liked it", ">p", "\u00b7 pinned", "?pinned:true", ">p", "?pinned:false",
+    play(">p", "?pinned:true", "◆ you", ">p", "?pinned:false", "!◆ you", "><enter>",
+         "=text we liked it", ">p", "· pinned", "?pinned:true", ">p", "?pinned:false",
          "=fails pin There is no such entry.", "There is no such entry.", "?memory/search");
 }
 
@@ -797,8 +795,8 @@ TEST(d_forgets_and_u_puts_back)
 {
     search();
     play(">jd", "?memory/forget {ids:[b]}", "=forgotten 0", "forgotten; u restores it",
-         "?memory/search", "=one a we liked the ryokan", "\u203awe liked", ">u", "?memory/restore",
-         "=restored b", "restored", "=two", "\u203abooked", ">d", "=forgotten 2",
+         "?memory/search", "=one a we liked the ryokan", "›we liked", ">u", "?memory/restore",
+         "=restored b", "restored", "=two", "›booked", ">d", "=forgotten 2",
          "forgotten; u restores it; 2 summaries quote", ">u");
     play("=fails restore There is nothing to restore.", "There is nothing to restore.");
 }
@@ -807,7 +805,7 @@ TEST(d_forgets_and_u_puts_back)
 TEST(each_d_means_another_entry)
 {
     search();
-    play(">d", "?memory/forget {ids:[a]}", "!we liked", "1,203 entries", "\u203abooked", ">d",
+    play(">d", "?memory/forget {ids:[a]}", "!we liked", "1,203 entries", "›booked", ">d",
          "?memory/forget {ids:[b]}", "1,202 entries", ">d", "?", "No entry is selected.");
     act(" ");
     play("/ search  s scope", "><escape>s", "=two", "><down><enter>d", "booked from the 14th",
@@ -824,7 +822,7 @@ TEST(what_is_said_is_said_whole)
         "=two", " The database cannot be used. It is", "!locked by another program, which is slow",
         " slow", "we liked");
     the.height = 5;
-    see(" The database cannot be used. It is loc\u2026");
+    see(" The database cannot be used. It is loc…");
     act(" ");
     see("Esc back");
 }
@@ -839,7 +837,7 @@ TEST(what_fails_is_said)
 {
     search();
     play(">d", "?memory/forget", "=fails forget There is no such entry.", "There is no such entry.",
-         "=two", "\u203awe liked the ryokan");
+         "=two", "›we liked the ryokan");
 }
 
 /* A failure is reported elsewhere while the pane is not visible. */
@@ -869,7 +867,7 @@ TEST(o_and_i_are_the_hosts)
     act("i");
     assert_string_equal(host.inserted,
                         "> we liked the ryokan by the river\n"
-                        "> \u2014 you \u00b7 turn 3 \u00b7 2027-01-13\n");
+                        "> — you · turn 3 · 2027-01-13\n");
     assert_false(memory_view_focused(the.view)); /* the message has the keys */
 }
 
@@ -880,7 +878,7 @@ TEST(a_long_entry_is_quoted_in_part)
     add(a, hit_of("a", "first part\n\nsecond part", NULL))->passage = (struct memory_span){12, 11};
     tell(a);
     act("<down>i");
-    assert_int_equal(strncmp(host.inserted, "> second part\n> \u2014", 18), 0);
+    assert_int_equal(strncmp(host.inserted, "> second part\n> —", 18), 0);
     play("=focus yes", "><enter>", "=text first part\n\nsecond part", ">i");
     assert_int_equal(strncmp(host.inserted, "> first part\n>\n> second part\n", 29), 0);
 }
@@ -941,7 +939,7 @@ TEST(a_late_text_does_not_take_the_keys)
     for (size_t i = 0; i < the.requests.len; i++)
         assert_ptr_not_equal(the.requests.items[i].request->operation, &operation_memory_read);
     play("=two", "><down>e", "?memory/read", "=fails read The database cannot be used.",
-         "The database cannot be used.", "!loading", ">j", "\u203abooked");
+         "The database cannot be used.", "!loading", ">j", "›booked");
 }
 
 /* --- keys that come before their answer --- */
@@ -1130,7 +1128,7 @@ TEST(reasons_are_words)
     vec_push(&h->marks, ((struct memory_span){10, 6}));
     add(a, hit_of("b", "an inn", NULL))->why = (struct memory_why){.has_vector = true};
     tell(a);
-    play("><down><enter>", "contains Ryokan \u00b7", ">n", "similar in meaning");
+    play("><down><enter>", "contains Ryokan ·", ">n", "similar in meaning");
 }
 
 TEST(a_high_pane_shows_three_rows_of_each_entry)
@@ -1146,9 +1144,9 @@ TEST(a_high_pane_shows_three_rows_of_each_entry)
     size_t first = find("line 001");
     assert_int_equal(find("line 007"), first + 2);
     assert_int_equal(find("we liked"), first + 4);
-    see("!line 012", "\u2026");
+    see("!line 012", "…");
     the.view->ops->click(the.view, (int)first + 5, 3);
-    assert_int_equal(find("\u203a"), first + 3);
+    assert_int_equal(find("›"), first + 3);
     free(text);
 }
 
@@ -1169,21 +1167,20 @@ TEST(the_models_questions_have_their_tab)
     give_two(NULL);
     recall(40, "sleep kyoto", TWO_HITS, false);
     recall(60, "river", "[]", false);
-    play("searches 2", "!] searches", "><down>", "] searches 2", ">]", "Model's searches \u00b7 2",
-         "\u201criver\u201d \u2192 0 matches",
-         "\u201csleep kyoto\u201d \u2192 2 matches \u00b7 5 min", "0.90 you \u00b7 turn 3",
+    play("searches 2", "!] searches", "><down>", "] searches 2", ">]", "Model's searches · 2",
+         "“river” → 0 matches", "“sleep kyoto” → 2 matches · 5 min", "0.90 you · turn 3",
          "from the 14th");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
     play("><down><down><enter>", "?memory/read {id:a}", ">w", "matches: words 7.25", ">o");
     assert_int_equal(the.jumped, 17);
-    play("><escape>[", "Memory \u00b7 all");
+    play("><escape>[", "Memory · all");
 }
 
 TEST(a_question_can_be_asked_again)
 {
     recall(40, "sleep kyoto", TWO_HITS, false);
-    play("><down>]<enter>", "?{query:sleep kyoto,", "Memory \u00b7 all", "><right>",
-         "Model's searches", "><end><down>", "?");
+    play("><down>]<enter>", "?{query:sleep kyoto,", "Memory · all", "><right>", "Model's searches",
+         "><end><down>", "?");
     assert_true(host.older > 0);
 }
 
@@ -1191,8 +1188,7 @@ TEST(a_recall_is_shown_as_it_happens)
 {
     give_focus("no");
     recall(40, "sleep kyoto", TWO_HITS, true);
-    play("Model's searches", "model's search, 2 matches: \"sleep kyoto\"", "by the river",
-         "\u00b7 new");
+    play("Model's searches", "model's search, 2 matches: \"sleep kyoto\"", "by the river", "· new");
 }
 
 TEST(a_recall_does_not_disturb)
@@ -1206,9 +1202,9 @@ TEST(a_recall_does_not_disturb)
 TEST(what_is_chosen_there_stays)
 {
     recall(40, "sleep kyoto", TWO_HITS, false);
-    play("><down>]<down>", "\u203aby the river");
+    play("><down>]<down>", "›by the river");
     recall(60, "again", "[]", true);
-    play("\u203a  0.90", "again");
+    play("›  0.90", "again");
 }
 
 TEST(recalls_come_in_any_order)
@@ -1275,7 +1271,7 @@ TEST(a_long_name_leaves_room)
     add(a, hit_of("a", "text", NULL))->entry.speaker =
         mem_strdup("Somebody with a very long name indeed");
     tell(a);
-    play(" Somebody with a\u2026 \u00b7 turn 3 \u00b7 2 d", "><down><enter>",
+    play(" Somebody with a… · turn 3 · 2 d", "><down><enter>",
          " Somebody with a very long name indeed");
 }
 
@@ -1327,7 +1323,7 @@ TEST(a_low_pane_shows_one_thing_at_a_time)
     the.width = 40;
     the.height = 7; /* of a terminal of 40 x 10 */
     search();
-    play("Memory", "/ ryokan", "we liked", "booked", "><enter>", "!0.93 \u2587", "by the river");
+    play("Memory", "/ ryokan", "we liked", "booked", "><enter>", "!0.93 ▇", "by the river");
 }
 
 TEST(clicks_choose)
@@ -1336,7 +1332,7 @@ TEST(clicks_choose)
     search();
     rows_now();
     click(5);
-    see("\u203a0.78");
+    see("›0.78");
     click(1);
     assert_true(has_caret(&row, &col));
     click(4);

@@ -256,7 +256,7 @@ TEST(test_the_last_question_counts)
     assert_string_equal(searched(), "kyoto");
     forget_sent();
     answer_list(1, (const char *const[]){"Kyoto", NULL});
-    see("\u203aKyoto");
+    see("›Kyoto");
     assert_true(asks_nothing());
     act("<ctrl-u>", "!In the transcripts");
     assert_null(searched());
@@ -297,11 +297,11 @@ TEST(test_rows)
                "                                                               "
                "                       2");
     assert_row(1,
-               "\u203aKyoto in November  open      2 d  14 messages  58k tokens  claude-x  "
-               "#travel \u2014 We booked the ryok\u2026");
+               "›Kyoto in November  open      2 d  14 messages  58k tokens  claude-x  "
+               "#travel — We booked the ryok…");
     assert_row(2, " (untitled)         archived  now  1 message");
     the.width = 40;
-    assert_row(1, "\u203aKyoto in November  open      2 d");
+    assert_row(1, "›Kyoto in November  open      2 d");
     assert_row(2, " (untitled)         archived  now");
 }
 
@@ -318,7 +318,7 @@ TEST(test_other_conversations_that_go_on_are_marked)
     begin_with_three();
     set_open(id_of(1), true);
     the.width = 80;
-    assert_row(1, "\u203aApple   open           now  1 message");
+    assert_row(1, "›Apple   open           now  1 message");
     assert_row(2, " Banana  working        now  2 messages");
     assert_row(3, " Cherry  waits for you  now  3 messages");
 }
@@ -351,16 +351,16 @@ static void begin_with_long_ones(void)
 TEST(test_long_titles_leave_room_for_the_columns)
 {
     static const char *const at_80[] = {"A title of", "archived", "142 messages", "58k tokens"};
-    static const char *const at_120[] = {"A title of",  "archived",      "142 messages",
-                                         "58k tokens",  "claude-sonnet", "\u2014 We booked"};
-    static const char *const at_200[] = {"A title of", "archived",      "142 messages", "58k tokens",
-                                         "claude-son", "\u2014 We booked"};
+    static const char *const at_120[] = {"A title of", "archived",      "142 messages",
+                                         "58k tokens", "claude-sonnet", "— We booked"};
+    static const char *const at_200[] = {"A title of", "archived",   "142 messages",
+                                         "58k tokens", "claude-son", "— We booked"};
     static const struct {
         int width, height;
         const char *const *texts;
         size_t count;
-    } cases[] = {{80, 24, at_80, 4}, {120, 40, at_120, 6}, {160, 50, at_200, 6},
-                 {200, 50, at_200, 6}};
+    } cases[] = {
+        {80, 24, at_80, 4}, {120, 40, at_120, 6}, {160, 50, at_200, 6}, {200, 50, at_200, 6}};
     (void)state;
     begin_with_long_ones();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -394,7 +394,7 @@ TEST(test_the_end_of_a_page_says_that_there_are_more)
     see("!more; type");
     act("<end>");
     assert_row(3, " 9,997 more; type to narrow them down");
-    see("\u203aCherry");
+    see("›Cherry");
 }
 
 /* If there is room the keys have two rows, and a message takes no more, so that nothing jumps. */
@@ -420,7 +420,7 @@ TEST(test_a_line_that_goes_on_to_the_left_says_so)
     act("<alt-e>");
     assert_row(0, " Export to: Apple.md");
     act(" and a name that is longer than the row");
-    assert_true(strstr(row_drawn(0), " Export to: \u2026") != NULL);
+    assert_true(strstr(row_drawn(0), " Export to: …") != NULL);
 }
 
 /* However far the text goes, its end is seen. */
@@ -471,7 +471,7 @@ TEST(test_hits)
     answer_hits(false, hit_of(2, 9, hay.data, "needle"));
     buf_release(&hay);
     assert_true(styled("needle", STYLE_MATCH));
-    see("\u203a\u2026");
+    see("›…");
     act("<escape>", "!In the transcripts");
 }
 
@@ -504,13 +504,13 @@ TEST(test_hostile_texts)
 TEST(test_moving)
 {
     begin_with_three();
-    see("\u203aApple");
-    act("<down>", "\u203aBanana");
-    act("<end>", "\u203aCherry");
-    act("<down>", "\u203aCherry");
-    act("<pageup>", "\u203aApple");
-    act("<ctrl-n>", "\u203aBanana");
-    act("<ctrl-p><up>", "\u203aApple");
+    see("›Apple");
+    act("<down>", "›Banana");
+    act("<end>", "›Cherry");
+    act("<down>", "›Cherry");
+    act("<pageup>", "›Apple");
+    act("<ctrl-n>", "›Banana");
+    act("<ctrl-p><up>", "›Apple");
 }
 
 TEST(test_the_selection_stays_in_view)
@@ -519,37 +519,37 @@ TEST(test_the_selection_stays_in_view)
     char texts[50][8]; /* in the chosen order */
     begin("");
     for (int i = 0; i < 50; i++) {
-        snprintf(texts[i], sizeof texts[i], "\u203at%02d", i);
-        titles[i] = texts[i] + strlen("\u203a");
+        snprintf(texts[i], sizeof texts[i], "›t%02d", i);
+        titles[i] = texts[i] + strlen("›");
     }
     answer_list(50, titles);
     the.height = 7;
     for (int i = 0; i < 50; i++, press("down"))
         see(texts[i]);
     act("<home>");
-    assert_row(1, "\u203at00  now  1 message");
+    assert_row(1, "›t00  now  1 message");
 }
 
 TEST(test_a_new_listing_keeps_the_chosen_one)
 {
     begin_with_three();
     drawn();
-    act("<down>", "\u203aBanana");
+    act("<down>", "›Banana");
     act("<alt-a>");
     give_done(&operation_session_archive);
     assert_string_equal(listed(), "");
     add(info_of(2, "Blueberry"));
     add(info_of(1, "Apple"));
     give_list(2);
-    see("\u203aBlueberry");
+    see("›Blueberry");
     act("<alt-x>y");
     give_done(&operation_session_delete);
-    see("\u203aApple", "!Blueberry"); /* the other session is gone, whatever a list says */
+    see("›Apple", "!Blueberry"); /* the other session is gone, whatever a list says */
     answer_list(1, (const char *const[]){"Apple", NULL});
-    see("\u203aApple");
+    see("›Apple");
     act("a");
     answer_list(3, three);
-    see("\u203aApple");
+    see("›Apple");
 }
 
 TEST(test_a_click)
@@ -557,10 +557,10 @@ TEST(test_a_click)
     begin_with_three();
     drawn();
     click(3);
-    see("\u203aCherry", "!?session/open");
+    see("›Cherry", "!?session/open");
     click(6); /* below the list */
     click(0);
-    see("\u203aCherry");
+    see("›Cherry");
     click(3);
     see(OF("open", "3"));
 }
@@ -589,7 +589,7 @@ TEST(test_the_query_is_edited_as_text)
     act("<ctrl-j>");
     assert_true(strstr(row_drawn(0), " / two liness ") != NULL);
     for (int i = 0; i < 600; i++)
-        act("\u00e9");
+        act("é");
     assert_in_range(strlen(listed()), 200, 260);
 }
 
@@ -670,17 +670,17 @@ TEST(test_the_preview_is_scrolled)
     answer_preview("q", answer.data);
     buf_release(&answer);
     see("line 39.");
-    act("<tab>g", "!line 39.", "\u203aApple");
+    act("<tab>g", "!line 39.", "›Apple");
     act("<end>", "line 39.");
     act("<pageup>", "!line 39.");
     act("G", "line 39.");
     act("<escape>");
     assert_false(the.closed);
-    act("<down>", "\u203aBanana");
+    act("<down>", "›Banana");
     act("<tab>x", "Sessions / x"); /* any other letter goes to the query */
-    the.width = 60; /* no room for it any more */
+    the.width = 60;                /* no room for it any more */
     drawn();
-    act("<tab><down>", "\u203aBanana");
+    act("<tab><down>", "›Banana");
 }
 
 /* --- actions on a session --- */
@@ -846,7 +846,7 @@ TEST(test_deleting_is_asked_once)
 
 TEST(test_a_long_question_fits)
 {
-#define TEN "\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
+#define TEN "東京東京東京東京東京"
     begin("");
     answer_list(1, (const char *const[]){TEN TEN TEN, NULL});
     the.width = 40;
@@ -910,7 +910,7 @@ static const char *random_text(void)
 {
     static const char *const texts[] = {"",
                                         "a",
-                                        "\u6771\u4eac\u90fd",
+                                        "東京都",
                                         "e\u0301e\u0301",
                                         "\U0001f468\u200d\U0001f469 family",
                                         "\033[31mred",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "chat/event.h"
 #include "tests/seen.h"
 #include "tests/suite.h"
@@ -83,10 +84,13 @@ static void first_row(const char *wanted)
     free(got);
 }
 
-static void numbered(struct buf *out, const char *word, int count)
+/* "row 1" to "row 30" */
+static const char *thirty_rows(void)
 {
-    for (int i = 1; i <= count; i++)
-        buf_addf(out, "%s %d\n\n", word, i);
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= 30; i++)
+        buf_addf(&text, "row %d\n\n", i);
+    return support_keep(buf_take(&text));
 }
 
 /* --- items --- */
@@ -108,11 +112,11 @@ TEST(deltas_make_the_answer)
     assert_true(say(EVENT_TEXT_DELTA, 0, "caf\xc3"));
     assert_true(say(EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
     assert_true(say(EVENT_TEXT_DELTA, 0, "\n\nend"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café \u241b[31m\n\n  end\n");
-    assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n");
+    assert_string_equal(transcript_last_answer(t), "café ␛[31m\n\nend");
     assert_true(say(EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café \u241b[31m\n\n  end\n");
-    assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n");
+    assert_string_equal(transcript_last_answer(t), "café ␛[31m\n\nend");
 }
 
 TEST(complete_text_wins_over_deltas)
@@ -165,9 +169,9 @@ TEST(tool_calls_are_one_line)
     transcript_resize(t, 60, 20);
     tell(t, EV(TURN_STARTED, 1, "q"),
          call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
-    seen_transcript_says(t, "tiro\n  ▤ read_file “a\u241b[1m.c” …\n");
+    seen_transcript_says(t, "tiro\n  ▤ read_file “a␛[1m.c” …\n");
     told(t, result_of(3, "c1", "line\nline\n", false));
-    seen_transcript_says(t, "  ▤ read_file “a\u241b[1m.c” → 2 lines · 35 ms\n");
+    seen_transcript_says(t, "  ▤ read_file “a␛[1m.c” → 2 lines · 35 ms\n");
     tell(t, call_of(4, "c2", "other", "{}"), result_of(5, "c2", "no such\nfile", true));
     seen_transcript_says(t, "  ⚙ other ✗ no such\n");
     assert_true(transcript_toggle(t, 1));
@@ -430,12 +434,13 @@ TEST(the_budget_warns_and_ends)
     struct event *end = EV(TURN_FAILED, 6, "max_tokens is reached; raise it");
     end->name = mem_strdup("BUDGET_EXHAUSTED");
     told(t, end);
-    assert_true(seen_transcript_has(t, "! 80 % of max_tokens used: 8,000 of 10,000\n"));
-    assert_true(seen_transcript_has(t, "! 80 % of max_cost used: $0.40 of $0.50\n"));
-    assert_true(seen_transcript_has(t, "! 80 % of max_turn_duration used: 48 of 60 seconds\n"));
-    seen_transcript_says(t, "max_␛[2J used: 1e+300 of -1\n");
-    assert_true(
-        seen_transcript_has(t, "✗ The budget is used up.\n  max_tokens is reached; raise it\n"));
+    char *text = seen_transcript(t);
+    assert_says(text, " ! 80 % of max_tokens used: 8,000 of 10,000\n",
+                " ! 80 % of max_cost used: $0.40 of $0.50\n",
+                " ! 80 % of max_turn_duration used: 48 of 60 seconds\n",
+                "max_␛[2J used: 1e+300 of -1\n",
+                "✗ The budget is used up.\n  max_tokens is reached; raise it\n");
+    free(text);
 }
 
 TEST(a_retried_attempt_leaves_nothing)
@@ -491,7 +496,7 @@ TEST(an_empty_answer_is_told)
          end_of(7, "", STOP_REFUSAL)); /* a fork ends there */
     seen_transcript_is(t,
                        "\nyou\n│ q\n\n  (empty answer)\n\nyou\n│ r\n\nyou\n│ s\n\n"
-                       "  \u2014 the model declined to answer\n");
+                       "  — the model declined to answer\n");
 }
 
 /* --- pages --- */
@@ -585,27 +590,24 @@ TEST(turns_are_counted_over_pages)
 
 TEST(an_older_page_leaves_the_view_in_place)
 {
-    struct buf answer = BUF_INIT;
-    numbered(&answer, "row", 30);
-    exchange(11, "second", answer.data);
+    const char *answer = thirty_rows();
+    exchange(11, "second", answer);
     transcript_scroll_to_top(t);
     transcript_scroll(t, -7);
     first_row("  row 2");
-    struct event *older[] = {EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer.data),
-                             EV(TURN_COMPLETED, 3, answer.data)};
+    struct event *older[] = {EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer),
+                             EV(TURN_COMPLETED, 3, answer)};
     told_earlier(t, older, 3, false);
     first_row("  row 2");
     assert_true(transcript_scroll(t, 10));
     first_row("  row 29");
-    buf_release(&answer);
 }
 
 /* The item at the view's top loses its label to the page before it. */
 TEST(a_joined_item_leaves_the_view_in_place)
 {
-    struct buf answer = BUF_INIT;
-    numbered(&answer, "row", 30);
-    struct event *newer[] = {EV(TEXT_COMPLETE, 4, answer.data), EV(TURN_COMPLETED, 5, answer.data)};
+    const char *answer = thirty_rows();
+    struct event *newer[] = {EV(TEXT_COMPLETE, 4, answer), EV(TURN_COMPLETED, 5, answer)};
     struct event *older[] = {EV(TURN_STARTED, 1, "q"), call_of(2, "c", "read_file", "{}"),
                              result_of(3, "c", "x", false)};
     told_earlier(t, newer, 2, true);
@@ -617,16 +619,14 @@ TEST(a_joined_item_leaves_the_view_in_place)
     first_row("  row 1");
     transcript_scroll(t, 1);
     first_row("  ▤ read_file → 1 line · 35 ms");
-    buf_release(&answer);
 }
 
 /* --- the view --- */
 
 TEST(new_text_does_not_move_a_scrolled_view)
 {
-    struct buf answer = BUF_INIT;
-    numbered(&answer, "row", 30);
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, answer.data));
+    const char *answer = thirty_rows();
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, answer));
     first_row("");
     assert_true(transcript_at_end(t));
     assert_true(transcript_scroll(t, 11));
@@ -637,14 +637,12 @@ TEST(new_text_does_not_move_a_scrolled_view)
     assert_int_equal(transcript_unread(t), 4);
     say(EVENT_TEXT_COMPLETE, 2, "other");
     free(seen_transcript(t));
-    buf_release(&answer);
 }
 
 TEST(unread_ends_at_the_end)
 {
-    struct buf answer = BUF_INIT;
-    numbered(&answer, "row", 30);
-    exchange(1, "q", answer.data);
+    const char *answer = thirty_rows();
+    exchange(1, "q", answer);
     assert_false(transcript_scroll(t, -1));
     transcript_scroll(t, 5);
     assert_false(transcript_at_end(t));
@@ -658,7 +656,6 @@ TEST(unread_ends_at_the_end)
     assert_int_equal(transcript_unread(t), 0);
     seen_transcript_says(t, "  one\n  two\n");
     assert_false(transcript_scroll_to_end(t));
-    buf_release(&answer);
 }
 
 TEST(scrolling_stops_at_both_ends)
@@ -831,11 +828,8 @@ static bool marked(const char *text)
 
 TEST(finds_older_and_newer)
 {
-    for (int i = 0; i < 40; i++) {
-        char *text = mem_printf("answer **number** %d with ÄPFEL%d", i, i);
-        exchange(3 * i + 1, "question", text);
-        free(text);
-    }
+    for (int i = 0; i < 40; i++)
+        exchange(3 * i + 1, "question", support_text("answer **number** %d with ÄPFEL%d", i, i));
     assert_true(transcript_find(t, "äpfel7", true));
     assert_true(marked("ÄPFEL7"));
     assert_false(transcript_find(t, "äpfel7", true));
@@ -870,11 +864,8 @@ TEST(sources_are_as_they_were_told)
 TEST(sources_reach_so_far_from_the_view)
 {
     struct buf out = BUF_INIT;
-    for (int i = 0; i < 100; i++) {
-        char *text = mem_printf("number %d", i);
-        exchange(3 * i + 1, text, "an answer");
-        free(text);
-    }
+    for (int i = 0; i < 100; i++)
+        exchange(3 * i + 1, support_text("number %d", i), "an answer");
     assert_true(transcript_show_place(t, &(struct transcript_place){.seq = 3 * 50 + 1}));
     size_t at = transcript_source(t, 200, &out);
     assert_non_null(strstr(out.data, "number 50"));
@@ -1017,32 +1008,70 @@ TEST(last_code_is_the_newest_block)
 
 /* --- anything at any time --- */
 
-/* The strings of the event are not owned. */
-static struct event random_event(uint64_t *seed, int64_t seq)
+static char *random_text(uint64_t *seed)
 {
-    static char texts[][48] = {"one ",
+    static char texts[][64] = {"one ",
                                "two\n\n",
                                "```\ncode\n",
                                "- item\n",
-                               "日本語 ",
+                               "日本語の長い長い名前の要約モデル ",
                                "",
-                               "long text that has to be broken somewhere "};
+                               "long text that has to be broken somewhere ",
+                               "handoff",
+                               "micro",
+                               "\x1b]0;evil\x07 \x1b[2J",
+                               "bad \xff\xc3 utf-8",
+                               "e\u0301\u0301\u0301 👩\u200d👩\u200d👧"};
+    uint64_t n = support_random(seed) % (sizeof texts / sizeof *texts + 1);
+    return n < sizeof texts / sizeof *texts ? texts[n] : NULL;
+}
+
+/* The strings of the event are not owned. Half of the events are those of a compaction. */
+static struct event random_event(uint64_t *seed, int64_t seq)
+{
     static char ids[][4] = {"c1", "c2", "c3"}, name[] = "read_file";
+    static const enum event_type cards[] = {EVENT_COMPACTION_STARTED, EVENT_COMPACTION_DELTA,
+                                            EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
+                                            EVENT_COMPACTION_UNDONE};
     struct event ev = {.seq = seq,
-                       .type = (enum event_type)(support_random(seed) % EVENT_TYPE_COUNT),
-                       .text = texts[support_random(seed) % 7],
+                       .type = support_random(seed) % 2
+                                   ? cards[support_random(seed) % (sizeof cards / sizeof *cards)]
+                                   : (enum event_type)(support_random(seed) % EVENT_TYPE_COUNT),
+                       .text = random_text(seed),
                        .id = ids[support_random(seed) % 3],
-                       .name = name,
+                       .name = support_random(seed) % 2 ? name : random_text(seed),
+                       .model = random_text(seed),
                        .flag = support_random(seed) % 4 == 0};
+    struct compaction *c = &ev.compaction;
+    char **texts[] = {&c->mode, &c->effective_mode, &c->stage, &c->trigger, &c->reason};
+    int64_t *figures[] = {&c->input_tokens,  &c->estimate,     &c->threshold,
+                          &c->tokens_before, &c->tokens_after, &ev.number};
+    int *counts[] = {&c->messages_before,
+                     &c->messages_after,
+                     &c->messages_changed,
+                     &c->entries_indexed,
+                     &c->failures,
+                     &ev.count,
+                     &ev.limit};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = random_text(seed);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        *figures[i] =
+            (int64_t)(support_random(seed) % 7 ? support_random(seed) % 2000 : INT64_MAX) - 5;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] = (int)(support_random(seed) % 50) - 5;
+    c->suspended = support_random(seed) % 2;
+    ev.used = (double)(support_random(seed) % 100) / 1000 - 0.01;
     ev.stop_reason = (enum stop_reason)(support_random(seed) % (STOP_OTHER + 1));
-    if (ev.type == EVENT_TURN_STARTED && support_random(seed) % 3 == 0)
-        ev.number = 1 + (int64_t)(support_random(seed) % (uint64_t)seq);
+    if (ev.type == EVENT_TURN_STARTED || ev.type == EVENT_COMPACTION_UNDONE)
+        ev.number =
+            support_random(seed) % 3 ? 0 : 1 + (int64_t)(support_random(seed) % (uint64_t)seq);
     return ev;
 }
 
 static void random_view(struct transcript *any, uint64_t *seed)
 {
-    switch (support_random(seed) % 9) {
+    switch (support_random(seed) % 10) {
     case 0:
         transcript_resize(any, 1 + (int)(support_random(seed) % 60),
                           1 + (int)(support_random(seed) % 20));
@@ -1068,6 +1097,9 @@ static void random_view(struct transcript *any, uint64_t *seed)
     case 7:
         transcript_note(any, STYLE_WARNING, "note\nof two lines");
         break;
+    case 8:
+        transcript_tick(any, (int64_t)(support_random(seed) % 200000));
+        break;
     default:
         transcript_scroll_to_end(any);
     }
@@ -1080,8 +1112,14 @@ static void check_view(struct transcript *any, uint64_t *seed)
     transcript_resize(any, width, height);
     const struct transcript_row *rows = transcript_rows(any, &count);
     assert_true(count <= (size_t)height);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        const char *text = rows[i].rows->text.data + row->text;
         assert_true(rows_width(rows[i].rows, rows[i].index) <= (size_t)width);
+        assert_true(utf8_valid(text, row->len));
+        for (uint32_t b = 0; b < row->len; b++)
+            assert_true((unsigned char)text[b] >= 0x20 && text[b] != 0x7f);
+    }
     assert_true(transcript_unread(any) >= 0);
 }
 
@@ -1101,6 +1139,7 @@ TEST(nothing_breaks_it)
     for (int round = 0; round < 150; round++) {
         struct transcript *any = transcript_new();
         int64_t seq = 101;
+        transcript_set_hints(any, "Esc", "Enter", round % 2);
         for (int step = 0; step < 60; step++) {
             struct event ev = random_event(&seed, seq);
             if (support_random(&seed) % 3) {
@@ -1249,7 +1288,8 @@ TEST(citations_are_chosen_one_after_the_other)
 {
     say(EVENT_TURN_STARTED, 1, "where?");
     given_passages(2, "a");
-    say(EVENT_TEXT_COMPLETE, 4, "By the river [2], in May [1, 3]. `x[3]` [2](http://a.b) [x] [0] [4] [1, 7]");
+    say(EVENT_TEXT_COMPLETE, 4,
+        "By the river [2], in May [1, 3]. `x[3]` [2](http://a.b) [x] [0] [4] [1, 7]");
     assert_int_equal(transcript_passages(t), 3);
     transcript_resize(t, 90, 20);
     assert_string_equal(support_text("%.15s", chosen_in_turn()), "2@5 1@5 3@5 2@5");
