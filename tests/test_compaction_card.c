@@ -1,6 +1,5 @@
 /* Compactions in the transcript: the card while one runs, and afterwards. */
 #include <locale.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
