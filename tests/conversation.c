@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -269,17 +268,6 @@ void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,
     if (out->open == SIZE_MAX)
         out->open = out->messages.len;
     conversation_weigh(out);
-}
-
-char *conversation_json(const struct conversation *c)
-{
-    struct buf text = BUF_INIT;
-    for (size_t i = 0; i < c->messages.len; i++) {
-        struct json_out o = {.buf = &text};
-        shape_write(&message_shape, &c->messages.items[i], &o);
-        buf_addch(&text, '\n');
-    }
-    return buf_take(&text);
 }
 
 /* --- invariants ------------------------------------------------------------------------------- */

@@ -53,8 +53,6 @@ struct compact_input conversation_input(const struct conversation *c,
 void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,
                           struct conversation *out);
 
-/* The messages as JSON, one per line. The caller frees. */
-char *conversation_json(const struct conversation *c);
 
 /* Checks that the user begins, no message is empty, numbers rise, turns do not fall, calls and
  * results pair, texts are UTF-8, and at most one summary is not pinned. Returns NULL if so, else

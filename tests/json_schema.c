@@ -12,7 +12,6 @@
 struct check {
     char path[256];
     struct buf *why;
-    bool exact;
 };
 
 static bool fault(const struct check *c, const char *what, const struct json *v)
@@ -174,18 +173,13 @@ static bool keyword(const struct check *c, const struct json *schema, const stru
 static bool check(const struct check *above, const char *name, const struct json *schema,
                   const struct json *v)
 {
-    struct check c = {.why = above->why, .exact = above->exact};
+    struct check c = {.why = above->why};
     snprintf(c.path, sizeof c.path, "%.120s/%.60s", above->path, name);
     for (const struct json *k = json_first(schema); k; k = json_next(k))
         if (!keyword(&c, schema, k, v))
             return false;
     bool open = json_get(schema, "properties") && !json_get(schema, "additionalProperties");
-    return !open || !c.exact || json_type(v) != JSON_OBJECT || check_closed(&c, schema, NULL, v);
-}
-
-bool json_schema_check_exactly(const struct json *schema, const struct json *v, struct buf *why)
-{
-    return check(&(struct check){.why = why, .exact = true}, "", schema, v);
+    return !open || json_type(v) != JSON_OBJECT || check_closed(&c, schema, NULL, v);
 }
 
 bool json_schema_check(const struct json *schema, const struct json *v, struct buf *why)

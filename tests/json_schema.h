@@ -8,11 +8,8 @@
 #include "base/json.h"
 
 /* On failure returns false, and `why` names the place and the fault. An unknown keyword is a fault
- * of the schema. */
+ * of the schema. No object may have a member that its schema does not name, even where the schema
+ * allows it: for our own answers. */
 bool json_schema_check(const struct json *schema, const struct json *v, struct buf *why);
-
-/* Like json_schema_check(), and no object may have a member that its schema does not name, even
- * where the schema allows it: for our own answers. */
-bool json_schema_check_exactly(const struct json *schema, const struct json *v, struct buf *why);
 
 #endif

@@ -1,7 +1,6 @@
 #include "tests/seen.h"
 #include "base/mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -406,14 +406,6 @@ void hostile_server_behave(struct hostile_server *s, bool well)
     atomic_store(&s->behaves, well);
 }
 
-size_t hostile_server_count(struct hostile_server *s)
-{
-    pthread_mutex_lock(&s->mutex);
-    size_t count = s->count;
-    pthread_mutex_unlock(&s->mutex);
-    return count;
-}
-
 long hostile_server_steps(struct hostile_server *s)
 {
     pthread_mutex_lock(&s->mutex);

@@ -40,9 +40,7 @@ void hostile_server_set_step(struct hostile_server *s, long step);
 /* Sets whether all later answers are correct. False at first. */
 void hostile_server_behave(struct hostile_server *s, bool well);
 
-/* The number of hostile answers since the step was set, and the number of the mode's steps for this
- * request; 0 before the first. */
-size_t hostile_server_count(struct hostile_server *s);
+/* The number of the mode's steps for this request; 0 before the first. */
 long hostile_server_steps(struct hostile_server *s);
 
 /* Whether a client followed an answer to another port, which is a fault. */
