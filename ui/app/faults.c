@@ -9,7 +9,6 @@
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/slash.h"
-#include "ui/app/turns.h"
 
 /* A sentence about the operation, where it says more than the code of the error. */
 static const char *sentence_of(const struct operation *o)

@@ -14,7 +14,6 @@
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/find.h"
-#include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 #include "ui/term/term.h"

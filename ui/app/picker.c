@@ -280,7 +280,8 @@ static void chose_model(struct app *app, const char *value)
     picker_choose_model(app, &params);
 }
 
-void picker_fill_models(struct app *app)
+/* Fills the list, if it is open, from the last answer. */
+static void fill_models(struct app *app)
 {
     struct list *list = list_view_find(&app->views, LIST_MODELS);
     const struct models_result *m = &app->models;
@@ -321,7 +322,7 @@ bool picker_take_models(struct app *app, struct operation_answer *a, const char 
     app->models = *came;
     *came = (struct models_result){.fault = {.code = ERR_OK}};
     app->models_known = true;
-    picker_fill_models(app);
+    fill_models(app);
     if (app->models.fault.code != ERR_OK)
         faults_say(app, &app->models.fault);
     return true;
@@ -330,7 +331,7 @@ bool picker_take_models(struct app *app, struct operation_answer *a, const char 
 void picker_models(struct app *app)
 {
     app_open_list(app, LIST_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
-    picker_fill_models(app);
+    fill_models(app);
     (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
 }
 

@@ -12,9 +12,6 @@ void picker_themes(struct app *app);
 void picker_config(struct app *app);
 void picker_report(struct app *app);
 
-/* Fills the list, if it is open, from the last answer. */
-void picker_fill_models(struct app *app);
-
 /* Requests the inputs of earlier sessions, once. */
 void picker_want_inputs(struct app *app);
 

@@ -8,16 +8,13 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/notices.h"
-#include "ui/app/slash.h"
 #include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item.h"
-#include "ui/transcript/messages.h"
 #include "ui/view/context_view.h"
 
 /* Questions: a tool before it runs, the draft of a summary before it is used */

@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/find.h"
-#include "ui/app/turns.h"
 #include "ui/term/rows.h"
 #include "ui/term/term.h"
 #include "ui/text/editor.h"
