@@ -34,8 +34,6 @@ struct config_set_result {
     bool applied;    /* the running program uses the new value: always false */
 };
 
-extern const struct operation operation_config_get, operation_config_set;
-
 /* The operations that need no store: engine/info, capabilities/get. */
 
 struct engine_info {
@@ -47,8 +45,6 @@ struct capabilities {
     bool store, compaction, memory;                   /* by both */
     bool built_store, built_compaction, built_memory; /* by the build */
 };
-
-extern const struct operation operation_engine_info, operation_capabilities_get;
 
 /* Adds problems of values that only the engine can check. `file` is the path of the user's file,
  * for values that come from there. */

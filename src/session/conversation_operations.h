@@ -221,14 +221,6 @@ struct session_close_params {
 
 /* turn/interrupt, compaction/undo, context/read (gives a struct context),
  * models/list and doctor/report take a struct session_params. */
-extern const struct operation operation_session_create, operation_session_open,
-    operation_session_close, operation_session_set_model, operation_session_set_system,
-    operation_session_set_draft, operation_session_set_memory, operation_session_set_tools,
-    operation_session_set_compaction, operation_session_settings, operation_session_add_image,
-    operation_turn_start, operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
-    operation_tool_answer, operation_compaction_run, operation_compaction_decide,
-    operation_compaction_undo, operation_compaction_pin, operation_compaction_unpin,
-    operation_context_read, operation_models_list, operation_provider_check,
-    operation_doctor_report;
+extern const struct operation operation_tool_answer;
 
 #endif

@@ -12,9 +12,4 @@
 #include "chat/knowledge.h"
 #include "session/operation.h"
 
-extern const struct operation operation_corpus_list, operation_corpus_documents,
-    operation_corpus_passages, operation_corpus_cited, operation_corpus_search,
-    operation_corpus_stats, operation_corpus_add, operation_corpus_update, operation_corpus_ingest,
-    operation_corpus_remove;
-
 #endif

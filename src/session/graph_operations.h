@@ -26,9 +26,4 @@ struct graph_list_params {
  * between. An error in a later step says how much was added; importing the same text again adds the
  * rest. */
 
-extern const struct operation operation_graph_list, operation_graph_search, operation_graph_open,
-    operation_graph_create, operation_graph_observe, operation_graph_relate, operation_graph_delete,
-    operation_graph_unobserve, operation_graph_unrelate, operation_graph_restore,
-    operation_graph_stats, operation_graph_export, operation_graph_import, operation_graph_reindex;
-
 #endif

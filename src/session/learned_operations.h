@@ -71,9 +71,4 @@ struct learned_stats {
 /* Makes a NOTICE_LEARNED about the project of the directory from the store. The caller frees. */
 struct notice *learned_notice(struct store *s, const char *directory, bool proposed);
 
-extern const struct operation operation_learned_list, operation_learned_search,
-    operation_learned_read, operation_learned_history, operation_learned_add,
-    operation_learned_edit, operation_learned_accept, operation_learned_reject,
-    operation_learned_forget, operation_learned_restore, operation_learned_stats;
-
 #endif

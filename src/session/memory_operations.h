@@ -109,9 +109,4 @@ struct memory_import_result {
 /* memory/reindex builds the index of words again in the configured language, then makes missing
  * vectors. */
 
-extern const struct operation operation_memory_search, operation_memory_list, operation_memory_read,
-    operation_memory_around, operation_memory_edit, operation_memory_pin, operation_memory_forget,
-    operation_memory_restore, operation_memory_stats, operation_memory_export,
-    operation_memory_import, operation_memory_reindex, operation_memory_index;
-
 #endif

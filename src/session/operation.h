@@ -177,6 +177,45 @@ struct operation {
         return expression;                                                                         \
     }
 
+/* The operations that a client can call, as operation_NAME, in the order in which they are listed.
+ * tool/answer is missing: it answers notices that ACP alone gets, and ACP makes requests of its own
+ * of them. */
+/* clang-format off */
+#define OPERATIONS(X) \
+    X(engine_info) \
+    X(capabilities_get) \
+    X(config_get) X(config_set) \
+    X(session_list) X(session_search) X(session_read) X(session_history) X(session_event) \
+    X(session_inputs) X(session_rename) X(session_label) X(session_archive) X(session_unarchive) \
+    X(session_delete) X(session_fork) X(session_export) X(session_import) X(session_rebuild) \
+    X(memory_search) X(memory_list) X(memory_read) X(memory_around) X(memory_edit) X(memory_pin) \
+    X(memory_forget) X(memory_restore) X(memory_stats) X(memory_export) X(memory_import) \
+    X(memory_reindex) X(memory_index) \
+    X(compaction_ledger) \
+    X(session_create) X(session_open) X(session_set_model) X(session_set_system) \
+    X(session_set_draft) X(session_set_memory) X(session_set_tools) X(session_set_compaction) \
+    X(session_settings) X(session_add_image) X(session_close) \
+    X(turn_start) X(turn_retry) X(turn_interrupt) \
+    X(approval_decide) \
+    X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
+    X(compaction_unpin) \
+    X(context_read) \
+    X(models_list) \
+    X(provider_check) \
+    X(doctor_report) \
+    X(graph_list) X(graph_search) X(graph_open) X(graph_create) X(graph_observe) X(graph_relate) \
+    X(graph_delete) X(graph_unobserve) X(graph_unrelate) X(graph_restore) X(graph_stats) \
+    X(graph_export) X(graph_import) X(graph_reindex) \
+    X(learned_list) X(learned_search) X(learned_read) X(learned_history) X(learned_add) \
+    X(learned_edit) X(learned_accept) X(learned_reject) X(learned_forget) X(learned_restore) \
+    X(learned_stats) \
+    X(corpus_list) X(corpus_documents) X(corpus_passages) X(corpus_cited) X(corpus_search) \
+    X(corpus_stats) X(corpus_add) X(corpus_update) X(corpus_ingest) X(corpus_remove)
+/* clang-format on */
+#define X(name) extern const struct operation operation_##name;
+OPERATIONS(X)
+#undef X
+
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */

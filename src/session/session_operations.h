@@ -106,13 +106,6 @@ struct session_changed {
     char id[UUID_LEN + 1];
 };
 
-extern const struct operation operation_session_list, operation_session_search,
-    operation_session_read, operation_session_history, operation_session_event,
-    operation_session_inputs, operation_session_rename, operation_session_label,
-    operation_session_archive, operation_session_unarchive, operation_session_delete,
-    operation_session_fork, operation_session_export, operation_session_import,
-    operation_session_rebuild;
-
 /* The operations on compactions (compaction/…), their parameters and results. Texts of parameters
  * are borrowed. */
 
@@ -129,8 +122,6 @@ struct compaction_ledger {
     bool more;             /* there are more after the page */
     bool quotes_forgotten; /* the summary quotes an entry that was forgotten */
 };
-
-extern const struct operation operation_compaction_ledger;
 
 /* Reads the compaction_completed of this number; the caller frees. USAGE: there is no such event.
  */
