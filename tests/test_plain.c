@@ -176,9 +176,9 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     type_line(&c, support_text("/corpus add trip %s\n", support_path("docs")),
               "Corpus trip is read: 2 files, 1 new, 1 unreadable; ");
     type_line(&c, "/corpus\n", "trip: documents 1, passages 1, unreadable 1");
-    type_line(&c, "/corpus ryokan\n", "kyoto.md:1 (Sleeping)\n# Sleeping");
+    type_line(&c, "/corpus ryokan\n", "kyoto.md:1  Sleeping\n# Sleeping");
     type_line(&c, "where? @corpus:trip\n", "By the river [1].");
-    type_line(&c, "/cite 1\n", "kyoto.md:1 (Sleeping)");
+    type_line(&c, "/cite 1\n", "kyoto.md:1  Sleeping");
     type_line(&c, "/cite 7\n", "The model was given no passage with this number.");
     assert_int_equal(support_finish(&c, NULL), 0);
     support_release(&c);
@@ -201,10 +201,8 @@ TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
         PIPE("/graph\nnote Kyoto\n/graph\n/graph RYOK\n/graph nowhere\n", "--tools", "read");
     unsetenv("TIRO_LEARNED_CAPTURE");
     IN_ORDER(out, "The graph is empty", "It is noted.", "Japan (country): 0 observations\n",
-             "京都 (city): 2 observations\n",
-             "京都 (city)\n- has ryokans\n- old\n  - fake\n京都 -- lies in -> "
-             "Japan\n",
-             "No matches in the graph.");
+             "京都 (city): 2 observations\n", "京都 (city)  [", "]\n  - has ryokans  [",
+             "]\n  - old - fake  [", "]\n\n京都 -- lies in -> Japan\n", "No matches in the graph.");
 }
 
 TEST_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_found)

@@ -343,3 +343,10 @@ const struct shape search_hit_shape = SHAPE_OF("match", struct search_hit,
     SHAPE_OPT(search_hit, archived, "The session is archived."),
     SHAPE_OPT(search_hit, snippet, "One line of text around the first match."));
 /* clang-format on */
+
+const char *session_short_id(const char *id)
+{
+    enum { SHORT_ID = 8 }; /* bytes */
+    size_t len = strlen(id);
+    return len > SHORT_ID ? id + len - SHORT_ID : id;
+}

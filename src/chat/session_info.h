@@ -116,4 +116,7 @@ void search_hits_release(struct search_hits *h);
 
 extern const struct shape search_hit_shape;
 
+/* The end of an id, which tells sessions apart: the id begins with the time. Points into it. */
+const char *session_short_id(const char *id);
+
 #endif

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verb.h"
+#include "ui/app/lines.h"
 #include "ui/text/format.h"
 
 /* --- corpus list ------------------------------------------------------------------------------ */
@@ -94,23 +95,6 @@ static void print_listed(const struct verb_call *v, const void *result)
                 (long long)listed->total);
 }
 
-/* "FILE:12  HEADING" or "FILE, page 3  HEADING", and the text on the lines below. */
-static void add_passage(struct buf *out, const struct corpus_passage *p)
-{
-    utf8_clean(out, p->file, strlen(p->file), UTF8_ONE_LINE);
-    if (p->line > 0)
-        buf_addf(out, ":%lld", (long long)p->line);
-    if (p->page > 0)
-        buf_addf(out, _(", page %lld"), (long long)p->page);
-    if (p->heading && *p->heading) {
-        buf_addstr(out, "  ");
-        utf8_clean(out, p->heading, strlen(p->heading), UTF8_ONE_LINE);
-    }
-    buf_addch(out, '\n');
-    utf8_clean(out, p->content, strlen(p->content), UTF8_MULTILINE);
-    buf_addch(out, '\n');
-}
-
 static bool run_show(struct verb_call *v, struct error *e)
 {
     char *end = NULL;
@@ -133,7 +117,7 @@ static bool run_show(struct verb_call *v, struct error *e)
         verb_print_json(&operation_corpus_passages, NULL, &listed);
     for (size_t i = 0; !v->json && i < listed.items.len; i++) {
         buf_addf(&out, "%s[%lld] ", i > 0 ? "\n" : "", (long long)listed.items.items[i].chunk);
-        add_passage(&out, &listed.items.items[i]);
+        lines_passage(&out, &listed.items.items[i]);
     }
     fwrite(out.data, 1, out.len, stdout);
     shape_release(&corpus_passages_shape, &listed);
@@ -150,7 +134,7 @@ static void print_found(const struct verb_call *v, const void *result)
     for (size_t i = 0; i < found->items.len; i++) {
         const struct corpus_passage *p = &found->items.items[i];
         buf_addf(&out, "%s[%zu] %.2f  ", i > 0 ? "\n" : "", i + 1, p->score);
-        add_passage(&out, p);
+        lines_passage(&out, p);
     }
     fwrite(out.data, 1, out.len, stdout);
     fflush(stdout);

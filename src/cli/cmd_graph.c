@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/verb.h"
+#include "ui/app/lines.h"
 #include "ui/text/format.h"
 
 /* --- graph list ------------------------------------------------------------------------------- */
@@ -66,50 +67,10 @@ static bool run_list(struct verb_call *v, struct error *e)
 
 /* --- search and show -------------------------------------------------------------------------- */
 
-static void add_text(struct buf *out, const char *before, const char *text, const char *after)
-{
-    buf_addstr(out, before);
-    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
-    buf_addstr(out, after);
-}
-
-static void add_source(struct buf *out, const struct graph_source *s)
-{
-    buf_addstr(out, "  [");
-    output_time(out, s->created_ms);
-    if (s->session_id && s->deleted)
-        buf_addf(out, ", %s", _("its session was deleted"));
-    else if (s->session_id)
-        buf_addf(out, ", %s %s", _("session"), output_short_id(s->session_id));
-    buf_addstr(out, "]\n");
-}
-
 static void print_part(const struct graph_part *part)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
-    for (size_t i = 0; i < part->entities.len; i++) {
-        const struct graph_entity *n = &part->entities.items[i];
-        add_text(&text, "", n->name, "");
-        add_text(&text, " (", n->type, ")");
-        add_source(&text, &n->source);
-        for (size_t k = 0; k < n->observations.len; k++) {
-            add_text(&text, "  - ", n->observations.items[k].content, "");
-            add_source(&text, &n->observations.items[k].source);
-        }
-    }
-    if (part->relations.len > 0 && part->entities.len > 0)
-        buf_addch(&text, '\n');
-    for (size_t i = 0; i < part->relations.len; i++) {
-        const struct graph_relation *r = &part->relations.items[i];
-        add_text(&text, "", r->from, " -- ");
-        add_text(&text, "", r->type, " -> ");
-        add_text(&text, "", r->to, "\n");
-    }
-    if (part->relations_left > 0)
-        buf_addf(&text,
-                 ngettext("and %lld more relation\n", "and %lld more relations\n",
-                          (unsigned long)part->relations_left),
-                 (long long)part->relations_left);
+    lines_graph(&text, part);
     fwrite(text.data, 1, text.len, stdout);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/verb.h"
+#include "ui/text/format.h"
 
 /* --- learned list ----------------------------------------------------------------------------- */
 
@@ -29,7 +30,7 @@ static void print_rows(const struct learned_items *items)
         const struct learned_item *item = &items->items.items[i];
         grid_add(&g, item->id);
         buf_clear(&text);
-        output_time(&text, item->changed_ms);
+        format_time(&text, item->changed_ms);
         grid_add(&g, text.data);
         grid_add(&g, learned_state_word(item->state));
         grid_add(&g, learned_scope_word(item->scope));

@@ -53,7 +53,7 @@ static void print_rows(const struct memory_entries *list, size_t count)
         const struct memory_entry *entry = &list->items.items[i];
         grid_add(&g, entry->id);
         buf_clear(&text);
-        output_time(&text, entry->created_ms);
+        format_time(&text, entry->created_ms);
         grid_add(&g, text.data);
         grid_add(&g, speaker_of(entry));
         grid_add(&g, entry->pinned ? _("pinned") : NULL);
@@ -114,7 +114,7 @@ static void print_entry(const struct verb_call *v, const void *result)
     AUTO(buf_release) struct buf out = BUF_INIT;
     (void)v;
     buf_addf(&out, "%s  ", entry->id);
-    output_time(&out, entry->created_ms);
+    format_time(&out, entry->created_ms);
     buf_addf(&out, "  %s", speaker_of(entry));
     if (entry->pinned)
         buf_addf(&out, " · %s", _("pinned"));
@@ -217,7 +217,7 @@ static void add_head(struct buf *out, struct operation_context *c, const struct 
     if (here.code == ERR_SESSION_STORE_ERROR)
         *e = here;
     buf_addf(&line, "%.2f  %s  ", h->score, h->entry.id);
-    output_time(&line, h->entry.created_ms);
+    format_time(&line, h->entry.created_ms);
     buf_addf(&line, "  %s  %s", speaker_of(&h->entry), found ? info.title : params.session);
     utf8_clean(&clean, line.data, line.len, UTF8_ONE_LINE);
     buf_add(out, clean.data, utf8_cut_width(clean.data, clean.len, width));

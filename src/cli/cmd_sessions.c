@@ -14,6 +14,7 @@
 #include "cli/signals.h"
 #include "cli/verb.h"
 #include "session/extractor.h"
+#include "ui/text/format.h"
 
 /* --- sessions list ---------------------------------------------------------------------------- */
 
@@ -37,9 +38,9 @@ static void print_rows(const struct session_list *list)
     struct grid g = GRID(columns);
     for (size_t i = 0; i < list->items.len; i++) {
         const struct session_info *s = &list->items.items[i];
-        grid_add(&g, output_short_id(s->id));
+        grid_add(&g, session_short_id(s->id));
         buf_clear(&text);
-        output_time(&text, s->updated_ms);
+        format_time(&text, s->updated_ms);
         grid_add(&g, text.data);
         buf_clear(&text);
         buf_addf(&text, ngettext("%d turn", "%d turns", (unsigned long)s->turns), s->turns);
@@ -60,7 +61,7 @@ static void print_names(const struct session_list *list)
         const struct session_info *s = &list->items.items[i];
         AUTO(buf_release) struct buf title = BUF_INIT;
         utf8_clean(&title, s->title, strlen(s->title), UTF8_ONE_LINE);
-        printf("%s\t%s\n", output_short_id(s->id), title.data);
+        printf("%s\t%s\n", session_short_id(s->id), title.data);
     }
 }
 
@@ -194,7 +195,7 @@ static bool run_show(struct verb_call *v, struct error *e)
                          .learned = _("remembered for later sessions"),
                          .proposed = _("to be remembered?"),
                          .open_end = _("unfinished: interrupted, or still running"),
-                         .time = output_time,
+                         .time = format_time,
                      }};
     char id[UUID_LEN + 1];
     output_init(&s.output);
@@ -242,8 +243,8 @@ static const struct option show_options[] = {
 static void add_hit(struct buf *out, const struct search_hit *h, size_t width)
 {
     AUTO(buf_release) struct buf line = BUF_INIT;
-    buf_addf(&line, "%s  ", output_short_id(h->session_id));
-    output_time(&line, h->at_ms);
+    buf_addf(&line, "%s  ", session_short_id(h->session_id));
+    format_time(&line, h->at_ms);
     buf_addstr(&line, "  ");
     if (h->title)
         utf8_clean(&line, h->title, strlen(h->title), UTF8_ONE_LINE);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
@@ -14,7 +13,7 @@
 
 /* --- cleaned text ----------------------------------------------------------------------------- */
 
-enum { UNBOUNDED = 1 << 20, SHORT_ID = 8 };
+enum { UNBOUNDED = 1 << 20 };
 
 void output_init(struct output *o)
 {
@@ -81,24 +80,6 @@ size_t output_width(void)
     if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return UNBOUNDED;
     return size.ws_col;
-}
-
-void output_time(struct buf *out, int64_t wall_ms)
-{
-    char text[32];
-    time_t seconds = (time_t)(wall_ms / 1000);
-    struct tm local;
-    if (!localtime_r(&seconds, &local) ||
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local) == 0)
-        buf_addch(out, '?');
-    else
-        buf_addstr(out, text);
-}
-
-const char *output_short_id(const char *id)
-{
-    size_t len = strlen(id);
-    return len > SHORT_ID ? id + len - SHORT_ID : id;
 }
 
 size_t output_start(const char *text, size_t match, size_t width)

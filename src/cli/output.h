@@ -34,13 +34,6 @@ bool output_may_write(const char *path, bool replace, struct error *e);
 /* Columns of the terminal; a large number if standard output is none. */
 size_t output_width(void);
 
-/* "2026-03-09 14:05" of the local time. */
-void output_time(struct buf *out, int64_t wall_ms);
-
-/* The end of a session's id, which tells sessions apart: the id begins with the time. Points into
- * it. */
-const char *output_short_id(const char *id);
-
 /* The byte at which a line of `width` columns begins so that the match is in its middle. */
 size_t output_start(const char *text, size_t match, size_t width);
 

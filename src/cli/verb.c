@@ -548,7 +548,7 @@ bool verb_read_named(const struct verb_call *v, const struct operation *read, co
         if (known)
             continue;
         vec_push(&named->ids, mem_strdup(id));
-        buf_addf(&line, "%s  ", session ? output_short_id(id) : id);
+        buf_addf(&line, "%s  ", session ? session_short_id(id) : id);
         utf8_add_cut(&line, shown ? shown : "", strlen(shown ? shown : ""), SHOWN_BYTES);
         utf8_clean(question, line.data, line.len, UTF8_ONE_LINE);
         buf_addch(question, '\n');

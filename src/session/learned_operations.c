@@ -100,6 +100,8 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 
 const struct operation operation_learned_list = {
     OPERATION("learned/list", CLIENT, MEMORY, "Lists learned items, latest change first."),
+    .lines = "items",
+    .line = ITEM_LINE,
     SLASH("learned", "[WORDS]",
           N_("show learned items and those that wait for you; or: accept, reject or forget ID, "
              "restore")),
@@ -150,6 +152,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_learned_search = {
     OPERATION("learned/search", CLIENT, MEMORY, "Searches the active learned items."),
+    .lines = "items",
+    .line = ITEM_LINE,
     COMMAND("learned search", "QUERY...",
             N_("search what models are told about this project and about you")),
     .params = PARAMETERS(

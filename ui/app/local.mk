@@ -13,6 +13,7 @@ libtui_a_SOURCES += \
 	ui/app/picker.c ui/app/picker.h \
 	ui/app/plain.c ui/app/plain.h \
 	ui/app/plain_commands.c \
+	ui/app/lines.c ui/app/lines.h \
 	ui/app/plain_io.c ui/app/plain_io.h \
 	ui/app/plain_notices.c \
 	ui/app/run.h \

@@ -16,6 +16,7 @@
 #include "session/session_operations.h"
 #include "ui/app/cards.h"
 #include "ui/app/corpora.h"
+#include "ui/app/lines.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/text/format.h"
@@ -64,18 +65,11 @@ static void take_corpora(struct plain *p, struct operation_answer *a)
             _("@corpus:NAME in a message lets the model search it; /corpus QUERY does so here."));
 }
 
-/* "[2] /d/kyoto.md:12 (Travel > Sleeping)", then the text. */
 static void write_passage(struct plain *p, const struct corpus_passage *n, int number)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
-    buf_addf(&text, "[%d] %s", number, n->file);
-    if (n->page > 0)
-        buf_addf(&text, _(" p. %lld"), (long long)n->page);
-    else if (n->line > 0)
-        buf_addf(&text, ":%lld", (long long)n->line);
-    if (n->heading && *n->heading)
-        buf_addf(&text, " (%s)", n->heading);
-    buf_addf(&text, "\n%s", n->content);
+    buf_addf(&text, "[%d] ", number);
+    lines_passage(&text, n);
     plain_write(&p->out, text.data);
 }
 
@@ -140,31 +134,22 @@ static void run_cite(struct plain *p, const char *arguments)
 
 /* Learned memory: /remember, /learned, and /memory off, read or write */
 
-static void write_item(struct plain *p, const struct learned_item *item)
-{
-    plain_writef(&p->out, "%s  %s  %s", item->id, learned_state_word(item->state), item->text);
-}
-
 static void take_items(struct plain *p, struct operation_answer *a)
 {
-    const struct learned_items *items = a->result;
-    for (size_t i = 0; i < items->items.len; i++)
-        write_item(p, &items->items.items[i]);
-    if (items->items.len == 0)
+    if (((const struct learned_items *)a->result)->items.len == 0) {
         plain_write(&p->out, _("Nothing was learned of this project yet. /remember TEXT keeps "
                                "something."));
-    else
-        plain_write(&p->out,
-                    _("/learned accept, reject or forget and an id changes one of these."));
+        return;
+    }
+    take_told(p, a);
+    plain_write(&p->out, _("/learned accept, reject or forget and an id changes one of these."));
 }
 
 /* The items that a query of /forget finds, beside the entries of memory. */
 static void take_forgettable_items(struct plain *p, struct operation_answer *a)
 {
-    const struct learned_items *items = a->result;
-    for (size_t i = 0; i < items->items.len; i++)
-        write_item(p, &items->items.items[i]);
-    if (items->items.len > 0)
+    take_told(p, a);
+    if (((const struct learned_items *)a->result)->items.len > 0)
         plain_write(&p->out, _("/learned forget ID deletes one of these."));
 }
 
@@ -205,12 +190,11 @@ static void take_sessions(struct plain *p, struct operation_answer *a)
         const struct session_info *s = &found->items.items[i];
         AUTO(buf_release) struct buf age = BUF_INIT;
         auto_free char *title = sessions_title(s);
-        size_t len = strlen(s->id);
         format_age(&age, s->updated_ms, now_ms);
         plain_writef(
             &p->out,
             ngettext("%s  %s, %d turn: %s", "%s  %s, %d turns: %s", (unsigned long)s->turns),
-            len > 8 ? s->id + len - 8 : s->id, age.data, s->turns, title);
+            session_short_id(s->id), age.data, s->turns, title);
     }
     if (found->items.len == 0)
         plain_write(&p->out, _("The session was not found."));
@@ -334,49 +318,26 @@ static void run_memory(struct plain *p, const char *arguments)
         plain_ask(p, &operation_memory_search, &search, take_found);
 }
 
-/* Further lines of an observation are indented, so that none looks like another fact. */
-static void add_observation(struct buf *out, const char *text)
-{
-    buf_addstr(out, "\n- ");
-    for (; *text; text++) {
-        buf_addch(out, *text);
-        if (*text == '\n')
-            buf_addstr(out, "  ");
-    }
-}
-
-static void write_graph(struct plain *p, const struct graph_part *part, bool whole)
-{
-    for (size_t i = 0; i < part->entities.len; i++) {
-        const struct graph_entity *n = &part->entities.items[i];
-        AUTO(buf_release) struct buf text = BUF_INIT;
-        buf_addf(&text, "%s (%s)", n->name, n->type);
-        for (size_t k = 0; k < n->observations.len; k++)
-            add_observation(&text, n->observations.items[k].content);
-        if (!whole)
-            buf_addf(&text,
-                     ngettext(": %d observation", ": %d observations", (unsigned long)n->observed),
-                     n->observed);
-        plain_write(&p->out, text.data);
-    }
-    for (size_t i = 0; i < part->relations.len; i++) {
-        const struct graph_relation *r = &part->relations.items[i];
-        plain_writef(&p->out, "%s -- %s -> %s", r->from, r->type, r->to);
-    }
-}
-
 static void take_graph_found(struct plain *p, struct operation_answer *a)
 {
     const struct graph_part *part = a->result;
-    write_graph(p, part, true);
-    if (part->entities.len == 0)
-        plain_write(&p->out, _("No matches in the graph."));
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    lines_graph(&text, part);
+    plain_write(&p->out, part->entities.len > 0 ? text.data : _("No matches in the graph."));
 }
 
 static void take_graph_list(struct plain *p, struct operation_answer *a)
 {
     const struct graph_part *part = a->result;
-    write_graph(p, part, false);
+    for (size_t i = 0; i < part->entities.len; i++) {
+        const struct graph_entity *n = &part->entities.items[i];
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        buf_addf(&text, "%s (%s)", n->name, n->type);
+        buf_addf(&text,
+                 ngettext(": %d observation", ": %d observations", (unsigned long)n->observed),
+                 n->observed);
+        plain_write(&p->out, text.data);
+    }
     if (part->entities.len == 0)
         plain_write(&p->out, _("The graph is empty. The model fills it with its tools, tiro graph "
                                "add and import do."));

@@ -81,3 +81,15 @@ void format_cost(struct buf *out, double usd)
     else
         buf_addf(out, "$%.2g", usd);
 }
+
+void format_time(struct buf *out, int64_t wall_ms)
+{
+    char text[32];
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm local;
+    if (!localtime_r(&seconds, &local) ||
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local) == 0)
+        buf_addch(out, '?');
+    else
+        buf_addstr(out, text);
+}

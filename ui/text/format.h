@@ -12,6 +12,7 @@ void format_short(struct buf *out, int64_t n); /* 904, 58k, 1.2M: at most five c
 /* How long ago, in at most about eight columns: "now", "5 min", "3 h", "2 d", then the date. */
 void format_age(struct buf *out, int64_t then_ms, int64_t now_ms);
 
+void format_time(struct buf *out, int64_t then_ms); /* 2026-03-09 14:05 */
 void format_date(struct buf *out, int64_t then_ms); /* 2026-03-09 */
 
 void format_duration(struct buf *out, int64_t ms); /* 35 ms, 4.2 s */
