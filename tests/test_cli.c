@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/operation.h"
 #include "tests/program.h"
 #include "tests/screen.h"
 #include "tests/suite.h"
@@ -60,13 +61,59 @@ TEST(test_usage)
     expect(RUN("run", "--output-format", "jsno", "hi"), 64, "did you mean \"json\"?");
     expect(RUN("run"), 64, "nothing to send");
     expect(RUN("sessions", "shwo"), 64, "did you mean \"show\"?");
-    expect(RUN("sessions", "list", "--limit", "none"), 64, "--limit takes a whole number");
     expect(RUN("config", "chekc"), 64, "did you mean \"check\"?");
     expect(RUN("doctor", "now"), 64, "tiro: USAGE: ");
     expect(RUN("help", "rnu"), 64, "did you mean \"run\"?");
     expect(RUN("--frobnicate"), 64, "see tiro --help");
     expect(RUN("completion", "--frobnicate"), 64, "see tiro completion --help");
     expect(RUN("config", "check", "--frobnicate"), 64, "see tiro config check --help");
+}
+
+/* Runs "tiro WORDS" with these words more; `what` is a word of the error. */
+static void refuses(const struct operation *o, const char *a, const char *b, const char *what)
+{
+    const char *verb = strchr(o->words, ' ') + 1;
+    char *group = support_text("%.*s", (int)(verb - 1 - o->words), o->words);
+    const char *const args[] = {group, verb, a, b, NULL};
+    struct result r = program_run("", args);
+    assert_text(r.err, "tiro: USAGE: ");
+    expect(r, 64, what);
+}
+
+/* Each operation with words of the command line is a command as its row says, and refuses what does
+ * not fit before anything is made. */
+TEST(test_commands_of_the_operations)
+{
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        if (!o->words)
+            continue;
+        const char *verb = strchr(o->words, ' ') + 1, *operands = o->operands;
+        char *group = support_text("%.*s", (int)(verb - 1 - o->words), o->words);
+        char *help = program_output(RUN("help", group, verb));
+        assert_text(help, support_text("Usage: tiro %s", o->words));
+        assert_text(help, o->help);
+        assert_text(help, operands);
+        refuses(o, "--frobnicate", NULL, support_text("see tiro %s --help", o->words));
+        if (*operands && *operands != '[')
+            refuses(o, NULL, NULL, support_text("is missing; use: tiro %s", o->words));
+        if (!strchr(operands, '.') && !strchr(operands, ' '))
+            refuses(o, "one", "two", support_text("use: tiro %s", o->words));
+        for (const struct shape_field *f = o->params ? o->params->fields : NULL; f && f->name;
+             f++) {
+            if (!f->option)
+                continue;
+            char *name = support_text("--%s", strstr(f->option, "--") + 2);
+            assert_text(help, name);
+            assert_text(help, f->option_help);
+            name[strcspn(name, " ")] = '\0';
+            if (f->type == SHAPE_COUNT || f->type == SHAPE_NUMBER || f->type == SHAPE_ENUM)
+                refuses(o, name, "none?", "none?");
+            else if (f->type == SHAPE_BOOLEAN)
+                refuses(o, support_text("%s=1", name), NULL, "takes no value");
+        }
+    }
+    assert_int_equal(access(support_path(".local/share/tiro"), F_OK), -1);
 }
 
 /* A call that asks for a missing ability gets a message; a call that switches it off gets none. */

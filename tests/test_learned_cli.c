@@ -150,6 +150,5 @@ TEST(what_is_wrong_is_said)
     add("one");
     expect(LEARNED("accept", "nobody"), 1, "nobody");
     expect(LEARNED("forget", "--yes", "nobody"), 1, "nobody");
-    expect(LEARNED("edit", "nobody"), 64, "");
     assert_text(program_output(LEARNED("list")), "one");
 }
