@@ -410,24 +410,6 @@ TEST(the_events_that_went_are_named)
     assert_string_equal(last_event()->compaction.dropped, dropped);
 }
 
-TEST(modes_without_a_model_ask_none)
-{
-    static const struct compact_mode *const modes[] = {&mode_recency_preserving,
-                                                       &mode_deterministic};
-    for (size_t i = 0; i < COUNT(modes); i++) {
-        anew();
-        t.modelless = true;
-        t.job.mode = modes[i];
-        talk(20);
-        run_done();
-        assert_int_equal(t.script.sent.len, 0);
-        assert_null(t.events.items[0]->model);
-        assert_null(last_event()->model);
-        assert_false(usage_known(&last_event()->usage));
-        assert_string_equal(last_event()->compaction.effective_mode, modes[i]->name);
-    }
-}
-
 TEST(the_running_question_stays)
 {
     talk(3);
@@ -523,19 +505,6 @@ TEST(a_summary_reads_whole_results)
         assert_int_equal(whole, cases[i].whole != NULL);
         assert_int_equal(strstr(sent_result(0), "[cut: the first 1000 of") != NULL, !whole);
     }
-}
-
-/* The messages that the mode keeps may still have tool results to shorten. */
-TEST(micro_must_do_where_the_mode_finds_nothing)
-{
-    use_tool("read it", 20000);
-    talk(2);
-    t.job.mode = &mode_recency_preserving;
-    t.settings.protect_tail_min = 20;
-    t.settings.prune_chars = 1000000;
-    t.settings.auto_threshold = 800;
-    run_done();
-    assert_string_equal(last_event()->compaction.stage, "micro");
 }
 
 /* A compaction by hand uses the mode even where micro would do, as does one after an overflow of an
@@ -695,15 +664,6 @@ TEST(failures_in_a_row_suspend_and_a_success_clears)
     assert_false(t.history.compaction.suspended);
 }
 
-TEST(no_model_is_a_failure_with_its_reason)
-{
-    talk(3);
-    t.modelless = true;
-    run_failed(COMPACT_FAILED, "llm", "no key for the summary's provider");
-    assert_null(t.events.items[0]->model);
-    assert_int_equal(t.script.sent.len, 0);
-}
-
 /* An attempt that ends before a model is asked must not reset the breaker's count of failures. */
 TEST(an_attempt_that_asks_nobody_keeps_the_count)
 {
@@ -726,19 +686,6 @@ TEST(an_attempt_that_asks_nobody_keeps_the_count)
     run();
     assert_int_equal(last_event()->compaction.failures, 3);
     assert_true(last_event()->compaction.suspended);
-}
-
-TEST(a_model_that_cannot_be_found_counts_as_itself)
-{
-    talk(3);
-    t.modelless = true;
-    t.job.label = "test/small";
-    for (int i = 1; i <= 3; i++) {
-        run();
-        assert_string_equal(last_event()->model, "test/small");
-        assert_int_equal(last_event()->compaction.failures, i);
-    }
-    assert_true(compact_suspended(&t.history.compaction, "handoff", "test/small"));
 }
 
 /* Check 9: structured with an empty summary equals recency_preserving, and is reported so; on the
@@ -975,14 +922,6 @@ TEST(a_draft_is_made_again_as_often_as_wanted)
     assert_string_equal(last_event()->text, "Draft three.");
 }
 
-TEST(without_a_user_drafts_are_committed)
-{
-    talk(3);
-    t.job.preview = true;
-    run_done();
-    assert_false(t.events.items[0]->flag);
-}
-
 /* --- time ------------------------------------------------------------------------------------ */
 
 static int64_t ticking(void)
@@ -1072,19 +1011,6 @@ static void ask_too_much(void)
     ev->text = padded("look at this", 8000);
     history_apply(&t.history, ev);
     event_free(ev);
-}
-
-/* The request alone exceeds the threshold, and will be taken back with its turn. */
-TEST(nor_at_the_threshold)
-{
-    talk(2);
-    ask_too_much();
-    too_long_for(1500, TRIGGER_ESTIMATE);
-    run();
-    assert_int_equal(t.out.result, COMPACT_NOTHING);
-    assert_int_equal(t.events.len, 0);
-    assert_int_equal(t.script.sent.len, 0);
-    assert_untouched();
 }
 
 TEST(nothing_goes_for_what_is_beyond_the_limits_by_itself)

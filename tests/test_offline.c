@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "compact/mode.h"
+#include "compact/summary.h"
 #include "provider/offline.h"
 #include "provider/outgoing.h"
 #include "tests/steps.h"
@@ -538,6 +540,28 @@ TEST(extracts_for_a_compaction)
     first = support_keep(mem_strdup(plan.text));
     make_plan();
     assert_string_equal(plan.text, first);
+}
+
+/* Each prompt reaches the extract; results of tools are no requests, and what stays is left out. */
+TEST(extracts_for_every_prompt_of_a_compaction)
+{
+    for (size_t i = 0; compact_modes[i]; i++) {
+        if (!compact_modes[i]->prompt)
+            continue;
+        teardown(NULL);
+        setup(NULL);
+        say(ROLE_USER, "Read the log");
+        say(ROLE_ASSISTANT, "[called read_file {}]");
+        say(ROLE_USER, "[result of read_file: wind from the west]");
+        say(ROLE_ASSISTANT, "From the west.");
+        say(ROLE_USER, "Set sail");
+        say(ROLE_ASSISTANT, "The sails are set.");
+        say(ROLE_USER, SUMMARY_STAYS "\n\nuser: Kept");
+        ask(embedded_text(compact_modes[i]->prompt));
+        expect_answer("6 messages: 2 user, 3 assistant, 1 tool.");
+        assert_says(plan.text, "## Last requests\n\n- Read the log\n- Set sail\n", "!Kept",
+                    "- tool: [result of read_file: wind from the west]", "The sails are set.");
+    }
 }
 
 TEST(summarises_only_without_tools)

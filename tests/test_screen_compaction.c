@@ -88,36 +88,6 @@ TEST_IF(capability_compaction(), escape_stops_it)
     assert_null(strstr(status_row(s), "⟳"));
 }
 
-/* A click on the row that shows this. */
-static void click(struct screen *s, const char *text)
-{
-    int row, col;
-    char keys[64];
-    assert_true(screen_find(s, text, &row, &col));
-    snprintf(keys, sizeof keys, "\033[<0;%d;%dM\033[<0;%d;%dm", col + 1, row + 1, col + 1, row + 1);
-    screen_type(s, keys);
-}
-
-/* Another view covers the conversation, and Esc closes it. */
-static void assert_opened(struct screen *s)
-{
-    see(s, "!⏎ opens", "the gist of it");
-    act(s, "<escape>", "⏎ opens");
-}
-
-TEST_IF(capability_compaction(), enter_and_a_click_open_the_card)
-{
-    struct screen *s = open_full(24, 80);
-    scene_queue(.text = "the gist of it");
-    act(s, "/compact<enter>", "⏎ opens", IDLE, "!the gist of it");
-    act(s, "<enter>");
-    assert_opened(s);
-    click(s, "▣ compacted");
-    assert_opened(s);
-    act(s, "text", "> text");
-    scene_exchange(s, " is sent", "an answer to it"); /* not the card */
-}
-
 /* --- failures --- */
 
 #define FIRST_REQUEST "how do we cross the river"
@@ -176,22 +146,6 @@ TEST_IF(capability_compaction(), a_server_that_fails_is_asked_again)
     assert_int_equal(model_server_requests(scene_server()), 7);
 }
 
-/* Esc ends the turn, too; its question can be sent again. */
-TEST_IF(capability_compaction(), escape_while_it_stalls)
-{
-    struct screen *s = faults_open_full(24, 80);
-    scene_queue(.fault = REPLY_STALL, .text = "The bridge is not");
-    act(s, "go on<enter>", "▣ compacting · summary + last turns", "The bridge is");
-    act(s, "my own words", "> my own words");
-    act(s, "<escape>", "cancelled", "interrupted", IDLE, "> my own words");
-    model_server_release(scene_server());
-    assert_int_equal(model_server_requests(scene_server()), 2);
-    act(s, "<ctrl-c>");
-    scene_queue(.text = "Gladly.");
-    act(s, "/retry<enter>");
-    assert_untouched(s, 2);
-}
-
 TEST_IF(capability_store(), it_stops_after_failures)
 {
     setenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS", "0", 1);
@@ -236,25 +190,6 @@ TEST_IF(capability_compaction(), wide_characters_and_sizes_while_it_streams)
     see(s, "Gladly.", IDLE, "▣ compacted · summary + last turns");
     scene_assert_truthful(s);
     scene_sent(2, wide, "!" FIRST_REQUEST);
-}
-
-TEST_IF(capability_compaction(), a_summary_cannot_write_to_the_terminal)
-{
-    static const char hostile[] =
-        "before\033[31mred\033]0;owned\007\033[?1049l\033P+q\033\\"
-        "\r\b\xe2\x80\xae after";
-    struct screen *s = faults_open_full(24, 80);
-    scene_queue(.fault = REPLY_STALL, .text = hostile);
-    scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>", "after");
-    model_server_release(scene_server());
-    see(s, "Gladly.", IDLE);
-    act(s, "<enter>", "before"); /* opens the card, with the whole of it */
-    static const char *const never[] = {"\033[31mred", "\033]0;owned", "\033[?1049l", "\033P+q",
-                                        "\xe2\x80\xae"};
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        assert_false(screen_log_has(s, never[i]));
-    assert_true(screen_alternate(s));
 }
 
 /* --- killed --- */
@@ -603,21 +538,6 @@ TEST_IF(capability_compaction(), f4_shows_the_next_request)
     scene_exchange(s, "the keyboard is the editor's again", "Indeed.");
 }
 
-TEST_IF(capability_compaction(), it_works_before_anything_was_said)
-{
-    struct screen *s = scene_open(10, 40, NULL);
-    open_context(s);
-    see(s, "system");
-    act(s, "<down*2><enter>", "read_file"); /* the skills; opens the tools */
-    screen_resize(s, 24, 80);
-    see(s, "next dropped");
-    screen_resize(s, 40, 120);
-    see(s, "compacts at 100k");
-    screen_resize(s, 10, 40);
-    see(s, "!compacts at 100k");
-    close_context(s);
-}
-
 TEST_IF(capability_compaction(), c_compacts_and_u_takes_it_back)
 {
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
@@ -852,14 +772,4 @@ TEST_IF(capability_store(), an_unknown_price_stays_unknown)
     scene_leave(s);
     s = scene_open(24, 100, ARGS("--continue"));
     see(s, "$1.00+");
-}
-
-TEST(each_call_has_its_own_price)
-{
-    struct screen *s = scene_open(24, 100, ARGS("--model", "claude-haiku-4-5"));
-    exchange(s, "where to sleep?", "In the ryokan.", 1000000);
-    see(s, "$1.00");
-    act(s, "/model claude-opus-4-5<enter>", "claude-opus-4-5", "$1.00");
-    exchange(s, "and to eat?", "In Gion.", 1000000);
-    see(s, "$6.00", "!$6.00+");
 }

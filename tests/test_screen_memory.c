@@ -13,8 +13,6 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-#define RULE "\u2502"
-
 /* An answer that is long enough for a compaction to make sense. */
 static void exchange(struct screen *s, const char *question, const char *begin, const char *end,
                      int words)
@@ -61,21 +59,6 @@ static void leave(struct screen *s)
 
 FIXTURES(memory, scene_setup, scene_teardown);
 
-TEST_IF(capability_memory() && capability_compaction(), it_stands_beside_from_100_columns_on)
-{
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    see(s, RULE " Memory \u00b7 all \u00b7 6 entries",
-        "compacted \u00b7 deterministic"); /* beside it */
-    screen_resize(s, 24, 80);
-    see(s, "!compacted \u00b7 deterministic", " Memory \u00b7 all \u00b7 6 entries");
-    screen_resize(s, 10, 40);
-    see(s, " Memory \u00b7 all \u00b7 6 entries");
-    screen_resize(s, 30, 120);
-    see(s, "compacted \u00b7 deterministic");
-    act(s, "<f2>", "! Memory \u00b7 all");
-}
-
 TEST_IF(capability_memory() && capability_compaction(), tab_moves_the_keys)
 {
     int row, col, rows, cols;
@@ -91,20 +74,6 @@ TEST_IF(capability_memory() && capability_compaction(), tab_moves_the_keys)
     act(s, "<tab>kan", "/ ryokan");
     act(s, "<tab>");
     scene_exchange(s, " goes on", "It does.");
-}
-
-/* The wheel is over the transcript, the keys are the pane's. */
-TEST_IF(capability_memory() && capability_compaction(), the_wheel_moves_what_is_below_it)
-{
-    struct screen *s = open_compacted(20, 120);
-    open_pane(s);
-    act(s, "xyz", "/ xyz ", "No matches in memory.", "!which train?");
-    for (int i = 0; i < 60 && !strstr(screen_text(s), "│ which train?"); i++) {
-        act(s, "<wheel-up>");
-        (void)screen_pump(s, 20);
-    }
-    see(s, "│ which train?");
-    act(s, "zy", "/ xyzzy ");
 }
 
 /* --- actions --- */
@@ -158,20 +127,6 @@ TEST_IF(capability_memory() && capability_compaction(), m_in_a_card_shows_what_i
 }
 
 /* --- the model's searches --- */
-
-TEST_IF(capability_memory() && capability_compaction(), what_the_model_asked_is_shown)
-{
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    act(s, "<tab>");
-    struct reply call = {.tool_name = "memory_search", .tool_args = "{\"query\":\"sleep ryokan\"}"};
-    struct reply answer = {.text = "By the river."};
-    model_server_queue(scene_server(), &call);
-    model_server_queue(scene_server(), &answer);
-    scene_ask(s, "where again?", "By the river.");
-    see(s, "memory_search \u201csleep ryokan\u201d \u2192 ", " Model's searches \u00b7 1",
-        "\u201csleep ryokan\u201d \u2192 2 matches");
-}
 
 /* --- conversations from before --- */
 
@@ -310,19 +265,6 @@ TEST_IF(capability_memory() && capability_store(), what_is_kept_unasked_leaves_a
 
 /* --- permissions of a session --- */
 
-TEST_IF(capability_memory() && capability_store(), the_status_line_says_what_the_session_may)
-{
-    struct screen *s = scene_open(30, 120, NULL);
-    see(s, "memory on");
-    act(s, "/memory off<enter>", "nothing is recalled and nothing remembered", "memory off");
-    say(s, "No emojis.");
-    see(s, "!to be remembered");
-    act(s, "<alt-m>", "memory on");
-    act(s, "<alt-m>", "memory read only");
-    act(s, "<alt-m>", "memory off");
-    act(s, "/memory on<enter>", "Memory is read and written", "memory on");
-}
-
 /* --- the tab --- */
 
 static const struct {
@@ -418,30 +360,6 @@ TEST_IF(capability_memory() && capability_store(), the_model_is_told_what_the_gr
     scene_sent(4, "!A graph of facts about");
 }
 
-/* Entities that the model deletes unasked can be restored, as those that the person deletes. */
-TEST_IF(capability_memory() && capability_store(), what_the_model_deleted_can_be_restored)
-{
-    struct screen *s = open_noted(30, 100);
-    scene_queue(.tool_name = "memory_delete_entities",
-                .tool_args = "{\"entity_names\":[\"京都\"]}");
-    scene_queue(.text = "It is gone.");
-    act(s, "forget it<enter>", "It is gone.", IDLE);
-    see(s, "Deleted from the graph: 京都; u in /graph restores it");
-    act(s, "/graph<enter>", "Japan · country", "!京都 · city");
-    act(s, "<down>u", "Restored", "京都 · city");
-    act(s, "/ryokan<enter>", "京都 · city", "!Japan · country");
-}
-
-TEST_IF(capability_memory() && capability_store(), the_person_is_asked_and_can_say_no)
-{
-    scene_queue(.tool_name = "memory_create_entities", .tool_args = entities);
-    scene_queue(.text = "As you like.");
-    struct screen *s = graph_open_with(30, 100, "ask");
-    act(s, "note it<enter>", "model wants to write (memory_create", "ryokans", "a allow once");
-    act(s, "d", "As you like.", IDLE);
-    act(s, "/graph<enter>", "The graph is empty");
-}
-
 TEST_IF(capability_memory() && capability_store(), it_is_searched_walked_and_changed_at_every_size)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -461,19 +379,6 @@ TEST_IF(capability_memory() && capability_store(), it_is_searched_walked_and_cha
         act(s, "<f2>", "!/ YOKAN");
         scene_leave(s);
     }
-}
-
-TEST_IF(capability_memory() && capability_store(), without_the_graph_the_pane_has_memory_alone)
-{
-    setenv("TIRO_GRAPH_ENABLED", "false", 1);
-    scene_queue(.text = "Hello.");
-    struct screen *s = scene_open(30, 120, NULL);
-    unsetenv("TIRO_GRAPH_ENABLED");
-    act(s, "hi<enter>", "Hello.", IDLE);
-    scene_sent(0, "!memory_search_nodes");
-    act(s, "<f2>", " Memory · all", "!2 graph");
-    act(s, "<f2>", "! Memory · all");
-    act(s, "/graph<enter>", "The graph is off");
 }
 
 /* --- corpora --- */
@@ -537,24 +442,6 @@ TEST_IF(capability_store() && capability_corpora(), the_end_of_reading_is_told_w
     support_write(support_path("docs/sound.mp3"), "no text");
     act(s, support_text("/corpus add trip %s<enter>", support_path("docs")),
         "2 new, 1 unreadable, 1 without text; /corpus");
-}
-
-TEST_IF(capability_store() && capability_corpora(), an_answer_streams_on_while_documents_are_read)
-{
-    struct screen *s = scene_open(40, 120, NULL);
-    write_documents();
-    scene_queue(.text = "It begins. And more and more and more and more. It ends.", .piece = 4,
-                .interval_ms = 100);
-    act(s, "tell me<enter>", "It begins.");
-    act(s, support_text("/corpus add trip %s<enter>", support_path("docs")), "Reading the files",
-        "Corpus trip is read: 3 files", "It ends.", IDLE);
-}
-
-TEST_IF(capability_store() && capability_corpora(), the_names_of_corpora_are_completed)
-{
-    struct screen *s = open_with_corpus(24, 80);
-    act(s, "in @corp<tab>", "> in @corpus:");
-    act(s, "<tab>", "> in @corpus:trip");
 }
 
 TEST_IF(capability_store() && capability_corpora(),

@@ -262,19 +262,6 @@ TEST_IF(capability_store(), a_search_counts_and_goes_round)
     act(s, "<ctrl-u>never said<enter>", "no match");
 }
 
-/* Where sessions are not kept, the session is gone, and neither the list of commands nor the result
- * says that it is archived. */
-TEST(archive_says_what_it_does)
-{
-    static const char *const outcomes[] = {"is closed and was not saved", "is archived;"};
-    static const char *const helps[] = {"delete this session, since none is saved",
-                                        "archive this session and start a new one"};
-    bool kept = capability_store();
-    struct screen *s = open_with_two_turns();
-    act(s, "/archive", helps[kept]);
-    act(s, "<enter>", outcomes[kept]);
-}
-
 TEST(copying_says_where_it_went)
 {
     static const char *const variables[] = {"VTE_VERSION", "DISPLAY", "WAYLAND_DISPLAY",
@@ -370,37 +357,6 @@ TEST(an_edited_message_takes_the_place_of_the_last)
     assert_says(last_request(), "!\"about lilies\"", "!Of lilies.", "Of may bells.");
 }
 
-TEST(the_budget_is_shown_and_ends_the_turn)
-{
-    setenv("TIRO_BUDGET_MAX_TOKENS", "1200", 1);
-    scene_queue(.text = "First.", .input_tokens = 1000, .output_tokens = 20);
-    scene_queue(.text = "Second.", .input_tokens = 1100, .output_tokens = 20);
-    struct screen *s = scene_open(24, 100, NULL);
-    scene_ask(s, "one", "First.");
-    see(s, "budget 85 %", "85 % of max_tokens used: 1,020 of 1,200");
-    act(s, "two<enter>", "Second.", IDLE);
-    act(s, "three<enter>", "The budget is used up.", IDLE);
-    assert_int_equal(model_server_requests(scene_server()), 2);
-    unsetenv("TIRO_BUDGET_MAX_TOKENS");
-}
-
-/* The focused list's keys come before the global ones, including keys that do not fit into its last
- * row. */
-TEST_IF(capability_compaction(), help_begins_with_the_keys_of_what_has_the_keyboard)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "roses?", "Of roses.");
-    act(s, "<f1>", "type to filter  1-20/", "!Here", "Write a message");
-    act(s, "<pagedown>", "20-39/");
-    act(s, "wheel", "/ wheel", "!type to filter", "scrolls");
-    act(s, "<escape>", "!Help");
-    act(s, "<f4>", "Context  ~");
-    act(s, "<f1>", "Help", "Here", "to the next message that a compaction would drop",
-        "compact the conversation now");
-    act(s, "<escape>", "!Help");
-    act(s, "<f4>", "!Context");
-}
-
 /* On a screen of ten rows a list would hide the error. */
 TEST(enter_takes_the_marked_row_and_says_what_is_wrong_with_it)
 {
@@ -431,15 +387,6 @@ TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
     act(s, "/resume<enter>", "!read-only");
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
-}
-
-TEST(a_model_without_a_key_is_listed_as_such_and_refused)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "/model<enter>", "no key: set OPENAI_API_KEY", "in use");
-    act(s, "openai<enter>", "The model was not changed.",
-        "no API key for OpenAI; set OPENAI_API_KEY");
-    assert_true(screen_wait_row(s, 0, "anthropic", WAIT_MS));
 }
 
 TEST(the_title_has_the_model_before_the_first_message)

@@ -46,19 +46,6 @@ TEST(escape_cancels_and_keeps_what_came)
     assert_says(body, "half of a thought", "go on");
 }
 
-TEST(stop_cancels_before_any_answer)
-{
-    scene_queue(.text = "never seen", .hold = true);
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "/stop<enter>", "Nothing is running.");
-    act(s, "hello?<enter>");
-    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    act(s, "/stop<enter>", "interrupted");
-    model_server_release(scene_server());
-    scene_exchange(s, "again", hello);
-    see(s, "!never seen");
-}
-
 /* A long answer of numbered lines, 8 bytes in a delta. */
 static char *numbered_lines(int count)
 {
@@ -346,23 +333,6 @@ TEST_IF(capability_store(), a_question_waits)
     see(s, "touch made", keys, "!1 waits");
     act(s, "a", DONE);
     assert_true(exists("made"));
-    scene_leave(s);
-}
-
-/* The user switches from the question itself to the other conversation, and back. */
-TEST_IF(capability_store(), a_question_can_be_left)
-{
-    (void)state;
-    struct screen *s = open_running(24, 80, full);
-    begin_another(s);
-    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}");
-    act(s, "make it<enter>", "a allow once");
-    screen_type(s, next_key);
-    see(s, "Half of it", "1 waits for you");
-    screen_type(s, next_key);
-    see(s, "a allow once", "1 working");
-    act(s, "d", IDLE);
-    act(s, "<ctrl-d>", "Leaving stops its turn");
     scene_leave(s);
 }
 
