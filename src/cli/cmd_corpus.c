@@ -18,18 +18,15 @@ enum { NAME_LEAST = 12 };
 
 static void add_number(struct grid *g, int64_t n)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    format_exact(&text, n);
-    grid_add(g, text.data);
+    auto_free char *text = format_exact(n);
+    grid_add(g, text);
 }
 
 /* "12 documents". */
 static void add_counted(struct grid *g, int64_t n, const char *noun)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    format_exact(&text, n);
-    buf_addf(&text, " %s", noun);
-    grid_add(g, text.data);
+    auto_free char *number = format_exact(n), *text = mem_printf("%s %s", number, noun);
+    grid_add(g, text);
 }
 
 static void print_list(const struct verb_call *v, const void *result)

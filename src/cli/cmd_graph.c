@@ -116,10 +116,9 @@ static void print_stats(const struct verb_call *v, const void *result)
     struct grid g = GRID(two);
     (void)v;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        AUTO(buf_release) struct buf number = BUF_INIT;
-        format_exact(&number, rows[i].count);
+        auto_free char *number = format_exact(rows[i].count);
         grid_add(&g, rows[i].name);
-        grid_add(&g, number.data);
+        grid_add(&g, number);
     }
     grid_print(&g);
 }

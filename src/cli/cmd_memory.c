@@ -338,10 +338,9 @@ static const struct grid_column stats_columns[] = {
 
 static void add_count(struct grid *g, const char *name, int64_t n, const char *remark)
 {
-    AUTO(buf_release) struct buf number = BUF_INIT;
-    format_exact(&number, n);
+    auto_free char *number = format_exact(n);
     grid_add(g, name);
-    grid_add(g, number.data);
+    grid_add(g, number);
     grid_add(g, remark);
 }
 
@@ -407,30 +406,28 @@ static void print_indexed(const struct verb_call *v, const void *result)
     const struct memory_index_params *p = v->params;
     int64_t count = ((const struct memory_index_result *)result)->sessions;
     unsigned long n = (unsigned long)count;
-    AUTO(buf_release) struct buf number = BUF_INIT;
-    format_exact(&number, count);
+    auto_free char *number = format_exact(count);
     if (p->sessions == MEMORY_INDEX_NONE)
         printf(ngettext("%s conversation stays out of memory\n",
                         "%s conversations stay out of memory\n", n),
-               number.data);
+               number);
     else if (n == 0)
         puts(_("every conversation is in memory already"));
     else
         printf(ngettext("%s conversation was indexed\n", "%s conversations were indexed\n", n),
-               number.data);
+               number);
 }
 
 /* Entries that were stored before an error stay, so their number is printed then, too. */
 static void print_imported(const struct verb_call *v, const void *result)
 {
     const struct memory_import_result *imported = result;
-    AUTO(buf_release) struct buf number = BUF_INIT, text = BUF_INIT;
     if (v->failed && imported->stored == 0)
         return;
-    format_exact(&number, imported->stored);
-    buf_addf(&text, ngettext("%s entry", "%s entries", (unsigned long)imported->stored),
-             number.data);
-    printf(_("%s added"), text.data);
+    auto_free char *number = format_exact(imported->stored);
+    auto_free char *text =
+        mem_printf(ngettext("%s entry", "%s entries", (unsigned long)imported->stored), number);
+    printf(_("%s added"), text);
     putchar('\n');
     if (imported->stored == 0 && imported->lines > 0)
         fprintf(stderr, "%s\n", _("no new entries"));

@@ -391,10 +391,9 @@ static bool show_progress(void *context, const char *counter, int64_t done, int6
     if (percent) {
         fprintf(stderr, "\r%d %%", (int)done);
     } else if (strcmp(counter, "entries") == 0) {
-        AUTO(buf_release) struct buf number = BUF_INIT;
-        format_exact(&number, done);
+        auto_free char *number = format_exact(done);
         fputc('\r', stderr);
-        fprintf(stderr, ngettext("%s entry", "%s entries", (unsigned long)done), number.data);
+        fprintf(stderr, ngettext("%s entry", "%s entries", (unsigned long)done), number);
     } else if (of > 0) {
         fprintf(stderr, "\r%s %" PRId64 "/%" PRId64,
                 strcmp(counter, "words") == 0      ? _("words")

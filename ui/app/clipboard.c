@@ -152,9 +152,8 @@ static void release(struct errand *e)
 static void add_size(struct buf *out, const char *text)
 {
     size_t len = strlen(text);
-    AUTO(buf_release) struct buf number = BUF_INIT;
-    format_exact(&number, (int64_t)len);
-    buf_addf(out, ngettext("%s byte", "%s bytes", len), number.data);
+    auto_free char *number = format_exact((int64_t)len);
+    buf_addf(out, ngettext("%s byte", "%s bytes", len), number);
 }
 
 static void say(struct app *app, struct errand *e)

@@ -9,8 +9,9 @@
 
 #define LEAST_USD 0.0001 /* that is shown with its digits */
 
-void format_exact(struct buf *out, int64_t n)
+char *format_exact(int64_t n)
 {
+    struct buf out = BUF_INIT;
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%lld", (long long)n);
     const struct lconv *l = localeconv();
@@ -19,9 +20,10 @@ void format_exact(struct buf *out, int64_t n)
         mark = strcmp(l->decimal_point, ",") == 0 ? "" : ",";
     for (int i = 0; i < len; i++) {
         if (i > 0 && digits[i - 1] != '-' && (len - i) % 3 == 0)
-            buf_addstr(out, mark);
-        buf_addch(out, digits[i]);
+            buf_addstr(&out, mark);
+        buf_addch(&out, digits[i]);
     }
+    return buf_take(&out);
 }
 
 void format_short(struct buf *out, int64_t n)

@@ -1,4 +1,4 @@
-/* Numbers and times for people, by locale. Each function appends to `out`. */
+/* Numbers and times for people, by locale. A function with `out` appends to it. */
 #ifndef UI_FORMAT_H
 #define UI_FORMAT_H
 
@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-void format_exact(struct buf *out, int64_t n); /* 61,904 */
+char *format_exact(int64_t n);                 /* 61,904; the caller frees */
 void format_short(struct buf *out, int64_t n); /* 904, 58k, 1.2M: at most five columns */
 
 /* How long ago, in at most about eight columns: "now", "5 min", "3 h", "2 d", then the date. */

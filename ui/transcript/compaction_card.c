@@ -202,9 +202,8 @@ static unsigned long plural(int64_t n)
 
 static void add_tokens(struct buf *out, int64_t n)
 {
-    AUTO(buf_release) struct buf figure = BUF_INIT;
-    format_exact(&figure, n);
-    buf_addf(out, ngettext("%s token", "%s tokens", plural(n)), figure.data);
+    auto_free char *figure = format_exact(n);
+    buf_addf(out, ngettext("%s token", "%s tokens", plural(n)), figure);
 }
 
 /* --- while it runs --- */
@@ -230,10 +229,9 @@ static void add_trigger(struct buf *out, const struct compaction *c)
         if (strcmp(c->trigger, triggers[i].trigger) != 0)
             continue;
         buf_add(out, words, figure ? (size_t)(figure - words) : strlen(words));
-        if (figure) {
-            format_exact(out, c->threshold);
-            buf_addstr(out, figure + 2);
-        }
+        auto_free char *threshold = format_exact(c->threshold);
+        if (figure)
+            buf_addf(out, "%s%s", threshold, figure + 2);
     }
 }
 
@@ -359,9 +357,9 @@ static void done(struct rows *out, const struct item *item, int width)
                   c->messages_changed);
     else
         flow_mode(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
-    buf_addf(&text, "%s%s", whole ? "" : _("history"), whole ? "" : " ");
-    format_exact(&text, whole ? c->request_before : c->tokens_before);
-    buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
+    auto_free char *before = format_exact(whole ? c->request_before : c->tokens_before);
+    buf_addf(&text, "%s%s%s %s ", whole ? "" : _("history"), whole ? "" : " ", before,
+             glyph(GLYPH_ARROW));
     add_tokens(&text, whole ? c->request_after : c->tokens_after);
     flow_take(&f, &text, STYLE_NOTE);
     if (card->undone)

@@ -307,12 +307,12 @@ static void turn_started(struct fold *f, const struct event *ev)
 /* "4,000" or "$0.40", by the kind of budget. */
 static void add_amount(struct buf *out, const char *kind, double amount)
 {
+    bool whole = amount >= 0 && amount < 1e15;
+    auto_free char *exact = whole ? format_exact((int64_t)amount) : mem_printf("%.3g", amount);
     if (strcmp(kind, "max_cost") == 0)
         format_cost(out, amount);
-    else if (amount >= 0 && amount < 1e15)
-        format_exact(out, (int64_t)amount);
     else
-        buf_addf(out, "%.3g", amount);
+        buf_addstr(out, exact);
 }
 
 /* Adds the note of an event that needs more than a fixed text. */

@@ -303,13 +303,6 @@ static char *reveal(const char *text, enum utf8_clean_mode mode)
     return buf_take(&out);
 }
 
-/* The next question starts unseen, so that a key that is held down answers only one. */
-static void show_next(struct approval *a)
-{
-    approval_hidden(a);
-    a->width = 0;
-}
-
 void approval_ask(struct approval *a, const struct notice *n)
 {
     const char *args = n->args ? n->args : "", *text = n->preview;
@@ -329,7 +322,7 @@ void approval_ask(struct approval *a, const struct notice *n)
                          .grant = reveal(n->grant, UTF8_ONE_LINE)};
     vec_push(&a->questions, q);
     if (a->questions.len == 1)
-        show_next(a);
+        approval_hidden(a);
 }
 
 bool approval_over(struct approval *a, const char *id)
@@ -340,7 +333,7 @@ bool approval_over(struct approval *a, const char *id)
         question_release(&a->questions.items[i]);
         vec_remove(&a->questions, i, 1);
         if (i == 0)
-            show_next(a);
+            approval_hidden(a);
         return true;
     }
     return false;
@@ -352,7 +345,7 @@ void approval_forget(struct view *view)
     for (size_t i = 0; i < a->questions.len; i++)
         question_release(&a->questions.items[i]);
     vec_clear(&a->questions);
-    show_next(a);
+    approval_hidden(a);
 }
 
 bool approval_open(const struct view *view)
@@ -378,8 +371,10 @@ int64_t approval_due(const struct view *view)
     return looked > paused ? looked : paused;
 }
 
+/* The next question starts unseen, too, so that a key that is held down answers only one. */
 void approval_hidden(struct approval *a)
 {
+    a->width = 0;
     a->armed = false;
     a->entered = false;
     a->shown_ms = 0;

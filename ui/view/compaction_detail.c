@@ -81,17 +81,16 @@ static void write_heading(const struct compaction_detail *d, enum detail_kind ki
 {
     const struct compaction *c = d->completed ? &d->completed->compaction : NULL;
     int64_t listed = (int64_t)d->dropped.items.len, count = (int64_t)d->shortened.items.len;
-    AUTO(buf_release) struct buf figure = BUF_INIT;
     if (kind == DETAIL_DROPPED_HEADING) { /* pages may be missing yet */
         bool all_known = !d->more && !d->waiting;
         count = all_known || c->messages_dropped < listed ? listed : c->messages_dropped;
     }
     unsigned long n = (unsigned long)count;
-    format_exact(&figure, count);
+    auto_free char *figure = format_exact(count);
     if (kind == DETAIL_SUMMARY) {
         buf_addstr(out, _("Summary"));
     } else if (kind == DETAIL_SHORTENED_HEADING) {
-        buf_addf(out, ngettext("%s message shortened", "%s messages shortened", n), figure.data);
+        buf_addf(out, ngettext("%s message shortened", "%s messages shortened", n), figure);
     } else if (kind == DETAIL_DROPPED_HEADING) {
         bool only_marked =
             c->effective_mode && strcmp(c->effective_mode, "recency_preserving") == 0;
@@ -99,7 +98,7 @@ static void write_heading(const struct compaction_detail *d, enum detail_kind ki
         buf_addf(out,
                  summarised ? ngettext("%s message summarised", "%s messages summarised", n)
                             : ngettext("%s message dropped", "%s messages dropped", n),
-                 figure.data);
+                 figure);
     } else {
         buf_addstr(out, _("loading"));
     }

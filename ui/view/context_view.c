@@ -87,9 +87,8 @@ static char *tokens_text(int64_t tokens, bool exact)
 {
     struct buf out = BUF_INIT;
     if (exact)
-        format_exact(&out, tokens);
-    else
-        format_short(&out, tokens);
+        return format_exact(tokens);
+    format_short(&out, tokens);
     return buf_take(&out);
 }
 
@@ -110,7 +109,7 @@ static void add_title(struct context_view *v)
                    {_("cached"), c->cached, exact}};
     size_t width = (size_t)v->view.width, used = 1;
     AUTO(buf_release) struct buf text = BUF_INIT;
-    auto_free char *tokens = tokens_text(c->tokens, true);
+    auto_free char *tokens = format_exact(c->tokens);
     rows_begin(&v->rows);
     rows_addstr(&v->rows, " ", STYLE_OVERLAY_TITLE, 0);
     used += rows_add_cut(&v->rows, _("Context"), width - used, STYLE_OVERLAY_TITLE);
@@ -153,7 +152,7 @@ static void add_kind(struct context_view *v, enum context_kind kind)
         rows_addstr(out, glyph(i < full ? GLYPH_GAUGE_FULL : GLYPH_GAUGE_EMPTY),
                     i < full ? STYLE_GAUGE : STYLE_DIM, 0);
     if (used + figures <= width) {
-        auto_free char *tokens = tokens_text(part, true);
+        auto_free char *tokens = format_exact(part);
         AUTO(buf_release) struct buf share = BUF_INIT;
         write_share(&share, part, all);
         message_row_figure(out, tokens, FIGURE_COLUMNS, STYLE_OVERLAY);
@@ -246,7 +245,7 @@ static struct outline_text part_text(void *view, size_t index)
     if (way)
         buf_addstr(&text, _(way));
     if (p->cap > 0) {
-        auto_free char *cap = tokens_text(p->cap, true);
+        auto_free char *cap = format_exact(p->cap);
         buf_addch(&text, ' ');
         buf_addf(&text, _("At most %s tokens."), cap);
     }

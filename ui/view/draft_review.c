@@ -53,16 +53,14 @@ static void add_key(const struct keymap *keymap, enum action action, const char 
 static void add_heading(const struct draft_review *r, const struct keymap *keymap, size_t width,
                         struct rows *out)
 {
-    AUTO(buf_release) struct buf before = BUF_INIT;
-    AUTO(buf_release) struct buf after = BUF_INIT;
     int64_t grown = (int64_t)editor_len(r->text) - (int64_t)strlen(r->original);
     int64_t tokens = r->figures.tokens_after + grown / BYTES_PER_TOKEN;
     tokens = tokens > 0 ? tokens : 0;
-    format_exact(&before, r->figures.tokens_before);
-    format_exact(&after, tokens);
+    auto_free char *before = format_exact(r->figures.tokens_before);
+    auto_free char *after = format_exact(tokens);
     auto_free char *figures =
-        mem_printf(ngettext("%s %s ~%s token", "%s %s ~%s tokens", (unsigned long)tokens),
-                   before.data, glyph(GLYPH_ARROW), after.data);
+        mem_printf(ngettext("%s %s ~%s token", "%s %s ~%s tokens", (unsigned long)tokens), before,
+                   glyph(GLYPH_ARROW), after);
     add_piece(out, _("draft summary"), STYLE_OVERLAY_TITLE, width);
     if (*r->mode)
         add_piece(out, COMPACTION_MODE_LABEL(r->mode), STYLE_OVERLAY, width);

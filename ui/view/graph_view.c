@@ -349,10 +349,9 @@ static void title(const struct browser *b, struct buf *out)
         browser_clean(out, v->path.items[i].name);
     }
     if (!walks(b) && b->known) {
-        AUTO(buf_release) struct buf total = BUF_INIT;
-        format_exact(&total, v->list.total);
+        auto_free char *total = format_exact(v->list.total);
         buf_addf(out, ngettext(" %s %s entity", " %s %s entities", (unsigned long)v->list.total),
-                 glyph(GLYPH_DOT), total.data);
+                 glyph(GLYPH_DOT), total);
     }
     if (walks(b) && left > 0)
         buf_addf(out,

@@ -387,14 +387,11 @@ static void title(const struct browser *b, struct buf *out)
             buf_addf(out, " %s %s", glyph(GLYPH_DOT), filters[i]);
     if (v->waits < 0)
         return;
-    AUTO(buf_release) struct buf waits = BUF_INIT;
-    AUTO(buf_release) struct buf active = BUF_INIT;
-    format_exact(&waits, v->waits);
-    format_exact(&active, v->active);
+    auto_free char *waits = format_exact(v->waits), *active = format_exact(v->active);
     buf_addf(out, ngettext(" %s %s waiting", " %s %s waiting", (unsigned long)v->waits),
-             glyph(GLYPH_DOT), waits.data);
+             glyph(GLYPH_DOT), waits);
     buf_addf(out, ngettext(" %s %s remembered", " %s %s remembered", (unsigned long)v->active),
-             glyph(GLYPH_DOT), active.data);
+             glyph(GLYPH_DOT), active);
 }
 
 static const char *empty(const struct browser *b)

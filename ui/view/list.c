@@ -137,19 +137,6 @@ static void move(struct list *l, long by)
         l->selected = moves_within((long)l->selected + by, l->shown.len);
 }
 
-/* While no filter is typed: vi's letters in a list to pick from, a page in a text that is read. */
-static bool move_by_letter(struct list *l, const struct key *key)
-{
-    long by = 0;
-    if (l->mode == LIST_READ)
-        by = moves_is_letter(key, ' ') ? (long)l->page - 1 : 0;
-    else
-        by = moves_is_letter(key, 'n') ? 1 : moves_is_letter(key, 'N') ? -1 : moves_by_letter(key);
-    if (by != 0)
-        move(l, by);
-    return by != 0;
-}
-
 static void filter_add(struct list *l, const char *text, size_t len)
 {
     l->typing = true;
@@ -157,10 +144,16 @@ static void filter_add(struct list *l, const char *text, size_t len)
         refilter(l);
 }
 
+/* While no filter is typed: vi's letters in a list to pick from, a page in a text that is read. */
 static void filter_key(struct list *l, enum action action, const struct key *key)
 {
     size_t len = l->filter.len;
     char text[4];
+    long by = 0;
+    if (!l->typing && l->mode == LIST_READ)
+        by = moves_is_letter(key, ' ') ? (long)l->page - 1 : 0;
+    else if (!l->typing)
+        by = moves_is_letter(key, 'n') ? 1 : moves_is_letter(key, 'N') ? -1 : moves_by_letter(key);
     if (action == ACTION_BACKSPACE || action == ACTION_KILL_WORD_LEFT ||
         action == ACTION_KILL_START) {
         size_t to =
@@ -173,11 +166,12 @@ static void filter_key(struct list *l, enum action action, const struct key *key
         AUTO(buf_release) struct buf clean = BUF_INIT;
         utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
         filter_add(l, clean.data, clean.len);
-    } else if (key->code == K_CHAR && !key->ctrl && !key->alt && key->cp >= ' ' &&
-               (l->typing || (key->cp != '/' && !move_by_letter(l, key)))) {
-        filter_add(l, text, utf8_encode(key->cp, text));
-    } else if (moves_is_letter(key, '/')) {
+    } else if (by != 0) {
+        move(l, by);
+    } else if (!l->typing && moves_is_letter(key, '/')) {
         l->typing = true;
+    } else if (key->code == K_CHAR && !key->ctrl && !key->alt && key->cp >= ' ') {
+        filter_add(l, text, utf8_encode(key->cp, text));
     }
 }
 
@@ -217,9 +211,10 @@ bool list_click(struct list *l, int row)
 static void add_count(const struct list *l, struct buf *out)
 {
     size_t end = l->top + l->page, all = l->reading.list.len;
+    auto_free char *shown = format_exact((int64_t)l->shown.len);
     buf_addstr(out, " ");
     if (l->mode != LIST_READ)
-        format_exact(out, (int64_t)l->shown.len);
+        buf_addstr(out, shown);
     else if (all > l->page)
         buf_addf(out, "%s%s%zu-%zu/%zu", l->typing ? "" : _("type to filter"),
                  l->typing ? "" : "  ", l->top + 1, end < all ? end : all, all);

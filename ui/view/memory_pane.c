@@ -92,30 +92,6 @@ static bool is_writing(const struct memory_view *p)
     return p->place == IN_QUERY || p->place == IN_EDITOR || ahead_waits(p);
 }
 
-static bool give_key(struct memory_view *p, enum action action, const struct key *key)
-{
-    struct view *v = shown(p);
-    if (action == ACTION_PANE_NEXT) {
-        size_t tab = p->tabs.at;
-        do
-            tab = (tab + 1) % count_tabs(p);
-        while (tab != p->tabs.at && !is_offered(p, tab));
-        change_tab(p, tab);
-        return true;
-    }
-    if (!v)
-        return (!is_writing(p) && change_by_digit(p, key)) || pane_key(p, action, key);
-    if (v->ops->key(v, action, key) || change_by_digit(p, key))
-        return true;
-    if (action == ACTION_COMPLETE || action == ACTION_FIND_NEWER)
-        memory_view_uncover(&p->view);
-    else if (action == ACTION_MEMORY || action == ACTION_CANCEL || action == ACTION_CLEAR)
-        view_close(&p->view);
-    else
-        return !pane_passes(action);
-    return true;
-}
-
 /* "1 memory  2 graph": returns the tab at the column; SIZE_MAX: none. Where a digit is no key, its
  * place is blank. */
 static size_t names_row(const struct memory_view *p, struct rows *out, size_t column)
@@ -244,8 +220,7 @@ static void come(struct memory_view *p)
     view_touch(&p->view);
 }
 
-/* Opens memory's own tab, to be filled. False: there is no memory, which the surface says. */
-static bool come_to_memory(struct memory_view *p)
+bool pane_come(struct memory_view *p)
 {
     if (!p->host->has_memory(p->view.host->app))
         return false;
@@ -257,7 +232,7 @@ static bool come_to_memory(struct memory_view *p)
 void memory_view_open(struct view *view, const char *query)
 {
     struct memory_view *p = pane_of(view);
-    if (come_to_memory(p))
+    if (pane_come(p))
         pane_show(p, !*query && p->place == IN_EDITOR ? NULL : query);
 }
 
@@ -288,12 +263,6 @@ static void open_anyway(struct memory_view *p)
     choose_tab(p, p->tabs.at, NULL);
 }
 
-void memory_view_open_session(struct view *view)
-{
-    if (come_to_memory(pane_of(view)))
-        pane_show_session(pane_of(view));
-}
-
 void memory_view_to_hits(struct view *view)
 {
     struct memory_view *p = pane_of(view);
@@ -306,7 +275,7 @@ void memory_view_return(struct view *view, bool focused)
     struct memory_view *p = pane_of(view);
     if (!p->open && p->tabs.at > 0) {
         open_anyway(p);
-    } else if (!p->open && come_to_memory(p)) {
+    } else if (!p->open && pane_come(p)) {
         pane_show(p, NULL);
         memory_view_to_hits(view);
     }
@@ -401,16 +370,34 @@ void memory_view_show_message(struct view *view, const char *id, int64_t seq)
 
 /* --- keys and notices --- */
 
-/* The wheel moves the list below it, whoever has the keyboard. */
+/* The wheel moves the list below it, whoever has the keyboard. The keys of the history and of the
+ * palette are the message's. */
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct memory_view *p = pane_of(view);
+    struct view *v = shown(p);
     bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
-    bool by_place = wheel && is_beside(p);
+    bool by_place = wheel && is_beside(p), taken = true;
     if (by_place ? !p->host->under(view->host->app, view, key) : !p->focused)
         return false;
-    bool taken = give_key(p, action, key);
-    if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE)) /* of the message */
+    if (action == ACTION_PANE_NEXT) {
+        size_t tab = p->tabs.at;
+        do
+            tab = (tab + 1) % count_tabs(p);
+        while (tab != p->tabs.at && !is_offered(p, tab));
+        change_tab(p, tab);
+    } else if (!v) {
+        taken = (!is_writing(p) && change_by_digit(p, key)) || pane_key(p, action, key);
+    } else if (v->ops->key(v, action, key) || change_by_digit(p, key)) {
+        ;
+    } else if (action == ACTION_COMPLETE || action == ACTION_FIND_NEWER) {
+        memory_view_uncover(view);
+    } else if (action == ACTION_MEMORY || action == ACTION_CANCEL || action == ACTION_CLEAR) {
+        view_close(view);
+    } else {
+        taken = !pane_passes(action);
+    }
+    if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE))
         memory_view_uncover(view);
     return taken || by_place;
 }

@@ -408,14 +408,9 @@ void edit_open(struct memory_view *p)
     e->reading = view_ask(&p->view, &operation_memory_read, &params, take_text);
 }
 
-bool edit_waits(const struct memory_view *p)
-{
-    return p->edit.reading != 0;
-}
-
 void edit_give_up(struct memory_view *p)
 {
-    if (!edit_waits(p))
+    if (p->edit.reading == 0)
         return;
     view_withdraw(&p->view, p->edit.reading);
     clear(&p->edit);
@@ -495,9 +490,9 @@ bool edit_key(struct memory_view *p, enum action action, const struct key *key)
 
 void edit_rows(struct memory_view *p, struct rows *out)
 {
-    const char *title = edit_waits(p)    ? _("loading")
-                        : p->edit.saving ? _("saving")
-                                         : _("edit entry");
+    const char *title = p->edit.reading != 0 ? _("loading")
+                        : p->edit.saving     ? _("saving")
+                                             : _("edit entry");
     size_t width = (size_t)p->layout.width;
     int height = p->layout.lower_rows - 1;
     rows_begin(out);

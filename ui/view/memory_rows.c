@@ -55,10 +55,9 @@ static void write_figures(const struct memory_view *p, struct buf *out)
     if (p->origin > 0)
         buf_addf(out, " %s %s", dot, pane_origin_words((enum memory_origin)(p->origin - 1)));
     if (p->total >= 0) {
-        AUTO(buf_release) struct buf figure = BUF_INIT;
-        format_exact(&figure, p->total);
+        auto_free char *figure = format_exact(p->total);
         buf_addf(out, " %s ", dot);
-        buf_addf(out, ngettext("%s entry", "%s entries", (unsigned long)p->total), figure.data);
+        buf_addf(out, ngettext("%s entry", "%s entries", (unsigned long)p->total), figure);
     }
 }
 
@@ -104,13 +103,6 @@ static void add_title(struct memory_view *p, struct rows *out)
         message_row_field(out, other, width - used - room, fresh > 0 ? STYLE_WARNING : STYLE_DIM);
 }
 
-static char *exact(int64_t number)
-{
-    struct buf out = BUF_INIT;
-    format_exact(&out, number > 0 ? number : 0);
-    return buf_take(&out);
-}
-
 /* Work under way and reasons why a search finds less. The caller frees; NULL: none. */
 static char *state_text(const struct memory_view *p, bool *warns)
 {
@@ -123,8 +115,9 @@ static char *state_text(const struct memory_view *p, bool *warns)
         return r ? mem_strdup(r->badge) : NULL;
     }
     bool indexes = m->backlog > m->backlog_done;
-    auto_free char *done = exact(indexes ? m->backlog_done : m->entries - m->pending);
-    auto_free char *all = exact(indexes ? m->backlog : m->entries);
+    int64_t ready = indexes ? m->backlog_done : m->entries - m->pending;
+    auto_free char *done = format_exact(ready > 0 ? ready : 0);
+    auto_free char *all = format_exact(indexes ? m->backlog : m->entries);
     if (indexes)
         buf_addf(&text, _("indexing conversations: %s of %s"), done, all);
     else if (m->pending > 0)
@@ -411,7 +404,7 @@ static void add_list(struct memory_view *p, struct rows *out)
 /* The editor is there as soon as keys are meant for it. */
 static bool has_editor(const struct memory_view *p)
 {
-    return p->place == IN_EDITOR || edit_waits(p);
+    return p->place == IN_EDITOR || p->edit.reading != 0;
 }
 
 static void add_foot(struct memory_view *p, struct rows *out)

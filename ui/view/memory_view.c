@@ -38,7 +38,7 @@ bool ahead_waits(const struct memory_view *p)
 {
     if (p->place == IN_EDITOR)
         return p->edit.saving;
-    return edit_waits(p) || (p->behind && p->tab == TAB_MEMORY);
+    return p->edit.reading != 0 || (p->behind && p->tab == TAB_MEMORY);
 }
 
 void ahead_drop(struct memory_view *p)
@@ -77,7 +77,7 @@ static bool ahead_take(struct memory_view *p, enum action action, const struct k
     bool of_list = is_any_of(keymap_find_in(p->view.host->keymap, key, KEYS_PANE), letters) ||
                    (p->place == IN_LIST && (action == ACTION_LEFT || action == ACTION_RIGHT ||
                                             (action == ACTION_UP && first)));
-    if (of_list && p->ahead.len == 0 && p->place != IN_EDITOR && !edit_waits(p))
+    if (of_list && p->ahead.len == 0 && p->place != IN_EDITOR && p->edit.reading == 0)
         return false;
     struct key copy = *key;
     copy.text = p->ahead.len < MOST_KEYS ? mem_strdup(key->text) : NULL;
@@ -292,8 +292,11 @@ void pane_show(struct memory_view *p, const char *query)
         p->place = IN_LIST;
 }
 
-void pane_show_session(struct memory_view *p)
+void memory_view_open_session(struct view *view)
 {
+    struct memory_view *p = pane_of(view);
+    if (!pane_come(p))
+        return;
     p->scope = SCOPE_SESSION;
     keep_former(p);
     editor_set(p->query, "");

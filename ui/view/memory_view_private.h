@@ -116,11 +116,12 @@ static inline struct memory_view *pane_of(struct view *view)
 
 /* memory_pane.c */
 bool pane_is_seen(const struct view *view);
+/* Opens memory's own tab, to be filled. False: there is no memory, which the surface says. */
+bool pane_come(struct memory_view *p);
 
 /* memory_view.c */
 enum pane_scope pane_scope_of(const char *name);          /* ALL if there is no such scope */
 void pane_show(struct memory_view *p, const char *query); /* NULL: as it was left */
-void pane_show_session(struct memory_view *p);            /* its entries, newest first */
 view_answer pane_take_change;                     /* of a pin, an edit, a deletion, a restoration */
 void pane_changed(struct memory_view *p);         /* memory may hold other entries */
 void pane_session_changed(struct memory_view *p); /* another one is open */
@@ -161,8 +162,7 @@ void preview_rows(struct memory_view *p, struct rows *out); /* fills the lower p
 const struct memory_entry *preview_entry(const struct memory_view *p);
 
 void edit_open(struct memory_view *p);
-bool edit_waits(const struct memory_view *p); /* for the text */
-void edit_give_up(struct memory_view *p);     /* that wait */
+void edit_give_up(struct memory_view *p); /* that wait */
 bool edit_key(struct memory_view *p, enum action action, const struct key *key);
 void edit_saved(struct memory_view *p, bool done); /* the engine answered */
 void edit_rows(struct memory_view *p, struct rows *out);

@@ -315,9 +315,8 @@ static char *line_text(const struct sessions *s, struct line line, int row, enum
     size_t found = s->hits.items.len;
     *style = STYLE_DIM;
     if (line.kind == LINE_MORE) {
-        AUTO(buf_release) struct buf count = BUF_INIT;
-        format_exact(&count, s->matching - (int64_t)s->list.items.len);
-        return mem_printf(_("%s more; type to narrow them down"), count.data);
+        auto_free char *count = format_exact(s->matching - (int64_t)s->list.items.len);
+        return mem_printf(_("%s more; type to narrow them down"), count);
     }
     if (line.kind == LINE_HEADING) {
         *style = STYLE_HEADING;
@@ -418,26 +417,21 @@ static void add_foot(struct sessions *s)
     }
 }
 
-/* The keys take the same rows whatever is selected or asked for, so that nothing jumps. */
-static int foot_rows(const struct sessions *s, int width, int height)
-{
-    auto_free char *text = foot_text(s);
-    int keys = 1;
-    size_t next = 0;
-    for (int i = 0; i < KEY_ROWS && next < LIST_HINTS && height >= BELOW_ROWS; i++) {
-        next += hints_part(NULL, s->view.host->keymap, list_hints + next, LIST_HINTS - next,
-                           (size_t)width, false);
-        keys = i + 1;
-    }
-    int lines = text && height >= ROOMY_ROWS ? remark_lines(text, (size_t)width, MESSAGE_ROWS) : 0;
-    return lines > keys ? lines : keys;
-}
-
 /* --- places --- */
 
+/* The keys take the same rows whatever is selected or asked for, so that nothing jumps. */
 static void lay_out(struct sessions *s, int width, int height)
 {
-    int hints = foot_rows(s, width, height);
+    auto_free char *text = foot_text(s);
+    int hints = 1,
+        lines = text && height >= ROOMY_ROWS ? remark_lines(text, (size_t)width, MESSAGE_ROWS) : 0;
+    size_t next = 0;
+    for (int i = 1; i <= KEY_ROWS && next < LIST_HINTS && height >= BELOW_ROWS; i++) {
+        next += hints_part(NULL, s->view.host->keymap, list_hints + next, LIST_HINTS - next,
+                           (size_t)width, false);
+        hints = i;
+    }
+    hints = lines > hints ? lines : hints;
     int before_cols = s->layout.preview_cols, before_rows = s->layout.preview_rows;
     struct sessions_layout l = {.width = width, .height = height, .list_cols = width};
     l.hint_rows = height > hints ? hints : 0;
@@ -474,19 +468,14 @@ static void add_query(struct sessions *s)
                                           [INPUT_FILE] = N_("Export to: "),
                                           [INPUT_DELETE] = NULL};
     const char *prompt = prompts[s->input];
-    AUTO(buf_release) struct buf count = BUF_INIT;
-    if (!prompt && s->listed) {
-        format_exact(&count, s->matching);
-        if (*editor_text(s->query) && s->all >= s->matching) {
-            AUTO(buf_release) struct buf all = BUF_INIT;
-            auto_free char *matching = buf_take(&count);
-            format_exact(&all, s->all);
-            buf_addf(&count, _("%s of %s"), matching, all.data);
-        }
-    }
+    bool narrowed = *editor_text(s->query) && s->all >= s->matching;
+    auto_free char *matching = format_exact(s->matching), *all = format_exact(s->all);
+    auto_free char *count = narrowed ? mem_printf(_("%s of %s"), matching, all) : NULL;
     const struct browser_line line = {.title = prompt ? _(prompt) : _("Sessions"),
                                       .prompt = prompt ? NULL : " / ",
-                                      .right = count.len > 0 ? count.data : NULL,
+                                      .right = prompt || !s->listed ? NULL
+                                               : count              ? count
+                                                                    : matching,
                                       .editor = prompt ? s->line : s->query};
     int caret = browser_line_row(&s->rows, &line, (size_t)s->layout.width);
     s->view.caret = (struct view_caret){true, 0, caret};
