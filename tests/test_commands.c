@@ -208,6 +208,23 @@ static void assert_params(const char *expected)
     json_free(v);
 }
 
+static void say(int64_t seq, enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->text = mem_strdup(text);
+    transcript_apply(app.transcript, ev);
+    event_free(ev);
+}
+
+static void say_two_turns(void)
+{
+    say(3, EVENT_TURN_STARTED, "first");
+    say(4, EVENT_TURN_COMPLETED, NULL);
+    say(7, EVENT_TURN_STARTED, "second");
+    say(9, EVENT_TURN_COMPLETED, NULL);
+}
+
 /* The requests to the engine that each line makes. */
 TEST(test_lines_ask)
 {
@@ -225,11 +242,28 @@ TEST(test_lines_ask)
          "{\"session_id\":\"open\",\"changes\":\"+garden -spring\"}"},
         {"/stop", &operation_turn_interrupt, NULL},
         {"/fork", &operation_session_fork, "{\"session_id\":\"open\"}"},
+        {"/fork 1", &operation_session_fork, "{\"session_id\":\"open\",\"at\":6}"},
+        {"/fork 2", &operation_session_fork, "{\"session_id\":\"open\"}"},
+        {"/fork ~before-compaction", &operation_session_fork,
+         "{\"session_id\":\"open\",\"before_compaction\":true}"},
+        {"/pin", &operation_compaction_pin, FRONT "}"},
+        {"/pin 1", &operation_compaction_pin, FRONT ",\"seq\":3}"},
+        {"/unpin 2", &operation_compaction_unpin, FRONT ",\"seq\":7}"},
+        {"/unpin", &operation_compaction_unpin, FRONT "}"},
+        {"/compact", &operation_compaction_run, FRONT "}"},
+        {"/compact structured --preview the  names ", &operation_compaction_run,
+         FRONT ",\"mode\":\"structured\",\"focus\":\"the  names\",\"preview\":true}"},
+        {"/compact handof it", &operation_compaction_run, FRONT ",\"focus\":\"handof it\"}"},
+        {"/compact hotels", &operation_compaction_run, FRONT ",\"focus\":\"hotels\"}"},
+        {"/compact handoff handof", &operation_compaction_run,
+         FRONT ",\"mode\":\"handoff\",\"focus\":\"handof\"}"},
+        {"/uncompact", &operation_compaction_undo, NULL},
         {"/model openai/gpt", &operation_session_set_model,
          FRONT ",\"provider\":\"openai\",\"model\":\"gpt\"}"},
         {"/model openai", &operation_session_set_model, FRONT ",\"provider\":\"openai\"}"},
         {"/model some/thing", &operation_session_set_model, FRONT ",\"model\":\"some/thing\"}"},
     };
+    say_two_turns();
     memcpy(app.session.id, "open", 5);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(slash_run(&app, cases[i].line));
@@ -248,17 +282,25 @@ TEST(test_unknown_and_incomplete_lines_are_refused)
     refused("/remember", "/remember TEXT");
     refused("/quit now", "/quit takes no arguments");
     assert_false(slash_run(&app, "/new x"));
+    assert_false(slash_run(&app, "/uncompact 2"));
     assert_false(app.leaving);
 }
 
 TEST(test_notes_of_the_commands)
 {
+    /* A lone word that is nearly a mode is asked about; more words are a focus. */
+    answered("/compact structred", "There is no mode structred. Did you mean structured?");
+    answered("/compact --quick", "/compact has no option --quick");
+    answered("/pin x", "/pin and /unpin take the number");
+    answered("/pin 3", "You have sent 0 messages in this session.");
+    assert_null(asked());
     answered("/copy", "nothing to copy");
     answered("/copy all", "/copy code");
     answered("/label", "no labels");
     app.session.labels = mem_strdup("draft trip");
     answered("/label", "Labels: draft trip");
-    static const char *const wrong[] = {"/fork x", "/fork 0", "/fork -1", "/fork 1 2"};
+    static const char *const wrong[] = {"/fork x", "/fork 0", "/fork -1", "/fork 1 2",
+                                        "/fork ~before"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         transcript_clear(app.transcript);
         answered(wrong[i], "counted from 1");
@@ -365,52 +407,6 @@ TEST(test_what_stands_behind_compact)
 
 FIXTURES(own, set_up, tear_down);
 
-TEST(test_compact_asks_the_service)
-{
-    assert_true(slash_run(&app, "/compact"));
-    assert_ptr_equal(asked()->operation, &operation_compaction_run);
-    assert_params(FRONT "}");
-    slash_run(&app, "/compact structured --preview the  names ");
-    assert_params(FRONT ",\"mode\":\"structured\",\"focus\":\"the  names\",\"preview\":true}");
-    slash_run(&app, "/uncompact");
-    assert_ptr_equal(asked()->operation, &operation_compaction_undo);
-    slash_run(&app, "/compact --quick");
-    assert_ptr_equal(asked()->operation, &operation_compaction_undo); /* nothing more */
-    seen_transcript_says(app.transcript, "/compact has no option --quick");
-    assert_false(slash_run(&app, "/uncompact 2"));
-}
-
-/* A lone word that is nearly a mode is asked about; more words are a focus. */
-TEST(test_compact_knows_slips)
-{
-    slash_run(&app, "/compact structred");
-    assert_null(asked());
-    seen_transcript_says(app.transcript, "There is no mode structred. Did you mean structured?");
-    slash_run(&app, "/compact handof it");
-    assert_params(FRONT ",\"focus\":\"handof it\"}");
-    slash_run(&app, "/compact hotels");
-    assert_params(FRONT ",\"focus\":\"hotels\"}");
-    slash_run(&app, "/compact handoff handof");
-    assert_params(FRONT ",\"mode\":\"handoff\",\"focus\":\"handof\"}");
-}
-
-static void say(int64_t seq, enum event_type type, const char *text)
-{
-    struct event *ev = event_new(type);
-    ev->seq = seq;
-    ev->text = mem_strdup(text);
-    transcript_apply(app.transcript, ev);
-    event_free(ev);
-}
-
-static void say_two_turns(void)
-{
-    say(3, EVENT_TURN_STARTED, "first");
-    say(4, EVENT_TURN_COMPLETED, NULL);
-    say(7, EVENT_TURN_STARTED, "second");
-    say(9, EVENT_TURN_COMPLETED, NULL);
-}
-
 /* The answers stand at the end of the transcript, wherever the user was reading. */
 TEST(test_answers_are_shown)
 {
@@ -434,37 +430,6 @@ static void assert_pin(int64_t message, bool pin)
     assert_ptr_equal(asked()->operation,
                      pin ? &operation_compaction_pin : &operation_compaction_unpin);
     assert_int_equal(p->seq, message);
-}
-
-TEST(test_pins_count_turns)
-{
-    say_two_turns();
-    slash_run(&app, "/pin");
-    assert_pin(0, true);
-    slash_run(&app, "/pin 1");
-    assert_pin(3, true);
-    slash_run(&app, "/unpin 2");
-    assert_pin(7, false);
-    slash_run(&app, "/unpin");
-    assert_pin(0, false);
-    forget();
-    answered("/pin 3", "You have sent 2 messages in this session.");
-    answered("/pin x", "/pin and /unpin take the number");
-    assert_null(asked());
-}
-
-TEST(test_forks_part_before_a_compaction)
-{
-    say_two_turns();
-    memcpy(app.session.id, "open", 5);
-    slash_run(&app, "/fork ~before-compaction");
-    assert_ptr_equal(asked()->operation, &operation_session_fork);
-    assert_params("{\"session_id\":\"open\",\"before_compaction\":true}");
-    slash_run(&app, "/fork 1");
-    assert_params("{\"session_id\":\"open\",\"at\":6}");
-    slash_run(&app, "/fork 2");
-    assert_params("{\"session_id\":\"open\"}");
-    answered("/fork ~before", "~before-compaction; Tab lists them");
 }
 
 static bool give_to_nobody(struct view *v, struct operation_answer *a, const char *words)
