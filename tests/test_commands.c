@@ -356,7 +356,7 @@ TEST(test_idle_needs_no_timer)
     assert_true(app_frame_due(&app, 1000));
 }
 
-/* Nor does a status line that another line hides, or that has no room. */
+/* A status line that another line hides, or that has no room, needs no timer either. */
 TEST(test_hidden_status_needs_no_timer)
 {
     for (int i = 0; i < 2; i++) {

@@ -40,7 +40,7 @@ void screen_advance_draft(struct app *app, int64_t now_ms);
 /* Draws one frame: the dirty parts. */
 void screen_draw(struct app *app);
 
-/* Of the last frame. */
+/* The rows of the transcript in the last frame. */
 int screen_body_rows(void);
 
 /* The view at this position of the terminal, and the position within it. NULL: there is none;
