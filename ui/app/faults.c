@@ -201,9 +201,3 @@ void faults_say(struct app *app, const struct error *e)
     auto_free char *words = faults_words(&fault, &doing, &whole);
     app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
 }
-
-void faults_take(struct app *app, struct notice *n)
-{
-    faults_say(app, &n->error);
-    app_touch_now(app, DIRTY_ALL);
-}

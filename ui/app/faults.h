@@ -28,7 +28,4 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
 /* Reports an error without a request, or one that comes with an answer. */
 void faults_say(struct app *app, const struct error *e);
 
-/* A NOTICE_ERROR. */
-void faults_take(struct app *app, struct notice *n);
-
 #endif

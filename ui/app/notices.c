@@ -387,28 +387,6 @@ static void take_busy(struct app *app, struct notice *n)
     }
 }
 
-static void take_change(struct app *app, struct notice *n)
-{
-    transcript_set_difference(app->transcript, n->text, n->preview);
-}
-
-static void take_approval(struct app *app, struct notice *n)
-{
-    if (strcmp(n->detail, "write") == 0)
-        take_change(app, n);
-    auto_free char *question = mem_printf(_("may %s run?"), n->name);
-    notify(app, INT64_MAX, question);
-    app_touch_now(app, DIRTY_ALL);
-}
-
-static void take_draft(struct app *app, struct notice *n)
-{
-    (void)n;
-    stop_counting(app);
-    notify(app, INT64_MAX, _("a summary waits to be read"));
-    app_touch_now(app, DIRTY_ALL);
-}
-
 /* Answers */
 
 /* An answer changes the surface no matter what asked for it, and then goes to that. */
@@ -444,30 +422,6 @@ static void take_answer(struct app *app, struct notice *n)
         (void)asked_give(app, &by, a, NULL);
     app_touch_now(app, DIRTY_ALL);
 }
-
-/* A note and not a question: the editor keeps the keyboard. */
-static void take_offer(struct app *app, struct notice *n)
-{
-    unsigned long sessions = (unsigned long)n->number;
-    app_note(app, STYLE_NOTE,
-             ngettext("%lu earlier conversation is not in memory yet. /index indexes it in the "
-                      "background, /index none leaves it out; else this is asked again next time.",
-                      "%lu earlier conversations are not in memory yet. /index indexes them in the "
-                      "background, /index none leaves them out; else this is asked again next "
-                      "time.",
-                      sessions),
-             sessions);
-}
-
-/* Notices without a row concern views alone. */
-static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
-    [NOTICE_ANSWER] = take_answer,      [NOTICE_EVENT] = take_event,
-    [NOTICE_SESSION] = take_session,    [NOTICE_PAGE] = take_page,
-    [NOTICE_PROVIDER] = take_provider,  [NOTICE_BUSY] = take_busy,
-    [NOTICE_ERROR] = faults_take,       [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_DRAFT] = take_draft,        [NOTICE_LEARNED] = cards_take_proposals,
-    [NOTICE_MEMORY_OFFER] = take_offer, [NOTICE_CORPORA_STATE] = corpora_take,
-    [NOTICE_CHANGE] = take_change};
 
 /* Conversations that are not shown */
 
@@ -528,6 +482,70 @@ static void take_of_another(struct app *app, const struct notice *n)
         app_touch_now(app, DIRTY_TITLE | (views_holder(&app->views) ? DIRTY_BODY : 0U));
 }
 
+static void take(struct app *app, struct notice *n)
+{
+    auto_free char *question = NULL;
+    unsigned long sessions = (unsigned long)n->number;
+    switch (n->type) {
+    case NOTICE_ANSWER:
+        take_answer(app, n);
+        break;
+    case NOTICE_EVENT:
+        take_event(app, n);
+        break;
+    case NOTICE_SESSION:
+        take_session(app, n);
+        break;
+    case NOTICE_PAGE:
+        take_page(app, n);
+        break;
+    case NOTICE_PROVIDER:
+        take_provider(app, n);
+        break;
+    case NOTICE_BUSY:
+        take_busy(app, n);
+        break;
+    case NOTICE_ERROR:
+        faults_say(app, &n->error);
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    case NOTICE_APPROVAL:
+        if (strcmp(n->detail, "write") == 0)
+            transcript_set_difference(app->transcript, n->text, n->preview);
+        question = mem_printf(_("may %s run?"), n->name);
+        notify(app, INT64_MAX, question);
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    case NOTICE_CHANGE:
+        transcript_set_difference(app->transcript, n->text, n->preview);
+        break;
+    case NOTICE_DRAFT:
+        stop_counting(app);
+        notify(app, INT64_MAX, _("a summary waits to be read"));
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    case NOTICE_LEARNED:
+        cards_take_proposals(app, n);
+        break;
+    case NOTICE_CORPORA_STATE:
+        corpora_take(app, n);
+        break;
+    case NOTICE_MEMORY_OFFER: /* a note and not a question: the editor keeps the keyboard */
+        app_note(
+            app, STYLE_NOTE,
+            ngettext("%lu earlier conversation is not in memory yet. /index indexes it in the "
+                     "background, /index none leaves it out; else this is asked again next time.",
+                     "%lu earlier conversations are not in memory yet. /index indexes them in the "
+                     "background, /index none leaves them out; else this is asked again next "
+                     "time.",
+                     sessions),
+            sessions);
+        break;
+    default: /* for views alone */
+        break;
+    }
+}
+
 void notices_take(struct app *app, struct notice *n)
 {
     bool answer = n->type == NOTICE_ANSWER;
@@ -536,8 +554,7 @@ void notices_take(struct app *app, struct notice *n)
         notice_free(n);
         return;
     }
-    if (takers[n->type])
-        takers[n->type](app, n);
+    take(app, n);
     if (!answer)
         views_notice(&app->views, n);
     if (!answer && n->type != NOTICE_EVENT && views_holder(&app->views))

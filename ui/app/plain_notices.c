@@ -284,7 +284,6 @@ static void take_provider(struct plain *p, struct notice *n)
         plain_write(&p->out, notices_offline());
     else if (news)
         plain_writef(&p->out, _("Model: %s"), now);
-    p->asked.open = p->asked.open && p->asked.id != 0; /* the start is over: lines may be taken */
 }
 
 void plain_take_report(struct plain *p, struct operation_answer *a)
@@ -337,28 +336,6 @@ static void take_busy(struct plain *p, struct notice *n)
         plain_bell(&p->out);
 }
 
-static void take_approval(struct plain *p, struct notice *n)
-{
-    bool first = !approval_open(&p->approval.view);
-    if (first)
-        plain_drain(p);
-    approval_ask(&p->approval, n);
-    if (first)
-        show_question(p);
-}
-
-static void take_draft(struct plain *p, struct notice *n)
-{
-    plain_drain(p);
-    p->reviewing = true;
-    plain_write(&p->out, _("Draft of the summary:"));
-    plain_write(&p->out, n->text ? n->text : "");
-    plain_writef(&p->out, _("With it the next request has about %lld tokens, instead of %lld."),
-                 (long long)n->draft.tokens_after, (long long)n->draft.tokens_before);
-    if (!p->in.terminal)
-        plain_write(&p->out, plain_question(p));
-}
-
 /* Answers */
 
 static void say_fault(struct plain *p, const struct fault *f, bool turn)
@@ -409,48 +386,69 @@ static void take_answer(struct plain *p, struct notice *n)
     }
 }
 
-static void take_error(struct plain *p, struct notice *n)
-{
-    say_fault(p, &(struct fault){.error = &n->error}, false);
-    p->asked.open = p->asked.open && p->asked.id != 0; /* the start is over: lines may be taken */
-}
-
-static void take_offer(struct plain *p, struct notice *n)
-{
-    unsigned long sessions = (unsigned long)n->number;
-    plain_writef(&p->out,
-                 ngettext("%lu earlier conversation is not in memory yet; /index all "
-                          "indexes it, /index none leaves it out.",
-                          "%lu earlier conversations are not in memory yet; /index all "
-                          "indexes them, /index none leaves them out.",
-                          sessions),
-                 sessions);
-}
-
-static void take_corpora_state(struct plain *p, struct notice *n)
-{
-    auto_free char *text = corpora_state_text(n, _("'tiro corpus show --failed NAME' says why"));
-    if (text)
-        plain_write(&p->out, text);
-}
-
-static void (*const takers[])(struct plain *p, struct notice *n) = {
-    [NOTICE_ANSWER] = take_answer,
-    [NOTICE_EVENT] = take_event,
-    [NOTICE_SESSION] = take_session,
-    [NOTICE_PAGE] = take_page,
-    [NOTICE_PROVIDER] = take_provider,
-    [NOTICE_BUSY] = take_busy,
-    [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_DRAFT] = take_draft,
-    [NOTICE_ERROR] = take_error,
-    [NOTICE_MEMORY_OFFER] = take_offer,
-    [NOTICE_CORPORA_STATE] = take_corpora_state,
-};
-
 void plain_take(struct plain *p, struct notice *n)
 {
-    if ((size_t)n->type < sizeof takers / sizeof *takers && takers[n->type])
-        takers[n->type](p, n);
+    auto_free char *text = NULL;
+    unsigned long sessions = (unsigned long)n->number;
+    bool asked = approval_open(&p->approval.view);
+    switch (n->type) {
+    case NOTICE_ANSWER:
+        take_answer(p, n);
+        break;
+    case NOTICE_EVENT:
+        take_event(p, n);
+        break;
+    case NOTICE_SESSION:
+        take_session(p, n);
+        break;
+    case NOTICE_PAGE:
+        take_page(p, n);
+        break;
+    case NOTICE_PROVIDER:
+        take_provider(p, n);
+        break;
+    case NOTICE_BUSY:
+        take_busy(p, n);
+        break;
+    case NOTICE_APPROVAL:
+        if (!asked)
+            plain_drain(p);
+        approval_ask(&p->approval, n);
+        if (!asked)
+            show_question(p);
+        break;
+    case NOTICE_DRAFT:
+        plain_drain(p);
+        p->reviewing = true;
+        plain_write(&p->out, _("Draft of the summary:"));
+        plain_write(&p->out, n->text ? n->text : "");
+        plain_writef(&p->out, _("With it the next request has about %lld tokens, instead of %lld."),
+                     (long long)n->draft.tokens_after, (long long)n->draft.tokens_before);
+        if (!p->in.terminal)
+            plain_write(&p->out, plain_question(p));
+        break;
+    case NOTICE_ERROR:
+        say_fault(p, &(struct fault){.error = &n->error}, false);
+        break;
+    case NOTICE_MEMORY_OFFER:
+        plain_writef(&p->out,
+                     ngettext("%lu earlier conversation is not in memory yet; /index all "
+                              "indexes it, /index none leaves it out.",
+                              "%lu earlier conversations are not in memory yet; /index all "
+                              "indexes them, /index none leaves them out.",
+                              sessions),
+                     sessions);
+        break;
+    case NOTICE_CORPORA_STATE:
+        text = corpora_state_text(n, _("'tiro corpus show --failed NAME' says why"));
+        if (text)
+            plain_write(&p->out, text);
+        break;
+    default:
+        break;
+    }
+    /* The session of the start is open or has failed to open: lines may be taken. */
+    if (n->type == NOTICE_PROVIDER || n->type == NOTICE_ERROR)
+        p->asked.open = p->asked.open && p->asked.id != 0;
     notice_free(n);
 }
