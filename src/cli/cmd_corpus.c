@@ -280,17 +280,5 @@ static const struct verb_more more[] = {
     {0},
 };
 
-static const struct cli_command *const *verbs(void)
-{
-    static const struct cli_command *const *made;
-    return verb_table(&made, "corpus", more);
-}
-
-const struct cli_command cmd_corpus = {
-    .name = "corpus",
-    .synopsis = "corpus [COMMAND] [OPTION]... [NAME]",
-    .help = N_("add, search and list documents"),
-    .details = N_("The default command is list. For details: tiro corpus COMMAND --help."),
-    .verbs = verbs,
-    .run = cli_run_verb,
-};
+VERB_GROUP(corpus, "[NAME]", N_("add, search and list documents"),
+           N_("The default command is list. For details: tiro corpus COMMAND --help."))

@@ -276,17 +276,5 @@ static const struct verb_more more[] = {
     {0},
 };
 
-static const struct cli_command *const *verbs(void)
-{
-    static const struct cli_command *const *made;
-    return verb_table(&made, "graph", more);
-}
-
-const struct cli_command cmd_graph = {
-    .name = "graph",
-    .synopsis = "graph [COMMAND] [OPTION]... [NAME]",
-    .help = N_("search, list and change the graph of facts"),
-    .details = N_("The default command is list. For details: tiro graph COMMAND --help."),
-    .verbs = verbs,
-    .run = cli_run_verb,
-};
+VERB_GROUP(graph, "[NAME]", N_("search, list and change the graph of facts"),
+           N_("The default command is list. For details: tiro graph COMMAND --help."))

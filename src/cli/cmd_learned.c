@@ -92,17 +92,6 @@ static const struct verb_more more[] = {
     {0},
 };
 
-static const struct cli_command *const *verbs(void)
-{
-    static const struct cli_command *const *made;
-    return verb_table(&made, "learned", more);
-}
-
-const struct cli_command cmd_learned = {
-    .name = "learned",
-    .synopsis = "learned [COMMAND] [OPTION]... [ID]",
-    .help = N_("list and change what tiro learned from your messages for later sessions"),
-    .details = N_("The default command is list. For details: tiro learned COMMAND --help."),
-    .verbs = verbs,
-    .run = cli_run_verb,
-};
+VERB_GROUP(learned, "[ID]",
+           N_("list and change what tiro learned from your messages for later sessions"),
+           N_("The default command is list. For details: tiro learned COMMAND --help."))

@@ -453,17 +453,6 @@ static const struct verb_more more[] = {
     {0},
 };
 
-static const struct cli_command *const *verbs(void)
-{
-    static const struct cli_command *const *made;
-    return verb_table(&made, "memory", more);
-}
-
-const struct cli_command cmd_memory = {
-    .name = "memory",
-    .synopsis = "memory [COMMAND] [OPTION]... [ID]",
-    .help = N_("search, list and change memory: what was said in earlier conversations"),
-    .details = N_("The default command is list. For details: tiro memory COMMAND --help."),
-    .verbs = verbs,
-    .run = cli_run_verb,
-};
+VERB_GROUP(memory, "[ID]",
+           N_("search, list and change memory: what was said in earlier conversations"),
+           N_("The default command is list. For details: tiro memory COMMAND --help."))

@@ -313,9 +313,8 @@ bool verb_compact(struct verb_call *v, struct error *e)
     const struct session_options session = {
         .resume = v->words.items[0], .persist = -1, .compaction = -1, .memory = -1};
     const struct engine_options engine = session_options_service(&session, v->context->config);
-    auto_free char *focus = verb_join(v, 2);
-    const struct compaction_run_params compact = {
-        .mode = v->words.len > 1 ? v->words.items[1] : NULL, .focus = *focus ? focus : NULL};
+    struct compaction_run_params compact = *(const struct compaction_run_params *)v->params;
+    compact.session = NULL; /* the one in front */
     run_output_init(&out, output_format_find(v->json ? "json" : "text", e));
     int signal_fd = signals_open();
     struct turn t = {

@@ -428,17 +428,5 @@ static const struct verb_more more[] = {
     {0},
 };
 
-static const struct cli_command *const *verbs(void)
-{
-    static const struct cli_command *const *made;
-    return verb_table(&made, "sessions", more);
-}
-
-const struct cli_command cmd_sessions = {
-    .name = "sessions",
-    .synopsis = "sessions [COMMAND] [OPTION]... [SESSION]",
-    .help = N_("list, show, search, fork, export and change saved sessions"),
-    .details = N_("The default command is list. For details: tiro sessions COMMAND --help."),
-    .verbs = verbs,
-    .run = cli_run_verb,
-};
+VERB_GROUP(sessions, "[SESSION]", N_("list, show, search, fork, export and change saved sessions"),
+           N_("The default command is list. For details: tiro sessions COMMAND --help."))

@@ -26,6 +26,9 @@ const struct option verb_export_options[] = {
     {0},
 };
 
+/* Operands of a command that changes each session by a call of its own. */
+#define EACH_SESSION "SESSION..."
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 /* A word of "SESSION [+]LABEL|-LABEL..." or of "[NAME]". */
@@ -35,11 +38,6 @@ struct operand {
     bool may_lack, many;
     const struct shape_field *field; /* NULL: it is no member */
 };
-
-static bool is_operand(const struct operand *o, const char *name)
-{
-    return o->len >= strlen(name) && strncmp(o->name, name, strlen(name)) == 0;
-}
 
 /* The operand at *at, and its member: the next one of *field that is no option. */
 static bool next_operand(const char **at, const struct shape_field **field, struct operand *out)
@@ -56,7 +54,7 @@ static bool next_operand(const char **at, const struct shape_field **field, stru
         return false;
     while (*field && (*field)->name && (*field)->option)
         ++*field;
-    if (*field && (*field)->name && !is_operand(out, "FILE"))
+    if (*field && (*field)->name && strncmp(out->name, "FILE", 4) != 0)
         out->field = (*field)++;
     return true;
 }
@@ -64,19 +62,6 @@ static bool next_operand(const char **at, const struct shape_field **field, stru
 static const struct shape_field *fields_of(const struct operation *o)
 {
     return o->params ? o->params->fields : NULL;
-}
-
-static bool is_session(const struct shape_field *f)
-{
-    return f && strcmp(f->name, SESSION_MEMBER) == 0;
-}
-
-char *verb_join(const struct verb_call *v, size_t first)
-{
-    struct buf text = BUF_INIT;
-    for (size_t i = first; i < v->words.len; i++)
-        buf_addf(&text, "%s%s", i > first ? " " : "", v->words.items[i]);
-    return buf_take(&text);
 }
 
 /* Gives the words to the members. Members of other kinds than texts are left to the command. */
@@ -90,15 +75,18 @@ static void fill_params(struct verb_call *v)
         if (!operand.field)
             continue;
         void *member = (char *)v->params + operand.field->offset;
-        bool joins =
-            operand.many && operand.field->type == SHAPE_STRING && !is_session(operand.field);
-        if (joins)
-            v->joined = verb_join(v, i);
-        if (operand.field->type == SHAPE_STRING)
-            *(const char **)member = joins ? v->joined : v->words.items[i];
+        bool text = operand.field->type == SHAPE_STRING;
         VEC(const char *) *texts = operand.field->type == SHAPE_STRINGS ? member : NULL;
-        for (size_t k = i; texts && k < (operand.many ? v->words.len : i + 1); k++)
+        size_t end = operand.many && strcmp(o->operands, EACH_SESSION) != 0 ? v->words.len : i + 1;
+        if (text)
+            *(const char **)member = v->words.items[i];
+        for (size_t k = i; texts && k < end; k++)
             vec_push(texts, v->words.items[k]);
+        for (size_t k = i + 1; text && k < end; k++) { /* they are one text */
+            char *joined = mem_printf("%s %s", *(const char **)member, v->words.items[k]);
+            free(v->joined);
+            *(const char **)member = v->joined = joined;
+        }
     }
 }
 
@@ -512,7 +500,7 @@ void verb_add_fault(struct error *e, const struct error *fault)
 /* After an error, the other sessions of "SESSION..." are changed nevertheless. */
 bool verb_call(struct verb_call *v, struct error *e)
 {
-    if (strcmp(v->verb->operation->operands, "SESSION...") != 0)
+    if (strcmp(v->verb->operation->operands, EACH_SESSION) != 0)
         return call_once(v, e);
     for (size_t i = 0; i < v->words.len; i++) {
         struct error fault = {0};

@@ -59,6 +59,20 @@ struct verb {
 const struct cli_command *const *verb_table(const struct cli_command *const **made,
                                             const char *group, const struct verb_more *more);
 
+/* Defines cmd_GROUP; `more` is the file's table. */
+#define VERB_GROUP(group, takes, text, about)                                                      \
+    static const struct cli_command *const *verbs(void)                                            \
+    {                                                                                              \
+        static const struct cli_command *const *made;                                              \
+        return verb_table(&made, #group, more);                                                    \
+    }                                                                                              \
+    const struct cli_command cmd_##group = {.name = #group,                                        \
+                                            .synopsis = #group " [COMMAND] [OPTION]... " takes,    \
+                                            .help = text,                                          \
+                                            .details = about,                                      \
+                                            .verbs = verbs,                                        \
+                                            .run = cli_run_verb};
+
 /* Rows of tables of options. */
 /* clang-format off */
 #define VERB_AT(member) .at = offsetof(struct verb_call, member)
@@ -73,9 +87,6 @@ option_take verb_take_member;
 
 /* `tiro sessions compact` runs a conversation as `tiro run` does: it is in cmd_run.c. */
 bool verb_compact(struct verb_call *v, struct error *e);
-
-/* Joins the words from `first` on with blanks; the caller frees. */
-char *verb_join(const struct verb_call *v, size_t first);
 
 /* Prints a result as JSON: all of it (`member` NULL), or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);

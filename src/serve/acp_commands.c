@@ -75,20 +75,11 @@ static void run_compact(struct acp_session *s, const char *arguments)
 
 /* --- pins ------------------------------------------------------------------------------------- */
 
-static void pinned(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    struct acp_session *s = waiting(ask, answer);
-    if (s)
-        say(s, ask->number ? _("The message is pinned: compactions keep it word for word.")
-                           : _("The message is not pinned any more."));
-}
-
 static void pin(struct acp_session *s, bool pins, int64_t seq)
 {
     const struct compaction_pin_params params = {.session = s->id, .seq = seq};
     acp_ask(s->acp, NULL, s, pins ? &operation_compaction_pin : &operation_compaction_unpin,
-            &params, pinned)
-        ->number = pins;
+            &params, told);
 }
 
 /* `ask->text` is the number of the user's message. */
@@ -244,7 +235,8 @@ static const struct command commands[] = {
     {.operation = &operation_compaction_unpin, .run = run_unpin},
     {.operation = &operation_context_read, .run = run_context},
     {.operation = &operation_memory_search, .run = run_memory},
-    {.operation = &operation_session_set_model, .run = run_model,
+    {.operation = &operation_session_set_model,
+     .run = run_model,
      .help = N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)")},
     {.operation = &operation_turn_retry, .run = run_retry, .hint = N_("[TEXT]")},
 };

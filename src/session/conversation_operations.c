@@ -398,6 +398,7 @@ static const struct shape pin_shape = SHAPE_PARAMETERS(
 const struct operation operation_compaction_pin = {
     OPERATION("compaction/pin", CLIENT, CONVERSATION,
               "Keeps a message word for word in every compaction."),
+    .done = N_("The message is pinned: compactions keep it word for word."),
     SLASH("pin", "[N]",
           N_("keep your N-th message word for word in every compaction (default: the newest)")),
     .undone = N_("No pin was changed."),
@@ -409,6 +410,7 @@ const struct operation operation_compaction_pin = {
 const struct operation operation_compaction_unpin = {
     OPERATION("compaction/unpin", CLIENT, CONVERSATION,
               "Unpins a message: compactions may summarise or drop it again."),
+    .done = N_("The message is not pinned any more."),
     SLASH("unpin", "[N]", N_("unpin your N-th message (default: the newest)")),
     .undone = N_("No pin was changed."),
     .params = &pin_shape,

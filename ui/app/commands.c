@@ -35,32 +35,11 @@ static void run_sessions(struct app *app, const char *arguments)
     (void)panes_open(app, ACTION_SESSIONS, arguments);
 }
 
-static void run_rename(struct app *app, const char *arguments)
-{
-    const struct session_rename_params params = {app->session.id, arguments};
-    (void)app_ask(app, &operation_session_rename, &params, NULL);
-}
-
 static void run_archive(struct app *app)
 {
     const struct session_params params = {app->session.id};
     app_leave_session(app);
     (void)app_ask(app, &operation_session_archive, &params, NULL);
-}
-
-static void run_label(struct app *app, const char *arguments)
-{
-    const struct session_label_params params = {app->session.id, arguments};
-    if (*arguments)
-        (void)app_ask(app, &operation_session_label, &params, NULL);
-    else if (app->session.labels)
-        app_note(app, STYLE_NOTE,
-                 _("Labels: %s\n"
-                   "/label +NAME adds one, -NAME removes one."),
-                 app->session.labels);
-    else
-        app_note(app, STYLE_NOTE, "%s",
-                 _("This session has no labels. /label +NAME adds one, -NAME removes one."));
 }
 
 static bool take_export(struct app *app, struct operation_answer *a, const char *words)
@@ -159,19 +138,11 @@ static void run_model(struct app *app, const char *arguments)
 static void run_system(struct app *app, const char *arguments)
 {
     bool configured = strcmp(arguments, "default") == 0;
-    if (*arguments) {
-        (void)app_ask(app, &operation_session_set_system,
-                      &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
-        app_note(app, STYLE_NOTE, "%s",
-                 configured ? _("The configured system prompt applies from the next message on.")
-                            : _("The new system prompt applies from the next message on."));
-    } else if (app->session.system) {
-        app_note(app, STYLE_NOTE, _("System prompt of this session:\n%s"), app->session.system);
-    } else {
-        app_note(app, STYLE_NOTE, "%s",
-                 _("This session uses the configured system prompt. /system TEXT replaces it; "
-                   "/system default restores it."));
-    }
+    (void)app_ask(app, &operation_session_set_system,
+                  &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
+    app_note(app, STYLE_NOTE, "%s",
+             configured ? _("The configured system prompt applies from the next message on.")
+                        : _("The new system prompt applies from the next message on."));
 }
 
 static void run_copy(struct app *app, const char *arguments)
@@ -207,8 +178,8 @@ const struct slash_command slash_own[] = {
     {&operation_session_create, .act = app_begin_session},
     {&operation_session_open, .kind = ARGUMENT_SESSION, .run = run_resume},
     {&operation_session_list, .run = run_sessions},
-    {&operation_session_rename, .run = run_rename},
-    {&operation_session_label, .run = run_label},
+    {&operation_session_rename, .kind = ARGUMENT_OTHER},
+    {&operation_session_label, .kind = ARGUMENT_OTHER},
     {&operation_session_fork, .kind = ARGUMENT_FORK, .run = fork_run},
     {&operation_session_archive, .act = run_archive},
     {&operation_session_export, .run = run_export},
@@ -256,7 +227,10 @@ static bool take_told(struct app *app, struct operation_answer *a, const char *w
 
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments)
 {
-    if (c->act) {
+    auto_free char *value = *arguments ? NULL : slash_value(c->operation, &app->session);
+    if (value) {
+        app_note(app, STYLE_NOTE, "%s", value);
+    } else if (c->act) {
         c->act(app);
     } else if (c->run) {
         c->run(app, arguments);

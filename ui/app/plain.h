@@ -56,6 +56,8 @@ struct plain {
     size_t turn; /* number of the turn that is searched in older pages; 0: none */
     void (*turn_found)(struct plain *p, const struct turn_found *found);
 
+    const struct operation *pins; /* the operation for the message that is searched */
+
     int64_t leave_until_ms; /* another Ctrl-C before then leaves */
     bool leaving;
     int signal_number;

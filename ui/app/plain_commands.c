@@ -217,21 +217,6 @@ static void run_resume(struct plain *p, const char *arguments)
         plain_ask(p, &operation_session_open, &params, NULL);
 }
 
-static void run_label(struct plain *p, const char *arguments)
-{
-    const struct session_label_params params = {p->session.id, arguments};
-    if (*arguments)
-        ask_told(p, &operation_session_label, &params);
-    else if (p->session.labels)
-        plain_writef(&p->out,
-                     _("Labels: %s\n"
-                       "/label +NAME adds one, -NAME removes one."),
-                     p->session.labels);
-    else
-        plain_write(&p->out,
-                    _("This session has no labels. /label +NAME adds one, -NAME removes one."));
-}
-
 static void say_archived(struct plain *p, struct operation_answer *a)
 {
     const char *title = p->session.title;
@@ -413,15 +398,8 @@ static void run_model(struct plain *p, const char *arguments)
 static void run_system(struct plain *p, const char *arguments)
 {
     bool configured = strcmp(arguments, "default") == 0;
-    if (*arguments)
-        plain_ask(p, &operation_session_set_system,
-                  &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
-    else if (p->session.system)
-        plain_writef(&p->out, _("System prompt of this session:\n%s"), p->session.system);
-    else
-        plain_write(&p->out,
-                    _("This session uses the configured system prompt. /system TEXT replaces it; "
-                      "/system default restores it."));
+    plain_ask(p, &operation_session_set_system,
+              &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
 }
 
 static void run_retry(struct plain *p, const char *arguments)
@@ -520,36 +498,34 @@ static void run_fork(struct plain *p, const char *arguments)
         with_turn(p, arguments, fork_found);
 }
 
-/* `message` 0: the newest. */
-static void pin(struct plain *p, const struct operation *o, int64_t message)
+/* `message` 0: the newest. An event tells of it. */
+static void pin(struct plain *p, int64_t message)
 {
-    plain_ask(p, o, &(struct compaction_pin_params){.seq = message}, NULL);
+    plain_ask(p, p->pins, &(struct compaction_pin_params){.seq = message}, NULL);
 }
 
 static void pin_found(struct plain *p, const struct turn_found *found)
 {
-    pin(p, &operation_compaction_pin, found->seq);
+    pin(p, found->seq);
+}
+
+static void pin_message(struct plain *p, const struct operation *o, const char *arguments)
+{
+    p->pins = o;
+    if (*arguments)
+        with_turn(p, arguments, pin_found);
+    else
+        pin(p, 0);
 }
 
 static void run_pin(struct plain *p, const char *arguments)
 {
-    if (*arguments)
-        with_turn(p, arguments, pin_found);
-    else
-        pin(p, &operation_compaction_pin, 0);
-}
-
-static void unpin_found(struct plain *p, const struct turn_found *found)
-{
-    pin(p, &operation_compaction_unpin, found->seq);
+    pin_message(p, &operation_compaction_pin, arguments);
 }
 
 static void run_unpin(struct plain *p, const char *arguments)
 {
-    if (*arguments)
-        with_turn(p, arguments, unpin_found);
-    else
-        pin(p, &operation_compaction_unpin, 0);
+    pin_message(p, &operation_compaction_unpin, arguments);
 }
 
 /* The table */
@@ -561,15 +537,14 @@ static const struct own {
     const char *name;
     void (*run)(struct plain *p, const char *arguments);
 } own[] = {
-    {"help", run_help},     {"resume", run_resume}, {"sessions", run_sessions},
-    {"label", run_label},   {"fork", run_fork},     {"archive", run_archive},
-    {"export", run_export}, {"stop", run_stop},     {"compact", run_compact},
-    {"pin", run_pin},       {"unpin", run_unpin},   {"context", run_context},
-    {"memory", run_memory}, {"index", run_index},   {"learned", run_learned},
-    {"graph", run_graph},   {"corpus", run_corpus}, {"cite", run_cite},
-    {"forget", run_forget}, {"model", run_model},   {"system", run_system},
-    {"retry", run_retry},   {"config", run_config}, {"doctor", run_doctor},
-    {"quit", run_quit},
+    {"help", run_help},     {"resume", run_resume},   {"sessions", run_sessions},
+    {"fork", run_fork},     {"archive", run_archive}, {"export", run_export},
+    {"stop", run_stop},     {"compact", run_compact}, {"pin", run_pin},
+    {"unpin", run_unpin},   {"context", run_context}, {"memory", run_memory},
+    {"index", run_index},   {"learned", run_learned}, {"graph", run_graph},
+    {"corpus", run_corpus}, {"cite", run_cite},       {"forget", run_forget},
+    {"model", run_model},   {"system", run_system},   {"retry", run_retry},
+    {"config", run_config}, {"doctor", run_doctor},   {"quit", run_quit},
 };
 
 static const struct own *own_of(const struct slash_command *c)
@@ -597,8 +572,9 @@ void plain_command(struct plain *p, const char *text)
     struct slash_choice choice = slash_choose(text);
     const struct slash_command *c = choice.command;
     const struct own *self = c ? own_of(c) : NULL;
-    if (choice.complaint) {
-        plain_write(&p->out, choice.complaint);
+    auto_free char *value = c && !*choice.arguments ? slash_value(c->operation, &p->session) : NULL;
+    if (choice.complaint || value) {
+        plain_write(&p->out, value ? value : choice.complaint);
     } else if (self) {
         self->run(p, choice.arguments);
     } else if (c->operation) {

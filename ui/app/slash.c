@@ -152,6 +152,22 @@ void slash_choice_release(struct slash_choice *choice)
     free(choice->complaint);
 }
 
+char *slash_value(const struct operation *o, const struct session_info *session)
+{
+    if (o == &operation_session_label)
+        return session->labels ? mem_printf(_("Labels: %s\n"
+                                              "/label +NAME adds one, -NAME removes one."),
+                                            session->labels)
+                               : mem_strdup(_("This session has no labels. /label +NAME adds one, "
+                                              "-NAME removes one."));
+    if (o == &operation_session_set_system)
+        return session->system
+                   ? mem_printf(_("System prompt of this session:\n%s"), session->system)
+                   : mem_strdup(_("This session uses the configured system prompt. /system TEXT "
+                                  "replaces it; /system default restores it."));
+    return NULL;
+}
+
 /* Those that need a conversation have the one in front. */
 void *slash_params(const struct operation *o, const char *session, const char *arguments)
 {

@@ -97,6 +97,9 @@ char *compact_all_stays(const struct config *config, const char *asked);
  * command and the word. */
 void compact_list(struct list *list, const char *before, const char *word);
 
+/* The value that the operation's command shows without arguments; NULL: none. The caller frees. */
+char *slash_value(const struct operation *o, const struct session_info *session);
+
 /* The parameters that the operation's row makes of the arguments, in the open session; the caller
  * frees the struct, the texts are borrowed. */
 void *slash_params(const struct operation *o, const char *session, const char *arguments);
