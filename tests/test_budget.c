@@ -182,23 +182,6 @@ static const char *warnings(struct budget *b, const struct budget_use *use)
     return text;
 }
 
-TEST(each_warning_is_given_once)
-{
-    static const struct {
-        double used;
-        const char *expected;
-    } steps[] = {
-        {0, ""},   {79, ""}, {80, "max_tokens 80 "}, {80, ""}, {94, ""}, {95, "max_tokens 95 "},
-        {100, ""}, {50, ""}, /* the warnings that were taken back */
-        {99, ""},
-    };
-    struct budget b = limit_of(BUDGET_TOKENS, 100);
-    for (size_t i = 0; i < COUNT(steps); i++) {
-        const struct budget_use use = use_of(BUDGET_TOKENS, steps[i].used);
-        assert_string_equal(warnings(&b, &use), steps[i].expected);
-    }
-}
-
 static void tell_budget(struct history *h, const char *kind, double limit, int percent)
 {
     struct event *ev = event_new(EVENT_BUDGET_WARNING);
@@ -274,25 +257,6 @@ TEST(time_that_is_left)
     }
     const struct budget endless = limit_of(BUDGET_DURATION, 1e300);
     assert_int_equal(budget_time_left_ms(&endless, &(struct budget_use){{0}}), -1);
-}
-
-/* A sleep until the limit finds it reached, in spite of rounding in the sums. */
-TEST(when_the_time_has_passed_the_limit_is_reached)
-{
-    uint64_t seed = support_seed();
-    for (int i = 0; i < 20000; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        double limit = (double)(1 + (seed >> 33) % 100000);
-        double spent = (double)((seed >> 17) % (uint64_t)(limit * 1000)) / 1000;
-        const struct budget b = limit_of(BUDGET_DURATION, limit);
-        struct budget_use use = use_of(BUDGET_DURATION, spent);
-        int64_t left = budget_time_left_ms(&b, &use);
-        assert_true(left > 0);
-        assert_true(budget_allows(&b, &use, NULL));
-        use.used[BUDGET_DURATION] = spent + (double)left / 1000;
-        assert_int_equal(budget_time_left_ms(&b, &use), 0);
-        assert_false(budget_allows(&b, &use, NULL));
-    }
 }
 
 TEST(tokens_that_are_left)

@@ -534,18 +534,6 @@ static int64_t foreseen(const struct compact_mode *mode)
     return tokens;
 }
 
-TEST(a_wide_window_keeps_no_wider_tail)
-{
-    p.limits.window = 1000000;
-    p.s.protect_tail_min = 2;
-    p.s.protect_head = 0;
-    talk(30, 8000);
-    int64_t after = foreseen(&mode_structured);
-    assert_true(after > 15000);
-    assert_true(after <= 20000 + 30); /* a fifth of 100,000, and a mark */
-    assert_true(foreseen(&mode_recency_preserving) <= 20000 + 100);
-}
-
 TEST(a_new_summary_counts_as_the_one_before)
 {
     p.s.recent_turns = 1;

@@ -573,29 +573,6 @@ TEST(parts_of_what_is_kept_elsewhere)
     }
 }
 
-TEST(a_long_message_is_split_between_graphemes)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    while (text.len < 60000)
-        buf_addstr(&text, FAMILY);
-    add(ROLE_USER, text.data);
-    prepare();
-    for (int64_t budget = 256; budget < 300; budget++) {
-        size_t total = 0;
-        struct parts parts = make_parts(budget);
-        assert_true(parts.of.items.len > 40);
-        for (size_t i = 0; i < parts.of.items.len; i++) {
-            const struct message *m = only_message(&parts, i);
-            size_t len = strlen(m->blocks.items[0].text);
-            assert_int_equal(len % strlen(FAMILY), 0);
-            assert_true(message_estimate_tokens(m) <= budget);
-            total += len;
-        }
-        assert_int_equal(total, text.len);
-        release_parts(&parts);
-    }
-}
-
 TEST(a_grapheme_without_end_is_split_between_characters)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;

@@ -72,11 +72,6 @@ static void queue(struct reply r)
 
 #define TURN(...) RUN("run", __VA_ARGS__)
 
-static struct json *body(size_t index)
-{
-    return parse_json(model_server_body(server, index));
-}
-
 /* Whether the text stands in some file under the test's home. */
 static bool home_holds(const char *text)
 {
@@ -104,33 +99,6 @@ TEST(each_provider_answers)
     }
 }
 
-TEST(each_request_is_what_its_api_wants)
-{
-    model_server_set_window(server, 32768);
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        use(&dialects[i]);
-        struct result o = TURN("--model", "some-model", "--system", "Be brief.", "a question");
-        assert_int_equal(o.status, 0);
-    }
-    struct json *anthropic = body(0), *openai = body(1), *ollama = body(2);
-    assert_string_equal(model_server_header(server, 0, "anthropic-version"), "2023-06-01");
-    assert_true(json_get_int(anthropic, "max_tokens", 0) > 0);
-    assert_null(json_get(anthropic, "temperature"));
-    assert_text(model_server_body(server, 0), "Be brief.");
-    assert_text(model_server_body(server, 0), "\"ephemeral\"");
-    assert_true(json_true(json_get(json_get(openai, "stream_options"), "include_usage")));
-    assert_true(json_get_int(openai, "max_tokens", 0) > 0);
-    const struct json *first = json_first(json_get(openai, "messages"));
-    assert_string_equal(json_get_string(first, "role"), "system");
-    assert_int_equal(json_get_int(json_get(ollama, "options"), "num_ctx", 0), 8192);
-    struct json *const all[] = {anthropic, openai, ollama};
-    for (size_t i = 0; i < 3; i++) {
-        assert_string_equal(json_get_string(all[i], "model"), "some-model");
-        assert_true(json_get(all[i], "stream") == NULL || json_true(json_get(all[i], "stream")));
-        assert_true(json_len(json_get(all[i], "tools")) >= 2);
-    }
-}
-
 TEST(offline_needs_no_network)
 {
     use(&dialects[0]);
@@ -153,22 +121,6 @@ TEST(standard_input_joins_the_prompt)
     assert_text(model_server_body(server, 0), "summarise:");
     assert_text(model_server_body(server, 0), "piped text");
     assert_text(model_server_body(server, 1), "only the pipe");
-}
-
-TEST(json_output_is_one_object)
-{
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        use(&dialects[i]);
-        queue((struct reply){.text = "forty-two", .input_tokens = 1234, .output_tokens = 56});
-        struct result o = TURN("--output-format", "json", "--model", "m", "the question");
-        assert_int_equal(o.status, 0);
-        struct json *v = parse_json(o.out);
-        assert_int_equal(json_type(v), JSON_OBJECT);
-        assert_text(o.out, "forty-two");
-        assert_text(o.out, "1234");
-        assert_text(o.out, "56");
-        assert_text(o.out, "session_id");
-    }
 }
 
 /* Names of the events, each line parsed, joined by blanks; numbers must rise. */
@@ -247,23 +199,6 @@ TEST(a_busy_server_is_asked_again)
     }
 }
 
-TEST_IF(capability_store(), a_lost_connection_keeps_the_partial_answer)
-{
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        size_t before = model_server_requests(server);
-        use(&dialects[i]);
-        queue((struct reply){.fault = REPLY_DISCONNECT, .text = "cut off in the middle of"});
-        struct result o = TURN("--model", "m", "hi");
-        assert_int_equal(o.status, 1);
-        assert_text(o.out, "cut off in the middle of");
-        assert_text(o.err, "tiro: AGENT_ERROR: ");
-        assert_int_equal(model_server_requests(server), before + 1);
-        o = TURN("--model", "m", "--resume", "last", "go on");
-        assert_int_equal(o.status, 0);
-        assert_text(model_server_body(server, before + 1), "cut off in the middle of");
-    }
-}
-
 /* Starts `tiro run`, waits for the beginning of the answer, sends the signal. */
 static struct result signalled(int signal_number)
 {
@@ -293,22 +228,6 @@ TEST_IF(capability_store(), a_signal_cuts_a_stalled_answer)
         o = program_run("", (const char *const[]){"sessions", "show", "last", NULL});
         assert_int_equal(o.status, 0);
         assert_text(o.out, "as far as it came");
-    }
-}
-
-TEST_IF(capability_store(), resume_carries_the_conversation)
-{
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        size_t before = model_server_requests(server);
-        use(&dialects[i]);
-        queue((struct reply){.text = "Your name is Marcus."});
-        struct result o = TURN("--model", "m", "I am Marcus.");
-        o = TURN("--model", "m", "--resume", "last", "who am I?");
-        assert_int_equal(o.status, 0);
-        const char *sent = model_server_body(server, before + 1);
-        assert_text(sent, "I am Marcus.");
-        assert_text(sent, "Your name is Marcus.");
-        assert_text(sent, "who am I?");
     }
 }
 

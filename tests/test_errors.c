@@ -188,8 +188,6 @@ PROVOKE(SESSION_NOT_FOUND)
         return;
     turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
     run_ok(RUN("run", "hello"));
-    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "show", "nonesuch"));
-    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "archive", "~9"));
     turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
@@ -201,7 +199,6 @@ PROVOKE(SESSION_AMBIGUOUS)
     run_ok(RUN("run", "hello"));
     run_ok(RUN("run", "hello"));
     fails(ERR_SESSION_AMBIGUOUS, ARGS("sessions", "show", "hello"));
-    fails(ERR_SESSION_AMBIGUOUS, ARGS("sessions", "export", "HELLO"));
     turn_fails(ERR_SESSION_AMBIGUOUS, NULL, ARGS("--resume", "hello", "hi"));
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
@@ -214,23 +211,8 @@ static void start_turn(struct support_child *c, const char *format)
     c->in = -1;
 }
 
-static void other_process_is_busy(void)
-{
-    struct support_child c;
-    start_turn(&c, "text");
-    assert_true(support_read_until(&c, "half an answer", WAIT_MS));
-    turn_fails(ERR_SESSION_BUSY, NULL, ARGS("--resume", "last", "me too"));
-    fails(ERR_SESSION_BUSY, ARGS("sessions", "rename", "last", "a name"));
-    assert_int_equal(model_server_requests(scene_server()), 1);
-    model_server_release(scene_server());
-    assert_int_equal(support_finish(&c, NULL), 0);
-    support_release(&c);
-}
-
 PROVOKE(SESSION_BUSY)
 {
-    if (capability_store())
-        other_process_is_busy();
     queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
     struct screen *s = scene_open(24, 100, NULL);
     scene_say(s, "go");
@@ -445,21 +427,6 @@ PROVOKE(FILE_ERROR)
     }
 }
 
-/* The user's no is an error of the command; nothing is gone. */
-static void a_no_is_an_interrupt(void)
-{
-    run_ok(RUN("run", "hello"));
-    struct screen *s = scene_start(24, 110, ARGS("sessions", "delete", "last"));
-    assert_true(screen_wait_text(s, "Delete 1 session", WAIT_MS));
-    scene_say(s, "n");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), err_info(ERR_INTERRUPTED)->exit_status);
-    int row, col;
-    assert_true(screen_find(s, "tiro: INTERRUPTED: ", &row, &col));
-    assert_said(screen_row_text(s, row), ERR_INTERRUPTED);
-    run_ok(RUN("sessions", "show", "last"));
-}
-
 /* 128 + the signal says it all on the way out; the formats for programs name the error. */
 static void assert_stopped(struct support_child *c, size_t format, bool began)
 {
@@ -491,11 +458,6 @@ static void a_signal_is_an_interrupt(size_t format)
     model_server_release(scene_server());
 }
 
-static bool is_there(void *path)
-{
-    return access(path, F_OK) == 0;
-}
-
 /* The terminal and the command line may do all: other programs alone meet it. */
 PROVOKE(FORBIDDEN)
 {
@@ -522,31 +484,30 @@ PROVOKE(EVENT_NOT_FOUND)
     assert_int_equal(rpc_client_end(&c), 0);
 }
 
+static bool is_there(void *path)
+{
+    return access(path, F_OK) == 0;
+}
+
 /* A password manager waits for its user. */
-static void so_is_one_before_anything_was_sent(size_t format)
+static void so_is_one_before_anything_was_sent(void)
 {
     char *path = support_path("asked");
-    char *text = support_text("[anthropic]\napi_key_command = touch %s && sleep 100\n", path);
-    write_config(text);
+    write_config(support_text("[anthropic]\napi_key_command = touch %s && sleep 100\n", path));
+    unsetenv("ANTHROPIC_API_KEY");
     struct support_child c;
-    support_start(
-        &c, ARGS(support_program(), "run", "-p", "anthropic", "-o", formats[format].name, "go"));
+    support_start(&c, ARGS(support_program(), "run", "-p", "anthropic", "-o", "json", "go"));
     close(c.in);
     c.in = -1;
     assert_true(support_wait_until(is_there, path, WAIT_MS));
-    assert_stopped(&c, format, false);
-    unlink(path);
+    assert_stopped(&c, 1, false);
 }
 
 PROVOKE(INTERRUPTED)
 {
-    if (capability_store())
-        a_no_is_an_interrupt();
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         a_signal_is_an_interrupt(i);
-    unsetenv("ANTHROPIC_API_KEY");
-    for (size_t i = 0; i < FORMAT_COUNT; i++)
-        so_is_one_before_anything_was_sent(i);
+    so_is_one_before_anything_was_sent();
 }
 
 /* The first call is free, the second is not made. */

@@ -231,28 +231,6 @@ static void assert_refused(int n, const char *text)
 
 FIXTURES(asked, play_setup, play_teardown);
 
-TEST(tools_are_offered_by_level)
-{
-    static const struct {
-        const char *offer;
-        bool rootless, reads, writes, executes;
-    } rows[] = {
-        {"none", false, false, false, false},
-        {"read", false, true, false, false},
-        {"full", false, true, true, true},
-        {"full", true, false, false, false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        play.offer = rows[i].offer;
-        play.rootless = rows[i].rootless;
-        PLAY(DONE);
-        assert_int_equal(play_offered("read_file"), rows[i].reads);
-        assert_int_equal(play_offered("list_directory"), rows[i].reads);
-        assert_int_equal(play_offered("write_file"), rows[i].writes);
-        assert_int_equal(play_offered("run_command"), rows[i].executes);
-    }
-}
-
 TEST(what_is_denied_is_not_offered)
 {
     play_policy(NULL, NULL, "execute read_file");
