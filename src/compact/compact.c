@@ -194,11 +194,6 @@ struct restored {
     VEC(size_t) made;
 };
 
-static bool is_shortened(const struct block *b)
-{
-    return b->type == BLOCK_TOOL_RESULT && b->text && compact_is_shortened(b->text);
-}
-
 /* A result that the host does not know stays as it is. */
 static void restore_results(const struct attempt *a, struct restored *out)
 {
@@ -211,13 +206,14 @@ static void restore_results(const struct attempt *a, struct restored *out)
             continue;
         const struct message *m = message_whole(in->source, &in->messages[i], &room);
         for (size_t k = 0; k < m->blocks.len && !found; k++)
-            found = is_shortened(&m->blocks.items[k]);
+            found = compact_is_shortened(&m->blocks.items[k]);
         struct message whole = found ? message_clone(m) : message_without_blocks(m);
         message_release(&room);
         for (size_t k = 0; k < whole.blocks.len; k++) {
             struct block *b = &whole.blocks.items[k];
-            char *text =
-                is_shortened(b) ? host->tool_result(host->summary.context, whole.seq, b->id) : NULL;
+            char *text = compact_is_shortened(b)
+                             ? host->tool_result(host->summary.context, whole.seq, b->id)
+                             : NULL;
             if (!text)
                 continue;
             free(b->text);
@@ -330,11 +326,17 @@ static bool use_fallback(struct attempt *a, const char *reason, const char *why)
                      mem_strdup(why));
 }
 
-static bool draft_by_model(struct attempt *a)
+/* An earlier draft is the one that the user wants changed. The plan of a fallback is kept: the
+ * model has failed this attempt once. */
+static bool draft(struct attempt *a)
 {
     struct failure failure;
     struct error error;
     char *text = NULL;
+    if (a->plan.gone == 0)
+        return true;
+    if (!a->cut_by->prompt)
+        return set_draft(a, a->cut_by, a->cut_by->text(&a->input, &a->plan), mem_strdup(a->why));
     if (!a->summariser)
         return use_fallback(a, "llm", a->no_summariser.text);
     failure_clear(&failure);
@@ -355,17 +357,6 @@ static bool draft_by_model(struct attempt *a)
     }
     failure_error(&failure, &error);
     return use_fallback(a, "llm", error.text);
-}
-
-/* An earlier draft is the one that the user wants changed. The plan of a fallback is kept: the
- * model has failed this attempt once. */
-static bool draft(struct attempt *a)
-{
-    if (a->plan.gone == 0)
-        return true;
-    if (a->cut_by->prompt)
-        return draft_by_model(a);
-    return set_draft(a, a->cut_by, a->cut_by->text(&a->input, &a->plan), mem_strdup(a->why));
 }
 
 static void rebuild_history(const struct attempt *a, struct rebuild *out)
@@ -523,36 +514,34 @@ static enum step choose(struct attempt *a)
 
 /* --- the effects ------------------------------------------------------------------------------ */
 
-static char *why_nothing(const struct attempt *a, enum err_code *code)
+/* An event tells why a request that did not fit will fail its turn; the same text is told once. */
+static void end_with_nothing(struct attempt *a)
 {
-    const struct compact_prospect unchanged = prospect(a, a->tokens_before);
-    *code = a->input.count == 0 ? ERR_NOTHING_TO_COMPACT : ERR_AGENT_ERROR;
-    if (a->input.count == 0)
-        return mem_strdup("nothing to compact; say something first");
-    if (a->not_worth)
-        return compact_why_not_worth(a->job->mode, &a->input, &a->job->limits, &unchanged);
-    if (is_pointless(a) && is_question_too_long(a))
-        return mem_printf(
+    enum err_code code = ERR_AGENT_ERROR;
+    auto_free char *text = NULL;
+    if (a->input.count == 0) {
+        code = ERR_NOTHING_TO_COMPACT;
+        text = mem_strdup("nothing to compact; say something first");
+    } else if (a->not_worth) {
+        const struct compact_prospect unchanged = prospect(a, a->tokens_before);
+        text = compact_why_not_worth(a->job->mode, &a->input, &a->job->limits, &unchanged);
+    } else if (is_pointless(a) && is_question_too_long(a)) {
+        text = mem_printf(
             "what has to stay (the new message, pinned ones, system prompt, tools) "
             "takes some %lld tokens, and a request must have fewer than %lld; "
             "shorten the message, unpin some, or choose a model with a larger window",
             (long long)least_request(a), (long long)request_limit(a));
-    if (is_pointless(a))
-        return mem_printf(
+    } else if (is_pointless(a)) {
+        text = mem_printf(
             "what has to stay besides a new message (pinned ones, system prompt, "
             "tools) takes all of the %lld tokens of a request; unpin some, or choose "
             "a model with a larger window",
             (long long)request_limit(a));
-    *code = ERR_TOO_SMALL_TO_COMPACT;
-    return mem_strdup(
-        "this mode keeps all that there is; choose another, or go on until there is more");
-}
-
-/* An event tells why a request that did not fit will fail its turn; the same text is told once. */
-static void end_with_nothing(struct attempt *a)
-{
-    enum err_code code;
-    auto_free char *text = why_nothing(a, &code);
+    } else {
+        code = ERR_TOO_SMALL_TO_COMPACT;
+        text = mem_strdup(
+            "this mode keeps all that there is; choose another, or go on until there is more");
+    }
     const char *told = a->job->history->compaction.obstacle;
     if (is_for_request(a->job) && !a->not_worth && !(told && strcmp(told, text) == 0) &&
         tell_started(a))

@@ -24,12 +24,6 @@ static bool goes(const struct compact_input *in, const struct compact_plan *p, s
     return p->fates.items[i] == FATE_GOES && !in->messages[i].summary;
 }
 
-static bool is_earlier_summary(const struct compact_input *in, const struct compact_plan *p,
-                               size_t i)
-{
-    return p->fates.items[i] == FATE_GOES && in->messages[i].summary;
-}
-
 /* --- counts ----------------------------------------------------------------------------------- */
 
 struct tally {
@@ -82,7 +76,7 @@ void compact_add_counts(struct buf *out, const struct compact_input *in,
             t.user += m->role == ROLE_USER;
             t.assistant += m->role == ROLE_ASSISTANT;
             t.tool += m->role == ROLE_TOOL;
-        } else if (is_earlier_summary(in, p, i)) {
+        } else if (p->fates.items[i] == FATE_GOES && in->messages[i].summary) {
             auto_free char *text = message_text(m);
             const char *rest;
             if (!read_counts(text, &before, &rest))
@@ -209,7 +203,7 @@ void compact_add_earlier(struct buf *out, const struct compact_input *in,
     for (size_t i = 0; i < in->count; i++) {
         struct tally counted;
         int level = 2, section = -1;
-        if (!is_earlier_summary(in, p, i))
+        if (p->fates.items[i] != FATE_GOES || !in->messages[i].summary)
             continue;
         auto_free char *text = message_text(&in->messages[i]);
         const char *line = text;

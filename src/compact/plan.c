@@ -107,8 +107,9 @@ static bool is_placeholder(const char *text)
     return end && !*end;
 }
 
-bool compact_is_shortened(const char *text)
+bool compact_is_shortened(const struct block *b)
 {
+    const char *text = b->type == BLOCK_TOOL_RESULT && b->text ? b->text : "";
     const char *end = step_over(step_over(strrchr(text, '\n'), CUT_BEGIN), NULL);
     end = step_over(step_over(step_over(end, CUT_MIDDLE), NULL), CUT_END);
     return is_placeholder(text) || (end && !*end);

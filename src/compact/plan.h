@@ -81,7 +81,7 @@ void compact_plan_rebuild(const struct compact_mode *mode, const struct compact_
 void compact_repair_pairs(const struct compact_input *in, struct rebuild *r);
 
 /* Whether this tool result was pruned or cut by micro-compaction. */
-bool compact_is_shortened(const char *text);
+bool compact_is_shortened(const struct block *b);
 
 /* Micro-compaction: tool results longer than micro_bytes outside the newest turn, cut to their
  * first 1,000 bytes at a grapheme border with a note of their size. False: there are none. */
