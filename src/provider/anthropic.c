@@ -186,8 +186,10 @@ static bool block_start(struct stream *s, const struct json *event)
         if (!part)
             return false;
         part->redacted = strcmp(type, "redacted_thinking") == 0;
-        if (part->type == BLOCK_TOOL_CALL)
-            stream_name_call(part, json_get_string(block, "id"), json_get_string(block, "name"));
+        if (part->type == BLOCK_TOOL_CALL) {
+            stream_set_once(&part->id, json_get_string(block, "id"));
+            stream_set_once(&part->name, json_get_string(block, "name"));
+        }
         return (!text || stream_add(s, part, json_get_string(block, text))) &&
                (!signature || stream_sign(s, part, json_get_string(block, signature)));
     }
@@ -247,7 +249,7 @@ static bool take_event(struct stream *s, void *state, const struct json *event)
         return block_delta(s, event);
     if (strcmp(type, "message_start") == 0) {
         const struct json *message = json_get(event, "message");
-        stream_model(s, json_get_string(message, "model"));
+        stream_set_once(&s->response->model, json_get_string(message, "model"));
         take_usage(s, state, json_get(message, "usage"));
     } else if (strcmp(type, "message_delta") == 0) {
         const char *reason = json_get_string(json_get(event, "delta"), "stop_reason");

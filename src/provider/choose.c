@@ -124,11 +124,6 @@ bool choose_provider(const struct config *config, const char *provider_name, con
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static bool takes_key(const struct provider *p)
-{
-    return p->has_network && p->key != PROVIDER_NO_KEY;
-}
-
 /* Whether the server at the URL surely wants a key. Local and compatible ones need none. */
 static bool needs_key(const struct provider *p, const char *url)
 {
@@ -179,8 +174,8 @@ enum key_state choose_key_state(const struct config *config, char *(*getenv_fn)(
 {
     const struct provider *p = provider_find(provider);
     *wants = NULL;
-    if (!p || !takes_key(p) || variable(getenv_fn, p->key_variable) ||
-        variable(getenv_fn, p->token_variable))
+    if (!p || !p->has_network || p->key == PROVIDER_NO_KEY ||
+        variable(getenv_fn, p->key_variable) || variable(getenv_fn, p->token_variable))
         return KEY_READY;
     if (*config_string(config, p->command))
         return KEY_BY_COMMAND;
@@ -200,7 +195,7 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
     key_command_free(endpoint->key);
     endpoint->key = NULL;
     endpoint->bearer = false;
-    if (!takes_key(p))
+    if (!p->has_network || p->key == PROVIDER_NO_KEY)
         return true;
     if (!find_key(config, getenv_fn, wakeup, p, endpoint, &source, e))
         return false;

@@ -103,29 +103,23 @@ static size_t match(const char *s, const char *end, const char **secret, bool fo
     return (size_t)(at - s);
 }
 
-/* The longest piece of a secret at `s`, in bytes of the text; 0 if it is short. */
-static size_t longest_piece(const struct mask *m, const char *s, const char *end)
-{
-    size_t longest = 0;
-    for (size_t i = 0; i < m->secrets.len; i++) {
-        const char *secret = m->secrets.items[i];
-        size_t len = strlen(secret), least = len < MIN_PIECE ? len : MIN_PIECE;
-        for (size_t from = 0; from + least <= len; from++) {
-            const char *byte = secret + from;
-            size_t found = match(s, end, &byte, len >= NO_WORD);
-            if ((size_t)(byte - secret) - from >= least && found > longest)
-                longest = found;
-        }
-    }
-    return longest;
-}
-
 void mask_add(const struct mask *m, struct buf *out, const char *text, size_t len)
 {
     const char *end = text + len;
     bool masked = false; /* right before: pieces that follow each other are one */
     for (const char *at = text; at < end;) {
-        size_t piece = longest_piece(m, at, end);
+        size_t piece = 0; /* the longest one of a secret, in bytes of the text; 0 if it is short */
+        for (size_t i = 0; i < m->secrets.len; i++) {
+            const char *secret = m->secrets.items[i];
+            size_t secret_len = strlen(secret);
+            size_t least = secret_len < MIN_PIECE ? secret_len : MIN_PIECE;
+            for (size_t from = 0; from + least <= secret_len; from++) {
+                const char *byte = secret + from;
+                size_t found = match(at, end, &byte, secret_len >= NO_WORD);
+                if ((size_t)(byte - secret) - from >= least && found > piece)
+                    piece = found;
+            }
+        }
         if (piece == 0)
             buf_addch(out, *at);
         else if (!masked)
@@ -135,16 +129,6 @@ void mask_add(const struct mask *m, struct buf *out, const char *text, size_t le
     }
 }
 
-/* The text ends before the escape at `s` does. */
-static bool is_cut_escape(const char *s, const char *end)
-{
-    size_t len = strspn(s, "\\");
-    if (len > MOST_BACKSLASHES || (len == 0 && *s != '%'))
-        return false;
-    const char *digits = s + (len > 0 ? len + (s[len] == 'u') : 1);
-    return digits + strspn(digits, "0123456789abcdefABCDEF") == end && end - digits < 4;
-}
-
 /* Bytes at `s` that are the whole secret, or the end of the text, where its beginning is enough.
  * *open: the text ends too early to tell. */
 static size_t whole_len(const char *s, const char *end, const char *secret, bool ended, bool *open)
@@ -152,8 +136,13 @@ static size_t whole_len(const char *s, const char *end, const char *secret, bool
     const char *byte = secret, *at = s + match(s, end, &byte, strlen(secret) >= NO_WORD);
     if (*byte == '\0')
         return (size_t)(at - s);
-    if (at < end && !is_cut_escape(at, end))
-        return 0;
+    if (at < end) { /* only an escape that the end of the text cuts off may become the rest */
+        size_t slashes = strspn(at, "\\");
+        const char *digits = at + (slashes > 0 ? slashes + (at[slashes] == 'u') : 1);
+        if (slashes > MOST_BACKSLASHES || (slashes == 0 && *at != '%') || end - digits >= 4 ||
+            digits + strspn(digits, "0123456789abcdefABCDEF") != end)
+            return 0;
+    }
     *open = *open || !ended;
     return ended && byte - secret >= MIN_PIECE ? (size_t)(end - s) : 0;
 }

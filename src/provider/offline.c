@@ -416,14 +416,6 @@ static const char *pleasantry(const char *text)
     return NULL;
 }
 
-static bool wants_summary(const struct request *request, const char *text)
-{
-    if (strncmp(text, COMPACTION_PROMPT, strlen(COMPACTION_PROMPT)) == 0)
-        return true;
-    return request->tool_count == 0 &&
-           (utf8_contains_folded(text, "summari") || utf8_contains_folded(text, "summary"));
-}
-
 struct offline_plan offline_plan_make(const struct request *request, const char *manual)
 {
     struct offline_plan plan = {NULL, NULL, NULL};
@@ -434,7 +426,9 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
     auto_free char *text = corpus_without_mentions(whole);
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
-    if (wants_summary(request, text)) {
+    if (strncmp(text, COMPACTION_PROMPT, strlen(COMPACTION_PROMPT)) == 0 ||
+        (request->tool_count == 0 &&
+         (utf8_contains_folded(text, "summari") || utf8_contains_folded(text, "summary")))) {
         /* The message right before the prompt may say which parts stay. */
         struct message room;
         auto_free char *last =

@@ -111,7 +111,7 @@ void ollama_body(struct outgoing_body *out, const struct config *config,
 static bool take_event(struct stream *s, void *state, const struct json *event)
 {
     (void)state;
-    stream_model(s, json_get_string(event, "model"));
+    stream_set_once(&s->response->model, json_get_string(event, "model"));
     const struct json *m = json_get(event, "message");
     if (!stream_text(s, BLOCK_REASONING, json_get_string(m, "thinking")) ||
         !stream_text(s, BLOCK_TEXT, json_get_string(m, "content")))
@@ -122,7 +122,8 @@ static bool take_event(struct stream *s, void *state, const struct json *event)
         struct stream_part *part = stream_open(s, BLOCK_TOOL_CALL, -1);
         if (!part)
             return false;
-        stream_name_call(part, json_get_string(call, "id"), json_get_string(function, "name"));
+        stream_set_once(&part->id, json_get_string(call, "id"));
+        stream_set_once(&part->name, json_get_string(function, "name"));
         if (!stream_arguments(s, part, json_get(function, "arguments")))
             return false;
     }
@@ -179,18 +180,6 @@ static int64_t allocated_window(const struct provider_call *call, const char *mo
     return found;
 }
 
-static int64_t trained_window(const struct provider_call *call, const char *model)
-{
-    struct failure f;
-    AUTO(json_free_local)
-    struct json *reply =
-        exchange_fetch(call, &dialect, "/api/show", json_pack("{model:s}", model), &f);
-    const struct json *info = json_get(reply, "model_info");
-    const char *family = json_get_string(info, "general.architecture");
-    auto_free char *name = mem_printf("%s.context_length", family ? family : "");
-    return family ? figure_tokens(info, name, 0) : 0;
-}
-
 bool ollama_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
     struct failure f = {.kind = FAILURE_NONE};
@@ -199,7 +188,13 @@ bool ollama_window(const struct provider_call *call, const char *model, int64_t 
         found = allocated_window(call, model, &f);
     /* A server that was stopped, or does not answer, is not asked again. */
     if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS)) {
-        int64_t trained = trained_window(call, model);
+        AUTO(json_free_local)
+        struct json *reply =
+            exchange_fetch(call, &dialect, "/api/show", json_pack("{model:s}", model), &f);
+        const struct json *info = json_get(reply, "model_info");
+        const char *family = json_get_string(info, "general.architecture");
+        auto_free char *name = mem_printf("%s.context_length", family ? family : "");
+        int64_t trained = family ? figure_tokens(info, name, 0) : 0;
         found = trained < OLLAMA_DEFAULT_WINDOW ? trained : OLLAMA_DEFAULT_WINDOW;
     }
     if (found > 0)

@@ -126,22 +126,6 @@ static void take_usage(struct stream *s, const struct json *usage)
     u->cached = figure_tokens(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
 }
 
-static enum stop_reason find_reason(const char *name)
-{
-    static const struct {
-        const char *name;
-        enum stop_reason reason;
-    } reasons[] = {
-        {"stop", STOP_END_TURN},          {"length", STOP_MAX_TOKENS},
-        {"tool_calls", STOP_TOOL_USE},    {"function_call", STOP_TOOL_USE},
-        {"content_filter", STOP_REFUSAL},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (strcmp(name, reasons[i].name) == 0)
-            return reasons[i].reason;
-    return STOP_OTHER;
-}
-
 /* The part that a piece of a tool call belongs to. Servers that leave the index out send each call
  * whole, or begin a new one with a new id; some number each call 0, where a piece with another id
  * and a name is another call. */
@@ -173,7 +157,8 @@ static bool take_delta(struct stream *s, const struct json *delta)
         const struct json *function = json_get(piece, "function");
         if (!part)
             return false;
-        stream_name_call(part, json_get_string(piece, "id"), json_get_string(function, "name"));
+        stream_set_once(&part->id, json_get_string(piece, "id"));
+        stream_set_once(&part->name, json_get_string(function, "name"));
         if (!stream_arguments(s, part, json_get(function, "arguments")))
             return false;
     }
@@ -182,15 +167,26 @@ static bool take_delta(struct stream *s, const struct json *delta)
 
 static bool take_event(struct stream *s, void *state, const struct json *event)
 {
+    static const struct {
+        const char *name;
+        enum stop_reason reason;
+    } reasons[] = {
+        {"stop", STOP_END_TURN},          {"length", STOP_MAX_TOKENS},
+        {"tool_calls", STOP_TOOL_USE},    {"function_call", STOP_TOOL_USE},
+        {"content_filter", STOP_REFUSAL},
+    };
     (void)state;
-    stream_model(s, json_get_string(event, "model"));
+    stream_set_once(&s->response->model, json_get_string(event, "model"));
     take_usage(s, json_get(event, "usage"));
     const struct json *choice = json_first(json_get(event, "choices"));
     if (!take_delta(s, json_get(choice, "delta")))
         return false;
     const char *reason = json_get_string(choice, "finish_reason");
     if (reason && *reason)
-        stream_stop(s, find_reason(reason));
+        stream_stop(s, STOP_OTHER);
+    for (size_t i = 0; reason && i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(reason, reasons[i].name) == 0)
+            stream_stop(s, reasons[i].reason);
     return true;
 }
 

@@ -111,17 +111,12 @@ static void add_valid(struct buf *out, const char *text, size_t len)
     }
 }
 
-static size_t whole_characters(const char *text, size_t len)
-{
-    return len - utf8_incomplete_tail(text, len);
-}
-
 /* As much of a text as there is room for; that much of it counts from here on. */
 static size_t make_room(struct stream *s, const char *text, size_t len)
 {
     size_t room = STREAM_MAX_BYTES - s->total;
     if (len > room)
-        len = whole_characters(text, room);
+        len = room - utf8_incomplete_tail(text, room);
     s->total += len;
     return len;
 }
@@ -145,7 +140,9 @@ bool stream_add(struct stream *s, struct stream_part *part, const char *text)
     size_t len = text ? strlen(text) : 0, left = make_room(s, text, len);
     bool fits = left == len;
     for (size_t piece; left > 0; text += piece, left -= piece) {
-        piece = left > MOST_AT_ONCE ? whole_characters(text, MOST_AT_ONCE) : left;
+        piece = left;
+        if (left > MOST_AT_ONCE)
+            piece = MOST_AT_ONCE - utf8_incomplete_tail(text, MOST_AT_ONCE);
         if (part != &s->refused) {
             add_valid(&part->text, text, piece);
             if (part->type == BLOCK_TEXT)
@@ -184,21 +181,10 @@ bool stream_sign(struct stream *s, struct stream_part *part, const char *signatu
     return true;
 }
 
-static void set_once(char **field, const char *value)
+void stream_set_once(char **field, const char *value)
 {
     if (!*field && value && *value)
         *field = mem_strdup(value);
-}
-
-void stream_name_call(struct stream_part *part, const char *id, const char *name)
-{
-    set_once(&part->id, id);
-    set_once(&part->name, name);
-}
-
-void stream_model(struct stream *s, const char *model)
-{
-    set_once(&s->response->model, model);
 }
 
 void stream_stop(struct stream *s, enum stop_reason reason)

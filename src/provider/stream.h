@@ -70,11 +70,9 @@ bool stream_text(struct stream *s, enum block_type type, const char *text);
 bool stream_arguments(struct stream *s, struct stream_part *part, const struct json *arguments);
 bool stream_sign(struct stream *s, struct stream_part *part, const char *signature);
 
-/* Id and name of a tool call; NULL and "" leave what is there. The id is kept once it is set. */
-void stream_name_call(struct stream_part *part, const char *id, const char *name);
-
-/* The model that answers, as the server names it; the first name is kept. */
-void stream_model(struct stream *s, const char *model);
+/* Sets a text of the answer, such as the id and name of a call and the name of the model; NULL and
+ * "" leave what is there, and the first value is kept. */
+void stream_set_once(char **field, const char *value);
 
 void stream_stop(struct stream *s, enum stop_reason reason);
 
