@@ -103,11 +103,10 @@ static void open_vocabulary(void)
 static void expect_list(const char *word, bool open, const struct postings *list,
                         const struct place_bytes *bytes)
 {
-    struct query q = query_for(store,
+    struct query q = sql_query(store, &e,
                                "SELECT DISTINCT doc, offset FROM temp.stands WHERE term = ?1"
                                " OR (?2 AND substr(term, 1, length(?1)) = ?1) ORDER BY doc, offset",
-                               word, &e);
-    query_int(&q, open);
+                               "ti", word, (int64_t)open);
     struct occurrences places = {0};
     size_t at = 0;
     bool row = query_next(&q);
@@ -203,8 +202,8 @@ struct pages {
 static struct buf page_at(int64_t id)
 {
     struct buf out = BUF_INIT;
-    struct query q = query_begin(store, "SELECT block FROM memory_words_data WHERE id = ?", &e);
-    query_int(&q, id);
+    struct query q =
+        sql_query(store, &e, "SELECT block FROM memory_words_data WHERE id = ?", "i", id);
     if (query_next(&q))
         buf_add(&out, sqlite3_column_blob(q.handle, 0), (size_t)sqlite3_column_bytes(q.handle, 0));
     must(query_end(&q));
@@ -214,9 +213,8 @@ static struct buf page_at(int64_t id)
 static void put_page(int64_t id, const struct buf *page)
 {
     struct query q =
-        query_begin(store, "UPDATE memory_words_data SET block = ?2 WHERE id = ?1", &e);
-    query_int(&q, id);
-    query_bytes(&q, page->data, page->len);
+        sql_query(store, &e, "UPDATE memory_words_data SET block = ?2 WHERE id = ?1", "ib", id,
+                  (const void *)page->data, page->len);
     must(query_run(&q));
 }
 
@@ -244,7 +242,7 @@ TEST(damaged_pages_are_no_danger)
     for (int round = 0; round < 6; round++)
         change_some();
     struct pages pages = {0};
-    struct query q = query_begin(store, "SELECT id FROM memory_words_data", &e);
+    struct query q = sql_query(store, &e, "SELECT id FROM memory_words_data", "");
     while (query_next(&q))
         vec_push(&pages.ids, sqlite3_column_int64(q.handle, 0));
     must(query_end(&q));

@@ -112,7 +112,7 @@ TEST_IF(capability_store(), test_not_well)
     damage_fill(path, 4, 20);
     damage_sql(path, "PRAGMA user_version = 99");
     expect_state("newer", 1, "sessions export");
-    damage_sql(path, support_text("PRAGMA user_version = %d", store_schema_version()));
+    damage_sql(path, support_text("PRAGMA user_version = %d", SCHEMA_VERSION));
     size_t size = damage_size(path);
     damage();
     expect_state("damaged", 1, "--recover");

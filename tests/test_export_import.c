@@ -433,7 +433,7 @@ static int64_t settings_of(const char *id)
 {
     int64_t count = 0;
     struct query q =
-        query_for(store, "SELECT count(*) FROM session_setting WHERE session = ?", id, &e);
+        sql_query(store, &e, "SELECT count(*) FROM session_setting WHERE session = ?", "t", id);
     if (query_next(&q))
         count = sqlite3_column_int64(q.handle, 0);
     assert_true(query_end(&q));

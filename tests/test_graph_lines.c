@@ -130,7 +130,7 @@ static bool write_between(void *asked, int64_t done, int64_t of)
     AUTO(graph_part_release) struct graph_part made = {0};
     assert_int_equal(of, MANY + 1);
     assert_true(store_open(facts.path, STORE_READ_WRITE, &other.store, &facts.e));
-    store_set_patience(other.store, 0, NULL, NULL);
+    store_set_patience(other.store, 0, 0, NULL, NULL);
     vec_push(&p.entities, (struct graph_new_entity){
                               .name = support_text("between %lld", (long long)done), .type = "t"});
     if (!graph_create(&other, &p, &facts_nobody, &made, &facts.e))

@@ -657,7 +657,7 @@ TEST(two_programs_follow_the_same)
         children[i] = fork();
         if (children[i] == 0) {
             open_memory();
-            store_set_patience(store, 20000, NULL, NULL);
+            store_set_patience(store, 20000, 0, NULL, NULL);
             follow();
             _exit(0);
         }

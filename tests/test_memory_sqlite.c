@@ -539,7 +539,7 @@ static void *busy_thread(void *context)
         note(b, false, &fault);
         return NULL;
     }
-    store_set_patience(own, 60000, NULL, NULL);
+    store_set_patience(own, 60000, 0, NULL, NULL);
     struct memory *memory = memory_open(own, NULL);
     be_busy(b, memory);
     memory_close(memory);

@@ -745,7 +745,7 @@ TEST(test_two_at_once)
             struct catalog own;
             bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
             if (ok)
-                store_set_patience(store, 60000, NULL, NULL); /* a busy machine */
+                store_set_patience(store, 60000, 0, NULL, NULL); /* a busy machine */
             catalog_borrow(&own, store, support_dir(), "");
             for (int n = 0; ok && n < 40; n++)
                 ok = (n % 2 == i % 2 ? projection_update : projection_rebuild)(&own, record.info.id,

@@ -65,7 +65,7 @@ static void refuse(const char *file, enum store_mode mode, enum err_code code, c
 
 TEST(test_stamps_its_file)
 {
-    assert_int_equal(damage_number(path, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(damage_number(path, "PRAGMA user_version"), SCHEMA_VERSION);
     assert_int_equal(damage_number(path, "PRAGMA application_id"), 0x7469726f);
     struct store *again;
     assert_true(store_open(path, STORE_READ_WRITE, &again, &e));
@@ -620,11 +620,11 @@ TEST(test_locked)
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
-    store_set_patience(store, 50, NULL, NULL);
+    store_set_patience(store, 50, 0, NULL, NULL);
     assert_err(sessions_set_draft(store, ID_A, "x", &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "locked by another process"));
     int asked = 0;
-    store_set_patience(store, 3600 * 1000, third_time, &asked);
+    store_set_patience(store, 3600 * 1000, 0, third_time, &asked);
     assert_false(sessions_set_draft(store, ID_A, "x", &e));
     assert_int_equal(asked, 3);
     store_rollback(other);

@@ -554,7 +554,7 @@ TEST(test_what_was_deleted_is_purged_in_steps)
         buf_release(&text);
     }
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
-    store_set_patience(other, 0, NULL, NULL);
+    store_set_patience(other, 0, 0, NULL, NULL);
     assert_true(transcripts_delete(store, IDS[1], &e));
     finds("zqxjkvwombat", "end");
     assert_true(damage_on_disk(path, "xjkvwomb"));

@@ -214,8 +214,7 @@ static struct candidates search_in(struct vectors *v, struct store *s, const cha
 
 static char *id_of(int64_t key)
 {
-    struct query q = query_begin(store, "SELECT id FROM memory_entry WHERE key = ?", NULL);
-    query_int(&q, key);
+    struct query q = sql_query(store, NULL, "SELECT id FROM memory_entry WHERE key = ?", "i", key);
     char *id = query_next(&q) ? support_keep(query_column_text(&q, 0)) : NULL;
     assert_true(query_end(&q));
     return id;
@@ -894,10 +893,10 @@ TEST_IF(hnsw_available(), test_a_half_made_graph_is_gone_on_with)
 
 static void bytes_of(const char *id, int8_t *bytes)
 {
-    struct query q = query_for(store,
+    struct query q = sql_query(store, NULL,
                                "SELECT bytes FROM memory_vector JOIN memory_entry USING (key) "
                                "WHERE id = ?",
-                               id, NULL);
+                               "t", id);
     assert_true(query_next(&q));
     memcpy(bytes, sqlite3_column_blob(q.handle, 0), BUCKETS);
     query_end(&q);
@@ -1020,7 +1019,7 @@ TEST_IF(hnsw_available(), test_no_graph_is_written_over_a_newer_one)
     embed();
     other.memory = open_memory(&other.store);
     ok(store_begin(other.store, &e));
-    store_set_patience(store, 60000, forget_now, &other);
+    store_set_patience(store, 60000, 0, forget_now, &other);
     assert_true(graph_step(vectors, store, 100, &left));
     assert_true(other.done);
     assert_null(graph_path(""));

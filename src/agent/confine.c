@@ -76,42 +76,23 @@ static bool walk_enqueue(struct walk *w, const char *path)
     return true;
 }
 
-static bool follow_link(struct walk *w, const char *name)
-{
-    char target[PATH_MAX];
-    ssize_t n = readlinkat(walk_here(w), name, target, sizeof target - 1);
-    if (n < 0)
-        return false;
-    if (++w->links > MAX_LINKS) {
-        errno = ELOOP;
-        return false;
-    }
-    target[n] = '\0';
-    return walk_enqueue(w, target);
-}
-
-static bool meet_missing(struct walk *w, const char *name)
-{
-    if (errno != ENOENT || w->on_missing == MISSING_FAILS)
-        return false;
-    for (size_t i = 0; i < w->pending.len; i++)
-        if (strcmp(w->pending.items[i], "..") == 0)
-            return false; /* a directory that is left again must exist */
-    w->ended = w->on_missing == MISSING_ENDS;
-    return w->ended || mkdirat(walk_here(w), name, 0777) == 0 || errno == EEXIST;
-}
-
 static bool walk_down(struct walk *w, const char *name)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     int fd = openat(walk_here(w), name, flags);
     if (fd < 0) {
-        if (!meet_missing(w, name))
+        if (errno != ENOENT || w->on_missing == MISSING_FAILS)
             return false;
-        if (w->ended) {
+        for (size_t i = 0; i < w->pending.len; i++)
+            if (strcmp(w->pending.items[i], "..") == 0)
+                return false; /* a directory that is left again must exist */
+        if (w->on_missing == MISSING_ENDS) {
+            w->ended = true;
             w->last = mem_strdup(name);
             return true;
         }
+        if (mkdirat(walk_here(w), name, 0777) != 0 && errno != EEXIST)
+            return false;
         fd = openat(walk_here(w), name, flags);
     }
     if (fd < 0)
@@ -135,8 +116,18 @@ static bool walk_step(struct walk *w, const char *name)
         walk_up(w);
         return true;
     }
-    if (fstatat(walk_here(w), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-        return follow_link(w, name);
+    if (fstatat(walk_here(w), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+        char target[PATH_MAX];
+        ssize_t n = readlinkat(walk_here(w), name, target, sizeof target - 1);
+        if (n < 0)
+            return false;
+        if (++w->links > MAX_LINKS) {
+            errno = ELOOP;
+            return false;
+        }
+        target[n] = '\0';
+        return walk_enqueue(w, target);
+    }
     if (w->pending.len > 0)
         return walk_down(w, name);
     w->last = mem_strdup(name);

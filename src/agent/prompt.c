@@ -253,22 +253,6 @@ void prompt_told_release(struct prompt_told *t)
 
 /* --- for a person ----------------------------------------------------------------------------- */
 
-/* The names come first: a list shows them. */
-static char *text_of_tools(const struct agent *a, const char *source)
-{
-    struct buf names = BUF_INIT;
-    AUTO(buf_release) struct buf all = BUF_INIT;
-    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
-        const struct tool_spec *s = &t->spec;
-        if (strcmp(t->source->name, source) != 0)
-            continue;
-        buf_addf(&names, "%s%s", names.len > 0 ? ", " : "", s->name);
-        buf_addf(&all, "\n\n%s\n%s\n%s", s->name, s->description, s->schema);
-    }
-    buf_add(&names, all.data, all.len);
-    return buf_take(&names);
-}
-
 static char *text_of_message(const struct history *h, size_t index, size_t most)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
@@ -300,10 +284,21 @@ void prompt_describe(struct context *prompt, const struct agent *a)
     for (size_t i = 0; i < prompt->parts.len; i++) {
         struct context_part *p = &prompt->parts.items[i];
         size_t most = left < MESSAGE_BYTES ? left : MESSAGE_BYTES;
-        if (p->kind == CONTEXT_TOOLS)
-            p->text = text_of_tools(a, p->source);
-        else if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE)
+        if (p->kind == CONTEXT_TOOLS) { /* the names come first: a list shows them */
+            struct buf text = BUF_INIT;
+            AUTO(buf_release) struct buf all = BUF_INIT;
+            for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
+                const struct tool_spec *s = &t->spec;
+                if (strcmp(t->source->name, p->source) != 0)
+                    continue;
+                buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", s->name);
+                buf_addf(&all, "\n\n%s\n%s\n%s", s->name, s->description, s->schema);
+            }
+            buf_add(&text, all.data, all.len);
+            p->text = buf_take(&text);
+        } else if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE) {
             p->text = text_of_message(a->history, message++, most);
+        }
         if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE)
             left -= strlen(p->text) < left ? strlen(p->text) : left;
     }

@@ -388,22 +388,6 @@ static bool fail_write(const struct target *t, const char *why, struct buf *out)
     return false;
 }
 
-/* Replacing a file needs no permission of the file, but one that was taken away was meant. */
-static bool check_target(struct target *t, struct buf *out)
-{
-    int dir = t->place.dir;
-    const char *name = t->place.name;
-    t->exists = fstatat(dir, name, &t->st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!t->exists && errno != ENOENT)
-        return fail_write(t, strerror(errno), out);
-    if (t->exists && !S_ISREG(t->st.st_mode))
-        return fail_write(t, S_ISDIR(t->st.st_mode) ? "is a directory" : "not a regular file", out);
-    if ((t->exists && faccessat(dir, name, W_OK, AT_EACCESS) != 0) ||
-        faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) != 0)
-        return fail_write(t, strerror(errno), out);
-    return true;
-}
-
 /* A missing directory is made with `make`; else place.dir is -1 then. */
 static bool find_target(const struct tool_context *context, const struct json *args, bool make,
                         struct target *t, struct buf *out)
@@ -415,10 +399,25 @@ static bool find_target(const struct tool_context *context, const struct json *a
         buf_addstr(out, e.text);
         return false;
     }
-    if (!builtin_may_reach(context, t->path, t->place.where, &e))
+    int dir = t->place.dir;
+    const char *name = t->place.name, *why = NULL;
+    bool reaches = builtin_may_reach(context, t->path, t->place.where, &e);
+    if (!reaches)
         buf_addstr(out, e.text);
-    else if (t->place.dir < 0 || check_target(t, out))
+    if (reaches && dir < 0)
         return true;
+    if (reaches) {
+        t->exists = fstatat(dir, name, &t->st, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!t->exists && errno != ENOENT)
+            why = strerror(errno);
+        else if (t->exists && !S_ISREG(t->st.st_mode))
+            why = S_ISDIR(t->st.st_mode) ? "is a directory" : "not a regular file";
+        else if ((t->exists && faccessat(dir, name, W_OK, AT_EACCESS) != 0) ||
+                 faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) != 0)
+            why = strerror(errno); /* replacing needs no right, but it was taken away on purpose */
+        if (!why || fail_write(t, why, out))
+            return true;
+    }
     confine_place_release(&t->place);
     return false;
 }
@@ -559,31 +558,28 @@ static bool may_write(const struct tool_context *context, const struct target *t
     return !refuse_if(same ? NULL : "changed in the editor", t, out);
 }
 
-static bool write_target(const struct tool_context *context, const struct target *t,
-                         const char *content, struct buf *out)
-{
-    const struct tool_surface *s = surface_of(context);
-    AUTO(buf_release) struct buf why = BUF_INIT;
-    if (!may_write(context, t, out))
-        return false;
-    enum surface_outcome outcome =
-        s ? s->write(s->context, context, t->place.where, content, &why) : SURFACE_PASSED;
-    if (outcome == SURFACE_PASSED ? !replace(context, t, content, out)
-                                  : outcome != SURFACE_DID && !fail_write(t, why.data, out))
-        return false;
-    size_t bytes = strlen(content), lines = count_lines(content);
-    buf_addf(out, "wrote %zu byte%s, %zu line%s", bytes, bytes == 1 ? "" : "s", lines,
-             lines == 1 ? "" : "s");
-    return true;
-}
-
 static bool write_file(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     struct target t;
     bool make = !context->sight->has_directory; /* else it was removed meanwhile */
     if (!find_target(context, args, make, &t, out))
         return false;
-    bool ok = write_target(context, &t, json_get_string(args, "content"), out);
+    const struct tool_surface *s = surface_of(context);
+    const char *content = json_get_string(args, "content");
+    AUTO(buf_release) struct buf why = BUF_INIT;
+    enum surface_outcome outcome = SURFACE_PASSED;
+    bool ok = may_write(context, &t, out);
+    if (ok && s)
+        outcome = s->write(s->context, context, t.place.where, content, &why);
+    if (ok && outcome == SURFACE_PASSED)
+        ok = replace(context, &t, content, out);
+    else if (ok && outcome != SURFACE_DID)
+        ok = fail_write(&t, why.data, out);
+    if (ok) {
+        size_t bytes = strlen(content), lines = count_lines(content);
+        buf_addf(out, "wrote %zu byte%s, %zu line%s", bytes, bytes == 1 ? "" : "s", lines,
+                 lines == 1 ? "" : "s");
+    }
     confine_place_release(&t.place);
     return ok;
 }

@@ -81,15 +81,6 @@ struct receipt {
     int64_t left; /* facts without room */
 };
 
-static void add_short(struct buf *out, const char *text)
-{
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    utf8_clean(&line, text, strlen(text), UTF8_ONE_LINE);
-    size_t len = utf8_cut_width(line.data, line.len, RECEIPT_COLUMNS);
-    buf_add(out, line.data, len);
-    buf_addstr(out, len < line.len ? "…" : "");
-}
-
 /* A fact of one to three texts with `between` between them; NULL: there are no more. */
 static void note(struct receipt *r, const char *between, const char *first, const char *second,
                  const char *third)
@@ -101,8 +92,11 @@ static void note(struct receipt *r, const char *between, const char *first, cons
     }
     buf_addstr(r->out, r->facts++ > 0 ? ", " : "");
     for (size_t i = 0; i < 3 && texts[i]; i++) {
-        buf_addstr(r->out, i > 0 ? between : "");
-        add_short(r->out, texts[i]);
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        utf8_clean(&line, texts[i], strlen(texts[i]), UTF8_ONE_LINE);
+        size_t len = utf8_cut_width(line.data, line.len, RECEIPT_COLUMNS);
+        buf_addf(r->out, "%s%.*s%s", i > 0 ? between : "", (int)len, line.data,
+                 len < line.len ? "…" : "");
     }
 }
 

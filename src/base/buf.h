@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buf {
     char *data;
@@ -29,7 +30,10 @@ void buf_clear(struct buf *b); /* keeps the memory */
 __attribute__((warn_unused_result)) bool buf_try_add(struct buf *b, const void *bytes, size_t len);
 
 void buf_add(struct buf *b, const void *bytes, size_t len);
-void buf_addstr(struct buf *b, const char *s);
+static inline void buf_addstr(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
 void buf_addch(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *format, va_list args)
@@ -39,8 +43,14 @@ void buf_vaddf(struct buf *b, const char *format, va_list args)
 void buf_splice(struct buf *b, size_t pos, size_t old_len, const void *bytes, size_t len);
 
 /* Removes the first `len` bytes; all but the first `len` bytes; any of `chars` at the end. */
-void buf_consume(struct buf *b, size_t len);
-void buf_truncate(struct buf *b, size_t len);
+static inline void buf_consume(struct buf *b, size_t len)
+{
+    buf_splice(b, 0, len, NULL, 0);
+}
+static inline void buf_truncate(struct buf *b, size_t len)
+{
+    buf_splice(b, len, b->len - len, NULL, 0);
+}
 void buf_trim_end(struct buf *b, const char *chars);
 
 /* The caller owns the string; the buffer is empty afterwards. */

@@ -223,11 +223,6 @@ bool json_true(const struct json *v)
     return v && cJSON_IsTrue(&v->c);
 }
 
-const char *json_get_string(const struct json *object, const char *name)
-{
-    return json_string(json_get(object, name));
-}
-
 int64_t json_int(const struct json *v, int64_t fallback)
 {
     double n = json_number(v, NAN);
@@ -236,16 +231,6 @@ int64_t json_int(const struct json *v, int64_t fallback)
     if (n >= 0x1p63)
         return INT64_MAX;
     return n <= -0x1p63 ? INT64_MIN : (int64_t)n;
-}
-
-int64_t json_get_int(const struct json *object, const char *name, int64_t fallback)
-{
-    return json_int(json_get(object, name), fallback);
-}
-
-double json_get_number(const struct json *object, const char *name, double fallback)
-{
-    return json_number(json_get(object, name), fallback);
 }
 
 bool json_get_bool(const struct json *object, const char *name, bool fallback)

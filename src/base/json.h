@@ -56,9 +56,19 @@ double json_number(const struct json *v, double fallback);
 int64_t json_int(const struct json *v, int64_t fallback); /* cut to an int64_t */
 bool json_true(const struct json *v);
 
-const char *json_get_string(const struct json *object, const char *name); /* NULL if absent */
-int64_t json_get_int(const struct json *object, const char *name, int64_t fallback);
-double json_get_number(const struct json *object, const char *name, double fallback);
+/* Of a member. */
+static inline const char *json_get_string(const struct json *object, const char *name)
+{
+    return json_string(json_get(object, name));
+}
+static inline int64_t json_get_int(const struct json *object, const char *name, int64_t fallback)
+{
+    return json_int(json_get(object, name), fallback);
+}
+static inline double json_get_number(const struct json *object, const char *name, double fallback)
+{
+    return json_number(json_get(object, name), fallback);
+}
 bool json_get_bool(const struct json *object, const char *name, bool fallback);
 
 /* Writing. `value` is taken. Setting a NULL string writes nothing. Names are copied. */

@@ -151,11 +151,6 @@ void buf_add(struct buf *b, const void *bytes, size_t len)
     b->data[b->len] = '\0';
 }
 
-void buf_addstr(struct buf *b, const char *s)
-{
-    buf_add(b, s, strlen(s));
-}
-
 void buf_addch(struct buf *b, char c)
 {
     reserve(b, 1);
@@ -197,16 +192,6 @@ void buf_splice(struct buf *b, size_t pos, size_t old_len, const void *bytes, si
     if (len)
         memcpy(b->data + pos, bytes, len);
     b->len = b->len - old_len + len;
-}
-
-void buf_consume(struct buf *b, size_t len)
-{
-    buf_splice(b, 0, len, NULL, 0);
-}
-
-void buf_truncate(struct buf *b, size_t len)
-{
-    buf_splice(b, len, b->len - len, NULL, 0);
 }
 
 void buf_trim_end(struct buf *b, const char *chars)

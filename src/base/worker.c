@@ -173,11 +173,6 @@ void mailbox_put(struct mailbox *m, void *item, bool lazily)
     pthread_mutex_unlock(&m->lock);
 }
 
-void mailbox_push(struct mailbox *m, void *item)
-{
-    mailbox_put(m, item, false);
-}
-
 void mailbox_doze(struct mailbox *m, bool dozes)
 {
     pthread_mutex_lock(&m->lock);
@@ -448,19 +443,13 @@ static bool start(struct worker *w, struct error *e)
     return w->started || err_set(e, ERR_AGENT_ERROR, "the system cannot start another thread");
 }
 
-static void interrupt(struct worker *w)
-{
-    if (w->role->interrupt)
-        w->role->interrupt(w->context);
-}
-
 static void push(struct worker *w, struct job *job)
 {
     bool superseded = w->running && supersedes(job, w->running);
     w->load++;
     mailbox_push(w->box, job);
-    if (superseded)
-        interrupt(w);
+    if (superseded && w->role->interrupt)
+        w->role->interrupt(w->context);
 }
 
 bool worker_submit(struct worker *w, struct job *job, struct error *e)
@@ -535,8 +524,8 @@ static void end(struct worker *w)
 {
     w->ends = true;
     push_request(w, NULL, 0);
-    if (w->running && !w->running->lasting)
-        interrupt(w);
+    if (w->running && !w->running->lasting && w->role->interrupt)
+        w->role->interrupt(w->context);
 }
 
 void worker_free(struct worker *w)

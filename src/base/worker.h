@@ -28,10 +28,12 @@ struct mailbox;
 struct mailbox *mailbox_new(void (*free_item)(void *item));
 void mailbox_free(struct mailbox *m);
 
-void mailbox_push(struct mailbox *m, void *item);
-
-/* The same, but with `lazily` it does not wake a reader that dozes. */
+/* With `lazily` it does not wake a reader that dozes. */
 void mailbox_put(struct mailbox *m, void *item, bool lazily);
+static inline void mailbox_push(struct mailbox *m, void *item)
+{
+    mailbox_put(m, item, false);
+}
 
 /* The reader will look again soon in any case: until mailbox_doze(m, false) only mailbox_push()
  * wakes it. Ending the doze makes the descriptor readable if anything waits. */

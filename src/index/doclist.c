@@ -75,26 +75,6 @@ static bool is_empty(const struct doclist_part *part)
     return part->first == 0 && part->last == 0;
 }
 
-/* In a level the oldest part stands first. Returns how many there are. */
-static uint64_t take_level(struct bytes *b, struct doclist_parts *out)
-{
-    size_t first = out->items.len;
-    take_number(b); /* how many are being merged */
-    uint64_t count = take_number(b);
-    for (uint64_t i = 0; i < count && !b->damaged; i++) {
-        struct doclist_part part;
-        part.id = (int64_t)take_number(b);
-        part.first = (int64_t)take_number(b);
-        part.last = (int64_t)take_number(b);
-        bool fits = part.id > 0 && part.id <= UINT16_MAX && part.last <= INT32_MAX &&
-                    (is_empty(&part) || (part.first > 0 && part.first <= part.last));
-        b->damaged = b->damaged || !fits || i == MOST_PARTS;
-        if (!is_empty(&part))
-            vec_insert(&out->items, first, part);
-    }
-    return count;
-}
-
 bool doclist_parts_read(const uint8_t *bytes, size_t len, struct doclist_parts *out)
 {
     *out = (struct doclist_parts){0};
@@ -103,8 +83,23 @@ bool doclist_parts_read(const uint8_t *bytes, size_t len, struct doclist_parts *
     struct bytes b = {bytes + COOKIE, bytes + len, false};
     uint64_t levels = take_number(&b), parts = take_number(&b), found = 0;
     take_number(&b); /* how often it was written */
-    for (uint64_t i = 0; i < levels && !b.damaged; i++)
-        found += take_level(&b, out);
+    for (uint64_t i = 0; i < levels && !b.damaged; i++) {
+        size_t first = out->items.len; /* in a level the oldest part stands first */
+        take_number(&b);               /* how many are being merged */
+        uint64_t count = take_number(&b);
+        for (uint64_t k = 0; k < count && !b.damaged; k++) {
+            struct doclist_part part;
+            part.id = (int64_t)take_number(&b);
+            part.first = (int64_t)take_number(&b);
+            part.last = (int64_t)take_number(&b);
+            bool fits = part.id > 0 && part.id <= UINT16_MAX && part.last <= INT32_MAX &&
+                        (is_empty(&part) || (part.first > 0 && part.first <= part.last));
+            b.damaged = b.damaged || !fits || k == MOST_PARTS;
+            if (!is_empty(&part))
+                vec_insert(&out->items, first, part);
+        }
+        found += count;
+    }
     return !b.damaged && found == parts;
 }
 

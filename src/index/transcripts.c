@@ -331,25 +331,6 @@ static void set_snippet(const char *text, size_t len, size_t match, size_t match
 
 /* ---- hits ---- */
 
-static struct search_hit read_hit(const struct query *q)
-{
-    bool asked = strcmp((const char *)sqlite3_column_text(q->handle, 4), "run_started") == 0;
-    const char *text = (const char *)sqlite3_column_text(q->handle, 6);
-    size_t len = (size_t)sqlite3_column_bytes(q->handle, 6);
-    int64_t place = sqlite3_column_int64(q->handle, 7);
-    struct search_hit hit = {
-        .title = query_column_text(q, 1),
-        .seq = sqlite3_column_int64(q->handle, 2),
-        .at_ms = sqlite3_column_int64(q->handle, 3),
-        .role = asked ? ROLE_USER : ROLE_ASSISTANT,
-        .archived = sqlite3_column_int(q->handle, 5),
-    };
-    snprintf(hit.session_id, sizeof hit.session_id, "%s",
-             (const char *)sqlite3_column_text(q->handle, 0));
-    set_snippet(text ? text : "", len, (size_t)(place >> 32), (size_t)(place & 0xffffffff), &hit);
-    return hit;
-}
-
 bool transcripts_search(struct store *s, const char *query, const char *session_id, int limit,
                         struct search_hits *out, bool *more, struct error *e)
 {
@@ -366,8 +347,24 @@ bool transcripts_search(struct store *s, const char *query, const char *session_
                          : sql_query(s, e, find_sql, "ti", expression, most);
     while (!*more && query_next(&q)) {
         *more = out->items.len == (size_t)limit;
-        if (!*more)
-            vec_push(&out->items, read_hit(&q));
+        if (*more)
+            break;
+        bool asked = strcmp((const char *)sqlite3_column_text(q.handle, 4), "run_started") == 0;
+        const char *text = (const char *)sqlite3_column_text(q.handle, 6);
+        size_t len = (size_t)sqlite3_column_bytes(q.handle, 6);
+        int64_t place = sqlite3_column_int64(q.handle, 7);
+        struct search_hit hit = {
+            .title = query_column_text(&q, 1),
+            .seq = sqlite3_column_int64(q.handle, 2),
+            .at_ms = sqlite3_column_int64(q.handle, 3),
+            .role = asked ? ROLE_USER : ROLE_ASSISTANT,
+            .archived = sqlite3_column_int(q.handle, 5),
+        };
+        snprintf(hit.session_id, sizeof hit.session_id, "%s",
+                 (const char *)sqlite3_column_text(q.handle, 0));
+        set_snippet(text ? text : "", len, (size_t)(place >> 32), (size_t)(place & 0xffffffff),
+                    &hit);
+        vec_push(&out->items, hit);
     }
     bool ok = query_end(&q);
     if (!ok)

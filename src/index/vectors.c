@@ -443,20 +443,26 @@ bool vectors_keep(const struct corpus *c, const char *model, const struct vector
 
 /* --- scores ---------------------------------------------------------------------------------- */
 
-/* Compares a sample of vectors from all over the store with each other. */
-static bool fit_scores(const struct corpus *c, const struct vector_model *model, struct error *e)
+bool vectors_fit(const struct corpus *c, const char *model, struct error *e)
 {
+    struct vector_model known;
+    int64_t total = 0;
+    if (!vector_model_find(c, model, 0, &known, e) || !vectors_number(c, known.number, &total, e))
+        return false;
+    if (total < FEWEST_TO_FIT || total / REFIT_FACTOR < known.fitted)
+        return true;
+    /* Compares a sample of vectors from all over the store with each other. */
     struct vector_ids ids = {0};
-    size_t stride = int8_stride(model->dimension), count = 0, pairs = 0;
+    size_t stride = int8_stride(known.dimension), count = 0, pairs = 0;
     auto_free int8_t *bytes = mem_alloc(SAMPLE * stride);
     auto_free float *scales = mem_alloc(SAMPLE * sizeof *scales);
     auto_free double *cosines = mem_alloc((size_t)SAMPLE * SAMPLE / 2 * sizeof *cosines);
-    bool ok = vectors_ids(c, model->number, &ids, e);
+    bool ok = vectors_ids(c, known.number, &ids, e);
     size_t want = ids.items.len < SAMPLE ? ids.items.len : SAMPLE;
     for (size_t i = 0; ok && i < want; i++) {
         bool found = false;
-        ok = vectors_bytes(c, model->number, ids.items.items[i * ids.items.len / want].key,
-                           model->dimension, bytes + count * stride, &scales[count], &found, e);
+        ok = vectors_bytes(c, known.number, ids.items.items[i * ids.items.len / want].key,
+                           known.dimension, bytes + count * stride, &scales[count], &found, e);
         count += found;
     }
     for (size_t i = 0; ok && i < count; i++)
@@ -467,18 +473,8 @@ static bool fit_scores(const struct corpus *c, const struct vector_model *model,
         struct calibration fit = calibration_fit(cosines, pairs);
         auto_free char *knots = fit.count ? calibration_print(&fit) : NULL;
         ok = corpus_run(c, e, "UPDATE #_model SET knots = ?, fitted = ? WHERE number = ?", "tii",
-                        knots, (int64_t)ids.items.len, model->number);
+                        knots, (int64_t)ids.items.len, known.number);
     }
     vec_release(&ids.items);
     return ok;
-}
-
-bool vectors_fit(const struct corpus *c, const char *model, struct error *e)
-{
-    struct vector_model known;
-    int64_t count = 0;
-    return vector_model_find(c, model, 0, &known, e) &&
-           vectors_number(c, known.number, &count, e) &&
-           (count < FEWEST_TO_FIT || count / REFIT_FACTOR < known.fitted ||
-            fit_scores(c, &known, e));
 }

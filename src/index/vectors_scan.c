@@ -52,21 +52,6 @@ static void drop_gone(struct vector_block *b, const struct vector_ids *now)
     resize(b, kept);
 }
 
-static bool load_row(struct vector_block *b, const struct corpus *c, size_t row,
-                     const struct vector_id *id, struct error *e)
-{
-    bool found;
-    int8_t *bytes = b->bytes.items + row * int8_stride(b->dimension);
-    if (!vectors_bytes(c, b->model, id->key, b->dimension, bytes, &b->scales.items[row], &found, e))
-        return false;
-    b->ids.items.items[row] = *id;
-    if (!found) { /* of a wrong length: the database was damaged */
-        memset(bytes, 0, int8_stride(b->dimension));
-        b->scales.items[row] = 0;
-    }
-    return true;
-}
-
 /* All rows are current ones; loads the others into gaps, from the end on. */
 static bool take_new(struct vector_block *b, const struct corpus *c, const struct vector_ids *now,
                      struct error *e)
@@ -75,10 +60,20 @@ static bool take_new(struct vector_block *b, const struct corpus *c, const struc
     resize(b, now->items.len);
     for (size_t row = now->items.len; row-- > 0;) {
         const struct vector_id *id = &now->items.items[row];
-        if (old > 0 && b->ids.items.items[old - 1].key == id->key)
+        if (old > 0 && b->ids.items.items[old - 1].key == id->key) {
             move_row(b, row, --old);
-        else if (!load_row(b, c, row, id, e))
+            continue;
+        }
+        bool found;
+        int8_t *bytes = b->bytes.items + row * int8_stride(b->dimension);
+        float *scale = &b->scales.items[row];
+        if (!vectors_bytes(c, b->model, id->key, b->dimension, bytes, scale, &found, e))
             return false;
+        b->ids.items.items[row] = *id;
+        if (!found) { /* of a wrong length: the database was damaged */
+            memset(bytes, 0, int8_stride(b->dimension));
+            *scale = 0;
+        }
     }
     return true;
 }

@@ -449,10 +449,7 @@ static bool ask_fts5(const struct corpus *from, struct collector *c, struct erro
         return true;
     if (!store_fts5_function(from->store, "words_collect", collect, &from->store->collects, e))
         return false;
-    struct query q = query_begin_in(from->store, from->tables, collect_sql, e);
-    query_pointer(&q, c, pointer_type);
-    query_text(&q, expression.data);
-    return query_run(&q);
+    return corpus_run(from, e, collect_sql, "pt", (void *)c, pointer_type, expression.data);
 }
 
 /* ---- from its pages ---- */

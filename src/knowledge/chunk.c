@@ -209,22 +209,6 @@ static bool is_item(const char *line, size_t len)
 
 /* The border between a line that ends at `end` and the next one that is not blank, at `next`, of
  * the same part. */
-static enum border code_border(const struct cutter *c, size_t start, size_t end, size_t next,
-                               bool blank)
-{
-    static const struct code_language none = {.comments = "", .block_ends = "}"};
-    const struct code_language *l = c->d->language ? c->d->language : &none;
-    size_t below = line_start(c->text, end, next);
-    const char *line = c->text + start;
-    size_t len = trim_white(c->text, start, end) - start;
-    if (blank)
-        return below < next || strchr("})]", c->text[next]) ? BORDER_PARAGRAPH : BORDER_UNIT;
-    if (code_is_comment(l, line, len))
-        return BORDER_WORD;
-    return code_ends_block(l, line, len, c->text + below, next - below) ? BORDER_BLOCK
-                                                                        : BORDER_LINE;
-}
-
 static enum border border_of(const struct cutter *c, const struct document_part *p, size_t start,
                              size_t end, size_t next, size_t stop)
 {
@@ -234,8 +218,19 @@ static enum border border_of(const struct cutter *c, const struct document_part 
         return BORDER_WORD;
     if (next >= part_end)
         return p->kind == DOCUMENT_ROW ? BORDER_ITEM : BORDER_PARAGRAPH;
-    if (p->kind == DOCUMENT_CODE)
-        return code_border(c, start, end, next, blank);
+    if (p->kind == DOCUMENT_CODE) {
+        static const struct code_language none = {.comments = "", .block_ends = "}"};
+        const struct code_language *l = c->d->language ? c->d->language : &none;
+        size_t below = line_start(c->text, end, next);
+        const char *line = c->text + start;
+        size_t len = trim_white(c->text, start, end) - start;
+        if (blank)
+            return below < next || strchr("})]", c->text[next]) ? BORDER_PARAGRAPH : BORDER_UNIT;
+        if (code_is_comment(l, line, len))
+            return BORDER_WORD;
+        return code_ends_block(l, line, len, c->text + below, next - below) ? BORDER_BLOCK
+                                                                            : BORDER_LINE;
+    }
     if (blank)
         return BORDER_PARAGRAPH;
     size_t look = stop - next < ITEM_LOOK ? stop - next : ITEM_LOOK;

@@ -151,7 +151,7 @@ static bool leave(struct corpora *c, bool began, bool ok, const struct shape *sh
     return ok;
 }
 
-static bool list(struct corpora *c, const char *name, struct corpus_list *out, struct error *e)
+bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e)
 {
     bool began, ok = store_step_begin(c->store, &began, e);
     *out = (struct corpus_list){0};
@@ -159,8 +159,8 @@ static bool list(struct corpora *c, const char *name, struct corpus_list *out, s
         return false;
     struct query q = sql_query(c->store, e,
                                "SELECT number, name, ended < asked, updated_ms FROM corpus_set"
-                               " WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
-                               "t", name);
+                               " ORDER BY name",
+                               "");
     while (ok && query_next(&q)) {
         int64_t number = sqlite3_column_int64(q.handle, 0);
         struct corpus_info info = {.name = query_column_text(&q, 1),
@@ -183,26 +183,6 @@ static bool list(struct corpora *c, const char *name, struct corpus_list *out, s
         vec_push(&out->items, info);
     }
     return leave(c, began, query_end(&q) && ok, &corpus_list_shape, out, e);
-}
-
-bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e)
-{
-    return list(c, NULL, out, e);
-}
-
-bool corpora_info(struct corpora *c, const char *name, struct corpus_info *out, struct error *e)
-{
-    struct corpus_list found;
-    int64_t number;
-    *out = (struct corpus_info){0};
-    if (!corpora_need(c->store, name, &number, e) || !list(c, name, &found, e))
-        return false;
-    if (found.items.len > 0) {
-        *out = found.items.items[0];
-        found.items.len = 0;
-    }
-    shape_release(&corpus_list_shape, &found);
-    return out->name || corpora_need(c->store, name, &number, e);
 }
 
 static int page_of(int limit)
@@ -311,7 +291,7 @@ bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
         shape_release(&corpus_stats_shape, out);
         return false;
     }
-    struct query q = query_begin(c->store, COUNTS, e);
+    struct query q = sql_query(c->store, e, COUNTS, "");
     if (query_next(&q)) {
         out->documents = sqlite3_column_int64(q.handle, 0);
         out->failed = sqlite3_column_int64(q.handle, 1);
@@ -331,7 +311,7 @@ bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
 bool corpora_pending(struct corpora *c, bool *out, struct error *e)
 {
     struct query q =
-        query_begin(c->store, "SELECT 1 FROM corpus_set WHERE ended < asked LIMIT 1", e);
+        sql_query(c->store, e, "SELECT 1 FROM corpus_set WHERE ended < asked LIMIT 1", "");
     return query_any(&q, out);
 }
 

@@ -35,7 +35,6 @@ bool corpora_wants_vectors(const struct corpora *c);
 /* ---- reading ---- */
 
 bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e);
-bool corpora_info(struct corpora *c, const char *name, struct corpus_info *out, struct error *e);
 bool corpora_documents(struct corpora *c, const struct corpus_documents_query *query,
                        struct corpus_documents *out, struct error *e);
 bool corpora_passages(struct corpora *c, const struct corpus_passages_query *query,

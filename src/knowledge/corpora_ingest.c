@@ -280,8 +280,8 @@ bool ingest_start(struct ingest *in, struct error *e)
 bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e)
 {
     auto_free char *name = NULL;
-    struct query q = query_begin(
-        c->store, "SELECT name FROM corpus_set WHERE ended < asked ORDER BY number LIMIT 1", e);
+    struct query q = sql_query(
+        c->store, e, "SELECT name FROM corpus_set WHERE ended < asked ORDER BY number LIMIT 1", "");
     *out = NULL;
     if (query_next(&q))
         name = query_column_text(&q, 0);

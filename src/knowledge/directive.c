@@ -659,14 +659,6 @@ struct said {
     bool lasting; /* "from now on" was said */
 };
 
-static const char *class_words(const char *name, size_t len)
-{
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strlen(classes[i].name) == len && memcmp(classes[i].name, name, len) == 0)
-            return classes[i].words;
-    return NULL;
-}
-
 /* Whether the word is one of the alternatives: "word|word|$class". */
 static bool is_of(const char *word, const char *alternatives, size_t len)
 {
@@ -674,7 +666,10 @@ static bool is_of(const char *word, const char *alternatives, size_t len)
     for (const char *at = alternatives, *stop = alternatives + len; at < stop;) {
         const char *bar = memchr(at, '|', (size_t)(stop - at));
         size_t one = (size_t)((bar ? bar : stop) - at);
-        const char *class = *at == '$' ? class_words(at + 1, one - 1) : NULL;
+        const char *class = NULL;
+        for (size_t i = 0; *at == '$' && !class && i < sizeof classes / sizeof *classes; i++)
+            if (strlen(classes[i].name) == one - 1 && memcmp(classes[i].name, at + 1, one - 1) == 0)
+                class = classes[i].words;
         if (class ? is_of(word, class, strlen(class)) : one == mine && memcmp(at, word, one) == 0)
             return true;
         at += one + 1;
@@ -723,18 +718,6 @@ static bool fits(const struct said *s, size_t at, const char *pattern, size_t *k
         return at < s->end && is_of(s->words->items.items[at].text, pattern, len) &&
                fits(s, at + 1, rest, kept);
     }
-}
-
-static const struct pattern *find_pattern(const struct said *s, size_t *kept)
-{
-    static const struct pattern *const tables[] = {english, german, spanish, french};
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (const struct pattern *p = tables[t]; p->pattern; p++) {
-            *kept = s->first;
-            if (fits(s, s->first, p->pattern, kept))
-                return p;
-        }
-    return NULL;
 }
 
 /* How many words the phrase has, if it stands at `at`; 0: it does not. */
@@ -799,9 +782,11 @@ static char *text_of(const struct sentence *sentence, const struct said *s, size
 
 bool directive_of(const struct sentence *s, struct directive *out)
 {
+    static const struct pattern *const tables[] = {english, german, spanish, french};
     AUTO(folded_words_release) struct folded_words words = {0};
+    const struct pattern *found = NULL;
     bool asks = false;
-    size_t kept;
+    size_t kept = 0;
     *out = (struct directive){.text = NULL};
     if (s->len > LEARNED_TEXT_BYTES || !utf8_valid(s->text, s->len) || sentence_quotes(s))
         return false;
@@ -813,10 +798,16 @@ bool directive_of(const struct sentence *s, struct directive *out)
         continue;
     if (s->question && !asks)
         return false;
-    const struct pattern *p = find_pattern(&said, &kept);
-    if (!p || p->kind == NONE || (kept > said.first && said.end < kept + WORDS_LEAST))
+    for (size_t t = 0; t < sizeof tables / sizeof *tables && !found; t++)
+        for (const struct pattern *p = tables[t]; p->pattern && !found; p++) {
+            kept = said.first;
+            if (fits(&said, said.first, p->pattern, &kept))
+                found = p;
+        }
+    if (!found || found->kind == NONE || (kept > said.first && said.end < kept + WORDS_LEAST))
         return false;
-    *out = (struct directive){.kind = (enum learned_kind)p->kind, .text = text_of(s, &said, kept)};
+    *out =
+        (struct directive){.kind = (enum learned_kind)found->kind, .text = text_of(s, &said, kept)};
     return true;
 }
 

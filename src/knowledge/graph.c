@@ -330,7 +330,7 @@ bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e
         " + (SELECT ifnull(sum(length(block)), 0) FROM graph_words_data WHERE id > 10)"
         " FROM graph_size";
     *out = (struct graph_stats){0};
-    struct query q = query_begin(g->store, sql, e);
+    struct query q = sql_query(g->store, e, sql, "");
     if (query_next(&q))
         *out = (struct graph_stats){.entities = sqlite3_column_int64(q.handle, 0),
                                     .observations = sqlite3_column_int64(q.handle, 1),
@@ -362,7 +362,7 @@ static bool find_by_words(const struct graph *g, const struct graph_search *sear
 static bool find_in_texts(const struct graph *g, const char *sql, const char *needle, int limit,
                           struct graph_keys *out, struct error *e)
 {
-    struct query q = query_begin(g->store, sql, e);
+    struct query q = sql_query(g->store, e, sql, "");
     while ((int)out->items.len < limit && query_next(&q)) {
         bool found = false;
         for (int i = 1; i < sqlite3_column_count(q.handle) && !found; i++)

@@ -276,15 +276,15 @@ bool graph_export(const struct graph *g,
     *out = x.counts;
     if (!ok)
         return false;
-    struct query q = query_begin(g->store, "SELECT key FROM graph_entry ORDER BY key", e);
+    struct query q = sql_query(g->store, e, "SELECT key FROM graph_entry ORDER BY key", "");
     while (ok && query_next(&q))
         ok = write_entity(&x, sqlite3_column_int64(q.handle, 0), e);
     ok = query_end(&q) && ok;
-    struct query r = query_begin(g->store,
-                                 "SELECT a.name, b.name, r.type FROM graph_relation AS r"
-                                 " CROSS JOIN graph_entry AS a ON a.key = source"
-                                 " CROSS JOIN graph_entry AS b ON b.key = target ORDER BY r.number",
-                                 e);
+    struct query r = sql_query(g->store, e,
+                               "SELECT a.name, b.name, r.type FROM graph_relation AS r"
+                               " CROSS JOIN graph_entry AS a ON a.key = source"
+                               " CROSS JOIN graph_entry AS b ON b.key = target ORDER BY r.number",
+                               "");
     while (ok && query_next(&r)) {
         struct json_out o = {.buf = &x.line};
         json_out_pack(&o, "{type:'relation' from:s to:s relationType:s}",

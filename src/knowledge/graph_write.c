@@ -196,24 +196,6 @@ bool graph_create(const struct graph *g, const struct graph_create *p, const str
     return leave(g, began, ok, created, e);
 }
 
-static bool observe_one(const struct graph *g, const struct graph_new_observations *n, size_t at,
-                        const struct graph_source *source, struct graph_added_to *out,
-                        struct error *e)
-{
-    const struct graph_path path = graph_path_of("observations", at, "entity_name");
-    struct graph_entity entity;
-    int64_t key;
-    if (!graph_need(g->store, n->entity, path.text, &key, e) ||
-        !graph_read_entity(g->store, key, false, &entity, e))
-        return false;
-    out->entity = mem_strdup(entity.name);
-    shape_release(&graph_entity_shape, &entity);
-    return graph_unindex(g->store, key, e) &&
-           observe_all(g, key, n->contents.items, n->contents.len, source, "observations", at,
-                       "contents", out, e) &&
-           graph_index(g, key, e);
-}
-
 bool graph_observe(const struct graph *g, const struct graph_observe *p, const struct graph_by *by,
                    struct graph_added *out, struct error *e)
 {
@@ -223,8 +205,22 @@ bool graph_observe(const struct graph *g, const struct graph_observe *p, const s
     if (!ok)
         return false;
     for (size_t i = 0; i < p->observations.len && ok; i++) {
+        const struct graph_new_observations *n = &p->observations.items[i];
+        const struct graph_path path = graph_path_of("observations", i, "entity_name");
+        struct graph_entity entity;
+        int64_t key;
         vec_push(&out->items, (struct graph_added_to){0});
-        ok = observe_one(g, &p->observations.items[i], i, &source, &vec_last(&out->items), e);
+        struct graph_added_to *added = &vec_last(&out->items);
+        ok = graph_need(g->store, n->entity, path.text, &key, e) &&
+             graph_read_entity(g->store, key, false, &entity, e);
+        if (!ok)
+            break;
+        added->entity = mem_strdup(entity.name);
+        shape_release(&graph_entity_shape, &entity);
+        ok = graph_unindex(g->store, key, e) &&
+             observe_all(g, key, n->contents.items, n->contents.len, &source, "observations", i,
+                         "contents", added, e) &&
+             graph_index(g, key, e);
     }
     ok = store_leave(g->store, began, ok, e);
     if (!ok)
@@ -465,27 +461,24 @@ struct graph_counts graph_part_counts(const struct graph_part *gone)
 
 /* --- restoring -------------------------------------------------------------------------------- */
 
-static bool restore_entity(const struct graph *g, const struct graph_entity *n, struct error *e)
-{
-    int64_t key;
-    bool is_new;
-    struct graph_load load;
-    bool ok = graph_put_entity(g, n->name, n->type, &n->source, &key, &is_new, e) &&
-              (is_new || graph_unindex(g->store, key, e)) && graph_load_of(g->store, key, &load, e);
-    for (size_t i = 0; i < n->observations.len && ok; i++) {
-        const struct graph_observation *o = &n->observations.items[i];
-        ok = graph_put_observation(g, key, o->content, &o->source, &load, n->name, &is_new, e);
-    }
-    return ok && graph_index(g, key, e);
-}
-
 bool graph_restore(const struct graph *g, const struct graph_part *gone, struct error *e)
 {
     bool began, ok = store_enter(g->store, &began, e);
     if (!ok)
         return false;
-    for (size_t i = 0; i < gone->entities.len && ok; i++)
-        ok = restore_entity(g, &gone->entities.items[i], e);
+    for (size_t i = 0; i < gone->entities.len && ok; i++) {
+        const struct graph_entity *n = &gone->entities.items[i];
+        int64_t key;
+        bool is_new;
+        struct graph_load load;
+        ok = graph_put_entity(g, n->name, n->type, &n->source, &key, &is_new, e) &&
+             (is_new || graph_unindex(g->store, key, e)) && graph_load_of(g->store, key, &load, e);
+        for (size_t k = 0; k < n->observations.len && ok; k++) {
+            const struct graph_observation *o = &n->observations.items[k];
+            ok = graph_put_observation(g, key, o->content, &o->source, &load, n->name, &is_new, e);
+        }
+        ok = ok && graph_index(g, key, e);
+    }
     for (size_t i = 0; i < gone->relations.len && ok; i++) {
         const struct graph_relation *r = &gone->relations.items[i];
         int64_t from, to;

@@ -300,11 +300,11 @@ bool learned_extract_want(struct store *s, const char *session_id, struct error 
 
 bool learned_extract_next(struct store *s, struct waiting_session *out, struct error *e)
 {
-    struct query q = query_begin(
-        s,
+    struct query q = sql_query(
+        s, e,
         "SELECT x.session, x.seq FROM learned_extract x JOIN session ON session.id = x.session"
         " WHERE x.waits ORDER BY x.tries, x.session LIMIT 1",
-        e);
+        "");
     *out = (struct waiting_session){0};
     if (query_next(&q))
         *out =

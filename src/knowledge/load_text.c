@@ -332,16 +332,6 @@ static bool take_hashes(struct markdown *m, size_t at, size_t len, size_t end)
     return to > from && add_heading(m, (int)level, at, end, at + from, to - from);
 }
 
-/* "Name" above "====" or "----" */
-static bool take_underline(struct markdown *m, size_t at, size_t len, size_t end)
-{
-    const char *line = m->text + at;
-    size_t n = trimmed_line(line, len);
-    return m->above_len > 0 && n > 0 && (line[0] == '=' || line[0] == '-') &&
-           run_of(line, n, line[0]) == n &&
-           add_heading(m, line[0] == '=' ? 1 : 2, m->above, end, m->above, m->above_len);
-}
-
 /* Opens and closes fences. A fence and the lines in it are code. */
 static bool take_fence(struct markdown *m, size_t at, size_t len, size_t line_at, size_t end)
 {
@@ -368,12 +358,17 @@ static void take_line(struct markdown *m, size_t line_at, size_t line_len)
     size_t blanks = run_of(m->text + line_at, line_len, ' ');
     size_t at = line_at + blanks, len = line_len - blanks, end = line_at + line_len;
     bool taken = (m->fence || blanks < INDENTED) && take_fence(m, at, len, line_at, end);
-    taken = taken || (blanks < INDENTED &&
-                      (take_hashes(m, at, len, end) || take_underline(m, at, len, end)));
+    taken = taken || (blanks < INDENTED && take_hashes(m, at, len, end));
+    const char *line = m->text + at;
+    size_t n = trimmed_line(line, len);
+    bool underlines = blanks < INDENTED && m->above_len > 0 && n > 0 &&
+                      (line[0] == '=' || line[0] == '-') && run_of(line, n, line[0]) == n;
+    if (!taken && underlines) /* "Name" above "====" or "----" */
+        taken = add_heading(m, line[0] == '=' ? 1 : 2, m->above, end, m->above, m->above_len);
     bool is_paragraph =
         !taken && blanks < INDENTED && len > 0 && !strchr("\t\r\f\v>|-*+", m->text[at]);
     m->above = at;
-    m->above_len = is_paragraph ? trimmed_line(m->text + at, len) : 0;
+    m->above_len = is_paragraph ? n : 0;
 }
 
 enum document_outcome load_markdown(struct loading *l)

@@ -166,21 +166,6 @@ static void break_off(struct markup *m, const char *why, int most)
     err_set(m->e, ERR_FILE_ERROR, "line %lld: %s %d", (long long)markup_line(m), why, most);
 }
 
-/* The parser keeps a tag until it is complete, so its words are counted before. */
-static bool is_tag_too_long(struct markup *m)
-{
-    const char *at = (const char *)m->html->input->cur, *end = (const char *)m->html->input->end;
-    size_t words = 0, pending = (size_t)(end - at);
-    if (pending < PIECE || *at != '<')
-        m->looked_at = PIECE;
-    else if (pending >= 2 * m->looked_at) {
-        m->looked_at = pending;
-        for (; at < end; at++)
-            words += strchr(" \t\r\n\f/\"'", *at) != NULL;
-    }
-    return words > ATTRIBUTES_MOST;
-}
-
 static void begin_html(void *context, const xmlChar *name, const xmlChar **attributes)
 {
     struct markup *m = context;
@@ -221,7 +206,20 @@ static void feed_html(struct markup *m)
         if (n <= 0)
             break;
         m->xml->htmlParseChunk(m->html, piece, (int)n, 0);
-        if (!m->stopped && is_tag_too_long(m))
+        if (m->stopped)
+            break;
+        /* The parser keeps a tag until it is complete, so its words are counted before. */
+        const char *at = (const char *)m->html->input->cur;
+        const char *end = (const char *)m->html->input->end;
+        size_t words = 0, pending = (size_t)(end - at);
+        if (pending < PIECE || *at != '<') {
+            m->looked_at = PIECE;
+        } else if (pending >= 2 * m->looked_at) {
+            m->looked_at = pending;
+            for (; at < end; at++)
+                words += strchr(" \t\r\n\f/\"'", *at) != NULL;
+        }
+        if (words > ATTRIBUTES_MOST)
             break_off(m, "an element has more attributes than", ATTRIBUTES_MOST);
     }
     if (!m->stopped)

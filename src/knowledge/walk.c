@@ -29,17 +29,6 @@ static const char *behind(struct part p)
     return *p.end == '/' ? p.end + 1 : NULL;
 }
 
-/* Behind the "]" of the set that begins here; NULL: it has none, so "[" stands for itself. */
-static const char *set_end(const char *at, const char *end)
-{
-    const char *p = at + 1;
-    p += p < end && (*p == '!' || *p == '^');
-    p += p < end && *p == ']';
-    while (p < end && *p != ']')
-        p++;
-    return p < end ? p + 1 : NULL;
-}
-
 static bool is_in_set(const char *at, const char *end, unsigned char c)
 {
     const char *p = at + 1, *last = end - 1;
@@ -58,10 +47,18 @@ static bool is_in_set(const char *at, const char *end, unsigned char c)
 /* Whether the element of the pattern at `p` takes the character; *next: the element behind it. */
 static bool takes(const char *p, const char *end, char c, const char **next)
 {
-    const char *set = *p == '[' ? set_end(p, end) : NULL;
-    *next = set ? set : p + 1;
-    if (set)
-        return is_in_set(p, set, (unsigned char)c);
+    *next = p + 1;
+    if (*p == '[') { /* a set ends behind its "]"; without one "[" stands for itself */
+        const char *last = p + 1;
+        last += last < end && (*last == '!' || *last == '^');
+        last += last < end && *last == ']';
+        while (last < end && *last != ']')
+            last++;
+        if (last < end) {
+            *next = last + 1;
+            return is_in_set(p, *next, (unsigned char)c);
+        }
+    }
     if (*p == '?')
         return true;
     if (*p == '\\' && p + 1 < end) {

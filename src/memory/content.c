@@ -253,23 +253,17 @@ static bool find_assigned(const struct masking *t, size_t at, struct found *out)
 enum { LONGEST_NAME = 256 };
 static const char ends_url[] = " \t\r\n/\"'<>";
 
-/* Whether a name stands before this colon, and a scheme before the name. */
-static bool names_user(const struct masking *t, size_t at)
-{
-    for (size_t n = 1; n < LONGEST_NAME; n++) {
-        char c = before(t, at, n);
-        if (c == '/')
-            return before(t, at, n + 1) == '/' && before(t, at, n + 2) == ':';
-        if (c == '\0' || c == ':' || c == '@' || is_one_of(ends_url, c))
-            return false;
-    }
-    return false;
-}
-
 /* From the colon on: a key in the place of the name is found before. */
 static bool find_url(const struct masking *t, size_t at, struct found *out)
 {
-    if (t->bytes[at] != ':' || !names_user(t, at))
+    if (t->bytes[at] != ':')
+        return false;
+    /* Whether a name stands before this colon, and a scheme before the name. */
+    size_t name = 1;
+    for (char c; (c = before(t, at, name)) != '/'; name++)
+        if (name == LONGEST_NAME - 1 || c == '\0' || c == ':' || c == '@' || is_one_of(ends_url, c))
+            return false;
+    if (before(t, at, name + 1) != '/' || before(t, at, name + 2) != ':')
         return false;
     size_t start = at + 1, end = start;
     while (end < t->len && end - at < LONGEST_NAME && t->bytes[end] != '@' &&
@@ -336,22 +330,16 @@ static bool is_blank(uint32_t cp)
 }
 
 /* Nearly every byte, and no byte of a blank. */
-static bool is_ink(char c)
-{
-    return c > ' ' && c < 0x7f;
-}
-
-static size_t decode_blank(const char *text)
-{
-    uint32_t cp = (unsigned char)*text;
-    size_t used = cp < 0x80 ? 1 : utf8_decode(text, strnlen(text, 4), &cp);
-    return is_blank(cp) ? used : 0;
-}
+#define IS_INK(c) ((c) > ' ' && (c) < 0x7f)
 
 /* Bytes of the blank at the beginning of a text; 0: there is none. */
 static inline size_t blank_len(const char *text)
 {
-    return is_ink(*text) ? 0 : decode_blank(text);
+    if (IS_INK(*text))
+        return 0;
+    uint32_t cp = (unsigned char)*text;
+    size_t used = cp < 0x80 ? 1 : utf8_decode(text, strnlen(text, 4), &cp);
+    return is_blank(cp) ? used : 0;
 }
 
 /* ---- trimmed and masked ---- */
@@ -362,7 +350,7 @@ static void trim(const char **text, size_t *len)
     size_t used, end = 0;
     for (; (used = blank_len(*text)) > 0; *text += used)
         *len -= used;
-    if (*len > 0 && is_ink((*text)[*len - 1]))
+    if (*len > 0 && IS_INK((*text)[*len - 1]))
         return;
     for (size_t at = 0; at < *len;) {
         used = blank_len(*text + at);

@@ -283,7 +283,7 @@ void report_store(struct report_result *r, const char *path, bool opened)
     else if (!opened)
         add(r, "store", "%s could not be opened", path);
     else
-        add(r, "store", "%s, schema %d", path, store_schema_version());
+        add(r, "store", "%s, schema %d", path, SCHEMA_VERSION);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */

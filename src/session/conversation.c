@@ -361,9 +361,8 @@ static bool open_store(struct conversation *c)
         return false;
     }
     bool attended = c->engine->options.can_ask || c->engine->options.serves;
-    store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, wants_an_end,
+    store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, GRACE_MS, wants_an_end,
                        c->seat.requests);
-    store_set_grace(c->store, GRACE_MS);
     c->lasting = c->store;
     if (c->engine->lasting != c->engine->place &&
         !place_open(c->engine->lasting, STORE_READ_ONLY, &c->lasting, &e)) {

@@ -205,7 +205,7 @@ static void begin(struct desk *desk)
 {
     struct corpora_desk *d = (struct corpora_desk *)desk;
     thread_give_way(); /* an ingest takes all of a processor */
-    store_set_patience(desk->store, PATIENCE_MS, worker_ends, desk->worker);
+    store_set_patience(desk->store, PATIENCE_MS, 0, worker_ends, desk->worker);
     d->corpora = corpora_open(d->config, desk->store, desk->place->directory);
     d->corpora->alone = desk->place->kind == PLACE_READS;
     d->turn = (struct corpora_turn){desk->place->directory, -1};

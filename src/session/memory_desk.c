@@ -66,7 +66,7 @@ enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
 /* Waits as long as allowed for other processes that write the store. */
 static void be_patient(struct memory_desk *d)
 {
-    store_set_patience(d->desk.store, d->patience_ms, worker_ends, d->desk.worker);
+    store_set_patience(d->desk.store, d->patience_ms, 0, worker_ends, d->desk.worker);
 }
 
 /* A chore that cannot be begun now is done at the next occasion. */
@@ -144,7 +144,7 @@ static bool take_step(struct memory_desk *d, desk_step *step, const char *name, 
     *next = CHORE_DONE;
     if (!d->desk.store)
         return false;
-    store_set_patience(d->desk.store, 0, NULL, NULL);
+    store_set_patience(d->desk.store, 0, 0, NULL, NULL);
     bool ok = step(d, more, &e);
     be_patient(d);
     if (!ok && name)

@@ -318,32 +318,6 @@ static enum db_page_type type_of(unsigned char byte)
     }
 }
 
-/* Fills in the page after its bytes; one whose cells cannot fit is of no tree. */
-static void read_page_header(struct db_page *page, uint32_t usable)
-{
-    uint32_t start = page->number == 1 ? FILE_HEADER : 0;
-    const unsigned char *h = page->bytes + start;
-    page->type = type_of(h[0]);
-    page->cells = db_u16(h + 3);
-    page->last_child = is_interior(page->type) ? db_u32(h + 8) : 0;
-    page->pointers = start + (is_interior(page->type) ? INTERIOR_HEADER : LEAF_HEADER);
-    if (page->pointers + page->cells * (2 + CELL_MIN) > usable)
-        page->type = DB_NO_TREE;
-    if (page->type == DB_NO_TREE)
-        page->cells = page->last_child = 0;
-}
-
-void db_page_init(struct db_page *page, const struct db_pages *pages)
-{
-    *page = (struct db_page){.bytes = mem_alloc(pages->page_size)};
-}
-
-void db_page_release(struct db_page *page)
-{
-    free(page->bytes);
-    *page = (struct db_page){0};
-}
-
 bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t number)
 {
     page->number = 0;
@@ -351,8 +325,17 @@ bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t n
     page->cells = 0;
     if (!db_pages_read(pages, number, page->bytes))
         return false;
+    uint32_t start = number == 1 ? FILE_HEADER : 0;
+    const unsigned char *h = page->bytes + start;
     page->number = number;
-    read_page_header(page, pages->usable);
+    page->type = type_of(h[0]);
+    page->cells = db_u16(h + 3);
+    page->last_child = is_interior(page->type) ? db_u32(h + 8) : 0;
+    page->pointers = start + (is_interior(page->type) ? INTERIOR_HEADER : LEAF_HEADER);
+    if (page->pointers + page->cells * (2 + CELL_MIN) > pages->usable)
+        page->type = DB_NO_TREE; /* its cells cannot fit */
+    if (page->type == DB_NO_TREE)
+        page->cells = page->last_child = 0;
     return true;
 }
 
@@ -536,7 +519,10 @@ enum {
  * number of a page in four bytes: the first of these is 0 or 1 in files below this size. */
 #define FILE_MOST ((int64_t)1 << 36)
 
-void scrub_page(unsigned char *page, int len, int64_t at)
+/* Zeroes the bytes between the cell pointers and the cells of a page of a tree. `at` is its offset
+ * in the file, `len` the size of a page. A page of any other kind, or a damaged one, stays as it
+ * is. In a database without auto_vacuum, of less than 64 GiB. */
+static void scrub_page(unsigned char *page, int len, int64_t at)
 {
     if (len < PAGE_MIN || len > PAGE_MAX || (len & (len - 1)) || at % len)
         return;
@@ -579,9 +565,15 @@ static int write_page(sqlite3_file *file, const void *bytes, int len, sqlite3_in
     return m->real->xWrite(file, bytes, len, at);
 }
 
-static const sqlite3_io_methods *scrubbing(const sqlite3_io_methods *real)
+static int scrub_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                      int *out_flags)
 {
+    (void)vfs;
+    int result = below->xOpen(below, name, file, flags, out_flags);
+    if (result != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
+        return result;
     pthread_mutex_lock(&lock);
+    const sqlite3_io_methods *real = file->pMethods;
     struct methods *m = kinds;
     while (m < kinds + KINDS_OF_FILES && m->real && m->real != real)
         m++;
@@ -591,17 +583,9 @@ static const sqlite3_io_methods *scrubbing(const sqlite3_io_methods *real)
         m->own.xWrite = write_page;
         m->real = real;
     }
+    if (found)
+        file->pMethods = &m->own;
     pthread_mutex_unlock(&lock);
-    return found ? &m->own : real;
-}
-
-static int scrub_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
-                      int *out_flags)
-{
-    (void)vfs;
-    int result = below->xOpen(below, name, file, flags, out_flags);
-    if (result == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB))
-        file->pMethods = scrubbing(file->pMethods);
     return result;
 }
 

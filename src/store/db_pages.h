@@ -76,10 +76,7 @@ struct db_page {
     uint32_t pointers;   /* where those to its cells begin */
 };
 
-void db_page_init(struct db_page *page, const struct db_pages *pages);
-void db_page_release(struct db_page *page);
-
-/* False when it cannot be read. */
+/* Reads a page into its bytes, which the caller allocates. False when it cannot be read. */
 bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t number);
 
 /* Whether bytes look like a page of a tree that is this long. */
@@ -134,10 +131,5 @@ bool db_record_read(const void *bytes, size_t len, size_t total, struct db_recor
  * that is written to a main database file: by a checkpoint, or directly. Callable from any thread.
  */
 const char *scrub_vfs(void);
-
-/* Zeroes the bytes between the cell pointers and the cells of a page of a tree. `at` is its offset
- * in the file, `len` the size of a page. A page of any other kind, or a damaged one, stays as it
- * is. In a database without auto_vacuum, of less than 64 GiB. */
-void scrub_page(unsigned char *page, int len, int64_t at);
 
 #endif

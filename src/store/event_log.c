@@ -72,8 +72,6 @@ static const char turn_sql[] =
 static const char unkept_sql[] = "SELECT max(seq) FROM event" OF_SESSION " HAVING " OPENED(
     "run_started", RUN_ENDS) " OR " OPENED("compaction_started", RUN_ENDS
                                            ", 'compaction_completed', 'compaction_failed'");
-static const char time_sql[] =
-    "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
     "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
 static const char part_sql[] = "SELECT rowid, at, type FROM event" OF_SESSION " AND seq = ?";
@@ -170,13 +168,6 @@ bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, st
                                   "the session never told of an event %" PRId64
                                   "; read on behind one that it told of, up to %" PRId64,
                                   seq, last);
-}
-
-bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
-                    struct error *e)
-{
-    *wall_ms = 0;
-    return sql_number(s, wall_ms, e, time_sql, "ti", session_id, seq);
 }
 
 /* Bytes. A statement holds its row; behind a larger one it begins again, before the event is

@@ -49,10 +49,6 @@ bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, 
 /* EVENT_NOT_FOUND: the number is greater than any that readers may have seen. */
 bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, struct error *e);
 
-/* When the event happened, or the next one that is in the log; 0: neither is. */
-bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
-                    struct error *e);
-
 /* Calls `visit` (which borrows the event) for those with seq > after, ascending, until it returns
  * false. Events of unknown type or newer version end the reading with an error. */
 bool event_log_read(struct store *s, const char *session_id, int64_t after,

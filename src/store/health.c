@@ -96,37 +96,6 @@ static bool check_tables(struct store *s, struct health *out)
            health_count(s, events_sql, &first, out);
 }
 
-/* SQLite's own check, of the pages alone or of the indexes, too. Its lines are "ok" or faults. */
-static bool check_pages(struct store *s, bool indexes, struct health *out)
-{
-    struct query q =
-        sql_query(s, NULL, indexes ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", "");
-    const char *line = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : "ok";
-    bool ok = (line && strcmp(line, "ok") == 0) ||
-              health_found(out, HEALTH_DAMAGED, "%s", line ? line : "");
-    return end(&q, ok, out);
-}
-
-static bool check_event(const struct query *q, struct health *out)
-{
-    const char *name = (const char *)sqlite3_column_text(q->handle, 3);
-    const char *payload = (const char *)sqlite3_column_text(q->handle, 5);
-    size_t len = (size_t)sqlite3_column_bytes(q->handle, 5);
-    int version = sqlite3_column_int(q->handle, 4);
-    enum event_type type;
-    struct event *ev = NULL;
-    struct error e = {0};
-    if (!name || !payload || !event_type_from_name(name, &type))
-        err_set(&e, ERR_SESSION_STORE_ERROR, "unknown type \"%.40s\"", name ? name : "");
-    else
-        event_from_payload(type, version, payload, len, &ev, &e);
-    event_free(ev);
-    return e.code == ERR_OK ||
-           health_found(out, HEALTH_INCONSISTENT, "event %lld of the session with key %lld: %s",
-                        (long long)sqlite3_column_int64(q->handle, 1),
-                        (long long)sqlite3_column_int64(q->handle, 0), e.text);
-}
-
 /* Each event belongs to a session and can be decoded. All are counted, also behind one that cannot.
  */
 static bool check_events(struct store *s, struct health *out)
@@ -140,7 +109,24 @@ static bool check_events(struct store *s, struct health *out)
     struct query q = sql_query(s, NULL, events_sql, "");
     bool ok = true;
     for (out->events = 0; query_next(&q); out->events++)
-        ok = ok && check_event(&q, out);
+        if (ok) {
+            const char *name = (const char *)sqlite3_column_text(q.handle, 3);
+            const char *payload = (const char *)sqlite3_column_text(q.handle, 5);
+            size_t len = (size_t)sqlite3_column_bytes(q.handle, 5);
+            enum event_type type;
+            struct event *ev = NULL;
+            struct error e = {0};
+            if (!name || !payload || !event_type_from_name(name, &type))
+                err_set(&e, ERR_SESSION_STORE_ERROR, "unknown type \"%.40s\"", name ? name : "");
+            else
+                event_from_payload(type, sqlite3_column_int(q.handle, 4), payload, len, &ev, &e);
+            event_free(ev);
+            ok = e.code == ERR_OK ||
+                 health_found(out, HEALTH_INCONSISTENT,
+                              "event %lld of the session with key %lld: %s",
+                              (long long)sqlite3_column_int64(q.handle, 1),
+                              (long long)sqlite3_column_int64(q.handle, 0), e.text);
+        }
     return end(&q, ok, out);
 }
 
@@ -340,7 +326,7 @@ static bool is_ours(struct look *l)
         return health_found(l->out, HEALTH_FOREIGN, "%s", "");
     case SCHEMA_NEWER:
         return health_found(l->out, HEALTH_NEWER, "schema %lld; this tiro writes %d",
-                            (long long)version, store_schema_version());
+                            (long long)version, SCHEMA_VERSION);
     case SCHEMA_CURRENT:
         break;
     }
@@ -349,9 +335,18 @@ static bool is_ours(struct look *l)
 
 static bool is_sound(struct look *l)
 {
-    bool pages = l->thorough || l->out->bytes <= SMALL_BYTES;
-    bool ok = (!pages || check_pages(&l->store, l->thorough, l->out)) &&
-              check_tables(&l->store, l->out) && (!l->thorough || check_events(&l->store, l->out));
+    bool ok = true;
+    if (l->thorough || l->out->bytes <= SMALL_BYTES) {
+        /* SQLite's own check, of the pages alone or of the indexes, too. Its lines are "ok" or
+         * faults. */
+        const char *check = l->thorough ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)";
+        struct query q = sql_query(&l->store, NULL, check, "");
+        const char *line = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : "ok";
+        ok = (line && strcmp(line, "ok") == 0) ||
+             health_found(l->out, HEALTH_DAMAGED, "%s", line ? line : "");
+        ok = end(&q, ok, l->out);
+    }
+    ok = ok && check_tables(&l->store, l->out) && (!l->thorough || check_events(&l->store, l->out));
     for (const struct store_extension *const *x = l->extensions; ok && x && *x; x++)
         ok = (*x)->check(&l->store, l->thorough, l->out);
     return ok;

@@ -51,17 +51,6 @@ static bool is_word_part(uint32_t cp)
     return cp == '\'' || (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_NO);
 }
 
-/* Bytes of the first WORD_CHARACTERS characters. */
-static size_t counting_len(const char *text, size_t len)
-{
-    size_t at = 0;
-    for (int i = 0; i < WORD_CHARACTERS && at < len; i++) {
-        uint32_t cp;
-        at += utf8_decode(text + at, len - at, &cp);
-    }
-    return at;
-}
-
 static bool is_ascii(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -72,7 +61,7 @@ static bool is_ascii(const char *text, size_t len)
 
 void token_fold(struct buf *out, const char *text, size_t len)
 {
-    len = counting_len(text, len);
+    len = utf8_cut_points(text, len, WORD_CHARACTERS);
     if (is_ascii(text, len)) {
         for (size_t i = 0; i < len; i++) {
             char c = text[i];
@@ -112,7 +101,8 @@ void token_strip_marks(struct buf *text)
     if (is_ascii(text->data, text->len))
         return;
     struct buf stripped = BUF_INIT;
-    add_mapped(&stripped, text->data, counting_len(text->data, text->len), 0, is_no_accent);
+    add_mapped(&stripped, text->data, utf8_cut_points(text->data, text->len, WORD_CHARACTERS), 0,
+               is_no_accent);
     buf_release(text);
     *text = stripped;
 }

@@ -118,18 +118,6 @@ static bool make_tables(struct search *f, const struct salvage_shape *shape,
     return ok;
 }
 
-static void bind_value(sqlite3_stmt *q, int i, const struct db_value *v)
-{
-    if (!v->there || v->type == DB_NULL || v->type == DB_BLOB)
-        sqlite3_bind_null(q, i);
-    else if (v->type == DB_INT)
-        sqlite3_bind_int64(q, i, v->number);
-    else if (v->type == DB_REAL)
-        sqlite3_bind_double(q, i, v->real);
-    else
-        sqlite3_bind_text64(q, i, v->text, v->len, SQLITE_STATIC, SQLITE_UTF8);
-}
-
 static bool bit(const unsigned char *set, uint32_t i)
 {
     return set[i / 8] >> (i % 8) & 1;
@@ -147,8 +135,18 @@ static bool insert(struct search *f, sqlite3_stmt *q, const struct db_cell *cell
     sqlite3_bind_int(q, 2, bit(f->free_pages, f->page.number));
     sqlite3_bind_int(q, 3, whole);
     sqlite3_bind_int64(q, 4, cell->rowid);
-    for (size_t i = 0; i < r->count; i++)
-        bind_value(q, (int)i + 5, &r->values[i]);
+    for (size_t k = 0; k < r->count; k++) {
+        const struct db_value *v = &r->values[k];
+        int i = (int)k + 5;
+        if (!v->there || v->type == DB_NULL || v->type == DB_BLOB)
+            sqlite3_bind_null(q, i);
+        else if (v->type == DB_INT)
+            sqlite3_bind_int64(q, i, v->number);
+        else if (v->type == DB_REAL)
+            sqlite3_bind_double(q, i, v->real);
+        else
+            sqlite3_bind_text64(q, i, v->text, v->len, SQLITE_STATIC, SQLITE_UTF8);
+    }
     sqlite3_step(q);
     int result = sqlite3_reset(q);
     return result == SQLITE_OK || store_fault(f->to, result, f->e);
@@ -263,7 +261,7 @@ bool salvage_read(struct store *to, const char *path,
     if (!db_pages_open(&f.pages, path, e))
         return false;
     f.free_pages = mem_alloc(f.pages.count / 8 + 1);
-    db_page_init(&f.page, &f.pages);
+    f.page.bytes = mem_alloc(f.pages.page_size);
     bool ok = store_exec(to, trees_sql, e) && make_tables(&f, own_shapes, own_indexes);
     for (x = extensions; ok && x && *x; x++)
         ok = make_tables(&f, (*x)->shapes, (*x)->indexes);
@@ -279,7 +277,7 @@ bool salvage_read(struct store *to, const char *path,
         sqlite3_finalize(f.tables.items[i].insert);
     vec_release(&f.tables);
     buf_release(&f.record);
-    db_page_release(&f.page);
+    free(f.page.bytes);
     free(f.free_pages);
     db_pages_close(&f.pages);
     return ok;

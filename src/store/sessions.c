@@ -184,9 +184,7 @@ static bool visit_ids(struct store *s, const char *sql, const char *argument,
                       bool (*visit)(void *context, const char *id), void *context, struct error *e)
 {
     struct text_list ids = {0};
-    struct query q = query_begin(s, sql, e);
-    if (argument)
-        query_text(&q, argument);
+    struct query q = sql_query(s, e, sql, argument ? "t" : "", argument);
     bool ok = query_texts(&q, &ids), go_on = ok;
     for (size_t i = 0; go_on && i < ids.items.len; i++)
         go_on = visit(context, ids.items.items[i]);
@@ -290,24 +288,17 @@ struct matches {
     struct buf *candidates;
 };
 
-static enum match match_of(const char *id, const char *title, const char *reference)
-{
-    size_t id_len = strlen(id), len = strlen(reference);
-    bool part = utf8_contains_folded(title, reference);
-    if (strcasecmp(id, reference) == 0)
-        return MATCH_ID;
-    /* Folding maps one character to one: two texts that contain each other are equal. */
-    if (part && utf8_contains_folded(reference, title))
-        return MATCH_TITLE;
-    if (len <= id_len &&
-        (strncasecmp(id, reference, len) == 0 || strcasecmp(id + id_len - len, reference) == 0))
-        return MATCH_ID_PART;
-    return part && len >= TITLE_PART ? MATCH_TITLE_PART : MATCH_NONE;
-}
-
 static void consider(struct matches *m, const char *id, const char *title, const char *reference)
 {
-    enum match kind = match_of(id, title, reference);
+    size_t id_len = strlen(id), reference_len = strlen(reference);
+    bool part = utf8_contains_folded(title, reference);
+    enum match kind = part && reference_len >= TITLE_PART ? MATCH_TITLE_PART : MATCH_NONE;
+    if (reference_len <= id_len && (strncasecmp(id, reference, reference_len) == 0 ||
+                                    strcasecmp(id + id_len - reference_len, reference) == 0))
+        kind = reference_len == id_len ? MATCH_ID : MATCH_ID_PART;
+    /* Folding maps one character to one: two texts that contain each other are equal. */
+    if (kind != MATCH_ID && part && utf8_contains_folded(reference, title))
+        kind = MATCH_TITLE;
     if (kind == MATCH_NONE || kind < m->kind)
         return;
     if (kind > m->kind) {

@@ -37,23 +37,17 @@ static const struct {
     {SQLITE_INTERRUPT, ERR_INTERRUPTED, "was interrupted; try again"},
 };
 
-/* The end of a path, from the beginning of a character on. */
-static const char *shown_path(const char *path)
-{
-    size_t len = strlen(path);
-    path += len > PATH_SHOWN ? len - PATH_SHOWN : 0;
-    while ((*path & 0xc0) == 0x80)
-        path++;
-    return path;
-}
-
 bool store_fault(const struct store *s, int result, struct error *e)
 {
     if ((result & 0xff) == SQLITE_NOMEM)
         die("out of memory");
     if ((result & 0xff) == SQLITE_READONLY && s->refusal)
         return err_set(e, ERR_SESSION_PERSISTENCE_DISABLED, "%s", s->refusal);
-    const char *path = shown_path(s->path);
+    /* The end of a path, from the beginning of a character on. */
+    size_t len = strlen(s->path);
+    const char *path = s->path + (len > PATH_SHOWN ? len - PATH_SHOWN : 0);
+    while ((*path & 0xc0) == 0x80)
+        path++;
     const char *cut = path > s->path ? "…" : "";
     const char *detail = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -82,7 +76,7 @@ static void fail(struct query *q, int result)
     store_fault(q->store, result, q->error);
 }
 
-struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e)
+static struct query begin(struct store *s, const char *tables, const char *sql, struct error *e)
 {
     struct query q = {.store = s, .error = e};
     for (size_t i = 0; i < s->statements.len; i++) {
@@ -104,101 +98,48 @@ struct query query_begin_in(struct store *s, const char *tables, const char *sql
     return q;
 }
 
-struct query query_begin(struct store *s, const char *sql, struct error *e)
-{
-    return query_begin_in(s, NULL, sql, e);
-}
-
-struct query query_for(struct store *s, const char *sql, const char *id, struct error *e)
-{
-    struct query q = query_begin(s, sql, e);
-    query_text(&q, id);
-    return q;
-}
-
-/* The number of the next parameter; 0: the statement has failed already. */
-static int next_parameter(struct query *q)
-{
-    return q->fault == SQLITE_OK ? ++q->parameter : 0;
-}
-
-static void bound(struct query *q, int result)
-{
-    if (result != SQLITE_OK)
-        fail(q, result);
-}
-
-void query_text(struct query *q, const char *text)
-{
-    int i = next_parameter(q);
-    if (i > 0 && text)
-        bound(q, sqlite3_bind_text64(q->handle, i, text, strlen(text), SQLITE_STATIC, SQLITE_UTF8));
-    else if (i > 0)
-        bound(q, sqlite3_bind_null(q->handle, i));
-}
-
-void query_int(struct query *q, int64_t n)
-{
-    int i = next_parameter(q);
-    if (i > 0)
-        bound(q, sqlite3_bind_int64(q->handle, i, n));
-}
-
-void query_known(struct query *q, int64_t n)
-{
-    if (n >= 0)
-        query_int(q, n);
-    else
-        query_text(q, NULL);
-}
-
-void query_known_real(struct query *q, double n)
-{
-    int i = next_parameter(q);
-    if (i > 0)
-        bound(q, n >= 0 ? sqlite3_bind_double(q->handle, i, n) : sqlite3_bind_null(q->handle, i));
-}
-
-void query_bytes(struct query *q, const void *bytes, size_t len)
-{
-    int i = next_parameter(q);
-    if (i > 0)
-        bound(q, sqlite3_bind_blob64(q->handle, i, bytes, len, SQLITE_STATIC));
-}
-
-void query_pointer(struct query *q, void *pointer, const char *type)
-{
-    int i = next_parameter(q);
-    if (i > 0)
-        bound(q, sqlite3_bind_pointer(q->handle, i, pointer, type, NULL));
-}
-
 struct query sql_query_in(struct store *s, const char *tables, struct error *e, const char *sql,
                           const char *types, va_list args)
 {
-    struct query q = query_begin_in(s, tables, sql, e);
-    for (const char *type = types; *type; type++) {
-        switch (*type) {
-        case 't':
-            query_text(&q, va_arg(args, const char *));
+    struct query q = begin(s, tables, sql, e);
+    for (int i = 1; types[i - 1] && q.fault == SQLITE_OK; i++) {
+        int result = SQLITE_OK;
+        switch (types[i - 1]) {
+        case 't': {
+            const char *text = va_arg(args, const char *);
+            result = text ? sqlite3_bind_text64(q.handle, i, text, strlen(text), SQLITE_STATIC,
+                                                SQLITE_UTF8)
+                          : sqlite3_bind_null(q.handle, i);
             break;
+        }
         case 'i':
-            query_int(&q, va_arg(args, int64_t));
+            result = sqlite3_bind_int64(q.handle, i, va_arg(args, int64_t));
             break;
-        case 'k':
-            query_known(&q, va_arg(args, int64_t));
+        case 'k': {
+            int64_t n = va_arg(args, int64_t);
+            result = n >= 0 ? sqlite3_bind_int64(q.handle, i, n) : sqlite3_bind_null(q.handle, i);
             break;
-        case 'r':
-            query_known_real(&q, va_arg(args, double));
+        }
+        case 'r': {
+            double n = va_arg(args, double);
+            result = n >= 0 ? sqlite3_bind_double(q.handle, i, n) : sqlite3_bind_null(q.handle, i);
             break;
+        }
         case 'b': {
             const void *bytes = va_arg(args, const void *);
-            query_bytes(&q, bytes, va_arg(args, size_t));
+            result = sqlite3_bind_blob64(q.handle, i, bytes, va_arg(args, size_t), SQLITE_STATIC);
+            break;
+        }
+        case 'p': {
+            void *pointer = va_arg(args, void *);
+            result = sqlite3_bind_pointer(q.handle, i, pointer, va_arg(args, const char *), NULL);
             break;
         }
         default:
-            assert(false && "a type of a parameter is one of t i k r b");
+            assert(false && "a type of a parameter is one of t i k r b p");
         }
+        if (result != SQLITE_OK)
+            fail(&q, result);
     }
     return q;
 }
@@ -356,9 +297,8 @@ bool store_step_end(struct store *s, bool began, bool ok, struct error *e)
 bool store_fts5(struct store *s, fts5_api **out, struct error *e)
 {
     *out = NULL;
-    struct query q = query_begin(s, "SELECT fts5(?)", e);
-    query_pointer(&q, out, "fts5_api_ptr");
-    return query_run(&q) && (*out || store_fault(s, SQLITE_ERROR, e));
+    return sql_exec(s, e, "SELECT fts5(?)", "p", (void *)out, "fts5_api_ptr") &&
+           (*out || store_fault(s, SQLITE_ERROR, e));
 }
 
 bool store_fts5_function(struct store *s, const char *name, fts5_extension_function call,

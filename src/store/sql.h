@@ -39,14 +39,14 @@ struct query {
     struct store *store;
     sqlite3_stmt *handle; /* NULL: it could not be prepared */
     struct error *error;  /* takes the first fault; may be NULL */
-    int parameter;        /* number of the last one that was bound */
     int fault;            /* SQLite's code; after it nothing more is bound or stepped */
 };
 
 /* Begins a statement and binds its parameters. `sql` is a constant; a statement must end before it
  * begins again. `types` has a letter for each parameter, in order: t const char * (NULL binds
  * NULL), i int64_t, k int64_t (a negative one binds NULL), r double (a negative one binds NULL), b
- * const void * and size_t. Texts and bytes are borrowed until the query ends. */
+ * const void * and size_t, p void * and const char * (for a function of this program, which asks
+ * for a pointer of this type). All are borrowed until the query ends. */
 struct query sql_query(struct store *s, struct error *e, const char *sql, const char *types, ...);
 /* sql_query(), run to its end. */
 bool sql_exec(struct store *s, struct error *e, const char *sql, const char *types, ...);
@@ -60,19 +60,6 @@ bool sql_any(struct store *s, bool *out, struct error *e, const char *sql, const
  * NULL: none does. */
 struct query sql_query_in(struct store *s, const char *tables, struct error *e, const char *sql,
                           const char *types, va_list args);
-
-/* The same in steps, for parameters that sql_query() has no letter for. */
-struct query query_begin(struct store *s, const char *sql, struct error *e);
-struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e);
-/* With the first parameter bound. */
-struct query query_for(struct store *s, const char *sql, const char *id, struct error *e);
-void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
-void query_int(struct query *q, int64_t n);
-void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
-void query_known_real(struct query *q, double n);
-void query_bytes(struct query *q, const void *bytes, size_t len); /* borrowed until the end */
-/* For a function of this program, which asks for this type; borrowed until the end. */
-void query_pointer(struct query *q, void *pointer, const char *type);
 
 bool query_next(struct query *q); /* whether there is a row */
 bool query_end(struct query *q);  /* whether there was no fault */

@@ -106,14 +106,11 @@ void store_set_refusal(struct store *s, const char *why)
     s->refusal = why;
 }
 
-void store_set_grace(struct store *s, int ms)
-{
-    s->grace_ms = ms;
-}
-
-void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context)
+void store_set_patience(struct store *s, int ms, int grace_ms, bool (*give_up)(void *context),
+                        void *context)
 {
     s->patience_ms = ms;
+    s->grace_ms = grace_ms;
     s->give_up = give_up;
     s->give_up_context = context;
     sqlite3_busy_handler(s->db, wait_for_writer, s);
@@ -144,14 +141,6 @@ static bool roll_back_half_done(struct store *s, struct error *e)
 
 /* "tiro" in the file's header; file(1) shows it. */
 #define APPLICATION_ID 0x7469726f
-
-/* Of data/schema.sql. From the first release on, a newer schema is a step from the one before. */
-enum { SCHEMA_VERSION = 1 };
-
-int store_schema_version(void)
-{
-    return SCHEMA_VERSION;
-}
 
 /* In one transaction: another process may be making the schema, and between two reads an empty
  * database would seem to have become a foreign one. */
@@ -221,7 +210,7 @@ static bool set_up(struct store *s, struct error *e)
     if (!need_files(s->path, e))
         return false;
     sqlite3_extended_result_codes(s->db, 1);
-    store_set_patience(s, PATIENCE_MS, NULL, NULL);
+    store_set_patience(s, PATIENCE_MS, 0, NULL, NULL);
 
     /* The log of a file that is refused stays as it is. */
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

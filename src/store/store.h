@@ -45,19 +45,19 @@ void store_rest(struct store *s);
 void store_set_refusal(struct store *s, const char *why);
 
 /* How long a statement waits while another process writes. give_up() is asked every few
- * milliseconds whether to end the wait, and must not use the store; NULL: never. The default is
- * five seconds. A statement that waited in vain fails with SESSION_STORE_ERROR. */
-void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context);
-
-/* give_up() is not asked before that time: other threads of this process write for a moment only,
- * and a program that ends need not lose its last write to them. The default is 0. */
-void store_set_grace(struct store *s, int ms);
+ * milliseconds whether to end the wait, and must not use the store; NULL: never. It is not asked
+ * during the first grace_ms: other threads of this process write for a moment only, and a program
+ * that ends need not lose its last write to them. The default is five seconds. A statement that
+ * waited in vain fails with SESSION_STORE_ERROR. */
+void store_set_patience(struct store *s, int ms, int grace_ms, bool (*give_up)(void *context),
+                        void *context);
 
 /* Any thread: the statement that runs now ends with an error. */
 void store_interrupt(struct store *s);
 
-/* Schema version that this program writes. */
-int store_schema_version(void);
+/* Schema version that this program writes, that of data/schema.sql. From the first release on, a
+ * newer schema is a step from the one before. */
+enum { SCHEMA_VERSION = 1 };
 
 /* data directory + "/tiro.db"; the caller frees. */
 char *store_default_path(void);

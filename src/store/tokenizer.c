@@ -295,11 +295,6 @@ struct fts5_words {
     struct language *language;
 };
 
-static struct language *language_of(Fts5Tokenizer *t)
-{
-    return ((struct fts5_words *)t)->language;
-}
-
 static int create(void *store, const char **arguments, int count, Fts5Tokenizer **out)
 {
     struct language *l = language_new(count > 0 ? arguments[0] : "english");
@@ -314,14 +309,13 @@ static int create(void *store, const char **arguments, int count, Fts5Tokenizer 
 
 static void destroy(Fts5Tokenizer *t)
 {
-    struct store *s = ((struct fts5_words *)t)->store;
-    for (size_t i = s->languages.len; i-- > 0;)
-        if (s->languages.items[i] == language_of(t))
-            vec_remove(&s->languages, i, 1);
+    struct fts5_words *words = (struct fts5_words *)t;
+    struct store *s = words->store;
+    vec_drop(&s->languages, words->language);
     if (s->languages.len == 0)
         vec_release(&s->languages);
-    language_free(language_of(t));
-    free(t);
+    language_free(words->language);
+    free(words);
 }
 
 struct fts5_teller {
@@ -347,8 +341,8 @@ static int tokenize_for_fts5(Fts5Tokenizer *t, void *context, int flags, const c
         purpose = TOKENS_PREFIX;
     else if (flags & FTS5_TOKENIZE_QUERY)
         purpose = TOKENS_QUERY;
-    return tokens_each(language_of(t), purpose, text ? text : "", text ? (size_t)len : 0, tell_fts5,
-                       &f);
+    return tokens_each(((struct fts5_words *)t)->language, purpose, text ? text : "",
+                       text ? (size_t)len : 0, tell_fts5, &f);
 }
 
 bool tokenizer_register(struct store *s, struct error *e)

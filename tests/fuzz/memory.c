@@ -694,7 +694,7 @@ static void check_rows(struct store *s)
         "SELECT 1 FROM found.learned WHERE whole AND (id IS NULL OR text IS NULL)",
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        struct query q = query_begin(s, faults[i], NULL);
+        struct query q = sql_query(s, NULL, faults[i], "");
         FUZZ_CHECK(!query_next(&q));
         FUZZ_CHECK(query_end(&q));
     }
