@@ -162,27 +162,24 @@ double screen_clock(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static bool is_of_this_terminal(const char *variable)
+/* Ours, without what belongs to the terminal that we run in. Borrowed strings; free() the array. */
+static char **environment_of(void)
 {
     static const char *const names[] = {"TERM=",    "LC_ALL=",    "COLUMNS=",     "LINES=",
                                         "TERMCAP=", "COLORTERM=", "TERM_PROGRAM", "TERMINFO",
                                         "TMUX",     "STY=",       "NCURSES_",     "ESCDELAY="};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Borrowed strings; free() the array. */
-static char **environment_of(void)
-{
     static char term[] = "TERM=xterm-256color", locale[] = "LC_ALL=C.UTF-8";
     VEC(char *) list = {0};
     vec_push(&list, term);
     vec_push(&list, locale);
-    for (char **variable = environ; *variable != NULL; variable++)
-        if (!is_of_this_terminal(*variable))
+    for (char **variable = environ; *variable != NULL; variable++) {
+        size_t i = 0;
+        while (i < sizeof names / sizeof *names &&
+               strncmp(*variable, names[i], strlen(names[i])) != 0)
+            i++;
+        if (i == sizeof names / sizeof *names)
             vec_push(&list, *variable);
+    }
     vec_push(&list, NULL);
     return list.items;
 }
@@ -283,12 +280,14 @@ pid_t screen_pid(const struct screen *s)
 
 static void send_bytes(struct screen *s, const char *bytes, size_t len);
 
-static void answer_queries(struct screen *s)
+/* Sends what libvterm has to say: keys, and answers, which a silent terminal keeps to itself. */
+static void send_output(struct screen *s, bool silent)
 {
     char bytes[256];
     size_t len;
     while ((len = vterm_output_read(s->vt, bytes, sizeof bytes)) > 0)
-        send_bytes(s, bytes, len);
+        if (!silent)
+            send_bytes(s, bytes, len);
 }
 
 /* Sequences that arrive in pieces are recognised, too. */
@@ -307,21 +306,6 @@ static void answer_more(struct screen *s, const char *bytes, size_t len)
             if (s->answers[a].answer)
                 send_bytes(s, s->answers[a].answer, strlen(s->answers[a].answer));
         }
-}
-
-static void drop_answers(struct screen *s)
-{
-    char bytes[256];
-    while (vterm_output_read(s->vt, bytes, sizeof bytes) > 0)
-        ;
-}
-
-static bool is_silent(const struct screen *s)
-{
-    for (const struct screen_answer *a = s->answers; a && a->question; a++)
-        if (!a->answer)
-            return true;
-    return false;
 }
 
 /* A terminal shows a synchronised frame when it is whole. */
@@ -406,10 +390,10 @@ static bool read_output(struct screen *s)
     answer_more(s, bytes, (size_t)got);
     draw(s, bytes, (size_t)got);
     follow_frames(s, bytes, (size_t)got);
-    if (is_silent(s))
-        drop_answers(s);
-    else
-        answer_queries(s);
+    bool silent = false;
+    for (const struct screen_answer *a = s->answers; a && a->question; a++)
+        silent = silent || !a->answer;
+    send_output(s, silent);
     return true;
 }
 
@@ -523,14 +507,14 @@ void screen_key(struct screen *s, enum screen_key key)
         [SCREEN_F4] = VTERM_KEY_FUNCTION_0 + 4,
     };
     vterm_keyboard_key(s->vt, keys[key], VTERM_MOD_NONE);
-    answer_queries(s);
+    send_output(s, false);
 }
 
 void screen_wheel(struct screen *s, bool up)
 {
     vterm_mouse_move(s->vt, 2, 2, VTERM_MOD_NONE);
     vterm_mouse_button(s->vt, up ? 4 : 5, true, VTERM_MOD_NONE);
-    answer_queries(s);
+    send_output(s, false);
 }
 
 void screen_click(struct screen *s, int row, int col)
@@ -538,20 +522,20 @@ void screen_click(struct screen *s, int row, int col)
     vterm_mouse_move(s->vt, row, col, VTERM_MOD_NONE);
     vterm_mouse_button(s->vt, 1, true, VTERM_MOD_NONE);
     vterm_mouse_button(s->vt, 1, false, VTERM_MOD_NONE);
-    answer_queries(s);
+    send_output(s, false);
 }
 
 void screen_paste(struct screen *s, const char *text)
 {
     vterm_keyboard_start_paste(s->vt);
-    answer_queries(s);
+    send_output(s, false);
     auto_free char *sent = mem_strdup(text);
     for (char *p = sent; *p != '\0'; p++)
         if (*p == '\n')
             *p = '\r';
     screen_type(s, sent);
     vterm_keyboard_end_paste(s->vt);
-    answer_queries(s);
+    send_output(s, false);
 }
 
 void screen_resize(struct screen *s, int rows, int cols)
@@ -575,19 +559,7 @@ void screen_hang_up(struct screen *s)
     s->master = -1;
 }
 
-/* Adds the content of a cell. */
-
-static void add_cell(struct buf *out, const VTermScreenCell *cell)
-{
-    if (cell->chars[0] == 0 || cell->chars[0] == UINT32_MAX) {
-        buf_addch(out, ' ');
-        return;
-    }
-    for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell->chars[i] != 0; i++) {
-        char bytes[4];
-        buf_add(out, bytes, utf8_encode(cell->chars[i], bytes));
-    }
-}
+/* The content */
 
 static void add_row(struct screen *s, struct buf *out, int row)
 {
@@ -598,7 +570,13 @@ static void add_row(struct screen *s, struct buf *out, int row)
         VTermScreenCell cell;
         if (row >= rows || !vterm_screen_get_cell(s->cells, at, &cell))
             break;
-        add_cell(out, &cell);
+        if (cell.chars[0] == 0 || cell.chars[0] == UINT32_MAX)
+            buf_addch(out, ' ');
+        else
+            for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i] != 0; i++) {
+                char bytes[4];
+                buf_add(out, bytes, utf8_encode(cell.chars[i], bytes));
+            }
         at.col += cell.width > 0 ? cell.width : 1;
     }
     size_t end = out->len;
@@ -781,33 +759,18 @@ bool screen_wait(struct screen *s, bool (*holds)(struct screen *s, void *context
 
 struct wanted {
     const char *text;
-    int row, count;
+    int row;   /* -1: all of them */
+    int count; /* -1: at least one */
 };
 
-static bool has_text(struct screen *s, void *context)
-{
-    const struct wanted *w = context;
-    return strstr(screen_text(s), w->text) != NULL;
-}
-
-static bool lacks_text(struct screen *s, void *context)
-{
-    return !has_text(s, context);
-}
-
-static bool has_count(struct screen *s, void *context)
+static bool is_there(struct screen *s, void *context)
 {
     const struct wanted *w = context;
     int count = 0;
-    for (const char *p = screen_text(s); (p = strstr(p, w->text)) != NULL; p++)
+    const char *p = w->row < 0 ? screen_text(s) : screen_row_text(s, w->row);
+    for (; (p = strstr(p, w->text)) != NULL && *p != '\0'; p++)
         count++;
-    return count == w->count;
-}
-
-static bool row_has(struct screen *s, void *context)
-{
-    const struct wanted *w = context;
-    return strstr(screen_row_text(s, w->row), w->text) != NULL;
+    return w->count < 0 ? count > 0 : count == w->count;
 }
 
 static bool has_exited(struct screen *s, void *context)
@@ -818,23 +781,22 @@ static bool has_exited(struct screen *s, void *context)
 
 bool screen_wait_text(struct screen *s, const char *text, int timeout_ms)
 {
-    return screen_wait(s, has_text, &(struct wanted){.text = text}, text, timeout_ms);
+    return screen_wait_row(s, -1, text, timeout_ms);
 }
 
 bool screen_wait_gone(struct screen *s, const char *text, int timeout_ms)
 {
-    return screen_wait(s, lacks_text, &(struct wanted){.text = text}, "a text to go", timeout_ms);
+    return screen_wait(s, is_there, &(struct wanted){text, -1, 0}, "a text to go", timeout_ms);
 }
 
 bool screen_wait_count(struct screen *s, const char *text, int count, int timeout_ms)
 {
-    return screen_wait(s, has_count, &(struct wanted){.text = text, .count = count}, text,
-                       timeout_ms);
+    return screen_wait(s, is_there, &(struct wanted){text, -1, count}, text, timeout_ms);
 }
 
 bool screen_wait_row(struct screen *s, int row, const char *text, int timeout_ms)
 {
-    return screen_wait(s, row_has, &(struct wanted){.text = text, .row = row}, text, timeout_ms);
+    return screen_wait(s, is_there, &(struct wanted){text, row, -1}, text, timeout_ms);
 }
 
 bool screen_wait_exit(struct screen *s, int timeout_ms)
