@@ -258,7 +258,7 @@ TEST(test_delete)
     char id[UUID_LEN + 1];
     record_begin(&other, catalog.store);
     record_run(&other, "Stay!", "Yes.");
-    assert_true(projection_update(&catalog, record.info.id, &e));
+    assert_true(projection_write(&catalog, record.info.id, false, &e));
     char *files = support_keep(projection_directory(&catalog, record.info.id));
     char *lock = support_text("%s/locks/%s.lock", catalog.directory, record.info.id);
     assert_true(exists(files));
@@ -307,7 +307,7 @@ TEST_IF(capability_store(), test_a_deletion_that_was_cut_off_is_brought_to_its_e
 /* Foreign files are kept and named. */
 TEST(test_delete_beside_other_files)
 {
-    assert_true(projection_update(&catalog, record.info.id, &e));
+    assert_true(projection_write(&catalog, record.info.id, false, &e));
     char *files = support_keep(projection_directory(&catalog, record.info.id));
     char *notes = support_text("%s/notes.txt", files);
     char *transcript = support_text("%s/transcript.md", files);
@@ -413,7 +413,7 @@ TEST(test_in_memory)
     record_run(&r, "Hi", "Hello");
     catalog_borrow(&c, memory, NULL, "");
     assert_null(projection_directory(&c, r.info.id));
-    assert_true(projection_update(&c, r.info.id, &e));
+    assert_true(projection_write(&c, r.info.id, false, &e));
     assert_true(catalog_rename(&c, "last", "x", NULL, &e));
     assert_true(catalog_fork(&c, r.info.id, 0, &fork, &e));
     assert_true(catalog_archive(&c, r.info.id, true, NULL, &e));

@@ -52,13 +52,13 @@ static int tear_down(void **state)
 
 static void update(void)
 {
-    if (!projection_update(&catalog, record.info.id, &e))
+    if (!projection_write(&catalog, record.info.id, false, &e))
         fail_msg("%s", e.text);
 }
 
 static void rebuild(void)
 {
-    if (!projection_rebuild(&catalog, record.info.id, &e))
+    if (!projection_write(&catalog, record.info.id, true, &e))
         fail_msg("%s", e.text);
 }
 
@@ -611,7 +611,7 @@ static void check_fails(void)
 {
     struct projected before, after;
     assert_true(projected_get(store, record.info.id, &before, &e));
-    assert_err(projection_update(&catalog, record.info.id, &e), e, ERR_FILE_ERROR);
+    assert_err(projection_write(&catalog, record.info.id, false, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, support_dir()));
     assert_true(projected_get(store, record.info.id, &after, &e));
     assert_int_equal(after.seq, before.seq);
@@ -666,7 +666,7 @@ TEST(test_a_full_disk)
         catalog_borrow(&own, store, support_dir(), "");
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
-        bool failed = !projection_update(&own, record.info.id, &e);
+        bool failed = !projection_write(&own, record.info.id, false, &e);
         _exit(ok && failed && e.code == ERR_FILE_ERROR ? 0 : 1);
     }
     int status;
@@ -695,10 +695,10 @@ TEST(test_unknown_sessions)
 {
     static const char unknown[] = "01890a5d-0000-774b-bcce-b302099a8057";
     char *sessions = support_path("sessions");
-    assert_err(projection_update(&catalog, unknown, &e), e, ERR_SESSION_NOT_FOUND);
-    assert_err(projection_rebuild(&catalog, unknown, &e), e, ERR_SESSION_NOT_FOUND);
+    assert_err(projection_write(&catalog, unknown, false, &e), e, ERR_SESSION_NOT_FOUND);
+    assert_err(projection_write(&catalog, unknown, true, &e), e, ERR_SESSION_NOT_FOUND);
     assert_int_equal(access(sessions, F_OK), -1); /* it makes nothing */
-    assert_false(projection_rebuild(&catalog, "../../etc", &e));
+    assert_false(projection_write(&catalog, "../../etc", true, &e));
     assert_false(projection_remove(&catalog, "../..", &e));
 }
 
@@ -723,7 +723,7 @@ TEST(test_one_that_never_ends)
     assert_int_equal(flock(other, LOCK_EX), 0);
     record_run(&record, "And?", "So.");
     alarm(20);
-    assert_false(projection_update(&catalog, record.info.id, &e));
+    assert_false(projection_write(&catalog, record.info.id, false, &e));
     alarm(0);
     assert_int_equal(e.code, ERR_FILE_ERROR);
     assert_int_equal(close(other), 0);
@@ -748,8 +748,7 @@ TEST(test_two_at_once)
                 store_set_patience(store, 60000, 0, NULL, NULL); /* a busy machine */
             catalog_borrow(&own, store, support_dir(), "");
             for (int n = 0; ok && n < 40; n++)
-                ok = (n % 2 == i % 2 ? projection_update : projection_rebuild)(&own, record.info.id,
-                                                                               &e);
+                ok = projection_write(&own, record.info.id, n % 2 != i % 2, &e);
             _exit(ok ? 0 : 1);
         }
     }

@@ -49,7 +49,7 @@ static int set_up(void **state)
     record_begin(&r, c.store);
     record_run(&r, "Where is the treasure?", "Below the quincunx.");
     memcpy(id, r.info.id, sizeof id);
-    assert_true(projection_update(&c, id, &e));
+    assert_true(projection_write(&c, id, false, &e));
     assert_true(lock_take(c.directory, id, &lock, &e));
     lock_drop(&lock);
     files = projection_directory(&c, id);
@@ -239,7 +239,7 @@ TEST(test_one_that_fails_keeps_no_other)
     open_catalog(&c);
     record_begin(&r, c.store);
     record_run(&r, "And the map?", "With it.");
-    assert_true(projection_update(&c, r.info.id, &e));
+    assert_true(projection_write(&c, r.info.id, false, &e));
     char *other = support_keep(projection_directory(&c, r.info.id));
     assert_true(sessions_delete(c.store, r.info.id, &e));
     for (int i = 0; i < 200 && exists(other); i++)
@@ -321,7 +321,7 @@ TEST(test_an_import_keeps_away)
     assert_true(sessions_delete(c.store, id, &e));
     assert_true(imported_text(&c, text.data, text.len, NULL, NULL, &info, &e));
     assert_string_not_equal(info.id, id);
-    assert_true(projection_update(&c, info.id, &e));
+    assert_true(projection_write(&c, info.id, false, &e));
     char *its = support_keep(projection_directory(&c, info.id));
     removal_finish_some(&c, 10);
     assert_false(exists(files));

@@ -435,23 +435,6 @@ bool event_from_payload(enum event_type type, int version, const char *payload, 
     return finish(event_new(type), v, out, e);
 }
 
-/* Reads the members that an event of any type has. */
-static bool read_envelope(const struct json *line, struct event *ev, struct error *e)
-{
-    int64_t seq = figure_from(json_get_number(line, "seq", 0), FIGURE_MAX);
-    const char *session_id = json_get_string(line, "session_id");
-    const char *at = json_get_string(line, "at");
-    const char *misfit = seq < 1                                         ? "seq"
-                         : !session_id || !uuid_valid(session_id)        ? "session_id"
-                         : !at || !rfc3339_parse_exact(at, &ev->wall_ms) ? "at"
-                                                                         : NULL;
-    if (misfit)
-        return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of an event does not fit", misfit);
-    ev->seq = seq;
-    memcpy(ev->session_id, session_id, sizeof ev->session_id);
-    return true;
-}
-
 bool event_from_json(const struct json *line, struct event **out, struct error *e)
 {
     enum event_type type = EVENT_TURN_STARTED;
@@ -465,11 +448,20 @@ bool event_from_json(const struct json *line, struct event **out, struct error *
         return err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type \"%.40s\"", name);
     if (!check_version(type, json_get_int(line, "version", 1), e))
         return false;
+    int64_t seq = figure_from(json_get_number(line, "seq", 0), FIGURE_MAX), wall_ms;
+    const char *session_id = json_get_string(line, "session_id");
+    const char *at = json_get_string(line, "at");
+    const char *misfit = seq < 1                                     ? "seq"
+                         : !session_id || !uuid_valid(session_id)    ? "session_id"
+                         : !at || !rfc3339_parse_exact(at, &wall_ms) ? "at"
+                                                                     : NULL;
+    if (misfit)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of an event does not fit", misfit);
     struct event *ev = event_new(type);
-    if (read_envelope(line, ev, e))
-        return finish(ev, line, out, e);
-    event_free(ev);
-    return false;
+    ev->seq = seq;
+    ev->wall_ms = wall_ms;
+    memcpy(ev->session_id, session_id, sizeof ev->session_id);
+    return finish(ev, line, out, e);
 }
 
 /* --- events as members of a shape ------------------------------------------------------------- */
@@ -543,11 +535,6 @@ const struct shape_codec event_list_codec = {
 
 /* --- the pieces of a joined delta ------------------------------------------------------------- */
 
-void event_pieces_clear(struct event_pieces *p)
-{
-    vec_clear(&p->lengths);
-}
-
 void event_pieces_release(struct event_pieces *p)
 {
     vec_release(&p->lengths);
@@ -575,40 +562,34 @@ char *event_pieces_json(const struct event_pieces *p)
     return buf_take(&text);
 }
 
-/* False where the lengths are not those of the text: the log may be foreign. */
-static bool read_pieces(const struct event *ev, struct event_pieces *out)
+/* Does nothing if the lengths are not those of the text: the log may be foreign. */
+void event_pieces_skip(struct event *ev, int64_t after)
 {
+    if (!event_is_delta(ev->type) || !ev->pieces || after >= ev->seq)
+        return;
+    AUTO(event_pieces_release) struct event_pieces p = {.last = ev->seq};
     AUTO(json_free_local)
     struct json *v = json_parse_foreign(ev->pieces, strlen(ev->pieces), NULL);
     const size_t whole = ev->text ? strlen(ev->text) : 0;
-    size_t sum = 0;
+    size_t sum = 0, skipped = 0;
     if (json_type(v) != JSON_ARRAY)
-        return false;
+        return;
     for (const struct json *n = json_first(v); n; n = json_next(n)) {
         int64_t length = json_int(n, -1);
         if (length < 0 || (size_t)length > whole - sum)
-            return false;
-        vec_push(&out->lengths, (size_t)length);
+            return;
+        vec_push(&p.lengths, (size_t)length);
         sum += (size_t)length;
     }
-    return sum == whole;
-}
-
-void event_pieces_skip(struct event *ev, int64_t after)
-{
-    AUTO(event_pieces_release) struct event_pieces p = {.last = ev->seq};
-    if (!event_is_delta(ev->type) || !ev->pieces || after >= ev->seq || !read_pieces(ev, &p))
-        return;
     int64_t before = ev->seq - (int64_t)p.lengths.len;
-    if (after > before) {
-        size_t bytes = 0, count = (size_t)(after - before);
-        for (size_t i = 0; i < count; i++)
-            bytes += p.lengths.items[i];
-        memmove(ev->text, ev->text + bytes, strlen(ev->text + bytes) + 1);
-        vec_remove(&p.lengths, 0, count);
-        free(ev->pieces);
-        ev->pieces = event_pieces_json(&p);
-    }
+    if (sum != whole || after <= before)
+        return;
+    size_t count = (size_t)(after - before);
+    for (size_t i = 0; i < count; i++)
+        skipped += p.lengths.items[i];
+    memmove(ev->text, ev->text + skipped, strlen(ev->text + skipped) + 1);
+    vec_remove(&p.lengths, 0, count);
+    mem_replace(&ev->pieces, event_pieces_json(&p));
 }
 
 /* --- the messages of a log, by their numbers -------------------------------------------------- */

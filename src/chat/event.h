@@ -193,7 +193,6 @@ struct event_pieces {
     int64_t last; /* number of the newest */
 };
 
-void event_pieces_clear(struct event_pieces *p);
 void event_pieces_release(struct event_pieces *p);
 
 /* Adds a piece, or bytes to the newest piece if that has this number. */

@@ -50,11 +50,6 @@ static size_t path_char(const char *s, size_t len)
     return letter ? used : 0;
 }
 
-static bool begins_with(const char *s, size_t len, const char *start)
-{
-    return len > strlen(start) && strncmp(s, start, strlen(start)) == 0;
-}
-
 /* "main.c" has one; ".clang-format" and "3.5" have none. */
 static bool has_extension(const char *name, size_t len)
 {
@@ -69,28 +64,6 @@ static bool has_extension(const char *name, size_t len)
         if (!is_ascii_alnum((unsigned char)name[i]))
             return false;
     return true;
-}
-
-/* Neither "and/or" nor the part of a URL after its colon is a path. */
-static bool is_path(const char *s, size_t len, bool names)
-{
-    size_t slashes = 0;
-    for (size_t i = 0; i < len; i++)
-        slashes += s[i] == '/';
-    if (len < 3 || len > PATH_BYTES || begins_with(s, len, "//"))
-        return false;
-    if (slashes == 0)
-        return names && has_extension(s, len);
-    return slashes > 1 || has_extension(s, len) || begins_with(s, len, "./") ||
-           begins_with(s, len, "~/");
-}
-
-static bool is_in(const struct texts *paths, const char *path, size_t len)
-{
-    for (size_t i = 0; i < paths->items.len; i++)
-        if (strlen(paths->items.items[i]) == len && memcmp(paths->items.items[i], path, len) == 0)
-            return true;
-    return false;
 }
 
 /* The beginning of the run of path characters that has the next slash; `len`: there is none. */
@@ -109,6 +82,20 @@ static size_t run_with_slash(const char *text, size_t len, size_t at)
     return start;
 }
 
+/* Neither "and/or" nor the part of a URL after its colon is a path. */
+static bool is_path(const char *s, size_t len, bool names)
+{
+    size_t slashes = 0;
+    for (size_t i = 0; i < len; i++)
+        slashes += s[i] == '/';
+    if (len < 3 || len > PATH_BYTES || strncmp(s, "//", 2) == 0)
+        return false;
+    if (slashes == 0)
+        return names && has_extension(s, len);
+    return slashes > 1 || has_extension(s, len) || strncmp(s, "./", 2) == 0 ||
+           strncmp(s, "~/", 2) == 0;
+}
+
 /* Adds the paths of a text until there are PATHS. `names`: a file name alone counts as well, as in
  * the arguments of a tool. */
 static void collect_paths(struct texts *paths, const char *text, bool names)
@@ -123,7 +110,11 @@ static void collect_paths(struct texts *paths, const char *text, bool names)
         size_t path = run;
         while (path > 0 && text[at + path - 1] == '.')
             path--;
-        if (is_path(text + at, path, names) && !is_in(paths, text + at, path))
+        bool found = is_path(text + at, path, names);
+        for (size_t i = 0; i < paths->items.len && found; i++)
+            found = strlen(paths->items.items[i]) != path ||
+                    memcmp(paths->items.items[i], text + at, path) != 0;
+        if (found)
             vec_push(&paths->items, mem_strndup(text + at, path));
         at += run > 0 ? run : 1;
     }
@@ -142,36 +133,12 @@ static const struct message *open_message(const struct said *said, size_t i, str
     return message_whole(said->source, said->items[i], room);
 }
 
-static const char *or_empty(const char *s)
-{
-    return s ? s : "";
-}
-
 /* Adds more than is shown: cleaning and joining blanks changes the length. */
 static void add_piece(struct buf *out, const char *text, size_t max)
 {
     if (out->len > 0)
         buf_addch(out, ' ');
-    utf8_add_cut(out, text, strlen(text), max * 4);
-}
-
-static void add_block(struct buf *out, const struct block *b, size_t max)
-{
-    static const char *const before[] = {[BLOCK_TOOL_CALL] = "[called ",
-                                         [BLOCK_TOOL_RESULT] = "[result of ",
-                                         [BLOCK_IMAGE] = "[image "};
-    if (b->type == BLOCK_REASONING || out->len > max * 4)
-        return;
-    if (b->type == BLOCK_TEXT) {
-        add_piece(out, or_empty(b->text), max);
-        return;
-    }
-    const char *name = or_empty(b->type == BLOCK_IMAGE ? b->text : b->name);
-    add_piece(out, before[b->type], NAME_BYTES);
-    utf8_add_cut(out, name, strlen(name), NAME_BYTES);
-    buf_addch(out, ']');
-    if (b->type == BLOCK_TOOL_RESULT)
-        add_piece(out, or_empty(b->text), max);
+    utf8_add_cut(out, text ? text : "", text ? strlen(text) : 0, max * 4);
 }
 
 /* Cleaned, with single blanks. */
@@ -190,11 +157,25 @@ static void add_one_line(struct buf *out, const char *text, size_t len, size_t m
 
 static void add_message(struct buf *out, const struct said *said, size_t index, size_t max)
 {
+    static const char *const before[] = {[BLOCK_TOOL_CALL] = "[called ",
+                                         [BLOCK_TOOL_RESULT] = "[result of ",
+                                         [BLOCK_IMAGE] = "[image "};
     AUTO(buf_release) struct buf raw = BUF_INIT;
     AUTO(message_release) struct message room = {0};
     const struct message *m = open_message(said, index, &room);
-    for (size_t i = 0; i < m->blocks.len; i++)
-        add_block(&raw, &m->blocks.items[i], max);
+    for (size_t i = 0; i < m->blocks.len && raw.len <= max * 4; i++) {
+        const struct block *b = &m->blocks.items[i];
+        if (b->type == BLOCK_TEXT) {
+            add_piece(&raw, b->text, max);
+        } else if (b->type != BLOCK_REASONING) {
+            const char *name = b->type == BLOCK_IMAGE ? b->text : b->name;
+            add_piece(&raw, before[b->type], NAME_BYTES);
+            utf8_add_cut(&raw, name ? name : "", name ? strlen(name) : 0, NAME_BYTES);
+            buf_addch(&raw, ']');
+            if (b->type == BLOCK_TOOL_RESULT)
+                add_piece(&raw, b->text, max);
+        }
+    }
     add_one_line(out, raw.data, raw.len, max);
 }
 
@@ -268,39 +249,34 @@ static const char *find_pending(const char *text)
     return NULL;
 }
 
-/* The line with the word; of a long line the part from the word on. The caller frees. */
-static char *pending_line(const char *text, const char *where)
-{
-    struct buf out = BUF_INIT;
-    const char *line = where;
-    while (line > text && line[-1] != '\n' && where - line < LINE_BYTES / 2)
-        line--;
-    if (line > text && line[-1] != '\n')
-        line = where;
-    size_t len = strcspn(line, "\n");
-    add_one_line(&out, line, utf8_cut_bytes(line, len, (size_t)LINE_BYTES * 4), LINE_BYTES);
-    return buf_take(&out);
-}
-
+/* The lines with a word for work that is left; of a long line the part from the word on. */
 static void add_pending(struct buf *out, const struct said *said)
 {
-    char *lines[PENDING]; /* newest first */
+    struct buf lines[PENDING]; /* newest first */
     size_t found = 0;
     for (size_t i = said->len; i > 0 && found < PENDING; i--) {
         AUTO(message_release) struct message room = {0};
         const struct message *m = open_message(said, i - 1, &room);
-        for (size_t k = 0; k < m->blocks.len; k++) {
-            const struct block *b = &m->blocks.items[k];
-            const char *where = b->type == BLOCK_TEXT && b->text ? find_pending(b->text) : NULL;
-            if (where) {
-                lines[found++] = pending_line(b->text, where);
-                break;
-            }
+        const char *where = NULL;
+        for (size_t k = 0; k < m->blocks.len && !where; k++) {
+            const char *text = m->blocks.items[k].text;
+            where = m->blocks.items[k].type == BLOCK_TEXT && text ? find_pending(text) : NULL;
+            const char *line = where;
+            while (where && line > text && line[-1] != '\n' && where - line < LINE_BYTES / 2)
+                line--;
+            if (where && line > text && line[-1] != '\n')
+                line = where;
+            if (!where)
+                continue;
+            struct buf *shown = &lines[found++];
+            buf_init(shown, 0);
+            size_t len = utf8_cut_bytes(line, strcspn(line, "\n"), (size_t)LINE_BYTES * 4);
+            add_one_line(shown, line, len, LINE_BYTES);
         }
     }
     while (found-- > 0) {
-        buf_addf(out, "- %s\n", lines[found]);
-        free(lines[found]);
+        buf_addf(out, "- %s\n", lines[found].data);
+        buf_release(&lines[found]);
     }
 }
 

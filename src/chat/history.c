@@ -136,12 +136,6 @@ static void append_block(struct history *h, struct message *m, struct block b)
     set_estimate(h, i, message_bytes_to_tokens(bytes));
 }
 
-static void mark_partial(struct history *h, struct message *m)
-{
-    m->partial = true;
-    weigh(h, m);
-}
-
 /* --- the open turn ---------------------------------------------------------------------------- */
 
 static void close_turn(struct history *h)
@@ -252,8 +246,10 @@ static void cut_off(struct history *h, int64_t seq)
     if (m->role == ROLE_ASSISTANT && !has_answer(m))
         truncate_at(h, h->messages.len - 1);
     m = last_answer(h);
-    if (m)
-        mark_partial(h, m);
+    if (m) {
+        m->partial = true;
+        weigh(h, m);
+    }
     close_turn(h);
 }
 
@@ -270,8 +266,21 @@ static struct message *find_message(const struct history *h, int64_t seq)
     return m && m->seq == seq && !m->summary ? m : NULL;
 }
 
-static void add_attachments(struct history *h, struct message *m, const char *attachments)
+static void turn_started(struct history *h, const struct event *ev)
 {
+    history_drop_open_turn(h);
+    const struct message *retried = ev->number > 0 ? find_message(h, ev->number) : NULL;
+    if (retried && retried->role == ROLE_USER)
+        take_back(h, (size_t)(retried - h->messages.items));
+    h->running = true;
+    h->turn_seq = h->last_turn_seq = ev->seq;
+    h->turn_first = h->messages.len;
+    h->turns++;
+    mem_replace(&h->last_text, mem_strdup(ev->text ? ev->text : ""));
+    mem_replace(&h->last_attachments, mem_strdup(ev->attachments));
+
+    struct message *m = begin_message(h, ROLE_USER, ev->seq);
+    const char *attachments = ev->attachments;
     struct error e;
     AUTO(json_free_local)
     struct json *list = attachments ? json_parse(attachments, strlen(attachments), &e) : NULL;
@@ -284,24 +293,6 @@ static void add_attachments(struct history *h, struct message *m, const char *at
         else
             log_line(LOG_ERROR, "attachment of message %lld: %s", (long long)m->seq, e.text);
     }
-}
-
-static void turn_started(struct history *h, const struct event *ev)
-{
-    history_drop_open_turn(h);
-    const struct message *retried = ev->number > 0 ? find_message(h, ev->number) : NULL;
-    if (retried && retried->role == ROLE_USER)
-        take_back(h, (size_t)(retried - h->messages.items));
-    h->running = true;
-    h->turn_seq = h->last_turn_seq = ev->seq;
-    h->turn_first = h->messages.len;
-    h->turns++;
-    free(h->last_text);
-    h->last_text = mem_strdup(ev->text ? ev->text : "");
-    free(h->last_attachments);
-    h->last_attachments = mem_strdup(ev->attachments);
-    struct message *m = begin_message(h, ROLE_USER, ev->seq);
-    add_attachments(h, m, ev->attachments);
     if (*h->last_text || m->blocks.len == 0)
         append_block(h, m, block_text(h->last_text));
 }
@@ -328,16 +319,6 @@ static void measure(struct history *h, const struct event *ev)
         h->measure = request_measured(&ev->usage, h->estimate);
 }
 
-static void message_pinned(struct history *h, const struct event *ev)
-{
-    struct message *m = find_message(h, ev->number);
-    if (!m || m->pinned == ev->flag || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT) ||
-        !fetch(h, (size_t)(m - h->messages.items)))
-        return;
-    m->pinned = ev->flag;
-    weigh(h, m);
-}
-
 static void budget_warning(struct history *h, const struct event *ev)
 {
     const char *kind = ev->name ? ev->name : "";
@@ -352,12 +333,6 @@ static void budget_warning(struct history *h, const struct event *ev)
     bool same = !(b->limit < ev->bound) && !(b->limit > ev->bound);
     b->limit = ev->bound;
     b->percent = same && b->percent > ev->count ? b->percent : ev->count;
-}
-
-static void set_obstacle(struct compaction_state *s, const char *text)
-{
-    free(s->obstacle);
-    s->obstacle = mem_strdup(text);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -378,10 +353,8 @@ static void count_failure(struct history *h, const struct event *ev)
         return;
     s->failures = ev->compaction.failures;
     s->suspended = ev->compaction.suspended;
-    free(s->failed_mode);
-    free(s->failed_model);
-    s->failed_mode = mem_strdup(ev->compaction.mode);
-    s->failed_model = mem_strdup(ev->model);
+    mem_replace(&s->failed_mode, mem_strdup(ev->compaction.mode));
+    mem_replace(&s->failed_model, mem_strdup(ev->model));
 }
 
 /* For a completed compaction, undone or not: it counts whether the model answered. */
@@ -394,9 +367,8 @@ static void judge(struct history *h, const struct event *ev)
     }
     s->failures = 0;
     s->suspended = false;
-    free(s->failed_mode);
-    free(s->failed_model);
-    s->failed_mode = s->failed_model = NULL;
+    mem_replace(&s->failed_mode, NULL);
+    mem_replace(&s->failed_model, NULL);
 }
 
 void history_pass_over(struct history *h, const int64_t *completed, size_t count)
@@ -423,17 +395,6 @@ static struct ids ids_of(const struct message *m, enum block_type type)
     return ids;
 }
 
-/* Whether the results in `next`, a tool's message or NULL, are those of the calls in `m`. */
-static bool calls_are_answered(const struct message *m, const struct message *next)
-{
-    AUTO(vec_release_local) struct ids calls = ids_of(m, BLOCK_TOOL_CALL);
-    AUTO(vec_release_local) struct ids results = ids_of(next, BLOCK_TOOL_RESULT);
-    bool same = calls.items.len == results.items.len;
-    for (size_t i = 0; i < calls.items.len && same; i++)
-        same = strcmp(calls.items.items[i], results.items.items[i]) == 0;
-    return same;
-}
-
 /* The fault of a message, or NULL. `next` is NULL unless it is a tool's. */
 static const char *misfit(const struct message *before, const struct message *m,
                           const struct message *next)
@@ -457,29 +418,18 @@ static const char *misfit(const struct message *before, const struct message *m,
         return "its messages are out of order";
     if (m->role == ROLE_TOOL && before->role != ROLE_ASSISTANT)
         return "it has results without calls";
-    if (m->role == ROLE_ASSISTANT && !calls_are_answered(m, next))
-        return "its calls and results do not pair";
-    return NULL;
+    if (m->role != ROLE_ASSISTANT)
+        return NULL;
+    AUTO(vec_release_local) struct ids calls = ids_of(m, BLOCK_TOOL_CALL);
+    AUTO(vec_release_local) struct ids results = ids_of(next, BLOCK_TOOL_RESULT);
+    bool same = calls.items.len == results.items.len;
+    for (size_t i = 0; i < calls.items.len && same; i++)
+        same = strcmp(calls.items.items[i], results.items.items[i]) == 0;
+    return same ? NULL : "its calls and results do not pair";
 }
 
-/* The fault of the messages, or NULL: numbers must rise, turns from 1 on must not fall, the user
- * begins, and calls and results are paired. */
-static const char *messages_misfit(const struct message *messages, size_t count,
-                                   struct message_source *source)
-{
-    const char *fault = NULL;
-    for (size_t i = 0; i < count && !fault; i++) {
-        AUTO(message_release) struct message room = {0}, next_room = {.role = ROLE_TOOL};
-        bool follows = i + 1 < count && messages[i + 1].role == ROLE_TOOL;
-        const struct message *m = message_whole(source, &messages[i], &room);
-        const struct message *next =
-            follows ? message_whole(source, &messages[i + 1], &next_room) : NULL;
-        fault = misfit(i > 0 ? &messages[i - 1] : NULL, m, next);
-    }
-    return fault;
-}
-
-/* Whether the rebuilt messages are a history that events may follow. */
+/* Whether the rebuilt messages are a history that events may follow: numbers rise, turns from 1 on
+ * do not fall, the user begins, and calls and results are paired. */
 static bool rebuild_fits(const struct history *h, const struct rebuild *r,
                          const struct message *messages, size_t count, int64_t seq, struct error *e)
 {
@@ -494,9 +444,16 @@ static bool rebuild_fits(const struct history *h, const struct rebuild *r,
     }
     if (!keeps_turn)
         return err_set(e, ERR_AGENT_ERROR, "a compaction takes the running turn's message");
-    const char *fault = messages_misfit(messages, count, h->source);
-    if (fault)
-        return err_set(e, ERR_AGENT_ERROR, "the history after a compaction is none: %s", fault);
+    for (size_t i = 0; i < count; i++) {
+        AUTO(message_release) struct message room = {0}, next_room = {.role = ROLE_TOOL};
+        bool follows = i + 1 < count && messages[i + 1].role == ROLE_TOOL;
+        const struct message *m = message_whole(h->source, &messages[i], &room);
+        const struct message *next =
+            follows ? message_whole(h->source, &messages[i + 1], &next_room) : NULL;
+        const char *fault = misfit(i > 0 ? &messages[i - 1] : NULL, m, next);
+        if (fault)
+            return err_set(e, ERR_AGENT_ERROR, "the history after a compaction is none: %s", fault);
+    }
     /* The messages that follow get higher numbers and turns. */
     return count == 0 || (messages[count - 1].seq <= seq && messages[count - 1].turn <= h->turns) ||
            err_set(e, ERR_AGENT_ERROR, "a compaction makes messages of events to come");
@@ -670,39 +627,33 @@ void history_revert(struct history *h, struct history_backup *b)
     *h = b->before;
 }
 
-static void compaction_completed(struct history *h, const struct event *ev)
-{
-    struct history_backup b;
-    struct error e;
-    bool undone = h->undone.len > 0 && bsearch(&ev->seq, h->undone.items, h->undone.len,
-                                               sizeof *h->undone.items, vec_number_order);
-    if (!undone && history_compact(h, ev, &b, &e)) {
-        history_settle(&b);
-        return;
-    }
-    count_usage(h, ev); /* it was spent all the same */
-    if (undone)
-        judge(h, ev);
-    else
-        log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
-}
-
 static void compaction(struct history *h, const struct event *ev)
 {
+    struct history_backup b;
+    struct error e = {0};
     if (event_between_turns(ev))
         history_drop_open_turn(h);
     h->compaction.last_attempt = h->calls;
     if (ev->type == EVENT_COMPACTION_UNDONE) { /* they were measured with a shorter history */
         h->last_input = -1;
         h->measure = REQUEST_UNMEASURED;
-    }
-    if (ev->type == EVENT_COMPACTION_COMPLETED)
-        compaction_completed(h, ev);
-    if (ev->type == EVENT_COMPACTION_FAILED) {
+    } else if (ev->type == EVENT_COMPACTION_COMPLETED) {
+        bool undone = h->undone.len > 0 && bsearch(&ev->seq, h->undone.items, h->undone.len,
+                                                   sizeof *h->undone.items, vec_number_order);
+        if (!undone && history_compact(h, ev, &b, &e)) {
+            history_settle(&b);
+            return;
+        }
+        count_usage(h, ev); /* it was spent all the same */
+        if (undone)
+            judge(h, ev);
+        else
+            log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
+    } else if (ev->type == EVENT_COMPACTION_FAILED) {
         count_usage(h, ev);
         count_failure(h, ev);
         if (same_text(ev->compaction.reason, "too_small"))
-            set_obstacle(&h->compaction, ev->text);
+            mem_replace(&h->compaction.obstacle, mem_strdup(ev->text));
     }
 }
 
@@ -731,8 +682,10 @@ static void apply_to_turn(struct history *h, const struct event *ev)
             break;
         m = answer_for(h, ev);
         append_block(h, m, block_text(text));
-        if (ev->flag)
-            mark_partial(h, m);
+        if (ev->flag) {
+            m->partial = true;
+            weigh(h, m);
+        }
         break;
     case EVENT_REASONING_COMPLETE:
         if (*text || (ev->signature && *ev->signature))
@@ -788,6 +741,7 @@ static void apply_to_turn(struct history *h, const struct event *ev)
 
 void history_apply(struct history *h, const struct event *ev)
 {
+    struct message *m;
     if (ev->seq <= h->applied_seq)
         return;
     h->applied_seq = ev->seq;
@@ -802,11 +756,16 @@ void history_apply(struct history *h, const struct event *ev)
         compaction(h, ev);
         break;
     case EVENT_MESSAGE_PINNED:
-        message_pinned(h, ev);
+        m = find_message(h, ev->number);
+        if (m && m->pinned != ev->flag && (m->role == ROLE_USER || m->role == ROLE_ASSISTANT) &&
+            fetch(h, (size_t)(m - h->messages.items))) {
+            m->pinned = ev->flag;
+            weigh(h, m);
+        }
         break;
     case EVENT_WARNING:
         if (same_text(ev->name, WARNING_NOT_COMPACTED))
-            set_obstacle(&h->compaction, ev->text);
+            mem_replace(&h->compaction.obstacle, mem_strdup(ev->text));
         break;
     case EVENT_BUDGET_WARNING:
         budget_warning(h, ev);
@@ -894,33 +853,31 @@ char *history_counters(const struct history *h)
     return buf_take(&text);
 }
 
-static bool read_counters(const struct json *v, struct history *h, struct error *e)
-{
-    int64_t version = json_get_int(v, "version", -1), first = json_get_int(v, "run_first", -1);
-    struct error cause;
-    if (version != VERSION)
-        return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
-                       (long long)version, VERSION);
-    if (!shape_read(&counters_shape, v, h, &cause) ||
-        !shape_read(&request_measure_shape, v, &h->measure, &cause))
-        return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot: %s", cause.text);
-    for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
-        vec_push(&h->compaction.in_force, json_int(n, 0));
-    bool ok = json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
-    if (ok && h->running) { /* the open turn begins with a user message that is there */
-        h->turn_first = (size_t)first;
-        ok = first >= 0 && h->turn_first < h->messages.len &&
-             h->messages.items[first].role == ROLE_USER && h->messages.items[first].turn > 0;
-    }
-    return ok || err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
-}
-
 bool history_restore(struct history *h, const char *counters, size_t len, struct error *e)
 {
     /* The written estimate is ignored: another version may write messages differently. */
     int64_t estimate = h->estimate;
     AUTO(json_free_local) struct json *v = json_parse(counters, len, e);
-    bool ok = v && read_counters(v, h, e);
+    struct error cause;
+    bool ok = v != NULL;
+    if (ok && json_get_int(v, "version", -1) != VERSION)
+        ok = err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
+                     (long long)json_get_int(v, "version", -1), VERSION);
+    if (ok && (!shape_read(&counters_shape, v, h, &cause) ||
+               !shape_read(&request_measure_shape, v, &h->measure, &cause)))
+        ok = err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot: %s", cause.text);
+    if (ok) {
+        for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
+            vec_push(&h->compaction.in_force, json_int(n, 0));
+        bool fits = json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
+        if (fits && h->running) { /* the open turn begins with a user message that is there */
+            int64_t first = json_get_int(v, "run_first", -1);
+            h->turn_first = (size_t)first;
+            fits = first >= 0 && h->turn_first < h->messages.len &&
+                   h->messages.items[first].role == ROLE_USER && h->messages.items[first].turn > 0;
+        }
+        ok = fits || err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
+    }
     h->estimate = estimate;
     if (!ok)
         history_release(h);

@@ -287,22 +287,17 @@ bool corpus_name_valid(const char *name)
 
 static const char mark[] = "@corpus:";
 
-static size_t name_length(const char *at)
-{
-    size_t len = 0;
-    while (at[len] && (strchr(first, at[len]) || strchr(others, at[len])))
-        len++;
-    while (len > 0 && strchr(others, at[len - 1])) /* the end of a sentence */
-        len--;
-    return len;
-}
-
 char *corpus_next_mention(const char **at)
 {
     while ((*at = strstr(*at, mark))) {
         *at += sizeof mark - 1;
-        char *name = mem_strndup(*at, name_length(*at));
-        *at += strlen(name);
+        size_t len = 0;
+        while ((*at)[len] && (strchr(first, (*at)[len]) || strchr(others, (*at)[len])))
+            len++;
+        while (len > 0 && strchr(others, (*at)[len - 1])) /* the end of a sentence */
+            len--;
+        char *name = mem_strndup(*at, len);
+        *at += len;
         if (corpus_name_valid(name))
             return name;
         free(name);

@@ -231,29 +231,6 @@ static size_t size_of(const struct shape *shape, const void *object)
     return (size_t)o.len;
 }
 
-/* The bytes of the excerpt if it had no other entry than the requested one. */
-static size_t size_alone(const struct memory_excerpt *x)
-{
-    struct memory_excerpt lone = {.bytes_cut = x->bytes_cut,
-                                  .left_out = (int)x->entries.items.len - 1};
-    lone.entries.items.items = &x->entries.items.items[x->asked];
-    lone.entries.items.len = 1;
-    return size_of(&memory_excerpt_model_shape, &lone);
-}
-
-/* Cuts the requested entry so that it fits alone; returns its size. */
-static size_t cut_content(struct memory_excerpt *x, size_t max)
-{
-    char *text = x->entries.items.items[x->asked].content;
-    size_t whole = strlen(text), len = whole, size;
-    while ((size = size_alone(x)) > max && len > 0) {
-        len = utf8_cut_bytes(text, len, len / 2);
-        text[len] = '\0';
-        x->bytes_cut = (int64_t)(whole - len);
-    }
-    return size;
-}
-
 /* A range of the entries. */
 struct span {
     size_t first, end;
@@ -283,23 +260,32 @@ static struct span with_neighbours(const struct memory_excerpt *x, size_t room)
     return s;
 }
 
-static void keep(struct memory_excerpt *x, struct span s)
+void memory_excerpt_fit(struct memory_excerpt *x, size_t max)
 {
+    /* Cut the requested entry so that it fits alone. */
     struct memory_entry *items = x->entries.items.items;
-    size_t len = x->entries.items.len, kept = s.end - s.first;
-    for (size_t i = 0; i < len; i++)
+    char *text = items[x->asked].content;
+    struct memory_excerpt alone = {.left_out = (int)x->entries.items.len - 1};
+    size_t whole = strlen(text), len = whole, size;
+    alone.entries.items.items = &items[x->asked];
+    alone.entries.items.len = 1;
+    alone.bytes_cut = x->bytes_cut;
+    while ((size = size_of(&memory_excerpt_model_shape, &alone)) > max && len > 0) {
+        len = utf8_cut_bytes(text, len, len / 2);
+        text[len] = '\0';
+        x->bytes_cut = alone.bytes_cut = (int64_t)(whole - len);
+    }
+
+    /* Keep it and the neighbours that fit. */
+    struct span s = with_neighbours(x, size < max ? max - size : 0);
+    size_t count = x->entries.items.len, kept = s.end - s.first;
+    for (size_t i = 0; i < count; i++)
         if (i < s.first || i >= s.end)
             memory_entry_release(&items[i]);
     memmove(items, items + s.first, kept * sizeof *items);
     x->entries.items.len = kept;
     x->asked -= (int)s.first;
-    x->left_out = (int)(len - kept);
-}
-
-void memory_excerpt_fit(struct memory_excerpt *x, size_t max)
-{
-    size_t size = cut_content(x, max);
-    keep(x, with_neighbours(x, size < max ? max - size : 0));
+    x->left_out = (int)(count - kept);
 }
 
 void memory_hit_release(struct memory_hit *h)

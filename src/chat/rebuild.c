@@ -103,18 +103,6 @@ static bool read_index(const struct json *v, size_t low, size_t high, size_t *ou
     return true;
 }
 
-static bool read_range(const struct json *v, struct reading *at, struct rebuild *out,
-                       struct error *e)
-{
-    size_t first, count;
-    if (json_len(v) != 2 || !read_index(json_at(v, 0), at->next, at->old, &first) ||
-        !read_index(json_at(v, 1), 1, at->old - first, &count))
-        return err_set(e, ERR_AGENT_ERROR, "a range of kept messages does not fit");
-    rebuild_keep(out, first, count);
-    at->next = first + count;
-    return true;
-}
-
 static bool read_made(const struct json *v, struct reading *at, struct rebuild *out,
                       struct error *e)
 {
@@ -148,13 +136,21 @@ bool rebuild_from_json(const char *text, size_t old, struct rebuild *out, struct
     bool ok =
         json_type(v) == JSON_ARRAY || err_set(e, ERR_AGENT_ERROR, "a rebuilt history is no array");
     for (const struct json *p = ok ? json_first(v) : NULL; p && ok; p = json_next(p)) {
-        if (json_type(p) == JSON_ARRAY)
-            ok = read_range(p, &at, out, e);
-        else if (json_type(p) == JSON_OBJECT)
+        size_t first, count;
+        if (json_type(p) == JSON_OBJECT) {
             ok = read_made(p, &at, out, e);
-        else
+        } else if (json_type(p) == JSON_ARRAY) {
+            ok = (json_len(p) == 2 && read_index(json_at(p, 0), at.next, old, &first) &&
+                  read_index(json_at(p, 1), 1, old - first, &count)) ||
+                 err_set(e, ERR_AGENT_ERROR, "a range of kept messages does not fit");
+            if (ok) {
+                rebuild_keep(out, first, count);
+                at.next = first + count;
+            }
+        } else {
             ok = err_set(e, ERR_AGENT_ERROR,
                          "a part of a rebuilt history is neither range nor message");
+        }
     }
     if (!ok)
         rebuild_release(out);

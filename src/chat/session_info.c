@@ -51,27 +51,23 @@ static size_t fence_of(const char *line)
     return len >= FENCE_LEAST && (line[len] == '\n' || line[len] == '\0') ? len : 0;
 }
 
-/* The text after the attached file that it begins with; NULL: it begins with none. */
-static const char *file_end(const char *text)
-{
-    size_t name = strcspn(text, "\n");
-    const char *at = line_after(text);
-    size_t fence = fence_of(at);
-    if (name < 2 || text[name - 1] != ':' || fence == 0)
-        return NULL;
-    for (at = line_after(at); *at; at = line_after(at))
-        if (fence_of(at) == fence)
-            return line_after(at);
-    return NULL;
-}
-
 const char *attached_files_end(const char *message)
 {
     static const char blanks[] = " \t\r\n";
-    const char *at = message + strspn(message, blanks), *end;
-    while ((end = file_end(at)))
-        at = end + strspn(end, blanks);
-    return at;
+    for (const char *text = message + strspn(message, blanks);;) {
+        /* "NAME:", a fence, the file, the fence */
+        size_t name = strcspn(text, "\n");
+        const char *at = line_after(text);
+        size_t fence = fence_of(at);
+        if (name < 2 || text[name - 1] != ':' || fence == 0)
+            return text;
+        for (at = line_after(at); *at && fence_of(at) != fence; at = line_after(at))
+            ;
+        if (!*at)
+            return text;
+        at = line_after(at);
+        text = at + strspn(at, blanks);
+    }
 }
 
 const char *attached_files_skip(const char *message)
@@ -155,34 +151,29 @@ struct labels {
     VEC(char *) words; /* sorted */
 };
 
-static bool change_label(struct labels *l, bool add, const char *word, size_t len, struct error *e)
-{
-    AUTO(buf_release) struct buf clean = BUF_INIT;
-    utf8_clean(&clean, word, len, UTF8_ONE_LINE);
-    if (len == 0 || len > LABEL_BYTES || clean.len != len || memcmp(clean.data, word, len) != 0)
-        return err_set(e, ERR_USAGE, "a label is a word, not \"%.*s\"; use one of 1 to %d bytes",
-                       (int)utf8_cut_bytes(word, len, LABEL_BYTES), word, LABEL_BYTES);
-    size_t i = 0;
-    while (i < l->words.len && strcmp(l->words.items[i], clean.data) < 0)
-        i++;
-    bool there = i < l->words.len && strcmp(l->words.items[i], clean.data) == 0;
-    if (add && !there)
-        vec_insert(&l->words, i, buf_take(&clean));
-    if (!add && there) {
-        free(l->words.items[i]);
-        vec_remove(&l->words, i, 1);
-    }
-    return true;
-}
-
 static bool change_labels(struct labels *l, const char *words, struct error *e)
 {
     static const char between[] = ", \t\r\n"; /* people write lists with commas, too */
     for (words += strspn(words, between); *words; words += strspn(words, between)) {
-        size_t len = strcspn(words, between), sign = *words == '-' || *words == '+';
-        if (!change_label(l, *words != '-', words + sign, len - sign, e))
-            return false;
-        words += len;
+        AUTO(buf_release) struct buf clean = BUF_INIT;
+        bool add = *words != '-';
+        const char *word = words + (*words == '-' || *words == '+');
+        size_t len = strcspn(word, between), i = 0;
+        utf8_clean(&clean, word, len, UTF8_ONE_LINE);
+        if (len == 0 || len > LABEL_BYTES || clean.len != len || memcmp(clean.data, word, len) != 0)
+            return err_set(e, ERR_USAGE,
+                           "a label is a word, not \"%.*s\"; use one of 1 to %d bytes",
+                           (int)utf8_cut_bytes(word, len, LABEL_BYTES), word, LABEL_BYTES);
+        while (i < l->words.len && strcmp(l->words.items[i], clean.data) < 0)
+            i++;
+        bool there = i < l->words.len && strcmp(l->words.items[i], clean.data) == 0;
+        if (add && !there)
+            vec_insert(&l->words, i, buf_take(&clean));
+        if (!add && there) {
+            free(l->words.items[i]);
+            vec_remove(&l->words, i, 1);
+        }
+        words = word + len;
     }
     return l->words.len <= LABELS_MAX ||
            err_set(e, ERR_USAGE, "a session has at most %d labels; remove one first", LABELS_MAX);
@@ -271,17 +262,10 @@ static void add_time(struct session_info *s, int64_t ms)
         s->run_ms = s->run_ms > INT64_MAX - ms ? INT64_MAX : s->run_ms + ms;
 }
 
-static void set_last_line(struct session_info *s, const char *text)
-{
-    enum { LAST_LINE_BYTES = 160 };
-    text += strspn(text, " \t\r\n");
-    size_t len = utf8_cut_bytes(text, strcspn(text, "\r\n"), LAST_LINE_BYTES);
-    free(s->last_line);
-    s->last_line = mem_strndup(text, len);
-}
-
 void session_tally(struct session_info *s, const struct event *ev)
 {
+    enum { LAST_LINE_BYTES = 160 };
+    const char *text = ev->text ? ev->text : "";
     if (ev->type != EVENT_LEARNED_EXTRACTED) /* it comes when the session was already left */
         s->updated_ms = ev->wall_ms;
     s->last_seq = ev->seq;
@@ -289,13 +273,14 @@ void session_tally(struct session_info *s, const struct event *ev)
     case EVENT_TURN_STARTED:
         s->messages++;
         s->turns++;
-        free(s->draft);
-        s->draft = NULL;
+        mem_replace(&s->draft, NULL);
         session_tally_name(s, ev->text);
         break;
     case EVENT_TEXT_COMPLETE:
         s->messages++;
-        set_last_line(s, ev->text ? ev->text : "");
+        text += strspn(text, " \t\r\n");
+        mem_replace(&s->last_line, mem_strndup(text, utf8_cut_bytes(text, strcspn(text, "\r\n"),
+                                                                    LAST_LINE_BYTES)));
         break;
     case EVENT_TOOL_EXECUTION_COMPLETED:
         s->tool_calls++;

@@ -69,7 +69,7 @@ static bool is_secret(enum config_key key)
     return key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
 }
 
-/* A value as it is written into the file, but for secrets and passwords. */
+/* The value with secrets and passwords masked. */
 static char *masked(enum config_key key, const char *written)
 {
     struct buf out = BUF_INIT;
@@ -78,24 +78,6 @@ static char *masked(enum config_key key, const char *written)
     else
         url_mask(&out, written);
     return buf_take(&out);
-}
-
-/* NULL when unset. */
-static char *value_text(const struct config *c, enum config_key key)
-{
-    return config_is_set(c, key) ? masked(key, config_string(c, key)) : NULL;
-}
-
-static void add_key(struct config_rows *rows, const struct config *c, enum config_key key)
-{
-    const struct config_key_info *info = config_key_info(key);
-    if (config_key_is_free(info))
-        return;
-    vec_push(&rows->items, (struct config_row){.section = mem_strdup(info->section),
-                                               .name = mem_strdup(info->name),
-                                               .value = value_text(c, key),
-                                               .origin = config_origin(c, key),
-                                               .help = mem_strdup(info->help)});
 }
 
 static void add_free_key(void *context, const char *section, const char *name, const char *text,
@@ -115,8 +97,18 @@ static bool run_config(struct operation_context *c, const void *params, void *re
 {
     struct config_rows *rows = result;
     (void)params, (void)e;
-    for (int key = 0; key < CONFIG_KEY_COUNT; key++)
-        add_key(rows, c->config, (enum config_key)key);
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        enum config_key key = (enum config_key)i;
+        const struct config_key_info *info = config_key_info(key);
+        if (config_key_is_free(info))
+            continue;
+        const char *written = config_is_set(c->config, key) ? config_string(c->config, key) : NULL;
+        vec_push(&rows->items, (struct config_row){.section = mem_strdup(info->section),
+                                                   .name = mem_strdup(info->name),
+                                                   .value = written ? masked(key, written) : NULL,
+                                                   .origin = config_origin(c->config, key),
+                                                   .help = mem_strdup(info->help)});
+    }
     config_visit(c->config, "model ", add_free_key, rows);
     config_visit(c->config, "corpus", add_free_key, rows);
     config_visit(c->config, "keys", add_free_key, rows);
@@ -159,8 +151,8 @@ static size_t count_problem(const struct config_problems *p, const char *text)
     return count;
 }
 
-/* A file that has faults is changed all the same, but gets no new ones: of the theme, say, or of a
- * key that two actions want. */
+/* A file that has faults may be changed, but not so that it gets new ones, for example of the theme
+ * or of a key that two actions have. */
 static bool adds_no_problem(const struct change *c, const char *before, const char *after,
                             struct error *e)
 {
@@ -196,16 +188,6 @@ static bool prepare(struct change *c, struct error *e)
     return config_edit_set(f->text.data, c->section, c->name, NULL, &f->changed, e);
 }
 
-/* The file may have changed until it was locked. */
-static bool change_file(struct change *c, struct error *e)
-{
-    int lock = config_file_lock(e);
-    bool ok = prepare(c, e) && config_file_write(&c->file, e);
-    if (lock >= 0)
-        close(lock);
-    return ok;
-}
-
 /* True if other users can read a file that has a secret, also if the value did not change. */
 static bool is_exposed(const struct change *c)
 {
@@ -236,7 +218,12 @@ static bool run_set(struct operation_context *context, const void *params, void 
     config_file_init(&c.file);
     bool ok = prepare(&c, e);
     bool changed = ok && (strcmp(c.file.text.data, c.file.changed.data) != 0 || is_exposed(&c));
-    ok = ok && (!changed || change_file(&c, e));
+    if (changed) { /* prepare again: the file may have changed until it was locked */
+        int lock = config_file_lock(e);
+        ok = prepare(&c, e) && config_file_write(&c.file, e);
+        if (lock >= 0)
+            close(lock);
+    }
     if (ok)
         tell_change(&c, changed, result);
     config_file_release(&c.file);
@@ -313,28 +300,22 @@ const struct operation operation_capabilities_get = {
     .run = run_capabilities,
 };
 
-static const char *source_of(const struct config *config, const char *file)
-{
-    static const enum config_key keys[] = {CONFIG_COMPACTION_PERCENT, CONFIG_COMPACTION_TAIL_RATIO};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (config_origin(config, keys[i]) == CONFIG_FROM_FILE)
-            return file;
-    return "TIRO_COMPACTION_*";
-}
-
 void config_check(const struct config *config, const char *file, struct config_problems *problems)
 {
+    bool from_file = config_origin(config, CONFIG_COMPACTION_PERCENT) == CONFIG_FROM_FILE ||
+                     config_origin(config, CONFIG_COMPACTION_TAIL_RATIO) == CONFIG_FROM_FILE;
+    const char *source = from_file ? file : "TIRO_COMPACTION_*";
     struct compact_settings settings;
     struct compact_warnings warnings = {.count = 0};
     compact_settings_read(&settings, config, &warnings);
     for (int i = 0; i < warnings.count; i++) {
-        struct config_problem p = {.source = mem_strdup(source_of(config, file)),
+        struct config_problem p = {.source = mem_strdup(source),
                                    .text = mem_strdup(warnings.text[i])};
         vec_push(&problems->list, p);
     }
 }
 
-/* Which tools there are does not depend on what they have to work with. */
+/* The list of tools does not depend on the host's members. */
 bool config_check_tools(const struct config *config, const char *allow, struct error *e)
 {
     const struct tool_host nothing = {.root_fd = -1};

@@ -164,16 +164,6 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     return more ? REST_MS : CHORE_DONE;
 }
 
-static void tell_vectors(struct corpora_desk *d, int64_t left, const struct error *why)
-{
-    struct notice *n = notice_new(NOTICE_CORPORA_STATE);
-    n->number = left;
-    n->flag = true;
-    n->error = *why;
-    d->told_vectors = left > 0;
-    push_state(d, n);
-}
-
 static int embed_some(void *desk, const struct wakeup *wakeup)
 {
     struct corpora_desk *d = desk;
@@ -187,8 +177,14 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
     if (did == CORPORA_WAITS && why.code == ERR_OK)
         return retry_ms;
     bool due = clock_mono_ms() - d->told_at_ms >= TELL_EVERY_MS;
-    if (did == CORPORA_IDLE ? d->told_vectors : did == CORPORA_WAITS || (left > 0 && due))
-        tell_vectors(d, did == CORPORA_IDLE ? 0 : left > 0 ? left : 1, &why);
+    if (did == CORPORA_IDLE ? d->told_vectors : did == CORPORA_WAITS || (left > 0 && due)) {
+        struct notice *n = notice_new(NOTICE_CORPORA_STATE);
+        n->number = did == CORPORA_IDLE ? 0 : left > 0 ? left : 1;
+        n->flag = true;
+        n->error = why;
+        d->told_vectors = n->number > 0;
+        push_state(d, n);
+    }
     return did == CORPORA_WORKED ? 0 : did == CORPORA_WAITS ? retry_ms : CHORE_DONE;
 }
 

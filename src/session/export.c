@@ -9,9 +9,8 @@
 
 #define PIECE_BYTES ((size_t)64 * 1024)
 
-/* A text on its way out: what is made is gathered to pieces worth a write. */
+/* A text that is exported, in pieces that are worth a write. */
 struct sink {
-    struct catalog *catalog;
     const struct format *format;
     struct transcript_text text; /* Markdown's state */
     int64_t last;                /* the session's newest event when the head was written */
@@ -142,32 +141,24 @@ static bool add_event(void *sink, const struct event *ev)
     return flush(s, PIECE_BYTES);
 }
 
-static bool write_all(struct sink *s, const struct session_info *info, struct error *e)
-{
-    s->format->head(s, info);
-    s->last = info->last_seq;
-    if (!catalog_read(s->catalog, info->id, 0, NULL, add_event, s, e))
-        return false;
-    s->format->end(s);
-    return flush(s, 0) || err_set(e, s->fault.code, "%s", s->fault.text);
-}
-
 bool export_session(struct catalog *c, const char *reference, enum export_format format,
                     bool (*write)(void *context, const char *bytes, size_t len, struct error *e),
                     void *context, struct error *e)
 {
-    struct session_info info;
-    struct sink s = {.catalog = c,
-                     .format = &formats[format],
-                     .pending = BUF_INIT,
-                     .write = write,
-                     .context = context};
+    AUTO(session_info_release) struct session_info info = {0};
+    struct sink s = {
+        .format = &formats[format], .pending = BUF_INIT, .write = write, .context = context};
     if (!catalog_find(c, reference, &info, e))
         return false;
+    s.last = info.last_seq;
     transcript_text_init(&s.text, &transcript_words_fixed);
-    bool ok = write_all(&s, &info, e);
+    s.format->head(&s, &info);
+    bool ok = catalog_read(c, info.id, 0, NULL, add_event, &s, e);
+    if (ok) {
+        s.format->end(&s);
+        ok = flush(&s, 0) || err_set(e, s.fault.code, "%s", s.fault.text);
+    }
     transcript_text_release(&s.text);
-    session_info_release(&info);
     buf_release(&s.pending);
     return ok;
 }

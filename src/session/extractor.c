@@ -29,21 +29,6 @@ struct extractor {
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-/* Whom [compaction] names for summaries, else whom the session talked to. */
-static bool choose(struct backend *b, const struct config *config, const struct session_info *info,
-                   struct error *e)
-{
-    const char *provider = config_string(config, CONFIG_COMPACTION_PROVIDER);
-    const char *model = config_string(config, CONFIG_COMPACTION_MODEL);
-    bool own = !*provider;
-    return backend_choose(b, own ? info->provider : provider,
-                          *model ? model
-                          : own  ? info->model
-                                 : NULL,
-                          e) &&
-           backend_prepare(b, e);
-}
-
 static bool ignore(void *context, enum block_type type, const char *text, size_t len)
 {
     (void)context, (void)type, (void)text, (void)len;
@@ -120,11 +105,13 @@ static const char *directory_of(const struct work *w)
     return w->info.directory && *w->info.directory ? w->info.directory : w->x->project;
 }
 
-/* Proposes nothing where only the offline provider is there. */
+/* Asks the provider that [compaction] names for summaries, else the session's own. Proposes nothing
+ * if that is the offline provider. */
 static bool propose(struct work *w, struct error *e)
 {
+    const struct config *config = w->x->config;
     AUTO(backend_release) struct backend b;
-    backend_init(&b, w->x->config, w->wakeup);
+    backend_init(&b, config, w->wakeup);
     if (w->typed.items.len == 0)
         return true;
     auto_free char *project = project_of(directory_of(w));
@@ -132,7 +119,13 @@ static bool propose(struct work *w, struct error *e)
                                                1U << LEARNED_REJECTED,
                                      .project = project,
                                      .limit = EXTRACTION_KNOWN};
-    if (!learned_list(w->x->desk.store, &f, &w->known, e) || !choose(&b, w->x->config, &w->info, e))
+    const char *provider = config_string(config, CONFIG_COMPACTION_PROVIDER);
+    const char *model = config_string(config, CONFIG_COMPACTION_MODEL);
+    bool own = !*provider;
+    if (!*model)
+        model = own ? w->info.model : NULL;
+    if (!learned_list(w->x->desk.store, &f, &w->known, e) ||
+        !backend_choose(&b, own ? w->info.provider : provider, model, e) || !backend_prepare(&b, e))
         return false;
     if (!b.choice.provider->has_network)
         return true;
@@ -141,28 +134,24 @@ static bool propose(struct work *w, struct error *e)
     return answer && extraction_read(answer, &w->typed, &w->proposals, e);
 }
 
-/* Appends the usage to the session's log, whose sums show it. False: the session is open now. */
-static bool note_use(struct extractor *x, struct event *use)
-{
-    struct catalog catalog;
-    struct error e;
-    const char *directory = x->desk.place ? x->desk.place->directory : x->directory;
-    catalog_borrow(&catalog, x->desk.store, directory, "");
-    bool ok = catalog_append(&catalog, use->session_id, use, &e);
-    catalog_release(&catalog);
-    if (!ok && e.code != ERR_SESSION_BUSY && e.code != ERR_SESSION_NOT_FOUND)
-        log_line(LOG_ERROR, "what proposals of session %s used: %s", use->session_id, e.text);
-    return ok || e.code != ERR_SESSION_BUSY;
-}
-
+/* Appends the usage to the logs of the sessions, whose sums show it. Usage of a session that is
+ * open now stays owed. */
 static void note_owed(struct extractor *x)
 {
     size_t kept = 0;
     for (size_t i = 0; i < x->owed.len; i++) {
-        if (note_use(x, x->owed.items[i]))
-            event_free(x->owed.items[i]);
-        else
-            x->owed.items[kept++] = x->owed.items[i];
+        AUTO(catalog_release) struct catalog catalog = {0};
+        struct event *use = x->owed.items[i];
+        struct error e = {0};
+        const char *directory = x->desk.place ? x->desk.place->directory : x->directory;
+        catalog_borrow(&catalog, x->desk.store, directory, "");
+        if (!catalog_append(&catalog, use->session_id, use, &e) && e.code == ERR_SESSION_BUSY) {
+            x->owed.items[kept++] = use;
+            continue;
+        }
+        if (e.code != ERR_OK && e.code != ERR_SESSION_NOT_FOUND)
+            log_line(LOG_ERROR, "what proposals of session %s used: %s", use->session_id, e.text);
+        event_free(use);
     }
     x->owed.len = kept;
 }

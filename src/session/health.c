@@ -127,39 +127,17 @@ void health_rescue_release(struct recovery *r)
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* --- what the database refers to -------------------------------------------------------------- */
-
-struct names {
-    VEC(char *) items; /* sorted */
-};
+/* --- the ids and names that the database has -------------------------------------------------- */
 
 struct known {
-    struct names sessions, removals;
+    struct text_list sessions, removals;     /* sorted */
     struct text_list models, corpora_models; /* of which there may be graphs */
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool names_have(const struct names *n, const char *name)
+static bool names_have(const struct text_list *n, const char *name)
 {
     return n->items.len > 0 &&
-           bsearch(&name, n->items.items, n->items.len, sizeof *n->items.items, by_name);
-}
-
-static void names_sort(struct names *n)
-{
-    if (n->items.len > 0)
-        qsort(n->items.items, n->items.len, sizeof *n->items.items, by_name);
-}
-
-static void names_release(struct names *n)
-{
-    for (size_t i = 0; i < n->items.len; i++)
-        free(n->items.items[i]);
-    vec_release(&n->items);
+           bsearch(&name, n->items.items, n->items.len, sizeof *n->items.items, vec_text_order);
 }
 
 static bool add_session(void *known, const char *id)
@@ -196,13 +174,6 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
     return false;
 }
 
-/* As mkstemp() names what is to be `name`. */
-static bool is_begun(const char *file, const char *name)
-{
-    size_t len = strlen(name);
-    return begins_with(file, name) && file[len] == '.' && strlen(file + len) == strlen(".XXXXXX");
-}
-
 struct search {
     const char *database; /* its name there */
     const struct known *known;
@@ -218,9 +189,9 @@ static void add(struct search *s, enum orphan_kind kind, const char *folder, con
     free(path);
 }
 
-/* Names are gathered before the database is read: who makes files for a session has it there first.
- */
-static void list_names(int parent, const char *folder, struct names *out)
+/* Names are listed before the database is read: a session is in the database before its files are
+ * made. */
+static void list_names(int parent, const char *folder, struct text_list *out)
 {
     int fd = openat(parent, folder, FOLDER_FLAGS);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -236,16 +207,24 @@ static void list_names(int parent, const char *folder, struct names *out)
 
 /* --- sessions/ -------------------------------------------------------------------------------- */
 
-/* True if another process writes the files: it has the directory locked. */
-static bool is_written(int dir)
+static bool is_there(int folder, const char *name)
 {
-    return flock(dir, LOCK_SH | LOCK_NB) != 0;
+    struct stat st;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void look_into_session(struct search *s, int folder, const char *id)
+static void look_at_session(struct search *s, int folder, const char *id)
 {
-    struct names names = {0};
-    char *path = mem_printf("sessions/%s", id);
+    if (!names_have(&s->known->sessions, id)) {
+        if (!uuid_valid(id))
+            add(s, ORPHAN_UNKNOWN, "sessions", id);
+        else if (is_there(folder, id))
+            add(s, names_have(&s->known->removals, id) ? ORPHAN_REMOVAL : ORPHAN_SESSION,
+                "sessions", id);
+        return;
+    }
+    struct text_list names = {0};
+    auto_free char *path = mem_printf("sessions/%s", id);
     int dir = openat(folder, id, FOLDER_FLAGS);
     list_names(folder, id, &names);
     for (size_t i = 0; i < names.items.len; i++) {
@@ -254,30 +233,12 @@ static void look_into_session(struct search *s, int folder, const char *id)
             continue;
         if (!projection_has(name, true))
             add(s, ORPHAN_UNKNOWN, path, name);
-        else if (dir >= 0 && !is_written(dir))
+        else if (dir >= 0 && flock(dir, LOCK_SH | LOCK_NB) == 0) /* no process writes there */
             add(s, ORPHAN_TEMPORARY, path, name);
     }
     if (dir >= 0)
         close(dir);
-    names_release(&names);
-    free(path);
-}
-
-static bool is_there(int folder, const char *name)
-{
-    struct stat st;
-    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-static void look_at_session(struct search *s, int folder, const char *name)
-{
-    if (names_have(&s->known->sessions, name))
-        look_into_session(s, folder, name);
-    else if (!uuid_valid(name))
-        add(s, ORPHAN_UNKNOWN, "sessions", name);
-    else if (is_there(folder, name))
-        add(s, names_have(&s->known->removals, name) ? ORPHAN_REMOVAL : ORPHAN_SESSION, "sessions",
-            name);
+    vec_free_each(&names.items);
 }
 
 /* --- locks/ ----------------------------------------------------------------------------------- */
@@ -298,37 +259,32 @@ static void look_at_lock(struct search *s, int folder, const char *name)
 
 /* --- beside the database ---------------------------------------------------------------------- */
 
-static bool is_of_database(const struct search *s, const char *name)
-{
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    const char *rest = name + strlen(s->database);
-    return begins_with(name, s->database) &&
-           is_one_of(rest, endings, sizeof endings / sizeof *endings);
-}
-
 static void look_at_file(struct search *s, const char *name)
 {
     static const char *const folders[] = {"sessions", "locks"};
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    static const char begun[] = "import."; /* then six letters of mkstemp() */
     static const enum orphan_kind graphs[] = {[GRAPH_FILE_LEFT] = ORPHAN_GRAPH,
                                               [GRAPH_FILE_DAMAGED] = ORPHAN_COPY,
                                               [GRAPH_FILE_BEGUN] = ORPHAN_TEMPORARY};
-    const char *rest = begins_with(name, s->database) ? name + strlen(s->database) : "";
+    bool of_database = begins_with(name, s->database);
+    const char *rest = of_database ? name + strlen(s->database) : "";
     enum graph_file_kind graph = memory_file_kind(&s->known->models, name);
     if (graph == GRAPH_FILE_NONE)
         graph = corpora_file_kind(&s->known->corpora_models, name);
-    if (is_of_database(s, name) || is_one_of(name, folders, 2) || graph == GRAPH_FILE_USED)
+    if ((of_database && is_one_of(rest, endings, sizeof endings / sizeof *endings)) ||
+        is_one_of(name, folders, 2) || graph == GRAPH_FILE_USED)
         return;
     if (graph != GRAPH_FILE_NONE)
         add(s, graphs[graph], "", name);
     else if (begins_with(rest, ".damaged-"))
         add(s, ORPHAN_COPY, "", name);
-    else if (begins_with(rest, ".recovered-") || is_begun(name, "import"))
+    else if (begins_with(rest, ".recovered-") ||
+             (begins_with(name, begun) && strlen(name) == strlen(begun) + strlen("XXXXXX")))
         add(s, ORPHAN_TEMPORARY, "", name);
     else
         add(s, ORPHAN_UNKNOWN, "", name);
 }
-
-/* ---------------------------------------------------------------------------------------------- */
 
 static int by_path(const void *a, const void *b)
 {
@@ -336,7 +292,7 @@ static int by_path(const void *a, const void *b)
 }
 
 static void look_in_folder(struct search *s, int root, const char *folder,
-                           const struct names *names,
+                           const struct text_list *names,
                            void (*look)(struct search *s, int folder, const char *name))
 {
     int fd = openat(root, folder, FOLDER_FLAGS);
@@ -348,40 +304,37 @@ static void look_in_folder(struct search *s, int root, const char *folder,
 
 void orphans_find(const char *store_path, struct orphans *out)
 {
-    char *path = store_path ? mem_strdup(store_path) : store_default_path();
+    auto_free char *path = store_path ? mem_strdup(store_path) : store_default_path();
     const char *slash = strrchr(path, '/');
-    char *directory = mem_strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+    auto_free char *directory = mem_strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
     struct search s = {.database = slash ? slash + 1 : path, .out = out};
     *out = (struct orphans){0};
     int root = open(*directory ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root >= 0) {
         struct known known = {0};
-        struct names files = {0}, sessions = {0}, locks = {0};
+        struct text_list files = {0}, sessions = {0}, locks = {0};
         list_names(root, ".", &files);
         list_names(root, "sessions", &sessions);
         list_names(root, "locks", &locks);
         s.known = &known;
         if (health_visit(path, read_known, &known)) {
-            names_sort(&known.sessions);
-            names_sort(&known.removals);
+            vec_sort(&known.sessions.items, vec_text_order);
+            vec_sort(&known.removals.items, vec_text_order);
             for (size_t i = 0; i < files.items.len; i++)
                 look_at_file(&s, files.items.items[i]);
             look_in_folder(&s, root, "sessions", &sessions, look_at_session);
             look_in_folder(&s, root, "locks", &locks, look_at_lock);
         }
-        names_release(&files);
-        names_release(&sessions);
-        names_release(&locks);
-        names_release(&known.sessions);
-        names_release(&known.removals);
+        vec_free_each(&files.items);
+        vec_free_each(&sessions.items);
+        vec_free_each(&locks.items);
+        vec_free_each(&known.sessions.items);
+        vec_free_each(&known.removals.items);
         vec_free_each(&known.models.items);
         vec_free_each(&known.corpora_models.items);
         close(root);
     }
-    if (out->items.len > 0)
-        qsort(out->items.items, out->items.len, sizeof *out->items.items, by_path);
-    free(directory);
-    free(path);
+    vec_sort(&out->items, by_path);
 }
 
 void orphans_release(struct orphans *o)

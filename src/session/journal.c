@@ -249,7 +249,7 @@ static bool checkpoint(struct journal *j, struct error *e)
     memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
     ev->text = buf_take(&j->pending);
     ev->pieces = event_pieces_json(&j->pending_pieces);
-    event_pieces_clear(&j->pending_pieces);
+    vec_clear(&j->pending_pieces.lengths);
     ev->count = j->pending_part;
     ev->limit = j->pending_parts;
     bool ok = transcripts_append(j->store, ev, e);

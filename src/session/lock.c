@@ -13,34 +13,24 @@
 #include "base/mem.h"
 #include "base/paths.h"
 
-enum found { OURS, ANOTHER, UNKNOWN };
-
-/* Its last holder may have taken it away between our opening and locking it: then it locks nobody
- * out. */
-static enum found look_again(const char *path, int fd)
-{
-    struct stat ours, there;
-    if (fstat(fd, &ours) != 0)
-        return UNKNOWN;
-    if (lstat(path, &there) != 0)
-        return errno == ENOENT ? ANOTHER : UNKNOWN;
-    return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? OURS : ANOTHER;
-}
-
-/* NULL: locked. Else the action that failed, with errno. */
+/* NULL: locked. Else the action that failed, with errno. Tries again if the last holder removed the
+ * file between our opening and locking it: then the lock keeps nobody out. */
 static const char *lock_file(const char *path, int *fd)
 {
     for (;;) {
+        struct stat ours, there;
         *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         if (*fd < 0)
             return "open the lock file";
         if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
             return "lock";
-        enum found found = look_again(path, *fd);
-        if (found == OURS)
-            return NULL;
-        if (found == UNKNOWN)
+        if (fstat(*fd, &ours) != 0)
             return "look at the lock file";
+        bool exists = lstat(path, &there) == 0;
+        if (!exists && errno != ENOENT)
+            return "look at the lock file";
+        if (exists && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+            return NULL;
         lock_drop(fd);
     }
 }
@@ -127,19 +117,9 @@ bool lock_remove(const char *dir, const char *session_id, struct error *e)
                          session_id, locks);
 }
 
-/* --- those of sessions that never came to be -------------------------------------------------- */
+/* --- locks of sessions that were never written ------------------------------------------------ */
 
-/* "ID.lock" to its id; false for any other name. */
-static bool read_name(const char *name, char id[UUID_LEN + 1])
-{
-    if (strlen(name) != UUID_LEN + strlen(".lock") || strcmp(name + UUID_LEN, ".lock") != 0)
-        return false;
-    memcpy(id, name, UUID_LEN);
-    id[UUID_LEN] = '\0';
-    return uuid_valid(id);
-}
-
-/* Asked again with the lock in hand: a session may have come to be meanwhile. */
+/* Asks again after taking the lock: the session may have been written meanwhile. */
 static bool sweep_one(const char *dir, const char *id, lock_ask *ask, void *context)
 {
     struct error e;
@@ -158,14 +138,18 @@ static bool sweep_one(const char *dir, const char *id, lock_ask *ask, void *cont
 
 void lock_sweep(const char *dir, lock_ask *ask, void *context)
 {
-    char id[UUID_LEN + 1];
-    char *locks = paths_join(dir, "locks");
+    auto_free char *locks = paths_join(dir, "locks");
     DIR *list = opendir(locks);
     const struct dirent *entry;
     bool ok = true;
-    while (list && ok && (entry = readdir(list)))
-        ok = !read_name(entry->d_name, id) || sweep_one(dir, id, ask, context);
+    while (list && ok && (entry = readdir(list))) {
+        const char *name = entry->d_name; /* "ID.lock" */
+        char id[UUID_LEN + 1] = "";
+        if (strlen(name) != UUID_LEN + strlen(".lock") || strcmp(name + UUID_LEN, ".lock") != 0)
+            continue;
+        memcpy(id, name, UUID_LEN);
+        ok = !uuid_valid(id) || sweep_one(dir, id, ask, context);
+    }
     if (list)
         closedir(list);
-    free(locks);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "session/memories.h"
 #include "session/memory_sink.h"
 #include "store/sessions.h"
@@ -67,25 +68,12 @@ const char *memories_directory(const struct memories *m)
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
-/* Resolves a session: an id that entries have, else a reference to a saved session. */
-static bool resolve_session(struct memories *m, const char *reference, char id[UUID_LEN + 1],
-                            struct memory_scope *scope, struct error *e)
-{
-    int64_t count;
-    if (!m->store)
-        return true;
-    if (!memories_ops(m)->count(m->recall.memory, scope, &count, e))
-        return false;
-    if (count > 0)
-        return true;
-    scope->session_id = id;
-    return sessions_resolve(m->store, reference, id, e);
-}
-
+/* A session is named by an id that entries have, else by a reference to a saved session. */
 bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN + 1],
                          struct memory_scope *out, struct error *e)
 {
     const char *name = text ? text : config_string(m->config, CONFIG_MEMORY_SCOPE);
+    int64_t count;
     if (!memory_scope_parse(name, out))
         return err_set(e, ERR_USAGE, "unknown scope \"%.60s\"; give all, project or session=ID",
                        name);
@@ -93,8 +81,17 @@ bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN 
         out->directory = memories_directory(m);
     if (out->kind != MEMORY_SCOPE_SESSION)
         return true;
-    if (out->session_id && *out->session_id)
-        return resolve_session(m, out->session_id, id, out, e);
+    if (out->session_id && *out->session_id) {
+        const char *reference = out->session_id;
+        if (!m->store)
+            return true;
+        if (!memories_ops(m)->count(m->recall.memory, out, &count, e))
+            return false;
+        if (count > 0)
+            return true;
+        out->session_id = id;
+        return sessions_resolve(m->store, reference, id, e);
+    }
     out->session_id = memories_session(m);
     if (out->session_id)
         return true;
@@ -146,7 +143,7 @@ void graphs_keep_gone(struct graphs *g, struct graph_part *gone)
     *gone = (struct graph_part){0};
 }
 
-/* memory/index: sessions from before memory followed them, which wait for the person's word. */
+/* memory/index: sessions from before memory followed them, which wait for the user's decision. */
 
 static const char *const choice_words[] = {
     [MEMORY_INDEX_ALL] = "all", [MEMORY_INDEX_NONE] = "none"};
@@ -169,48 +166,31 @@ static bool go_on(const struct work *w, int64_t left, struct error *e)
            err_set(e, ERR_INTERRUPTED, "stopped; the rest is indexed by the next conversation");
 }
 
-static bool count_left(const struct work *w, int64_t *left, struct error *e)
-{
-    struct memory_backlog_count count;
-    bool ok = w->memory->ops->backlog(w->memory, &count, e);
-    *left = count.sessions[BACKLOG_WANTED];
-    return ok;
-}
-
-static bool index_one(struct work *w, bool *more, struct error *e)
-{
-    int64_t wait_ms, left = 0;
-    bool ok = memory_follow_next(&w->follow, more, &wait_ms, e) && count_left(w, &left, e);
-    w->indexed += ok && *more;
-    ok = ok && go_on(w, left, e);
-    for (bool indexes = true; indexes && ok;)
-        ok = memory_sink_work(&w->sink, w->follow.store, &indexes, e) && go_on(w, left, e);
-    return ok;
-}
-
-/* *sessions: how many are meant; then how many were indexed. */
+/* *sessions: how many are to be indexed; then how many were. */
 static bool index_now(const struct operation_context *c, int64_t *sessions, struct error *e)
 {
     struct work w = {.stream = c->stream, .memory = c->memories->recall.memory, .all = *sessions};
     memory_sink_init(&w.sink, w.memory, c->config);
     w.follow = (struct memory_follow){
         .sink = &w.sink, .store = c->memories->store, .directory = c->memories->directory};
-    bool ok = true;
-    for (bool more = true; more && ok;)
-        ok = index_one(&w, &more, e);
+    bool ok = true, more = true;
+    while (ok && more) {
+        struct memory_backlog_count count;
+        int64_t wait_ms;
+        bool indexes = true;
+        ok = memory_follow_next(&w.follow, &more, &wait_ms, e) &&
+             w.memory->ops->backlog(w.memory, &count, e);
+        w.indexed += ok && more;
+        ok = ok && go_on(&w, count.sessions[BACKLOG_WANTED], e);
+        while (ok && indexes)
+            ok = memory_sink_work(&w.sink, w.follow.store, &indexes, e) &&
+                 go_on(&w, count.sessions[BACKLOG_WANTED], e);
+    }
     *sessions = w.indexed;
     return ok;
 }
 
 /* --- the row ---------------------------------------------------------------------------------- */
-
-static bool may_index(const struct config *config, struct error *e)
-{
-    return memory_follow_is_on(config) ||
-           err_set(e, ERR_USAGE,
-                   "[memory] index is \"%s\"; sessions are indexed where it is \"sessions\"",
-                   config_string(config, CONFIG_MEMORY_INDEX));
-}
 
 static bool run_index(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -222,8 +202,11 @@ static bool run_index(struct operation_context *c, const void *params, void *res
     bool all = p->sessions == MEMORY_INDEX_ALL;
     if (!m->store)
         return true;
-    if ((all && !may_index(c->config, e)) ||
-        !memories_ops(m)->backlog(m->recall.memory, &count, e) ||
+    if (all && !memory_follow_is_on(c->config))
+        return err_set(e, ERR_USAGE,
+                       "[memory] index is \"%s\"; sessions are indexed where it is \"sessions\"",
+                       config_string(c->config, CONFIG_MEMORY_INDEX));
+    if (!memories_ops(m)->backlog(m->recall.memory, &count, e) ||
         !memories_ops(m)->answer_backlog(m->recall.memory, all, e))
         return false;
     out->sessions = count.sessions[BACKLOG_UNASKED];
@@ -287,11 +270,6 @@ static void write_badge(struct json_out *o, const void *found)
 static const struct shape_codec badge = {
     .write = write_badge, .schema = "{\"type\":\"string\"}", .expected = "a string"};
 
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\n")] == '\0';
-}
-
 /* Newest first. */
 static int by_date(const void *left, const void *right)
 {
@@ -303,7 +281,7 @@ static int by_date(const void *left, const void *right)
 static bool look_up(struct memories *m, const struct memory_search *search,
                     const struct memory_scope *scope, struct memory_hits *out, struct error *e)
 {
-    if (is_blank(search->query)) {
+    if (utf8_is_blank(search->query)) {
         struct memory_entries list = {0};
         if (!memories_ops(m)->list(m->recall.memory, scope, 0, search->limit, &list, e))
             return false;

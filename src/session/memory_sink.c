@@ -46,7 +46,7 @@ static bool index_batch(struct batch *b, struct error *e)
     return ok;
 }
 
-/* A message as the log has it, whatever earlier compactions left of it. */
+/* Adds the message as it is in the log, where earlier compactions have not shortened it. */
 static bool add_message(struct batch *b, int64_t seq, int64_t turn, struct error *e)
 {
     struct said said;
@@ -65,39 +65,27 @@ static bool add_message(struct batch *b, int64_t seq, int64_t turn, struct error
     return b->bytes < BATCH_BYTES || index_batch(b, e);
 }
 
-/* --- what a compaction drops ------------------------------------------------------------------ */
+/* --- the messages that a compaction drops ----------------------------------------------------- */
 
-static bool is_wanted(const struct memory_sink *s, const struct message *m)
-{
-    if (m->summary)
-        return false;
-    return m->role == ROLE_USER || m->role == ROLE_ASSISTANT ||
-           (m->role == ROLE_TOOL && s->tool_results);
-}
-
-/* How many of the messages are indexed at once: none where older ones of the session wait. */
-static bool room_at_once(const struct memory_sink *s, const char *session_id, size_t *out,
-                         struct error *e)
-{
-    bool waits = false;
-    bool ok = s->memory->ops->has_deferred(s->memory, session_id, &waits, e);
-    *out = waits ? 0 : AT_ONCE_MESSAGES;
-    return ok;
-}
-
-/* The oldest, and the rest in order. What was said while the session might not write stays out. */
+/* Indexes the oldest messages and leaves the rest in order; all are left if older messages of the
+ * session are deferred. Messages that were said while the session had no write access stay out. */
 static bool index_some(struct batch *b, const struct discard *d, struct memory_deferred *rest,
                        struct error *e)
 {
-    size_t room, taken = 0;
+    const struct memory_sink *s = b->sink;
     struct learned_locked locked;
-    bool ok = room_at_once(b->sink, d->session_id, &room, e) &&
-              learned_locked_read(b->store, d->session_id, &locked, e);
-    if (!ok)
+    size_t taken = 0;
+    bool waits = false;
+    if (!s->memory->ops->has_deferred(s->memory, d->session_id, &waits, e) ||
+        !learned_locked_read(b->store, d->session_id, &locked, e))
         return false;
+    size_t room = waits ? 0 : AT_ONCE_MESSAGES;
+    bool ok = true;
     for (size_t i = 0; i < d->count && ok; i++) {
         const struct message *m = d->messages[i];
-        if (!is_wanted(b->sink, m) || learned_locked_has(&locked, m->seq))
+        bool wanted = m->role == ROLE_USER || m->role == ROLE_ASSISTANT ||
+                      (m->role == ROLE_TOOL && s->tool_results);
+        if (m->summary || !wanted || learned_locked_has(&locked, m->seq))
             continue;
         if (taken++ < room && !b->full)
             ok = add_message(b, m->seq, m->turn, e);
@@ -147,15 +135,7 @@ void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct
     };
 }
 
-/* --- what was deferred ------------------------------------------------------------------------ */
-
-static bool index_deferred(struct batch *b, const struct memory_deferred *d, struct error *e)
-{
-    bool ok = true;
-    for (size_t i = 0; i < d->messages.len && ok; i++)
-        ok = add_message(b, d->messages.items[i].seq, d->messages.items[i].turn, e);
-    return ok && index_batch(b, e);
-}
+/* --- deferred messages ------------------------------------------------------------------------ */
 
 static bool work(const struct memory_sink *sink, struct store *s, bool *more, struct error *e)
 {
@@ -166,7 +146,10 @@ static bool work(const struct memory_sink *sink, struct store *s, bool *more, st
     *more = next.session_id;
     struct batch b = {
         .sink = sink, .store = s, .session_id = next.session_id, .compaction = next.compaction};
-    bool ok = !*more || (index_deferred(&b, &next, e) && m->ops->drop_deferred(m, &next, e));
+    bool ok = true;
+    for (size_t i = 0; *more && ok && i < next.messages.len; i++)
+        ok = add_message(&b, next.messages.items[i].seq, next.messages.items[i].turn, e);
+    ok = ok && (!*more || (index_batch(&b, e) && m->ops->drop_deferred(m, &next, e)));
     forget(&b);
     memory_deferred_release(&next);
     return ok;
@@ -180,30 +163,22 @@ bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *mor
 
 /* --- sessions that were left ------------------------------------------------------------------ */
 
-static bool read_messages(struct store *s, const char *session_id, struct log_messages *messages,
-                          int64_t *last, struct error *e)
-{
-    if (!event_log_last(s, session_id, last, e) || !event_log_messages(s, session_id, messages, e))
-        return false;
-    int64_t open = log_messages_drop_open_turn(messages);
-    *last = open > 0 ? open - 1 : *last;
-    return true;
-}
-
 static bool follow(const struct memory_sink *sink, struct store *s, const char *session_id,
                    struct error *e)
 {
     enum memory_access access;
-    struct log_messages messages = {0};
+    AUTO(log_messages_release) struct log_messages messages = {0};
     struct memory_following f = {
         .session_id = session_id, .messages = &messages, .tool_results = sink->tool_results};
-    if (!learned_access_read(s, session_id, &access, e))
+    if (!learned_access_read(s, session_id, &access, e) ||
+        !event_log_last(s, session_id, &f.last, e) ||
+        !event_log_messages(s, session_id, &messages, e))
         return false;
     f.stays_out = access != MEMORY_ACCESS_WRITE;
-    bool ok = read_messages(s, session_id, &messages, &f.last, e) &&
-              sink->memory->ops->follow(sink->memory, &f, e);
-    log_messages_release(&messages);
-    return ok;
+    int64_t open = log_messages_drop_open_turn(&messages);
+    if (open > 0)
+        f.last = open - 1;
+    return sink->memory->ops->follow(sink->memory, &f, e);
 }
 
 bool memory_sink_follow(const struct memory_sink *sink, struct store *s, const char *session_id,
@@ -218,30 +193,23 @@ bool memory_follow_is_on(const struct config *config)
     return strcmp(config_string(config, CONFIG_MEMORY_INDEX), "sessions") == 0;
 }
 
-static const struct memory_ops *ops_of(const struct memory_follow *f)
-{
-    return f->sink->memory->ops;
-}
-
-static bool is_left(const struct memory_follow *f, const struct memory_due *due)
-{
-    return f->directory ? lock_is_free(f->directory, due->session_id)
-                        : f->has_left && f->has_left(f->context, due->session_id);
-}
-
-/* The newest session that was left; one that another process has locked counts when it is idle. */
+/* The newest session that was left. A session that another process has locked is left once it has
+ * been idle for long enough; *oldest_ms is the last change of the oldest one that was looked at,
+ * -1: none. */
 static bool find_left(const struct memory_follow *f, int64_t since_ms, char **session_id,
                       int64_t *oldest_ms, struct error *e)
 {
     struct memory_dues dues;
     *session_id = NULL;
     *oldest_ms = -1;
-    if (!ops_of(f)->fresh(f->sink->memory, since_ms, &dues, e))
+    if (!f->sink->memory->ops->fresh(f->sink->memory, since_ms, &dues, e))
         return false;
     for (size_t i = 0; i < dues.items.len && !*session_id; i++) {
+        const char *id = dues.items.items[i].session_id;
         *oldest_ms = dues.items.items[i].updated_ms;
-        if (is_left(f, &dues.items.items[i]))
-            *session_id = mem_strdup(dues.items.items[i].session_id);
+        if (f->directory ? lock_is_free(f->directory, id)
+                         : f->has_left && f->has_left(f->context, id))
+            *session_id = mem_strdup(id);
     }
     memory_dues_release(&dues);
     return true;
@@ -261,7 +229,7 @@ static bool find_next(const struct memory_follow *f, char **id, int64_t *wait_ms
 {
     int64_t idle_since = clock_wall_ms() - FOLLOW_IDLE_MS, oldest = -1;
     *wait_ms = -1;
-    if (!ops_of(f)->next_idle(f->sink->memory, idle_since, id, e) ||
+    if (!f->sink->memory->ops->next_idle(f->sink->memory, idle_since, id, e) ||
         (!*id && !find_left(f, idle_since, id, &oldest, e)))
         return false;
     if (!*id && oldest >= 0)

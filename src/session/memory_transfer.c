@@ -220,16 +220,6 @@ static bool keep_step(struct import *in, struct error *e)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool read_entry(const struct import *in, struct memory_entry *out, struct error *e)
-{
-    struct error cause = {0};
-    struct json *v = json_parse_foreign(in->lines.line.data, in->lines.line.len, &cause);
-    bool ok = v && memory_entry_read(v, out, &cause);
-    json_free(v);
-    cause.code = ERR_USAGE;
-    return ok || fault_at(in->name, in->lines.number, &cause, e);
-}
-
 /* Reads until a step is full. *more: there may be further lines. */
 static bool read_step(struct import *in, bool *more, struct error *e)
 {
@@ -237,10 +227,16 @@ static bool read_step(struct import *in, bool *more, struct error *e)
     *more = true;
     while (in->step.entries.len < STEP_ENTRIES && in->step.bytes < STEP_BYTES) {
         struct memory_entry entry;
+        struct json *v;
+        bool ok;
         switch (memories_lines_next(&in->lines, &cause)) {
         case LINES_NEXT:
-            if (!read_entry(in, &entry, e))
-                return false;
+            v = json_parse_foreign(in->lines.line.data, in->lines.line.len, &cause);
+            ok = v && memory_entry_read(v, &entry, &cause);
+            json_free(v);
+            cause.code = ERR_USAGE;
+            if (!ok)
+                return fault_at(in->name, in->lines.number, &cause, e);
             vec_push(&in->step.entries, entry);
             vec_push(&in->step.lines, in->lines.number);
             in->step.bytes += strlen(entry.content);
@@ -257,39 +253,30 @@ static bool read_step(struct import *in, bool *more, struct error *e)
     return true;
 }
 
-static bool import_all(struct import *in, const struct operation_stream *stream, struct error *e)
-{
-    bool more = true;
-    while (more) {
-        struct error fault = {0};
-        bool whole = read_step(in, &more, &fault);
-        if (!keep_step(in, e))
-            return false;
-        if (!whole)
-            return err_set(e, fault.code, "%s", fault.text);
-        if (!tell(stream, "entries", in->stored, 0) && more)
-            return err_set(e, ERR_INTERRUPTED,
-                           "stopped after line %lld; what was read is kept, and to import the "
-                           "file again takes the rest",
-                           (long long)in->lines.number);
-    }
-    return true;
-}
-
 static bool run_import(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
     struct memory_import_result *out = result;
-    struct import import = {.m = c->memories, .name = c->stream->name};
+    struct import in = {.m = c->memories, .name = c->stream->name};
+    bool ok = true, more = true;
     (void)params;
-    memories_lines_init(&import.lines, c->stream->in, LINE_BYTES);
-    bool ok = import_all(&import, c->stream, e);
-    out->lines = import.lines.number;
-    out->stored = import.stored;
-    step_clear(&import.step);
-    vec_release(&import.step.entries);
-    vec_release(&import.step.lines);
-    memories_lines_release(&import.lines);
+    memories_lines_init(&in.lines, c->stream->in, LINE_BYTES);
+    while (ok && more) {
+        struct error fault = {0};
+        bool whole = read_step(&in, &more, &fault);
+        ok = keep_step(&in, e) && (whole || err_set(e, fault.code, "%s", fault.text));
+        if (ok && !tell(c->stream, "entries", in.stored, 0) && more)
+            ok = err_set(e, ERR_INTERRUPTED,
+                         "stopped after line %lld; what was read is kept, and to import the "
+                         "file again takes the rest",
+                         (long long)in.lines.number);
+    }
+    out->lines = in.lines.number;
+    out->stored = in.stored;
+    step_clear(&in.step);
+    vec_release(&in.step.entries);
+    vec_release(&in.step.lines);
+    memories_lines_release(&in.lines);
     return ok;
 }
 
@@ -522,32 +509,29 @@ static bool go_on(void *stream, int64_t done, int64_t of)
 }
 
 /* Entities that were written before a fault stay; the error tells how many. */
-static bool end_import(struct graph_import *in, const struct operation_stream *s, struct error *e)
-{
-    struct error cause = {0};
-    int64_t line = 0;
-    if (graph_import_end(in, go_on, (void *)s, &line, &cause))
-        return true;
-    struct graph_counts added = graph_import_counts(in);
-    struct error told = cause;
-    if (added.entities + added.observations + added.relations > 0)
-        err_set(&told, cause.code,
-                "entities %lld, observations %lld, relations %lld were added, then: %s; the same "
-                "text adds the rest",
-                (long long)added.entities, (long long)added.observations,
-                (long long)added.relations, cause.text);
-    return line > 0 ? fault_at(s->name, line, &told, e)
-                    : err_set(e, told.code, "%s: %s", s->name, told.text);
-}
-
 static bool run_graph_import(struct operation_context *c, const void *params, void *result,
                              struct error *e)
 {
+    const struct operation_stream *s = c->stream;
     struct memories_lines lines;
     struct graph_import *in = graph_import_begin(&c->graphs->graph);
+    int64_t line = 0;
+    struct error fault = {0};
     (void)params;
-    memories_lines_init(&lines, c->stream->in, GRAPH_LINE_BYTES);
-    bool ok = take_lines(in, &lines, c->stream, e) && end_import(in, c->stream, e);
+    memories_lines_init(&lines, s->in, GRAPH_LINE_BYTES);
+    bool ok = take_lines(in, &lines, s, e);
+    if (ok && !(ok = graph_import_end(in, go_on, (void *)s, &line, &fault))) {
+        struct graph_counts added = graph_import_counts(in);
+        struct error told = fault;
+        if (added.entities + added.observations + added.relations > 0)
+            err_set(&told, fault.code,
+                    "entities %lld, observations %lld, relations %lld were added, then: %s; the "
+                    "same text adds the rest",
+                    (long long)added.entities, (long long)added.observations,
+                    (long long)added.relations, fault.text);
+        (void)(line > 0 ? fault_at(s->name, line, &told, e)
+                        : err_set(e, told.code, "%s: %s", s->name, told.text));
+    }
     if (ok)
         *(struct graph_counts *)result = graph_import_counts(in);
     memories_lines_release(&lines);

@@ -30,47 +30,29 @@
 
 enum { GROWTH = 8 };
 
-enum border { BORDER_NONE, BORDER_BEGIN, BORDER_END };
-
-/* The last border in the list and its event. */
-static enum border last_border(const struct event_list *l, int64_t *seq)
-{
-    static const enum border borders[EVENT_TYPE_COUNT] = {
-        [EVENT_TURN_STARTED] = BORDER_BEGIN,
-        [EVENT_TURN_COMPLETED] = BORDER_END,
-        [EVENT_TURN_FAILED] = BORDER_END,
-        [EVENT_INTERRUPTED] = BORDER_END,
-    };
-    for (size_t i = l->items.len; i-- > 0;) {
-        const struct event *ev = l->items.items[i];
-        *seq = ev->seq;
-        if (event_between_turns(ev))
-            return BORDER_END;
-        if (borders[ev->type] != BORDER_NONE)
-            return borders[ev->type];
-    }
-    return BORDER_NONE;
-}
-
 /* Searches backwards from event `seq` for the run_started of the run that is open there; 0: none is
  * open. Reads one event if `seq` ends a run, else about as many as the run has. */
 static bool open_run_find(struct store *s, const char *session_id, int64_t seq, int64_t *begin,
                           struct error *e)
 {
-    enum border border = BORDER_NONE;
-    bool more = true;
+    bool more = true, found = false;
     int limit = 1;
-    while (border == BORDER_NONE && more) {
+    *begin = 0;
+    while (!found && more) {
         struct event_list tail;
         if (!event_log_tail(s, session_id, seq + 1, limit, 0, &tail, &more, e))
             return false;
         more = more && limit <= INT_MAX / GROWTH;
         limit = more ? limit * GROWTH : limit;
-        border = last_border(&tail, begin);
+        for (size_t i = tail.items.len; i > 0 && !found; i--) {
+            const struct event *ev = tail.items.items[i - 1];
+            bool begins = ev->type == EVENT_TURN_STARTED;
+            found = begins || event_between_turns(ev) || event_ends_turn(ev->type);
+            if (begins)
+                *begin = ev->seq;
+        }
         event_list_release(&tail);
     }
-    if (border != BORDER_BEGIN)
-        *begin = 0;
     return true;
 }
 
@@ -93,23 +75,6 @@ static bool is_there(int directory, const struct buf *text)
     return there;
 }
 
-static bool write_new(int directory, const struct buf *text)
-{
-    int fd =
-        openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    bool ok = paths_write_all(fd, text->data, text->len);
-    int cause = errno;
-    ok = close(fd) == 0 && ok;
-    if (ok && renameat(directory, new_name, directory, summary_name) == 0)
-        return true;
-    cause = ok ? errno : cause;
-    unlinkat(directory, new_name, 0);
-    errno = cause;
-    return false;
-}
-
 static bool file_is_gone(int result)
 {
     return result == 0 || errno == ENOENT;
@@ -124,17 +89,27 @@ static bool summary_file_remove(int directory)
 /* Writes summary.txt, whole or not at all, if it differs; NULL removes it. False with errno. */
 static bool summary_file_put(int directory, const char *summary)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     if (!summary)
         return summary_file_remove(directory);
     unlinkat(directory, new_name, 0); /* of a process that was killed */
     utf8_clean(&text, summary, strlen(summary), UTF8_MULTILINE);
     buf_addch(&text, '\n');
-    bool ok = is_there(directory, &text) || write_new(directory, &text);
+    if (is_there(directory, &text))
+        return true;
+    int fd =
+        openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    bool ok = paths_write_all(fd, text.data, text.len);
     int cause = errno;
-    buf_release(&text);
+    ok = close(fd) == 0 && ok;
+    if (ok && renameat(directory, new_name, directory, summary_name) == 0)
+        return true;
+    cause = ok ? errno : cause;
+    unlinkat(directory, new_name, 0);
     errno = cause;
-    return ok;
+    return false;
 }
 
 static const char prefix[] = "image-";
@@ -194,23 +169,19 @@ static bool fault(const char *what, const char *path, struct error *e)
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
-static int open_below(int parent, const char *name)
-{
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* A directory in a directory, made where it lacks if `make`; -1 with errno. */
+/* Opens a directory in a directory, and makes it if it is missing and `make`; -1 with errno. */
 static int step_into(int parent, const char *name, bool make)
 {
-    int fd = open_below(parent, name);
+    const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(parent, name, how);
     if (fd >= 0 || errno != ENOENT || !make)
         return fd;
     if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST)
         return -1;
-    return open_below(parent, name);
+    return openat(parent, name, how);
 }
 
-/* DIR/sessions; DIR itself may be reached by links, it is the user's to place. */
+/* DIR/sessions. DIR itself may be a symbolic link of the user. */
 static int open_folder(const struct catalog *c, bool make)
 {
     int root = open(c->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -222,18 +193,8 @@ static int open_folder(const struct catalog *c, bool make)
     return folder;
 }
 
-/* Waits at most LOCK_MAX_MS: the process that has the lock may be stopped, and this is the agent
- * thread. */
-static int lock_directory(int dir)
-{
-    for (int waited_ms = 0; flock(dir, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || waited_ms >= LOCK_MAX_MS)
-            return -1;
-        poll(NULL, 0, LOCK_STEP_MS);
-    }
-    return 0;
-}
-
+/* Opens and locks the session's directory. Waits at most LOCK_MAX_MS for the lock: the process that
+ * has it may be stopped, and this is the agent thread. */
 static bool open_directory(struct projection *p, bool make)
 {
     int folder = open_folder(p->catalog, make);
@@ -243,7 +204,14 @@ static bool open_directory(struct projection *p, bool make)
     int cause = errno;
     close(folder);
     errno = cause;
-    return p->dir >= 0 && lock_directory(p->dir) == 0;
+    if (p->dir < 0)
+        return false;
+    for (int waited_ms = 0; flock(p->dir, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || waited_ms >= LOCK_MAX_MS)
+            return false;
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
+    return true;
 }
 
 static void projection_begin(struct projection *p, struct catalog *c, const char *id)
@@ -314,7 +282,7 @@ static bool note_down(struct projection *p, struct error *e)
     return projected_put(p->catalog->store, p->id, &now, e);
 }
 
-/* --- anew ------------------------------------------------------------------------------------- */
+/* --- writing all files again ------------------------------------------------------------------ */
 
 static void drop_new(struct projection *p)
 {
@@ -349,7 +317,7 @@ static bool write_anew(struct projection *p, const struct session_info *info, st
     return false;
 }
 
-/* --- going on --------------------------------------------------------------------------------- */
+/* --- appending -------------------------------------------------------------------------------- */
 
 /* Opens the files to append to them. False: they are not as the last update left them. */
 static bool can_go_on(struct projection *p, const struct projected *left)
@@ -378,48 +346,34 @@ static bool recall_event(void *projection, const struct event *ev)
     return ev->seq < p->seq;
 }
 
-/* Truncates the words about the open run. False: the transcript does not end with them. */
-static bool take_end_back(struct projection *p)
-{
-    struct derived *f = &p->files[TRANSCRIPT];
-    AUTO(buf_release) struct buf end = BUF_INIT;
-    transcript_text_end(&p->text, &end);
-    f->bytes -= (int64_t)end.len;
-    if (end.len == 0)
-        return true;
-    if (f->bytes < 0)
-        return false;
-    auto_free char *found = mem_alloc(end.len);
-    return pread(f->fd, found, end.len, (off_t)f->bytes) == (ssize_t)end.len &&
-           memcmp(found, end.data, end.len) == 0 && ftruncate(f->fd, (off_t)f->bytes) == 0;
-}
-
+/* Appends the events since the last update. Before that the transcript's state is restored and the
+ * words about the open run are truncated; if the transcript does not end with them, all files are
+ * written again. */
 static bool go_on(struct projection *p, const struct session_info *info, struct error *e)
 {
     struct store *s = p->catalog->store;
+    struct derived *f = &p->files[TRANSCRIPT];
+    AUTO(buf_release) struct buf end = BUF_INIT;
     int64_t last, begin = 0;
     if (!event_log_last(s, p->id, &last, e))
         return false;
     if (last <= p->seq)
         return true;
-    /* Restore the transcript's state at the end of the files. */
     if (!open_run_find(s, p->id, p->seq, &begin, e) ||
         (begin > 0 && !event_log_read(s, p->id, begin - 1, recall_event, p, e)))
         return false;
-    return take_end_back(p) ? add_events(p, e) && note_down(p, e) : write_anew(p, info, e);
+    transcript_text_end(&p->text, &end);
+    f->bytes -= (int64_t)end.len;
+    if (end.len > 0) {
+        auto_free char *found = mem_alloc(end.len);
+        if (f->bytes < 0 || pread(f->fd, found, end.len, (off_t)f->bytes) != (ssize_t)end.len ||
+            memcmp(found, end.data, end.len) != 0 || ftruncate(f->fd, (off_t)f->bytes) != 0)
+            return write_anew(p, info, e);
+    }
+    return add_events(p, e) && note_down(p, e);
 }
 
 /* --- the operations on all files --- */
-
-static bool remove_files(struct projection *p)
-{
-    bool ok = summary_file_remove(p->dir) && image_file_remove_all(p->dir);
-    for (int i = 0; i < FILE_COUNT; i++) {
-        ok = file_is_gone(unlinkat(p->dir, names[i], 0)) && ok;
-        ok = file_is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
-    }
-    return ok;
-}
 
 /* fsync() makes the removal survive a power failure, if the file system supports it. */
 static bool remove_directory(struct projection *p)
@@ -460,7 +414,7 @@ static bool is_id(const char *id, struct error *e)
            err_set(e, ERR_SESSION_STORE_ERROR, "\"%.40s\" is no session's id", id);
 }
 
-static bool write_files(struct catalog *c, const char *id, bool anew, struct error *e)
+bool projection_write(struct catalog *c, const char *id, bool anew, struct error *e)
 {
     struct projection p;
     struct session_info info = {0};
@@ -478,21 +432,11 @@ static bool write_files(struct catalog *c, const char *id, bool anew, struct err
     return ok;
 }
 
-bool projection_update(struct catalog *c, const char *id, struct error *e)
-{
-    return write_files(c, id, false, e);
-}
-
 void projection_follow(struct catalog *c, const char *id)
 {
     struct error e;
-    if (!projection_update(c, id, &e))
+    if (!projection_write(c, id, false, &e))
         log_line(LOG_ERROR, "files of %s: %s", id, e.text);
-}
-
-bool projection_rebuild(struct catalog *c, const char *id, struct error *e)
-{
-    return write_files(c, id, true, e);
 }
 
 bool projection_remove(struct catalog *c, const char *id, struct error *e)
@@ -503,8 +447,17 @@ bool projection_remove(struct catalog *c, const char *id, struct error *e)
     if (!is_id(id, e))
         return false;
     projection_begin(&p, c, id);
-    bool ok =
-        open_directory(&p, false) ? remove_files(&p) && remove_directory(&p) : errno == ENOENT;
+    bool ok = false;
+    if (open_directory(&p, false)) {
+        ok = summary_file_remove(p.dir) && image_file_remove_all(p.dir);
+        for (int i = 0; i < FILE_COUNT; i++) {
+            ok = file_is_gone(unlinkat(p.dir, names[i], 0)) && ok;
+            ok = file_is_gone(unlinkat(p.dir, new_names[i], 0)) && ok;
+        }
+        ok = ok && remove_directory(&p);
+    } else {
+        ok = errno == ENOENT;
+    }
     if (!ok)
         fault("remove the files in", p.path, e);
     projection_end(&p);

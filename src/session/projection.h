@@ -11,15 +11,12 @@
 #include "session/catalog.h"
 #include "session/conversation_operations.h"
 
-/* Appends the events since the last update; writes all files again if they were changed. The cost
- * grows with the new events. A store in memory has no files. */
-bool projection_update(struct catalog *c, const char *id, struct error *e);
+/* Appends the events since the last call; writes all files again if they were changed, or if
+ * `anew`. The cost grows with the new events. A store in memory has no files. */
+bool projection_write(struct catalog *c, const char *id, bool anew, struct error *e);
 
-/* As projection_update(); a failure is logged, because the files can be rebuilt. */
+/* As projection_write(), not `anew`; a failure is logged, because the files can be rebuilt. */
 void projection_follow(struct catalog *c, const char *id);
-
-/* Writes the files of the session with this id again. */
-bool projection_rebuild(struct catalog *c, const char *id, struct error *e);
 
 /* Removes the files and their directory; missing ones are no error. */
 bool projection_remove(struct catalog *c, const char *id, struct error *e);

@@ -189,17 +189,6 @@ const struct operation operation_session_history = {
 
 /* --- session/event ---------------------------------------------------------------------------- */
 
-static char *first_part(const char *session, int64_t seq, const struct event_part *part)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    struct event ev = {.type = part->type, .seq = seq, .wall_ms = part->wall_ms};
-    memcpy(ev.session_id, session, sizeof ev.session_id);
-    event_begin_line(&ev, &o);
-    buf_addf(&text, "%s%s", strcmp(part->text, "{}") == 0 ? "" : ",", part->text + 1);
-    return buf_take(&text);
-}
-
 static bool run_event(struct operation_context *c, const void *params, void *result,
                       struct error *e)
 {
@@ -207,16 +196,24 @@ static bool run_event(struct operation_context *c, const void *params, void *res
     struct session_event_result *out = result;
     AUTO(session_info_release) struct session_info info = {0};
     struct event_part part = {0};
-    bool ok = catalog_find(&c->catalog, p->session, &info, e) &&
-              event_log_part(c->catalog.store, info.id, p->seq, (size_t)p->from, (size_t)p->bytes,
-                             &part, e);
-    if (ok)
-        *out = (struct session_event_result){
-            .type = mem_strdup(event_name(part.type)),
-            .text = p->from == 0 ? first_part(info.id, p->seq, &part) : mem_strdup(part.text),
-            .next = (int64_t)part.next};
-    free(part.text);
-    return ok;
+    if (!catalog_find(&c->catalog, p->session, &info, e) ||
+        !event_log_part(c->catalog.store, info.id, p->seq, (size_t)p->from, (size_t)p->bytes, &part,
+                        e)) {
+        free(part.text);
+        return false;
+    }
+    if (p->from == 0) { /* the members of every event come before those of the payload */
+        struct buf text = BUF_INIT;
+        struct json_out o = {.buf = &text};
+        struct event ev = {.type = part.type, .seq = p->seq, .wall_ms = part.wall_ms};
+        memcpy(ev.session_id, info.id, sizeof ev.session_id);
+        event_begin_line(&ev, &o);
+        buf_addf(&text, "%s%s", strcmp(part.text, "{}") == 0 ? "" : ",", part.text + 1);
+        mem_replace(&part.text, buf_take(&text));
+    }
+    *out = (struct session_event_result){
+        .type = mem_strdup(event_name(part.type)), .text = part.text, .next = (int64_t)part.next};
+    return true;
 }
 
 const struct operation operation_session_event = {
@@ -324,24 +321,18 @@ const struct operation operation_session_label = {
     CONVERSE(label, NOW, SESSION),
 };
 
-/* It is archived also where nothing will be proposed of it. */
-static void note_end(const struct operation_context *c, const char *id)
-{
-    bool proposes = config_boolean(c->config, CONFIG_LEARNED_ENABLED) &&
-                    strcmp(config_string(c->config, CONFIG_LEARNED_EXTRACT), "off") != 0;
-    struct error e;
-    if (proposes && !learned_extract_want(c->catalog.store, id, &e))
-        log_line(LOG_ERROR, "proposals of session %s: %s", id, e.text);
-}
-
 static bool run_archive(struct operation_context *c, const void *params, void *result,
                         struct error *e)
 {
     const struct session_params *p = params;
     char *id = ((struct session_changed *)result)->id;
+    bool proposes = config_boolean(c->config, CONFIG_LEARNED_ENABLED) &&
+                    strcmp(config_string(c->config, CONFIG_LEARNED_EXTRACT), "off") != 0;
+    struct error fault;
     if (!catalog_archive(&c->catalog, p->session, true, id, e))
         return false;
-    note_end(c, id);
+    if (proposes && !learned_extract_want(c->catalog.store, id, &fault))
+        log_line(LOG_ERROR, "proposals of session %s: %s", id, fault.text);
     return true;
 }
 
@@ -406,7 +397,7 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
         return false;
     memcpy(out->id, info.id, sizeof out->id);
     session_info_release(&info);
-    return projection_rebuild(&c->catalog, out->id, e);
+    return projection_write(&c->catalog, out->id, true, e);
 }
 
 const struct operation operation_session_rebuild = {
@@ -566,7 +557,7 @@ struct page {
 
 /* --- which events --- */
 
-/* -1: none. JSON has doubles, and a text may have been written by anybody. */
+/* -1: none. JSON has doubles, and the text may be foreign. */
 static int64_t read_seq(const struct json *v)
 {
     int64_t n = figure_from(json_number(v, -1), FIGURE_MAX);
@@ -574,29 +565,23 @@ static int64_t read_seq(const struct json *v)
 }
 
 /* Ranges rise, and end before the compaction that dropped them. */
-static bool read_range(const struct json *v, int64_t after, int64_t before, struct range *out)
-{
-    const struct json *first = json_first(v);
-    out->first = read_seq(first);
-    out->last = read_seq(first ? json_next(first) : NULL);
-    return out->first > after && out->first <= out->last && out->last < before;
-}
-
 static bool read_ranges(const char *text, int64_t before, struct ranges *out)
 {
+    AUTO(json_free_local)
     struct json *list = text ? json_parse(text, strlen(text), NULL) : NULL;
-    bool ok = json_type(list) == JSON_ARRAY;
     int64_t after = 0;
-    for (const struct json *v = ok ? json_first(list) : NULL; v && ok; v = json_next(v)) {
-        struct range range;
-        ok = out->items.len < RANGES_MOST && read_range(v, after, before, &range);
-        if (!ok)
-            break;
+    if (json_type(list) != JSON_ARRAY)
+        return false;
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        const struct json *first = json_first(v);
+        struct range range = {read_seq(first), read_seq(first ? json_next(first) : NULL)};
+        if (out->items.len >= RANGES_MOST || range.first <= after || range.first > range.last ||
+            range.last >= before)
+            return false;
         vec_push(&out->items, range);
         after = range.last;
     }
-    json_free(list);
-    return ok;
+    return true;
 }
 
 /* --- reading them --- */
@@ -625,29 +610,22 @@ bool compaction_find(struct store *s, const char *session, int64_t seq, struct e
            err_set(e, ERR_USAGE, "event %lld is not a compaction of this session", (long long)seq);
 }
 
-/* Events that make messages, begin or end their turns, or take a turn back. */
-static bool makes_message(enum event_type type)
-{
-    switch (type) {
-    case EVENT_TURN_STARTED:
-    case EVENT_TURN_FAILED:
-    case EVENT_CALL_STARTED:
-    case EVENT_TEXT_COMPLETE:
-    case EVENT_REASONING_COMPLETE:
-    case EVENT_TOOL_CALL_REQUESTED:
-    case EVENT_TOOL_EXECUTION_COMPLETED:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool take_event(void *page, const struct event *ev)
 {
+    /* Events that make messages, begin or end their turns, or take a turn back. */
+    static const bool makes_message[EVENT_TYPE_COUNT] = {
+        [EVENT_TURN_STARTED] = true,
+        [EVENT_TURN_FAILED] = true,
+        [EVENT_CALL_STARTED] = true,
+        [EVENT_TEXT_COMPLETE] = true,
+        [EVENT_REASONING_COMPLETE] = true,
+        [EVENT_TOOL_CALL_REQUESTED] = true,
+        [EVENT_TOOL_EXECUTION_COMPLETED] = true,
+    };
     struct page *p = page;
     if (ev->seq > p->range_last)
         return false;
-    if (!makes_message(ev->type))
+    if (!makes_message[ev->type])
         return true;
     if (p->skip > 0) {
         p->skip--;
@@ -659,29 +637,20 @@ static bool take_event(void *page, const struct event *ev)
     return !p->out->more;
 }
 
-static bool read_ranges_of(struct store *s, const char *session, const struct ranges *ranges,
-                           struct page *p, struct error *e)
+static bool read_page(struct store *s, const char *session, struct page *p, struct error *e)
 {
-    for (size_t i = 0; i < ranges->items.len && !p->out->more; i++) {
-        const struct range *r = &ranges->items.items[i];
+    AUTO(vec_release_local) struct ranges ranges = {0};
+    const struct event *completed = p->out->completed;
+    if (!read_ranges(completed->compaction.dropped, completed->seq, &ranges))
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "the messages that this compaction dropped cannot be read; see tiro doctor");
+    for (size_t i = 0; i < ranges.items.len && !p->out->more; i++) {
+        const struct range *r = &ranges.items.items[i];
         p->range_last = r->last;
         if (!event_log_read(s, session, r->first - 1, take_event, p, e))
             return false;
     }
     return true;
-}
-
-static bool read_page(struct store *s, const char *session, struct page *p, struct error *e)
-{
-    struct ranges ranges = {0};
-    const struct event *completed = p->out->completed;
-    bool ok = read_ranges(completed->compaction.dropped, completed->seq, &ranges)
-                  ? read_ranges_of(s, session, &ranges, p, e)
-                  : err_set(e, ERR_SESSION_STORE_ERROR,
-                            "the messages that this compaction dropped cannot be read; see tiro "
-                            "doctor");
-    vec_release(&ranges.items);
-    return ok;
 }
 
 /* --- compaction/ledger ------------------------------------------------------------------------ */
@@ -698,24 +667,18 @@ static const struct shape ledger_result_shape = SHAPE_OF(
     SHAPE_REQ(compaction_ledger, quotes_forgotten,
               "The summary quotes forgotten entries of memory."));
 
-static bool read_ledger(struct store *s, const char *session,
-                        const struct compaction_ledger_params *p, struct compaction_ledger *out,
-                        struct error *e)
-{
-    struct page page = {.out = out, .skip = p->place, .limit = (size_t)p->limit};
-    return compaction_find(s, session, p->seq, &out->completed, e) &&
-           read_page(s, session, &page, e) &&
-           (!capability_memory() || summary_flagged(s, session, p->seq, &out->quotes_forgotten, e));
-}
-
 static bool run_ledger(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
     const struct compaction_ledger_params *p = params;
-    struct session_info info = {0};
+    struct compaction_ledger *out = result;
+    struct page page = {.out = out, .skip = p->place, .limit = (size_t)p->limit};
+    AUTO(session_info_release) struct session_info info = {0};
     bool ok = catalog_find(&c->catalog, p->session, &info, e) &&
-              read_ledger(c->catalog.store, info.id, p, result, e);
-    session_info_release(&info);
+              compaction_find(c->catalog.store, info.id, p->seq, &out->completed, e) &&
+              read_page(c->catalog.store, info.id, &page, e) &&
+              (!capability_memory() ||
+               summary_flagged(c->catalog.store, info.id, p->seq, &out->quotes_forgotten, e));
     if (!ok)
         shape_release(&ledger_result_shape, result);
     return ok;
