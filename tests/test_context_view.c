@@ -1,6 +1,5 @@
 /* The context screen without terminal and engine: its requests, its drawing of made-up answers, and
  * its keys. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,11 +137,9 @@ TEST(a_summary_is_told_by_its_own_words)
 {
     begin();
     see("Goal: Kyoto", "![Context compacted]", "where to sleep?");
-    struct context c = usual();
-    free(c.parts.items[2].text);
-    c.parts.items[2].text = mem_strdup("[Context compacted] \n");
-    free(c.parts.items[3].text);
-    c.parts.items[3].text = mem_strdup("[a] is the first");
+    struct context c = answer_of("handoff");
+    add(&c, part(CONTEXT_SUMMARY, ROLE_USER, 3, 1, 500, "[Context compacted] \n"));
+    add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 20, 7, 1000, "[a] is the first"));
     give_context(c);
     see("[Context compacted]", "[a] is the first");
 }
@@ -170,29 +167,20 @@ TEST(nothing_unknown_is_shown_as_a_number)
 TEST(each_kind_has_its_share)
 {
     begin();
-    const char *system = mem_strdup(row_text(find(" system ")));
-    assert_says(system, " 100 ", " 1 %");
-    free((char *)system);
-    const char *history = row_text(find(" history "));
-    assert_says(history, " 9,100 ", "91 %", glyph(GLYPH_GAUGE_FULL), glyph(GLYPH_GAUGE_EMPTY));
+    assert_says(row_text(find(" system ")), " 100 ", " 1 %");
+    assert_says(row_text(find(" history ")), " 9,100 ", "91 %", glyph(GLYPH_GAUGE_FULL),
+                glyph(GLYPH_GAUGE_EMPTY));
 }
 
 static struct context of_two_sources(void)
 {
-    static const struct {
-        const char *name, *text;
-        int64_t tokens;
-    } sources[] = {{"built-in", "read_file\nof the disk", 700},
-                   {"memory", "memory_search\nof the past", 300}};
     struct context c = answer_of("handoff");
     add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
+    add(&c, part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, 700, "read_file\nof the disk"));
+    add(&c, part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, 300, "memory_search\nof the past"));
     c.parts.items[0].whole = 5000;
-    for (int i = 0; i < 2; i++) {
-        struct context_part p =
-            part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, sources[i].tokens, sources[i].text);
-        p.source = mem_strdup(sources[i].name);
-        add(&c, p);
-    }
+    c.parts.items[1].source = mem_strdup("built-in");
+    c.parts.items[2].source = mem_strdup("memory");
     return c;
 }
 
@@ -241,18 +229,11 @@ TEST(it_says_what_a_compaction_would_drop)
 TEST(a_part_has_its_row)
 {
     begin();
-    const char *row = row_text(find("In the ryokan."));
-    assert_says(row, "tiro", "turn 7", "dropped", "6,000", "60 %", "!By the river.");
-    row = row_text(find("and then?"));
-    assert_says(row, "you", "pinned", "!dropped");
-    row = row_text(find("search: 3 hits"));
-    assert_non_null(strstr(row, "tool"));
-}
-
-/* 900 of the tokens: system, tools and the summary. */
-TEST(what_is_cached_is_marked)
-{
-    begin();
+    assert_says(row_text(find("In the ryokan.")), "tiro", "turn 7", "dropped", "6,000", "60 %",
+                "!By the river.");
+    assert_says(row_text(find("and then?")), "you", "pinned", "!dropped");
+    assert_says(row_text(find("search: 3 hits")), "tool");
+    /* 900 of the tokens are cached: system, tools and the summary */
     assert_says(row_text(find("Goal: Kyoto")), "cached");
     assert_says(row_text(find("You are a helper.")), "cached");
     assert_says(row_text(find("where to sleep?")), "!cached");
@@ -342,11 +323,9 @@ enum { LIST_TOP = 3 };
 static void give_forty(void)
 {
     struct context c = answer_of("handoff");
-    for (int i = 1; i <= 40; i++) {
-        char text[64];
-        snprintf(text, sizeof text, "\n \nmessage %02d.\nmore of %02d.", i, i);
-        add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10, text));
-    }
+    for (int i = 1; i <= 40; i++)
+        add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10,
+                     support_text("\n \nmessage %02d.\nmore of %02d.", i, i)));
     give_context(c);
 }
 
@@ -413,15 +392,10 @@ TEST(c_says_where_nothing_is_shortened)
     act("cy", "!?close", "!?compaction/");
 }
 
-TEST(u_takes_the_last_back)
+TEST(u_takes_the_last_back_and_o_goes_to_the_message)
 {
     begin();
     act("u", "!?close", "?compaction/undo");
-}
-
-TEST(o_goes_to_the_message)
-{
-    begin();
     act("o", "!?close");
     act("Go", "?jump 30");
 }
@@ -440,14 +414,6 @@ TEST(n_goes_among_what_goes)
     act("N", "›In the ryokan.");
 }
 
-TEST(esc_closes)
-{
-    begin();
-    act("<escape>", "?close");
-    act("<ctrl-c>", "?close");
-    act("<f4>", "?close");
-}
-
 TEST(keys_are_those_of_the_configuration)
 {
     struct error fault;
@@ -455,6 +421,9 @@ TEST(keys_are_those_of_the_configuration)
     begin();
     act("Gp", "!?compaction/");
     act("x", "?compaction/unpin", "x pin");
+    act("<escape>", "?close");
+    act("<ctrl-c>", "?close");
+    act("<f4>", "?close");
 }
 
 TEST(it_asks_again_when_the_history_changes)
@@ -488,7 +457,6 @@ TEST(every_change_of_the_history_counts)
         EVENT_INTERRUPTED,          EVENT_TURN_FAILED,
         EVENT_COMPACTION_COMPLETED, EVENT_CALL_COMPLETED,
         EVENT_TURN_COMPLETED};
-    (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         begin();
         give_event(changes[i]);
@@ -501,21 +469,16 @@ TEST(every_change_of_the_history_counts)
     assert_true(due() > 0);
 }
 
-static void refuse(const struct operation *o, const char *words)
-{
-    assert_true(give_answer(answer_to(o), words));
-}
-
 TEST(errors_are_said_in_it)
 {
-    refuse(&operation_context_read, "The database cannot be used.");
+    assert_true(give_answer(answer_to(&operation_context_read), "The database cannot be used."));
     see("The database cannot be used.", "!loading");
     begin();
     act("u");
-    refuse(&operation_compaction_undo, "bad\x1b[31m\nwords");
+    assert_true(give_answer(answer_to(&operation_compaction_undo), "bad\x1b[31m\nwords"));
     see("words");
     act("Gp");
-    refuse(&operation_compaction_unpin, "That has to wait.");
+    assert_true(give_answer(answer_to(&operation_compaction_unpin), "That has to wait."));
     see("That has to wait.");
     act("<down>", "!That has to wait.");
 }
@@ -547,7 +510,6 @@ TEST(any_text_fits_any_size)
         "tab\tand\ttab\r\nline\r\rend",
         "averyveryveryveryveryveryveryveryveryveryveryveryveryverylongword"};
     static const int widths[] = {2, 3, 5, 10, 20, 33, 40, 69, 70, 80, 120, 200};
-    (void)state;
     struct context c = answer_of("mode\x1b[31m\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(&c, part((enum context_kind)(i % 4), (enum role)(i % 4), (int64_t)i, (int)i * 999,
@@ -555,9 +517,8 @@ TEST(any_text_fits_any_size)
     c.window = c.threshold = INT64_MAX;
     c.tokens_after = 1;
     give_context(c);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 200; i++)
         act("<enter><down>");
-    }
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (the.width = widths[w], the.height = 1; the.height < 45; the.height++) {
             rows_now();
@@ -577,22 +538,17 @@ TEST(small_screens_show_the_parts)
     assert_says(row_text(find("where")), "dropped");
 }
 
-static struct context parts_of(int count, int lines)
+TEST(many_and_giant_parts)
 {
     struct buf text = BUF_INIT;
     struct context c = answer_of("handoff");
-    for (int i = 0; i < lines; i++)
+    for (int i = 0; i < 200000; i++)
         buf_addstr(&text, "a giant text that goes on and on\n");
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < 20000; i++)
         add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i + 1, i + 1, 10, "one of many"));
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 30000, 9, 10, text.data));
     buf_release(&text);
-    return c;
-}
-
-TEST(many_and_giant_parts)
-{
-    give_context(parts_of(20000, 200000));
+    give_context(c);
     act("G<enter><down>", "›a giant text");
     rows_now();
     act("g");
