@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 struct stage the;
 
@@ -92,6 +93,18 @@ static void run(struct app *app, enum action action)
     buf_addf(&the.asked, "act %d\n", (int)action);
 }
 
+static const char *title(struct app *app, const char *session_id)
+{
+    (void)app;
+    (void)session_id;
+    return "Kyoto in November";
+}
+
+static void touch(struct app *app)
+{
+    (void)app;
+}
+
 static void find_text(struct app *app, const char *session_id, const char *text)
 {
     (void)app;
@@ -146,13 +159,16 @@ void stage_set_up(void)
                                   .ask = ask,
                                   .withdraw = withdraw,
                                   .close = close_view,
+                                  .touch = touch,
+                                  .title = title,
                                   .show_message = show_message,
                                   .find = find_text,
                                   .act = run};
 }
 
-void stage_tear_down(void)
+int stage_tear_down(void **state)
 {
+    (void)state;
     if (the.view)
         the.view->ops->free(the.view);
     free(the.found);
@@ -163,6 +179,7 @@ void stage_tear_down(void)
     vec_release(&the.requests);
     keymap_release(&the.keymap);
     clock_replace(NULL, NULL);
+    return 0;
 }
 
 void forget_sent(void)
@@ -201,6 +218,15 @@ bool give_answer(struct operation_answer *a, const char *words)
     bool told = whose && whose(the.view, a, words);
     operation_answer_free(a);
     return told;
+}
+
+void give_json(const struct operation *o, const char *json)
+{
+    struct operation_answer *a = answer_to(o);
+    struct error e;
+    if (!support_shape(o->result, support_json(json), a->result, &e))
+        fail_msg("%s", e.text);
+    give_answer(a, NULL);
 }
 
 void give(struct notice *n)

@@ -32,9 +32,10 @@ struct stage {
 };
 extern struct stage the;
 
-/* 80 columns and 22 rows, a clock at 5000 ms, the usual keys. */
+/* 80 columns and 22 rows, a clock at 5000 ms, the usual keys; every session is "Kyoto in November".
+ */
 void stage_set_up(void);
-void stage_tear_down(void);
+int stage_tear_down(void **state); /* as a fixture has it */
 
 void forget_sent(void);
 
@@ -44,6 +45,9 @@ const void *params_of(const struct operation *o);
 struct operation_answer *answer_to(const struct operation *o);
 /* Hands the answer to the view, and frees it. */
 bool give_answer(struct operation_answer *a, const char *words);
+
+/* Answers with this JSON, in which ' stands for ". */
+void give_json(const struct operation *o, const char *json);
 
 /* Hands a notice of the engine to the view; frees the notice. */
 void give(struct notice *n);

@@ -23,13 +23,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
-    return 0;
-}
-
 /* The page that was asked for since forget_sent(); -1: none. */
 static int64_t asked(void)
 {
@@ -112,7 +105,7 @@ static void give_usual(void)
 
 static void begin_again(void)
 {
-    tear_down(NULL);
+    stage_tear_down(NULL);
     set_up(NULL);
 }
 
@@ -133,7 +126,7 @@ static void choose(const char *text)
 /* --- tests --- */
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 TEST(it_asks_at_once)
 {

@@ -20,13 +20,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
-    return 0;
-}
-
 /* --- made-up answers --- */
 
 static struct context_part part(enum context_kind kind, enum role role, int64_t seq, int turn,
@@ -115,7 +108,7 @@ static int64_t due(void)
 /* --- tests --- */
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 TEST(it_asks_at_once)
 {

@@ -32,24 +32,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
-    return 0;
-}
-
 /* --- made-up answers --- */
-
-static void answer(const struct operation *o, const char *json)
-{
-    struct operation_answer *a = answer_to(o);
-    const char *text = support_json(json);
-    struct error e;
-    if (!support_shape(o->result, text, a->result, &e))
-        fail_msg("%s", e.text);
-    give_answer(a, NULL);
-}
 
 #define CORPUS(name, documents, failed)                                                            \
     "{'name':'" name "','paths':[],'documents':" #documents ",'failed':" #failed                   \
@@ -66,8 +49,8 @@ static void answer(const struct operation *o, const char *json)
 
 static void begin(void)
 {
-    answer(&operation_corpus_list, LIST);
-    answer(&operation_corpus_cited, "{'passages':[],'total':0}");
+    give_json(&operation_corpus_list, LIST);
+    give_json(&operation_corpus_cited, "{'passages':[],'total':0}");
     act("<down>");
     forget_sent();
 }
@@ -76,15 +59,15 @@ static void documents(void)
 {
     begin();
     act("j<enter>", "?corpus/documents corpus_id=\"notes\"");
-    answer(&operation_corpus_documents, "{'documents':[],'total':0}"); /* of failed ones */
-    answer(&operation_corpus_documents,
-           "{'documents':[{'id':4,'corpus_id':'notes','file':'/d/kyoto.md','state':'ready',"
-           "'passages':2,'bytes':9,'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
+    give_json(&operation_corpus_documents, "{'documents':[],'total':0}"); /* of failed ones */
+    give_json(&operation_corpus_documents,
+              "{'documents':[{'id':4,'corpus_id':'notes','file':'/d/kyoto.md','state':'ready',"
+              "'passages':2,'bytes':9,'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
     forget_sent();
 }
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 TEST(it_lists_corpora_with_what_they_have)
 {
@@ -97,7 +80,7 @@ TEST(what_is_typed_is_searched)
 {
     begin();
     act("/ryo", "?corpus/search query=\"ryo\"");
-    answer(
+    give_json(
         &operation_corpus_search,
         "{'results':[" PASSAGE(0, 1, 5, "The ryokan is booked") "],'documents':2,'searched':91}");
     see("91 passages searched", "kyoto.md:5", "0.81");
@@ -110,7 +93,7 @@ TEST(nothing_found_says_how_much_was_searched)
 {
     begin();
     act("/zep", "?corpus/search");
-    answer(&operation_corpus_search, "{'results':[],'documents':2,'searched':91}");
+    give_json(&operation_corpus_search, "{'results':[],'documents':2,'searched':91}");
     see("91 passages searched", "Nothing found");
 }
 
@@ -119,7 +102,7 @@ TEST(one_walks_to_documents_and_passages_and_back)
     documents();
     see("Corpora > notes", "kyoto.md");
     act("<enter>", "?corpus/passages document=4");
-    answer(&operation_corpus_passages, PASSAGES);
+    give_json(&operation_corpus_passages, PASSAGES);
     see("> kyoto.md", "line 1  The ryokan", "line 5  The train");
     act("j<enter>", "Travel");
     act("e", "?editor /d/kyoto.md 5 there");
@@ -136,11 +119,11 @@ TEST(equal_names_are_told_apart_by_their_paths)
 {
     begin();
     act("j<enter>");
-    answer(&operation_corpus_documents,
-           "{'documents':[{'id':9,'corpus_id':'notes','file':'/d/c/notes.md','state':'failed',"
-           "'error':'it has no text','passages':0,'bytes':0,"
-           "'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
-    answer(&operation_corpus_documents,
+    give_json(&operation_corpus_documents,
+              "{'documents':[{'id':9,'corpus_id':'notes','file':'/d/c/notes.md','state':'failed',"
+              "'error':'it has no text','passages':0,'bytes':0,"
+              "'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
+    give_json(&operation_corpus_documents,
            "{'documents':[" DOCUMENT(4, "/d/a/x/notes.md") "," DOCUMENT(5, "/d/b/x/notes.md") ","
            DOCUMENT(6, "/d/b/my notes.md") "," DOCUMENT(7, "/notes.md") "],'total':4}");
     see("\u203ac/notes.md: it has no text", " a/x/notes.md", " b/x/notes.md", " my notes.md",
@@ -151,23 +134,24 @@ TEST(a_page_is_opened_as_text)
 {
     documents();
     act("<enter>");
-    answer(&operation_corpus_passages,
-           "{'passages':[{'content':'on page two','score':0,'file':'/d/x.pdf','chunk':0,'page':2,"
-           "'corpus_id':'notes','document':4}],'total':1}");
+    give_json(
+        &operation_corpus_passages,
+        "{'passages':[{'content':'on page two','score':0,'file':'/d/x.pdf','chunk':0,'page':2,"
+        "'corpus_id':'notes','document':4}],'total':1}");
     act("e", "?editor /d/x.pdf 0 on page two");
 }
 
 TEST(what_the_model_was_given_stands_by_its_numbers)
 {
-    answer(&operation_corpus_list, LIST);
-    answer(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-                                        2, 1, 5, "The train") "],'total':2}");
+    give_json(&operation_corpus_list, LIST);
+    give_json(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+                                           2, 1, 5, "The train") "],'total':2}");
     act("<down>k", "›What the model was given last");
     act("<enter>", "[1] kyoto.md:1", "[2] kyoto.md:5");
     corpus_view_show(the.view, "[2]");
-    answer(&operation_corpus_list, LIST);
-    answer(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-                                        2, 1, 5, "The train") "],'total':2}");
+    give_json(&operation_corpus_list, LIST);
+    give_json(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+                                           2, 1, 5, "The train") "],'total':2}");
     see("›[2] kyoto.md:5", "/d/kyoto.md");
     act("e", "?editor /d/kyoto.md 5 there");
 }
@@ -176,8 +160,8 @@ TEST(an_older_answers_citation_opens_what_that_one_was_given)
 {
     corpus_view_show(the.view, "[2]@417");
     see("?corpus/cited before=417");
-    answer(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-                                        2, 1, 5, "The train") "],'total':2}");
+    give_json(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+                                           2, 1, 5, "The train") "],'total':2}");
     see("›[2] kyoto.md:5", "Travel");
     act("<escape>", "!?corpus/cited before=417", "?corpus/cited");
 }
@@ -188,7 +172,7 @@ TEST(removal_asks_first)
     act("d", "Remove books from the corpus? The files stay");
     act("n", "!Remove books");
     act("dy", "?corpus/remove corpus_id=\"books\"");
-    answer(&operation_corpus_remove, "{'documents':3}");
+    give_json(&operation_corpus_remove, "{'documents':3}");
     see("Removed", "?corpus/list");
 }
 
@@ -196,9 +180,9 @@ TEST(an_update_is_asked_for)
 {
     begin();
     act("u", "?corpus/update corpus_id=\"books\"");
-    answer(&operation_corpus_update,
-           "{'files':0,'done':0,'added':0,'changed':0,'unchanged':0,'removed':0,'failed':0,"
-           "'passages':0,'bytes':0}");
+    give_json(&operation_corpus_update,
+              "{'files':0,'done':0,'added':0,'changed':0,'unchanged':0,'removed':0,'failed':0,"
+              "'passages':0,'bytes':0}");
     see("Looking for changed files");
 }
 
@@ -224,7 +208,7 @@ TEST(a_long_question_is_broken_at_words)
 {
     corpus_view_show(the.view, "");
     the.width = 34;
-    answer(&operation_corpus_list,
-           "{'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}");
+    give_json(&operation_corpus_list,
+              "{'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}");
     act("<down>d", "Remove", "a-name-of-thirty-columns-in-all", "y/n");
 }

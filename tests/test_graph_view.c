@@ -13,43 +13,18 @@
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"
 
-static const char *title(struct app *app, const char *session_id)
-{
-    (void)app;
-    (void)session_id;
-    return "Kyoto in November";
-}
-
 static int set_up(void **state)
 {
     (void)state;
     stage_set_up();
     the.width = 60;
     the.height = 16;
-    the.host.title = title;
     the.view = graph_view_new(&the.host);
     graph_view_show(the.view, "");
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
-    return 0;
-}
-
 /* --- made-up answers --- */
-
-static void answer(const struct operation *o, const char *json)
-{
-    struct operation_answer *a = answer_to(o);
-    const char *text = support_json(json);
-    struct error e;
-    if (!support_shape(o->result, text, a->result, &e))
-        fail_msg("%s", e.text);
-    give_answer(a, NULL);
-}
 
 #define AT "'created_at':'2026-03-09T12:00:00Z'"
 #define ENTITY(name, type, observed, relations)                                                    \
@@ -75,7 +50,7 @@ static void answer(const struct operation *o, const char *json)
 
 static void begin(void)
 {
-    answer(&operation_graph_list, LIST);
+    give_json(&operation_graph_list, LIST);
     act("<down>");
     forget_sent();
 }
@@ -85,7 +60,7 @@ static void walk(void)
 {
     begin();
     act("jj<enter>", "?graph/open names=[\"京都\"]");
-    answer(&operation_graph_open, KYOTO);
+    give_json(&operation_graph_open, KYOTO);
     forget_sent();
 }
 
@@ -99,12 +74,12 @@ static bool take(const char *name)
 /* --- the list --- */
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 TEST(it_lists_entities_with_what_they_have)
 {
     see("?graph/list", "loading");
-    answer(&operation_graph_list, LIST);
+    give_json(&operation_graph_list, LIST);
     see("Graph · 1,204 entities", "Ada · person", "2 facts", "京都 · city", "!loading");
 }
 
@@ -112,10 +87,10 @@ TEST(what_is_typed_is_searched)
 {
     begin();
     act("/ky", "?graph/search query=\"ky\"", "?graph/search typing=true");
-    answer(&operation_graph_search, "{'entities':[],'relations':[],'total':3}");
+    give_json(&operation_graph_search, "{'entities':[],'relations':[],'total':3}");
     see("No matches in the graph");
     act("<ctrl-u>", "?graph/list");
-    answer(&operation_graph_list, LIST);
+    give_json(&operation_graph_list, LIST);
     see("Ada");
 }
 
@@ -144,7 +119,7 @@ static void answer_many(const struct operation *o, int count)
                  "'relation_count':0," AT "}",
                  i > 0 ? "," : "", i);
     buf_addf(&list, "],'relations':[],'total':%d}", 5 * count);
-    answer(o, list.data);
+    give_json(o, list.data);
 }
 
 TEST(the_end_of_the_list_asks_for_more)
@@ -191,9 +166,9 @@ TEST(relations_that_are_left_out_are_counted)
 {
     begin();
     act("jj<enter>");
-    answer(&operation_graph_open,
-           "{'entities':[{'name':'京都','entity_type':'city','observations':[],'observed':0,"
-           "'relation_count':2007," AT "}],'relations':[],'relations_left':2007,'total':3}");
+    give_json(&operation_graph_open,
+              "{'entities':[{'name':'京都','entity_type':'city','observations':[],'observed':0,"
+              "'relation_count':2007," AT "}],'relations':[],'relations_left':2007,'total':3}");
     see("Graph > 京都 · 2007 more relations");
 }
 
@@ -209,11 +184,11 @@ TEST(a_relation_leads_on_and_there_is_a_way_back)
 {
     walk();
     act("jjj<enter>", "?graph/open names=[\"Japan\"]", "Graph > 京都 > Japan");
-    answer(&operation_graph_open, JAPAN);
+    give_json(&operation_graph_open, JAPAN);
     see("<- lies in: 京都");
     forget_sent();
     act("<backspace>", "?graph/open names=[\"京都\"]");
-    answer(&operation_graph_open, KYOTO);
+    give_json(&operation_graph_open, KYOTO);
     see("›→ lies in: Japan"); /* where it was left */
     act("<escape>", "Ada · person");
     see("›京都");
@@ -223,7 +198,7 @@ TEST(an_entity_that_is_gone_is_told_and_left)
 {
     begin();
     act("<enter>");
-    answer(&operation_graph_open, "{'entities':[],'relations':[],'unknown':['Ada'],'total':0}");
+    give_json(&operation_graph_open, "{'entities':[],'relations':[],'unknown':['Ada'],'total':0}");
     see("does not exist any more", "京都 · city");
 }
 
@@ -244,10 +219,10 @@ TEST(what_is_deleted_is_asked_for_and_can_be_undone)
     act("x", "Delete Ada");
     act("n", "!Delete Ada", "!?graph/delete_entities");
     act("dy", "?graph/delete_entities entity_names=[\"Ada\"]");
-    answer(&operation_graph_delete, "{'entities':1,'observations':1,'relations':1}");
+    give_json(&operation_graph_delete, "{'entities':1,'observations':1,'relations':1}");
     see("u undoes", "?graph/list");
     act("u", "?graph/restore");
-    answer(&operation_graph_restore, "{'entities':1,'observations':1,'relations':1}");
+    give_json(&operation_graph_restore, "{'entities':1,'observations':1,'relations':1}");
     see("Restored");
 }
 
@@ -302,7 +277,7 @@ TEST(it_fits_every_size)
 
 TEST(foreign_text_is_cleaned)
 {
-    answer(&operation_graph_list,
-           "{'entities':[" ENTITY("a\\u001b[31m", "b\\nc", 0, 0) "],'relations':[],'total':1}");
+    give_json(&operation_graph_list,
+              "{'entities':[" ENTITY("a\\u001b[31m", "b\\nc", 0, 0) "],'relations':[],'total':1}");
     assert_null(strchr(row_text(2), '\033'));
 }

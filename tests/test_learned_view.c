@@ -13,43 +13,18 @@
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"
 
-static const char *title(struct app *app, const char *session_id)
-{
-    (void)app;
-    (void)session_id;
-    return "Kyoto in November";
-}
-
 static int set_up(void **state)
 {
     (void)state;
     stage_set_up();
     the.width = 70;
     the.height = 16;
-    the.host.title = title;
     the.view = learned_view_new(&the.host);
     learned_view_show(the.view, NULL);
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
-    return 0;
-}
-
 /* --- made-up answers --- */
-
-static void answer(const struct operation *o, const char *json)
-{
-    struct operation_answer *a = answer_to(o);
-    const char *text = support_json(json);
-    struct error e;
-    if (!support_shape(o->result, text, a->result, &e))
-        fail_msg("%s", e.text);
-    give_answer(a, NULL);
-}
 
 #define AT "'created_at':'2026-03-09T12:00:00Z','changed_at':'2026-03-09T12:00:00Z'"
 #define ITEM(id, scope, kind, state, text, more)                                                   \
@@ -67,21 +42,21 @@ static void answer(const struct operation *o, const char *json)
 
 static void begin(void)
 {
-    answer(&operation_learned_list, LIST);
-    answer(&operation_learned_stats, "{'active':1,'candidates':1,'superseded':1,'rejected':1}");
+    give_json(&operation_learned_list, LIST);
+    give_json(&operation_learned_stats, "{'active':1,'candidates':1,'superseded':1,'rejected':1}");
     forget_sent();
 }
 
 /* Lists again after a decision. */
 static void look_again(const char *list)
 {
-    answer(&operation_learned_list, list);
-    answer(&operation_learned_stats, "{'active':2,'candidates':0,'superseded':0,'rejected':0}");
+    give_json(&operation_learned_list, list);
+    give_json(&operation_learned_stats, "{'active':2,'candidates':0,'superseded':0,'rejected':0}");
     forget_sent();
 }
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 /* --- the list --- */
 
@@ -112,13 +87,13 @@ TEST(a_candidate_shows_its_message_before_it_is_accepted)
          "'session_id':'" HERE                                                                     \
          "','seq':9,'turn':4,'said_at':'2026-03-08T12:00:00Z',"                                    \
          "'said':'Hello. Reply in French please. Bye','said_origin':'" origin "',")
-    answer(&operation_learned_list, "{'items':[" SAID("i2", "typed") "]}");
+    give_json(&operation_learned_list, "{'items':[" SAID("i2", "typed") "]}");
     see("waits", "2026-03-08, from a conversation: Kyoto in November, turn 4",
         "typed: \"Hello. Reply in French please. Bye\"");
     act("<enter>", "!typed:");
     act("s");
-    answer(&operation_learned_list,
-           "{'items':[" SAID("i2", "typed") "," SAID("i5", "imported") "]}");
+    give_json(&operation_learned_list,
+              "{'items':[" SAID("i2", "typed") "," SAID("i5", "imported") "]}");
     see("!typed:", "imported: \"Hello. Reply");
 }
 
@@ -136,9 +111,9 @@ TEST(it_is_narrowed_by_scope_kind_session_and_use)
     act("s", "?learned/list scope=\"project\"", "Learned · this project");
     forget_sent();
     act("ss", "?learned/list scope=\"tool\"", "Learned · tools");
-    answer(&operation_learned_list,
-           "{'items':[{'id':'read_file(path)','scope':'tool','kind':'usage','state':'active',"
-           "'origin':'logged','text':'read_file(path): used 3 times, 66 % success'," AT "}]}");
+    give_json(&operation_learned_list,
+              "{'items':[{'id':'read_file(path)','scope':'tool','kind':'usage','state':'active',"
+              "'origin':'logged','text':'read_file(path): used 3 times, 66 % success'," AT "}]}");
     see("used 3 times");
     act("a", "cannot be changed here", "!?learned/accept");
     act("d", "cannot be changed here", "!?learned/forget");
@@ -154,10 +129,10 @@ TEST(it_is_narrowed_by_scope_kind_session_and_use)
 
 TEST(nothing_is_told_as_such)
 {
-    answer(&operation_learned_list, "{'items':[]}");
+    give_json(&operation_learned_list, "{'items':[]}");
     see("Nothing was learned yet");
     act("n");
-    answer(&operation_learned_list, "{'items':[]}");
+    give_json(&operation_learned_list, "{'items':[]}");
     see("Nothing that was learned matches");
     act("aedrho", "No entry is selected");
 }
@@ -168,13 +143,13 @@ TEST(a_candidate_is_accepted_or_rejected)
 {
     begin();
     act("a", "?learned/accept id=\"i2\"");
-    answer(&operation_learned_accept,
-           ITEM("i2", "user", "language", "active", "Reply in French", "'uses':0,"));
+    give_json(&operation_learned_accept,
+              ITEM("i2", "user", "language", "active", "Reply in French", "'uses':0,"));
     see("Remembered.", "?learned/list");
     look_again(LIST);
     act("r", "?learned/reject id=\"i2\"");
-    answer(&operation_learned_reject,
-           ITEM("i2", "user", "language", "rejected", "Reply in French", "'uses':0,"));
+    give_json(&operation_learned_reject,
+              ITEM("i2", "user", "language", "rejected", "Reply in French", "'uses':0,"));
     see("not asked for again", "?learned/list");
 }
 
@@ -185,8 +160,8 @@ TEST(a_text_is_changed)
     act("<escape>", "!text:", "!?learned/edit");
     act("e<ctrl-u>Reply in Italian<enter>", "?learned/edit id=\"i2\"",
         "?learned/edit text=\"Reply in Italian\"");
-    answer(&operation_learned_edit,
-           ITEM("i2", "user", "language", "candidate", "Reply in Italian", "'uses':0,"));
+    give_json(&operation_learned_edit,
+              ITEM("i2", "user", "language", "candidate", "Reply in Italian", "'uses':0,"));
     see("Changed.", "?learned/list");
 }
 
@@ -197,11 +172,11 @@ TEST(forgetting_is_asked_for_and_can_be_undone)
     act("x", "Forget Reply in French");
     act("n", "!Forget Reply", "!?learned/forget");
     act("dy", "?learned/forget ids=[\"i2\"]");
-    answer(&operation_learned_forget, "{'deleted':1}");
+    give_json(&operation_learned_forget, "{'deleted':1}");
     see("u undoes", "?learned/list");
     look_again(LIST);
     act("u", "?learned/restore");
-    answer(&operation_learned_restore, FRENCH);
+    give_json(&operation_learned_restore, FRENCH);
     see("Restored");
 }
 
@@ -209,11 +184,11 @@ TEST(what_it_took_the_place_of_is_shown)
 {
     begin();
     act("h", "?learned/history id=\"i2\"");
-    answer(&operation_learned_history, "{'items':[" FRENCH "," OLD "]}");
+    give_json(&operation_learned_history, "{'items':[" FRENCH "," OLD "]}");
     see("before: Reply in German (2026-03-09)");
     act("h", "!before:");
     act("<enter>jh", "?learned/history id=\"i1\"");
-    answer(&operation_learned_history, "{'items':[" FRIDAYS "]}");
+    give_json(&operation_learned_history, "{'items':[" FRIDAYS "]}");
     see("no earlier version");
 }
 
@@ -264,8 +239,9 @@ TEST(it_fits_every_size)
 
 TEST(what_nobody_sees_is_shown_where_one_decides)
 {
-    answer(&operation_learned_list, "{'items':[" ITEM("i1", "user", "fact", "candidate",
-                                                      "a\\u001b[31mb\\u200bc", "'uses':0,") "]}");
+    give_json(&operation_learned_list,
+              "{'items':[" ITEM("i1", "user", "fact", "candidate", "a\\u001b[31mb\\u200bc",
+                                "'uses':0,") "]}");
     assert_null(strchr(row_text(2), '\033'));
     see("U+200B");
 }

@@ -48,11 +48,6 @@ static bool beside(struct app *app)
     return !host.narrow;
 }
 
-static void nothing(struct app *app)
-{
-    (void)app;
-}
-
 static void came(struct app *app, struct view *v)
 {
     (void)app, (void)v;
@@ -133,7 +128,6 @@ static int set_up(void **state)
     pane.memory_scope = "all";
     pane.has_memory = yes;
     pane.beside = beside;
-    the.host.touch = nothing;
     pane.came = came;
     pane.under = under;
     the.host.title = title_of;
@@ -149,10 +143,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
-    stage_tear_down();
     free(host.inserted);
-    return 0;
+    return stage_tear_down(state);
 }
 
 static void begin_again(void **state)

@@ -101,11 +101,6 @@ static bool has_memory(struct app *app)
     return !memory_is_off;
 }
 
-static void nothing(struct app *app)
-{
-    (void)app;
-}
-
 static void came(struct app *app, struct view *v)
 {
     (void)app;
@@ -136,20 +131,12 @@ static int set_up(void **state)
     pane.tabs = tabs;
     pane.offers = offers;
     pane.has_memory = has_memory;
-    the.host.touch = nothing;
     pane.came = came;
     pane.beside = beside;
     the.host.withdraw = gone;
     pane.memory_scope = "all";
     the.view = memory_view_new(&the.host, &pane);
     (void)rows_now();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
     return 0;
 }
 
@@ -162,7 +149,7 @@ static void open_pane(void)
 /* --- tests --- */
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 TEST(names_stand_above_where_there_is_more_than_one)
 {

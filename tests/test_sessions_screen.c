@@ -29,13 +29,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    stage_tear_down();
-    return 0;
-}
-
 /* The filter of the list request since forget_sent(); "": all sessions; NULL: no request. */
 static const char *listed(void)
 {
@@ -221,7 +214,7 @@ static void set_open(const char *id, bool live)
 /* --- asking --- */
 
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, stage_tear_down);
 
 TEST(test_the_first_question)
 {
