@@ -320,7 +320,6 @@ TEST(a_preview_that_is_no_difference_is_text)
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'content',"
         "'content':{'type':'text','text':'```\\nmake\\n```\\n'}}]}\n");
     acp_tell_preview(&telling, "unknown", "x");
-    acp_tell_running(&telling, "unknown");
     expect("");
 }
 

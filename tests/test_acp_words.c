@@ -53,7 +53,7 @@ TEST(each_stop_reason_is_one_of_the_protocols)
 
 TEST(only_what_was_offered_allows)
 {
-    struct acp_choices all = acp_approval_choices(true), guarded = acp_approval_choices(false);
+    struct acp_choices all = acp_approval_choices, guarded = {all.items, all.len - 1};
     assert_int_equal(acp_choice_answer(all, "once"), ANSWER_ONCE);
     assert_int_equal(acp_choice_answer(all, "session"), ANSWER_SESSION);
     assert_int_equal(acp_choice_answer(all, "deny"), ANSWER_DENY);
@@ -67,7 +67,7 @@ TEST(only_what_was_offered_allows)
 
 TEST(a_draft_is_kept_by_the_users_word_alone)
 {
-    struct acp_choices drafts = acp_draft_choices();
+    struct acp_choices drafts = acp_draft_choices;
     assert_int_equal(acp_choice_answer(drafts, "commit"), DRAFT_COMMIT);
     assert_int_equal(acp_choice_answer(drafts, "again"), DRAFT_AGAIN);
     assert_int_equal(acp_choice_answer(drafts, "x"), DRAFT_REFUSE);

@@ -34,16 +34,12 @@ struct config {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* These return false when the text is not wholly such a value. */
 
 static bool read_integer(const char *text, int64_t *out)
 {
-    if (!is_digit(text[text[0] == '-']))
+    const char *first = text + (text[0] == '-');
+    if (*first < '0' || *first > '9')
         return false;
     char *end;
     errno = 0;
@@ -63,7 +59,7 @@ bool config_value_real(const char *text, double *out)
             after_point = true;
             continue;
         }
-        if (!is_digit(*c))
+        if (*c < '0' || *c > '9')
             return false;
         any = true;
         number = number * 10 + (*c - '0');

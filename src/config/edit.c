@@ -93,13 +93,6 @@ static void place_release(struct place *p)
     ini_release(&p->ini);
 }
 
-static struct place place_begin(const char *text, const char *section, const char *name)
-{
-    struct place p = {.text = text, .section = section, .name = name};
-    ini_read(&p.ini, text);
-    return p;
-}
-
 static const struct ini_line *line_at(const struct place *p, size_t line)
 {
     return line < p->ini.lines.len ? &p->ini.lines.items[line] : NULL;
@@ -239,7 +232,8 @@ static const char *last_value(const struct ini *ini, const struct place *p)
 bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
                      struct buf *out, struct error *e)
 {
-    AUTO(place_release) struct place p = place_begin(text, section, name);
+    AUTO(place_release) struct place p = {.text = text, .section = section, .name = name};
+    ini_read(&p.ini, text);
     AUTO(buf_release) struct buf changed = BUF_INIT;
     if (value)
         set(&p, value, &changed);
@@ -263,7 +257,8 @@ bool config_edit_set(const char *text, const char *section, const char *name, co
 
 char *config_edit_value(const char *text, const char *section, const char *name)
 {
-    AUTO(place_release) struct place p = place_begin(text, section, name);
+    AUTO(place_release) struct place p = {.text = text, .section = section, .name = name};
+    ini_read(&p.ini, text);
     return mem_strdup(last_value(&p.ini, &p));
 }
 

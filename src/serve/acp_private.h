@@ -45,9 +45,8 @@ struct acp_choices {
     size_t len;
 };
 
-/* Without a grant (notice.h) no choice allows the call for the whole session. */
-struct acp_choices acp_approval_choices(bool granting);
-struct acp_choices acp_draft_choices(void);
+/* The last approval needs a grant (notice.h): it allows calls for the whole session. */
+extern const struct acp_choices acp_approval_choices, acp_draft_choices;
 
 /* The answer of the selected option; of NULL and of an id that was not offered, the refusal. */
 int acp_choice_answer(struct acp_choices choices, const char *id);

@@ -52,28 +52,20 @@ const char *acp_stop_reason(enum stop_reason reason)
     return words[reason];
 }
 
-static const struct acp_choice approval_choices[] = {
+static const struct acp_choice approvals[] = {
     {"once", "allow_once", N_("Allow"), ANSWER_ONCE},
     {"deny", "reject_once", N_("Deny"), ANSWER_DENY},
     {"session", "allow_always", N_("Allow for this session"), ANSWER_SESSION},
 };
 
-struct acp_choices acp_approval_choices(bool granting)
-{
-    size_t len = sizeof approval_choices / sizeof *approval_choices;
-    return (struct acp_choices){approval_choices, granting ? len : len - 1};
-}
-
-static const struct acp_choice draft_choices[] = {
+static const struct acp_choice drafts[] = {
     {"commit", "allow_once", N_("Use this summary"), DRAFT_COMMIT},
     {"refuse", "reject_once", N_("Leave the conversation as it is"), DRAFT_REFUSE},
     {"again", "reject_once", N_("Write another summary"), DRAFT_AGAIN},
 };
 
-struct acp_choices acp_draft_choices(void)
-{
-    return (struct acp_choices){draft_choices, sizeof draft_choices / sizeof *draft_choices};
-}
+const struct acp_choices acp_approval_choices = {approvals, sizeof approvals / sizeof *approvals};
+const struct acp_choices acp_draft_choices = {drafts, sizeof drafts / sizeof *drafts};
 
 int acp_choice_answer(struct acp_choices choices, const char *id)
 {
@@ -375,8 +367,9 @@ static void decide(struct acp_question *q, const char *option)
     if (q->call) {
         const struct approval_decide_params params = {
             .session = s->id, .call = q->call, .decision = (enum approval_answer)answer};
-        if (answer != ANSWER_DENY)
-            acp_tell_running(&s->telling, q->call);
+        const struct acp_open_call *open = acp_find_call(&s->telling, q->call);
+        if (open && answer != ANSWER_DENY)
+            acp_tell_status(&s->telling, open->told, "in_progress");
         acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &params, NULL);
     } else {
         const struct compaction_decide_params params = {.session = s->id,
@@ -439,8 +432,9 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
     json_out_member(&o, "status", "pending");
     acp_tool_call_write_preview(&o, &call, n->preview);
     json_out_close(&o, '}');
-    ask_person(s, acp_approval_choices(n->grant != NULL), n->grant, mem_strdup(n->text), NULL,
-               buf.data);
+    struct acp_choices choices = acp_approval_choices;
+    choices.len -= !n->grant; /* without a grant no choice allows the call for the whole session */
+    ask_person(s, choices, n->grant, mem_strdup(n->text), NULL, buf.data);
 }
 
 /* --- what the engine tells -------------------------------------------------------------------- */
@@ -480,7 +474,7 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
     case NOTICE_DRAFT:
         told = mem_printf("draft:%" PRId64, ++s->drafts);
         acp_tell_draft(&s->telling, told, n->text, &draft);
-        ask_person(s, acp_draft_choices(), NULL, NULL, told, draft.data);
+        ask_person(s, acp_draft_choices, NULL, NULL, told, draft.data);
         break;
     case NOTICE_ERROR:
         acp_tell_notice(&s->telling, "error", n->error.text);

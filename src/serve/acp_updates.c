@@ -462,13 +462,6 @@ void acp_tell_status(struct acp_telling *t, const char *told, const char *status
     tell(t, "tool_call_update", "toolCallId:s status:s", told, status);
 }
 
-void acp_tell_running(struct acp_telling *t, const char *id)
-{
-    struct acp_open_call *c = acp_find_call(t, id);
-    if (c)
-        acp_tell_status(t, c->told, "in_progress");
-}
-
 /* Calls run one after another. */
 static void tell_next_runs(struct acp_telling *t, const struct event *ev)
 {

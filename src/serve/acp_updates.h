@@ -58,9 +58,8 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev);
 /* The open call of this id, which is the engine's; NULL: there is none. */
 struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id);
 
-/* Tell the preview of an open call; that the call runs, as a person allowed it. */
+/* Tells the preview of an open call. */
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
-void acp_tell_running(struct acp_telling *t, const char *id);
 
 /* The call that runs does so in this terminal of the client. */
 void acp_tell_terminal(struct acp_telling *t, const char *terminal);

@@ -183,12 +183,12 @@ size_t http_events_share(size_t held)
 struct http_events {
     struct server *loop;
     struct listener *listener;
+    struct stop_handler *end;
     struct timer *beat;
     int beat_ms;
     struct http_feeds feeds;
     VEC(struct stream *) streams;
     size_t held; /* bytes that pages may have which were asked for and are not sent */
-    bool stopping;
 };
 
 /* One reader. */
@@ -596,7 +596,8 @@ void http_events_begin(struct http_events *all, struct http_exchange *x, const c
                          .after = after,
                          .spoke_ms = clock_mono_ms()};
     vec_push(&all->streams, s);
-    http_exchange_keep(x, s, stream_free);
+    x->kept = s;
+    x->forget = stream_free;
     if (!all->beat)
         all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
     if (session) {
@@ -613,22 +614,24 @@ void http_events_begin(struct http_events *all, struct http_exchange *x, const c
     start(s);
 }
 
+/* All streams end, with the event "done". */
+static void on_stop(void *context)
+{
+    struct http_events *all = context;
+    for (size_t i = 0; i < all->streams.len; i++) {
+        say_done(all->streams.items[i], "shutdown");
+        wake(all->streams.items[i]);
+    }
+}
+
 struct http_events *http_events_new(struct server *loop)
 {
     struct http_events *all = mem_alloc(sizeof *all);
     all->loop = loop;
     all->beat_ms = 1000 * (int)config_integer(server_config(loop), CONFIG_SERVE_HEARTBEAT);
     all->listener = server_listen(loop, on_notice, all);
+    all->end = server_on_stop(loop, on_stop, NULL, all);
     return all;
-}
-
-void http_events_stop(struct http_events *all)
-{
-    all->stopping = true;
-    for (size_t i = 0; i < all->streams.len; i++) {
-        say_done(all->streams.items[i], "shutdown");
-        wake(all->streams.items[i]);
-    }
 }
 
 void http_events_free(struct http_events *all)
@@ -636,6 +639,7 @@ void http_events_free(struct http_events *all)
     if (!all)
         return;
     server_unlisten(all->loop, all->listener);
+    server_remove_stop(all->loop, all->end);
     server_cancel_timer(all->loop, all->beat);
     http_feeds_release(&all->feeds);
     vec_release(&all->streams);

@@ -16,12 +16,9 @@
 
 struct http_events;
 
-/* After [serve] heartbeat without a word a comment is sent, and the log is looked at, where nobody
- * writes to it here just now. */
+/* When the server stops, all streams end, with the event "done". After [serve] heartbeat without a
+ * word a comment is sent, and the log is looked at, where nobody writes to it here just now. */
 struct http_events *http_events_new(struct server *loop);
-
-/* All streams end, with the event "done". */
-void http_events_stop(struct http_events *all);
 
 /* Bytes of the next page of the log for a reader, while all of them may hold so many. */
 size_t http_events_share(size_t held);

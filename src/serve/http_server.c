@@ -47,6 +47,7 @@ struct http_server {
     int hangups; /* an epoll of connections that rest, which the library does not look at */
     struct watch *hung_up;
     struct timer *tick, *again;
+    struct stop_handler *end;
     size_t most;   /* connections */
     size_t unread; /* bytes of replies that are not sent whole yet */
     bool full, stopping;
@@ -84,12 +85,6 @@ static void exchange_free(struct http_exchange *x)
     buf_release(&x->body);
     free(x->raw_target);
     free(x);
-}
-
-void http_exchange_keep(struct http_exchange *x, void *mine, void (*forget)(void *mine))
-{
-    x->kept = mine;
-    x->forget = forget;
 }
 
 /* The library leaves the connection alone until exchange_go_on(). It may be told so by its own
@@ -558,6 +553,28 @@ static bool start(struct http_server *h, struct error *e)
     return true;
 }
 
+static void stop_listening(struct http_server *h)
+{
+    for (size_t i = 0; i < h->listeners.len; i++) {
+        server_unwatch(h->loop, h->listeners.items[i]->watch);
+        close(h->listeners.items[i]->fd);
+    }
+    vec_free_each(&h->listeners);
+}
+
+/* Nothing that connects is served any more; requests that run go on. */
+static void on_stop(void *context)
+{
+    struct http_server *h = context;
+    h->stopping = true;
+    stop_listening(h);
+}
+
+static bool is_written(void *context)
+{
+    return ((const struct http_server *)context)->exchanges.len == 0;
+}
+
 struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
                                     const struct http_policy *policy, int head_ms,
                                     const struct http_handler *handler, struct error *e)
@@ -572,30 +589,12 @@ struct http_server *http_server_new(struct server *loop, const int *sockets, siz
         l->watch = server_watch(loop, l->fd, POLLIN, on_connect, l);
         vec_push(&h->listeners, l);
     }
-    if (start(h, e))
+    if (start(h, e)) {
+        h->end = server_on_stop(loop, on_stop, is_written, h);
         return h;
+    }
     http_server_free(h);
     return NULL;
-}
-
-static void stop_listening(struct http_server *h)
-{
-    for (size_t i = 0; i < h->listeners.len; i++) {
-        server_unwatch(h->loop, h->listeners.items[i]->watch);
-        close(h->listeners.items[i]->fd);
-    }
-    vec_free_each(&h->listeners);
-}
-
-void http_server_stop(struct http_server *h)
-{
-    h->stopping = true;
-    stop_listening(h);
-}
-
-bool http_server_is_written(const struct http_server *h)
-{
-    return h->exchanges.len == 0;
 }
 
 void http_server_free(struct http_server *h)
@@ -603,6 +602,7 @@ void http_server_free(struct http_server *h)
     if (!h)
         return;
     stop_listening(h);
+    server_remove_stop(h->loop, h->end);
     server_unwatch(h->loop, h->events);
     server_unwatch(h->loop, h->hung_up);
     server_cancel_timer(h->loop, h->tick);

@@ -45,10 +45,13 @@ struct http_exchange {
     struct http_head head;
     struct http_target target;
     struct buf body;
-    void *kept; /* by http_exchange_keep() */
+
+    /* The handler's. `forget` (or NULL) is called when the exchange ends, answered or not; no
+     * function may be called with the exchange from then on. */
+    void *kept;
+    void (*forget)(void *kept);
 
     /* The server's own. */
-    void (*forget)(void *kept);
     struct http_server *server;
     size_t index; /* in the server's list */
     struct MHD_Connection *connection;
@@ -65,10 +68,6 @@ struct http_exchange {
     VEC(struct http_parameter) reply_fields;
     struct http_source source;
 };
-
-/* The caller's note of the exchange. `forget` (or NULL) is called with it when the exchange
- * ends, answered or not; no function may be called with the exchange from then on. */
-void http_exchange_keep(struct http_exchange *x, void *mine, void (*forget)(void *mine));
 
 /* --- answers: one of them, once -----------------------------------------------------------------
  */
@@ -105,17 +104,12 @@ struct http_server;
 
 /* Serves what connects to the sockets, which listen, and are the server's from here on, also where
  * this fails. The head of a request must be there within `head_ms`, its body within four times as
- * much, each in whole and not byte by byte; a slower connection is cut. Policy and handler are
- * copied, but for their texts and context. */
+ * much, each in whole and not byte by byte; a slower connection is cut. When the
+ * server stops, nothing that connects is served any more, and requests that run go on. Policy and
+ * handler are copied, but for their texts and context. */
 struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
                                     const struct http_policy *policy, int head_ms,
                                     const struct http_handler *handler, struct error *e);
-
-/* Nothing that connects is served any more; requests that run go on. */
-void http_server_stop(struct http_server *h);
-
-/* Whether all that was to be written has been. */
-bool http_server_is_written(const struct http_server *h);
 
 /* Cuts all connections. NULL is fine. */
 void http_server_free(struct http_server *h);

@@ -488,7 +488,8 @@ static void serve_mcp(struct request *r)
     struct posted *p = mem_alloc(sizeof *p);
     *p = (struct posted){.loop = s->loop, .exchange = x, .out = BUF_INIT};
     request_free(r);
-    http_exchange_keep(x, p, post_free);
+    x->kept = p;
+    x->forget = post_free;
     if (strcmp(h->method, "DELETE") == 0) {
         on_mcp_answer(p, mcp_delete(s->mcp, http_head_field(h, "Mcp-Session-Id")), NULL, NULL, 0);
         return;
@@ -576,7 +577,8 @@ static void admit(void *context, struct http_exchange *x)
     if (route && (mcp || http_accepts(h, events ? "text/event-stream" : json_type_name))) {
         struct request *r = mem_alloc(sizeof *r);
         *r = (struct request){.service = context, .exchange = x, .route = route, .params = params};
-        http_exchange_keep(x, r, request_free);
+        x->kept = r;
+        x->forget = request_free;
         return;
     }
     json_free(params);
@@ -702,19 +704,6 @@ static bool read_token(const struct config *config, char **token, char **path, s
 /* TIRO on the keys of a telephone. */
 enum { USUAL_PORT = 8476 };
 
-static void on_stop(void *context)
-{
-    struct http_service *s = context;
-    http_events_stop(s->events);
-    http_server_stop(s->server);
-}
-
-static bool is_written(void *context)
-{
-    const struct http_service *s = context;
-    return http_server_is_written(s->server);
-}
-
 struct http_service *http_service_new(struct server *loop, struct mcp *mcp, const char *address,
                                       struct error *e)
 {
@@ -750,10 +739,8 @@ struct http_service *http_service_new(struct server *loop, struct mcp *mcp, cons
             http_server_new(loop, sockets.sockets.items, count, &policy, head_ms, &handler, e);
     }
     listening_release(&sockets);
-    if (s->server) {
-        s->end = server_on_stop(loop, on_stop, is_written, s);
+    if (s->server)
         return s;
-    }
     http_service_free(s);
     return NULL;
 }
@@ -762,7 +749,6 @@ void http_service_free(struct http_service *s)
 {
     if (!s)
         return;
-    server_remove_stop(s->loop, s->end);
     http_server_free(s->server);
     http_events_free(s->events);
     key_command_free(s->token);

@@ -93,7 +93,6 @@ struct http_service {
     struct http_events *events;
     struct http_tickets tickets;
     struct http_server *server;
-    struct stop_handler *end;
 };
 
 /* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:

@@ -127,11 +127,17 @@ static void on_log_failed(void *context, const char *session, const struct error
     on_notice(context, &n);
 }
 
-/* Repeats a question that waits: the client that it was asked may have gone. */
-static void tell_question(struct jsonrpc *j, const struct question *q)
+/* Repeats the questions of a session (NULL: all) that wait: the client that was asked may have
+ * gone. */
+static void tell_questions(struct jsonrpc *j, const char *session)
 {
-    if (q && !rpc_notify(j->peer, q->method, q->params))
-        count_dropped(j, q->session);
+    const struct questions *waiting = server_questions(j->server);
+    for (size_t i = 0; i < waiting->items.len; i++) {
+        const struct question *q = &waiting->items.items[i];
+        if ((!session || strcmp(q->session, session) == 0) &&
+            !rpc_notify(j->peer, q->method, q->params))
+            count_dropped(j, q->session);
+    }
 }
 
 /* --- requests -----------------------------------------------------------------------------------
@@ -208,7 +214,7 @@ static void on_resolved(void *context, const struct operation_answer *a)
         int64_t since = r->since;
         rpc_answer(r->call, json);
         drop_request(r);
-        tell_question(j, questions_of(server_questions(j->server), info->id));
+        tell_questions(j, info->id);
         (void)subscriptions_add(j->subscriptions, info->id, since);
         wire_update(j->wire);
     } else {
@@ -352,7 +358,6 @@ static struct json *subscribed_schema(void)
 static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *params)
 {
     const struct subscribe_params *p = params;
-    const struct questions *waiting = server_questions(j->server);
     struct error e;
     if (p->session) {
         struct request *r = add_request(j, call, NULL);
@@ -364,8 +369,7 @@ static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *
     } else {
         (void)subscriptions_add(j->subscriptions, NULL, SUBSCRIBE_NOW);
         rpc_answer(call, "{}");
-        for (size_t i = 0; i < waiting->items.len; i++)
-            tell_question(j, &waiting->items.items[i]);
+        tell_questions(j, NULL);
         wire_update(j->wire);
     }
 }

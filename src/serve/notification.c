@@ -366,14 +366,6 @@ enum question_step question_step(const struct notice *n)
     return idle || done ? QUESTION_ENDS : QUESTION_STAYS;
 }
 
-const struct question *questions_of(const struct questions *q, const char *session)
-{
-    for (size_t i = 0; i < q->items.len; i++)
-        if (strcmp(q->items.items[i].session, session) == 0)
-            return &q->items.items[i];
-    return NULL;
-}
-
 void questions_note(struct questions *q, const struct notice *n)
 {
     enum question_step step = question_step(n);
@@ -391,16 +383,12 @@ void questions_note(struct questions *q, const struct notice *n)
     vec_push(&q->items, asked);
 }
 
-static void release(struct tail *t)
-{
-    buf_release(&t->text);
-    vec_release(&t->pieces);
-}
-
 void tails_release(struct tails *t)
 {
-    for (size_t i = 0; i < t->items.len; i++)
-        release(&t->items.items[i]);
+    for (size_t i = 0; i < t->items.len; i++) {
+        buf_release(&t->items.items[i].text);
+        vec_release(&t->items.items[i].pieces);
+    }
     vec_release(&t->items);
 }
 
@@ -443,7 +431,8 @@ void tails_note(struct tails *t, const struct notice *n)
     } else if (ev) {
         begin(tail, ev->seq);
     } else if (n->type == NOTICE_BUSY && !n->flag && tail) {
-        release(tail);
+        buf_release(&tail->text);
+        vec_release(&tail->pieces);
         vec_remove(&t->items, (size_t)(tail - t->items.items), 1);
     }
 }

@@ -68,9 +68,6 @@ void questions_release(struct questions *q);
 /* To be called with every notice, in order. */
 void questions_note(struct questions *q, const struct notice *n);
 
-/* NULL: the session asks nothing. Borrowed until the next notice. */
-const struct question *questions_of(const struct questions *q, const char *session);
-
 /* Whether a notice asks, or ends what its session asks. */
 enum question_step { QUESTION_STAYS, QUESTION_BEGINS, QUESTION_ENDS };
 enum question_step question_step(const struct notice *n);
