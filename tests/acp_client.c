@@ -20,6 +20,8 @@ int acp_set_up(void **state)
 
 int acp_tear_down(void **state)
 {
+    if (client.child.pid)
+        end();
     end_server(model);
     return support_teardown(state);
 }

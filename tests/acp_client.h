@@ -21,7 +21,7 @@ const char *new_session(void);
 void begin_with(const char *capabilities);    /* starts with all tools and makes a session */
 void begin(void);                             /* the same for a client without capabilities */
 void begin_allowed(const char *capabilities); /* the same, and tools run without asking */
-void end(void);                               /* the program ends with its input */
+void end(void); /* the program ends with its input, at the end of a test by itself */
 
 /* JSON of an object whose first member is the session. */
 #define PARAMS(rest) support_text("{'sessionId':'%s'" rest "}", session)

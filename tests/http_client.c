@@ -79,7 +79,14 @@ int served_stop(struct served *s)
     if (s->child.out_text.len > 0)
         fail_msg("on standard output: %s", s->child.out_text.data);
     support_release(&s->child);
+    s->child.pid = 0;
     return status;
+}
+
+void served_end(struct served *s)
+{
+    if (s->child.pid)
+        assert_int_equal(served_stop(s), 0);
 }
 
 size_t served_memory(const struct served *s)
@@ -244,10 +251,9 @@ struct http_answer http_ask(int port, const char *method, const char *path, cons
     struct http_client c;
     const char *text = body ? support_json(body) : "";
     http_client_open(&c, port);
-    http_client_send(&c,
-                     support_text("%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
-                                  "Authorization: Bearer " HTTP_TOKEN "\r\n",
-                                  method, path, port));
+    http_client_send(&c, support_text("%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                                      "Authorization: Bearer " HTTP_TOKEN "\r\n",
+                                      method, path, port));
     if (body)
         http_client_send(&c,
                          support_text("Content-Type: application/json\r\nContent-Length: %zu\r\n",
@@ -293,10 +299,9 @@ void events_open(struct http_stream *s, int port, const char *session, int64_t a
     struct http_answer a = {0};
     *s = (struct http_stream){.text = BUF_INIT};
     http_client_open(&s->client, port);
-    http_client_send(&s->client,
-                     support_text("GET %s%s/events HTTP/1.1\r\n" HTTP_HOST "Accept: "
-                                  "text/event-stream\r\n",
-                                  session ? "/sessions/" : "", session ? session : ""));
+    http_client_send(&s->client, support_text("GET %s%s/events HTTP/1.1\r\n" HTTP_HOST "Accept: "
+                                              "text/event-stream\r\n",
+                                              session ? "/sessions/" : "", session ? session : ""));
     if (after >= 0)
         http_client_send(&s->client, support_text("Last-Event-ID: %lld\r\n", (long long)after));
     http_client_send(&s->client, "\r\n");

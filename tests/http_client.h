@@ -37,6 +37,8 @@ int served_port(struct support_child *c);
 
 /* Sends SIGTERM and waits; returns the exit status. */
 int served_stop(struct served *s);
+/* Stops it, if it runs, with status 0. */
+void served_end(struct served *s);
 
 /* The resident bytes of the server. */
 size_t served_memory(const struct served *s);

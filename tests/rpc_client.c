@@ -259,5 +259,6 @@ int rpc_client_end(struct rpc_client *c)
         json_free(c->all.items[i]);
     vec_release(&c->all);
     vec_release(&c->waiting);
+    c->child.pid = 0;
     return status;
 }

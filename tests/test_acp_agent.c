@@ -29,7 +29,6 @@ TEST(what_it_can_is_what_the_build_has)
     assert_int_equal(json_get_bool(json_get(can, "promptCapabilities"), "image", !kept), kept);
     assert_false(json_get_bool(json_get(can, "promptCapabilities"), "audio", true));
     assert_string_equal(text_of(json_get(r, "agentInfo"), "name"), "tiro");
-    end();
 }
 
 TEST(initialize_comes_first)
@@ -38,7 +37,6 @@ TEST(initialize_comes_first)
     fails("session/new", "{'cwd':'/','mcpServers':[]}", -32600, NULL);
     fails("initialize", "{}", -32602, "USAGE");
     initialize("{}");
-    end();
 }
 
 /* --- prompts ---------------------------------------------------------------------------------- */
@@ -52,7 +50,6 @@ TEST(a_prompt_streams_and_ends)
     expect_stop(id, "end_turn");
     assert_string_equal(all_said("agent_message_chunk"), "First answer.");
     assert_false(rpc_client_was_told(&client, "session/update", "user_message_chunk"));
-    end();
 }
 
 TEST(servers_that_are_not_used_are_told)
@@ -65,7 +62,6 @@ TEST(servers_that_are_not_used_are_told)
                      "{'type':'http','name':'web','url':'http://x','headers':[]}]}",
                      support_dir()));
     assert_text(told_text("agent_message_chunk"), "files, web");
-    end();
 }
 
 TEST(a_failed_turn_is_an_error)
@@ -77,7 +73,6 @@ TEST(a_failed_turn_is_an_error)
                                               .error_message = "no such key"});
     expect_code(prompt("x"), -32603, "AGENT_ERROR");
     assert_non_null(strstr(ask("again"), "Hello from the scripted model."));
-    end();
 }
 
 TEST(a_cancelled_prompt_is_no_error)
@@ -92,7 +87,6 @@ TEST(a_cancelled_prompt_is_no_error)
     rpc_client_write(&client, CANCEL);
     expect_stop(id, "cancelled");
     assert_string_equal(ask("Go on."), "Hello from the scripted model.");
-    end();
 }
 
 /* The cancellation may come at any moment: before the request is sent, while the model is asked, or
@@ -110,7 +104,6 @@ TEST(a_prompt_that_is_cancelled_at_once_is_no_error)
                                   id, session, CANCEL));
         expect_stop(id, "cancelled");
     }
-    end();
 }
 
 /* Withdrawing a prompt cancels its turn. */
@@ -124,7 +117,6 @@ TEST(a_withdrawn_prompt_is_cancelled)
                                            "\"params\":{\"requestId\":%d}}\n",
                                            id));
     expect_stop(id, "cancelled");
-    end();
 }
 
 TEST(two_sessions_answer_at_once)
@@ -139,7 +131,6 @@ TEST(two_sessions_answer_at_once)
     assert_string_equal(all_said("agent_message_chunk"), "Hello from the scripted model.");
     rpc_client_write(&client, CANCEL);
     expect_stop(slow, "cancelled");
-    end();
 }
 
 /* --- permissions ------------------------------------------------------------------------------ */
@@ -179,7 +170,6 @@ TEST(a_tool_asks_and_runs_where_it_is_allowed)
     answer_question(asked, "{'outcome':'selected','optionId':'once'}");
     expect_stop(id, "end_turn");
     assert_string_equal(support_read(note()), "two\n");
-    end();
 }
 
 TEST(a_change_is_shown_where_nobody_is_asked)
@@ -197,7 +187,6 @@ TEST(a_change_is_shown_where_nobody_is_asked)
                              "'two\n'}]}",
                              note()));
     assert_string_equal(text_of(client_told("tool_call_update"), "status"), "completed");
-    end();
 }
 
 TEST(a_tool_does_not_run_where_it_is_not_allowed)
@@ -213,7 +202,6 @@ TEST(a_tool_does_not_run_where_it_is_not_allowed)
         expect_stop(id, "end_turn");
         assert_false(is_there(note()));
     }
-    end();
 }
 
 /* A client that cannot ask. */
@@ -225,7 +213,6 @@ TEST(a_client_that_fails_has_not_allowed_it)
     refuse_with(next_request("session/request_permission"), -32601, "no");
     expect_stop(id, "end_turn");
     assert_false(is_there(note()));
-    end();
 }
 
 TEST(a_question_ends_with_its_prompt)
@@ -242,7 +229,6 @@ TEST(a_question_ends_with_its_prompt)
     answer_question(asked, "{'outcome':'selected','optionId':'once'}");
     assert_string_equal(ask("Go on."), "Hello from the scripted model.");
     assert_false(is_there(note()));
-    end();
 }
 
 TEST(a_client_that_goes_away_has_not_allowed_it)
@@ -263,7 +249,6 @@ TEST(a_signal_ends_a_prompt_as_cancelled)
     client_told("agent_message_chunk");
     assert_int_equal(kill(client.child.pid, SIGTERM), 0);
     expect_stop(id, "cancelled");
-    end();
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */
@@ -300,7 +285,6 @@ TEST_IF(capability_store() && capability_compaction(), a_compacted_session_is_lo
     assert_text(mine, "message 5 www");
     assert_text(all_said("agent_message_chunk"), "Compacted (llm_replace)");
     assert_string_equal(ask("Go on."), "Hello from the scripted model.");
-    end();
 }
 
 TEST_IF(capability_store() && capability_compaction(), a_compaction_is_told_to_who_knows_them)
@@ -321,7 +305,6 @@ TEST_IF(capability_store() && capability_compaction(), a_compaction_is_told_to_w
     assert_json(client_told("compaction_update"),
                 "{'status':'completed','summary':[{'type':'text'}]}");
     assert_text(all_said("user_message_chunk"), "");
-    end();
 }
 
 TEST_IF(capability_store(), sessions_are_listed_closed_resumed_and_deleted)
@@ -345,7 +328,6 @@ TEST_IF(capability_store(), sessions_are_listed_closed_resumed_and_deleted)
     fails("session/delete", PARAMS(""), -32002, "SESSION_NOT_FOUND");
     assert_int_equal(
         json_len(json_get(rpc_client_result(&client, "session/list", "{}"), "sessions")), 0);
-    end();
 }
 
 TEST_IF(capability_store(), a_fork_goes_on_by_itself)
@@ -368,7 +350,6 @@ TEST_IF(capability_store(), a_fork_goes_on_by_itself)
     assert_no_text(program_output(RUN("sessions", "show", session)), "more");
     fails("session/fork", support_text("{'sessionId':'nobody','cwd':'%s'}", support_dir()), -32002,
           "SESSION_NOT_FOUND");
-    end();
 }
 
 /* The second request arrives while the first one looks the session up. */
@@ -384,7 +365,6 @@ TEST_IF(capability_store(), loads_of_one_session_at_once_are_each_answered)
     const struct json *refusal = json_get(json_get(answer, "error"), "data");
     if (refusal)
         assert_json(refusal, "{'code':'SESSION_BUSY'}");
-    end();
 }
 
 TEST_IF(capability_store(), a_session_whose_directory_is_gone_moves)
@@ -405,7 +385,6 @@ TEST_IF(capability_store(), a_session_whose_directory_is_gone_moves)
                       support_text("{'sessionId':'%s','cwd':'%s'}", session, after));
     ask("hello");
     assert_text(last_body(), support_text("Working directory: %s", after));
-    end();
 }
 
 TEST_IF(capability_store(), a_session_in_which_nothing_was_said_is_not_kept)
@@ -420,7 +399,6 @@ TEST_IF(capability_store(), a_session_in_which_nothing_was_said_is_not_kept)
     const struct json *r = rpc_client_result(&client, "session/list", "{}");
     assert_int_equal(json_len(json_get(r, "sessions")), 1);
     assert_json(r, support_text("{'sessions':[{'sessionId':'%s'}]}", used));
-    end();
 }
 
 TEST_IF(capability_store(), a_list_has_pages)
@@ -438,7 +416,6 @@ TEST_IF(capability_store(), a_list_has_pages)
     assert_int_equal(json_len(json_get(page, "sessions")), 3);
     assert_null(json_get(page, "nextCursor"));
     fails("session/list", "{'cursor':'-1'}", -32602, "USAGE");
-    end();
 }
 
 TEST_IF(capability_store(), a_closed_session_is_called_off)
@@ -449,7 +426,6 @@ TEST_IF(capability_store(), a_closed_session_is_called_off)
     client_told("agent_message_chunk");
     rpc_client_result(&client, "session/close", PARAMS(""));
     expect_stop(id, "cancelled");
-    end();
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
@@ -471,7 +447,6 @@ TEST(tools_and_mode_are_chosen)
     assert_text(support_keep(json_print(r)), "\"currentValue\":\"none\"");
     ask("x");
     assert_no_text(last_body(), "read_file");
-    end();
 }
 
 TEST(a_model_is_chosen)
@@ -488,7 +463,6 @@ TEST(a_model_is_chosen)
     assert_text(ask("/model scripted-model"), "scripted-model");
     ask("x");
     assert_text(last_body(), "\"scripted-model\"");
-    end();
 }
 
 /* --- attachments ------------------------------------------------------------------------------ */
@@ -525,7 +499,6 @@ TEST_IF(capability_store(), an_image_is_kept_with_its_session)
     assert_int_equal(st.st_mode & 0777, 0600);
     rpc_client_result(&client, "session/delete", PARAMS(""));
     assert_false(is_there(uri + 7));
-    end();
 }
 
 TEST_IF(capability_store(), what_is_no_image_is_refused)
@@ -538,7 +511,6 @@ TEST_IF(capability_store(), what_is_no_image_is_refused)
           PARAMS(",'prompt':[{'type':'image','mimeType':'image/png','data':'no base64'}]"), -32602,
           "USAGE");
     ask("x");
-    end();
 }
 
 TEST(an_embedded_file_goes_along)
@@ -550,7 +522,6 @@ TEST(an_embedded_file_goes_along)
                                       "'}}]")),
                 "end_turn");
     assert_text(last_body(), "/x/a.c:\\n```\\nint a;\\n```\\n\\nWhat is `/x/a.c`");
-    end();
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -573,7 +544,6 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     assert_text(ask("/etc is what?"), "Hello from the scripted model.");
     assert_int_equal(model_server_requests(model), asked + 1);
     ask("/rename Greetings");
-    end();
 }
 
 TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_command)
@@ -585,7 +555,6 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_
     assert_text(ask("/memory"), "keeper is called Ole");
     assert_null(strstr(ask("/memory"), "0.00"));
     assert_text(ask("/memory zebra"), "Memory has nothing about that.");
-    end();
 }
 
 /* --- hostile clients -------------------------------------------------------------------------- */
@@ -637,7 +606,6 @@ TEST(what_does_not_fit_is_refused)
                      "{\"sessionId\":[]}}\n"
                      "{\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\nno JSON\n");
     assert_string_equal(ask("still there?"), "Hello from the scripted model.");
-    end();
 }
 
 TEST(a_giant_line_is_hung_up_on)
@@ -648,7 +616,6 @@ TEST(a_giant_line_is_hung_up_on)
     begin();
     for (int i = 0; i < 33 * 16 && written > 0; i++)
         written = write(client.child.in, line, sizeof line);
-    end();
 }
 
 /* The work that the program has done so far, from /proc; NULL if /proc does not say. */
@@ -699,5 +666,4 @@ TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
     assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
     assert_int_equal(strlen(all_said("agent_message_chunk")), (size_t)TURNS * BYTES);
     free(words);
-    end();
 }

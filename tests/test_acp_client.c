@@ -37,7 +37,6 @@ TEST(what_the_client_has_open_is_read_as_it_stands_there)
     answer_with(asked, "{'content':'one\\nnot saved\\n'}");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "\"not saved\\n\"");
-    end();
 }
 
 TEST(what_it_does_not_have_is_read_from_the_disk)
@@ -46,7 +45,6 @@ TEST(what_it_does_not_have_is_read_from_the_disk)
     refuse_with(next_request("fs/read_text_file"), -32002, "no such file");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "on the disk");
-    end();
 }
 
 TEST(what_it_refuses_is_not_read)
@@ -61,7 +59,6 @@ TEST(what_it_refuses_is_not_read)
     assert_text(last_body(), "note.txt: the editor refused: Internal error: not ");
     assert_no_text(last_body(), "on the disk");
     assert_no_text(last_body(), "\\u001b");
-    end();
 }
 
 TEST(a_client_that_goes_away_gives_no_text)
@@ -77,7 +74,6 @@ TEST(a_client_without_files_is_not_asked)
     expect_stop(ask_to_read("{'fs':{'readTextFile':false}}", "{'path':'note.txt'}"), "end_turn");
     assert_text(last_body(), "on the disk");
     expect_no_request("fs/read_text_file");
-    end();
 }
 
 /* The path leads out of the directory, so the client is not asked about it either. */
@@ -85,7 +81,6 @@ TEST(a_path_that_may_not_be_read_is_not_asked_about)
 {
     expect_stop(ask_to_read(READS, "{'path':'../../etc/passwd'}"), "end_turn");
     expect_no_request("fs/read_text_file");
-    end();
 }
 
 TEST(a_read_that_is_cancelled_is_withdrawn)
@@ -97,7 +92,6 @@ TEST(a_read_that_is_cancelled_is_withdrawn)
     expect_withdrawn(asked);
     expect_stop(id, "cancelled");
     assert_true(clock_mono_ms() - begun < 4000); /* less than the wait for a silent client */
-    end();
 }
 
 /* A text with a NUL is no message at all. */
@@ -110,7 +104,6 @@ TEST(a_client_that_says_nothing_gives_no_text)
     expect_stop(id, "end_turn");
     assert_text(last_body(), "note.txt: the editor did not answer in time");
     assert_no_text(last_body(), "on the disk");
-    end();
 }
 
 TEST(hostile_texts_are_no_files)
@@ -127,7 +120,6 @@ TEST(hostile_texts_are_no_files)
         assert_string_equal(text_of(next_update_with("rawOutput"), "rawOutput"),
                             "note.txt: the editor's answer to fs/read_text_file does not fit");
     }
-    end();
 }
 
 TEST(a_giant_text_is_cut)
@@ -137,7 +129,6 @@ TEST(a_giant_text_is_cut)
     expect_stop(id, "end_turn");
     assert_true(strlen(last_body()) < 200000);
     assert_text(last_body(), "wwww");
-    end();
 }
 
 /* --- files that it writes --------------------------------------------------------------------- */
@@ -174,7 +165,6 @@ TEST(the_client_writes_what_was_compared_with_its_text)
     expect_stop(id, "end_turn");
     assert_text(last_body(), "wrote 4 bytes, 1 line");
     assert_string_equal(support_read(note()), "on the disk\n");
-    end();
 }
 
 TEST(a_new_file_is_written_by_the_client)
@@ -192,7 +182,6 @@ TEST(a_new_file_is_written_by_the_client)
     answer_with(asked, "{}");
     expect_stop(id, "end_turn");
     assert_false(is_there(support_path("sub/note.txt")));
-    end();
 }
 
 TEST(a_text_that_changed_meanwhile_is_not_replaced)
@@ -211,7 +200,6 @@ TEST(a_text_that_changed_meanwhile_is_not_replaced)
                                         : "fs/read_text_file does not fit");
     }
     assert_string_equal(support_read(note()), "on the disk\n");
-    end();
 }
 
 /* Saving does not change the text. */
@@ -228,7 +216,6 @@ TEST(a_file_that_is_saved_meanwhile_is_written)
     answer_with(next_request("fs/write_text_file"), "{}");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "wrote 4 bytes");
-    end();
 }
 
 TEST(what_the_client_refuses_is_not_written)
@@ -244,7 +231,6 @@ TEST(what_the_client_refuses_is_not_written)
     assert_text(last_body(), "note.txt: the editor refused: locked");
     assert_no_text(last_body(), "\\u001b");
     assert_string_equal(support_read(note()), "on the disk\n");
-    end();
 }
 
 TEST(a_file_whose_text_it_refuses_is_not_written)
@@ -257,7 +243,6 @@ TEST(a_file_whose_text_it_refuses_is_not_written)
     assert_text(last_body(), "note.txt: the editor refused: not yours");
     expect_no_request("session/request_permission");
     assert_string_equal(support_read(note()), "on the disk\n");
-    end();
 }
 
 /* A capability that the client offers but does not implement is no longer used, and the person is
@@ -277,7 +262,6 @@ TEST(an_offer_that_does_not_hold_is_told_and_not_used_again)
     expect_stop(id, "end_turn");
     assert_string_equal(support_read(note()), "new\n");
     expect_no_request("fs/write_text_file");
-    end();
 }
 
 /* The file is written on disk, but the preview compares with the text that the client has open. */
@@ -294,7 +278,6 @@ TEST(a_client_that_reads_alone_is_compared_with_and_not_asked_to_write)
     expect_stop(id, "end_turn");
     assert_string_equal(support_read(note()), "new\n");
     expect_no_request("fs/write_text_file");
-    end();
 }
 
 TEST(a_client_that_offers_nothing_is_asked_nothing)
@@ -310,7 +293,6 @@ TEST(a_client_that_offers_nothing_is_asked_nothing)
     expect_stop(id, "end_turn");
     assert_text(last_body(), "run here\\n[exit status 0]");
     expect_no_request("terminal/create");
-    end();
 }
 
 TEST(a_path_that_may_not_be_written_is_not_asked_about)
@@ -320,7 +302,6 @@ TEST(a_path_that_may_not_be_written_is_not_asked_about)
     expect_stop(ask_to_write("/etc/passwd", "new\\n"), "end_turn");
     expect_no_request("fs/read_text_file");
     expect_no_request("fs/write_text_file");
-    end();
 }
 
 TEST(a_write_that_is_cancelled_is_withdrawn)
@@ -335,7 +316,6 @@ TEST(a_write_that_is_cancelled_is_withdrawn)
     assert_string_equal(ask("Go on."), "Hello from the scripted model.");
     assert_text(last_body(), "whether it was written is not known");
     assert_false(is_there(note()));
-    end();
 }
 
 TEST(a_client_that_says_nothing_does_not_keep_a_write)
@@ -348,7 +328,6 @@ TEST(a_client_that_says_nothing_does_not_keep_a_write)
     expect_stop(id, "end_turn");
     assert_text(last_body(), "the editor did not answer in time");
     assert_false(is_there(note()));
-    end();
 }
 
 TEST(a_client_that_goes_away_has_not_written)

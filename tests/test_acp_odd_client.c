@@ -205,7 +205,6 @@ TEST(a_permission_whose_answer_does_not_fit_is_refused_at_once)
         if (clock_mono_ms() - since_ms > AT_ONCE_MS * support_patience() || is_there(written()))
             fail_msg("%s", answers[i]);
     }
-    end();
 }
 
 TEST(an_answer_under_another_id_runs_nothing)
@@ -233,7 +232,6 @@ TEST(an_answer_under_another_id_runs_nothing)
                   ",\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"reject\"}}");
     expect_stop(id, "end_turn");
     assert_false(is_there(written()));
-    end();
 }
 
 static int ask_to_read(void)
@@ -258,7 +256,6 @@ TEST(a_binary_line_ends_the_wait_for_the_text_that_it_gives)
         expect_stop(id, "end_turn");
         assert_true(clock_mono_ms() - since_ms < AT_ONCE_MS * support_patience());
     }
-    end();
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -300,5 +297,4 @@ TEST_IF(SUPPORT_TELLS_MEMORY, memory_of_giant_answers_is_given_back)
     if (!support_wait_until(is_small_again, &before, 5000))
         fail_msg("%lld KiB more than before", (long long)(resident_bytes() - before) / 1024);
     buf_release(&values);
-    end();
 }

@@ -61,7 +61,6 @@ TEST(a_command_runs_in_a_terminal_of_the_client)
     assert_json(last, "{'status':'completed'}");
     assert_null(json_get(last, "content")); /* the terminal stays */
     assert_text(last_body(), "built\\n[exit status 0]");
-    end();
 }
 
 static bool keep_output(void *context, const char *bytes, size_t len)
@@ -135,7 +134,6 @@ TEST(what_the_client_has_in_its_environment_is_not_passed_on)
     refuse_with(asked, -32603, "no more of them");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "the editor refused: no more of them");
-    end();
 }
 
 TEST(a_commands_end_is_told_as_it_was)
@@ -175,7 +173,6 @@ TEST(a_commands_end_is_told_as_it_was)
         assert_no_text(text_of(told_end, "rawOutput"), "\033");
         assert_string_equal(text_of(told_end, "status"), rows[i].failed ? "failed" : "completed");
     }
-    end();
 }
 
 TEST(giant_output_is_cut)
@@ -190,7 +187,6 @@ TEST(giant_output_is_cut)
     assert_text(last_body(), "bytes left out");
     assert_text(last_body(), "[exit status 0]");
     assert_true(strlen(last_body()) < 200000);
-    end();
 }
 
 TEST(a_terminal_that_is_none_is_an_error)
@@ -205,7 +201,6 @@ TEST(a_terminal_that_is_none_is_an_error)
                     "the editor's answer to terminal/create does not fit");
     }
     expect_no_request("terminal/release");
-    end();
 }
 
 TEST(a_client_without_terminals_after_all_is_told_of)
@@ -218,7 +213,6 @@ TEST(a_client_without_terminals_after_all_is_told_of)
     assert_text(all_said("agent_message_chunk"), "The editor offers terminal/create");
     expect_stop(ask_to_run("{'command':'echo here'}"), "end_turn");
     assert_text(last_body(), "here\\n[exit status 0]");
-    end();
 }
 
 /* The command is killed, its output is kept, and the terminal is released. */
@@ -243,7 +237,6 @@ TEST(a_command_that_takes_too_long_is_killed)
     end_killed(create(), true);
     expect_stop(id, "end_turn");
     assert_text(last_body(), "half of it\\n[timed out after 1 s and was ended]");
-    end();
 }
 
 TEST(a_cancelled_command_is_killed)
@@ -256,7 +249,6 @@ TEST(a_cancelled_command_is_killed)
     expect_stop(id, "cancelled");
     ask("Go on.");
     assert_text(last_body(), "half of it\\n[interrupted]");
-    end();
 }
 
 TEST(a_terminal_is_released_even_if_its_client_does_not_answer)
@@ -269,7 +261,6 @@ TEST(a_terminal_is_released_even_if_its_client_does_not_answer)
     expect_stop(id, "cancelled");
     ask("Go on.");
     assert_text(last_body(), "[the editor did not end the command in time]\\n[interrupted]");
-    end();
 }
 
 TEST(a_terminal_that_comes_too_late_is_released)
@@ -284,7 +275,6 @@ TEST(a_terminal_that_comes_too_late_is_released)
     expect_no_request("terminal/wait_for_exit");
     ask("Go on.");
     assert_text(last_body(), "[the editor had not begun it]\\n[interrupted]");
-    end();
 }
 
 TEST(a_command_whose_end_is_not_told_is_killed)
@@ -297,7 +287,6 @@ TEST(a_command_whose_end_is_not_told_is_killed)
     release();
     expect_stop(id, "end_turn");
     assert_text(last_body(), "x\\n[exit status unknown]");
-    end();
 }
 
 TEST(a_closed_session_ends_its_command)
@@ -309,7 +298,6 @@ TEST(a_closed_session_ends_its_command)
     expect_stop(id, "cancelled");
     end_killed(wait, true);
     assert_non_null(json_get(rpc_client_answer(&client, closing), "result"));
-    end();
 }
 
 TEST(a_client_that_goes_away_ends_its_command)
@@ -330,7 +318,6 @@ TEST(a_signal_releases_the_terminal)
     next_request("terminal/release");
     expect_no_request("terminal/kill"); /* whose answer would not be read any more */
     expect_stop(id, "cancelled");
-    end();
 }
 
 /* Each session has its own terminal, even when both run at once. */
@@ -353,5 +340,4 @@ TEST(two_sessions_have_terminals_of_their_own)
     release();
     expect_stop(one, "end_turn");
     assert_text(last_body(), "of one");
-    end();
 }

@@ -20,7 +20,18 @@
 #include "tests/suite.h"
 
 NEEDS(HTTP_IS_SERVED);
-FIXTURE(support_setup, support_teardown);
+static struct served s; /* the server of a test, which ends with it */
+
+#define GET(path) http_ask(s.port, "GET", path, NULL)
+#define POST(path, body) http_ask(s.port, "POST", path, body)
+
+static int teardown(void **state)
+{
+    served_end(&s);
+    return support_teardown(state);
+}
+
+FIXTURE(support_setup, teardown);
 
 #define OFFLINE "--provider", "offline"
 static const char private_word[] = "sesquipedalian";
@@ -109,7 +120,6 @@ TEST(no_other_program_sets_what_a_person_alone_sets)
                                       "openai.BASE_URL",  "keys.send",
                                       "corpus.x.paths",   "corpus.loader.md",
                                       "model x.window",   "x]\\n[openai.base_url"};
-    struct served s;
     SERVE(&s, OFFLINE, "--allow", "owner");
     for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
         const struct config_key_info *info = config_key_info((enum config_key)key);
@@ -129,12 +139,10 @@ TEST(no_other_program_sets_what_a_person_alone_sets)
         if (!is_forbidden(answer))
             fail_msg("%s: %s", odd[i], answer);
     }
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST_IF(capability_store(), a_client_works_where_it_may_and_with_the_tools_there_are)
 {
-    struct served s;
     char *inside = support_path("inside"), *outside = support_path("outside");
     char *named = support_path("named"), *link = support_path("inside/link");
     mkdir(inside, 0700);
@@ -166,12 +174,10 @@ TEST_IF(capability_store(), a_client_works_where_it_may_and_with_the_tools_there
     SERVE(&s, OFFLINE, "--allow", "owner");
     assert_false(is_forbidden(
         ask(s.port, true, "session/create", support_text("{'directory':'%s'}", outside))));
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
 {
-    struct served s;
     char *inside = support_path("inside"), *secret = support_path("secret.png");
     mkdir(inside, 0700);
     support_write(secret, private_word);
@@ -198,14 +204,12 @@ TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
         if (is_forbidden(answer) == rows[i].may)
             fail_msg("%s: %s", rows[i].path, answer);
     }
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* A client may not approve a call of its own turn, and the turn does not wait for other users. */
 TEST(a_command_of_a_clients_turn_is_refused_at_once)
 {
     struct model_server *model = begin_server();
-    struct served s;
     char *made = support_path("made");
     model_server_queue(
         model, &(struct reply){.tool_name = "run_command",
@@ -224,7 +228,6 @@ TEST(a_command_of_a_clients_turn_is_refused_at_once)
 /* Otherwise a client could write text that later sessions get, which learned/add prevents. */
 TEST_IF(capability_store(), a_clients_text_is_not_typed)
 {
-    struct served s;
     for (int i = 0; i < 2; i++) {
         if (i == 0)
             SERVE(&s, OFFLINE);
@@ -252,7 +255,6 @@ static void attack(const char *allow, bool gives_token)
         "corpus.loader.txt",  "openai.api_key_command", "openai.base_url",
         "tools.allow",        "tools.environment",      "serve.token_command",
         "embedding.base_url", "corpus.all.paths",       "provider.ca_file"};
-    struct served s;
     const char *const arguments[] = {OFFLINE, allow ? "--allow" : NULL, allow, NULL};
     served_start(&s, arguments);
     char *id = http_begin_session(s.port);

@@ -161,6 +161,7 @@ static void stop(void)
     http_service_free(t.http);
     mcp_free(t.mcp);
     server_free(t.server);
+    t.server = NULL;
     close(t.served);
     while ((v = hear_if_any()))
         vec_push(&t.messages, v);
@@ -302,18 +303,15 @@ static void await_interruption(const char *session)
     assert_true(support_wait_until(is_interrupted, (void *)(uintptr_t)session, WAIT_MS));
 }
 
-static int setup(void **state)
-{
-    return surface_setup(state);
-}
-
 static int teardown(void **state)
 {
+    if (t.server)
+        stop();
     forget_messages();
     return surface_teardown(state);
 }
 
-FIXTURE(setup, teardown);
+FIXTURE(surface_setup, teardown);
 NEEDS(capability_store() && capability_memory());
 
 TEST(a_message_of_a_host_is_not_learned)
@@ -328,7 +326,6 @@ TEST(a_message_of_a_host_is_not_learned)
                                    "SELECT count(*) FROM event WHERE type = 'run_started'"
                                    " AND json_extract(payload, '$.origin') = 'program'"),
                      2);
-    stop();
 }
 
 /* --- both eras -------------------------------------------------------------------------------- */
@@ -372,7 +369,6 @@ TEST(a_request_that_says_its_version_needs_no_handshake)
                                        "resources/subscribe", "resources/unsubscribe"};
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
         assert_int_equal(code_of(request(gone[i], "{" META "}")), -32601);
-    stop();
 }
 
 TEST(both_eras_are_spoken_over_one_connection)
@@ -383,7 +379,6 @@ TEST(both_eras_are_spoken_over_one_connection)
     begin_legacy();
     assert_null(json_get(ask("tools/list", "{}"), "resultType"));
     assert_non_null(json_get(ask("tools/list", "{" META "}"), "resultType"));
-    stop();
 }
 
 TEST(arrays_of_messages_are_of_the_versions_that_have_them)
@@ -541,7 +536,6 @@ TEST(arguments_that_do_not_fit_are_named)
     assert_int_equal(code_of(request("tools/call", "{'name':7}")), -32602);
     assert_int_equal(code_of(request("tools/call", NULL)), -32602);
     assert_int_equal(code_of(request("tools/list", "{'cursor':'x'}")), -32602);
-    stop();
 }
 
 TEST(a_prompt_runs_and_its_progress_is_told_before)
@@ -561,7 +555,6 @@ TEST(a_prompt_runs_and_its_progress_is_told_before)
     turn = succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'again'}", session));
     assert_int_equal(json_get_int(turn, "turns", 0), 2);
     assert_string_equal(json_get_string(turn, "session_id"), session);
-    stop();
 }
 
 TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
@@ -586,7 +579,6 @@ TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
     assert_failure(call("tiro_compact",
                         support_text("{'session_id':'%s','mode':'recency_preserving'}", session)),
                    "TOO_SMALL_TO_COMPACT", NULL);
-    stop();
 }
 
 TEST(a_session_is_begun_as_it_is_asked_for)
@@ -608,7 +600,6 @@ TEST(a_session_is_begun_as_it_is_asked_for)
     assert_null(strstr(model_server_body(surface_server(), 0), "\"tools\""));
     assert_failure(call("tiro_run", "{'prompt':'a','tools':'some'}"), "USAGE", "\"tools\"");
     assert_failure(call("tiro_run", "{'prompt':'a','directory':'not/absolute'}"), "USAGE", NULL);
-    stop();
 }
 
 TEST(what_was_said_is_found_and_read)
@@ -629,7 +620,6 @@ TEST(what_was_said_is_found_and_read)
     page = succeed("tiro_session_read", support_text("{'session_id':'%s','limit':1}", session));
     assert_int_equal(json_get_int(page, "last", 0), 1);
     assert_true(json_get_bool(page, "more", false));
-    stop();
 }
 
 TEST(documents_and_facts_are_kept_and_found)
@@ -651,7 +641,6 @@ TEST(documents_and_facts_are_kept_and_found)
     succeed("tiro_memory_delete_entities", "{'entity_names':['Alice']}");
     const struct json *left = succeed("tiro_memory_open_nodes", "{'names':['Alice']}");
     assert_int_equal(json_len(json_get(left, "entities")), 0);
-    stop();
 }
 
 TEST(a_tool_that_would_ask_is_denied)
@@ -666,7 +655,6 @@ TEST(a_tool_that_would_ask_is_denied)
     assert_string_equal(json_get_string(turn, "text"), "It was not allowed.");
     assert_non_null(strstr(model_server_body(surface_server(), 1), "declined this call"));
     assert_int_not_equal(access(support_path("made"), F_OK), 0);
-    stop();
 }
 
 /* --- failures --------------------------------------------------------------------------------- */
@@ -692,7 +680,6 @@ TEST(failures_are_results_that_name_their_code)
     const struct json *failed = call("tiro_run", "{'prompt':'refused'}");
     assert_failure(failed, "AGENT_ERROR", "no such thing");
     assert_non_null(json_get_string(json_get(failed, "structuredContent"), "session_id"));
-    stop();
 }
 
 TEST(a_session_whose_turn_runs_is_busy)
@@ -708,7 +695,6 @@ TEST(a_session_whose_turn_runs_is_busy)
     model_server_release(surface_server());
     const struct json *turn = json_get(result_of(await(answers, &waits)), "structuredContent");
     assert_string_equal(json_get_string(turn, "text"), "at last");
-    stop();
 }
 
 TEST(what_is_switched_off_says_so)
@@ -726,7 +712,6 @@ TEST(what_is_switched_off_says_so)
     begin_legacy();
     assert_non_null(listed("tiro_memory_search")); /* data that was kept before can be read */
     succeed("tiro_memory_search", "{'query':'a'}");
-    stop();
 }
 
 TEST(a_budget_that_is_used_up_says_so)
@@ -739,7 +724,6 @@ TEST(a_budget_that_is_used_up_says_so)
         json_get(call("tiro_run", "{'prompt':'a'}"), "structuredContent"), "session_id");
     assert_failure(call("tiro_resume", support_text("{'session_id':'%s','prompt':'b'}", session)),
                    "BUDGET_EXHAUSTED", NULL);
-    stop();
 }
 
 /* A message alone would not: here the tool's name says so. */
@@ -810,7 +794,6 @@ TEST(a_session_is_a_resource)
     text = json_first(json_get(
         ask("resources/read", "{'uri':'tiro://session/the%20walrus%20sleeps'}"), "contents"));
     assert_non_null(text);
-    stop();
 }
 
 TEST(what_is_no_resource_is_not_found)
@@ -836,7 +819,6 @@ TEST(what_is_no_resource_is_not_found)
     assert_int_equal(code_of(request("resources/read", "{}")), -32602);
     assert_int_equal(code_of(request("resources/list", "{'cursor':'1; --'}")), -32602);
     assert_int_equal(code_of(request("resources/list", "{'cursor':7}")), -32602);
-    stop();
 }
 
 static void import_sessions(int count)
@@ -878,7 +860,6 @@ TEST(resources_come_in_pages_each_once)
     for (size_t i = 1; i < seen.len; i++)
         assert_string_not_equal(seen.items[i - 1], seen.items[i]);
     vec_release(&seen);
-    stop();
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
@@ -899,7 +880,6 @@ TEST(who_subscribed_hears_of_changes)
     assert_null(json_get(json_get(told, "params"), "_meta"));
     ask("resources/unsubscribe", uri);
     assert_int_equal(code_of(request("resources/unsubscribe", uri)), -32602);
-    stop();
 }
 
 TEST(who_listens_hears_what_was_asked_for_alone)
@@ -925,7 +905,6 @@ TEST(who_listens_hears_what_was_asked_for_alone)
     const struct json *meta = json_get(json_get(told, "params"), "_meta");
     assert_int_equal(json_get_int(meta, "io.modelcontextprotocol/subscriptionId", 0), listening);
     assert_false(was_heard(tells, "notifications/resources/updated"));
-    stop();
 }
 
 TEST(who_listens_no_longer_is_left_alone)
@@ -938,7 +917,6 @@ TEST(who_listens_no_longer_is_left_alone)
     ask("server/discover", "{" META "}");
     assert_false(was_heard(answers, &listening));
     assert_int_equal(code_of(request("subscriptions/listen", "{" META "}")), -32602);
-    stop();
 }
 
 /* --- foreign bytes ---------------------------------------------------------------------------- */
@@ -982,7 +960,6 @@ TEST(nothing_that_a_client_says_ends_the_server)
     t.id = 100;
     ask("ping", NULL);
     succeed("tiro_sessions_search", "{'query':'\\\"; drop table \\u001b[2J'}");
-    stop();
 }
 
 /* --- HTTP ------------------------------------------------------------------------------------- */
@@ -1060,7 +1037,6 @@ TEST_IF(HTTP_IS_SERVED, messages_come_as_bodies_of_posts)
     assert_non_null(
         strstr(http("POST", OF_2026 "Mcp-Method: x\r\n", HTTP_MESSAGE("tools/list", META)),
                "\"code\":-32020"));
-    stop();
 }
 
 TEST_IF(HTTP_IS_SERVED, a_client_that_closes_its_stream_interrupts_the_turn)
@@ -1083,7 +1059,6 @@ TEST_IF(HTTP_IS_SERVED, a_client_that_closes_its_stream_interrupts_the_turn)
     assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
     close(fd);
     await_interruption(session);
-    stop();
 }
 
 /* --- the program ------------------------------------------------------------------------------ */

@@ -20,6 +20,7 @@
 NEEDS(HTTP_IS_SERVED);
 
 static struct model_server *model;
+static struct served tiro; /* the server of a test, which ends with it */
 
 static int setup(void **state)
 {
@@ -30,10 +31,14 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+    served_end(&tiro);
     model_server_release(model);
     end_server(model);
     return support_teardown(state);
 }
+
+#define GET(path) http_ask(tiro.port, "GET", path, NULL)
+#define POST(path, body) http_ask(tiro.port, "POST", path, body)
 
 FIXTURE(setup, teardown);
 
@@ -90,16 +95,15 @@ static void add_turn(struct http_stream *s, struct buf *out)
 
 TEST(what_happens_comes_numbered_and_in_order)
 {
-    struct served s;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, -1);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, -1);
     assert_true(events_next(&events, WAIT_MS));
     assert_string_equal(events.name, "session_loaded");
     assert_string_equal(events.id, "0");
     assert_json(parse_json(events.data), support_text("{'session_id':'%s','seq':0}", id));
-    run_turn(s.port, id, "hello");
+    run_turn(tiro.port, id, "hello");
     for (int64_t seq = 1;; seq++) {
         do
             assert_true(events_next(&events, WAIT_MS));
@@ -113,54 +117,50 @@ TEST(what_happens_comes_numbered_and_in_order)
             break;
     }
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST_IF(capability_store(), without_a_number_it_begins_now_with_one_behind_it)
 {
-    struct served s;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    run_turn(s.port, id, "one");
-    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    run_turn(tiro.port, id, "one");
+    struct http_answer a = GET(support_text("/sessions/%s", id));
     int64_t last = json_get_int(http_json(&a), "last_seq", 0);
-    events_open(&events, s.port, id, -1);
+    events_open(&events, tiro.port, id, -1);
     assert_true(events_next(&events, WAIT_MS));
     assert_int_equal(atoll(events.id), last);
-    run_turn(s.port, id, "two");
+    run_turn(tiro.port, id, "two");
     events_expect(&events, "run_started");
     assert_int_equal(atoll(events.id), last + 1);
     events_close(&events);
 
-    events_open(&events, s.port, id, last);
+    events_open(&events, tiro.port, id, last);
     events_expect(&events, "run_started");
     assert_int_equal(atoll(events.id), last + 1);
     assert_text(events.data, "\"two\"");
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
 {
-    struct served s;
     struct http_stream events;
     struct buf first = BUF_INIT, again = BUF_INIT;
     /* … of which the log keeps pieces of a second, in case that it is not completed. */
     model_server_queue(model, &(struct reply){.text = "an answer that takes more than a second",
                                               .piece = 2,
                                               .interval_ms = 70});
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    run_turn(s.port, id, "one");
-    run_turn(s.port, id, "two");
-    events_open(&events, s.port, id, 0);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    run_turn(tiro.port, id, "one");
+    run_turn(tiro.port, id, "two");
+    events_open(&events, tiro.port, id, 0);
     add_turn(&events, &first);
     add_turn(&events, &first);
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
-    SERVE(&s, SCRIPTED);
-    events_open(&events, s.port, id, 0);
+    assert_int_equal(served_stop(&tiro), 0);
+    SERVE(&tiro, SCRIPTED);
+    events_open(&events, tiro.port, id, 0);
     add_turn(&events, &again);
     add_turn(&events, &again);
     /* The log has texts whole, and not the pieces that they came in. */
@@ -176,12 +176,11 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     for (const char *at = again.data; *at; at = strchr(at, '\n') + 1)
         lines--;
     assert_int_equal(lines, 0);
-    run_turn(s.port, id, "three");
+    run_turn(tiro.port, id, "three");
     add_turn(&events, &again); /* … and it goes on with what happens */
     events_close(&events);
     buf_release(&first);
     buf_release(&again);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* A server that finds a session of one turn in the store. `last`: the number of its last event. */
@@ -200,52 +199,47 @@ static char *serve_kept_session(struct served *s, int64_t *last)
 TEST_IF(capability_store(), what_another_process_wrote_comes_too)
 {
     write_config("[serve]\nheartbeat = 1\n");
-    struct served s;
     struct http_stream events;
     int64_t last;
-    char *id = serve_kept_session(&s, &last);
-    events_open(&events, s.port, id, last);
+    char *id = serve_kept_session(&tiro, &last);
+    events_open(&events, tiro.port, id, last);
     run_ok(RUN("run", "--resume", id, SCRIPTED, "from the command line"));
     events_expect(&events, "run_started");
     assert_int_equal(atoll(events.id), last + 1);
     events_expect(&events, "run_completed");
-    run_turn(s.port, id, "and from here");
+    run_turn(tiro.port, id, "and from here");
     events_expect(&events, "run_started");
     assert_text(events.data, "and from here");
     assert_true(events.comments > 1);
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* A proxy or a browser that waits for bytes would keep a stream closed. */
 TEST(a_stream_opens_at_once_and_is_not_gathered)
 {
-    struct served s;
     struct http_client c;
-    SERVE(&s, "--provider", "offline");
-    char *id = http_begin_session(s.port);
-    http_client_open(&c, s.port);
+    SERVE(&tiro, "--provider", "offline");
+    char *id = http_begin_session(tiro.port);
+    http_client_open(&c, tiro.port);
     http_client_send(&c, support_text("GET /sessions/%s/events HTTP/1.1\r\n" HTTP_HOST "\r\n", id));
     while (!strstr(c.bytes.data ? c.bytes.data : "", "session_loaded"))
         assert_true(http_client_read(&c, 10000));
     assert_text(c.bytes.data, "X-Accel-Buffering: no\r\n");
     assert_text(c.bytes.data, "\r\n\r\n3\r\n:\n\n\r\n");
     http_client_close(&c);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(one_stream_tells_of_all_sessions)
 {
-    struct served s;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *first = http_begin_session(s.port);
-    run_turn(s.port, first, "before anybody listened");
-    events_open(&events, s.port, NULL, -1);
-    char *second = http_begin_session(s.port);
+    SERVE(&tiro, SCRIPTED);
+    char *first = http_begin_session(tiro.port);
+    run_turn(tiro.port, first, "before anybody listened");
+    events_open(&events, tiro.port, NULL, -1);
+    char *second = http_begin_session(tiro.port);
     const char *const ids[] = {second, first, second};
     for (size_t i = 0; i < 3; i++) {
-        run_turn(s.port, ids[i], support_text("message %zu", i));
+        run_turn(tiro.port, ids[i], support_text("message %zu", i));
         events_expect(&events, "session/running");
         events_expect(&events, "run_started");
         assert_text(events.data, ids[i]);
@@ -253,9 +247,8 @@ TEST(one_stream_tells_of_all_sessions)
         assert_string_equal(events.id, ""); /* numbers are of one session */
         events_expect(&events, "run_completed");
     }
-    http_expect_error(http_ask(s.port, "GET", "/events?after=0", NULL), 400, "USAGE", "after");
+    http_expect_error(GET("/events?after=0"), 400, "USAGE", "after");
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 static struct http_answer post_async(int port, const char *session, const char *text)
@@ -276,34 +269,30 @@ static struct http_answer post_async(int port, const char *session, const char *
 TEST(a_message_is_answered_when_it_is_kept_if_its_caller_prefers_so)
 {
     model_server_queue(model, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
-    struct served s;
     struct http_stream events;
-    SERVE(&s, "--provider", "openai", "--model", "m");
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, 0);
-    struct http_answer a = post_async(s.port, id, "take your time");
+    SERVE(&tiro, "--provider", "openai", "--model", "m");
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, 0);
+    struct http_answer a = post_async(tiro.port, id, "take your time");
     assert_int_equal(a.status, 202);
     assert_json(http_json(&a), support_text("{'session_id':'%s','seq':1}", id));
     assert_text(a.head, support_text("Location: /sessions/%s/events?after=1\r\n", id));
     assert_text(a.head, "Preference-Applied: respond-async\r\n");
     events_expect(&events, "text_delta");
-    http_expect_error(post_async(s.port, id, "another"), 409, "SESSION_BUSY", NULL);
-    http_expect_error(post_async(s.port, "nobody", "hello"), 404, "SESSION_NOT_FOUND", NULL);
-    assert_int_equal(
-        http_ask(s.port, "POST", support_text("/sessions/%s/interrupt", id), "{}").status, 200);
+    http_expect_error(post_async(tiro.port, id, "another"), 409, "SESSION_BUSY", NULL);
+    http_expect_error(post_async(tiro.port, "nobody", "hello"), 404, "SESSION_NOT_FOUND", NULL);
+    assert_int_equal(POST(support_text("/sessions/%s/interrupt", id), "{}").status, 200);
     events_expect(&events, "interrupted");
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* A browser's EventSource can give no header. */
 TEST(a_ticket_opens_one_stream_in_place_of_the_token)
 {
-    struct served s;
     struct http_client c;
-    SERVE(&s, "--provider", "offline");
-    char *id = http_begin_session(s.port);
-    struct http_answer a = http_ask(s.port, "POST", "/tickets", "{}");
+    SERVE(&tiro, "--provider", "offline");
+    char *id = http_begin_session(tiro.port);
+    struct http_answer a = POST("/tickets", "{}");
     assert_int_equal(a.status, 201);
     char *ticket = support_text("%s", json_get_string(http_json(&a), "ticket"));
     assert_in_range(json_int(json_get(http_json(&a), "seconds"), 0), 1, 60);
@@ -323,7 +312,7 @@ TEST(a_ticket_opens_one_stream_in_place_of_the_token)
         {"GET /well-known/oauth-protected-resource", 401},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        http_client_open(&c, s.port);
+        http_client_open(&c, tiro.port);
         http_client_send(&c,
                          support_text("%s HTTP/1.1\r\nHost: localhost\r\n\r\n", rows[i].target));
         while (c.bytes.len < sizeof "HTTP/1.1 200")
@@ -332,23 +321,21 @@ TEST(a_ticket_opens_one_stream_in_place_of_the_token)
             fail_msg("%s: %s", rows[i].target, c.bytes.data);
         http_client_close(&c);
     }
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* By header or query, in a session with events and in one without. */
 TEST_IF(capability_store(), a_number_that_was_never_told_is_gone)
 {
-    struct served s;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *empty = http_begin_session(s.port), *id = http_begin_session(s.port);
-    run_turn(s.port, id, "one");
-    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    SERVE(&tiro, SCRIPTED);
+    char *empty = http_begin_session(tiro.port), *id = http_begin_session(tiro.port);
+    run_turn(tiro.port, id, "one");
+    struct http_answer a = GET(support_text("/sessions/%s", id));
     int64_t last = json_get_int(http_json(&a), "last_seq", 0);
-    events_open(&events, s.port, id, last);
+    events_open(&events, tiro.port, id, last);
     events_close(&events);
     struct http_client c;
-    http_client_open(&c, s.port);
+    http_client_open(&c, tiro.port);
     http_client_send(&c, support_text("GET /sessions/%s/events HTTP/1.1\r\n" HTTP_HOST
                                       "Last-Event-ID: %" PRId64 "\r\n\r\n",
                                       id, last + 1));
@@ -356,49 +343,45 @@ TEST_IF(capability_store(), a_number_that_was_never_told_is_gone)
                       support_text("%" PRId64, last));
     http_client_close(&c);
     const char *path = support_text("/sessions/%s/events?after=1", empty);
-    http_expect_error(http_ask(s.port, "GET", path, NULL), 410, "EVENT_NOT_FOUND", NULL);
-    assert_int_equal(served_stop(&s), 0);
+    http_expect_error(GET(path), 410, "EVENT_NOT_FOUND", NULL);
 }
 
 /* An event of this process reveals that earlier events are missing. */
 TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows)
 {
     write_config("[serve]\nheartbeat = 3600\nidle_minutes = 0\n");
-    struct served s, other;
+    struct served other;
     struct http_stream events;
     int64_t last;
-    char *id = serve_kept_session(&s, &last);
-    events_open(&events, s.port, id, last);
+    char *id = serve_kept_session(&tiro, &last);
+    events_open(&events, tiro.port, id, last);
     SERVE(&other, SCRIPTED);
     run_turn(other.port, id, "from another");
     assert_int_equal(served_stop(&other), 0);
-    run_turn(s.port, id, "from here");
+    run_turn(tiro.port, id, "from here");
     events_expect(&events, "run_started");
     assert_int_equal(atoll(events.id), last + 1);
     assert_text(events.data, "from another");
     events_expect(&events, "run_started");
     assert_text(events.data, "from here");
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST_IF(capability_store(), a_session_that_is_deleted_ends_its_streams)
 {
     write_config("[serve]\nheartbeat = 1\n");
-    struct served s;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    run_turn(s.port, id, "one");
-    assert_int_equal(served_stop(&s), 0);
-    SERVE(&s, SCRIPTED);
-    events_open(&events, s.port, id, 0);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    run_turn(tiro.port, id, "one");
+    assert_int_equal(served_stop(&tiro), 0);
+    SERVE(&tiro, SCRIPTED);
+    events_open(&events, tiro.port, id, 0);
     run_ok(RUN("sessions", "delete", "--yes", id));
     events_expect(&events, "done");
     assert_text(events.data, "deleted");
     assert_false(events_next(&events, WAIT_MS));
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- cuts ------------------------------------------------------------------------------------- */
@@ -425,20 +408,19 @@ static void add_turn_with_cuts(int port, const char *id, uint64_t *seed, struct 
 TEST(cuts_miss_nothing_and_repeat_nothing)
 {
     uint64_t seed = support_seed();
-    struct served s;
     struct http_client turn;
     struct http_stream whole;
     struct buf text = BUF_INIT, first = BUF_INIT, second = BUF_INIT;
     int cuts = 0;
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
     for (int i = 0; i < 400; i++)
         buf_addf(&text, "word%d ", i);
     model_server_queue(
         model, &(struct reply){.text = text.data, .reasoning = "hm", .piece = 8, .interval_ms = 2});
-    events_open(&whole, s.port, id, 0);
-    begin_turn(&turn, s.port, id, "go");
-    add_turn_with_cuts(s.port, id, &seed, &second, &cuts);
+    events_open(&whole, tiro.port, id, 0);
+    begin_turn(&turn, tiro.port, id, "go");
+    add_turn_with_cuts(tiro.port, id, &seed, &second, &cuts);
     add_turn(&whole, &first);
     assert_string_equal(first.data, second.data);
     assert_true(cuts > 5);
@@ -451,7 +433,7 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
         for (const char *at = first.data; *at; at = strchr(at, '\n') + 1)
             lines++;
         from = (int64_t)(support_random(&seed) % (uint64_t)lines);
-        events_open(&late, s.port, id, from);
+        events_open(&late, tiro.port, id, from);
         add_turn(&late, &rest);
         const char *at = first.data;
         for (int64_t n = 0; n < from; n++)
@@ -465,7 +447,6 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     buf_release(&text);
     buf_release(&first);
     buf_release(&second);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* The text of deltas that come until there is so much of it. */
@@ -487,7 +468,6 @@ static const char *text_of_deltas(int port, const char *id, int64_t after, size_
 TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
 {
     enum { PIECES = 40 };
-    struct served s;
     struct http_client turn;
     struct http_stream events;
     struct buf text = BUF_INIT;
@@ -498,10 +478,10 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
     model_server_queue(
         model,
         &(struct reply){.text = text.data, .piece = 2, .interval_ms = 40, .fault = REPLY_STALL});
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, 0);
-    begin_turn(&turn, s.port, id, "go");
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, 0);
+    begin_turn(&turn, tiro.port, id, "go");
     for (size_t len = 0; len < text.len; count++) {
         events_expect(&events, "text_delta");
         len += strlen(json_get_string(parse_json(events.data), "delta"));
@@ -509,83 +489,77 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
         told[count] = len;
     }
     events_close(&events);
-    kill(s.child.pid, SIGKILL);
-    (void)support_finish(&s.child, NULL);
-    support_release(&s.child);
+    kill(tiro.child.pid, SIGKILL);
+    (void)support_finish(&tiro.child, NULL);
+    support_release(&tiro.child);
     http_client_close(&turn);
     model_server_release(model);
-    SERVE(&s, SCRIPTED);
-    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s/history", id), NULL);
+    SERVE(&tiro, SCRIPTED);
+    struct http_answer a = GET(support_text("/sessions/%s/history", id));
     const struct json *list = json_get(http_json(&a), "events");
     for (const struct json *ev = json_first(list); ev; ev = json_next(ev))
         if (strcmp(json_get_string(ev, "type"), "text_delta") == 0)
             kept += strlen(json_get_string(ev, "delta"));
     assert_true(kept > told[1]);
     for (size_t i = 0; i < count && told[i] < kept; i++)
-        assert_string_equal(text_of_deltas(s.port, id, seqs[i], kept - told[i]),
+        assert_string_equal(text_of_deltas(tiro.port, id, seqs[i], kept - told[i]),
                             support_text("%.*s", (int)(kept - told[i]), text.data + told[i]));
     buf_release(&text);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(who_asked_and_goes_away_stops_nothing)
 {
-    struct served s;
     struct http_client turn;
     struct http_stream events;
     model_server_queue(model, &(struct reply){.text = "to nobody", .hold = true});
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, 0);
-    begin_turn(&turn, s.port, id, "go");
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, 0);
+    begin_turn(&turn, tiro.port, id, "go");
     assert_true(model_server_wait(model, 1, WAIT_MS));
     http_client_close(&turn);
     model_server_release(model);
     events_expect(&events, "run_completed");
     assert_text(events.data, "to nobody");
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(a_reader_that_goes_away_stops_nothing)
 {
-    struct served s;
     struct http_client turn;
     struct http_stream events;
     model_server_queue(
         model,
         &(struct reply){.text = "some words that take their time", .piece = 2, .interval_ms = 5});
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, 0);
-    begin_turn(&turn, s.port, id, "go");
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, 0);
+    begin_turn(&turn, tiro.port, id, "go");
     events_expect(&events, "text_delta");
     events_close(&events);
     struct http_answer a = http_client_answer(&turn);
     assert_json(http_json(&a), "{'stop_reason':'end_turn'}");
     http_client_close(&turn);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- readers that are slow, readers that are many --------------------------------------------- */
 
 TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
 {
-    struct served s;
     struct http_stream slow;
     const int small = 65536, turns = 6;
     const size_t len = (size_t)200 << 10; /* longer events would come out of the log */
     char *text = support_keep(mem_alloc(len + 1));
     memset(text, 'x', len);
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    events_open(&slow, s.port, id, 0);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    events_open(&slow, tiro.port, id, 0);
     setsockopt(slow.client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     for (int i = 0; i < turns; i++) {
         model_server_queue(model, &(struct reply){.text = text, .piece = 16384});
-        run_turn(s.port, id, "go");
+        run_turn(tiro.port, id, "go");
     }
-    run_turn(s.port, id, "the last one");
+    run_turn(tiro.port, id, "the last one");
     int64_t dropped = 0, seen = 0;
     while (!(slow.data && strstr(slow.data, "the last one")) && events_next(&slow, WAIT_MS)) {
         if (strcmp(slow.name, "stream_truncated") == 0) {
@@ -600,7 +574,6 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
     assert_text(slow.data, "the last one");
     assert_true(dropped > 0);
     events_close(&slow);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- readers of long messages ----------------------------------------------------------------- */
@@ -672,53 +645,52 @@ static struct http_answer ask_beside_others(int port, const char *path, const ch
 TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
 {
     const struct attack k = attack_of();
-    struct served s;
     struct http_client *stuck = mem_alloc((size_t)k.readers * sizeof *stuck);
     struct http_stream events;
     int64_t worst = 0;
     write_config("[memory]\nindex = off\n"); /* it reads each long message whole, meanwhile */
     char *id = import_long_messages(&k);
-    SERVE(&s, SCRIPTED);
-    long before = peak_kib(&s);
+    SERVE(&tiro, SCRIPTED);
+    long before = peak_kib(&tiro);
     struct http_answer a = ask_beside_others(
-        s.port, "/rpc",
+        tiro.port, "/rpc",
         support_text(
             "{'jsonrpc':'2.0','id':1,'method':'context/read','params':{'session_id':'%s'}}", id),
         &worst);
     assert_text(a.body, "a few words");
     a = ask_beside_others(
-        s.port, "/mcp",
+        tiro.port, "/mcp",
         support_text("{'jsonrpc':'2.0','id':1,'method':'resources/read','params':{'uri':"
                      "'tiro://session/%s'}}",
                      id),
         &worst);
     assert_text(a.body, "\"error\"");
     print_message("context/read and a resource: %ld KiB; others wait %" PRId64 " ms\n",
-                  peak_kib(&s) - before, worst);
+                  peak_kib(&tiro) - before, worst);
     for (int i = 0; i < k.readers; i++) {
-        http_client_open(&stuck[i], s.port);
+        http_client_open(&stuck[i], tiro.port);
         http_client_send(&stuck[i],
                          support_text("GET /sessions/%s/%s HTTP/1.1\r\n" HTTP_HOST "\r\n", id,
                                       i % 3 ? "events?after=0" : "history?limit=1000"));
     }
-    events_open(&events, s.port, id, 0);
+    events_open(&events, tiro.port, id, 0);
     for (int messages = 0; messages < k.messages;) {
         assert_true(events_next(&events, WAIT_MS));
         if (!*events.id || atoll(events.id) == 0)
             continue;
         struct http_answer page = http_ask(
-            s.port, "GET",
+            tiro.port, "GET",
             support_text("/sessions/%s/history?after=%lld&limit=1", id, atoll(events.id) - 1),
             NULL);
         assert_true(page.status == 503 || strstr(page.body, events.data));
         messages += strlen(events.data) > k.bytes;
     }
     events_close(&events);
-    print_message("%d readers: %ld KiB\n", k.readers, peak_kib(&s) - before);
+    print_message("%d readers: %ld KiB\n", k.readers, peak_kib(&tiro) - before);
     if (SUPPORT_TELLS_MEMORY && before > 0)
-        assert_in_range(peak_kib(&s) - before, 0, k.most_mib * 1024);
+        assert_in_range(peak_kib(&tiro) - before, 0, k.most_mib * 1024);
     int64_t began = clock_mono_ms();
-    assert_int_equal(served_stop(&s), 0);
+    assert_int_equal(served_stop(&tiro), 0);
     assert_in_range(clock_mono_ms() - began, 0, k.stop_ms);
     for (int i = 0; i < k.readers; i++)
         http_client_close(&stuck[i]);
@@ -742,19 +714,18 @@ TEST(a_thousand_streams_at_once)
 {
     if (!limit_files(2 * MANY))
         skip();
-    struct served s;
     struct http_stream *streams = mem_alloc(MANY * sizeof *streams);
     limit_files(256);
-    SERVE(&s, SCRIPTED);
+    SERVE(&tiro, SCRIPTED);
     limit_files(2 * MANY);
-    char *id = http_begin_session(s.port);
-    run_turn(s.port, id, "before");
-    size_t before = served_memory(&s);
+    char *id = http_begin_session(tiro.port);
+    run_turn(tiro.port, id, "before");
+    size_t before = served_memory(&tiro);
     for (int i = 0; i < MANY; i++)
-        events_open(&streams[i], s.port, id, -1);
-    size_t each = (served_memory(&s) - before) / MANY;
+        events_open(&streams[i], tiro.port, id, -1);
+    size_t each = (served_memory(&tiro) - before) / MANY;
     int64_t began = clock_mono_ms();
-    run_turn(s.port, id, "to all");
+    run_turn(tiro.port, id, "to all");
     for (int i = 0; i < MANY; i++) {
         events_expect(&streams[i], "run_completed");
         events_close(&streams[i]);
@@ -763,32 +734,30 @@ TEST(a_thousand_streams_at_once)
                   each, clock_mono_ms() - began);
     if (SUPPORT_TELLS_MEMORY)
         assert_true(each < 64 * 1024);
-    assert_int_equal(http_ask(s.port, "GET", "/health", NULL).status, 200);
+    assert_int_equal(GET("/health").status, 200);
     free(streams);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- events without a number ------------------------------------------------------------------ */
 
 TEST(a_question_that_waits_is_told_to_who_comes_back)
 {
-    struct served s;
     struct http_client turn;
     struct http_stream events;
     model_server_queue(model, &(struct reply){.tool_name = "run_command",
                                               .tool_args = "{\"command\":\"echo hi\"}"});
-    SERVE(&s, SCRIPTED, "--tools", "full", "--allow", "owner");
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, 0);
-    begin_turn(&turn, s.port, id, "go");
+    SERVE(&tiro, SCRIPTED, "--tools", "full", "--allow", "owner");
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, 0);
+    begin_turn(&turn, tiro.port, id, "go");
     events_expect(&events, "approval/requested");
     assert_string_equal(events.id, "");
     events_close(&events);
-    events_open(&events, s.port, id, -1);
+    events_open(&events, tiro.port, id, -1);
     events_expect(&events, "approval/requested");
     const struct json *asked = parse_json(events.data);
     struct http_answer a = http_ask(
-        s.port, "POST", "/rpc",
+        tiro.port, "POST", "/rpc",
         support_text(
             "{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session_id':'%s',"
             "'call':'%s','decision':'once'}}",
@@ -799,7 +768,6 @@ TEST(a_question_that_waits_is_told_to_who_comes_back)
     events_expect(&events, "run_completed");
     events_close(&events);
     end_turn(&turn);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- readers that go away --------------------------------------------------------------------- */
@@ -828,12 +796,10 @@ static bool files_of_forty_sessions(void *context)
 /* Each open session has a database, its log, a lock, a directory and a pipe. */
 TEST(sessions_that_rest_keep_few_files)
 {
-    struct served s;
-    SERVE(&s, SCRIPTED);
+    SERVE(&tiro, SCRIPTED);
     for (int i = 0; i < 60; i++)
-        (void)http_begin_session(s.port);
-    assert_true(support_wait_until(files_of_forty_sessions, &s, WAIT_MS));
-    assert_int_equal(served_stop(&s), 0);
+        (void)http_begin_session(tiro.port);
+    assert_true(support_wait_until(files_of_forty_sessions, &tiro, WAIT_MS));
 }
 
 /* Long before the heartbeat tells. */
@@ -841,36 +807,32 @@ TEST(readers_that_hang_up_are_let_go)
 {
     write_config("[serve]\nheartbeat = 3600\n");
     enum { READERS = 100 };
-    struct served s;
     struct http_stream streams[READERS];
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
     for (int i = 0; i < READERS; i++)
-        events_open(&streams[i], s.port, id, -1);
-    assert_false(few_files(&s));
+        events_open(&streams[i], tiro.port, id, -1);
+    assert_false(few_files(&tiro));
     for (int i = 0; i < READERS; i++)
         events_close(&streams[i]);
-    assert_true(support_wait_until(few_files, &s, WAIT_MS));
-    assert_int_equal(served_stop(&s), 0);
+    assert_true(support_wait_until(few_files, &tiro, WAIT_MS));
 }
 
 /* A client as netcat: it closes its writing half after the request. */
 TEST(who_closes_its_half_alone_is_answered)
 {
-    struct served s;
     struct http_client turn;
     struct http_stream events;
     model_server_queue(model, &(struct reply){.text = "late", .hold = true});
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    events_open(&events, s.port, id, -1);
+    SERVE(&tiro, SCRIPTED);
+    char *id = http_begin_session(tiro.port);
+    events_open(&events, tiro.port, id, -1);
     shutdown(events.client.fd, SHUT_WR);
-    begin_turn(&turn, s.port, id, "go");
+    begin_turn(&turn, tiro.port, id, "go");
     shutdown(turn.fd, SHUT_WR);
     assert_true(model_server_wait(model, 1, WAIT_MS));
     model_server_release(model);
     end_turn(&turn);
     events_expect(&events, "run_completed");
     events_close(&events);
-    assert_int_equal(served_stop(&s), 0);
 }

@@ -22,7 +22,18 @@
 #include "tests/suite.h"
 
 NEEDS(HTTP_IS_SERVED);
-FIXTURE(support_setup, support_teardown);
+static struct served s; /* the server of a test, which ends with it */
+
+#define GET(path) http_ask(s.port, "GET", path, NULL)
+#define POST(path, body) http_ask(s.port, "POST", path, body)
+
+static int teardown(void **state)
+{
+    served_end(&s);
+    return support_teardown(state);
+}
+
+FIXTURE(support_setup, teardown);
 
 #define OFFLINE "--provider", "offline"
 
@@ -32,7 +43,6 @@ static const char json_body[] = "{'prompt':'hello'}";
 
 TEST(what_the_server_knows_is_answered)
 {
-    struct served s;
     SERVE(&s, OFFLINE, "--allow", "owner");
     const struct {
         const char *path, *has; /* with ' for " */
@@ -43,67 +53,62 @@ TEST(what_the_server_knows_is_answered)
         {"/sessions", "{'sessions':[],'total':0}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct http_answer a = http_ask(s.port, "GET", rows[i].path, NULL);
+        struct http_answer a = GET(rows[i].path);
         assert_int_equal(a.status, 200);
         assert_text(a.head, "application/json");
         assert_json(http_json(&a), rows[i].has);
     }
-    struct http_answer a = http_ask(s.port, "GET", "/openapi.json", NULL);
+    struct http_answer a = GET("/openapi.json");
     assert_json(http_json(&a),
                 "{'openapi':'3.1.0','servers':[{'url':'/'}],'security':[{'token':[]}]}");
-    a = http_ask(s.port, "GET", "/config", NULL);
+    a = GET("/config");
     assert_json(json_first(json_get(http_json(&a), "keys")),
                 "{'section':'provider','name':'name','origin':'default'}");
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST_IF(capability_store(), a_session_from_its_beginning_to_the_archive)
 {
-    struct served s;
     SERVE(&s, OFFLINE);
-    struct http_answer a = http_ask(s.port, "POST", "/sessions", "{}");
+    struct http_answer a = POST("/sessions", "{}");
     assert_int_equal(a.status, 201);
     char *id = support_text("%s", json_get_string(http_json(&a), "id"));
     assert_text(a.head, support_text("Location: /sessions/%s\r\n", id));
 
-    a = http_ask(s.port, "POST", support_text("/sessions/%s/messages", id), json_body);
+    a = POST(support_text("/sessions/%s/messages", id), json_body);
     assert_int_equal(a.status, 200);
     assert_json(http_json(&a), support_text("{'session_id':'%s','stop_reason':'end_turn'}", id));
 
-    a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    a = GET(support_text("/sessions/%s", id));
     assert_json(http_json(&a), support_text("{'id':'%s','turns':1,'title':'hello'}", id));
-    a = http_ask(s.port, "GET", support_text("/sessions/%s/history?limit=1", id), NULL);
+    a = GET(support_text("/sessions/%s/history?limit=1", id));
     assert_json(http_json(&a), "{'events':[{'type':'run_started','prompt':'hello'}],'more':true}");
-    a = http_ask(s.port, "GET", support_text("/sessions/%s/history?after=1&limit=1", id), NULL);
+    a = GET(support_text("/sessions/%s/history?after=1&limit=1", id));
     assert_json(http_json(&a), "{'events':[{'type':'turn_started'}]}");
-    a = http_ask(s.port, "GET", "/sessions?text=hello", NULL);
+    a = GET("/sessions?text=hello");
     assert_json(http_json(&a), "{'total':1}");
-    a = http_ask(s.port, "GET", "/memory?q=hello", NULL);
+    a = GET("/memory?q=hello");
     assert_int_equal(a.status, capability_memory() ? 200 : 501);
 
     a = http_ask(s.port, "DELETE", support_text("/sessions/%s", id), NULL);
     assert_int_equal(a.status, 200);
     assert_json(http_json(&a), support_text("{'id':'%s'}", id));
-    a = http_ask(s.port, "GET", "/sessions?state=archived", NULL);
+    a = GET("/sessions?state=archived");
     assert_json(http_json(&a), "{'total':1}");
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(any_operation_is_called_as_json_rpc)
 {
-    struct served s;
     SERVE(&s, OFFLINE);
-    struct http_answer a =
-        http_ask(s.port, "POST", "/rpc", "{'jsonrpc':'2.0','id':7,'method':'engine/info'}");
+    struct http_answer a = POST("/rpc", "{'jsonrpc':'2.0','id':7,'method':'engine/info'}");
     assert_int_equal(a.status, 200);
     assert_json(http_json(&a), "{'id':7,'result':{'name':'tiro'}}");
 
-    a = http_ask(s.port, "POST", "/rpc",
-                 "[{'jsonrpc':'2.0','id':'a','method':'engine/info'},"
-                 "{'jsonrpc':'2.0','id':'b','method':'nix'},"
-                 "{'jsonrpc':'2.0','method':'engine/info'},"
-                 "{'jsonrpc':'2.0','id':'c','method':'session/read','params':{'session_id':'x'}},"
-                 "{'jsonrpc':'2.0','id':'d','method':'session/read','params':{'nix':1}}]");
+    a = POST("/rpc",
+             "[{'jsonrpc':'2.0','id':'a','method':'engine/info'},"
+             "{'jsonrpc':'2.0','id':'b','method':'nix'},"
+             "{'jsonrpc':'2.0','method':'engine/info'},"
+             "{'jsonrpc':'2.0','id':'c','method':'session/read','params':{'session_id':'x'}},"
+             "{'jsonrpc':'2.0','id':'d','method':'session/read','params':{'nix':1}}]");
     assert_int_equal(a.status, 200);
     assert_int_equal(json_len(http_json(&a)), 4);
     assert_text(a.body, "-32601");
@@ -112,45 +117,38 @@ TEST(any_operation_is_called_as_json_rpc)
     assert_text(a.body, "-32602");
     assert_text(a.body, "nix");
 
-    a = http_ask(s.port, "POST", "/rpc", "{'jsonrpc':'2.0','method':'engine/info'}");
+    a = POST("/rpc", "{'jsonrpc':'2.0','method':'engine/info'}");
     assert_int_equal(a.status, 202);
     assert_string_equal(a.body, "");
-    a = http_ask(s.port, "POST", "/rpc", "no json");
+    a = POST("/rpc", "no json");
     assert_json(http_json(&a), "{'error':{'code':-32700}}");
-    a = http_ask(s.port, "POST", "/rpc", "{'jsonrpc':'2.0','id':1}");
+    a = POST("/rpc", "{'jsonrpc':'2.0','id':1}");
     assert_json(http_json(&a), "{'error':{'code':-32600}}");
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
 TEST(what_is_not_there_is_told)
 {
-    struct served s;
     SERVE(&s, OFFLINE);
-    http_expect_error(http_ask(s.port, "GET", "/nix", NULL), 404, "NOT_FOUND", NULL);
+    http_expect_error(GET("/nix"), 404, "NOT_FOUND", NULL);
     struct http_answer a = http_ask(s.port, "PUT", "/sessions", NULL);
     http_expect_error(a, 405, "METHOD_NOT_ALLOWED", NULL);
     assert_text(a.head, "Allow: POST, GET, HEAD\r\n");
-    http_expect_error(http_ask(s.port, "GET", "/sessions?nix=1", NULL), 400, "USAGE", "nix");
-    http_expect_error(http_ask(s.port, "GET", "/sessions?limit=x", NULL), 400, "USAGE", "limit");
-    http_expect_error(http_ask(s.port, "GET", "/sessions/%FF", NULL), 400, "BAD_REQUEST", NULL);
-    http_expect_error(http_ask(s.port, "GET", "/sessions/x/events?after=x", NULL), 400, "USAGE",
-                      "after");
-    http_expect_error(http_ask(s.port, "POST", "/sessions", "[]"), 400, "USAGE", "object");
-    http_expect_error(http_ask(s.port, "POST", "/sessions", "{"), 400, "USAGE", NULL);
-    http_expect_error(http_ask(s.port, "POST", "/sessions", "{'nix':1}"), 400, "USAGE", "nix");
-    http_expect_error(http_ask(s.port, "POST", "/sessions/x/messages", "{'prompt':1}"), 400,
-                      "USAGE", "prompt");
-    http_expect_error(
-        http_ask(s.port, "POST", "/sessions/x/messages", "{'prompt':'a','session_id':'y'}"), 400,
-        "USAGE", "session_id");
-    assert_int_equal(served_stop(&s), 0);
+    http_expect_error(GET("/sessions?nix=1"), 400, "USAGE", "nix");
+    http_expect_error(GET("/sessions?limit=x"), 400, "USAGE", "limit");
+    http_expect_error(GET("/sessions/%FF"), 400, "BAD_REQUEST", NULL);
+    http_expect_error(GET("/sessions/x/events?after=x"), 400, "USAGE", "after");
+    http_expect_error(POST("/sessions", "[]"), 400, "USAGE", "object");
+    http_expect_error(POST("/sessions", "{"), 400, "USAGE", NULL);
+    http_expect_error(POST("/sessions", "{'nix':1}"), 400, "USAGE", "nix");
+    http_expect_error(POST("/sessions/x/messages", "{'prompt':1}"), 400, "USAGE", "prompt");
+    http_expect_error(POST("/sessions/x/messages", "{'prompt':'a','session_id':'y'}"), 400, "USAGE",
+                      "session_id");
 }
 
 TEST_IF(capability_store(), faults_of_sessions_have_their_status)
 {
-    struct served s;
     SERVE(&s, OFFLINE);
     static const struct {
         const char *method, *path;
@@ -161,17 +159,15 @@ TEST_IF(capability_store(), faults_of_sessions_have_their_status)
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         http_expect_error(http_ask(s.port, missing[i].method, missing[i].path, NULL), 404,
                           "SESSION_NOT_FOUND", NULL);
-    http_expect_error(http_ask(s.port, "POST", "/sessions/x/messages", json_body), 404,
-                      "SESSION_NOT_FOUND", NULL);
+    http_expect_error(POST("/sessions/x/messages", json_body), 404, "SESSION_NOT_FOUND", NULL);
     char *id = http_begin_session(s.port);
-    http_expect_error(http_ask(s.port, "POST", support_text("/sessions/%s/interrupt", id), NULL),
-                      409, "SESSION_NOT_RUNNING", NULL);
-    assert_int_equal(served_stop(&s), 0);
+    http_expect_error(POST(support_text("/sessions/%s/interrupt", id), NULL), 409,
+                      "SESSION_NOT_RUNNING", NULL);
 }
 
-static void hold_turn(struct served *s, struct http_client *c, const char *id)
+static void hold_turn(struct http_client *c, const char *id)
 {
-    http_client_open(c, s->port);
+    http_client_open(c, s.port);
     http_client_send(c,
                      support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
                                   "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n%s",
@@ -182,13 +178,12 @@ TEST(a_second_message_during_a_turn_is_refused)
 {
     struct model_server *model = begin_server();
     model_server_queue(model, &(struct reply){.text = "late", .hold = true});
-    struct served s;
     struct http_client first;
     SERVE(&s, "--provider", "openai", "--model", "m");
     char *id = http_begin_session(s.port), *messages = support_text("/sessions/%s/messages", id);
-    hold_turn(&s, &first, id);
+    hold_turn(&first, id);
     assert_true(model_server_wait(model, 1, 10000));
-    http_expect_error(http_ask(s.port, "POST", messages, json_body), 409, "SESSION_BUSY", NULL);
+    http_expect_error(POST(messages, json_body), 409, "SESSION_BUSY", NULL);
     if (capability_store()) { /* … from another process */
         struct served other;
         SERVE(&other, "--provider", "openai", "--model", "m");
@@ -209,16 +204,14 @@ TEST(an_interrupted_turn_keeps_what_it_gave)
 {
     struct model_server *model = begin_server();
     model_server_queue(model, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
-    struct served s;
     struct http_client first;
     SERVE(&s, "--provider", "openai", "--model", "m");
     char *id = http_begin_session(s.port);
     struct http_stream events;
     events_open(&events, s.port, id, -1);
-    hold_turn(&s, &first, id);
+    hold_turn(&first, id);
     events_expect(&events, "text_delta");
-    struct http_answer a =
-        http_ask(s.port, "POST", support_text("/sessions/%s/interrupt", id), NULL);
+    struct http_answer a = POST(support_text("/sessions/%s/interrupt", id), NULL);
     assert_int_equal(a.status, 200);
     a = http_client_answer(&first);
     assert_int_equal(a.status, 200);
@@ -235,11 +228,10 @@ TEST(a_failed_turn_has_the_status_of_its_error_and_its_result)
 {
     struct model_server *model = begin_server();
     write_config("[budget]\nmax_tokens = 1\n");
-    struct served s;
     SERVE(&s, "--provider", "openai", "--model", "m");
     char *path = support_text("/sessions/%s/messages", http_begin_session(s.port));
-    (void)http_ask(s.port, "POST", path, json_body);
-    struct http_answer a = http_ask(s.port, "POST", path, json_body);
+    (void)POST(path, json_body);
+    struct http_answer a = POST(path, json_body);
     http_expect_error(a, 402, "BUDGET_EXHAUSTED", NULL);
     assert_json(http_json(&a), "{'result':{'error':{'code':'BUDGET_EXHAUSTED'}}}");
     a = http_ask(
@@ -257,7 +249,7 @@ TEST(a_failed_turn_has_the_status_of_its_error_and_its_result)
     assert_int_equal(served_stop(&s), 0);
     SERVE(&s, "--provider", "openai", "--model", "m");
     path = support_text("/sessions/%s/messages", http_begin_session(s.port));
-    http_expect_error(http_ask(s.port, "POST", path, json_body), 500, "AGENT_ERROR", NULL);
+    http_expect_error(POST(path, json_body), 500, "AGENT_ERROR", NULL);
     assert_int_equal(served_stop(&s), 0);
     end_server(model);
 }
@@ -267,18 +259,15 @@ TEST(what_is_switched_off_is_told)
     write_config(
         "[session]\npersist = false\n[compaction]\nenabled = false\n"
         "[memory]\nenabled = false\n");
-    struct served s;
     SERVE(&s, OFFLINE);
     char *id = http_begin_session(s.port);
     http_expect_error(http_ask(s.port, "DELETE", "/sessions/x", NULL), 404, "SESSION_NOT_FOUND",
                       NULL);
-    http_expect_error(http_ask(s.port, "POST", support_text("/sessions/%s/compact", id), "{}"), 501,
+    http_expect_error(POST(support_text("/sessions/%s/compact", id), "{}"), 501,
                       "SESSION_COMPACTION_DISABLED", NULL);
-    http_expect_error(http_ask(s.port, "GET", "/memory?q=x", NULL), 501, "MEMORY_DISABLED", NULL);
-    struct http_answer a =
-        http_ask(s.port, "POST", support_text("/sessions/%s/messages", id), json_body);
+    http_expect_error(GET("/memory?q=x"), 501, "MEMORY_DISABLED", NULL);
+    struct http_answer a = POST(support_text("/sessions/%s/messages", id), json_body);
     assert_int_equal(a.status, 200);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- how requests come ------------------------------------------------------------------------ */
@@ -362,22 +351,19 @@ TEST(a_request_that_hides_another_is_refused_and_its_connection_closed)
         {"GET /sessions/x/events HTTP/1.1\r\n" HTTP_HOST "Accept: text/html\r\n\r\n", 406},
         {"GET /health HTTP/1.1\r\n" HTTP_HOST "Accept: text/html\r\n\r\n", 406},
     };
-    struct served s;
     SERVE(&s, OFFLINE);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int status = raw_status(s.port, rows[i].bytes, true);
         if (status != rows[i].status)
             fail_msg("%s\n%d, not %d", rows[i].bytes, status, rows[i].status);
     }
-    assert_int_equal(http_ask(s.port, "GET", "/health", NULL).status, 200);
-    assert_int_equal(served_stop(&s), 0);
+    assert_int_equal(GET("/health").status, 200);
 }
 
 TEST(a_nul_in_the_head_is_refused)
 {
     static const char first[] = POST_SESSIONS "Content-Length: 2\0005\r\n\r\n{}" HIDDEN,
                       second[] = POST_SESSIONS "X: a\0b\r\nContent-Length: 2\r\n\r\n{}" HIDDEN;
-    struct served s;
     struct http_client c;
     SERVE(&s, OFFLINE);
     for (int i = 0; i < 2; i++) {
@@ -387,7 +373,6 @@ TEST(a_nul_in_the_head_is_refused)
         http_client_expect_end(&c);
         http_client_close(&c);
     }
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* The lines of a chunked body are read as the library reads them; text after the body is no
@@ -398,7 +383,6 @@ TEST(nothing_behind_a_body_in_chunks_is_served)
         "2\r\n{}\r\n0\r\n\r\n",   "2;a=b\r\n{}\r\n0\r\n\r\n",
         "2;a\n{}\r\n0\r\n\r\n",   "2\n{}\n0\n\n",
         "02\r\n{}\r\n00\r\n\r\n", "2\r\n{}\r\n0\r\nContent-Length: 9\r\n\r\n"};
-    struct served s;
     SERVE(&s, OFFLINE);
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         assert_int_equal(
@@ -407,12 +391,10 @@ TEST(nothing_behind_a_body_in_chunks_is_served)
                                     bodies[i]),
                        true),
             201);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(a_connection_is_kept_for_more_requests)
 {
-    struct served s;
     struct http_client c;
     SERVE(&s, OFFLINE);
     http_client_open(&c, s.port);
@@ -442,7 +424,6 @@ TEST(a_connection_is_kept_for_more_requests)
     http_client_send(&c, "{}");
     assert_int_equal(http_client_answer(&c).status, 201);
     http_client_close(&c);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(a_head_and_a_body_may_come_in_any_pieces)
@@ -450,7 +431,6 @@ TEST(a_head_and_a_body_may_come_in_any_pieces)
     static const char request[] =
         POST_SESSIONS "Content-Length: 2\r\n\r\n{}" HIDDEN POST_SESSIONS
                       "Transfer-Encoding: chunked\r\n\r\n1;x=y\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
-    struct served s;
     struct http_client c;
     uint64_t seed = support_seed();
     SERVE(&s, OFFLINE);
@@ -465,12 +445,10 @@ TEST(a_head_and_a_body_may_come_in_any_pieces)
     assert_int_equal(http_client_answer(&c).status, 200);
     assert_int_equal(http_client_answer(&c).status, 201);
     http_client_close(&c);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(what_is_too_long_is_refused_and_takes_no_memory)
 {
-    struct served s;
     struct http_client c;
     SERVE(&s, OFFLINE);
     char *field = support_keep(mem_alloc(40001));
@@ -505,14 +483,12 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
     http_expect_error(http_client_answer(&c), 413, "CONTENT_TOO_LARGE", NULL);
     http_client_expect_end(&c);
     http_client_close(&c);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* The library refuses the query without calling us; the memory that we had allocated must be freed
  * all the same. */
 TEST(a_query_that_outgrows_the_library_leaves_nothing)
 {
-    struct served s;
     struct buf request = BUF_INIT;
     buf_addstr(&request, "GET /sessions?");
     for (int i = 0; i < 2000; i++)
@@ -535,7 +511,6 @@ TEST(a_query_that_outgrows_the_library_leaves_nothing)
 TEST(who_is_too_slow_is_cut_and_others_are_served_meanwhile)
 {
     write_config("[serve]\ntimeout = 1\n");
-    struct served s;
     struct http_client head, dripping, body, idle;
     SERVE(&s, OFFLINE);
     http_client_open(&head, s.port);
@@ -553,7 +528,7 @@ TEST(who_is_too_slow_is_cut_and_others_are_served_meanwhile)
         http_client_send(&dripping, "y");
     }
     assert_true(clock_mono_ms() - began < 9000);
-    assert_int_equal(http_ask(s.port, "GET", "/health", NULL).status, 200);
+    assert_int_equal(GET("/health").status, 200);
     http_client_expect_end(&head);
     http_client_expect_end(&idle);
     http_client_expect_end(&body);
@@ -561,7 +536,6 @@ TEST(who_is_too_slow_is_cut_and_others_are_served_meanwhile)
     http_client_close(&idle);
     http_client_close(&body);
     http_client_close(&dripping);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- authorisation ---------------------------------------------------------------------------- */
@@ -584,17 +558,17 @@ static void expect_token(int port)
 }
 
 /* Reads the server's output until it listens. */
-static void start_alone(struct served *s)
+static void start_alone(struct served *to)
 {
     const char *const argv[] = {support_program(), "serve", "--http", "127.0.0.1:0", OFFLINE, NULL};
-    *s = (struct served){0};
-    support_start(&s->child, argv);
-    s->port = served_port(&s->child);
+    *to = (struct served){0};
+    support_start(&to->child, argv);
+    to->port = served_port(&to->child);
 }
 
 TEST(without_a_key_of_the_configuration_the_server_makes_a_token)
 {
-    struct served s, other;
+    struct served other;
     struct stat st;
     char *file = http_token_file();
     start_alone(&s);
@@ -614,7 +588,6 @@ TEST(without_a_key_of_the_configuration_the_server_makes_a_token)
     assert_int_equal(status_with(other.port, support_text("Authorization: Bearer %s\r\n", token)),
                      200);
     assert_int_equal(served_stop(&other), 0);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(a_token_that_others_can_have_put_there_is_refused)
@@ -637,7 +610,6 @@ TEST(a_token_that_others_can_have_put_there_is_refused)
 
 TEST(the_token_is_of_a_file_or_a_command)
 {
-    struct served s;
     char *file = support_path("token");
     support_write(file, support_text("%s\n", secret));
     write_config(support_text("[serve]\ntoken_file = %s\n", file));
@@ -663,17 +635,14 @@ TEST(an_address_is_checked_before_it_serves)
 {
     expect(RUN("serve", "--http", "nix:0", OFFLINE), 64, "numeric");
     expect(RUN("serve", "--http", "127.0.0.1:x", OFFLINE), 64, "ADDRESS:PORT");
-    struct served s;
     SERVE(&s, OFFLINE);
     expect(RUN("serve", "--http", support_text("127.0.0.1:%d", s.port), OFFLINE), 1,
            "choose another");
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(names_are_served_that_the_configuration_has)
 {
     write_config("[serve]\nhosts = tiro.lan other.lan\n");
-    struct served s;
     SERVE(&s, OFFLINE);
     assert_int_equal(raw_status(s.port,
                                 "GET /health HTTP/1.1\r\nHost: tiro.lan\r\n"
@@ -685,13 +654,11 @@ TEST(names_are_served_that_the_configuration_has)
                                 "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n",
                                 false),
                      403);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 TEST(a_proxy_of_this_machine_says_how_it_was_asked)
 {
     write_config("[serve]\nhosts = tiro.example\norigins = https://page.example\n");
-    struct served s;
     SERVE(&s, OFFLINE);
     static const struct {
         const char *fields;
@@ -710,7 +677,6 @@ TEST(a_proxy_of_this_machine_says_how_it_was_asked)
                                     rows[i].fields),
                        false),
             rows[i].status);
-    assert_int_equal(served_stop(&s), 0);
 }
 
 /* --- how it begins and ends ------------------------------------------------------------------- */
@@ -719,14 +685,13 @@ TEST(the_end_keeps_what_a_turn_gave_and_answers_it)
 {
     struct model_server *model = begin_server();
     model_server_queue(model, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
-    struct served s;
     struct http_client turn, idle;
     struct http_stream events;
     SERVE(&s, "--provider", "openai", "--model", "m");
     char *id = http_begin_session(s.port);
     http_client_open(&idle, s.port);
     events_open(&events, s.port, id, 0);
-    hold_turn(&s, &turn, id);
+    hold_turn(&turn, id);
     events_expect(&events, "text_delta");
     assert_int_equal(served_stop(&s), 0);
     struct http_answer a = http_client_answer(&turn);

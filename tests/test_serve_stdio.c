@@ -30,6 +30,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+    if (client.child.pid)
+        assert_int_equal(rpc_client_end(&client), 0);
     end_server(model);
     return support_teardown(state);
 }
@@ -91,7 +93,6 @@ TEST(nothing_is_answered_before_initialize)
     assert_true(json_get_bool(json_get(v, "capabilities"), "store", false) == capability_store());
     assert_true(json_len(json_get(v, "methods")) > 80);
     (void)rpc_client_result(&client, "engine/info", NULL);
-    end();
 }
 
 TEST(a_method_that_there_is_not_is_said_to_be_none)
@@ -102,7 +103,6 @@ TEST(a_method_that_there_is_not_is_said_to_be_none)
         const struct json *error = json_get(rpc_client_call(&client, none[i], NULL), "error");
         assert_int_equal(json_get_int(error, "code", 0), -32601);
     }
-    end();
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -134,7 +134,6 @@ TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
     assert_true(completed);
     assert_string_equal(text.data, "The lantern is blue.");
     buf_release(&text);
-    end();
 }
 
 TEST(a_batch_is_answered_as_one)
@@ -147,7 +146,6 @@ TEST(a_batch_is_answered_as_one)
     while (json_type(v) != JSON_ARRAY)
         v = rpc_client_next(&client);
     assert_int_equal(json_len(v), 2);
-    end();
 }
 
 TEST(a_cancelled_request_ends_and_its_turn_goes_on)
@@ -163,7 +161,6 @@ TEST(a_cancelled_request_ends_and_its_turn_goes_on)
     (void)rpc_client_error(&client, "turn/start", PARAMS(",'prompt':'again'"), "SESSION_BUSY");
     model_server_release(model);
     (void)rpc_client_told(&client, "session/event", "run_completed");
-    end();
 }
 
 TEST(a_request_that_waits_is_cancelled_in_whole)
@@ -178,7 +175,6 @@ TEST(a_request_that_waits_is_cancelled_in_whole)
     assert_int_equal(json_get_int(error, "code", 0), -32800);
     assert_string_equal(text_of(error, "message"), "the request was cancelled");
     stop_endless(turn);
-    end();
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -196,7 +192,6 @@ TEST(what_is_wrong_with_parameters_names_the_member)
     assert_text(text_of(e, "message"), "\"content\"");
     e = rpc_client_error(&client, "session/list", "[1]", "USAGE");
     assert_int_equal(json_get_int(e, "code", 0), -32602);
-    end();
 }
 
 TEST(errors_of_sessions_have_their_numbers_and_names)
@@ -212,7 +207,6 @@ TEST(errors_of_sessions_have_their_numbers_and_names)
     int id = start_endless();
     (void)rpc_client_error(&client, "turn/start", PARAMS(",'prompt':'me too'"), "SESSION_BUSY");
     stop_endless(id);
-    end();
 }
 
 TEST_IF(capability_store(), a_session_that_another_process_has_is_busy)
@@ -225,7 +219,6 @@ TEST_IF(capability_store(), a_session_that_another_process_has_is_busy)
     (void)rpc_client_error(&other, "turn/start", PARAMS(",'prompt':'me too'"), "SESSION_BUSY");
     assert_int_equal(rpc_client_end(&other), 0);
     stop_endless(id);
-    end();
 }
 
 TEST(what_is_switched_off_is_refused_by_name)
@@ -240,7 +233,6 @@ TEST(what_is_switched_off_is_refused_by_name)
     (void)rpc_client_error(&client, "memory/search", "{'query':'x'}", "MEMORY_DISABLED");
     (void)rpc_client_error(&client, "session/import", "{'content':'{}'}",
                            "SESSION_PERSISTENCE_DISABLED");
-    end();
 }
 
 TEST(a_budget_that_is_spent_ends_the_turn)
@@ -254,7 +246,6 @@ TEST(a_budget_that_is_spent_ends_the_turn)
         &client, "turn/start", PARAMS(",'prompt':'spend more'"), "BUDGET_EXHAUSTED");
     const struct json *result = json_get(json_get(error, "data"), "result");
     assert_string_equal(text_of(result, "session_id"), session);
-    end();
 }
 
 /* --- subscriptions ---------------------------------------------------------------------------- */
@@ -278,7 +269,6 @@ TEST_IF(capability_store(), a_subscription_begins_with_what_the_log_has)
     vec_clear(&client.waiting);
     (void)rpc_client_result(&client, "session/rename", PARAMS(",'title':'Two'"));
     assert_false(rpc_client_was_told(&client, "session/changed", NULL));
-    end();
 }
 
 /* The deltas from the log's side and from the turn's side are one text. */
@@ -307,7 +297,6 @@ TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
     }
     assert_string_equal(text.data, "one two three");
     buf_release(&text);
-    end();
 }
 
 static const char *delta_of(const struct json *told)
@@ -339,7 +328,6 @@ TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_not
     assert_true(rest.len > 2);
     assert_memory_equal(rest.data, answer + had, rest.len);
     buf_release(&rest);
-    end();
 }
 
 TEST_IF(capability_store(), who_starts_a_turn_hears_of_it_by_whatever_name)
@@ -365,7 +353,6 @@ TEST(every_session_can_be_subscribed)
     (void)rpc_client_error(&client, "events/subscribe", "{'since':3}", "USAGE");
     (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'one'"));
     (void)rpc_client_told(&client, "session/event", "run_completed");
-    end();
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -398,7 +385,6 @@ TEST(a_tool_asks_the_client)
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_int_equal(json_get_int(result, "tool_calls", 0), 1);
     assert_string_equal(support_read(support_path("a.txt")), "x");
-    end();
 }
 
 /* A server outlives the directory that it was started in. */
@@ -417,7 +403,6 @@ TEST(a_command_where_the_directory_is_gone_fails_alone)
     const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
     assert_true(json_get_bool(json_get(done, "event"), "is_error", false));
     assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
-    end();
 }
 
 /* --- system resources ------------------------------------------------------------------------- */
@@ -452,7 +437,6 @@ TEST(the_limit_of_files_is_raised_for_the_server_alone)
     (void)rpc_client_answer(&client, id);
     const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
     assert_text(text_of(json_get(done, "event"), "content"), "256");
-    end();
 }
 
 /* Clients rely on notified events being kept. */
@@ -466,7 +450,6 @@ TEST_IF(capability_store(), a_store_that_cannot_be_opened_ends_the_start)
     assert_text(support_read(file), "this is no database");
     RPC_START(&client, "--no-persist");
     (void)rpc_client_result(&client, "engine/info", NULL);
-    end();
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -478,7 +461,6 @@ TEST(what_was_asked_before_the_end_of_input_is_answered)
     close(client.child.in);
     client.child.in = -1;
     assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
-    end();
 }
 
 TEST(a_question_that_nobody_can_answer_any_more_interrupts_the_turn)
@@ -493,7 +475,6 @@ TEST(a_question_that_nobody_can_answer_any_more_interrupts_the_turn)
     client.child.in = -1;
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_string_equal(text_of(result, "stop_reason"), "cancelled");
-    end();
 }
 
 static const char *kept_events(void)
@@ -554,5 +535,4 @@ TEST_IF(capability_store() && capability_compaction(), a_slow_reader_is_told_how
     assert_true(json_get_int(json_get(missed, "event"), "dropped", 0) > 0);
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_int_equal(strlen(text_of(result, "text")), BYTES);
-    end();
 }
