@@ -139,6 +139,14 @@ static int ask_to_write(const char *path, const char *content)
     return prompt("Write it.");
 }
 
+/* The file exists, with another text. */
+static int ask_to_change(const char *capabilities)
+{
+    begin_with(capabilities);
+    support_write(note(), "on the disk\n");
+    return ask_to_write("note.txt", "new\\n");
+}
+
 static void give_text(const char *text)
 {
     const struct json *asked = next_request("fs/read_text_file");
@@ -148,9 +156,7 @@ static void give_text(const char *text)
 
 TEST(the_client_writes_what_was_compared_with_its_text)
 {
-    begin_with(WRITES);
-    support_write(note(), "on the disk\n");
-    int id = ask_to_write("note.txt", "new\\n");
+    int id = ask_to_change(WRITES);
     give_text("open\\nnot saved\\n");
     const struct json *permission = next_permission();
     assert_json(json_get(asked_for(permission), "toolCall"),
@@ -205,9 +211,7 @@ TEST(a_text_that_changed_meanwhile_is_not_replaced)
 /* Saving does not change the text. */
 TEST(a_file_that_is_saved_meanwhile_is_written)
 {
-    begin_with(WRITES);
-    support_write(note(), "on the disk\n");
-    int id = ask_to_write("note.txt", "new\\n");
+    int id = ask_to_change(WRITES);
     give_text("open\\n");
     const struct json *permission = next_permission();
     support_write(note(), "open\n");
@@ -220,9 +224,7 @@ TEST(a_file_that_is_saved_meanwhile_is_written)
 
 TEST(what_the_client_refuses_is_not_written)
 {
-    begin_with(WRITES);
-    support_write(note(), "on the disk\n");
-    int id = ask_to_write("note.txt", "new\\n");
+    int id = ask_to_change(WRITES);
     give_text("open\\n");
     allow(next_permission());
     give_text("open\\n");
@@ -235,9 +237,7 @@ TEST(what_the_client_refuses_is_not_written)
 
 TEST(a_file_whose_text_it_refuses_is_not_written)
 {
-    begin_with(WRITES);
-    support_write(note(), "on the disk\n");
-    int id = ask_to_write("note.txt", "new\\n");
+    int id = ask_to_change(WRITES);
     refuse_with(next_request("fs/read_text_file"), -32603, "not yours");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "note.txt: the editor refused: not yours");
@@ -267,9 +267,7 @@ TEST(an_offer_that_does_not_hold_is_told_and_not_used_again)
 /* The file is written on disk, but the preview compares with the text that the client has open. */
 TEST(a_client_that_reads_alone_is_compared_with_and_not_asked_to_write)
 {
-    begin_with(READS);
-    support_write(note(), "on the disk\n");
-    int id = ask_to_write("note.txt", "new\\n");
+    int id = ask_to_change(READS);
     give_text("open\\n");
     const struct json *permission = next_permission();
     assert_json(json_get(asked_for(permission), "toolCall"), "{'content':[{'oldText':'open\\n'}]}");

@@ -73,6 +73,14 @@ static void call_tool(const char *id, const char *name, const char *args)
     tell(ev);
 }
 
+/* A call that was told, and is the only one. */
+static void begin_tool(const char *id, const char *name, const char *args)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool(id, name, args);
+    buf_clear(&told);
+}
+
 static void end_tool(const char *id, const char *name, const char *text, bool is_error)
 {
     struct event *ev = make(EVENT_TOOL_EXECUTION_COMPLETED, text);
@@ -235,9 +243,7 @@ TEST(calls_run_one_after_another_and_an_end_ends_all)
 
 TEST(a_change_is_a_diff_and_stays_one)
 {
-    tell_text(EVENT_CALL_STARTED, NULL);
-    call_tool("w", "write_file", WRITE);
-    buf_clear(&told);
+    begin_tool("w", "write_file", WRITE);
     acp_tell_preview(&telling, "w", "--- n.txt\n+++ n.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
@@ -252,9 +258,7 @@ TEST(a_change_is_a_diff_and_stays_one)
 TEST(a_change_of_the_log_is_what_was_written)
 {
     telling.replays = true;
-    tell_text(EVENT_CALL_STARTED, NULL);
-    call_tool("w", "write_file", WRITE);
-    buf_clear(&told);
+    begin_tool("w", "write_file", WRITE);
     end_tool("w", "write_file", "wrote 9 bytes", false);
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','status':'completed',"
@@ -272,9 +276,7 @@ TEST(a_terminal_stays_whatever_came_of_it)
 {
     acp_tell_terminal(&telling, "t"); /* no call runs */
     assert_int_equal(told.len, 0);
-    tell_text(EVENT_CALL_STARTED, NULL);
-    call_tool("r", "run_command", "{\"command\":\"make\"}");
-    buf_clear(&told);
+    begin_tool("r", "run_command", "{\"command\":\"make\"}");
     acp_tell_terminal(&telling, "t\"1");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'terminal',"
@@ -287,9 +289,7 @@ TEST(a_terminal_stays_whatever_came_of_it)
 
 TEST(a_new_file_has_no_old_text)
 {
-    tell_text(EVENT_CALL_STARTED, NULL);
-    call_tool("w", "write_file", WRITE);
-    buf_clear(&told);
+    begin_tool("w", "write_file", WRITE);
     acp_tell_preview(&telling, "w", "--- /dev/null\n+++ n.txt\n@@ -0,0 +1,2 @@\n+one\n+zwei\n");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
@@ -301,9 +301,7 @@ TEST(a_new_file_has_no_old_text)
 /* A preview has nothing invisible in it: neither has the text that it leads to. */
 TEST(a_change_of_hidden_characters_is_shown)
 {
-    tell_text(EVENT_CALL_STARTED, NULL);
-    call_tool("w", "write_file", "{\"path\":\"n\",\"content\":\"a\\u202eb\\n\"}");
-    buf_clear(&told);
+    begin_tool("w", "write_file", "{\"path\":\"n\",\"content\":\"a\\u202eb\\n\"}");
     acp_tell_preview(&telling, "w", "--- n\n+++ n\n@@ -1 +1 @@\n-a\n+a<U+202E>b\n");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
@@ -312,9 +310,7 @@ TEST(a_change_of_hidden_characters_is_shown)
 
 TEST(a_preview_that_is_no_difference_is_text)
 {
-    tell_text(EVENT_CALL_STARTED, NULL);
-    call_tool("r", "run_command", "{\"command\":\"make\"}");
-    buf_clear(&told);
+    begin_tool("r", "run_command", "{\"command\":\"make\"}");
     acp_tell_preview(&telling, "r", "make");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'content',"
