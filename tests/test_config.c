@@ -11,206 +11,189 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-struct fixture {
-    struct config *config;
-    struct config_problems problems;
-};
+static struct config *config;
+static struct config_problems problems;
 
 static int setup(void **state)
 {
-    struct fixture *f = mem_alloc(sizeof *f);
-    f->config = config_new();
-    *state = f;
-    return support_setup(NULL);
+    config = config_new();
+    return support_setup(state);
 }
 
 static int teardown(void **state)
 {
-    struct fixture *f = *state;
-    config_free(f->config);
-    config_problems_release(&f->problems);
-    free(f);
-    return support_teardown(NULL);
+    config_free(config);
+    config_problems_release(&problems);
+    return support_teardown(state);
 }
 
-static void load(struct fixture *f, const char *text)
+static void load(const char *text)
 {
-    config_load_text(f->config, "a.ini", text, &f->problems);
+    config_load_text(config, "a.ini", text, &problems);
 }
 
 /* The environment is not written to, though environ's type is not const. */
-static void load_environment(struct fixture *f, const char *const *environment)
+static void load_environment(const char *const *environment)
 {
-    config_load_environment(f->config, (char *const *)environment, &f->problems);
+    config_load_environment(config, (char *const *)environment, &problems);
 }
 
-static void assert_problem(const struct fixture *f, size_t index, int line, const char *text)
+static void assert_problem(size_t index, int line, const char *text)
 {
-    assert_in_range(index + 1, 1, f->problems.list.len);
-    const struct config_problem *p = &f->problems.list.items[index];
+    assert_in_range(index + 1, 1, problems.list.len);
+    const struct config_problem *p = &problems.list.items[index];
     assert_string_equal(p->source, "a.ini");
     assert_string_equal(p->text, text);
     assert_int_equal(p->line, line);
 }
 
-static void assert_no_problem(const struct fixture *f)
+static void assert_no_problem(void)
 {
-    if (f->problems.list.len)
-        fail_msg("%d: %s", f->problems.list.items[0].line, f->problems.list.items[0].text);
+    if (problems.list.len)
+        fail_msg("%d: %s", problems.list.items[0].line, problems.list.items[0].text);
 }
 
 FIXTURE(setup, teardown);
 
 TEST(defaults_stand_without_any_source)
 {
-    struct fixture *f = *state;
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
-    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
-    assert_true(config_boolean(f->config, CONFIG_UI_MOUSE));
-    assert_string_equal(config_string(f->config, CONFIG_PROVIDER_MODEL), "");
-    assert_false(config_is_set(f->config, CONFIG_PROVIDER_TEMPERATURE));
-    assert_true(config_is_set(f->config, CONFIG_OLLAMA_NUM_CTX));
-    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 0);
-    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "auto");
+    assert_int_equal(config_integer(config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
+    assert_true(config_boolean(config, CONFIG_UI_MOUSE));
+    assert_string_equal(config_string(config, CONFIG_PROVIDER_MODEL), "");
+    assert_false(config_is_set(config, CONFIG_PROVIDER_TEMPERATURE));
+    assert_true(config_is_set(config, CONFIG_OLLAMA_NUM_CTX));
+    assert_true(config_real(config, CONFIG_PROVIDER_TEMPERATURE) == 0);
+    assert_int_equal(config_origin(config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
 }
 
 /* Each default of the table passes its own check. */
 TEST(defaults_fit_their_types)
 {
-    struct fixture *f = *state;
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
         struct error e = {0};
         if (config_key_is_free(info))
             assert_string_equal(info->fallback, "");
-        else if (!config_set(f->config, (enum config_key)i, info->fallback, &e))
+        else if (!config_set(config, (enum config_key)i, info->fallback, &e))
             fail_msg("[%s] %s: %s", info->section, info->name, e.text);
     }
 }
 
 TEST(a_file_s_values_are_taken)
 {
-    struct fixture *f = *state;
-    load(f,
-         "# comment\n; comment\n[ui]\ntheme = light ; why not\r\nmouse: no\n"
-         "[provider]\nmax_retries=0\ntemperature = 0.7\n\n[ chat ]\nsystem = Be kind; be short.\n"
-         "[anthropic]\napi_key = k-1\n[openai]\nbase_url = http://h:1/v1?a=b\n");
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
-    assert_false(config_boolean(f->config, CONFIG_UI_MOUSE));
-    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_RETRIES), 0);
-    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 0.7);
-    assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "Be kind; be short.");
-    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-1");
-    assert_string_equal(config_string(f->config, CONFIG_OPENAI_BASE_URL), "http://h:1/v1?a=b");
-    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_FILE);
-    assert_int_equal(config_origin(f->config, CONFIG_LOG_LEVEL), CONFIG_FROM_DEFAULT);
+    load(
+        "# comment\n; comment\n[ui]\ntheme = light ; why not\r\nmouse: no\n"
+        "[provider]\nmax_retries=0\ntemperature = 0.7\n\n[ chat ]\nsystem = Be kind; be short.\n"
+        "[anthropic]\napi_key = k-1\n[openai]\nbase_url = http://h:1/v1?a=b\n");
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "light");
+    assert_false(config_boolean(config, CONFIG_UI_MOUSE));
+    assert_int_equal(config_integer(config, CONFIG_PROVIDER_MAX_RETRIES), 0);
+    assert_true(config_real(config, CONFIG_PROVIDER_TEMPERATURE) == 0.7);
+    assert_string_equal(config_string(config, CONFIG_CHAT_SYSTEM), "Be kind; be short.");
+    assert_string_equal(config_string(config, CONFIG_ANTHROPIC_API_KEY), "k-1");
+    assert_string_equal(config_string(config, CONFIG_OPENAI_BASE_URL), "http://h:1/v1?a=b");
+    assert_int_equal(config_origin(config, CONFIG_UI_THEME), CONFIG_FROM_FILE);
+    assert_int_equal(config_origin(config, CONFIG_LOG_LEVEL), CONFIG_FROM_DEFAULT);
 }
 
 TEST(indented_lines_continue_a_value)
 {
-    struct fixture *f = *state;
-    load(f, "[chat]\nsystem = one\n  two = 2\n\t[three]\n\n[ui]\n  theme = mono\n");
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "one\ntwo = 2\n[three]");
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
+    load("[chat]\nsystem = one\n  two = 2\n\t[three]\n\n[ui]\n  theme = mono\n");
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_CHAT_SYSTEM), "one\ntwo = 2\n[three]");
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "mono");
 }
 
 TEST(unknown_keys_name_the_nearest)
 {
-    struct fixture *f = *state;
-    load(f, "[provider]\nmodle = x\nstall-timeout = 5\nfrobnicate = 1\n[model m]\nwindwo = 512\n");
-    assert_problem(f, 0, 2, "unknown key \"modle\" in [provider]; did you mean \"model\"?");
-    assert_problem(f, 1, 3,
+    load("[provider]\nmodle = x\nstall-timeout = 5\nfrobnicate = 1\n[model m]\nwindwo = 512\n");
+    assert_problem(0, 2, "unknown key \"modle\" in [provider]; did you mean \"model\"?");
+    assert_problem(1, 3,
                    "unknown key \"stall-timeout\" in [provider]; did you mean \"stall_timeout\"?");
-    assert_problem(f, 2, 4, "unknown key \"frobnicate\" in [provider]; 'tiro config show' lists them");
-    assert_problem(f, 3, 6, "unknown key \"windwo\" in [model m]; did you mean \"window\"?");
-    assert_int_equal(f->problems.list.len, 4);
+    assert_problem(2, 4, "unknown key \"frobnicate\" in [provider]; 'tiro config show' lists them");
+    assert_problem(3, 6, "unknown key \"windwo\" in [model m]; did you mean \"window\"?");
+    assert_int_equal(problems.list.len, 4);
 }
 
 TEST(unknown_sections_are_told_once)
 {
-    struct fixture *f = *state;
-    load(f,
-         "early = 1\n[provder]\nname = x\nmodel = y\n[modle gpt]\nwindow = 5\n[qqqqqqq]\na=b\n"
-         "[model]\nwindow = 300\n[UI]\ntheme = x\n");
-    assert_problem(f, 0, 1, "\"early\" stands before any [section]; move it below one");
-    assert_problem(f, 1, 3, "unknown section [provder]; did you mean [provider]?");
-    assert_problem(f, 2, 6, "unknown section [modle gpt]; did you mean [model NAME]?");
-    assert_problem(f, 3, 8, "unknown section [qqqqqqq]; 'tiro config show' lists them");
-    assert_problem(f, 4, 10, "unknown section [model]; did you mean [model NAME]?");
-    assert_int_equal(f->problems.list.items[5].line, 12);
-    assert_int_equal(f->problems.list.len, 6);
+    load(
+        "early = 1\n[provder]\nname = x\nmodel = y\n[modle gpt]\nwindow = 5\n[qqqqqqq]\na=b\n"
+        "[model]\nwindow = 300\n[UI]\ntheme = x\n");
+    assert_problem(0, 1, "\"early\" stands before any [section]; move it below one");
+    assert_problem(1, 3, "unknown section [provder]; did you mean [provider]?");
+    assert_problem(2, 6, "unknown section [modle gpt]; did you mean [model NAME]?");
+    assert_problem(3, 8, "unknown section [qqqqqqq]; 'tiro config show' lists them");
+    assert_problem(4, 10, "unknown section [model]; did you mean [model NAME]?");
+    assert_int_equal(problems.list.items[5].line, 12);
+    assert_int_equal(problems.list.len, 6);
 }
 
 TEST(bad_values_keep_the_default)
 {
-    struct fixture *f = *state;
-    load(f,
-         "[provider]\nname = gemini\ntemperature = warm\nstall_timeout = 0\nmax_retries = 3x\n"
-         "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n");
-    assert_problem(f, 0, 2, 
-                   "name: \"gemini\" is not allowed; write one of: anthropic openai ollama offline");
-    assert_problem(f, 1, 3, "temperature: \"warm\" is not a number such as 0.5; write one");
-    assert_problem(f, 2, 4, "stall_timeout: 0 is out of bounds; write 1 to 86400");
-    assert_problem(f, 3, 5, "max_retries: \"3x\" is not a whole number; write one");
-    assert_problem(f, 4, 7, "mouse: \"maybe\" is neither true nor false; write one of them");
-    assert_problem(f, 5, 8, "theme: the value is not valid UTF-8; convert it");
-    assert_problem(f, 6, 10, "window: \"many\" is not a whole number; write one");
-    assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");
-    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
-    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_RETRIES), 3);
-    assert_true(config_boolean(f->config, CONFIG_UI_MOUSE));
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
+    load(
+        "[provider]\nname = gemini\ntemperature = warm\nstall_timeout = 0\nmax_retries = 3x\n"
+        "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n");
+    assert_problem(
+        0, 2, "name: \"gemini\" is not allowed; write one of: anthropic openai ollama offline");
+    assert_problem(1, 3, "temperature: \"warm\" is not a number such as 0.5; write one");
+    assert_problem(2, 4, "stall_timeout: 0 is out of bounds; write 1 to 86400");
+    assert_problem(3, 5, "max_retries: \"3x\" is not a whole number; write one");
+    assert_problem(4, 7, "mouse: \"maybe\" is neither true nor false; write one of them");
+    assert_problem(5, 8, "theme: the value is not valid UTF-8; convert it");
+    assert_problem(6, 10, "window: \"many\" is not a whole number; write one");
+    assert_string_equal(config_string(config, CONFIG_PROVIDER_NAME), "");
+    assert_int_equal(config_integer(config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
+    assert_int_equal(config_integer(config, CONFIG_PROVIDER_MAX_RETRIES), 3);
+    assert_true(config_boolean(config, CONFIG_UI_MOUSE));
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "auto");
 }
 
 TEST(numbers_are_checked_to_the_last_character)
 {
-    struct fixture *f = *state;
     static const char *const bad_integers[] = {
         "99999999999999999999", "1.5", "+1", "0x10", " 1", "-", "1e3", "--1"};
     static const char *const bad_reals[] = {"0,5", ".",    "1.2.3", "nan", "inf",
                                             "1e0", "-0.5", "2.01",  "0.5x"};
     struct error e;
     for (size_t i = 0; i < sizeof bad_integers / sizeof *bad_integers; i++) {
-        assert_false(config_set(f->config, CONFIG_TOOLS_TIMEOUT, bad_integers[i], &e));
+        assert_false(config_set(config, CONFIG_TOOLS_TIMEOUT, bad_integers[i], &e));
         assert_int_equal(e.code, ERR_CONFIG_ERROR);
     }
     for (size_t i = 0; i < sizeof bad_reals / sizeof *bad_reals; i++)
-        assert_false(config_set(f->config, CONFIG_PROVIDER_TEMPERATURE, bad_reals[i], &e));
-    assert_true(config_set(f->config, CONFIG_TOOLS_TIMEOUT, "3600", &e));
-    assert_false(config_set(f->config, CONFIG_TOOLS_TIMEOUT, "3601", &e));
-    assert_int_equal(config_integer(f->config, CONFIG_TOOLS_TIMEOUT), 3600);
-    assert_true(config_set(f->config, CONFIG_PROVIDER_TEMPERATURE, "0.25", &e));
-    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 0.25);
-    assert_true(config_set(f->config, CONFIG_PROVIDER_TEMPERATURE, "0", &e));
-    assert_true(config_is_set(f->config, CONFIG_PROVIDER_TEMPERATURE));
+        assert_false(config_set(config, CONFIG_PROVIDER_TEMPERATURE, bad_reals[i], &e));
+    assert_true(config_set(config, CONFIG_TOOLS_TIMEOUT, "3600", &e));
+    assert_false(config_set(config, CONFIG_TOOLS_TIMEOUT, "3601", &e));
+    assert_int_equal(config_integer(config, CONFIG_TOOLS_TIMEOUT), 3600);
+    assert_true(config_set(config, CONFIG_PROVIDER_TEMPERATURE, "0.25", &e));
+    assert_true(config_real(config, CONFIG_PROVIDER_TEMPERATURE) == 0.25);
+    assert_true(config_set(config, CONFIG_PROVIDER_TEMPERATURE, "0", &e));
+    assert_true(config_is_set(config, CONFIG_PROVIDER_TEMPERATURE));
 }
 
 TEST(syntax_errors_tell_every_line)
 {
-    struct fixture *f = *state;
-    load(f,
-         "[ui]\ntheme light\nmouse = no\n[provider\nname = ollama\n[log]\nlevel\nlevel = info\n");
-    assert_problem(f, 0, 2, "this is not a setting; write \"name = value\"");
-    assert_problem(f, 1, 4, "a section's name has no end; write \"]\" after it");
-    assert_problem(f, 2, 7, "this is not a setting; write \"name = value\"");
-    assert_int_equal(f->problems.list.len, 3);
-    assert_false(config_boolean(f->config, CONFIG_UI_MOUSE));
-    assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");
-    assert_string_equal(config_string(f->config, CONFIG_LOG_LEVEL), "info");
+    load("[ui]\ntheme light\nmouse = no\n[provider\nname = ollama\n[log]\nlevel\nlevel = info\n");
+    assert_problem(0, 2, "this is not a setting; write \"name = value\"");
+    assert_problem(1, 4, "a section's name has no end; write \"]\" after it");
+    assert_problem(2, 7, "this is not a setting; write \"name = value\"");
+    assert_int_equal(problems.list.len, 3);
+    assert_false(config_boolean(config, CONFIG_UI_MOUSE));
+    assert_string_equal(config_string(config, CONFIG_PROVIDER_NAME), "");
+    assert_string_equal(config_string(config, CONFIG_LOG_LEVEL), "info");
 }
 
 TEST(problems_stand_in_the_order_of_lines)
 {
-    struct fixture *f = *state;
-    load(f, "[ui]\nthem = x\nmouse\nmouse = 7\n[log\n");
-    assert_int_equal(f->problems.list.len, 4);
+    load("[ui]\nthem = x\nmouse\nmouse = 7\n[log\n");
+    assert_int_equal(problems.list.len, 4);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(f->problems.list.items[i].line, i + 2);
-    config_load_text(f->config, "b.ini", "x\n", &f->problems);
-    assert_string_equal(f->problems.list.items[4].source, "b.ini");
-    assert_int_equal(f->problems.list.items[4].line, 1);
+        assert_int_equal(problems.list.items[i].line, i + 2);
+    config_load_text(config, "b.ini", "x\n", &problems);
+    assert_string_equal(problems.list.items[4].source, "b.ini");
+    assert_int_equal(problems.list.items[4].line, 1);
 }
 
 static char *long_line(const char *head, size_t len, const char *tail)
@@ -226,26 +209,25 @@ static char *long_line(const char *head, size_t len, const char *tail)
 /* A value is whole or not there at all, whichever of its lines is too long. */
 TEST(lines_too_long_are_not_cut)
 {
-    struct fixture *f = *state;
     static const char *const heads[] = {"[chat]\nsystem = ", "[chat]\nsystem = a\n "};
     for (size_t i = 0; i < 2; i++) {
         char *text = long_line(heads[i], 5000, "\n b\n[ui]\ntheme = mono\nbad line\n");
-        load(f, text);
-        assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "");
-        assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
-        assert_int_equal(f->problems.list.len, 2 * i + 2);
-        assert_int_equal(f->problems.list.items[2 * i].line, i + 2);
-        assert_non_null(strstr(f->problems.list.items[2 * i].text, "the line is longer than"));
+        load(text);
+        assert_string_equal(config_string(config, CONFIG_CHAT_SYSTEM), "");
+        assert_string_equal(config_string(config, CONFIG_UI_THEME), "mono");
+        assert_int_equal(problems.list.len, 2 * i + 2);
+        assert_int_equal(problems.list.items[2 * i].line, i + 2);
+        assert_non_null(strstr(problems.list.items[2 * i].text, "the line is longer than"));
     }
-    config_problems_release(&f->problems);
+    config_problems_release(&problems);
     char *comment = long_line("# ", 5000, "\n[ui]\ntheme = light\n");
-    load(f, comment);
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
+    load(comment);
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "light");
     char *joined = long_line("[chat]\nsystem = ", 150, "\n more");
-    load(f, joined);
-    assert_no_problem(f);
-    assert_int_equal(strlen(config_string(f->config, CONFIG_CHAT_SYSTEM)), 155);
+    load(joined);
+    assert_no_problem();
+    assert_int_equal(strlen(config_string(config, CONFIG_CHAT_SYSTEM)), 155);
 }
 
 static char *write_file(const char *text, mode_t mode)
@@ -258,90 +240,85 @@ static char *write_file(const char *text, mode_t mode)
 
 TEST(a_secret_others_can_read_is_refused)
 {
-    struct fixture *f = *state;
     static const mode_t open_modes[] = {0644, 0640, 0604, 0620, 0601};
     for (size_t i = 0; i < sizeof open_modes / sizeof *open_modes; i++) {
         char *path = write_file("[anthropic]\napi_key = k-secret\nmodel = m\n", open_modes[i]);
-        config_load_file(f->config, path, &f->problems);
-        assert_int_equal(f->problems.list.len, i + 1);
-        const struct config_problem *p = &f->problems.list.items[i];
+        config_load_file(config, path, &problems);
+        assert_int_equal(problems.list.len, i + 1);
+        const struct config_problem *p = &problems.list.items[i];
         assert_int_equal(p->line, 2);
         assert_string_equal(p->source, path);
         assert_non_null(strstr(p->text, "chmod 600 "));
         assert_non_null(strstr(p->text, path));
         assert_null(strstr(p->text, "k-secret"));
-        assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "");
-        assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_MODEL), "m");
+        assert_string_equal(config_string(config, CONFIG_ANTHROPIC_API_KEY), "");
+        assert_string_equal(config_string(config, CONFIG_ANTHROPIC_MODEL), "m");
     }
-    config_problems_release(&f->problems);
+    config_problems_release(&problems);
     char *path = write_file("[anthropic]\napi_key = k-secret\n", 0600);
-    config_load_file(f->config, path, &f->problems);
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-secret");
+    config_load_file(config, path, &problems);
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_ANTHROPIC_API_KEY), "k-secret");
 }
 
 TEST(missing_and_unreadable_files)
 {
-    struct fixture *f = *state;
     char *path = support_path("no-such.ini");
-    config_load_file(f->config, path, &f->problems);
-    assert_no_problem(f);
-    config_load_file(f->config, support_dir(), &f->problems);
-    assert_int_equal(f->problems.list.len, 1);
-    assert_string_equal(f->problems.list.items[0].source, support_dir());
+    config_load_file(config, path, &problems);
+    assert_no_problem();
+    config_load_file(config, support_dir(), &problems);
+    assert_int_equal(problems.list.len, 1);
+    assert_string_equal(problems.list.items[0].source, support_dir());
 
     struct error e;
     path = support_path("binary.ini");
     assert_true(paths_write_file(path, "[ui]\ntheme = light\n\0", 20, &e));
-    config_load_file(f->config, path, &f->problems);
-    assert_int_equal(f->problems.list.len, 2);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
+    config_load_file(config, path, &problems);
+    assert_int_equal(problems.list.len, 2);
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "auto");
 }
 
 TEST(later_sources_win)
 {
-    struct fixture *f = *state;
     static const char *const environment[] = {"PATH=/bin",
                                               "TIRO_UI_THEME=mono",
                                               "TIRO_PROVIDER_MAX_OUTPUT_TOKENS=7",
                                               "TIRO_ANTHROPIC_API_KEY=k-env",
                                               "TIRO=x",
                                               NULL};
-    load(f, "[ui]\ntheme = light\nnotify_after = 1\nnotify_after = 2\n");
-    load_environment(f, environment);
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
-    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_ENVIRONMENT);
-    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_OUTPUT), 7);
-    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-env");
-    assert_int_equal(config_integer(f->config, CONFIG_UI_NOTIFY_AFTER), 2);
+    load("[ui]\ntheme = light\nnotify_after = 1\nnotify_after = 2\n");
+    load_environment(environment);
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "mono");
+    assert_int_equal(config_origin(config, CONFIG_UI_THEME), CONFIG_FROM_ENVIRONMENT);
+    assert_int_equal(config_integer(config, CONFIG_PROVIDER_MAX_OUTPUT), 7);
+    assert_string_equal(config_string(config, CONFIG_ANTHROPIC_API_KEY), "k-env");
+    assert_int_equal(config_integer(config, CONFIG_UI_NOTIFY_AFTER), 2);
     struct error e;
-    assert_true(config_set(f->config, CONFIG_UI_THEME, "dark", &e));
-    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_COMMAND_LINE);
-    assert_err(config_set(f->config, CONFIG_UI_MOUSE, "perhaps", &e), e, ERR_CONFIG_ERROR);
-    assert_int_equal(config_origin(f->config, CONFIG_UI_MOUSE), CONFIG_FROM_DEFAULT);
+    assert_true(config_set(config, CONFIG_UI_THEME, "dark", &e));
+    assert_int_equal(config_origin(config, CONFIG_UI_THEME), CONFIG_FROM_COMMAND_LINE);
+    assert_err(config_set(config, CONFIG_UI_MOUSE, "perhaps", &e), e, ERR_CONFIG_ERROR);
+    assert_int_equal(config_origin(config, CONFIG_UI_MOUSE), CONFIG_FROM_DEFAULT);
 }
 
 TEST(an_empty_value_is_the_default_again)
 {
-    struct fixture *f = *state;
     static const char *const environment[] = {"TIRO_UI_THEME=", NULL};
-    load(f, "[ui]\ntheme = light\nnotify_after =\n");
-    load_environment(f, environment);
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
-    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
-    assert_int_equal(config_integer(f->config, CONFIG_UI_NOTIFY_AFTER), 20);
+    load("[ui]\ntheme = light\nnotify_after =\n");
+    load_environment(environment);
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "auto");
+    assert_int_equal(config_origin(config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
+    assert_int_equal(config_integer(config, CONFIG_UI_NOTIFY_AFTER), 20);
 }
 
 TEST(the_environment_s_problems_name_the_variable)
 {
-    struct fixture *f = *state;
     static const char *const environment[] = {"TIRO_UI_THEEM=x", "TIRO_UI_MOUSE=maybe",
                                               "TIRO_ZZZ=1", NULL};
-    load_environment(f, environment);
-    assert_int_equal(f->problems.list.len, 3);
-    const struct config_problem *p = f->problems.list.items;
+    load_environment(environment);
+    assert_int_equal(problems.list.len, 3);
+    const struct config_problem *p = problems.list.items;
     assert_string_equal(p[0].source, "TIRO_UI_THEEM");
     assert_string_equal(p[0].text, "no setting has this name; did you mean TIRO_UI_THEME?");
     assert_int_equal(p[0].line, 0);
@@ -358,57 +335,53 @@ static void note(void *context, const char *section, const char *name, const cha
 
 TEST(free_sections_are_visited_in_order)
 {
-    struct fixture *f = *state;
     const char *long_name =
         "vendor/family/a-model-whose-name-is-longer-than-fifty-bytes-2026-03-09";
     char *text = support_text(
         "[model b]\nwindow = 512\ninput_price = 0.5\n[keys]\nany name = C-x\n"
         "[model %s]\nmax_output = 9\n[model b]\nwindow = 1024\n",
         long_name);
-    load(f, text);
-    assert_no_problem(f);
+    load(text);
+    assert_no_problem();
     struct buf seen = BUF_INIT;
-    config_visit(f->config, "model ", note, &seen);
+    config_visit(config, "model ", note, &seen);
     char *expected = support_text(
         "model b|window=512 a.ini:2\nmodel b|input_price=0.5 a.ini:3\n"
         "model %s|max_output=9 a.ini:7\nmodel b|window=1024 a.ini:9\n",
         long_name);
     assert_string_equal(seen.data, expected);
     buf_clear(&seen);
-    config_visit(f->config, "keys", note, &seen);
+    config_visit(config, "keys", note, &seen);
     assert_string_equal(seen.data, "keys|any name=C-x a.ini:5\n");
     buf_release(&seen);
 }
 
 TEST(what_a_file_says_is_cleaned_in_problems)
 {
-    struct fixture *f = *state;
-    load(f, "[ui]\n\x1B[31m = x\n");
-    assert_int_equal(f->problems.list.len, 1);
-    assert_null(strchr(f->problems.list.items[0].text, '\x1B'));
-    assert_non_null(strstr(f->problems.list.items[0].text, "\xE2\x90\x9B"));
+    load("[ui]\n\x1B[31m = x\n");
+    assert_int_equal(problems.list.len, 1);
+    assert_null(strchr(problems.list.items[0].text, '\x1B'));
+    assert_non_null(strstr(problems.list.items[0].text, "\xE2\x90\x9B"));
 }
 
 TEST(a_byte_order_mark_is_no_fault)
 {
-    struct fixture *f = *state;
-    load(f, "\xEF\xBB\xBF[ui]\ntheme = light");
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
+    load("\xEF\xBB\xBF[ui]\ntheme = light");
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_UI_THEME), "light");
 }
 
 /* A decimal point in the file is a point in every locale. */
 TEST(the_locale_does_not_matter)
 {
-    struct fixture *f = *state;
     static const char *const comma_locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "es_ES.UTF-8"};
     for (size_t i = 0; i < sizeof comma_locales / sizeof *comma_locales; i++) {
         if (setlocale(LC_ALL, comma_locales[i]))
             break;
     }
-    load(f, "[provider]\ntemperature = 1.5\n");
-    assert_no_problem(f);
-    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 1.5);
+    load("[provider]\ntemperature = 1.5\n");
+    assert_no_problem();
+    assert_true(config_real(config, CONFIG_PROVIDER_TEMPERATURE) == 1.5);
     setlocale(LC_ALL, "C.UTF-8");
 }
 
@@ -449,7 +422,6 @@ static void list_offered(const char *text, struct buf *out)
 
 TEST(the_shipped_file_offers_each_key)
 {
-    struct fixture *f = *state;
     const char *text = embedded_text("tiro.ini");
     assert_non_null(text);
     struct buf offered = BUF_INIT, expected = BUF_INIT;
@@ -464,27 +436,26 @@ TEST(the_shipped_file_offers_each_key)
     assert_string_equal(offered.data, expected.data);
     buf_release(&offered);
     buf_release(&expected);
-    load(f, text);
-    assert_no_problem(f);
+    load(text);
+    assert_no_problem();
     for (int i = 0; i < CONFIG_KEY_COUNT; i++)
-        assert_int_equal(config_origin(f->config, (enum config_key)i), CONFIG_FROM_DEFAULT);
+        assert_int_equal(config_origin(config, (enum config_key)i), CONFIG_FROM_DEFAULT);
 }
 
 /* The shipped file loads when its semicolons are removed. */
 TEST(the_shipped_file_can_be_switched_on)
 {
-    struct fixture *f = *state;
     char *text = support_keep(mem_strdup(embedded_text("tiro.ini")));
     for (char *c = text; *c; c++) {
         if (*c == ';' && (c == text || c[-1] == '\n'))
             memmove(c, c + 1, strlen(c));
     }
-    load(f, text);
-    assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_MODEL),
+    load(text);
+    assert_no_problem();
+    assert_string_equal(config_string(config, CONFIG_ANTHROPIC_MODEL),
                         config_key_info(CONFIG_ANTHROPIC_MODEL)->fallback);
     struct buf seen = BUF_INIT;
-    config_visit(f->config, "model ", note, &seen);
+    config_visit(config, "model ", note, &seen);
     assert_non_null(strstr(seen.data, "model NAME|window="));
     buf_release(&seen);
 }

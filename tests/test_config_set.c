@@ -21,9 +21,7 @@ static void assert_set(const char *before, const char *path, const char *value, 
     struct error e = {0};
     char *section, *name;
     assert_true(config_edit_split(path, &section, &name, &e));
-    bool ok = value ? config_edit_set(before, section, name, value, &out, &e)
-                    : config_edit_set(before, section, name, NULL, &out, &e);
-    if (!ok)
+    if (!config_edit_set(before, section, name, value, &out, &e))
         fail_msg("%s: %s", path, e.text);
     assert_string_equal(out.data, after);
     buf_release(&out);

@@ -247,6 +247,12 @@ static void begin_legacy(void)
     notify("notifications/initialized", "{}");
 }
 
+static void start_legacy(unsigned rights)
+{
+    start(rights, true);
+    begin_legacy();
+}
+
 /* --- tools and their calls -------------------------------------------------------------------- */
 
 static int send_call(const char *name, const char *arguments)
@@ -317,8 +323,7 @@ NEEDS(capability_store() && capability_memory());
 TEST(a_message_of_a_host_is_not_learned)
 {
     assert_true(config_set(surface_config(), CONFIG_LEARNED_CAPTURE, "auto", NULL));
-    start(EVERYTHING, true);
-    begin_legacy();
+    start_legacy(EVERYTHING);
     (void)succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'Always use tabs.'}",
                                               run_prompt("Always answer in French.")));
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM learned_item"), 0);
@@ -483,8 +488,7 @@ TEST(memory_is_read_as_models_read_it)
     struct memory *memory;
     struct store *store;
     struct error e;
-    start(0, true);
-    begin_legacy();
+    start_legacy(0);
     memory_check(store_open(surface_store(), STORE_READ_WRITE, &store, &e), &e);
     memory = memory_open(store, NULL);
     for (int i = 1; i <= 5; i++)
@@ -527,8 +531,7 @@ TEST(arguments_that_do_not_fit_are_named)
         {"tiro_run", "{'prompt':['a']}", "\"prompt\""},
         {"tiro_memory_create_entities", "{'entities':[{'name':'a'}]}", "entity_type"},
     };
-    start(EVERYTHING, true);
-    begin_legacy();
+    start_legacy(EVERYTHING);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_failure(call(cases[i].tool, cases[i].arguments), "USAGE", cases[i].says);
     assert_int_equal(code_of(request("tools/call", "{'name':'tiro_run','arguments':[1]}")), -32602);
@@ -540,8 +543,7 @@ TEST(arguments_that_do_not_fit_are_named)
 
 TEST(a_prompt_runs_and_its_progress_is_told_before)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     int id = send_request("tools/call",
                           "{'name':'tiro_run','arguments':{'prompt':'hello'},"
                           "'_meta':{'progressToken':'mine'}}");
@@ -559,8 +561,7 @@ TEST(a_prompt_runs_and_its_progress_is_told_before)
 
 TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     char filler[3000] = {0};
     memset(filler, 'w', sizeof filler - 1);
     const struct json *turn = succeed("tiro_run", support_text("{'prompt':'%s'}", filler));
@@ -583,8 +584,7 @@ TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
 
 TEST(a_session_is_begun_as_it_is_asked_for)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     assert_int_equal(mkdir(support_path("work"), 0700), 0);
     const struct json *turn = succeed(
         "tiro_run", support_text("{'prompt':'hello','labels':'mine other','system':'Be brief.',"
@@ -604,8 +604,7 @@ TEST(a_session_is_begun_as_it_is_asked_for)
 
 TEST(what_was_said_is_found_and_read)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = run_prompt("the walrus sleeps");
     const struct json *found = succeed("tiro_sessions_search", "{'query':'walrus'}");
     const struct json *match = json_first(json_get(found, "matches"));
@@ -624,8 +623,7 @@ TEST(what_was_said_is_found_and_read)
 
 TEST(documents_and_facts_are_kept_and_found)
 {
-    start(EVERYTHING, true);
-    begin_legacy();
+    start_legacy(EVERYTHING);
     succeed("tiro_rag_ingest",
             "{'corpus_id':'sea','filename':'tides.md',"
             "'text':'# Tides\\n\\nThe moon pulls the water.\\n'}");
@@ -645,8 +643,7 @@ TEST(documents_and_facts_are_kept_and_found)
 
 TEST(a_tool_that_would_ask_is_denied)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     model_server_queue(
         surface_server(),
         &(struct reply){.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}"});
@@ -661,8 +658,7 @@ TEST(a_tool_that_would_ask_is_denied)
 
 TEST(failures_are_results_that_name_their_code)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     run_prompt("twice");
     run_prompt("twice");
     assert_failure(call("tiro_session_read", "{'session_id':'nowhere'}"), "SESSION_NOT_FOUND",
@@ -684,8 +680,7 @@ TEST(failures_are_results_that_name_their_code)
 
 TEST(a_session_whose_turn_runs_is_busy)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = run_prompt("first");
     const char *again = support_text("{'session_id':'%s','prompt':'again'}", session);
     model_server_queue(surface_server(), &(struct reply){.text = "at last", .hold = true});
@@ -701,8 +696,7 @@ TEST(what_is_switched_off_says_so)
 {
     struct error e;
     assert_true(config_set(surface_config(), CONFIG_MEMORY_ENABLED, "false", &e));
-    start(0, true);
-    begin_legacy();
+    start_legacy(0);
     assert_null(listed("tiro_memory_search"));
     assert_failure(call("tiro_memory_search", "{'query':'a'}"), "MEMORY_DISABLED", NULL);
     stop();
@@ -718,8 +712,7 @@ TEST(a_budget_that_is_used_up_says_so)
 {
     struct error e;
     assert_true(config_set(surface_config(), CONFIG_BUDGET_TOKENS, "1", &e));
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = json_get_string(
         json_get(call("tiro_run", "{'prompt':'a'}"), "structuredContent"), "session_id");
     assert_failure(call("tiro_resume", support_text("{'session_id':'%s','prompt':'b'}", session)),
@@ -729,13 +722,11 @@ TEST(a_budget_that_is_used_up_says_so)
 /* A message alone would not: here the tool's name says so. */
 TEST(what_was_put_away_is_resumed)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = support_text("%s", run_prompt("first"));
     stop();
     damage_sql(surface_store(), "UPDATE session SET archived_ms = 5");
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'second'}", session));
     stop();
     assert_int_equal(
@@ -746,8 +737,7 @@ TEST(what_was_put_away_is_resumed)
 
 TEST(a_cancelled_turn_is_interrupted_and_not_answered)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = run_prompt("first");
     model_server_queue(surface_server(), &(struct reply){.text = "never", .hold = true});
     int waits =
@@ -769,8 +759,7 @@ TEST(a_cancelled_turn_is_interrupted_and_not_answered)
 
 TEST(a_session_is_a_resource)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = run_prompt("the walrus sleeps");
     const char *uri = support_text("tiro://session/%s", session);
     const struct json *all = json_get(ask("resources/list", NULL), "resources");
@@ -804,8 +793,7 @@ TEST(what_is_no_resource_is_not_found)
                                        "tiro://session/%00",
                                        "",
                                        "x"};
-    start(0, true);
-    begin_legacy();
+    start_legacy(0);
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
         const struct json *legacy =
             request("resources/read", support_text("{'uri':'%s'}", uris[i]));
@@ -843,8 +831,7 @@ TEST(resources_come_in_pages_each_once)
     const char *cursor = NULL;
     int pages = 0;
     import_sessions(SESSIONS);
-    start(0, true);
-    begin_legacy();
+    start_legacy(0);
     do {
         const struct json *page =
             ask("resources/list", cursor ? support_text("{'cursor':'%s'}", cursor) : NULL);
@@ -866,8 +853,7 @@ TEST(resources_come_in_pages_each_once)
 
 TEST(who_subscribed_hears_of_changes)
 {
-    start(MCP_RUN, true);
-    begin_legacy();
+    start_legacy(MCP_RUN);
     const char *session = run_prompt("first");
     const char *uri = support_text("{'uri':'tiro://session/%s'}", session);
     assert_int_equal(code_of(request("resources/subscribe", "{'uri':'file:///x'}")), -32602);
@@ -947,8 +933,7 @@ TEST(nothing_that_a_client_says_ends_the_server)
          "'arguments':{'query':'\\u0000'},'_meta':{'progressToken':{}}}}"),
         "{'jsonrpc':'2.0','id':1,'result':{}}",
     };
-    start(0, true);
-    begin_legacy();
+    start_legacy(0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         say(support_text("%s\n", support_json(lines[i])));
     struct buf deep = BUF_INIT;

@@ -14,6 +14,7 @@
 #include "tests/suite.h"
 
 static struct model_server *model;
+static struct support_child server; /* which ends with the test */
 static const char *path;
 
 static int set_up(void **state)
@@ -23,14 +24,6 @@ static int set_up(void **state)
     path = support_path("socket");
     return 0;
 }
-
-static int tear_down(void **state)
-{
-    end_server(model);
-    return support_teardown(state);
-}
-
-FIXTURE(set_up, tear_down);
 
 static struct sockaddr_un address_of(const char *at)
 {
@@ -49,40 +42,54 @@ static bool is_listened_at(void *context)
     return is;
 }
 
-static struct support_child start(void)
+static void start(void)
 {
-    struct support_child server;
     support_start(&server, (const char *const[]){support_program(), "serve", "--socket", path,
                                                  "--tools", "full", NULL});
     assert_true(support_wait_until(is_listened_at, (void *)(uintptr_t)path, RPC_CLIENT_MS));
-    return server;
 }
 
-static void stop(struct support_child *server)
+static void stop(void)
 {
-    kill(server->pid, SIGTERM);
-    assert_int_equal(support_finish(server, NULL), 0);
-    assert_string_equal(server->out_text.data, "");
-    support_release(server);
+    kill(server.pid, SIGTERM);
+    assert_int_equal(support_finish(&server, NULL), 0);
+    assert_string_equal(server.out_text.data, "");
+    support_release(&server);
+    server.pid = 0;
+}
+
+static int tear_down(void **state)
+{
+    if (server.pid)
+        stop();
+    end_server(model);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+
+static const char *create(struct rpc_client *c)
+{
+    const struct json *made = rpc_client_result(c, "session/create", "{}");
+    return support_text("%s", json_get_string(made, "id"));
 }
 
 TEST(the_path_is_the_users_alone_and_goes_with_the_server)
 {
-    struct support_child server = start();
+    start();
     struct stat there;
     assert_int_equal(stat(path, &there), 0);
     assert_true(S_ISSOCK(there.st_mode));
     assert_int_equal(there.st_mode & 07777, 0600);
-    stop(&server);
+    stop();
     assert_int_equal(stat(path, &there), -1);
 }
 
 TEST(a_path_that_is_in_use_is_refused)
 {
-    struct support_child server = start();
+    start();
     expect(RUN("serve", "--socket", path), 1, "listens at");
     assert_true(is_listened_at((void *)(uintptr_t)path));
-    stop(&server);
 }
 
 TEST(what_is_no_socket_stays)
@@ -102,18 +109,16 @@ TEST(a_stale_socket_is_replaced)
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     close(fd);
-    struct support_child server = start();
-    stop(&server);
+    start();
 }
 
 TEST(clients_come_and_go_and_interrupt_nothing)
 {
-    struct support_child server = start();
+    start();
     struct rpc_client first, second;
     rpc_client_connect(&first, path);
     rpc_client_connect(&second, path);
-    const char *id = json_get_string(rpc_client_result(&first, "session/create", "{}"), "id");
-    const char *session = support_text("%s", id);
+    const char *session = create(&first);
     (void)rpc_client_result(&second, "events/subscribe", NULL);
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
     (void)rpc_client_ask(&first, "turn/start",
@@ -124,16 +129,15 @@ TEST(clients_come_and_go_and_interrupt_nothing)
     model_server_release(model);
     (void)rpc_client_told(&second, "session/event", "run_completed");
     rpc_client_end(&second);
-    stop(&server);
 }
 
 TEST(who_could_start_no_turn_hears_nothing_of_it)
 {
-    struct support_child server = start();
+    start();
     struct rpc_client first, second;
     rpc_client_connect(&first, path);
     rpc_client_connect(&second, path);
-    const char *id = json_get_string(rpc_client_result(&first, "session/create", "{}"), "id");
+    const char *id = create(&first);
     const char *params = support_text("{'session_id':'%s','prompt':'go on'}", id);
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
     (void)rpc_client_ask(&first, "turn/start", params);
@@ -145,7 +149,6 @@ TEST(who_could_start_no_turn_hears_nothing_of_it)
     assert_false(rpc_client_was_told(&second, "session/event", NULL));
     rpc_client_end(&first);
     rpc_client_end(&second);
-    stop(&server);
 }
 
 /* Checks the numbers of the events that come, and joins the pieces of the answer. */
@@ -171,7 +174,7 @@ static const char *heard_text(struct rpc_client *c)
 TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer_once)
 {
     enum { MANY = 12, BYTES = 2000 };
-    struct support_child server = start();
+    start();
     struct rpc_client first, others[MANY];
     char *text = support_keep(malloc(BYTES + 1));
     for (int i = 0; i < BYTES; i++)
@@ -179,8 +182,7 @@ TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer
     text[BYTES] = '\0';
     model_server_queue(model, &(struct reply){.text = text, .piece = 5, .interval_ms = 5});
     rpc_client_connect(&first, path);
-    const char *session = support_text(
-        "%s", json_get_string(rpc_client_result(&first, "session/create", "{}"), "id"));
+    const char *session = create(&first);
     (void)rpc_client_ask(&first, "turn/start",
                          support_text("{'session_id':'%s','prompt':'spell'}", session));
     size_t streamed = 0;
@@ -198,18 +200,16 @@ TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer
         rpc_client_end(&others[i]);
     }
     rpc_client_end(&first);
-    stop(&server);
 }
 
 /* The client that the tool asked has gone; the next client is asked, and decides. */
 TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
 {
     assert_int_equal(chdir(support_dir()), 0);
-    struct support_child server = start();
+    start();
     struct rpc_client first, second;
     rpc_client_connect(&first, path);
-    const char *session = support_text(
-        "%s", json_get_string(rpc_client_result(&first, "session/create", "{}"), "id"));
+    const char *session = create(&first);
     model_server_queue(model,
                        &(struct reply){.tool_name = "write_file",
                                        .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
@@ -227,7 +227,6 @@ TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
     (void)rpc_client_told(&second, "session/event", "run_completed");
     assert_string_equal(support_read(support_path("a.txt")), "x");
     rpc_client_end(&second);
-    stop(&server);
 }
 
 /* … including a client that follows all sessions without knowing which of them asks. */
@@ -235,16 +234,14 @@ TEST(who_comes_for_all_sessions_is_asked_what_waits)
 {
     enum { SESSIONS = 2 };
     assert_int_equal(chdir(support_dir()), 0);
-    struct support_child server = start();
+    start();
     struct rpc_client first, second;
     rpc_client_connect(&first, path);
     for (int i = 0; i < SESSIONS; i++) {
         const char *args = support_text("{\"path\":\"%d.txt\",\"content\":\"x\"}", i);
         model_server_queue(model, &(struct reply){.tool_name = "write_file", .tool_args = args});
-        const struct json *made = rpc_client_result(&first, "session/create", "{}");
-        (void)rpc_client_ask(
-            &first, "turn/start",
-            support_text("{'session_id':'%s','prompt':'write'}", json_get_string(made, "id")));
+        (void)rpc_client_ask(&first, "turn/start",
+                             support_text("{'session_id':'%s','prompt':'write'}", create(&first)));
         (void)rpc_client_told(&first, "approval/requested", NULL);
     }
     assert_int_equal(rpc_client_end(&first), 0);
@@ -262,12 +259,11 @@ TEST(who_comes_for_all_sessions_is_asked_what_waits)
     for (int i = 0; i < SESSIONS; i++)
         assert_string_equal(support_read(support_path(support_text("%d.txt", i))), "x");
     rpc_client_end(&second);
-    stop(&server);
 }
 
 TEST(rubbish_and_silence_harm_nobody)
 {
-    struct support_child server = start();
+    start();
     struct rpc_client silent, loud, good;
     rpc_client_connect_raw(&silent, path);
     rpc_client_connect_raw(&loud, path);
@@ -279,13 +275,12 @@ TEST(rubbish_and_silence_harm_nobody)
     rpc_client_end(&silent);
     rpc_client_end(&loud);
     rpc_client_end(&good);
-    stop(&server);
 }
 
 TEST(a_hundred_clients_are_served_at_once)
 {
     enum { MANY = 100 };
-    struct support_child server = start();
+    start();
     struct rpc_client clients[MANY];
     for (int i = 0; i < MANY; i++)
         rpc_client_connect(&clients[i], path);
@@ -293,7 +288,6 @@ TEST(a_hundred_clients_are_served_at_once)
         (void)rpc_client_result(&clients[i], "session/list", NULL);
     for (int i = 0; i < MANY; i++)
         rpc_client_end(&clients[i]);
-    stop(&server);
 }
 
 /* As systemd does: the socket is descriptor 3, and LISTEN_PID names the process. */
@@ -301,7 +295,6 @@ TEST(a_socket_that_was_opened_for_us_is_taken)
 {
     struct sockaddr_un address = address_of(path);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    struct support_child server;
     struct rpc_client c;
     struct stat there;
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
@@ -315,7 +308,7 @@ TEST(a_socket_that_was_opened_for_us_is_taken)
     rpc_client_connect(&c, path);
     (void)rpc_client_result(&c, "engine/info", NULL);
     rpc_client_end(&c);
-    stop(&server);
+    stop();
     assert_int_equal(stat(path, &there), 0); /* it is not ours to take away */
     close(fd);
 }
