@@ -262,17 +262,6 @@ void asked_withdraw(struct app *app, const struct view *v, uint64_t id)
     }
 }
 
-bool asked_find(struct app *app, uint64_t id, struct asked_request *out)
-{
-    for (size_t i = 0; i < app->asked.len; i++)
-        if (app->asked.items[i].id == id) {
-            *out = app->asked.items[i];
-            vec_remove(&app->asked, i, 1);
-            return true;
-        }
-    return false;
-}
-
 bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
                 const char *words)
 {

@@ -233,9 +233,6 @@ uint64_t asked_start(struct app *app, const struct operation *o, const void *par
  * surface. */
 void asked_withdraw(struct app *app, const struct view *v, uint64_t id);
 
-/* Removes the request and copies it out. False: it was withdrawn. */
-bool asked_find(struct app *app, uint64_t id, struct asked_request *out);
-
 /* Gives the answer to the function that takes it; true: the person was told of it. */
 bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
                 const char *words);

@@ -414,12 +414,17 @@ static void take_answer(struct app *app, struct notice *n)
     if (context && strcmp(n->session, app->session.id) == 0)
         saw_request(app, (struct request_size){context->tokens, context->estimated});
 
-    struct asked_request by;
-    bool known = asked_find(app, a->request->id, &by);
-    if (known && failed)
-        faults_take_answer(app, n, &by);
-    else if (known)
-        (void)asked_give(app, &by, a, NULL);
+    for (size_t i = 0; i < app->asked.len; i++) {
+        struct asked_request by = app->asked.items[i];
+        if (by.id != a->request->id)
+            continue;
+        vec_remove(&app->asked, i, 1);
+        if (failed)
+            faults_take_answer(app, n, &by);
+        else
+            (void)asked_give(app, &by, a, NULL);
+        break;
+    }
     app_touch_now(app, DIRTY_ALL);
 }
 

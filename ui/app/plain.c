@@ -202,23 +202,14 @@ static void end_input(struct plain *p)
         p->leaving = true;
 }
 
-static void show_prompt(struct plain *p)
-{
-    if (p->out.prompted || !p->in.terminal || p->leaving)
-        return;
-    if (plain_is_asked(p))
-        plain_prompt(&p->out, plain_question(p));
-    else if (is_free(p))
-        plain_prompt(&p->out, "> ");
-}
-
 static bool run_loop(struct plain *p, struct error *e)
 {
     struct mailbox *notices = engine_notices(p->engine);
     struct notice *n;
     while (!p->leaving && p->out.failed == 0) {
         bool read = wants_text(p) && !p->in.ended;
-        show_prompt(p);
+        if (!p->out.prompted && p->in.terminal && (plain_is_asked(p) || is_free(p)))
+            plain_prompt(&p->out, plain_is_asked(p) ? plain_question(p) : "> ");
         struct pollfd fds[] = {{.fd = mailbox_fd(notices), .events = POLLIN},
                                {.fd = signals_fd(), .events = POLLIN},
                                {.fd = read ? p->in.fd : -1, .events = POLLIN}};
