@@ -98,17 +98,12 @@ const char *links_at(const struct links *l, uint16_t number)
     return number ? l->text.data + l->starts.items[number - 1] : NULL;
 }
 
-static void links_truncate(struct links *l, size_t count)
+void links_truncate(struct links *l, size_t count)
 {
     if (count >= l->starts.len)
         return;
     buf_truncate(&l->text, l->starts.items[count]);
     l->starts.len = count;
-}
-
-void links_clear(struct links *l)
-{
-    links_truncate(l, 0);
 }
 
 void rows_init(struct rows *r)
@@ -130,7 +125,7 @@ void rows_clear(struct rows *r)
     buf_clear(&r->text);
     vec_clear(&r->spans);
     vec_clear(&r->list);
-    links_clear(&r->links);
+    links_truncate(&r->links, 0);
     r->link = 0;
 }
 

@@ -126,7 +126,7 @@ struct links {
 };
 
 void links_release(struct links *l);
-void links_clear(struct links *l);
+void links_truncate(struct links *l, size_t count); /* keeps the first ones */
 
 /* Adds a clean address and returns its number; an address equal to the last one gets the same
  * number. 0 for NULL, and when all numbers are taken. */

@@ -243,7 +243,7 @@ void styled_clear(struct styled *s)
 {
     buf_clear(&s->text);
     vec_clear(&s->spans);
-    links_clear(&s->links);
+    links_truncate(&s->links, 0);
     s->link = 0;
 }
 
