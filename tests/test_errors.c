@@ -230,7 +230,6 @@ PROVOKE(SESSION_PERSISTENCE_DISABLED)
     fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "rebuild"));
     fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "rename", "last", "x"));
     fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "import", "-"));
-    unsetenv("TIRO_SESSION_PERSIST");
 }
 
 PROVOKE(SESSION_COMPACTION_DISABLED)
@@ -258,7 +257,6 @@ PROVOKE(MEMORY_DISABLED)
         return;
     setenv("TIRO_MEMORY_ENABLED", "false", 1);
     fails(ERR_MEMORY_DISABLED, ARGS("memory", "search", "x"));
-    unsetenv("TIRO_MEMORY_ENABLED");
 }
 
 PROVOKE(SESSION_NOT_RUNNING)
@@ -315,7 +313,6 @@ PROVOKE(MESSAGE_NOT_SENT)
     screen_tells(s, "compacted");
     scene_say(s, "/pin 1");
     screen_tells(s, "The message is no longer sent to the model, so it cannot be pinned.");
-    unsetenv("TIRO_COMPACTION_RECENT_TURN_BUDGET");
 }
 
 /* Anything but zero. */
@@ -373,7 +370,6 @@ static void provoke_AGENT_ERROR(void **state)
     turn_fails(ERR_AGENT_ERROR, NULL, ARGS("hi"));
     setenv("ANTHROPIC_BASE_URL", "no-such-protocol://127.0.0.1", 1);
     turn_fails(ERR_AGENT_ERROR, NULL, ARGS("hi"));
-    unsetenv("TIRO_PROVIDER_MAX_RETRIES");
 }
 
 static void provoke_CONFIG_ERROR(void **state)
@@ -518,7 +514,6 @@ PROVOKE(BUDGET_EXHAUSTED)
                &(struct reply){.tool_name = "list_directory", .tool_args = "{\"path\":\".\"}"},
                ARGS("--tools", "read", "look"));
     assert_int_equal(model_server_requests(scene_server()), FORMAT_COUNT);
-    unsetenv("TIRO_BUDGET_MAX_TOKENS");
 }
 
 static void provoke_USAGE(void **state)

@@ -332,7 +332,6 @@ static struct screen *graph_open_with(int rows, int cols, const char *capture)
 {
     setenv("TIRO_LEARNED_CAPTURE", capture, 1);
     struct screen *s = scene_open(rows, cols, NULL);
-    unsetenv("TIRO_LEARNED_CAPTURE");
     return s;
 }
 

@@ -401,5 +401,4 @@ TEST(the_title_has_the_model_before_the_first_message)
     act(s, "/doctor<enter>", "provider: openai", "server: answers after",
         "models that it lists: 1");
     assert_int_equal(model_server_requests(scene_server()), 0);
-    unsetenv("OPENAI_BASE_URL");
 }

@@ -163,7 +163,6 @@ TEST(a_chosen_theme_stays)
     screen_answers(light);
     struct screen *s = scene_open(24, 80, NULL);
     assert_true(wait_written(s, MODIFY_ON)); /* so the background was told */
-    unsetenv("TIRO_UI_THEME");
     scene_exchange(s, "hi", "Hello.");
     auto_free char *light_rule = rule_of("light");
     assert_false(screen_log_has(s, light_rule));
@@ -195,7 +194,6 @@ TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
 {
     setenv("TIRO_UI_NOTIFY_AFTER", "1", 1);
     struct screen *s = scene_open(24, 80, NULL);
-    unsetenv("TIRO_UI_NOTIFY_AFTER");
     scene_queue(.fault = REPLY_STALL, .text = "as far as the");
     act(s, "begin<enter>");
     act(s, "\033[O", "as far as", "2 s"); /* it has taken that long */
