@@ -155,7 +155,7 @@ TEST(a_program_without_its_display_is_not_there)
 
 TEST(else_a_file_is_named)
 {
-    char *dir = support_keep(paths_state_dir()),
+    char *dir = support_keep(paths_dir(PATHS_STATE)),
          *path = support_keep(paths_join(dir, "copied.txt")), *said, *got;
     struct stat st;
     said = mem_printf("No clipboard is available. Wrote 4 bytes to %s.", path);

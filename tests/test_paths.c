@@ -30,10 +30,10 @@ FIXTURE(support_setup, support_teardown);
 TEST(home_holds_what_nothing_moves)
 {
     const char *home = support_dir();
-    assert_path(paths_config_dir(), home, "/.config/tiro");
+    assert_path(paths_dir(PATHS_CONFIG), home, "/.config/tiro");
     assert_path(paths_config_file(), home, "/.config/tiro/tiro.ini");
-    assert_path(paths_data_dir(), home, "/.local/share/tiro");
-    assert_path(paths_state_dir(), home, "/.local/state/tiro");
+    assert_path(paths_dir(PATHS_DATA), home, "/.local/share/tiro");
+    assert_path(paths_dir(PATHS_STATE), home, "/.local/state/tiro");
 }
 
 TEST(xdg_variables_move_them)
@@ -42,12 +42,12 @@ TEST(xdg_variables_move_them)
     setenv("XDG_DATA_HOME", "/x/data/", 1);
     setenv("XDG_STATE_HOME", "/x/state", 1);
     assert_path(paths_config_file(), "/x/config", "/tiro/tiro.ini");
-    assert_path(paths_data_dir(), "/x/data", "/tiro");
-    assert_path(paths_state_dir(), "/x/state", "/tiro");
+    assert_path(paths_dir(PATHS_DATA), "/x/data", "/tiro");
+    assert_path(paths_dir(PATHS_STATE), "/x/state", "/tiro");
     setenv("XDG_DATA_HOME", "relative/data", 1);
     setenv("XDG_STATE_HOME", "", 1);
-    assert_path(paths_data_dir(), support_dir(), "/.local/share/tiro");
-    assert_path(paths_state_dir(), support_dir(), "/.local/state/tiro");
+    assert_path(paths_dir(PATHS_DATA), support_dir(), "/.local/share/tiro");
+    assert_path(paths_dir(PATHS_STATE), support_dir(), "/.local/state/tiro");
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("XDG_DATA_HOME");
     unsetenv("XDG_STATE_HOME");
@@ -56,7 +56,7 @@ TEST(xdg_variables_move_them)
 TEST(without_home_the_user_database_tells)
 {
     unsetenv("HOME");
-    char *path = support_keep(paths_config_dir());
+    char *path = support_keep(paths_dir(PATHS_CONFIG));
     assert_int_equal(path[0], '/');
     assert_non_null(strstr(path, "/.config/tiro"));
     setenv("HOME", support_dir(), 1);

@@ -514,7 +514,7 @@ static void choose(struct screen *s, const char *text)
 /* --- F4 --- */
 static void write_own_instructions(const char *text)
 {
-    char *directory = paths_config_dir(), *path = paths_join(directory, "AGENTS.md");
+    char *directory = paths_dir(PATHS_CONFIG), *path = paths_join(directory, "AGENTS.md");
     struct error e;
     assert_true(paths_make_dir(directory, &e));
     support_write(path, text);

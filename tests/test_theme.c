@@ -276,7 +276,7 @@ TEST(test_own_themes)
 {
     struct error e = {0};
     struct theme t;
-    char *config = paths_config_dir(), *dir = paths_join(config, "themes");
+    char *config = paths_dir(PATHS_CONFIG), *dir = paths_join(config, "themes");
     assert_true(paths_make_dir(dir, &e));
     char *dark = paths_join(dir, "dark.ini"), *own = paths_join(dir, "own.ini");
     support_write(dark, "title = red\n");

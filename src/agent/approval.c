@@ -134,9 +134,9 @@ void guard_init(struct guard *g)
     const struct {
         char *dir;
         const char *file; /* may be a link to elsewhere */
-    } places[] = {{paths_config_dir(), "tiro.ini"},
-                  {paths_data_dir(), "tiro.db"},
-                  {paths_state_dir(), "tiro.log"}};
+    } places[] = {{paths_dir(PATHS_CONFIG), "tiro.ini"},
+                  {paths_dir(PATHS_DATA), "tiro.db"},
+                  {paths_dir(PATHS_STATE), "tiro.log"}};
     *g = (struct guard){0};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         auto_free char *dir = places[i].dir;

@@ -116,29 +116,6 @@ static bool is_done(const struct search *s)
     return s->full || s->hard == MAX_HARD || s->stop != TOOL_GOES_ON;
 }
 
-/* Lines end in LF or CR LF. */
-static void search_text(struct search *s, const char *path)
-{
-    const char *line = s->text.data;
-    const char *end = line + s->text.len;
-    for (size_t number = 1; line < end && !is_done(s); number++) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *next = newline ? newline + 1 : end;
-        size_t len = (size_t)((newline ? newline : end) - line);
-        size_t at;
-        if (len > 0 && line[len - 1] == '\r')
-            len--;
-        enum regex_result result = regex_find(s->regex, line, len, &at);
-        if (result == REGEX_FOUND)
-            show(s, path, number, line, len, at);
-        if (result == REGEX_TOO_MUCH && s->hard++ == 0) {
-            utf8_reveal(&s->first_hard, path, strlen(path), UTF8_ONE_LINE);
-            buf_addf(&s->first_hard, ":%zu", number);
-        }
-        line = next;
-    }
-}
-
 /* Reads the whole file into s->text. False: it is not to be searched. */
 static bool read_text(struct search *s, int fd)
 {
@@ -179,7 +156,23 @@ static bool search_file(struct search *s, const char *path, int fd)
     if (!is_text)
         return s->stop == TOOL_GOES_ON;
     s->files++;
-    search_text(s, path);
+    const char *line = s->text.data, *end = line + s->text.len;
+    for (size_t number = 1; line < end && !is_done(s); number++) { /* LF or CR LF ends a line */
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *next = newline ? newline + 1 : end;
+        size_t len = (size_t)((newline ? newline : end) - line);
+        size_t at;
+        if (len > 0 && line[len - 1] == '\r')
+            len--;
+        enum regex_result result = regex_find(s->regex, line, len, &at);
+        if (result == REGEX_FOUND)
+            show(s, path, number, line, len, at);
+        if (result == REGEX_TOO_MUCH && s->hard++ == 0) {
+            utf8_reveal(&s->first_hard, path, strlen(path), UTF8_ONE_LINE);
+            buf_addf(&s->first_hard, ":%zu", number);
+        }
+        line = next;
+    }
     return !is_done(s);
 }
 

@@ -16,9 +16,16 @@
 
 /* --- where files are -------------------------------------------------------------------------- */
 
-static char *xdg_dir(const char *variable, const char *below_home)
+char *paths_dir(enum paths_place place)
 {
-    const char *base = getenv(variable);
+    static const struct {
+        const char *variable, *below_home;
+    } places[] = {
+        [PATHS_CONFIG] = {"XDG_CONFIG_HOME", ".config/tiro"},
+        [PATHS_DATA] = {"XDG_DATA_HOME", ".local/share/tiro"},
+        [PATHS_STATE] = {"XDG_STATE_HOME", ".local/state/tiro"},
+    };
+    const char *base = getenv(places[place].variable), *below_home = places[place].below_home;
     if (base && base[0] == '/') /* the XDG specification wants a relative path ignored */
         return paths_join(base, "tiro");
     const char *home = getenv("HOME");
@@ -34,24 +41,9 @@ static char *xdg_dir(const char *variable, const char *below_home)
     return paths_join(known ? found->pw_dir : "/", below_home);
 }
 
-char *paths_config_dir(void)
-{
-    return xdg_dir("XDG_CONFIG_HOME", ".config/tiro");
-}
-
-char *paths_data_dir(void)
-{
-    return xdg_dir("XDG_DATA_HOME", ".local/share/tiro");
-}
-
-char *paths_state_dir(void)
-{
-    return xdg_dir("XDG_STATE_HOME", ".local/state/tiro");
-}
-
 char *paths_config_file(void)
 {
-    auto_free char *dir = paths_config_dir();
+    auto_free char *dir = paths_dir(PATHS_CONFIG);
     return paths_join(dir, "tiro.ini");
 }
 

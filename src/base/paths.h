@@ -9,10 +9,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-char *paths_config_file(void); /* XDG_CONFIG_HOME/tiro/tiro.ini, ~/.config without the variable */
-char *paths_config_dir(void);  /* XDG_CONFIG_HOME/tiro */
-char *paths_data_dir(void);    /* XDG_DATA_HOME/tiro,   ~/.local/share */
-char *paths_state_dir(void);   /* XDG_STATE_HOME/tiro,  ~/.local/state */
+enum paths_place {
+    PATHS_CONFIG, /* XDG_CONFIG_HOME/tiro, ~/.config/tiro without the variable */
+    PATHS_DATA,   /* XDG_DATA_HOME/tiro, ~/.local/share/tiro */
+    PATHS_STATE   /* XDG_STATE_HOME/tiro, ~/.local/state/tiro */
+};
+char *paths_dir(enum paths_place place);
+char *paths_config_file(void); /* tiro.ini in PATHS_CONFIG */
 
 /* "a" + "b" = "a/b". */
 char *paths_join(const char *dir, const char *name);

@@ -27,21 +27,13 @@ struct list {
     size_t len, cap;
 };
 
-/* How the member is stored: a text, a VEC() or a number. */
-static bool is_text(const struct shape_field *f)
-{
-    return f->type == SHAPE_STRING || f->type == SHAPE_JSON || f->type == SHAPE_WORDS;
-}
-
-static bool is_list(const struct shape_field *f)
-{
-    return f->type == SHAPE_STRINGS || f->type == SHAPE_LIST;
-}
-
-static bool is_number(const struct shape_field *f)
-{
-    return f->type == SHAPE_INTEGER || f->type == SHAPE_COUNT || f->type == SHAPE_NUMBER;
-}
+/* How a member of each type is stored. */
+enum storage { OTHER, TEXT, LIST, NUMBER };
+static const enum storage storage[] = {
+    [SHAPE_STRING] = TEXT,  [SHAPE_JSON] = TEXT,     [SHAPE_WORDS] = TEXT,
+    [SHAPE_STRINGS] = LIST, [SHAPE_LIST] = LIST,     [SHAPE_INTEGER] = NUMBER,
+    [SHAPE_COUNT] = NUMBER, [SHAPE_NUMBER] = NUMBER, [SHAPE_OWN] = OTHER,
+};
 
 /* By memcpy(): a text may be declared const, a VEC() has a type of its own, an enumeration may be
  * unsigned. */
@@ -120,11 +112,11 @@ static bool is_absent(const struct shape_field *f, const void *object)
     const char *at = (const char *)object + f->offset;
     if (f->there)
         return !f->there(object);
-    if (is_text(f))
+    if (storage[f->type] == TEXT)
         return !get_text(at);
-    if (is_list(f))
+    if (storage[f->type] == LIST)
         return get_list(at).len == 0;
-    if (is_number(f)) {
+    if (storage[f->type] == NUMBER) {
         double n = rounded(f, get_number(f, at));
         return n < f->least || n == (double)f->absent;
     }
@@ -150,11 +142,11 @@ void shape_init(const struct shape *s, void *object)
 {
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *at = (char *)object + f->offset;
-        if (is_text(f))
+        if (storage[f->type] == TEXT)
             put_text(at, NULL);
-        else if (is_list(f))
+        else if (storage[f->type] == LIST)
             put_list(at, (struct list){0});
-        else if (is_number(f) || f->type == SHAPE_TIME)
+        else if (storage[f->type] == NUMBER || f->type == SHAPE_TIME)
             put_number(f, at, f->absent);
         else if (f->type == SHAPE_UUID)
             *at = '\0';
@@ -183,9 +175,9 @@ void shape_release(const struct shape *s, void *object)
 {
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *at = (char *)object + f->offset;
-        if (is_text(f))
+        if (storage[f->type] == TEXT)
             free(get_text(at));
-        else if (is_list(f))
+        else if (storage[f->type] == LIST)
             release_list(f, get_list(at));
         else if (f->type == SHAPE_OBJECT)
             shape_release(f->of, at);
@@ -223,9 +215,9 @@ void shape_copy(const struct shape *s, void *to, const void *from)
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *there = (char *)to + f->offset;
         const char *at = (const char *)from + f->offset;
-        if (is_text(f))
+        if (storage[f->type] == TEXT)
             put_text(there, mem_strdup(get_text(at)));
-        else if (is_list(f))
+        else if (storage[f->type] == LIST)
             put_list(there, copy_list(f, get_list(at)));
         else if (f->type == SHAPE_OBJECT)
             shape_copy(f->of, there, at);
@@ -305,7 +297,7 @@ static void write_list(struct json_out *o, const struct shape_field *f, struct l
 static void write_value(struct json_out *o, const struct shape_field *f, const void *object)
 {
     const char *at = (const char *)object + f->offset;
-    const char *text = is_text(f) && get_text(at) ? get_text(at) : "";
+    const char *text = storage[f->type] == TEXT && get_text(at) ? get_text(at) : "";
     switch (f->type) {
     case SHAPE_STRING:
         json_out_string(o, text);
@@ -528,7 +520,7 @@ static bool read_member(const struct shape_field *f, const struct json *v, const
     bool null = json_type(v) == JSON_NULL && f->type != SHAPE_JSON;
     if (!v || (null && f->presence != SHAPE_REQUIRED))
         return f->presence != SHAPE_REQUIRED || misfit(p, f, "is missing", e);
-    if (is_list(f))
+    if (storage[f->type] == LIST)
         return read_list(f, v, p, at, e);
     if (f->type == SHAPE_OBJECT && json_type(v) == JSON_OBJECT)
         return read_object(f->of, v, p, at, e);
@@ -617,14 +609,15 @@ void shape_add_expected(const struct shape_field *f, struct buf *out)
         add_words(out, f->names);
     if (f->type == SHAPE_OWN)
         buf_addstr(out, f->codec->expected);
-    if (is_number(f))
+    if (storage[f->type] == NUMBER)
         buf_addf(out, " from %.15g", f->least);
-    if (is_number(f) && f->most != 0)
+    if (storage[f->type] == NUMBER && f->most != 0)
         buf_addf(out, " to %.15g", f->most);
     if ((f->type == SHAPE_STRING || f->type == SHAPE_STRINGS) && f->least > 0)
         buf_addstr(out, " that is not empty");
-    if ((f->type == SHAPE_STRING || is_list(f)) && f->most != 0)
-        buf_addf(out, " of at most %.15g %s", f->most, is_list(f) ? "elements" : "bytes");
+    if ((f->type == SHAPE_STRING || storage[f->type] == LIST) && f->most != 0)
+        buf_addf(out, " of at most %.15g %s", f->most,
+                 storage[f->type] == LIST ? "elements" : "bytes");
 }
 
 /* --- as JSON Schema --------------------------------------------------------------------------- */
@@ -632,7 +625,7 @@ void shape_add_expected(const struct shape_field *f, struct buf *out)
 static struct json *with_bounds(struct json *v, const struct shape_field *f, const char *least,
                                 const char *most)
 {
-    if (least && (f->least != 0 || is_number(f)))
+    if (least && (f->least != 0 || storage[f->type] == NUMBER))
         json_set_number(v, least, f->least);
     if (f->most != 0)
         json_set_number(v, most, f->most);

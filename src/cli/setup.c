@@ -35,7 +35,7 @@ static void open_log(struct setup *s)
         if (strcmp(levels[i].name, wanted) != 0)
             continue;
         struct error e = {0};
-        auto_free char *dir = paths_state_dir();
+        auto_free char *dir = paths_dir(PATHS_STATE);
         auto_free char *path = paths_join(dir, "tiro.log");
         if (!paths_make_dir(dir, &e) || !log_open(path, levels[i].level, &e))
             add_problem(&s->problems, path, 0, e.text);

@@ -78,31 +78,26 @@ static size_t kept_from(const struct compact_input *in, const struct turn_spans 
     return first < count ? turns->items.items[first].first : in->open;
 }
 
-/* First message of the running turn's kept rounds (an answer with the results of its calls): those
- * that together take at most half of the threshold. With `one_goes` the first round never stays. */
-static size_t rounds_from(const struct compact_input *in, bool one_goes)
-{
-    int64_t tokens = 0;
-    size_t from = in->count;
-    for (size_t i = in->count; i-- > in->open + 1;) {
-        tokens += compact_tokens(in, i, i + 1);
-        if (tokens > in->threshold / 2)
-            return from;
-        if (in->messages[i].role != ROLE_ASSISTANT)
-            continue;
-        if (one_goes && compact_tokens(in, in->open + 1, i) == 0)
-            return from;
-        from = i;
-    }
-    return from;
-}
-
+/* Lets go the turns before the kept ones, and of the running turn all but the newest rounds (an
+ * answer with the results of its calls) that together take at most half of the threshold. Without
+ * an older turn the first round never stays. */
 static void cut_old_turns(const struct compact_input *in, enum compact_fate *fates)
 {
     AUTO(vec_release_local) struct turn_spans turns = {.items = {0}};
     compact_turns(in, &turns);
     bool none = turns.items.len == 0;
-    size_t rounds = rounds_from(in, none);
+    size_t rounds = in->count; /* first message of the kept ones */
+    int64_t tokens = 0;
+    for (size_t i = in->count; i-- > in->open + 1;) {
+        tokens += compact_tokens(in, i, i + 1);
+        if (tokens > in->threshold / 2)
+            break;
+        if (in->messages[i].role != ROLE_ASSISTANT)
+            continue;
+        if (none && compact_tokens(in, in->open + 1, i) == 0)
+            break;
+        rounds = i;
+    }
     int64_t besides = compact_tokens(in, rounds, in->count);
     for (size_t i = 0; i < in->count; i++) /* a new summary will be about as long */
         besides += in->messages[i].summary ? in->estimates[i] : 0;

@@ -441,12 +441,6 @@ static void close_gaps(const struct compact_input *in, enum compact_fate *fates)
         fates[i] = FATE_GOES;
 }
 
-static void keep_all(struct compact_plan *p)
-{
-    for (size_t i = 0; i < p->fates.len; i++)
-        p->fates.items[i] = FATE_STAYS;
-}
-
 bool compact_plan_make(const struct compact_mode *mode, const struct compact_input *in,
                        struct compact_plan *p)
 {
@@ -454,7 +448,8 @@ bool compact_plan_make(const struct compact_mode *mode, const struct compact_inp
     *p = (struct compact_plan){.gone = 0};
     vec_reserve(&p->fates, in->count);
     p->fates.len = in->count;
-    keep_all(p);
+    for (size_t i = 0; i < in->count; i++)
+        p->fates.items[i] = FATE_STAYS;
     enum compact_fate *fates = p->fates.items;
     mode->cut(in, fates);
     for (size_t i = 0; i < in->count; i++) /* an earlier summary goes into the new one */
@@ -480,7 +475,8 @@ bool compact_plan_make(const struct compact_mode *mode, const struct compact_inp
     if (any_but_summaries)
         return true;
     p->gone = 0;
-    keep_all(p);
+    for (size_t i = 0; i < in->count; i++)
+        fates[i] = FATE_STAYS;
     size_t newest = compact_newest_turn(in);
     for (size_t i = 0; mode->prunes && i < newest && !prunes; i++)
         prunes = gets_shorter(in, i, newest, leave_out_result);

@@ -302,14 +302,14 @@ bool config_file_write(const struct config_file *f, struct error *e)
     if (f->changed.len > CONFIG_FILE_MAX)
         return err_set(e, ERR_FILE_ERROR, "%s would be too long; at most %d bytes are read",
                        f->path, (int)CONFIG_FILE_MAX);
-    auto_free char *dir = paths_config_dir();
+    auto_free char *dir = paths_dir(PATHS_CONFIG);
     return paths_make_dir(dir, e) && paths_write_file(f->path, f->changed.data, f->changed.len, e);
 }
 
 /* Locks the directory: the file itself is replaced. */
 int config_file_lock(struct error *e)
 {
-    auto_free char *dir = paths_config_dir();
+    auto_free char *dir = paths_dir(PATHS_CONFIG);
     int fd = paths_make_dir(dir, e) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0)
         flock(fd, LOCK_EX);

@@ -250,25 +250,6 @@ static bool remove_retried(struct step *x, struct error *e)
     return ok;
 }
 
-/* Queues the messages that are new as one deferred text of the session. */
-static bool defer_new(struct memory *m, const struct step *x, struct error *e)
-{
-    const struct memory_following *of = x->of;
-    struct memory_deferred d = {.session_id = (char *)of->session_id,
-                                .compaction = MEMORY_OF_SESSION};
-    for (size_t i = 0; i < of->messages->items.len; i++) {
-        const struct log_message *message = &of->messages->items.items[i];
-        int64_t seq = message->seq;
-        if (seq > x->from && seq > x->shared && (seq <= x->seen || !of->stays_out) &&
-            (message->role != ROLE_TOOL || of->tool_results))
-            vec_push(&d.messages, ((struct memory_source){seq, message->turn}));
-    }
-    bool ok = sqlite_deferred_withdraw(x->store, d.session_id, d.compaction, e) &&
-              (d.messages.len == 0 || sqlite_memory_defer(m, &d, e));
-    vec_release(&d.messages);
-    return ok;
-}
-
 bool sqlite_memory_follow(struct memory *m, const struct memory_following *f, struct error *e)
 {
     struct step x = {.store = sqlite_memory_of(m)->store, .of = f};
@@ -282,9 +263,22 @@ bool sqlite_memory_follow(struct memory *m, const struct memory_following *f, st
         x.seen = sqlite3_column_int64(q.handle, 2);
     }
     bool ok = query_end(&q) && sqlite_session_number(x.store, f->session_id, &x.number, e) &&
-              remove_retried(&x, e) && defer_new(m, &x, e) &&
-              sql_exec(x.store, e, followed_sql, "ti", f->session_id, f->last) &&
-              store_exec(x.store, backlog_over_sql, e);
+              remove_retried(&x, e);
+    /* Queues the messages that are new as one deferred text of the session. */
+    struct memory_deferred d = {.session_id = (char *)f->session_id,
+                                .compaction = MEMORY_OF_SESSION};
+    for (size_t i = 0; i < f->messages->items.len; i++) {
+        const struct log_message *message = &f->messages->items.items[i];
+        int64_t seq = message->seq;
+        if (seq > x.from && seq > x.shared && (seq <= x.seen || !f->stays_out) &&
+            (message->role != ROLE_TOOL || f->tool_results))
+            vec_push(&d.messages, ((struct memory_source){seq, message->turn}));
+    }
+    ok = ok && sqlite_deferred_withdraw(x.store, d.session_id, d.compaction, e) &&
+         (d.messages.len == 0 || sqlite_memory_defer(m, &d, e)) &&
+         sql_exec(x.store, e, followed_sql, "ti", f->session_id, f->last) &&
+         store_exec(x.store, backlog_over_sql, e);
+    vec_release(&d.messages);
     return store_leave(x.store, began, ok, e);
 }
 

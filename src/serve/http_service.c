@@ -639,7 +639,7 @@ static bool read_file(const char *path, int flags, char **token, struct error *e
 /* The file appears whole under its name. Where two servers start at once, the first one's stays. */
 static bool read_own(char **token, char **path, struct error *e)
 {
-    auto_free char *directory = paths_state_dir();
+    auto_free char *directory = paths_dir(PATHS_STATE);
     unsigned char bytes[MADE_BYTES];
     char text[2 * MADE_BYTES + 2];
     struct whole_file f;

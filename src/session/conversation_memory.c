@@ -502,7 +502,7 @@ void conversation_read_prompt(struct conversation *c)
 {
     const struct tool_graph *g = &c->tool_graph;
     int64_t most = config_integer(c->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS);
-    auto_free char *configuration = paths_config_dir();
+    auto_free char *configuration = paths_dir(PATHS_CONFIG);
     AUTO(graph_part_release) struct graph_part listed = {.total = 0};
     struct error e;
     instructions_release(&c->instructions);

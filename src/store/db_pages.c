@@ -384,11 +384,24 @@ static uint32_t local_len(enum db_page_type type, uint32_t usable, uint32_t len)
     return fit <= max ? fit : min;
 }
 
-/* The lengths that the cell's beginning says, and whether all of it stands in the page. */
-static bool read_record_place(const struct db_page *page, uint32_t usable, uint32_t at,
-                              struct db_cell *out)
+bool db_cell_read(const struct db_page *page, const struct db_pages *pages, uint32_t i,
+                  struct db_cell *out)
 {
+    uint32_t usable = pages->usable;
     uint64_t len, rowid = 0;
+    *out = (struct db_cell){0};
+    if (i >= page->cells)
+        return false;
+    uint32_t at = db_u16(page->bytes + page->pointers + 2 * i);
+    if (at < page->pointers + 2 * page->cells || at > usable - CELL_MIN)
+        return false;
+    if (is_interior(page->type)) {
+        out->child = db_u32(page->bytes + at);
+        at += 4;
+    }
+    if (page->type == DB_TABLE_INTERIOR)
+        return true;
+    /* The lengths that the cell's beginning tells, and whether all of it stands in the page. */
     size_t used = read_varint(page->bytes + at, usable - at, &len);
     if (used == 0 || len > RECORD_MAX)
         return false;
@@ -408,22 +421,6 @@ static bool read_record_place(const struct db_page *page, uint32_t usable, uint3
         return false;
     out->overflow = rest ? db_u32(out->local + out->local_len) : 0;
     return !rest || out->overflow != 0;
-}
-
-bool db_cell_read(const struct db_page *page, const struct db_pages *pages, uint32_t i,
-                  struct db_cell *out)
-{
-    *out = (struct db_cell){0};
-    if (i >= page->cells)
-        return false;
-    uint32_t at = db_u16(page->bytes + page->pointers + 2 * i);
-    if (at < page->pointers + 2 * page->cells || at > pages->usable - CELL_MIN)
-        return false;
-    if (is_interior(page->type)) {
-        out->child = db_u32(page->bytes + at);
-        at += 4;
-    }
-    return page->type == DB_TABLE_INTERIOR || read_record_place(page, pages->usable, at, out);
 }
 
 /* Each page of a chain has the number of the next, and the last one 0. */

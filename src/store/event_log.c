@@ -221,29 +221,6 @@ bool event_log_page(struct store *s, const char *session_id, int64_t after, size
     return query_end(&q) && ok;
 }
 
-static bool read_part(struct store *s, int64_t row, size_t from, size_t most,
-                      struct event_part *out, struct error *e)
-{
-    sqlite3_blob *blob = NULL;
-    int fault = sqlite3_blob_open(s->db, "main", "event", "payload", row, 0, &blob);
-    size_t size = fault == SQLITE_OK ? (size_t)sqlite3_blob_bytes(blob) : 0;
-    size_t left = from < size ? size - from : 0, len = left < most ? left : most;
-    char *text = mem_alloc(len + 1);
-    if (left > 0) /* with the byte behind, which tells whether a character is cut */
-        fault = sqlite3_blob_read(blob, text, (int)(len + (len < left)), (int)from);
-    sqlite3_blob_close(blob);
-    for (int i = 0; i < 3 && len < left && ((unsigned char)text[len] & 0xc0) == 0x80; i++)
-        len--;
-    for (size_t i = 0; i < len; i++)
-        text[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
-    text[len] = '\0';
-    out->text = text;
-    out->next = len < left ? from + len : 0;
-    return (fault == SQLITE_OK && left > 0) ||
-           err_set(e, ERR_SESSION_STORE_ERROR, "an event cannot be read from byte %zu: %s", from,
-                   fault == SQLITE_OK ? "it ends before that" : sqlite3_errmsg(s->db));
-}
-
 bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t from, size_t most,
                     struct event_part *out, struct error *e)
 {
@@ -259,7 +236,23 @@ bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t
     if (!known)
         return err_set(e, ERR_SESSION_STORE_ERROR, "session %.40s has no event %lld that is known",
                        session_id, (long long)seq);
-    return read_part(s, row, from, most, out, e);
+    sqlite3_blob *blob = NULL;
+    int fault = sqlite3_blob_open(s->db, "main", "event", "payload", row, 0, &blob);
+    size_t size = fault == SQLITE_OK ? (size_t)sqlite3_blob_bytes(blob) : 0;
+    size_t left = from < size ? size - from : 0, len = left < most ? left : most;
+    char *text = out->text = mem_alloc(len + 1);
+    if (left > 0) /* with the byte behind, which tells whether a character is cut */
+        fault = sqlite3_blob_read(blob, text, (int)(len + (len < left)), (int)from);
+    sqlite3_blob_close(blob);
+    for (int i = 0; i < 3 && len < left && ((unsigned char)text[len] & 0xc0) == 0x80; i++)
+        len--;
+    for (size_t i = 0; i < len; i++)
+        text[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+    text[len] = '\0';
+    out->next = len < left ? from + len : 0;
+    return (fault == SQLITE_OK && left > 0) ||
+           err_set(e, ERR_SESSION_STORE_ERROR, "an event cannot be read from byte %zu: %s", from,
+                   fault == SQLITE_OK ? "it ends before that" : sqlite3_errmsg(s->db));
 }
 
 /* ---- messages ---- */

@@ -240,25 +240,6 @@ static bool files_are_sound(struct look *l)
  */
 enum manner { STILL, ALONE, SHARED };
 
-static char *uri_of(const char *path, enum manner manner)
-{
-    static const char *const parameters[] = {
-        [STILL] = "immutable=1",
-        [ALONE] = "mode=ro&vfs=unix-none",
-        [SHARED] = "mode=ro&readonly_shm=1",
-    };
-    struct buf uri = BUF_INIT;
-    buf_addstr(&uri, "file:");
-    for (const char *at = path; *at; at++) {
-        if (*at == '?' || *at == '#' || *at == '%')
-            buf_addf(&uri, "%%%02x", (unsigned)(unsigned char)*at);
-        else
-            buf_addch(&uri, *at);
-    }
-    buf_addf(&uri, "?%s", parameters[manner]);
-    return buf_take(&uri);
-}
-
 static void disconnect(struct look *l)
 {
     for (size_t i = 0; i < l->store.statements.len; i++)
@@ -270,9 +251,18 @@ static void disconnect(struct look *l)
 
 static int connect_in(struct look *l, enum manner manner)
 {
-    auto_free char *uri = uri_of(l->path, manner);
+    static const char *const parameters[] = {
+        [STILL] = "immutable=1",
+        [ALONE] = "mode=ro&vfs=unix-none",
+        [SHARED] = "mode=ro&readonly_shm=1",
+    };
+    AUTO(buf_release) struct buf uri = BUF_INIT;
+    buf_addstr(&uri, "file:");
+    for (const char *at = l->path; *at; at++)
+        buf_addf(&uri, strchr("?#%", *at) ? "%%%02x" : "%c", (unsigned)(unsigned char)*at);
+    buf_addf(&uri, "?%s", parameters[manner]);
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-    int result = sqlite3_open_v2(uri, &l->store.db, flags, NULL);
+    int result = sqlite3_open_v2(uri.data, &l->store.db, flags, NULL);
     sqlite3 *db = l->store.db;
     if (result != SQLITE_OK)
         return result;

@@ -35,7 +35,7 @@ static const char *const cache_sizes[] = {
 
 char *store_default_path(void)
 {
-    auto_free char *dir = paths_data_dir();
+    auto_free char *dir = paths_dir(PATHS_DATA);
     return paths_join(dir, "tiro.db");
 }
 

@@ -50,13 +50,6 @@ static bool is_sign_script(uint32_t cp)
     return false;
 }
 
-/* Halfwidth voicing, and the later parts of a Hangul syllable, belong to the character before. */
-static bool continues_sign(uint32_t cp)
-{
-    return cp == 0xFF9E || cp == 0xFF9F || (cp >= 0x1160 && cp <= 0x11FF) ||
-           (cp >= 0xD7B0 && cp <= 0xD7FF) || cp == 0x0E33 || cp == 0x0EB3;
-}
-
 static bool is_plain(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
@@ -72,7 +65,10 @@ static enum character class_at(const struct token_scan *scan, size_t at, size_t 
     if (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME)
         return CLASS_MARK;
     if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO) {
-        if (continues_sign(*cp))
+        /* Halfwidth voicing, and the later parts of a Hangul syllable, belong to the character
+         * before. */
+        if (*cp == 0xFF9E || *cp == 0xFF9F || (*cp >= 0x1160 && *cp <= 0x11FF) ||
+            (*cp >= 0xD7B0 && *cp <= 0xD7FF) || *cp == 0x0E33 || *cp == 0x0EB3)
             return CLASS_MARK;
         return is_sign_script(*cp) ? CLASS_SIGN : CLASS_WORD;
     }

@@ -131,7 +131,7 @@ static void run(struct errand *e)
     }
     if (c->took)
         return;
-    auto_free char *dir = paths_state_dir();
+    auto_free char *dir = paths_dir(PATHS_STATE);
     auto_free char *path = paths_join(dir, "copied.txt");
     if (paths_make_dir(dir, &c->fault) &&
         paths_write_file(path, c->text, strlen(c->text), &c->fault)) {

@@ -138,7 +138,7 @@ bool theme_parse(const char *text, struct theme *out, struct error *e)
 bool theme_load(const char *name, struct theme *out, struct error *e)
 {
     AUTO(buf_release) struct buf text = {.data = buf_empty, .max = THEME_FILE_MAX};
-    auto_free char *config = paths_config_dir(), *file = mem_printf("themes/%s.ini", name);
+    auto_free char *config = paths_dir(PATHS_CONFIG), *file = mem_printf("themes/%s.ini", name);
     auto_free char *path = paths_join(config, file);
     struct error fault; /* of the user's file: the built-in theme is looked for */
     if (!*name || strchr(name, '/') || !paths_read_file(path, PATHS_FILE, &text, &fault)) {
@@ -180,7 +180,7 @@ void theme_names(struct theme_names *out)
     for (const struct embedded *f = embedded_files; f->name; f++)
         if (strncmp(f->name, "themes/", 7) == 0)
             names_add(out, f->name + 7);
-    auto_free char *config = paths_config_dir(), *path = paths_join(config, "themes");
+    auto_free char *config = paths_dir(PATHS_CONFIG), *path = paths_join(config, "themes");
     DIR *dir = opendir(path);
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         names_add(out, entry->d_name);
