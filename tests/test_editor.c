@@ -1,21 +1,26 @@
-/* The editor: actions, undo, kill ring, history, and a layout that is kept up to date by parts. */
+/* The editor: actions, undo, kill ring, history, a layout that is kept up to date by parts, and a
+ * text on one row, where the caret and its neighbours are always visible. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/seen.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/text/editor.h"
 
 static struct editor *e; /* of the test */
+static struct rows rows; /* of edit_line() */
+static int caret;
 
 static int new_editor(void **state)
 {
     (void)state;
     e = editor_new();
+    rows_init(&rows);
     return 0;
 }
 
@@ -23,6 +28,7 @@ static int free_editor(void **state)
 {
     (void)state;
     editor_free(e);
+    rows_release(&rows);
     return 0;
 }
 
@@ -58,10 +64,10 @@ static void gives(const char *what, const char *text)
     assert_string_equal(editor_text(e), text);
 }
 
-static void leads(const char *what, size_t caret)
+static void leads(const char *what, size_t to)
 {
     keys(what);
-    assert_int_equal(editor_caret(e), caret);
+    assert_int_equal(editor_caret(e), to);
 }
 
 BEFORE_ALL(support_utf8);
@@ -361,4 +367,89 @@ TEST(loading_leaves_one_who_browses_where_he_is)
     assert_true(editor_history_newer(e));
     assert_true(editor_history_newer(e));
     assert_string_equal(editor_text(e), "half");
+}
+
+/* --- on one row --- */
+
+static const char *draw(size_t columns)
+{
+    rows_clear(&rows);
+    rows_begin(&rows);
+    size_t used = edit_line(&rows, e, columns, &caret);
+    assert_int_equal(used, rows_width(&rows, 0));
+    assert_true(used <= columns);
+    assert_true(caret >= 0 && (size_t)caret < columns);
+    return seen_row(&rows, 0);
+}
+
+TEST(what_fits_is_seen)
+{
+    assert_string_equal(draw(10), "");
+    assert_int_equal(caret, 0);
+    editor_set(e, "123456789");
+    assert_string_equal(draw(10), "123456789");
+    assert_int_equal(caret, 9);
+    keys("<left*9>");
+    assert_string_equal(draw(10), "123456789");
+    assert_int_equal(caret, 0);
+}
+
+/* No empty row follows a text that fills its rows exactly. */
+TEST(the_end_is_seen_whatever_fits)
+{
+    char text[64] = "";
+    for (int len = 1; len < 60; len++) {
+        text[len - 1] = (char)('a' + len % 26);
+        editor_set(e, text);
+        const char *row = draw(10);
+        if (len < 10)
+            assert_string_equal(row, text);
+        else
+            assert_string_equal(row + strlen("\u2026"), text + len - 8);
+        assert_int_equal(caret, len < 10 ? len : 9);
+    }
+}
+
+TEST(both_sides_of_the_caret_are_seen)
+{
+    editor_set(e, "abcdefghijklmnopqrstuvwxyz");
+    keys("<left*4>");
+    assert_string_equal(draw(12), "\u2026qrstuvwxyz");
+    assert_int_equal(caret, 7);
+    keys("<left*8>");
+    assert_string_equal(draw(12), "\u2026hijklmnopqr");
+    assert_int_equal(caret, 8);
+    keys("<left*10>");
+    assert_string_equal(draw(12), "abcdefghijkl");
+    assert_int_equal(caret, 4);
+}
+
+TEST(nothing_breaks_the_row)
+{
+    editor_set(e, "two\nlines\tand more");
+    assert_string_equal(draw(40), "two lines and more");
+    glyph_set_ascii(true);
+    editor_set(e, "abcdefghijklmnopqrstuvwxyz");
+    assert_true(strstr(draw(12), "xyz") != NULL);
+    glyph_set_ascii(false);
+}
+
+/* Wide and combined characters, every caret, every width. */
+TEST(the_caret_stands_beside_its_text)
+{
+    static const char text[] =
+        "w\u00fcnsche \u4eac\u90fd\u306e\u5bbf e\u0301a\u0302 \U0001f469\u200d\U0001f4bb "
+        "\u65c5\u9928 river";
+    for (size_t columns = 1; columns < 40; columns++) {
+        editor_set(e, text);
+        do {
+            size_t at = editor_caret(e), before = utf8_prev(text, strlen(text), at);
+            const char *row = draw(columns);
+            char piece[32] = "";
+            if (at > 0)
+                memcpy(piece, text + before, at - before);
+            if (columns >= 8 && at > 0 && !strstr(row, piece))
+                fail_msg("%zu columns, caret %zu: \"%s\"", columns, at, row);
+        } while (editor_do(e, ACTION_LEFT));
+    }
 }
