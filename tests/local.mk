@@ -36,7 +36,6 @@ SUITE_TESTS = \
 	tests/test_approval.c \
 	tests/test_approval_overlay.c \
 	tests/test_authority.c \
-	tests/test_bare.c \
 	tests/test_base64.c \
 	tests/test_budget.c \
 	tests/test_buf_vec.c \
