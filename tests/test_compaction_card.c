@@ -205,7 +205,6 @@ TEST(only_the_end_of_a_summary_is_held)
 {
     struct item *item = item_new(ITEM_COMPACTION, 1);
     struct event *piece = delta(0, "äöü some more words\n", 0, 0);
-    compaction_card_new(item, NULL);
     for (int i = 0; i < 20000; i++)
         compaction_card_apply(item, piece);
     assert_true(item->text.len < 32 * 1024);

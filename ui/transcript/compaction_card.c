@@ -22,12 +22,6 @@ enum {
     NAME_MAX = 200    /* bytes */
 };
 
-void compaction_card_new(struct item *item, const struct card_hints *hints)
-{
-    item->card = mem_alloc(sizeof *item->card);
-    item->card->hints = hints;
-}
-
 /* The event without the parts that no card shows. */
 static struct event *keep(const struct event *ev)
 {
@@ -40,7 +34,7 @@ static struct event *keep(const struct event *ev)
     return kept;
 }
 
-static void set_state(struct item *item, enum card_state state)
+void compaction_card_set(struct item *item, enum card_state state)
 {
     item->card->state = state;
     item->streaming = state == CARD_RUNNING;
@@ -62,7 +56,7 @@ void compaction_card_apply(struct item *item, const struct event *ev)
     case EVENT_COMPACTION_STARTED:
         event_free(card->started);
         card->started = keep(ev);
-        set_state(item, CARD_RUNNING);
+        compaction_card_set(item, CARD_RUNNING);
         break;
     case EVENT_COMPACTION_DELTA:
         if (ev->count > 0 && ev->count != card->part)
@@ -74,19 +68,14 @@ void compaction_card_apply(struct item *item, const struct event *ev)
         item_append(item, ev->text ? ev->text : "");
         if (text->len > KEPT_MAX)
             buf_consume(text, utf8_cut_bytes(text->data, text->len, text->len - KEPT_LEAST));
-        set_state(item, CARD_RUNNING);
+        compaction_card_set(item, CARD_RUNNING);
         break;
     default:
         event_free(card->ended);
         card->ended = keep(ev);
         compaction_card_restart(item);
-        set_state(item, ev->type == EVENT_COMPACTION_COMPLETED ? CARD_DONE : CARD_FAILED);
+        compaction_card_set(item, ev->type == EVENT_COMPACTION_COMPLETED ? CARD_DONE : CARD_FAILED);
     }
-}
-
-void compaction_card_cut_off(struct item *item)
-{
-    set_state(item, CARD_CUT_OFF);
 }
 
 int64_t compaction_card_completed(const struct item *item)

@@ -8,9 +8,6 @@
 
 #include "ui/transcript/item.h"
 
-/* Makes the item's card. */
-void compaction_card_new(struct item *item, const struct card_hints *hints);
-
 /* Applies a compaction_started, _delta, _completed or _failed, in their order; the first may be on
  * an older page. */
 void compaction_card_apply(struct item *item, const struct event *ev);
@@ -18,8 +15,8 @@ void compaction_card_apply(struct item *item, const struct event *ev);
 /* The summary begins anew: drops the text that has streamed. */
 void compaction_card_restart(struct item *item);
 
-/* Shows it as interrupted, until another event of it comes. */
-void compaction_card_cut_off(struct item *item);
+/* CARD_CUT_OFF: it is shown as interrupted, until another event of it comes. */
+void compaction_card_set(struct item *item, enum card_state state);
 
 /* Number of the event that completed it; 0: it is not completed. */
 int64_t compaction_card_completed(const struct item *item);

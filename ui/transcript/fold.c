@@ -238,7 +238,7 @@ static struct item *need_card(struct fold *f, const struct event *ev)
 {
     if (!f->card) {
         f->card = add_item(f, ITEM_COMPACTION, ev->seq);
-        compaction_card_new(f->card, f->hints);
+        f->card->card->hints = f->hints;
     }
     return f->card;
 }
@@ -247,7 +247,7 @@ static struct item *need_card(struct fold *f, const struct event *ev)
 static void leave_card(struct fold *f)
 {
     if (f->card)
-        compaction_card_cut_off(f->card);
+        compaction_card_set(f->card, CARD_CUT_OFF);
     f->card = NULL;
 }
 
@@ -598,7 +598,7 @@ size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, b
     if (f->last_seq == 0) { /* the first page: the conversation stands where it ends */
         close_texts(&older);
         if (older.card)
-            compaction_card_cut_off(older.card);
+            compaction_card_set(older.card, CARD_CUT_OFF);
         if (older.turn_open)
             add_cut_off_note(&older);
         f->last_seq = older.last_seq;

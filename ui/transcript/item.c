@@ -16,6 +16,7 @@ struct item *item_new(enum item_kind kind, int64_t seq)
     item->kind = kind;
     item->seq = seq;
     item->change = ITEM_CHANGED;
+    item->card = kind == ITEM_COMPACTION ? mem_alloc(sizeof *item->card) : NULL;
     item->text = item->tail = item->images = item->result = item->difference = (struct buf)BUF_INIT;
     rows_init(&item->rows);
     return item;

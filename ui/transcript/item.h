@@ -158,11 +158,8 @@ bool item_is_behind(const struct item *item);
 /* Frees the rows. */
 void item_forget_rows(struct item *item);
 
-/* The number of rows, with those that were freed by item_let_go(). */
+/* The number of rows, with those that were let go. */
 size_t item_row_count(const struct item *item);
-
-/* Frees the rows before `first` of a long text, as far as they will not change. */
-void item_let_go(struct item *item, size_t first);
 
 bool item_can_fold(const struct item *item, enum reasoning_view reasoning);
 bool item_is_open(const struct item *item, enum reasoning_view reasoning);

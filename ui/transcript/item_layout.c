@@ -558,12 +558,6 @@ size_t item_row_count(const struct item *item)
     return item->gone + item->rows.list.len;
 }
 
-void item_let_go(struct item *item, size_t first)
-{
-    if (item->markdown && first > item->gone)
-        item->gone += markdown_drop_rows(item->markdown, first - item->gone);
-}
-
 bool item_can_fold(const struct item *item, enum reasoning_view reasoning)
 {
     return item->kind == ITEM_TOOL ||

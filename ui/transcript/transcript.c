@@ -423,8 +423,8 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
          i-- > 0 && below < kept;) {
         struct item *item = item_at(t, i);
         size_t rows = i < t->top.item ? rows_or_one(t, i) : t->top.row;
-        if (below + rows >= item->gone + 2 * kept)
-            item_let_go(item, below + rows - kept);
+        if (item->markdown && below + rows >= item->gone + 2 * kept)
+            item->gone += markdown_drop_rows(item->markdown, below + rows - kept - item->gone);
         below += rows;
     }
     if (item_count(t) > 0)

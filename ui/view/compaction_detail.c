@@ -185,7 +185,6 @@ static void find_shortened(struct compaction_detail *d)
 
 static bool take_page(struct view *view, struct operation_answer *a, const char *words)
 {
-    static const struct card_hints none;
     struct compaction_detail *d = (struct compaction_detail *)view;
     struct compaction_ledger *page = a->result;
     bool first = !words && !d->completed;
@@ -202,7 +201,6 @@ static bool take_page(struct view *view, struct operation_answer *a, const char 
         page->completed = NULL;
         d->completed = ev;
         d->card = item_new(ITEM_COMPACTION, ev->seq);
-        compaction_card_new(d->card, &none);
         compaction_card_apply(d->card, ev);
         find_shortened(d);
     }
