@@ -78,10 +78,9 @@ static void exchange(int64_t seq, const char *question, const char *answer)
 
 static void first_row(const char *wanted)
 {
-    char *got = seen_transcript(t);
+    char *got = support_keep(seen_transcript(t));
     got[strcspn(got, "\n")] = '\0';
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 /* "row 1" to "row 30" */
@@ -434,13 +433,11 @@ TEST(the_budget_warns_and_ends)
     struct event *end = EV(TURN_FAILED, 6, "max_tokens is reached; raise it");
     end->name = mem_strdup("BUDGET_EXHAUSTED");
     told(t, end);
-    char *text = seen_transcript(t);
-    assert_says(text, " ! 80 % of max_tokens used: 8,000 of 10,000\n",
+    assert_says(support_keep(seen_transcript(t)), " ! 80 % of max_tokens used: 8,000 of 10,000\n",
                 " ! 80 % of max_cost used: $0.40 of $0.50\n",
                 " ! 80 % of max_turn_duration used: 48 of 60 seconds\n",
                 "max_␛[2J used: 1e+300 of -1\n",
                 "✗ The budget is used up.\n  max_tokens is reached; raise it\n");
-    free(text);
 }
 
 TEST(a_retried_attempt_leaves_nothing)
@@ -714,13 +711,10 @@ TEST(a_new_width_keeps_the_text_in_view)
     exchange(4, "q", answer.data);
     transcript_scroll(t, 100);
     transcript_resize(t, 30, 20);
-    char *before = seen_transcript(t);
+    int a = atoi(strstr(support_keep(seen_transcript(t)), "word") + 4);
     transcript_resize(t, 73, 20);
-    char *after = seen_transcript(t);
-    int a = atoi(strstr(before, "word") + 4), b = atoi(strstr(after, "word") + 4);
+    int b = atoi(strstr(support_keep(seen_transcript(t)), "word") + 4);
     assert_in_range(b, a > 30 ? a - 30 : 0, a + 30);
-    free(before);
-    free(after);
     buf_release(&answer);
 }
 
@@ -729,9 +723,7 @@ static void stream(const char *text)
 {
     say(EVENT_TURN_STARTED, 1, "q");
     for (const char *at = text; *at; at += strnlen(at, 500)) {
-        char *piece = mem_strndup(at, strnlen(at, 500));
-        say(EVENT_TEXT_DELTA, 0, piece);
-        free(piece);
+        say(EVENT_TEXT_DELTA, 0, support_text("%.500s", at));
         free(seen_transcript(t));
     }
     tell(t, EV(TEXT_COMPLETE, 2, text), EV(TURN_COMPLETED, 3, text));
@@ -884,15 +876,12 @@ TEST(a_place_is_found_again)
     assert_int_equal(end.seq, 0);
     for (int i = 0; i < 60; i++) {
         assert_true(transcript_scroll(t, 7));
-        char *before = seen_transcript(t), *after;
+        const char *before = support_keep(seen_transcript(t));
         struct transcript_place p = transcript_place(t);
         transcript_scroll_to_end(t);
         assert_true(transcript_show_place(t, &p));
-        after = seen_transcript(t);
         if (*before != '\n') /* the blank row before a message is not a place */
-            assert_string_equal(after, before);
-        free(before);
-        free(after);
+            seen_transcript_is(t, before);
     }
     assert_true(transcript_show_place(t, &end));
     assert_true(transcript_at_end(t));
@@ -997,9 +986,7 @@ TEST(last_code_is_the_newest_block)
     exchange(1, "q", "```\nold\n```\n");
     exchange(4, "q", "```\na\n```\n\n```c\nint x;\n```\n");
     exchange(7, "q", "no code");
-    char *code = transcript_last_code(t);
-    assert_string_equal(code, "int x;\n");
-    free(code);
+    assert_string_equal(support_keep(transcript_last_code(t)), "int x;\n");
     assert_string_equal(transcript_last_answer(t), "no code");
     transcript_clear(t);
     assert_null(transcript_last_answer(t));
@@ -1161,12 +1148,12 @@ TEST(nothing_breaks_it)
 
 enum { GIANT = 1024 * 1024, PACE = 64 * 1024 };
 
-static char *giant(void)
+static const char *giant(void)
 {
     struct buf text = BUF_INIT;
     while (text.len < GIANT)
         buf_addf(&text, "- item %zu\n  - nested *äöü* item\n", text.len);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 /* Frames until all is laid out. */
@@ -1180,17 +1167,14 @@ static size_t frames(struct transcript *any)
 
 static void assert_same_view(struct transcript *a, struct transcript *b)
 {
-    char *one = seen_transcript(a), *other = seen_transcript(b);
-    assert_string_equal(one, other);
-    free(other);
-    free(one);
+    assert_string_equal(support_keep(seen_transcript(a)), support_keep(seen_transcript(b)));
 }
 
 TEST(a_giant_answer_comes_in_frames)
 {
     struct transcript *whole = transcript_new();
     struct transcript *const both[] = {t, whole};
-    char *text = giant();
+    const char *text = giant();
     transcript_resize(whole, 40, 20);
     transcript_set_pace(t, PACE);
     for (int i = 0; i < 2; i++) {
@@ -1212,14 +1196,13 @@ TEST(a_giant_answer_comes_in_frames)
     transcript_resize(whole, 50, 20);
     assert_same_view(t, whole);
     transcript_free(whole);
-    free(text);
 }
 
 /* The mark of the interruption stands after the end, and costs one row, not a new layout of all
  * rows. */
 TEST(a_giant_answer_is_interrupted)
 {
-    char *text = giant();
+    const char *text = giant();
     transcript_set_pace(t, PACE);
     tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, text));
     frames(t);
@@ -1235,13 +1218,12 @@ TEST(a_giant_answer_is_interrupted)
     seen_transcript_says(t, "!interrupted");
     frames(t);
     seen_transcript_says(t, "interrupted");
-    free(text);
 }
 
 /* A folded text has no rows to wait for. */
 TEST(giant_reasoning_is_folded)
 {
-    char *text = giant();
+    const char *text = giant();
     transcript_set_pace(t, PACE);
     tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 2, text));
     assert_int_equal(frames(t), 1);
@@ -1251,7 +1233,6 @@ TEST(giant_reasoning_is_folded)
     assert_int_equal(frames(t), 1);
     say(EVENT_REASONING_COMPLETE, 3, text);
     assert_int_equal(frames(t), 1);
-    free(text);
 }
 
 /* --- citations --- */

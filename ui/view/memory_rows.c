@@ -199,16 +199,10 @@ void pane_write_who(const struct memory_view *p, const struct memory_entry *e, e
     pane_add_part(out, title ? title : id + len - (len > 12 ? 8 : len));
 }
 
-static size_t room_in(const struct rows *out, size_t width)
-{
-    size_t used = rows_width(out, out->list.len - 1);
-    return used < width ? width - used : 0;
-}
-
 /* A piece that is left out where it has no room. */
 static void add_whole(struct rows *out, const char *text, size_t width, enum style style)
 {
-    if (columns_of(text) <= room_in(out, width))
+    if (columns_of(text) <= rows_room(out, width))
         rows_addstr(out, text, style, 0);
 }
 
@@ -223,7 +217,7 @@ static void add_score(struct rows *out, double score, size_t width, enum style s
     size_t cells = width >= WIDE ? BAR_CELLS : BAR_NARROW;
     size_t full = score >= 1 ? cells : score <= 0 ? 0 : (size_t)(score * (double)cells + 0.5);
     add_whole(out, figure, width, style);
-    if (room_in(out, width) < cells + WHO_LEAST)
+    if (rows_room(out, width) < cells + WHO_LEAST)
         return;
     for (size_t i = 0; i < cells; i++)
         rows_addstr(out, glyph(i < full ? GLYPH_SCORE_FULL : GLYPH_GAUGE_EMPTY),
@@ -268,7 +262,7 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
     size_t width = (size_t)p->layout.width;
     if (row > 0) {
         add_whole(out, " ", width, look->main);
-        add_passage(out, h, room_in(out, width), look->main, (size_t)row - 1,
+        add_passage(out, h, rows_room(out, width), look->main, (size_t)row - 1,
                     (size_t)pane_entry_height(p) - 1);
         return;
     }
@@ -281,7 +275,7 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
         add_whole(out, " ", width, look->main);
     }
     pane_write_who(p, &h->entry, WHO_ROW, &who);
-    (void)rows_add_cut(out, who.data, room_in(out, width), look->side);
+    (void)rows_add_cut(out, who.data, rows_room(out, width), look->side);
 }
 
 /* A search of the model: “tea garden” → 3 matches · 2 h · new */
@@ -298,12 +292,12 @@ static void add_asked(struct memory_view *p, struct rows *out, const struct reca
     }
     if (r->fresh)
         buf_addf(&end, " %s %s", glyph(GLYPH_DOT), _("new"));
-    size_t columns = utf8_width(end.data, end.len), room = room_in(out, width);
+    size_t columns = utf8_width(end.data, end.len), room = rows_room(out, width);
     add_whole(out, glyph(GLYPH_QUOTE_OPEN), width, look->side);
     (void)rows_add_cut(out, r->query, room > columns + 2 ? room - columns - 2 : 0,
                        look->main == STYLE_SELECTED ? look->main : STYLE_HEADING);
     add_whole(out, glyph(GLYPH_QUOTE_CLOSE), width, look->side);
-    (void)rows_add_cut(out, end.data, room_in(out, width), look->side);
+    (void)rows_add_cut(out, end.data, rows_room(out, width), look->side);
 }
 
 /* A match of such a search. */
@@ -315,9 +309,9 @@ static void add_asked_hit(struct memory_view *p, struct rows *out, const struct 
     auto_free char *score = mem_printf("  %.2f ", h->score);
     add_whole(out, score, width, look->side);
     pane_write_who(p, &h->entry, WHO_SHORT, &who);
-    (void)rows_add_cut(out, who.data, room_in(out, width) / 2, look->side);
+    (void)rows_add_cut(out, who.data, rows_room(out, width) / 2, look->side);
     add_whole(out, " ", width, look->main);
-    add_passage(out, h, room_in(out, width), look->main, 0, 1);
+    add_passage(out, h, rows_room(out, width), look->main, 0, 1);
 }
 
 /* In place of a list without entries. The messages that the model is sent anyway are not in memory.
@@ -381,7 +375,7 @@ static void add_list_row(struct memory_view *p, struct rows *out, int row)
         add_asked_hit(p, out, asked.hit, &look);
     else
         add_asked(p, out, asked.recalled, &look);
-    rows_pad(out, room_in(out, width), look.main);
+    rows_pad(out, rows_room(out, width), look.main);
 }
 
 /* The chosen entry is in view, with all of its rows if there is room for them. */
