@@ -18,24 +18,6 @@ static pthread_mutex_t seeded_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool seeded;
 static uint64_t seeded_state;
 
-/* Every POSIX system has the device; few have getrandom(). */
-static void fill_from_system(unsigned char *out, size_t len)
-{
-    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        die("cannot open /dev/urandom");
-    while (len) {
-        ssize_t got = read(fd, out, len);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            die("cannot read /dev/urandom");
-        out += got;
-        len -= (size_t)got;
-    }
-    close(fd);
-}
-
 void entropy_fill(void *out, size_t len)
 {
     pthread_mutex_lock(&seeded_lock);
@@ -48,8 +30,21 @@ void entropy_fill(void *out, size_t len)
         memcpy((char *)out + done, &word, len - done < sizeof word ? len - done : sizeof word);
     }
     pthread_mutex_unlock(&seeded_lock);
-    if (!from_seed)
-        fill_from_system(out, len);
+    if (from_seed)
+        return;
+    /* Every POSIX system has the device; few have getrandom(). */
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        die("cannot open /dev/urandom");
+    for (size_t done = 0; done < len;) {
+        ssize_t got = read(fd, (char *)out + done, len - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            die("cannot read /dev/urandom");
+        done += (size_t)got;
+    }
+    close(fd);
 }
 
 double entropy_unit(void)

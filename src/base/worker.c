@@ -357,18 +357,6 @@ static void set_running(struct worker *w, const struct job *job)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void run_first_job(struct worker *w)
-{
-    const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = job_goes_on, .context = w};
-    struct job *job = w->waiting.items[0];
-    vec_remove(&w->waiting, 0, 1);
-    set_running(w, job);
-    if (job_goes_on(w))
-        job->run(job, w->context, &wakeup);
-    set_running(w, NULL);
-    drop_job(w, job);
-}
-
 /* Takes one step. Returns whether the next one may follow at once. */
 static bool step_chore(struct worker *w, size_t which)
 {
@@ -388,10 +376,17 @@ bool worker_wants(const struct worker *w, size_t chore)
 /* Runs jobs, and chores while no job waits, until the worker ends. */
 static void work(struct worker *w)
 {
+    const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = job_goes_on, .context = w};
     for (;;) {
         take_waiting(w);
         if (w->waiting.len > 0) {
-            run_first_job(w);
+            struct job *job = w->waiting.items[0];
+            vec_remove(&w->waiting, 0, 1);
+            set_running(w, job);
+            if (job_goes_on(w))
+                job->run(job, w->context, &wakeup);
+            set_running(w, NULL);
+            drop_job(w, job);
             continue;
         }
         if (worker_ends(w))
