@@ -158,17 +158,14 @@ static void add_work(struct conversation *c, struct dice *d)
     if (!dice_one_in(d, 3))
         add_text(c, d, 60);
     for (size_t i = 0; i < calls; i++) {
-        char *id = mem_printf("call-%zu", same ? 0 : i);
+        auto_free char *id = mem_printf("call-%zu", same ? 0 : i);
         conversation_call(c, id, tools[dice_below(d, 3)], "{\"path\":\"src/base/buf.c\"}");
-        free(id);
     }
     conversation_add(c, ROLE_TOOL, NULL);
     for (size_t i = 0; i < calls; i++) {
-        char *id = mem_printf("call-%zu", same ? 0 : (i + first) % calls);
-        char *text = dice_text(d, result_size(d));
+        auto_free char *id = mem_printf("call-%zu", same ? 0 : (i + first) % calls);
+        auto_free char *text = dice_text(d, result_size(d));
         conversation_result(c, id, text);
-        free(text);
-        free(id);
     }
 }
 

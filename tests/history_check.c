@@ -89,13 +89,11 @@ char *history_fault(const struct history *h)
 
 static char *as_text(const struct history *h, size_t i)
 {
-    struct message room;
+    AUTO(message_release) struct message room = {0};
+    AUTO(json_free_local)
     struct json *v =
         shape_to_json(&message_shape, message_whole(h->source, &h->messages.items[i], &room));
-    char *text = json_print(v);
-    json_free(v);
-    message_release(&room);
-    return text;
+    return json_print(v);
 }
 
 static void assert_same_text(const char *a, const char *b)
@@ -164,7 +162,7 @@ static bool catch_up(void *info, const struct event *ev)
 static void assert_same_counts(struct store *s, const char *id, const struct folded *f)
 {
     struct error e = {0};
-    struct session_info row = {0};
+    AUTO(session_info_release) struct session_info row = {0};
     check(sessions_get(s, id, &row, &e), &e);
     if (row.last_seq > f->last_seq)
         fail_msg("the row of %s knows event %lld, the log %lld", id, (long long)row.last_seq,
@@ -176,16 +174,14 @@ static void assert_same_counts(struct store *s, const char *id, const struct fol
     assert_int_equal(row.run_ms, f->tally.run_ms);
     assert_int_equal(row.usage.input, f->tally.usage.input);
     assert_int_equal(row.usage.output, f->tally.usage.output);
-    session_info_release(&row);
 }
 
 static void assert_valid(const char *id, struct history *h)
 {
     history_drop_open_turn(h);
-    char *fault = history_fault(h);
+    auto_free char *fault = history_fault(h);
     if (fault)
         fail_msg("the history of %s: %s", id, fault);
-    free(fault);
 }
 
 void pass_over_undone(struct store *s, const char *id, struct history *h)
@@ -201,7 +197,7 @@ void pass_over_undone(struct store *s, const char *id, struct history *h)
 void assert_session_sound(struct store *s, const char *id)
 {
     struct error e = {0};
-    struct history resumed;
+    AUTO(history_release) struct history resumed = {0};
     struct folded f = {0};
     history_init(&f.history);
     session_info_init(&f.tally);
@@ -211,7 +207,6 @@ void assert_session_sound(struct store *s, const char *id)
     assert_same_history(&resumed, &f.history);
     assert_valid(id, &resumed);
     assert_same_counts(s, id, &f);
-    history_release(&resumed);
     history_release(&f.history);
     session_info_release(&f.tally);
 }
@@ -272,13 +267,11 @@ struct wanted {
 static bool is_shown_as(const struct event *ev, const char *shown)
 {
     static const char hint[] = ",\"hint\":\"";
-    char *line = event_to_line(ev);
+    auto_free char *line = event_to_line(ev);
     size_t len = strlen(line) - 1;
     bool hinted = ev->type == EVENT_COMPACTION_COMPLETED && strncmp(shown, line, len) == 0 &&
                   strncmp(shown + len, hint, strlen(hint)) == 0;
-    bool same = hinted || strcmp(shown, line) == 0;
-    free(line);
-    return same;
+    return hinted || strcmp(shown, line) == 0;
 }
 
 static bool compare(void *context, const struct event *ev)

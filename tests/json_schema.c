@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
 struct check {
@@ -16,9 +17,8 @@ struct check {
 
 static bool fault(const struct check *c, const char *what, const struct json *v)
 {
-    char *text = json_print(v);
+    auto_free char *text = json_print(v);
     buf_addf(c->why, "%s: %s: %.200s", c->path, what, text);
-    free(text);
     return false;
 }
 
@@ -42,11 +42,8 @@ static bool is_type(const char *type, const struct json *v)
 
 static bool same(const struct json *a, const struct json *b)
 {
-    char *one = json_print(a), *other = json_print(b);
-    bool is = strcmp(one, other) == 0;
-    free(one);
-    free(other);
-    return is;
+    auto_free char *one = json_print(a), *other = json_print(b);
+    return strcmp(one, other) == 0;
 }
 
 static size_t points(const char *s)

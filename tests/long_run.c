@@ -66,11 +66,10 @@ void long_run_write_files(struct long_run *l, const char *directory)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 1; i <= LONG_RUN_FILES; i++) {
-        char *path = mem_printf("%s/" LONG_RUN_FILE, directory, i);
+        auto_free char *path = mem_printf("%s/" LONG_RUN_FILE, directory, i);
         buf_clear(&text);
         add_words(l, &text, (size_t)LONG_RUN_FILE_BYTES >> (LONG_RUN_FILES - i));
         support_write(path, text.data);
-        free(path);
     }
 }
 
@@ -300,7 +299,6 @@ static void answer(struct long_run *l, const struct json *body, struct reply *r)
 
 void long_run_respond(void *long_run, const char *body, size_t len, struct reply *r)
 {
-    struct json *request = json_parse(body, len, NULL);
+    AUTO(json_free_local) struct json *request = json_parse(body, len, NULL);
     answer(long_run, request, r);
-    json_free(request);
 }

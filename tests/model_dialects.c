@@ -232,12 +232,11 @@ static void openai_event(struct writer *w, const char *choices, const char *more
 
 static void openai_delta(struct writer *w, const char *delta, const char *finish)
 {
-    char *choices =
+    auto_free char *choices =
         finish ? mem_printf("{\"index\":0,\"delta\":{%s},\"finish_reason\":\"%s\"}", delta, finish)
                : mem_printf("{\"index\":0,\"delta\":{%s},\"finish_reason\":null}", delta);
 
     openai_event(w, choices, "");
-    free(choices);
 }
 
 static void openai_begin(struct writer *w)
@@ -285,13 +284,12 @@ static void openai_end(struct writer *w, const char *stop)
 {
     openai_delta(w, "", strcmp(stop, "tool") == 0 ? "tool_calls" : "stop");
     if (!w->r->no_usage) {
-        char *usage = mem_printf(
+        auto_free char *usage = mem_printf(
             ",\"usage\":{\"prompt_tokens\":%ld,\"completion_tokens\":%ld,\"total_tokens\":%ld,"
             "\"prompt_tokens_details\":{\"cached_tokens\":%ld}}",
             w->input, w->output, w->input + w->output, w->r->cached_tokens);
 
         openai_event(w, "", usage);
-        free(usage);
     }
     buf_addstr(&w->out->body, "data: [DONE]\n\n");
     mark(w);

@@ -21,7 +21,7 @@ static size_t bucket(const char *word, size_t len, size_t buckets)
 
 static void add_vector(struct buf *out, const char *text, size_t buckets)
 {
-    int *counts = mem_alloc(buckets * sizeof *counts);
+    auto_free int *counts = mem_alloc(buckets * sizeof *counts);
 
     for (size_t at = 0; text[at];) {
         size_t len = 0;
@@ -35,7 +35,6 @@ static void add_vector(struct buf *out, const char *text, size_t buckets)
     for (size_t i = 0; i < buckets; i++)
         buf_addf(out, "%s%d", i > 0 ? "," : "", counts[i]);
     buf_addch(out, ']');
-    free(counts);
 }
 
 /* OpenAI's come in any order: the last one first, here. */
@@ -65,7 +64,7 @@ static void ollama_vectors(struct buf *out, const struct json *input, size_t buc
 static void add_vectors(struct script *out, enum dialect dialect, const struct reply *r,
                         const char *body, size_t len)
 {
-    struct json *request = json_parse(body, len, NULL);
+    AUTO(json_free_local) struct json *request = json_parse(body, len, NULL);
     const struct json *input = json_get(request, "input");
     size_t buckets = r->dimension > 0 ? (size_t)r->dimension : USUAL_DIMENSION;
 
@@ -73,7 +72,6 @@ static void add_vectors(struct script *out, enum dialect dialect, const struct r
         ollama_vectors(&out->body, input, buckets);
     else
         openai_vectors(&out->body, input, buckets);
-    json_free(request);
 }
 
 void script_build_embeddings(struct script *out, enum dialect dialect, const struct reply *r,

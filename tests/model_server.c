@@ -268,11 +268,10 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
 /* The model that a request names; the caller frees. */
 static char *model_of(const struct buf *body)
 {
-    struct json *request = json_parse(body->data, body->len, NULL);
+    AUTO(json_free_local) struct json *request = json_parse(body->data, body->len, NULL);
     const char *model = json_get_string(request, "model");
     char *copy = mem_strdup(model ? model : "scripted");
 
-    json_free(request);
     return copy;
 }
 
@@ -374,7 +373,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 static void ended(void *context, struct MHD_Connection *connection, void **state,
                   enum MHD_RequestTerminationCode code)
 {
-    struct exchange *x = *state;
+    auto_free struct exchange *x = *state;
 
     (void)context;
     (void)connection;
@@ -384,7 +383,6 @@ static void ended(void *context, struct MHD_Connection *connection, void **state
     buf_release(&x->body);
     reply_release(&x->reply);
     script_release(&x->script);
-    free(x);
     *state = NULL;
 }
 

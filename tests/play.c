@@ -109,9 +109,8 @@ static bool scripted_summary(const struct provider_call *call, const struct requ
     play.summaries++;
     buf_clear(&play.summary_request);
     for (size_t i = 0; i < request->message_count; i++) {
-        char *text = message_text(&request->messages[i]);
+        auto_free char *text = message_text(&request->messages[i]);
         buf_addf(&play.summary_request, "%s\n", text);
-        free(text);
     }
     return scripted(call, request, response, failure);
 }

@@ -232,14 +232,13 @@ static void compact(struct record *r, struct history *h)
 
 void record_random_compaction(struct record *r)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     struct error e = {0};
     check(snapshot_resume(r->store, r->info.id, &h, &e), &e);
     if (h.compaction.in_force.len > 0 && maybe(0.3))
         undo_compaction(r, &h);
     else if (h.messages.len > 0)
         compact(r, &h);
-    history_release(&h);
 }
 
 void record_random_run(struct record *r)
@@ -259,9 +258,8 @@ void record_random_run(struct record *r)
 
 static bool add_line(void *out, const struct event *ev)
 {
-    char *line = event_to_line(ev);
+    auto_free char *line = event_to_line(ev);
     buf_addf(out, "%s\n", line);
-    free(line);
     return true;
 }
 

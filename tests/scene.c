@@ -141,10 +141,9 @@ static bool holds(struct screen *s, void *look)
 void scene_see(const char *file, int line, struct screen *s, const char *const *looks)
 {
     for (; *looks; looks++) {
-        char *look = mem_strdup(*looks);
+        auto_free char *look = mem_strdup(*looks);
         bool held = strcmp(look, IDLE) == 0 ? scene_wait_idle(s)
                                             : screen_wait(s, holds, look, look, WAIT_MS);
-        free(look);
         if (!held)
             _fail(file, line);
     }

@@ -64,11 +64,10 @@ static size_t stream(const struct summary_act *act, const char *text,
 static bool play_act(const struct summary_act *act, bool (*delta)(void *, const char *, size_t),
                      void *context, struct response *response, struct failure *failure)
 {
-    char *text = act->text ? whole_text(act) : mem_strdup("");
+    auto_free char *text = act->text ? whole_text(act) : mem_strdup("");
     size_t len = strlen(text), taken = stream(act, text, delta, context);
     struct block b = {.type = BLOCK_TEXT, .text = mem_strndup(text, taken)};
     vec_push(&response->blocks, b);
-    free(text);
     if (taken < len)
         return failure_set(failure, FAILURE_CANCELLED, "nobody takes any more");
     if (act->failure != FAILURE_NONE)

@@ -147,11 +147,10 @@ void seen_act(const char *file, int line, const char *const *keys_and_looks)
     auto_free char *before = all_asked();
     steps_type(*keys_and_looks, &typist, &w);
     if (keys_and_looks[1]) {
-        char *asked = all_asked();
+        auto_free char *asked = all_asked();
         size_t known = strlen(before);
         check(file, line, strncmp(asked, before, known) == 0 ? asked + known : asked,
               keys_and_looks + 1);
-        free(asked);
     }
 }
 
@@ -182,8 +181,7 @@ void seen_transcript_is(struct transcript *t, const char *wanted)
 bool seen_transcript_has(struct transcript *t, const char *text)
 {
     auto_free char *got = seen_transcript(t);
-    bool found = strstr(got, text) != NULL;
-    return found;
+    return strstr(got, text) != NULL;
 }
 
 void seen_transcript_check(const char *file, int line, struct transcript *t,

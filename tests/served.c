@@ -70,11 +70,8 @@ void served_make_file(const char *path, const char *text)
 
 char *served_place(const char *name)
 {
-    char *dir = support_path(name), *file = mem_printf("%s/note.txt", dir);
+    auto_free char *dir = support_path(name), *file = mem_printf("%s/note.txt", dir);
     assert_int_equal(mkdir(dir, 0700), 0);
     served_make_file(file, name);
-    free(file);
-    char *resolved = realpath(dir, NULL);
-    free(dir);
-    return resolved;
+    return realpath(dir, NULL);
 }

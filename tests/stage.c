@@ -22,9 +22,8 @@ static void tell_request(const struct operation_request *r, struct buf *out)
     struct json *params = r->params ? shape_to_json(r->operation->params, r->params) : NULL;
     buf_addf(out, "%s\n", r->operation->name);
     for (const struct json *m = json_first(params); m; m = json_next(m)) {
-        char *text = json_print(m);
+        auto_free char *text = json_print(m);
         buf_addf(out, "%s %s=%s\n", r->operation->name, json_name(m), text);
-        free(text);
     }
     json_free(params);
 }

@@ -38,9 +38,8 @@ void steps_type(const char *keys, const struct typist *typist, void *to)
                 (name[1] ? typist->key : typist->text)(to, name);
         } else {
             len = 1 + strcspn(keys + 1, "<");
-            char *text = mem_strndup(keys, len);
+            auto_free char *text = mem_strndup(keys, len);
             typist->text(to, text);
-            free(text);
         }
         keys += len;
     }
@@ -69,9 +68,8 @@ static bool is_chosen(const char *rows, int entry_rows, const char *text)
         const char *end = at + strcspn(at, "\n");
         for (int i = 1; i < entry_rows && *end; i++)
             end += 1 + strcspn(end + 1, "\n");
-        char *entry = mem_strndup(at, (size_t)(end - at));
+        auto_free char *entry = mem_strndup(at, (size_t)(end - at));
         is = strstr(entry, text) != NULL;
-        free(entry);
     }
     return is;
 }

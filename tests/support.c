@@ -77,9 +77,8 @@ static void scrub_environment(void)
             i++;
             continue;
         }
-        char *name = mem_strndup(environ[i], strcspn(environ[i], "="));
+        auto_free char *name = mem_strndup(environ[i], strcspn(environ[i], "="));
         unsetenv(name);
-        free(name);
     }
     setenv("HOME", test_dir, 1);
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -100,9 +99,8 @@ static void remove_tree(const char *path)
     for (struct dirent *entry; d && (entry = readdir(d));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        char *child = mem_printf("%s/%s", path, entry->d_name);
+        auto_free char *child = mem_printf("%s/%s", path, entry->d_name);
         remove_tree(child);
-        free(child);
     }
     if (d)
         closedir(d);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "serve/acp_private.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -20,23 +21,21 @@ static bool read(const char *text, struct acp_prompt *out, struct error *e)
 
 static void expect_text(const char *blocks, const char *text)
 {
-    struct acp_prompt p;
+    AUTO(acp_prompt_release) struct acp_prompt p = {0};
     struct error e = {0};
     if (!read(blocks, &p, &e))
         fail_msg("%s", e.text);
     assert_string_equal(p.text.data, text);
     assert_int_equal(p.images.len, 0);
-    acp_prompt_release(&p);
 }
 
 static void expect_error(const char *blocks, const char *text)
 {
-    struct acp_prompt p;
+    AUTO(acp_prompt_release) struct acp_prompt p = {0};
     struct error e = {0};
     assert_err(read(blocks, &p, &e), e, ERR_USAGE);
     if (!strstr(e.text, text))
         fail_msg("%s", e.text);
-    acp_prompt_release(&p);
 }
 
 TEST(texts_and_links_are_one_message)
@@ -61,20 +60,18 @@ TEST(embedded_files_come_first)
 
 TEST(images_go_along)
 {
-    struct acp_prompt p;
+    AUTO(acp_prompt_release) struct acp_prompt p = {0};
     struct error e = {0};
     char *blocks = support_json(
         "[{'type':'image','data':'aGk=','mimeType':'image/png'},"
         "{'type':'resource','resource':{'uri':'file:///y.gif','blob':'R0lG'"
         ",'mimeType':'image/gif'}},{'type':'text','text':'x'}]");
-    struct json *v = json_parse(blocks, strlen(blocks), NULL);
+    AUTO(json_free_local) struct json *v = json_parse(blocks, strlen(blocks), NULL);
     assert_true(acp_prompt_read(v, &p, &e));
     assert_string_equal(p.text.data, "x");
     assert_int_equal(p.images.len, 2);
     assert_string_equal(p.images.items[0].data, "aGk=");
     assert_string_equal(p.images.items[1].media_type, "image/gif");
-    acp_prompt_release(&p);
-    json_free(v);
 }
 
 TEST(what_does_not_fit_is_named)
@@ -107,14 +104,11 @@ TEST(addresses_and_paths)
         {"zed:///agent/x%20y", "zed:///agent/x%20y"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *path = acp_uri_to_path(rows[i][0]);
+        auto_free char *path = acp_uri_to_path(rows[i][0]);
         assert_string_equal(path, rows[i][1]);
-        free(path);
     }
-    char *uri = acp_path_to_uri("/a b/\xc3\xa4.png");
+    auto_free char *uri = acp_path_to_uri("/a b/\xc3\xa4.png");
     assert_string_equal(uri, "file:///a%20b/%C3%A4.png");
-    char *back = acp_uri_to_path(uri);
+    auto_free char *back = acp_uri_to_path(uri);
     assert_string_equal(back, "/a b/\xc3\xa4.png");
-    free(back);
-    free(uri);
 }

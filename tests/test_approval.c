@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/approval.h"
+#include "base/mem.h"
 #include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -102,13 +103,12 @@ static const struct {
 TEST(the_lists_decide)
 {
     for (size_t i = 0; i < COUNT(decisions); i++) {
-        struct approval_policy p;
+        AUTO(approval_policy_release) struct approval_policy p = {0};
         struct error e = {0};
         if (!read_policy(&p, decisions[i].allow, decisions[i].ask, decisions[i].deny,
                          decisions[i].also, &e))
             fail_msg("row %zu: %s", i, e.text);
         enum approval_verdict decision = approval_decide(&p, decisions[i].tool, NULL);
-        approval_policy_release(&p);
         if (decision != decisions[i].expected)
             fail_msg("row %zu: %d, not %d", i, (int)decision, (int)decisions[i].expected);
     }
@@ -116,7 +116,7 @@ TEST(the_lists_decide)
 
 TEST(a_session_allows_one_tool_until_it_is_forgotten)
 {
-    struct approval_policy p;
+    AUTO(approval_policy_release) struct approval_policy p = {0};
     assert_true(read_policy(&p, NULL, "write run_command", NULL, NULL, NULL));
     approval_allow_session(&p, "`git status …`");
     approval_allow_session(&p, "`git status …`");
@@ -128,18 +128,16 @@ TEST(a_session_allows_one_tool_until_it_is_forgotten)
     approval_forget_session(&p);
     assert_int_equal(approval_decide(&p, &executes, NULL), APPROVAL_ASK);
     assert_int_equal(approval_decide(&p, &reads, NULL), APPROVAL_ALLOW);
-    approval_policy_release(&p);
 }
 
 TEST(a_session_allows_nothing_that_is_denied)
 {
     static const char *const denials[] = {"execute", "run_command"};
     for (size_t i = 0; i < COUNT(denials); i++) {
-        struct approval_policy p;
+        AUTO(approval_policy_release) struct approval_policy p = {0};
         assert_true(read_policy(&p, NULL, NULL, denials[i], NULL, NULL));
         approval_allow_session(&p, "`git status …`");
         assert_int_equal(approval_decide(&p, &executes, "`git status …`"), APPROVAL_DENY);
-        approval_policy_release(&p);
     }
 }
 
@@ -163,10 +161,9 @@ TEST(a_word_that_names_nothing_is_told)
          "network"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct approval_policy p;
+        AUTO(approval_policy_release) struct approval_policy p = {0};
         struct error e = {0};
         assert_false(read_policy(&p, rows[i].allow, rows[i].ask, rows[i].deny, rows[i].also, &e));
-        approval_policy_release(&p);
         assert_int_equal(e.code, ERR_CONFIG_ERROR);
         assert_string_equal(e.text, rows[i].text);
     }

@@ -489,7 +489,7 @@ static void add_ink(struct buf *out, const char *text, size_t len)
 /* The rows, without margins, marks and rules, hold the whole text except for blanks. */
 static void assert_whole(const char *text, const struct rows *rows)
 {
-    struct buf held = BUF_INIT, wanted = BUF_INIT;
+    AUTO(buf_release) struct buf held = BUF_INIT, wanted = BUF_INIT;
     for (size_t i = 0; i < rows->list.len; i++) {
         const struct row *row = &rows->list.items[i];
         const char *held_text = rows->text.data + row->text;
@@ -499,15 +499,13 @@ static void assert_whole(const char *text, const struct rows *rows)
     }
     add_ink(&wanted, text, strlen(text));
     assert_string_equal(held.data, wanted.data);
-    buf_release(&held);
-    buf_release(&wanted);
 }
 
 TEST(nothing_of_the_text_is_left_out)
 {
     uint64_t random = support_seed();
     for (int round = 0; round < 2000; round++) {
-        char *text = random_text(&random);
+        auto_free char *text = random_text(&random);
         int width = 20 + (int)(next(&random) % 60), height = 1 + (int)(next(&random) % 30);
         ask("1", NULL, *text ? text : "x");
         draw(width, height, NOW);
@@ -519,6 +517,5 @@ TEST(nothing_of_the_text_is_left_out)
             draw(width, height + (int)(next(&random) % 3), NOW);
         }
         approval_forget(&a.view);
-        free(text);
     }
 }

@@ -198,7 +198,7 @@ TEST(what_the_session_was_warned_of_is_not_told_again)
 {
     struct budget b = {.limit = {100, 100, 100, 200, 0.5}};
     const struct budget_use use = {{90, 96, 90, 190, 0.45}};
-    struct history h, again;
+    AUTO(history_release) struct history h = {0}, again = {0};
     struct error e;
     history_init(&h);
     tell_budget(&h, "max_tokens", 100, 95);
@@ -213,21 +213,18 @@ TEST(what_the_session_was_warned_of_is_not_told_again)
     budget_begin_turn(&b, &again);
     assert_string_equal(warnings(&b, &use),
                         "max_duration 95 max_turn_duration 80 max_tool_calls 95 ");
-    history_release(&again);
-    history_release(&h);
 }
 
 /* A log may say anything. */
 TEST(of_many_kinds_some_are_remembered)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     history_init(&h);
     for (int i = 0; i < 1000; i++) {
         char *kind = support_text("kind %d", i);
         tell_budget(&h, kind, 1, 80);
     }
     assert_int_equal(h.budgets.len, HISTORY_MAX_BUDGETS);
-    history_release(&h);
 }
 
 TEST(time_that_is_left)

@@ -13,8 +13,7 @@
 
 /* Both values of the run-time switch; in a build without a store the switch changes nothing. */
 static const bool switches[] = {true, false};
-#define EACH_SWITCH(persist)                                                                       \
-    for (const bool *persist = switches; persist < switches + 2; persist++)
+#define EACH_SWITCH(persist) for (const bool *persist = switches; persist < switches + 2; persist++)
 
 /* BUILT_WITHOUT: the arguments of `configure` that left something out, where somebody knows them.
  */
@@ -44,7 +43,7 @@ static void begin_afresh(void)
 {
     if (!capability_store())
         return;
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     struct catalog catalog;
     struct error e;
     surface_list(&list);
@@ -53,7 +52,6 @@ static void begin_afresh(void)
         assert_true(catalog_delete(&catalog, list.items.items[i].id, NULL, &e));
         catalog_release(&catalog);
     }
-    session_list_release(&list);
 }
 
 FIXTURE(surface_setup, surface_teardown);
@@ -67,10 +65,9 @@ TEST(a_turn_works_and_is_kept_where_it_can_be)
         char *answer = support_keep(surface_ask(s, "hello"));
         assert_string_equal(answer, "Hello from the scripted model.");
         engine_free(s);
-        struct session_list list = {0};
+        AUTO(session_list_release) struct session_list list = {0};
         surface_list(&list);
         assert_int_equal(list.items.len, kept(*persist) ? 1 : 0);
-        session_list_release(&list);
         if (!capability_store())
             assert_int_not_equal(access(surface_store(), F_OK), 0);
     }
@@ -139,8 +136,7 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
         assert_true(operation_answers(done->answer, &operation_session_archive));
         char *id = support_keep(mem_strdup(surface_changed(done)));
         notice_free(done);
-        assert_int_equal(read_error(s, id).code,
-                         kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
+        assert_int_equal(read_error(s, id).code, kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
         surface_send(s, &operation_session_open, id);
         if (kept(*persist))
             notice_free(surface_expect(s, NOTICE_PAGE));
@@ -215,11 +211,10 @@ static struct engine *open_profile(bool persist, bool compaction)
 /* Long enough for a summary of it to be shorter. */
 static void say_much(struct engine *s)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addstr(&text, "much to say ");
     free(surface_ask(s, text.data));
-    buf_release(&text);
 }
 
 TEST(at_the_threshold_it_compacts_or_does_nothing)

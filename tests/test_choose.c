@@ -59,10 +59,9 @@ static int teardown(void **state)
 
 static void configure(const char *text)
 {
-    struct config_problems problems = {0};
+    AUTO(config_problems_release) struct config_problems problems = {0};
     config_load_text(config, "test.ini", text, &problems);
     assert_int_equal(problems.list.len, 0);
-    config_problems_release(&problems);
 }
 
 static bool choose(const char *provider, const char *model, bool ollama)
@@ -371,7 +370,7 @@ TEST(names_of_models_are_looked_up_as_people_give_them)
                  {"gpt-4.1-latest", false},
                  {"models", false},
                  {"pro", false}};
-    struct provider_names known = {0};
+    AUTO(provider_names_release) struct provider_names known = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         vec_push(&known.names, mem_strdup(names[i]));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -379,7 +378,6 @@ TEST(names_of_models_are_looked_up_as_people_give_them)
             fail_msg("%s", cases[i].name);
     assert_string_equal(model_name_nearest("gtp-4.1", &known), "gpt-4.1");
     assert_null(model_name_nearest("something else", &known));
-    provider_names_release(&known);
 }
 
 TEST(compatible_and_local_servers_need_no_key)

@@ -377,7 +377,7 @@ TEST(test_run_stream_json)
     struct result r = RUN("run", "-o", "stream-json", "go");
     assert_int_equal(r.status, 0);
 
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     char *rest = r.out;
     int64_t last = 0;
     for (char *line; (line = strtok_r(rest, "\n", &rest));) {
@@ -393,7 +393,6 @@ TEST(test_run_stream_json)
             assert_string_equal(type, "run_completed");
     }
     assert_string_equal(text.data, "Some streamed text.");
-    buf_release(&text);
     end_server(s);
 }
 

@@ -202,9 +202,8 @@ TEST(test_running)
 static void assert_params(const char *expected)
 {
     struct json *v = shape_to_json(asked()->operation->params, asked()->params);
-    char *text = json_print(v);
+    auto_free char *text = json_print(v);
     assert_string_equal(text, expected);
-    free(text);
     json_free(v);
 }
 
@@ -519,10 +518,9 @@ TEST(test_completion_of_compact)
         {"/compact handoff names ", "", "/compact handoff names "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *got = offered(cases[i].text);
+        auto_free char *got = offered(cases[i].text);
         assert_string_equal(got, cases[i].offered);
         assert_string_equal(editor_text(app.editor), cases[i].completed);
-        free(got);
     }
 }
 

@@ -41,10 +41,9 @@ static int teardown(void **state)
 static char *extract_at(const struct conversation *c, int64_t threshold)
 {
     struct compact_input in = conversation_input(c, &settings, threshold);
-    struct compact_plan plan;
+    AUTO(compact_plan_release) struct compact_plan plan = {0};
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
     char *text = mode_deterministic.text(&in, &plan);
-    compact_plan_release(&plan);
     return text;
 }
 
@@ -403,9 +402,8 @@ TEST(a_missing_section_is_the_earlier_one)
 /* A complete summary stays unchanged; completing twice equals completing once. */
 TEST(completing_is_idempotent)
 {
-    char *once =
+    auto_free char *once =
         sections_complete("```\n## Progress\n```\ncode\n## Goal\n```\n## Goal\n```\n", "x");
     assert_int_equal(sections_count(once), SECTIONS);
     check(once, NULL, once);
-    free(once);
 }

@@ -116,7 +116,7 @@ static void scene(const char *sketch)
 static void assert_goes(const struct compact_mode *mode, const char *expected)
 {
     struct compact_input in = input();
-    struct compact_plan plan;
+    AUTO(compact_plan_release) struct compact_plan plan = {0};
     AUTO(buf_release) struct buf gone = BUF_INIT;
     bool any = compact_plan_make(mode, &in, &plan);
     for (size_t i = 0; i < plan.fates.len; i++)
@@ -126,28 +126,25 @@ static void assert_goes(const struct compact_mode *mode, const char *expected)
     assert_int_equal(plan.gone > 0, *expected != '\0');
     assert_int_equal(plan.fates.len, in.count);
     assert_true(any);
-    compact_plan_release(&plan);
 }
 
 static void assert_nothing_goes(const struct compact_mode *mode)
 {
     struct compact_input in = input();
-    struct compact_plan plan;
+    AUTO(compact_plan_release) struct compact_plan plan = {0};
     assert_false(compact_plan_make(mode, &in, &plan));
     assert_int_equal(plan.gone, 0);
     for (size_t i = 0; i < plan.fates.len; i++)
         assert_int_equal(plan.fates.items[i], FATE_STAYS);
-    compact_plan_release(&plan);
 }
 
 /* The messages after a rebuild, which must be valid. */
 static char *sketch_after(const struct rebuild *r)
 {
-    struct conversation after;
+    AUTO(conversation_release) struct conversation after = {0};
     conversation_rebuilt(&p->c, r, &after);
     char *sketch = support_keep(conversation_sketch(&after));
     assert_null(conversation_fault(&after));
-    conversation_release(&after);
     return sketch;
 }
 
@@ -166,13 +163,12 @@ static char *planned_sketch(const struct compact_mode *mode, const struct compac
 static void assert_becomes(const struct compact_mode *mode, const char *expected)
 {
     struct compact_input in = input();
-    struct compact_plan plan;
+    AUTO(compact_plan_release) struct compact_plan plan = {0};
     assert_true(compact_plan_make(mode, &in, &plan));
     char *text = support_keep(plan.gone == 0 ? NULL
                               : mode->text   ? mode->text(&in, &plan)
                                              : mem_strdup("new"));
     assert_string_equal(planned_sketch(mode, &plan, text), expected);
-    compact_plan_release(&plan);
 }
 
 /* --- dropped messages ------------------------------------------------------------------------ */
@@ -480,13 +476,12 @@ TEST(a_mark_carries_what_a_summary_said)
 /* The text of the only result in the message at `i` after a rebuild. */
 static char *result_after(const struct rebuild *r, size_t i)
 {
-    struct conversation after;
+    AUTO(conversation_release) struct conversation after = {0};
     conversation_rebuilt(&p->c, r, &after);
     assert_true(i < after.messages.len);
     const struct message *m = &after.messages.items[i];
     assert_int_equal(m->role, ROLE_TOOL);
     char *text = support_keep(mem_strdup(m->blocks.items[0].text));
-    conversation_release(&after);
     return text;
 }
 
@@ -538,12 +533,11 @@ TEST(the_user_comes_first_without_a_text_too)
                              *const left[] = {"u:t1 a:a1 a:a2", "S:[Context compacted] a:a2"};
     scene(TWO);
     for (size_t i = 0; i < 2; i++) {
-        struct compact_plan plan;
+        AUTO(compact_plan_release) struct compact_plan plan = {0};
         set(heads[i]);
         struct compact_input in = input();
         assert_true(compact_plan_make(&mode_structured, &in, &plan));
         assert_string_equal(planned_sketch(&mode_structured, &plan, NULL), left[i]);
-        compact_plan_release(&plan);
     }
 }
 

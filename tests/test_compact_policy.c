@@ -526,11 +526,10 @@ static int64_t tokens_from(size_t first)
 static int64_t foreseen(const struct compact_mode *mode)
 {
     struct compact_input in = input();
-    struct compact_plan plan;
+    AUTO(compact_plan_release) struct compact_plan plan = {0};
     int64_t tokens = tokens_from(0);
     if (compact_plan_make(mode, &in, &plan))
         tokens = compact_tokens_after(mode, &in, &plan);
-    compact_plan_release(&plan);
     return tokens;
 }
 
@@ -553,7 +552,7 @@ TEST(a_new_summary_counts_as_the_one_before)
 TEST(what_the_program_writes_is_counted_as_it_is)
 {
     struct compact_input in;
-    struct compact_plan plan;
+    AUTO(compact_plan_release) struct compact_plan plan = {0};
     struct rebuild r;
     talk(12, 400);
     in = input();
@@ -563,7 +562,6 @@ TEST(what_the_program_writes_is_counted_as_it_is)
     assert_int_equal(compact_tokens_after(&mode_deterministic, &in, &plan),
                      rebuild_estimate(&r, in.estimates));
     rebuild_release(&r);
-    compact_plan_release(&plan);
 }
 
 /* --- the key that helps ---------------------------------------------------------------------- */

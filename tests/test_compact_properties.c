@@ -73,8 +73,7 @@ static bool is_border(const char *text, size_t len, size_t at)
 static bool is_placeholder(const char *old, const char *text)
 {
     char *expected = support_text("[tool result of %zu bytes left out]", strlen(old));
-    bool is = strcmp(text, expected) == 0;
-    return is;
+    return strcmp(text, expected) == 0;
 }
 
 static bool is_cut(const char *old, const char *text)
@@ -347,7 +346,7 @@ TEST(any_conversation_stays_one_in_every_mode)
     size_t done[5] = {0};
     for (uint64_t i = 0; i < HISTORIES; i++) {
         struct dice d = {.state = seed + i * 1000003};
-        struct conversation c = {.open = 0};
+        AUTO(conversation_release) struct conversation c = {.open = 0};
         struct compact_settings s = random_settings(&d);
         conversation_random(&c, &d, dice_below(&d, 9));
         struct trial t = {.before = &c, .seed = i};
@@ -361,7 +360,6 @@ TEST(any_conversation_stays_one_in_every_mode)
             t.mode = compact_modes[m];
             done[m] += compact_repeatedly(&c, &t, 2);
         }
-        conversation_release(&c);
     }
     for (size_t m = 0; compact_modes[m]; m++)
         assert_true(done[m] > HISTORIES / 4); /* else nothing was tried */
@@ -393,7 +391,7 @@ TEST(any_pairs_are_repaired)
     uint64_t seed = support_seed();
     for (uint64_t i = 0; i < HISTORIES / 4; i++) {
         struct dice d = {.state = seed + i * 7919};
-        struct conversation c = {.open = 0}, after;
+        AUTO(conversation_release) struct conversation c = {.open = 0}, after = {0};
         struct rebuild r = {.parts = {0}};
         conversation_random(&c, &d, 1 + dice_below(&d, 6));
         break_pairs(&c, &d);
@@ -404,8 +402,6 @@ TEST(any_pairs_are_repaired)
         char *what = conversation_fault(&after);
         if (what)
             fail_msg("history %llu: %s", (unsigned long long)i, what);
-        conversation_release(&c);
-        conversation_release(&after);
         rebuild_release(&r);
     }
 }

@@ -487,7 +487,7 @@ TEST(folding_skips_nothing)
         if (b.script.sent.len == 0 || b.script.sent.len > PARTS)
             continue;
         assert_int_equal(result, SUMMARY_DONE);
-        struct buf all = BUF_INIT, sent = BUF_INIT;
+        AUTO(buf_release) struct buf all = BUF_INIT, sent = BUF_INIT;
         all_text(&all);
         sent_parts(&sent, &all);
         assert_int_equal(sent.len, all.len);
@@ -495,8 +495,6 @@ TEST(folding_skips_nothing)
         check_sizes();
         check_chain();
         folded += b.script.sent.len > 1;
-        buf_release(&all);
-        buf_release(&sent);
     }
     assert_true(folded > 25);
 }
@@ -544,7 +542,7 @@ TEST(parts_of_what_is_kept_elsewhere)
 {
     uint64_t seed = support_seed();
     for (int round = 0; round < 10; round++) {
-        struct buf all = BUF_INIT, read = BUF_INIT;
+        AUTO(buf_release) struct buf all = BUF_INIT, read = BUF_INIT;
         struct shelf shelf;
         anew();
         for (int i = 0; i < 60; i++)
@@ -568,8 +566,6 @@ TEST(parts_of_what_is_kept_elsewhere)
         assert_string_equal(read.data, all.data);
         release_parts(&parts);
         shelf_release(&shelf);
-        buf_release(&read);
-        buf_release(&all);
     }
 }
 

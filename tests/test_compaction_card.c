@@ -218,7 +218,7 @@ TEST(only_the_end_of_a_summary_is_held)
 
 TEST(a_giant_summary_shows_its_end)
 {
-    char *piece = mem_alloc(2048);
+    auto_free char *piece = mem_alloc(2048);
     told(t, started(1, "handoff", "manual"));
     memset(piece, 'x', 2047);
     for (int i = 0; i < 5000; i++)
@@ -227,7 +227,6 @@ TEST(a_giant_summary_shows_its_end)
     seen_transcript_says(t, " the end\n");
     char *text = support_keep(seen_transcript(t));
     assert_true(strlen(text) < 1000);
-    free(piece);
 }
 
 /* --- its outcome --- */
@@ -518,11 +517,10 @@ TEST(resumed_it_looks_the_same)
         transcript_apply(t, live[i]);
         transcript_tick(t, 1000 * (int64_t)i);
     }
-    char *seen = seen_transcript(t);
+    auto_free char *seen = seen_transcript(t);
     transcript_clear(t);
     told_earlier(t, live, COUNT, false);
     seen_transcript_is(t, seen);
-    free(seen);
 }
 
 TEST(cards_are_found_for_opening)

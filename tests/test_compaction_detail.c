@@ -306,9 +306,8 @@ TEST(any_text_fits_any_size)
         "| a | b |\n|---|---|\n| 京都 | \x1b[31m |\n\n```c\nint a;\n```\n"};
     static const int widths[] = {2, 3, 5, 10, 20, 40, 80, 120};
     (void)state;
-    char *summary = mem_printf("%s\n\n%s\n\n%s", texts[1], texts[2], texts[5]);
+    auto_free char *summary = mem_printf("%s\n\n%s\n\n%s", texts[1], texts[2], texts[5]);
     struct event *ev = page(summary)->completed;
-    free(summary);
     free(ev->model);
     ev->model = mem_strdup("model\x1b[31m\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -231,14 +231,13 @@ static void assert_zsh(const char *way, const struct completion *cases, size_t c
     enum { FIRST = 7, MOST = 16 };
     const char *argv[FIRST + MOST + 1] = {"/usr/bin/env", "zsh", "-f", "-c",
                                           zsh_script,     "zsh", way};
-    struct buf wanted = BUF_INIT;
+    AUTO(buf_release) struct buf wanted = BUF_INIT;
     assert_true(count <= MOST);
     for (size_t i = 0; i < count; i++) {
         argv[FIRST + i] = cases[i].line;
         buf_addf(&wanted, "%s\n", cases[i].completed);
     }
     assert_string_equal(support_keep(run_shell(argv)), wanted.data);
-    buf_release(&wanted);
 }
 
 TEST(zsh_knows_the_tables)
@@ -281,14 +280,13 @@ TEST_IF(capability_store(), zsh_names_sessions)
 
 static void assert_fish(const char *line, const char *offered)
 {
-    char *out =
+    auto_free char *out =
         run_shell((const char *const[]){"/usr/bin/env", "fish", "--no-config", "-c",
                                         "source $SOURCE_DIR/data/completion/fish/tiro.fish; "
                                         "complete -C $argv[1] | string replace -r '\\t.*' ''; true",
                                         line, NULL});
     if (strcmp(out, offered) != 0)
         fail_msg("%s: [%s] in place of [%s]", line, out, offered);
-    free(out);
 }
 
 TEST(fish_knows_the_tables)

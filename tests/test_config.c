@@ -343,7 +343,7 @@ TEST(free_sections_are_visited_in_order)
         long_name);
     load(text);
     assert_no_problem();
-    struct buf seen = BUF_INIT;
+    AUTO(buf_release) struct buf seen = BUF_INIT;
     config_visit(config, "model ", note, &seen);
     char *expected = support_text(
         "model b|window=512 a.ini:2\nmodel b|input_price=0.5 a.ini:3\n"
@@ -353,7 +353,6 @@ TEST(free_sections_are_visited_in_order)
     buf_clear(&seen);
     config_visit(config, "keys", note, &seen);
     assert_string_equal(seen.data, "keys|any name=C-x a.ini:5\n");
-    buf_release(&seen);
 }
 
 TEST(what_a_file_says_is_cleaned_in_problems)
@@ -424,7 +423,7 @@ TEST(the_shipped_file_offers_each_key)
 {
     const char *text = embedded_text("tiro.ini");
     assert_non_null(text);
-    struct buf offered = BUF_INIT, expected = BUF_INIT;
+    AUTO(buf_release) struct buf offered = BUF_INIT, expected = BUF_INIT;
     list_offered(text, &offered);
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
@@ -434,8 +433,6 @@ TEST(the_shipped_file_offers_each_key)
             assert_non_null(strstr(text, info->choices));
     }
     assert_string_equal(offered.data, expected.data);
-    buf_release(&offered);
-    buf_release(&expected);
     load(text);
     assert_no_problem();
     for (int i = 0; i < CONFIG_KEY_COUNT; i++)
@@ -454,8 +451,7 @@ TEST(the_shipped_file_can_be_switched_on)
     assert_no_problem();
     assert_string_equal(config_string(config, CONFIG_ANTHROPIC_MODEL),
                         config_key_info(CONFIG_ANTHROPIC_MODEL)->fallback);
-    struct buf seen = BUF_INIT;
+    AUTO(buf_release) struct buf seen = BUF_INIT;
     config_visit(config, "model ", note, &seen);
     assert_non_null(strstr(seen.data, "model NAME|window="));
-    buf_release(&seen);
 }

@@ -17,16 +17,13 @@
 
 static void assert_set(const char *before, const char *path, const char *value, const char *after)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     struct error e = {0};
-    char *section, *name;
+    auto_free char *section = NULL, *name = NULL;
     assert_true(config_edit_split(path, &section, &name, &e));
     if (!config_edit_set(before, section, name, value, &out, &e))
         fail_msg("%s: %s", path, e.text);
     assert_string_equal(out.data, after);
-    buf_release(&out);
-    free(section);
-    free(name);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -104,11 +101,10 @@ TEST(what_the_format_cannot_hold_is_refused)
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         assert_err(config_edit_check("chat", "system", values[i], &e), e, ERR_CONFIG_ERROR);
         assert_false(config_edit_set("[chat]\n", "chat", "system", values[i], &out, &e));
         assert_int_equal(out.len, 0);
-        buf_release(&out);
     }
     assert_false(config_edit_check("chat", "system", longest, &e));
     assert_text(e.text, "longer than");
@@ -178,7 +174,7 @@ TEST(any_text_survives)
     uint64_t seed = support_seed();
     int refused = 0;
     for (int round = 0; round < 20000; round++) {
-        struct buf text = BUF_INIT, set = BUF_INIT, unset = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT, set = BUF_INIT, unset = BUF_INIT;
         struct error e = {0};
         random_text(&text, &seed);
         char *old = support_keep(config_edit_value(text.data, "ui", "theme"));
@@ -193,9 +189,6 @@ TEST(any_text_survives)
         } else {
             refused++;
         }
-        buf_release(&text);
-        buf_release(&set);
-        buf_release(&unset);
     }
     assert_in_range(refused, 0, 200);
 }
@@ -206,7 +199,7 @@ TEST(the_explained_file_takes_every_key)
     const char *text = embedded_text("tiro.ini");
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         struct error e = {0};
         const char *value = *info->fallback ? info->fallback : "4096";
         if (config_key_is_free(info))
@@ -215,7 +208,6 @@ TEST(the_explained_file_takes_every_key)
         char *pair = support_text("\n;%s =%s%s\n%s = %s\n", info->name, *info->fallback ? " " : "",
                                   info->fallback, info->name, value);
         assert_text(out.data, pair);
-        buf_release(&out);
     }
 }
 

@@ -258,13 +258,12 @@ TEST(an_opened_part_says_how_it_is_left_out_and_its_cap)
 
 TEST(long_texts_scroll)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 1; i <= 500; i++)
         buf_addf(&text, "line number %d\n", i);
     struct context c = usual();
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give_context(c);
-    buf_release(&text);
     act("G<enter>", "line number 5 ");
     act("G", "›line number 500", "!line number 300");
     act("<pageup*2>", "!line number 500", "line number 47");
@@ -274,13 +273,12 @@ TEST(long_texts_scroll)
 
 TEST(another_width_keeps_the_place)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 1; i <= 300; i++)
         buf_addf(&text, "marker%d is a long line of words that has to be broken somewhere\n", i);
     struct context c = answer_of("handoff");
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give_context(c);
-    buf_release(&text);
     act("<enter>");
     rows_now();
     act("<down*150>", "›marker150 ");

@@ -310,7 +310,7 @@ static bool find_interrupted(void *found, const struct event *ev)
 
 TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
 {
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     bool found = false;
     (void)state;
     open_engine(true);
@@ -324,7 +324,6 @@ TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
     assert_true(surface_read(first, &info, find_interrupted, &found, &e));
     assert_false(found);
     assert_string_equal(info.title, "All of it");
-    session_info_release(&info);
 }
 
 TEST_IF(capability_store(), what_runs_can_be_deleted)
@@ -349,12 +348,11 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
 
 static void assert_interrupted(const char *session)
 {
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     bool found = false;
     if (!surface_read(session, &info, find_interrupted, &found, &e))
         fail_msg("%s", e.text);
     assert_true(found);
-    session_info_release(&info);
 }
 
 TEST_IF(capability_store(), the_end_interrupts_all)

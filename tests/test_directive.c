@@ -12,7 +12,7 @@ enum { POSITIVES = 40, NEGATIVES = 60 };
 
 static bool is_as_told(char *line, int *positives, int *negatives)
 {
-    struct directives found = {0};
+    AUTO(directives_release) struct directives found = {0};
     char *said = strstr(line, ": "), *wanted = strstr(line, " => ");
     assert_non_null(said);
     *said = '\0';
@@ -29,7 +29,6 @@ static bool is_as_told(char *line, int *positives, int *negatives)
         print_error("%s: \"%s\" gave %zu, %s \"%s\"\n", line, said, found.items.len, kind,
                     found.items.len > 0 ? found.items.items[0].text : "");
     *(none ? negatives : positives) += 1;
-    directives_release(&found);
     return ok;
 }
 
@@ -69,11 +68,9 @@ TEST(french)
 
 static size_t count_in(const char *message)
 {
-    struct directives found = {0};
+    AUTO(directives_release) struct directives found = {0};
     directives_read(message, &found);
-    size_t count = found.items.len;
-    directives_release(&found);
-    return count;
+    return found.items.len;
 }
 
 TEST(each_sentence_of_a_message_is_looked_at)
@@ -92,21 +89,19 @@ TEST(what_only_stands_in_a_message_is_none)
 
 TEST(a_message_full_of_them_was_not_typed)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < DIRECTIVES_MOST; i++)
         buf_addf(&text, "Remember that fact %d holds.\n", i);
     assert_int_equal(count_in(text.data), DIRECTIVES_MOST);
     buf_addstr(&text, "Remember that the last one holds.\n");
     assert_int_equal(count_in(text.data), 0);
-    buf_release(&text);
 }
 
 TEST(a_sentence_without_end_and_broken_bytes_are_none)
 {
-    char *text = mem_alloc(LEARNED_TEXT_BYTES + 100);
+    auto_free char *text = mem_alloc(LEARNED_TEXT_BYTES + 100);
     memset(text, 'x', LEARNED_TEXT_BYTES + 99);
     memcpy(text, "Remember that ", 14);
     assert_int_equal(count_in(text), 0);
-    free(text);
     assert_int_equal(count_in("Remember that \xff is broken"), 0);
 }

@@ -59,12 +59,11 @@ static struct json *look(int status)
 
 static void expect_state(const char *state, int status, const char *words)
 {
-    struct json *v = look(status);
+    AUTO(json_free_local) struct json *v = look(status);
     const struct json *store = json_get(v, "store");
     assert_string_equal(json_get_string(store, "state"), state);
     assert_string_equal(json_get_string(store, "path"), path);
     assert_string_equal(json_get_string(json_get(v, "service"), "provider"), "offline");
-    json_free(v);
     char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--thorough");
     assert_string_equal(before, support_keep(damage_tree(data)));
@@ -91,9 +90,8 @@ TEST_IF(capability_store(), test_good)
 {
     damage_fill(path, 4, 10);
     expect_state("good", 0, "intact, ");
-    struct json *v = look(0);
+    AUTO(json_free_local) struct json *v = look(0);
     assert_int_equal(json_get_int(json_get(v, "store"), "sessions", -1), 4);
-    json_free(v);
     struct result r = DOCTOR("--thorough");
     assert_non_null(strstr(r.out, "4 sessions, 40 events"));
     r = RUN("doctor");
@@ -149,12 +147,11 @@ TEST_IF(capability_store(), test_entries_are_counted)
     damage_fill(path, 2, 10);
     damage_fill_memory(path, 3, 5);
     expect_state("good", 0, "15 memory entries, 15 vectors");
-    struct json *v = look(0);
+    AUTO(json_free_local) struct json *v = look(0);
     const struct json *store = json_get(v, "store");
     assert_int_equal(json_get_int(store, "entries", -1), 15);
     assert_int_equal(json_get_int(store, "vectors", -1), 15);
     assert_string_equal(json_get_string(store, "language"), "english");
-    json_free(v);
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
     expect_state("good", 0, "indexed for english, not for german");
     unsetenv("TIRO_MEMORY_LANGUAGE");
@@ -164,12 +161,11 @@ static void says(const char *name, const char *words)
 {
     struct result r = DOCTOR("--json");
     struct error e;
-    struct json *v = json_parse(r.out, strlen(r.out), &e);
+    AUTO(json_free_local) struct json *v = json_parse(r.out, strlen(r.out), &e);
     const char *value = json_get_string(json_get(v, "service"), name);
     assert_non_null(value);
     if (!strstr(value, words))
         fail_msg("%s: %s", name, value);
-    json_free(v);
 }
 
 TEST_IF(capability_memory(), test_memory_is_told)

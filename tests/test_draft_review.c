@@ -120,9 +120,8 @@ static const struct person person = {.key = key};
 
 static void paste(const char *text)
 {
-    char *copy = mem_strdup(text);
+    auto_free char *copy = mem_strdup(text);
     assert_int_equal(key(&(struct key){.code = K_PASTE, .text = copy}), TAKEN);
-    free(copy);
 }
 
 static int tear_down(void **state)
@@ -386,7 +385,7 @@ TEST(it_is_an_editor)
 
 TEST(pages_go_through_a_long_text)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&text, "line %d\n", i);
     open_with(text.data);
@@ -403,7 +402,6 @@ TEST(pages_go_through_a_long_text)
     assert_int_equal(editor_caret(r.text), strlen("line 0\n") * 3);
     act("<up*4>"); /* the history of messages is not this text's */
     assert_null(changed());
-    buf_release(&text);
 }
 
 /* Content above the draft can be scrolled; lists that need the keyboard cannot be opened. */
@@ -513,7 +511,7 @@ TEST(every_size_holds_the_caret_and_some_text)
 
 TEST(the_announcement)
 {
-    struct rows rows;
+    AUTO(rows_release) struct rows rows = {0};
     rows_init(&rows);
     begin(summary);
     draft_review_advance(&r, true, NOW);
@@ -524,7 +522,6 @@ TEST(the_announcement)
     assert_string_equal(rows.text.data,
                         "a draft summary is readya draft summary is ready; stop typing to "
                         "review ita draft summary is …");
-    rows_release(&rows);
 }
 
 /* --- within the surface --- */

@@ -232,11 +232,9 @@ static void compare_layouts(int width)
     b = editor_layout(fresh, width, 100000);
     assert_int_equal(a.row_count, b.row_count);
     for (size_t i = 0; i < a.row_count; i++) {
-        char *x = row_at(&a, i), *y = row_at(&b, i);
+        auto_free char *x = row_at(&a, i), *y = row_at(&b, i);
         assert_string_equal(x, y);
         assert_true(rows_width(a.rows, i) <= (size_t)width);
-        free(x);
-        free(y);
     }
     assert_in_range(a.caret_col, 0, width - 1);
     editor_free(fresh);
@@ -296,7 +294,7 @@ TEST(parts_are_as_good_as_the_whole)
             compare_layouts(width);
             assert_true(is_border(editor_text(e), editor_len(e), editor_caret(e)));
         }
-        char *text = mem_strdup(editor_text(e));
+        auto_free char *text = mem_strdup(editor_text(e));
         int steps = 0;
         while (editor_do(e, ACTION_UNDO))
             steps++;
@@ -304,7 +302,6 @@ TEST(parts_are_as_good_as_the_whole)
         while (steps-- > 0 && strcmp(editor_text(e), text) != 0)
             assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
-        free(text);
     }
 }
 
@@ -313,11 +310,10 @@ TEST(redo_is_the_inverse_of_undo)
     uint64_t seed = support_seed();
     for (int step = 0; step < 400; step++) {
         random_edit(&seed);
-        char *text = mem_strdup(editor_text(e));
+        auto_free char *text = mem_strdup(editor_text(e));
         if (editor_do(e, ACTION_UNDO))
             assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
-        free(text);
     }
 }
 

@@ -91,8 +91,7 @@ static struct json *last_line(const char *text)
     assert_true(len > 0 && text[len - 1] == '\n');
     char *copy = support_keep(mem_strndup(text, len - 1));
     const char *newline = strrchr(copy, '\n');
-    struct json *v = parse_json(newline ? newline + 1 : copy);
-    return v;
+    return parse_json(newline ? newline + 1 : copy);
 }
 
 static void text_tells(const char *out, enum err_code code)
@@ -431,9 +430,8 @@ static void assert_stopped(struct support_child *c, size_t format, bool began)
     assert_string_equal(c->err_text.data, "");
     const char *out = c->out_text.data;
     if (strcmp(formats[format].name, "stream-json") == 0 && began) {
-        struct json *v = last_line(out);
+        AUTO(json_free_local) struct json *v = last_line(out);
         assert_string_equal(json_get_string(v, "type"), "interrupted");
-        json_free(v);
     } else {
         formats[format].tells(out, ERR_INTERRUPTED);
     }

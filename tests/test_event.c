@@ -189,7 +189,7 @@ TEST(test_line_and_back)
         struct event *back;
         struct error e;
         char *line = support_keep(event_to_line(&ev));
-        struct json *v = json_parse(line, strlen(line), &e);
+        AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
         if (!event_from_json(v, &back, &e))
             fail_msg("%s", e.text);
         assert_int_equal(back->type, ev.type);
@@ -198,7 +198,6 @@ TEST(test_line_and_back)
         assert_string_equal(back->session_id, ev.session_id);
         assert_string_equal(support_keep(event_to_line(back)), line);
         event_free(back);
-        json_free(v);
     }
 }
 
@@ -226,13 +225,12 @@ TEST(test_lines_that_do_not_fit)
         struct error e = {0};
         struct event *ev;
         const char *line = support_json(cases[i].line);
-        struct json *v = json_parse(line, strlen(line), &e);
+        AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
         assert_non_null(v);
         assert_false(event_from_json(v, &ev, &e));
         assert_null(ev);
         assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
         assert_non_null(strstr(e.text, cases[i].named));
-        json_free(v);
     }
 }
 
@@ -382,13 +380,12 @@ TEST(test_args)
 /* A value that would be too large a tree stays a text, and is unchanged when it is read. */
 TEST(test_args_of_many_values)
 {
-    struct buf args = BUF_INIT;
+    AUTO(buf_release) struct buf args = BUF_INIT;
     buf_addstr(&args, "[1");
     for (int i = 0; i < JSON_FOREIGN_VALUES; i++)
         buf_addstr(&args, ",1");
     buf_addstr(&args, "]");
     check_args(args.data, support_text("\"%s\"", args.data), args.data);
-    buf_release(&args);
 }
 
 TEST(test_deep_args_can_be_read_again)
@@ -535,10 +532,9 @@ static void assert_reads_back(const struct event *ev, const char *field, size_t 
         fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, payload);
     assert_string_equal(support_keep(event_payload(back)), payload);
     event_free(back);
-    struct json *v = json_parse(line, strlen(line), &e);
+    AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
     if (!v || !event_from_json(v, &back, &e))
         fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, line);
-    json_free(v);
     event_free(back);
 }
 
@@ -629,7 +625,7 @@ TEST(test_pieces_that_were_seen_are_left_out)
     event_pieces_add(&p, 8, 1);
     event_pieces_add(&p, 8, 3);
     event_pieces_add(&p, 9, 5);
-    char *json = event_pieces_json(&p);
+    auto_free char *json = event_pieces_json(&p);
     assert_string_equal(json, "[4,4,5]");
     assert_int_equal(p.last, 9);
     assert_rest(json, 0, "one two three", json);
@@ -638,7 +634,6 @@ TEST(test_pieces_that_were_seen_are_left_out)
     assert_rest(json, 8, "three", NULL);
     assert_rest(json, 9, "one two three", json); /* it is no event behind that */
     event_pieces_release(&p);
-    free(json);
 }
 
 TEST(test_pieces_that_are_not_the_texts_cut_nothing)

@@ -78,11 +78,10 @@ static struct session_info import(const char *text)
 
 static int64_t session_count(void)
 {
-    struct session_list list;
+    AUTO(session_list_release) struct session_list list = {0};
     struct session_filter filter = {0};
     int64_t total;
     assert_true(catalog_list(&catalog, &filter, &list, &total, &e));
-    session_list_release(&list);
     return total;
 }
 
@@ -215,12 +214,11 @@ TEST(test_json)
     make_talk(&r);
     char *text = export("last", EXPORT_JSON);
     char *lines = support_keep(record_lines(store, r.info.id));
-    struct json *v = json_parse(text, strlen(text), &e);
+    AUTO(json_free_local) struct json *v = json_parse(text, strlen(text), &e);
     assert_non_null(v);
     assert_int_equal(json_get_int(v, "tiro", 0), 1);
     assert_string_equal(json_get_string(json_get(v, "session"), "id"), r.info.id);
     assert_int_equal(json_len(json_get(v, "events")), 8);
-    json_free(v);
 
     text = export("last", EXPORT_JSONL);
     assert_int_equal(strncmp(text, "{\"type\":\"session\",\"tiro\":1,\"id\":\"0189", 36), 0);
@@ -236,11 +234,10 @@ TEST(test_without_events)
     record_save(&r);
     for (int i = 0; i < 2; i++) {
         char *text = export("last", i == 0 ? EXPORT_JSON : EXPORT_JSONL);
-        struct session_info info = import(text);
+        AUTO(session_info_release) struct session_info info = import(text);
         assert_string_equal(info.draft, "not yet");
         assert_string_not_equal(info.id, r.info.id);
         assert_true(catalog_delete(&catalog, info.id, NULL, &e));
-        session_info_release(&info);
     }
     record_release(&r);
 }
@@ -372,15 +369,14 @@ static char *replaced(const char *text, const char *old, const char *by)
 static void check_round_trip(const char *id, enum export_format format)
 {
     char *text = export(id, format);
-    struct session_info copy = import(text);
+    AUTO(session_info_release) struct session_info copy = import(text);
     assert_string_not_equal(copy.id, id);
     char *again = replaced(export(copy.id, format), IMPORTED, "");
     char *unmarked = replaced(text, IMPORTED, "");
     assert_string_equal(replaced(again, copy.id, id), unmarked);
     assert_true(catalog_delete(&catalog, copy.id, NULL, &e));
-    session_info_release(&copy);
 
-    struct session_info kept, back;
+    AUTO(session_info_release) struct session_info kept = {0}, back = {0};
     assert_true(catalog_find(&catalog, id, &kept, &e));
     assert_true(catalog_delete(&catalog, id, NULL, &e));
     back = import(text);
@@ -388,8 +384,6 @@ static void check_round_trip(const char *id, enum export_format format)
     again = replaced(export(id, format), IMPORTED, "");
     assert_string_equal(again, unmarked);
     assert_int_equal(back.title_set, kept.title_set);
-    session_info_release(&back);
-    session_info_release(&kept);
 }
 
 static void adorn(struct record *r)
@@ -455,10 +449,9 @@ TEST(test_settings_stay)
     assert_int_equal(settings_of(r.info.id), 1);
     char *text = export(r.info.id, EXPORT_JSON);
     assert_true(sessions_delete(store, r.info.id, &e));
-    struct session_info back = import(text);
+    AUTO(session_info_release) struct session_info back = import(text);
     assert_int_equal(settings_of(back.id), 0);
     assert_int_equal(settings_of(r.info.id), 0);
-    session_info_release(&back);
     record_release(&r);
 }
 
@@ -469,7 +462,7 @@ TEST(test_lines_without_a_head)
     char *lines = support_keep(record_lines(store, r.info.id));
     assert_true(catalog_delete(&catalog, "last", NULL, &e));
     char *spaced = support_text("\xef\xbb\xbf\n\r\n%s\n\n", lines);
-    struct session_info info = import(spaced);
+    AUTO(session_info_release) struct session_info info = import(spaced);
     assert_string_equal(info.id, r.info.id);
     assert_string_equal(info.title, "Look␛ at x");
     assert_string_equal(info.directory, "/here");
@@ -477,7 +470,6 @@ TEST(test_lines_without_a_head)
     assert_int_equal(info.turns, 2);
     char *again = support_keep(record_lines(store, info.id));
     assert_string_equal(replaced(again, IMPORTED, ""), lines);
-    session_info_release(&info);
     record_release(&r);
 }
 
@@ -486,6 +478,7 @@ TEST(test_imported_messages_say_so)
 {
     static const char *const members[] = {"", ",\"origin\":\"typed\"", ",\"origin\":\"new\""};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        AUTO(session_info_release)
         struct session_info info =
             import(support_text("{\"type\":\"run_started\",\"seq\":1,\"session_id\":\"01890a5d-"
                                 "ac96-774b-bcce-b302099a8057\","
@@ -493,7 +486,6 @@ TEST(test_imported_messages_say_so)
                                 members[i]));
         assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
         assert_true(catalog_delete(&catalog, info.id, NULL, &e));
-        session_info_release(&info);
     }
     struct session_info info = import("[{\"role\":\"user\",\"content\":\"Hello\"}]");
     assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
@@ -558,10 +550,10 @@ static int64_t fixed_time(void)
 
 TEST(test_openai)
 {
-    struct history h;
-    struct buf events = BUF_INIT;
+    AUTO(history_release) struct history h = {0};
+    AUTO(buf_release) struct buf events = BUF_INIT;
     clock_replace(fixed_time, NULL);
-    struct session_info info = import(openai_list);
+    AUTO(session_info_release) struct session_info info = import(openai_list);
     clock_replace(NULL, NULL);
     assert_true(event_log_read(store, info.id, 0, add_short, &events, &e));
     assert_string_equal(events.data, openai_lines);
@@ -584,9 +576,6 @@ TEST(test_openai)
     assert_int_equal(m[4].role, ROLE_USER);
     assert_int_equal(m[5].role, ROLE_USER);
     assert_string_equal(m[6].blocks.items[0].text, "No.");
-    history_release(&h);
-    buf_release(&events);
-    session_info_release(&info);
 }
 
 /* --- refusals --------------------------------------------------------------------------------- */
@@ -726,14 +715,13 @@ TEST(test_bounds)
     refuse(deep, depth, "messages[0]", "nested");
     refuse(deep, 1200, "messages[0]", "JSON");
 
-    struct buf calls = BUF_INIT;
+    AUTO(buf_release) struct buf calls = BUF_INIT;
     buf_addstr(&calls, "[" USER ",{'role':'assistant','tool_calls':[");
     for (int i = 0; i < 1001; i++)
         buf_addf(&calls, "%s{'id':'%d','function':{'name':'n','arguments':''}}", i > 0 ? "," : "",
                  i);
     buf_addstr(&calls, "]}]");
     refuse(support_json(calls.data), calls.len, "messages[1].tool_calls[1000]", "1000");
-    buf_release(&calls);
 }
 
 /* Sums of figures in the text are bounded, too. */
@@ -745,9 +733,8 @@ TEST(test_endless_runs)
         record_run(&r, "How long?", "Long.");
     char *text = export(r.info.id, EXPORT_JSONL);
     char *longer = replaced(text, "\"duration_ms\":0", "\"duration_ms\":9007199254740991");
-    struct session_info info = import(longer);
+    AUTO(session_info_release) struct session_info info = import(longer);
     assert_true(info.run_ms == INT64_MAX);
-    session_info_release(&info);
     record_release(&r);
 }
 

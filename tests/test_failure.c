@@ -146,11 +146,10 @@ static struct failure status_failure(const char *provider, int status, const cha
 {
     struct failure f;
     failure_clear(&f);
-    struct mask mask;
+    AUTO(mask_release) struct mask mask = {0};
     const struct error_origin server = {.name = provider, .mask = &mask};
     mask_init(&mask, KEY, NULL);
     assert_false(server_error_status(&server, status, body, strlen(body), &f));
-    mask_release(&mask);
     assert_int_equal(f.status, status);
     return f;
 }

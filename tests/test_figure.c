@@ -63,10 +63,9 @@ TEST(test_what_a_server_may_say)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = support_text("{\"n\":%s}", cases[i].told);
-        struct json *v = parse(text);
+        AUTO(json_free_local) struct json *v = parse(text);
         if (figure_tokens(v, "n", -7) != cases[i].tokens)
             fail_msg("%s gives %lld", text, (long long)figure_tokens(v, "n", -7));
-        json_free(v);
     }
     assert_int_equal(figure_tokens(NULL, "n", -1), -1);
     assert_int_equal(figure_from(NAN, FIGURE_MAX), -1);
@@ -111,7 +110,7 @@ TEST(test_usage_reads_back)
         struct usage u = {extremes[i], extremes[(i + 3) % EXTREMES], extremes[(i + 7) % EXTREMES],
                           false};
         char *text = usage_text(&u);
-        struct json *v = parse(text);
+        AUTO(json_free_local) struct json *v = parse(text);
         struct usage back = USAGE_UNKNOWN;
         assert_true(shape_read(&usage_shape, v, &back, NULL));
         assert_int_equal(back.input, figure_known(u.input));
@@ -120,14 +119,13 @@ TEST(test_usage_reads_back)
         usage_add(&back, &u);
         usage_add(&back, &u);
         assert_true(back.input <= FIGURE_MAX && back.output <= FIGURE_MAX);
-        json_free(v);
     }
 }
 
 TEST(test_snapshot_reads_back)
 {
     for (size_t i = 0; i < EXTREMES; i++) {
-        struct history h, back;
+        AUTO(history_release) struct history h = {0}, back = {0};
         struct error e;
         history_init(&h);
         h.last_input = h.estimate = extremes[i];
@@ -138,8 +136,6 @@ TEST(test_snapshot_reads_back)
             fail_msg("%s: %s", e.text, text);
         assert_int_equal(back.last_input, figure_known(extremes[i]));
         assert_int_equal(back.usage.output, figure_known(extremes[i]));
-        history_release(&back);
-        history_release(&h);
     }
 }
 
@@ -148,12 +144,11 @@ TEST(test_message_reads_back)
     for (size_t i = 0; i < EXTREMES; i++) {
         struct message m = {.role = ROLE_USER, .seq = extremes[i], .turn = (int)extremes[i]}, back;
         struct error e;
-        struct json *v = shape_to_json(&message_shape, &m);
+        AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &m);
         if (!message_from_json(v, &back, &e))
             fail_msg("%s", e.text);
         assert_int_equal(back.seq, figure_bounded(m.seq, FIGURE_MAX));
         message_release(&back);
-        json_free(v);
     }
 }
 
@@ -165,13 +160,12 @@ TEST(test_memory_entry_reads_back)
         struct error e;
         m.role = ROLE_USER;
         m.turn = m.seq = m.created_ms = extremes[i];
-        struct json *v = shape_to_json(&memory_entry_shape, &m);
+        AUTO(json_free_local) struct json *v = shape_to_json(&memory_entry_shape, &m);
         if (!memory_entry_read(v, &back, &e))
             fail_msg("case %zu: %s", i, e.text);
         assert_int_equal(back.turn, figure_bounded(m.turn, FIGURE_MAX));
         assert_int_equal(back.seq, figure_bounded(m.seq, FIGURE_MAX));
         memory_entry_release(&back);
-        json_free(v);
     }
 }
 
@@ -179,7 +173,7 @@ TEST(test_memory_entry_reads_back)
 TEST(test_tally_stays_within_bounds)
 {
     static const double costs[] = {NAN, INFINITY, -1, DBL_MAX, 1e18};
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     session_info_init(&info);
     for (size_t i = 0; i < EXTREMES; i++) {
         struct event ev = {.type = EVENT_INTERRUPTED, .seq = 1};
@@ -190,10 +184,8 @@ TEST(test_tally_stays_within_bounds)
         assert_true(info.run_ms >= 0);
         assert_true(info.cost <= FIGURE_REAL_MAX);
     }
-    struct json *v = shape_to_json(&session_info_shape, &info);
+    AUTO(json_free_local) struct json *v = shape_to_json(&session_info_shape, &info);
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", -1), FIGURE_MAX);
-    json_free(v);
     info.cost = INFINITY; /* of a database that anybody may have written */
     json_free(shape_to_json(&session_info_shape, &info));
-    session_info_release(&info);
 }

@@ -492,7 +492,7 @@ TEST(test_those_that_do_not_fit)
 /* The warning is remembered, so that it is given once, even by the next process. */
 TEST(test_the_obstacle_is_remembered)
 {
-    struct history back;
+    AUTO(history_release) struct history back = {0};
     go(TURN("a", "b"));
     struct event *ev = ev_new(EVENT_WARNING, "another");
     ev->name = mem_strdup("max_rounds");
@@ -504,12 +504,11 @@ TEST(test_the_obstacle_is_remembered)
     char *counters = support_keep(history_counters(&live));
     assert_true(restores(&live, counters, &back));
     assert_string_equal(back.compaction.obstacle, "lower it");
-    history_release(&back);
 }
 
 TEST(test_calls_are_counted)
 {
-    struct history back;
+    AUTO(history_release) struct history back = {0};
     go(TURN("a", "b") " q:c m m");
     assert_int_equal(live.calls, 3);
     go("fail");
@@ -520,7 +519,6 @@ TEST(test_calls_are_counted)
     char *counters = support_keep(history_counters(&live));
     assert_true(restores(&live, counters, &back));
     assert_int_equal(back.calls, 3);
-    history_release(&back);
 }
 
 TEST(test_undone_ones_are_passed_over)
@@ -849,10 +847,8 @@ static void check_history(const struct history *h)
 
 static char *message_json(const struct message *m)
 {
-    struct json *v = shape_to_json(&message_shape, m);
-    char *text = json_print(v);
-    json_free(v);
-    return text;
+    AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, m);
+    return json_print(v);
 }
 
 static void restore(struct history *h)
@@ -894,7 +890,7 @@ static void save(struct saved *s, struct history *h)
  * now and then. */
 static void one_sequence(void)
 {
-    struct history h, restored;
+    AUTO(history_release) struct history h = {0}, restored = {0};
     struct saved saved = {0};
     history_init(&h);
     history_init(&restored);
@@ -924,8 +920,6 @@ static void one_sequence(void)
     save(&saved, &h);
     saved_cut(&saved, 0);
     vec_release(&saved.messages);
-    history_release(&h);
-    history_release(&restored);
 }
 
 TEST(test_any_sequence)
@@ -939,7 +933,7 @@ TEST(test_any_sequence)
 TEST(test_many_calls_in_one_answer)
 {
     enum { CALLS = 4000, ARGS = 16384, SOON_MS = 20000 };
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     static char args[ARGS + 1], name[] = "one", id[24];
     memset(args, 'a', ARGS);
     history_init(&h);
@@ -956,5 +950,4 @@ TEST(test_many_calls_in_one_answer)
     history_apply(&h, &ended);
     assert_true(clock_mono_ms() - begun < SOON_MS);
     check_history(&h);
-    history_release(&h);
 }

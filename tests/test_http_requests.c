@@ -65,7 +65,7 @@ TEST(a_target_is_parted_and_its_escapes_are_read)
         {"/a\"b", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct http_target t;
+        AUTO(http_target_release) struct http_target t = {0};
         struct error e = {0};
         bool ok = http_target_parse(rows[i].raw, &t, &e);
         if (ok != (rows[i].told != NULL))
@@ -74,7 +74,6 @@ TEST(a_target_is_parted_and_its_escapes_are_read)
             assert_string_equal(support_keep(told(&t)), rows[i].told);
         else
             assert_int_equal(e.code, ERR_USAGE);
-        http_target_release(&t);
     }
 }
 
@@ -100,9 +99,9 @@ TEST(a_query_becomes_parameters_as_the_shape_wants_them)
         {"engine/info", "/?nix=1", NULL, "nix"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct http_target t;
+        AUTO(http_target_release) struct http_target t = {0};
         struct error e = {0};
-        struct json *params = json_new_object();
+        AUTO(json_free_local) struct json *params = json_new_object();
         assert_true(http_target_parse(rows[i].raw, &t, &e));
         const struct shape *s = operation_find(rows[i].operation)->params;
         bool ok = http_target_add_params(&t, s, params, &e);
@@ -112,8 +111,6 @@ TEST(a_query_becomes_parameters_as_the_shape_wants_them)
             assert_string_equal(support_keep(json_print(params)), rows[i].json);
         else
             assert_non_null(strstr(e.text, rows[i].fault));
-        json_free(params);
-        http_target_release(&t);
     }
 }
 
@@ -127,11 +124,10 @@ TEST(each_route_of_an_operation_has_one_and_names_members_of_it)
             continue;
         const struct operation *o = operation_find(r->operation);
         assert_non_null(o);
-        struct json *schema = o->params ? shape_schema(o->params) : NULL;
+        AUTO(json_free_local) struct json *schema = o->params ? shape_schema(o->params) : NULL;
         const struct json *members = json_get(schema, "properties");
         assert_true(!strstr(r->path, "{session_id}") || json_get(members, "session_id"));
         assert_true(!r->q || json_get(members, r->q));
-        json_free(schema);
     }
 }
 
@@ -162,7 +158,7 @@ static void check_used(const struct json *api)
 
 TEST(each_route_is_described)
 {
-    struct json *api = describe_contract("openapi"), *ids = json_new_object();
+    AUTO(json_free_local) struct json *api = describe_contract("openapi"), *ids = json_new_object();
     const struct http_route *r;
     for (r = http_routes; r->path; r++) {
         const struct json *path = json_get(json_get(api, "paths"), r->path);
@@ -190,8 +186,6 @@ TEST(each_route_is_described)
         json_get(json_get(json_get(api, "paths"), "/sessions/{session_id}/messages"), "post");
     char *body = support_keep(json_print(json_get(messages, "requestBody")));
     assert_says(body, "\"required\":[\"prompt\"]", "!\"session_id\"");
-    json_free(ids);
-    json_free(api);
 }
 
 TEST(a_path_and_a_method_lead_to_one_row)
@@ -236,10 +230,10 @@ TEST(a_path_and_a_method_lead_to_one_row)
         {"GET", "/%7Bsession%7D", NULL, 404, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct http_target t;
+        AUTO(http_target_release) struct http_target t = {0};
         struct error e;
         int status;
-        struct json *params = json_new_object();
+        AUTO(json_free_local) struct json *params = json_new_object();
         assert_true(http_target_parse(rows[i].raw, &t, &e));
         const struct http_route *r = http_route_find(rows[i].method, &t, params, &status);
         if ((r ? r->status : status) != rows[i].status)
@@ -250,20 +244,17 @@ TEST(a_path_and_a_method_lead_to_one_row)
             assert_string_equal(json_get_string(params, "session_id"), rows[i].session);
         else
             assert_int_equal(json_len(params), 0);
-        json_free(params);
-        http_target_release(&t);
     }
 }
 
 TEST(a_path_tells_its_methods)
 {
-    struct http_target t;
+    AUTO(http_target_release) struct http_target t = {0};
     struct error e;
     AUTO(buf_release) struct buf allow = BUF_INIT;
     assert_true(http_target_parse("/sessions/x", &t, &e));
     http_route_allow(&t, &allow);
     assert_string_equal(allow.data, "GET, HEAD, DELETE");
-    http_target_release(&t);
 }
 
 /* --- heads ------------------------------------------------------------------------------------ */
@@ -538,7 +529,7 @@ TEST(an_address_has_a_host_and_a_port)
         {"[::1]x", "!", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *host = NULL;
+        auto_free char *host = NULL;
         int port = 8476;
         struct error e = {0};
         bool ok = http_parse_address(rows[i].text, &host, &port, &e);
@@ -551,7 +542,6 @@ TEST(an_address_has_a_host_and_a_port)
             assert_int_equal(port, rows[i].port);
         if (ok && !rows[i].host)
             assert_null(host);
-        free(host);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/entropy.h"
+#include "base/mem.h"
 #include "base/paths.h"
 #include "session/projection.h"
 #include "tests/suite.h"
@@ -18,10 +19,8 @@ static const char png[] = "\x89PNG\r\n\x1a\nand so on", jpeg[] = "\xff\xd8\xff a
 
 static bool add(const char *bytes, struct session_image *out, struct error *e)
 {
-    char *data = base64_encode((const unsigned char *)bytes, strlen(bytes));
-    bool ok = image_file_add(support_path("sessions/x"), data, out, e);
-    free(data);
-    return ok;
+    auto_free char *data = base64_encode((const unsigned char *)bytes, strlen(bytes));
+    return image_file_add(support_path("sessions/x"), data, out, e);
 }
 
 static void release(struct session_image *image)

@@ -293,8 +293,7 @@ static bool has_begun(void *context)
 {
     (void)context;
     char *path = support_path(".local/share/tiro/tiro.db-wal");
-    bool there = access(path, F_OK) == 0;
-    return there;
+    return access(path, F_OK) == 0;
 }
 
 /* The writer of the pipe has stopped in the middle. */
@@ -334,7 +333,7 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
                   "{\"role\":\"user\",\"content\":\"The end\"}]");
     assert_true(catalog_open(&c, store, CATALOG_WRITE, &e));
     for (int limit = 0; limit < 40; limit += 13) {
-        struct session_list sessions;
+        AUTO(session_list_release) struct session_list sessions = {0};
         struct session_filter all = {0};
         struct session_info info;
         const struct import_options o = {.tell = stop_at, .context = &limit};
@@ -342,9 +341,7 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
         assert_err(import_session(&c, in, &o, &info, &e), e, ERR_INTERRUPTED);
         assert_true(catalog_list(&c, &all, &sessions, NULL, &e));
         assert_int_equal(sessions.items.len, 0);
-        session_list_release(&sessions);
         fclose(in);
     }
     catalog_release(&c);
 }
-

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/keymap.h"
@@ -138,7 +139,7 @@ FIXTURE(set_up, tear_down);
 /* Alone, and all in one stream that is cut anywhere. */
 TEST(test_keys_in_any_split)
 {
-    struct buf stream = BUF_INIT, want = BUF_INIT;
+    AUTO(buf_release) struct buf stream = BUF_INIT, want = BUF_INIT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         begin();
         add_key(&keys[i].key);
@@ -151,8 +152,6 @@ TEST(test_keys_in_any_split)
     }
     for (size_t cut = 0; cut <= stream.len; cut++)
         assert_string_equal(keys_of(stream.data, stream.len, cut, false), want.data);
-    buf_release(&stream);
-    buf_release(&want);
 }
 
 /* Sequences that are no key, even if a terminal sends them. */
@@ -277,7 +276,7 @@ TEST(test_long_sequences_in_any_split)
 {
     for (size_t parameters = 55; parameters < 75; parameters++)
         for (size_t e = 0; e < 3; e++) {
-            struct buf stream = BUF_INIT;
+            AUTO(buf_release) struct buf stream = BUF_INIT;
             add_sequence(&stream, parameters, "A~\r"[e]);
             buf_addstr(&stream, "5x\033");
             add_sequence(&stream, parameters, "A~\r"[e]);
@@ -287,14 +286,13 @@ TEST(test_long_sequences_in_any_split)
             assert_non_null(strstr(whole, "5x"));
             for (size_t cut = 0; cut < stream.len; cut++)
                 assert_string_equal(keys_of(stream.data, stream.len, cut, false), whole);
-            buf_release(&stream);
         }
 }
 
 /* Bytes after a pause do not belong to the sequence before it. */
 TEST(test_long_sequence_without_an_end)
 {
-    struct buf stream = BUF_INIT;
+    AUTO(buf_release) struct buf stream = BUF_INIT;
     add_sequence(&stream, 100, '1');
     take(stream.data, stream.len, false);
     assert_int_equal(in.bytes.len, in.at); /* nothing of it is kept */
@@ -303,7 +301,6 @@ TEST(test_long_sequence_without_an_end)
     assert_false(input_unfinished(&in));
     take("5", 1, false);
     assert_string_equal(out.data, "5");
-    buf_release(&stream);
 }
 
 /* A byte that is no UTF-8 becomes U+FFFD once the next byte shows it; nothing after it is lost. */

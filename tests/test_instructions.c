@@ -123,7 +123,7 @@ static struct graph_entity entities[] = {{.name = (char *)"京都", .type = (cha
 TEST(the_graph_is_told_by_names_as_many_as_fit)
 {
     struct graph_part listed = {.entities = {.items = entities, .len = 2}, .total = 7};
-    char *all = graph_hint(&listed, 200), *one = graph_hint(&listed, 50);
+    auto_free char *all = graph_hint(&listed, 200), *one = graph_hint(&listed, 50);
     assert_non_null(strstr(all, "about 7 entities"));
     assert_non_null(strstr(all, "\"京都\" (\"city\"), \"say \\\"yes\\\"\" (\"order\")"));
     assert_non_null(strstr(one, "(\"city\")"));
@@ -131,6 +131,4 @@ TEST(the_graph_is_told_by_names_as_many_as_fit)
     assert_true(strlen(one) <= 200);
     assert_null(graph_hint(&listed, 10));
     assert_null(graph_hint(&(struct graph_part){.total = 0}, 200));
-    free(all);
-    free(one);
 }

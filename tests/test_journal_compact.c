@@ -283,10 +283,9 @@ static char *capture(const struct history *h)
     char *counters = support_keep(history_counters(h));
     buf_addstr(&text, counters);
     for (size_t i = 0; i < h->messages.len; i++) {
-        struct json *v = shape_to_json(&message_shape, &h->messages.items[i]);
+        AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &h->messages.items[i]);
         char *line = support_keep(json_print(v));
         buf_addf(&text, "\n%s", line);
-        json_free(v);
     }
     return buf_take(&text);
 }
@@ -323,10 +322,9 @@ static void assert_memory(void)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < j.history.compaction.in_force.len; i++) {
-        char *where =
+        auto_free char *where =
             mem_printf("WHERE completed = %lld", (long long)j.history.compaction.in_force.items[i]);
         sum += count_rows(where);
-        free(where);
     }
     assert_int_equal(sum, count_rows(""));
 }
@@ -334,7 +332,7 @@ static void assert_memory(void)
 static void assert_sound(void)
 {
     struct error e = {0};
-    struct history folded, resumed;
+    AUTO(history_release) struct history folded = {0}, resumed = {0};
     fold(&folded);
     check(snapshot_resume(store, id, &resumed, &e), &e);
     assert_same_history(&folded, &resumed);
@@ -349,8 +347,6 @@ static void assert_sound(void)
     assert_int_equal(j.history.estimate, estimate);
     if (j.history.running)
         assert_int_equal(j.history.messages.items[j.history.turn_first].seq, j.history.turn_seq);
-    history_release(&folded);
-    history_release(&resumed);
     assert_memory();
 }
 
@@ -483,7 +479,7 @@ TEST(test_memory_refuses)
     plain_run("one", "1");
     plain_run("two", "2");
     char *before = support_keep(capture(&j.history));
-    struct session_info row = session_info_clone(&j.info);
+    AUTO(session_info_release) struct session_info row = session_info_clone(&j.info);
     struct event *ev = drop_first(2, "s");
     expect_dropped(ev);
     forget_notices();
@@ -503,7 +499,6 @@ TEST(test_memory_refuses)
     memory.refuses = false;
     commit(drop_first(2, "s"));
     assert_sound();
-    session_info_release(&row);
 }
 
 TEST(test_one_that_does_not_fit)
@@ -548,11 +543,10 @@ static void uncompact(void)
 
 static void assert_texts(const char *wanted)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (size_t i = 0; i < j.history.messages.len; i++)
         buf_addf(&text, "%s%s", i > 0 ? " " : "", j.history.messages.items[i].blocks.items[0].text);
     assert_string_equal(text.data, wanted);
-    buf_release(&text);
 }
 
 TEST(test_undone)
@@ -1142,14 +1136,13 @@ static void refuse_everywhere(bool (*act)(struct error *e), enum fault_point poi
         restore();
         open_journal();
         load();
-        struct session_info row = session_info_clone(&j.info);
+        AUTO(session_info_release) struct session_info row = session_info_clone(&j.info);
         fault_vfs_arm(point, result, n, true);
         failed = !act(&e);
         fault_vfs_disarm();
         assert_captured(failed ? known.before : known.after);
         if (failed)
             assert_int_equal(j.info.last_seq, row.last_seq);
-        session_info_release(&row);
         assert_int_equal(count_rows(""), failed ? known.rows_before : known.rows_after);
         assert_sound();
         plain_run("and on", "it goes");
@@ -1176,7 +1169,7 @@ TEST(test_a_disk_that_refuses)
 /* Kept messages are moved, not copied, since there may be thousands. */
 TEST(test_what_stays_is_moved)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     struct rebuild r = {0};
     struct error e = {0};
     char text[401];
@@ -1212,5 +1205,4 @@ TEST(test_what_stays_is_moved)
     }
     event_free(ev);
     rebuild_release(&r);
-    history_release(&h);
 }

@@ -84,7 +84,7 @@ TEST(test_a_slow_surface_meets_checkpoints)
 {
     enum { LENGTH = 100 * 1024, PIECES = 10 };
     char *large = support_keep(mem_alloc(LENGTH + 1));
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     int64_t seq = 0;
     memset(large, 'x', LENGTH);
     emit(EVENT_TURN_STARTED, "q");
@@ -95,7 +95,6 @@ TEST(test_a_slow_surface_meets_checkpoints)
     read_all(&seq, NULL, &text);
     assert_int_equal(text.len, DELTAS + LENGTH * PIECES);
     assert_int_equal(j.info.last_seq, seq);
-    buf_release(&text);
 }
 
 struct kept {
@@ -119,7 +118,7 @@ static bool add_kept(void *context, const struct event *ev)
 TEST(test_the_log_goes_on_behind_any_piece)
 {
     enum { SEEN = 40 };
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     struct error e;
     int64_t seq = 0;
     size_t ends[SEEN + 1] = {0};
@@ -141,12 +140,11 @@ TEST(test_the_log_goes_on_behind_any_piece)
         assert_int_equal(kept.last, seq);
         buf_release(&kept.text);
     }
-    buf_release(&text);
 }
 
 TEST(test_a_slow_surface_gets_fewer_deltas)
 {
-    struct buf text = BUF_INIT, reasoning = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT, reasoning = BUF_INIT;
     int64_t seq = 0;
     emit(EVENT_TURN_STARTED, "q");
     emit_many(EVENT_REASONING_DELTA, "r");
@@ -157,15 +155,13 @@ TEST(test_a_slow_surface_gets_fewer_deltas)
     assert_int_equal(reasoning.len, DELTAS);
     assert_int_equal(text.len, DELTAS);
     assert_int_equal(j.info.last_seq, seq);
-    buf_release(&reasoning);
-    buf_release(&text);
 }
 
 /* A surface that catches up gets all waiting text with the next delta, and then each delta at
  * once. */
 TEST(test_a_surface_that_caught_up)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     int64_t seq = 0;
     emit(EVENT_TURN_STARTED, "q");
     emit_many(EVENT_TEXT_DELTA, "t");
@@ -177,7 +173,6 @@ TEST(test_a_surface_that_caught_up)
     emit(EVENT_TEXT_DELTA, "?");
     emit(EVENT_TEXT_DELTA, "?");
     assert_int_equal(read_all(&seq, NULL, &text), 2);
-    buf_release(&text);
 }
 
 /* The number of the next event after the session is opened by another process, whose row of the
@@ -185,14 +180,13 @@ TEST(test_a_surface_that_caught_up)
 static int64_t number_after_opening(void)
 {
     struct error e = {0};
-    struct event_list tail = {0};
+    AUTO(event_list_release) struct event_list tail = {0};
     bool more;
     struct journal other;
     journal_init(&other, notices);
     other.store = store;
     if (!journal_open(&other, j.info.id, JOURNAL_RESUME, &tail, &more, &e))
         fail_msg("%s", e.text);
-    event_list_release(&tail);
     struct event *next = event_new(EVENT_TURN_STARTED);
     journal_stamp(&other, next);
     int64_t number = next->seq, last = 0;

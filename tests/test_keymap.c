@@ -1,6 +1,7 @@
 /* Keys, their names, and what [keys] makes of them. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/run.h"
@@ -38,10 +39,9 @@ static enum action bound(const char *name)
 
 static void assert_described(enum action action, const char *want)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     keymap_describe(&map, action, &out);
     assert_string_equal(out.data, want);
-    buf_release(&out);
 }
 
 BEFORE_ALL(support_utf8);
@@ -123,10 +123,9 @@ TEST(test_names_of_keys)
                                         "Alt-é",     "Ctrl-_",    "Shift-Right", "Wheel-Down"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct key key = parsed(names[i]);
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         key_describe(&key, &out);
         assert_string_equal(out.data, names[i]);
-        buf_release(&out);
     }
     assert_int_equal(parsed("CTRL-x").cp, 'x');
     assert_int_equal(parsed("alt-shift-a").cp, 'A');
@@ -187,8 +186,7 @@ TEST(test_conflicts_and_faults)
 
 TEST(test_first_key)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     keymap_describe_first(&map, ACTION_WORD_LEFT, &out);
     assert_string_equal(out.data, "Alt-b");
-    buf_release(&out);
 }

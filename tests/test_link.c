@@ -33,12 +33,11 @@ TEST(test_cleaning)
                  {"https://example.org/\n", NULL},
                  {"https://example.org/\x7f", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         buf_addstr(&out, "before ");
         bool ok = link_clean(&out, cases[i].address, strlen(cases[i].address));
         assert_int_equal(ok, cases[i].clean != NULL);
         assert_string_equal(out.data + 7, cases[i].clean ? cases[i].clean : "");
-        buf_release(&out);
     }
 }
 
@@ -46,11 +45,10 @@ TEST(test_length)
 {
     char address[LINK_MAX + 2] = "https://";
     memset(address + 8, 'a', sizeof address - 8);
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     assert_true(link_clean(&out, address, LINK_MAX));
     assert_false(link_clean(&out, address, LINK_MAX + 1));
     assert_int_equal(out.len, LINK_MAX);
-    buf_release(&out);
 }
 
 /* "<a>" leads to a, "[b]" to b, and so on; "-" nowhere. */
@@ -58,8 +56,8 @@ static void assert_leads(const char *markdown, size_t width, const char *want)
 {
     struct markdown m;
     struct markdown_look look = {.width = width, .style = STYLE_TEXT};
-    struct rows rows;
-    struct buf got = BUF_INIT;
+    AUTO(rows_release) struct rows rows = {0};
+    AUTO(buf_release) struct buf got = BUF_INIT;
     rows_init(&rows);
     markdown_init(&m, &look, &rows);
     markdown_update(&m, markdown, strlen(markdown), true);
@@ -75,8 +73,6 @@ static void assert_leads(const char *markdown, size_t width, const char *want)
         }
     }
     assert_string_equal(got.data ? got.data : "", want);
-    buf_release(&got);
-    rows_release(&rows);
 }
 
 TEST(test_markdown)

@@ -244,13 +244,12 @@ static void open_in_mode(struct conversation *c, const char *mode, const char *r
 
 static void begin(struct conversation *c, int faults)
 {
-    struct config_problems problems = {0};
+    AUTO(config_problems_release) struct config_problems problems = {0};
     config_load_text(surface_config(), "test",
                      "[model scripted-model]\nwindow = 8000\nmax_output = 1024\n"
                      "[provider]\nmax_retries = 1\n",
                      &problems);
     assert_int_equal(problems.list.len, 0);
-    config_problems_release(&problems);
     *c = (struct conversation){.troubled = -1};
     buf_init(&c->trail, 0);
     long_run_init(&c->model, support_seed());
@@ -284,7 +283,7 @@ static bool count_event(void *context, const struct event *ev)
 static void assert_log_complete(const struct conversation *c)
 {
     struct ends n = {0};
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     assert_true(surface_read("last", &info, count_event, &n, &(struct error){0}));
     assert_int_equal(n.runs, c->turn);
     assert_int_equal(n.run_ends, n.runs);
@@ -292,7 +291,6 @@ static void assert_log_complete(const struct conversation *c)
     assert_int_equal(n.calls, n.results);
     assert_true(n.calls > 0);
     assert_int_equal(info.last_seq, c->event_seq);
-    session_info_release(&info);
 }
 
 static void assert_all_readable(const struct conversation *c)

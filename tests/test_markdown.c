@@ -22,10 +22,9 @@ static void lay_out(struct rows *rows, const char *source, size_t width)
 
 static void expect(const char *source, size_t width, const char *wanted)
 {
-    struct rows rows;
+    AUTO(rows_release) struct rows rows = {0};
     lay_out(&rows, source, width);
     assert_string_equal(seen_text(&rows), wanted);
-    rows_release(&rows);
 }
 
 /* The look of the first span whose text is this. */
@@ -44,12 +43,11 @@ static struct span look_of(const struct rows *rows, const char *text)
 
 static void expect_look(const char *source, const char *text, enum style style, unsigned attrs)
 {
-    struct rows rows;
+    AUTO(rows_release) struct rows rows = {0};
     lay_out(&rows, source, 60);
     struct span span = look_of(&rows, text);
     assert_int_equal(span.style, style);
     assert_int_equal(span.attrs, attrs);
-    rows_release(&rows);
 }
 
 BEFORE_ALL(support_utf8);
@@ -178,18 +176,16 @@ TEST(a_cut_link_does_not_lead_out_of_the_text)
 {
     static const char source[] = "see [here](http://x) and [there](http://y)";
     for (size_t len = 0; len <= strlen(source); len++) {
-        struct rows rows;
+        AUTO(rows_release) struct rows rows = {0};
         struct markdown m;
         struct markdown_look look = {.width = 80, .style = STYLE_TEXT};
-        char *exact = malloc(len + 1);
+        auto_free char *exact = malloc(len + 1);
         assert_non_null(exact);
         memcpy(exact, source, len);
         rows_init(&rows);
         markdown_init(&m, &look, &rows);
         markdown_update(&m, exact, len, true);
         assert_true(rows.text.len <= len + 20);
-        rows_release(&rows);
-        free(exact);
     }
 }
 
@@ -322,7 +318,7 @@ TEST(pieces_make_the_same_rows)
     uint64_t seed = support_seed();
     AUTO(buf_release) struct buf source = BUF_INIT;
     for (int round = 0; round < 1500; round++) {
-        struct rows whole, parts;
+        AUTO(rows_release) struct rows whole = {0}, parts = {0};
         size_t width = 1 + support_random(&seed) % 40;
         random_source(&source, &seed);
         lay_out(&whole, source.data, width);
@@ -330,8 +326,6 @@ TEST(pieces_make_the_same_rows)
         assert_same_rows(&whole, &parts);
         for (size_t i = 0; i < whole.list.len; i++)
             assert_true(rows_width(&whole, i) <= width);
-        rows_release(&whole);
-        rows_release(&parts);
     }
 }
 
@@ -359,21 +353,19 @@ TEST(endless_blocks_are_cut)
     uint64_t seed = support_seed();
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         AUTO(buf_release) struct buf source = BUF_INIT;
-        struct rows whole, parts;
+        AUTO(rows_release) struct rows whole = {0}, parts = {0};
         buf_addstr(&source, starts[i][0]);
         repeat(&source, starts[i][1], 40000);
         lay_out(&whole, source.data, 50);
         stream(&parts, source.data, source.len, 50, &seed, 700);
         assert_same_rows(&whole, &parts);
-        rows_release(&whole);
-        rows_release(&parts);
     }
 }
 
 TEST(cut_tables_repeat_their_head)
 {
     AUTO(buf_release) struct buf source = BUF_INIT;
-    struct rows rows;
+    AUTO(rows_release) struct rows rows = {0};
     buf_addstr(&source, "| head | b |\n|---|---|\n");
     repeat(&source, "| cell | d |\n", 20000);
     lay_out(&rows, source.data, 50);
@@ -382,7 +374,6 @@ TEST(cut_tables_repeat_their_head)
         heads += memcmp(rows.text.data + rows.list.items[i].text, "head", 4) == 0;
     assert_int_equal(heads, 3);
     assert_null(strstr(rows.text.data, "|"));
-    rows_release(&rows);
 }
 
 TEST(deep_nesting_is_no_trap)

@@ -15,11 +15,10 @@ static const char key[] = KEY;
 
 static char *masked(const char *secret, const char *url, const char *text)
 {
-    struct mask m;
+    AUTO(mask_release) struct mask m = {0};
     struct buf out = BUF_INIT;
     mask_init(&m, secret, url);
     mask_add(&m, &out, text, strlen(text));
-    mask_release(&m);
     return support_keep(buf_take(&out));
 }
 
@@ -97,7 +96,7 @@ TEST(test_any_cut)
 {
     uint64_t seed = support_seed();
     for (int round = 0; round < 2000; round++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         for (uint64_t parts = support_random(&seed) % 6; parts > 0; parts--) {
             size_t from = support_random(&seed) % strlen(KEY);
             size_t len = support_random(&seed) % (strlen(KEY) - from + 1);
@@ -107,7 +106,6 @@ TEST(test_any_cut)
         }
         char *is = masked(KEY, NULL, text.data);
         assert_false(shows_eight(is));
-        buf_release(&text);
     }
 }
 
@@ -115,10 +113,10 @@ TEST(test_any_cut)
 
 static void check_settled(const char *secret, const char *text, const char *expected)
 {
-    struct mask m;
+    AUTO(mask_release) struct mask m = {0};
     mask_init(&m, secret, NULL);
     for (size_t piece = 1; piece <= strlen(text); piece++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         size_t settled = 0;
         for (size_t at = 0; at < strlen(text); at += piece) {
             buf_add(&out, text + at, strnlen(text + at, piece));
@@ -128,9 +126,7 @@ static void check_settled(const char *secret, const char *text, const char *expe
         mask_settle(&m, &out, &settled, true);
         assert_int_equal(settled, out.len);
         assert_string_equal(out.data, expected);
-        buf_release(&out);
     }
-    mask_release(&m);
 }
 
 TEST(test_answers)
@@ -156,16 +152,14 @@ TEST(test_what_waits)
         size_t settled;
     } cases[] = {{"plain text", 10}, {"text s", 5},   {"text sk", 5},  {"text sx", 7},
                  {"a\\u00", 1},      {"a\\u0041", 7}, {"a\\begin", 7}, {"100%", 3}};
-    struct mask m;
+    AUTO(mask_release) struct mask m = {0};
     mask_init(&m, KEY, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         size_t settled = 0;
         buf_addstr(&text, cases[i].text);
         mask_settle(&m, &text, &settled, false);
         assert_int_equal(settled, cases[i].settled);
         assert_string_equal(text.data, cases[i].text);
-        buf_release(&text);
     }
-    mask_release(&m);
 }

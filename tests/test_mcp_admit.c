@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "serve/mcp_private.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -75,12 +76,11 @@ static const struct {
 static int admit(size_t i, bool *modern, struct mcp_refusal *refusal)
 {
     const char *text = cases[i].params ? support_json(cases[i].params) : "null";
-    struct json *params = json_parse(text, strlen(text), NULL);
+    AUTO(json_free_local) struct json *params = json_parse(text, strlen(text), NULL);
     const struct mcp_request r = {cases[i].method, cases[i].params ? params : NULL, cases[i].batch,
                                   cases[i].headers, cases[i].agreed};
     *refusal = (struct mcp_refusal){0};
     bool ok = mcp_admit(&r, modern, refusal);
-    json_free(params);
     assert_int_equal(ok, refusal->code == 0);
     return refusal->code;
 }
@@ -143,24 +143,21 @@ static const struct {
 TEST(a_resource_names_a_session_and_how_it_is_given)
 {
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
-        char *reference;
+        auto_free char *reference = NULL;
         enum mcp_form form;
         bool ok = mcp_uri_read(uris[i].uri, &reference, &form);
         if (ok != !!uris[i].reference ||
             (ok && (strcmp(reference, uris[i].reference) != 0 || form != uris[i].form)))
             fail_msg("%s: %s", uris[i].uri, ok ? reference : "none");
-        free(reference);
     }
 }
 
 TEST(what_a_resource_is_called_is_read_again)
 {
-    char *uri = mcp_uri_of("a b/ü%", MCP_JSON), *reference;
+    auto_free char *uri = mcp_uri_of("a b/ü%", MCP_JSON), *reference = NULL;
     enum mcp_form form;
     assert_string_equal(uri, "tiro://session/a%20b%2F%C3%BC%25.json");
     assert_true(mcp_uri_read(uri, &reference, &form));
     assert_string_equal(reference, "a b/ü%");
     assert_int_equal(form, MCP_JSON);
-    free(reference);
-    free(uri);
 }

@@ -136,9 +136,8 @@ static struct got post(const struct mcp_headers *headers, const char *body)
 
 static int64_t code_of(const struct got *g)
 {
-    struct json *v = json_parse(g->body.data, g->body.len, NULL);
+    AUTO(json_free_local) struct json *v = json_parse(g->body.data, g->body.len, NULL);
     int64_t code = json_get_int(json_get(v, "error"), "code", 0);
-    json_free(v);
     return code;
 }
 
@@ -360,12 +359,11 @@ static void too_late(void *context)
 /* The last line of the model's answer in the one session; NULL if there is none. Kept. */
 static const char *answered(void)
 {
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 1);
     const char *line = list.items.items[0].last_line;
     line = line ? support_text("%s", line) : NULL;
-    session_list_release(&list);
     return line;
 }
 

@@ -161,7 +161,7 @@ TEST(test_search_options)
 
 TEST(test_search_gives_five)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 12; i++)
         buf_addf(&text,
                  "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
@@ -172,13 +172,12 @@ TEST(test_search_gives_five)
     assert_int_equal(json_len(list), 5);
     list = program_json(MEMORY("search", "--json", "--limit", "7", "needle"));
     assert_int_equal(json_len(list), 7);
-    buf_release(&text);
 }
 
 /* A long answer is shown with the question that it answers. */
 TEST(test_search_shows_the_question)
 {
-    struct buf lines = BUF_INIT;
+    AUTO(buf_release) struct buf lines = BUF_INIT;
     buf_addstr(&lines,
                "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
                "\"content\":\"How do I bleed\\nthe radiators?\"}\n"
@@ -198,7 +197,6 @@ TEST(test_search_shows_the_question)
         bool is_long = strlen(json_get_string(hit, "content")) > 800;
         assert_int_equal(json_get_string(hit, "question") != NULL, is_long);
     }
-    buf_release(&lines);
 }
 
 /* Keeps a session with this title here. */
@@ -253,7 +251,7 @@ TEST(test_search_for_people)
 /* A text that is cut off at both ends has an ellipsis at both, and still takes one row. */
 TEST(test_search_in_a_narrow_terminal)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addstr(&text,
                "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
                "\"content\":\"");
@@ -271,7 +269,6 @@ TEST(test_search_in_a_narrow_terminal)
         assert_string_equal(screen_row_text(s, 2), "");
         screen_free(s);
     }
-    buf_release(&text);
 }
 
 /* --- list, show ------------------------------------------------------------------------------- */
@@ -486,14 +483,13 @@ enum { LINES = 12000, STEP = 1000 };
 
 static void write_many(const char *path)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < LINES; i++)
         buf_addf(&text,
                  "{\"id\":\"e%d\",\"session_id\":\"s%d\",\"role\":\"user\",\"created_at\":"
                  "\"2026-03-01T00:00:00Z\",\"content\":\"quincunx number %d of many words\"}\n",
                  i, i % 7, i);
     support_write(path, text.data);
-    buf_release(&text);
 }
 
 TEST(test_import_shows_progress)

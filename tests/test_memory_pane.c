@@ -186,11 +186,10 @@ static char *all_asked(void)
 /* "": nothing. */
 static void check_asked(const char *file, int line, const char *what)
 {
-    char *all = all_asked();
+    auto_free char *all = all_asked();
     bool as_wanted = *what ? strstr(all, what) != NULL : *all == '\0';
     if (!as_wanted)
         print_error("asked: %s\nnot: %s\n", all, what);
-    free(all);
     forget_sent();
     if (!as_wanted)
         _fail(file, line);
@@ -269,10 +268,8 @@ static void give_fifty(const char *unused)
     struct operation_answer *a = answer(500);
     (void)unused;
     for (int i = 1; i <= 50; i++) {
-        char *id = mem_printf("%d", i), *text = mem_printf("entry %02d", i);
+        auto_free char *id = mem_printf("%d", i), *text = mem_printf("entry %02d", i);
         add(a, hit_of(id, text, NULL));
-        free(id);
-        free(text);
     }
     tell(a);
 }
@@ -289,10 +286,9 @@ static void give_text(const char *text)
 
 static const struct operation *operation_of(const char *name)
 {
-    char *whole = mem_printf("memory/%.*s", (int)strcspn(name, " "), name);
+    auto_free char *whole = mem_printf("memory/%.*s", (int)strcspn(name, " "), name);
     const struct operation *o = operation_find(whole);
     assert_non_null(o);
-    free(whole);
     return o;
 }
 
@@ -385,10 +381,9 @@ static void recall(int64_t seq, const char *query, const char *hits, bool live)
 
 static void paste(const char *text)
 {
-    char *copy = mem_strdup(text);
+    auto_free char *copy = mem_strdup(text);
     struct key key = {.code = K_PASTE, .text = copy};
     assert_true(the.view->ops->key(the.view, ACTION_NONE, &key));
-    free(copy);
 }
 
 static bool has_caret(int *row, int *col)
@@ -529,10 +524,9 @@ TEST(letters_are_text_in_the_query)
 {
     forget_sent();
     act("oipedust/jkgG");
-    char *all = all_asked();
+    auto_free char *all = all_asked();
     assert_non_null(strstr(all, "{query:oipedust/jkgG,"));
     assert_null(strstr(all, "forget"));
-    free(all);
 }
 
 TEST(keys_lead_to_the_hits_and_back)
@@ -704,8 +698,8 @@ static char *hundred_lines(const char *end)
 /* In a long entry the preview begins at the match, until the user scrolls. */
 TEST(the_preview_begins_at_what_was_found)
 {
-    char *lines = hundred_lines("\x1b[31m");
-    char *text = mem_printf("%sthe ryokan by the river\nthe last", lines);
+    auto_free char *lines = hundred_lines("\x1b[31m");
+    auto_free char *text = mem_printf("%sthe ryokan by the river\nthe last", lines);
     size_t len = strlen(text);
     act("ryokan");
     struct operation_answer *a = answer(2);
@@ -722,8 +716,6 @@ TEST(the_preview_begins_at_what_was_found)
     play("the last", ">g", "line 001", ">j", "!the last", ">n", "a short one", ">N");
     give_text(text);
     see("the last");
-    free(lines);
-    free(text);
 }
 
 /* However small it was before. */
@@ -739,7 +731,7 @@ TEST(a_larger_preview_is_full)
 
 TEST(the_preview_scrolls)
 {
-    char *text = hundred_lines("");
+    auto_free char *text = hundred_lines("");
     give_two(NULL);
     act("<down>");
     act(" ");
@@ -752,7 +744,6 @@ TEST(the_preview_scrolls)
     give_text(text);
     play("line 001", ">G", "!line 001", ">g", "line 001", ">N",
          "liked the ryokan"); /* from its beginning */
-    free(text);
 }
 
 /* The request is withdrawn. */
@@ -1127,7 +1118,7 @@ TEST(a_high_pane_shows_three_rows_of_each_entry)
 {
     act("ryokan");
     struct operation_answer *a = answer(2);
-    char *text = hundred_lines("and so on");
+    auto_free char *text = hundred_lines("and so on");
     add(a, hit_of("a", text, NULL));
     add(a, hit_of("b", "we liked the ryokan", "ryokan"));
     tell(a);
@@ -1139,7 +1130,6 @@ TEST(a_high_pane_shows_three_rows_of_each_entry)
     see("!line 012", "…");
     the.view->ops->click(the.view, (int)first + 5, 3);
     assert_int_equal(find("›"), first + 3);
-    free(text);
 }
 
 TEST(no_key_is_left_out_where_there_is_room)
@@ -1246,7 +1236,7 @@ TEST(a_long_query_is_seen_around_the_caret)
 
 TEST(a_query_is_one_line_of_a_bounded_length)
 {
-    char *much = mem_alloc(2001);
+    auto_free char *much = mem_alloc(2001);
     memset(much, 'x', 2000);
     memory_view_open(the.view, "two\nlines\x1b[2J");
     assert_null(strchr(searched()->query, '\n'));
@@ -1254,7 +1244,6 @@ TEST(a_query_is_one_line_of_a_bounded_length)
     for (int i = 0; i < 3; i++)
         paste(much);
     assert_int_equal(strlen(searched()->query), 1024);
-    free(much);
 }
 
 TEST(a_long_name_leaves_room)

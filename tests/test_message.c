@@ -35,9 +35,8 @@ static struct message sample(void)
 
 static char *print(const struct message *m)
 {
-    struct json *v = shape_to_json(&message_shape, m);
+    AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
-    json_free(v);
     return support_keep(text);
 }
 
@@ -45,23 +44,21 @@ FIXTURE(support_setup, support_teardown);
 
 TEST(test_json_is_as_documented)
 {
-    struct message m = {.role = ROLE_USER, .seq = 1, .turn = 1};
+    AUTO(message_release) struct message m = {.role = ROLE_USER, .seq = 1, .turn = 1};
     vec_push(&m.blocks, block_text("hi"));
     char *text = print(&m);
     assert_string_equal(text,
                         "{\"role\":\"user\",\"seq\":1,\"turn\":1,"
                         "\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}");
-    message_release(&m);
 }
 
 TEST(test_json_round_trip)
 {
-    struct message m = sample();
-    struct message back;
+    AUTO(message_release) struct message m = sample();
+    AUTO(message_release) struct message back = {0};
     struct error e;
-    struct json *v = shape_to_json(&message_shape, &m);
+    AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &m);
     assert_true(message_from_json(v, &back, &e));
-    json_free(v);
     assert_int_equal(back.role, ROLE_ASSISTANT);
     assert_true(back.partial);
     assert_int_equal(back.seq, 12);
@@ -78,45 +75,38 @@ TEST(test_json_round_trip)
     char *a = print(&m);
     char *b = print(&back);
     assert_string_equal(a, b);
-    message_release(&m);
-    message_release(&back);
 }
 
 TEST(test_clone_owns_its_strings)
 {
-    struct message m = sample();
-    struct message copy = message_clone(&m);
+    AUTO(message_release) struct message m = sample();
+    AUTO(message_release) struct message copy = message_clone(&m);
     char *before = print(&m);
-    message_release(&m);
     assert_string_equal(before, print(&copy));
-    struct message bare = message_without_blocks(&copy);
+    AUTO(message_release) struct message bare = message_without_blocks(&copy);
     assert_int_equal(bare.blocks.len, 0);
     assert_int_equal(bare.seq, copy.seq);
     assert_true(bare.partial);
     vec_push(&bare.blocks, block_text("else"));
     assert_string_equal(before, print(&copy));
-    message_release(&bare);
-    message_release(&copy);
 }
 
 TEST(test_estimate_is_a_quarter_of_the_json)
 {
-    struct message m = sample();
+    AUTO(message_release) struct message m = sample();
     char *text = print(&m);
     assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
-    message_release(&m);
 }
 
 TEST(test_bytes_that_are_no_utf8_stay_json)
 {
-    struct message m = {.role = ROLE_USER};
+    AUTO(message_release) struct message m = {.role = ROLE_USER};
     vec_push(&m.blocks, block_text("a\xff\xc3\"b\xe2\x82"));
     char *text = print(&m);
     assert_non_null(
         strstr(text, "\"text\":\"a\xef\xbf\xbd\xef\xbf\xbd\\\"b\xef\xbf\xbd\xef\xbf\xbd\""));
     assert_true(utf8_valid(text, strlen(text)));
     assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
-    message_release(&m);
 }
 
 /* Texts are looked at by eight bytes. */
@@ -126,36 +116,32 @@ TEST(test_any_byte_at_any_place)
         for (int byte = 1; byte < 256; byte++) {
             char text[] = "abcdefghijklmnopqrst";
             text[at] = (char)byte;
-            struct message m = {.role = ROLE_USER};
+            AUTO(message_release) struct message m = {.role = ROLE_USER};
             vec_push(&m.blocks, block_text(text));
-            struct json *v = shape_to_json(&message_shape, &m);
+            AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &m);
             const char *back = json_get_string(json_first(json_get(v, "content")), "text");
             assert_int_equal(utf8_valid(text, strlen(text)), byte < 0x80);
             if (byte < 0x80)
                 assert_string_equal(back, text);
             else
                 assert_memory_equal(back + at, "\xef\xbf\xbd", 3);
-            json_free(v);
-            message_release(&m);
         }
     }
 }
 
 TEST(test_summaries_and_pins)
 {
-    struct message m = {.role = ROLE_USER, .summary = true, .pinned = true}, back;
+    AUTO(message_release)
+    struct message m = {.role = ROLE_USER, .summary = true, .pinned = true},
+                   back = {0};
     struct error e;
     vec_push(&m.blocks, block_text("x"));
-    struct message copy = message_clone(&m);
+    AUTO(message_release) struct message copy = message_clone(&m);
     assert_true(copy.summary && copy.pinned);
     assert_ptr_not_equal(copy.blocks.items, m.blocks.items);
-    struct json *v = shape_to_json(&message_shape, &copy);
+    AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &copy);
     assert_true(message_from_json(v, &back, &e));
     assert_true(back.summary && back.pinned);
-    json_free(v);
-    message_release(&back);
-    message_release(&copy);
-    message_release(&m);
 }
 
 TEST(test_text_joins_text_blocks)
@@ -173,12 +159,11 @@ static void refuse(const char *text, const char *named)
 {
     struct error e = {0};
     struct message m;
-    struct json *v = json_parse(text, strlen(text), &e);
+    AUTO(json_free_local) struct json *v = json_parse(text, strlen(text), &e);
     assert_non_null(v);
     assert_err(message_from_json(v, &m, &e), e, ERR_AGENT_ERROR);
     assert_non_null(strstr(e.text, named));
     assert_int_equal(m.blocks.len, 0);
-    json_free(v);
 }
 
 TEST(test_refuses_what_does_not_fit)
@@ -240,16 +225,15 @@ TEST(test_title_with_a_suffix)
 
 static void check_named(const char *first_message, const char *title)
 {
-    struct session_info s;
+    AUTO(session_info_release) struct session_info s = {0};
     session_info_init(&s);
     session_tally_name(&s, first_message);
     assert_string_equal(s.title, title);
-    session_info_release(&s);
 }
 
 TEST(test_files_do_not_name_a_session)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     attached_file_add(&text, "notes.txt", "a\n", 2);
     check_named(text.data, "notes.txt:"); /* there is nothing else */
     attached_file_add(&text, "more.md", "\n```\nit has a fence\n```", 23);
@@ -257,7 +241,6 @@ TEST(test_files_do_not_name_a_session)
     assert_string_equal(attached_files_skip(text.data), text.data);
     buf_addstr(&text, "Summarise these\n");
     check_named(text.data, "Summarise these");
-    buf_release(&text);
     check_named("Look:\n```c\nint a;\n```\n\nWhy?", "Look:"); /* not one of ours */
     check_named("Look:\n```\nnever closed\nWhy?", "Look:");
     check_named("Look:", "Look:");
@@ -265,9 +248,9 @@ TEST(test_files_do_not_name_a_session)
 
 TEST(test_info_json)
 {
-    struct session_info s;
+    AUTO(session_info_release) struct session_info s = {0};
     session_info_init(&s);
-    struct session_info copy = session_info_clone(&s);
+    AUTO(session_info_release) struct session_info copy = session_info_clone(&s);
     struct json *v = shape_to_json(&session_info_shape, &copy);
     assert_string_equal(json_get_string(v, "title"), "");
     assert_null(json_get(v, "usage"));
@@ -282,8 +265,6 @@ TEST(test_info_json)
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 7);
     assert_null(json_get(json_get(v, "usage"), "output_tokens"));
     json_free(v);
-    session_info_release(&s);
-    session_info_release(&copy);
 }
 
 /* Bytes that programs read. */
@@ -319,7 +300,7 @@ TEST(test_bytes_of_listings)
                                    .run_ms = 5600,
                                    .usage = {10, 20, -1, true},
                                    .cost = 0.25};
-    struct session_info fresh;
+    AUTO(session_info_release) struct session_info fresh = {0};
     const struct search_hit hit = {.session_id = "01890a5d-ac96-774b-bcce-b302099a8057",
                                    .title = title,
                                    .seq = 5,
@@ -343,7 +324,6 @@ TEST(test_bytes_of_listings)
         "{\"id\":\"\",\"title\":\"\",\"labels\":[],\"created\":\"1970-01-01T00:00:00.000Z\",\"upd"
         "ated\":\"1970-01-01T00:00:00.000Z\",\"messages\":0,\"turns\":0,\"last_seq\":0,\"tool_cal"
         "ls\":0,\"run_ms\":0}");
-    session_info_release(&fresh);
     expect_bytes(
         shape_to_json(&search_hit_shape, &hit),
         "{\"session_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"title\":\"A "

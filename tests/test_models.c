@@ -24,10 +24,9 @@ static int teardown(void **state)
 
 static void configure(const char *text)
 {
-    struct config_problems problems = {0};
+    AUTO(config_problems_release) struct config_problems problems = {0};
     config_load_text(config, "test.ini", text, &problems);
     assert_int_equal(problems.list.len, 0);
-    config_problems_release(&problems);
 }
 
 static void assert_price(double actual, double expected)
@@ -39,7 +38,7 @@ FIXTURE(setup, teardown);
 
 TEST(builtin_table_has_no_problems)
 {
-    struct config_problems problems = {0};
+    AUTO(config_problems_release) struct config_problems problems = {0};
     const char *text = embedded_text("models.ini");
     assert_non_null(text);
     config_load_text(config, "models.ini", text, &problems);
@@ -47,7 +46,6 @@ TEST(builtin_table_has_no_problems)
         print_error("models.ini:%d: %s\n", problems.list.items[i].line,
                     problems.list.items[i].text);
     assert_int_equal(problems.list.len, 0);
-    config_problems_release(&problems);
 }
 
 TEST(knows_the_well_known)

@@ -125,7 +125,7 @@ TEST(test_a_configuration_that_is_a_pipe)
 
 TEST(test_a_file_that_must_not_be_a_pipe)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     char *path = support_path("pipe");
     make_pipe(path);
     FILE *writer = fopen(path, "r+b"); /* one that does not go away */
@@ -136,7 +136,6 @@ TEST(test_a_file_that_must_not_be_a_pipe)
     assert_false(log_open(path, LOG_INFO, &e));
     assert_non_null(strstr(e.text, path));
     assert_false(log_open("/dev/null", LOG_INFO, &e));
-    buf_release(&text);
 }
 
 TEST_IF(capability_store(), test_a_pipe_to_import_without_a_writer)
@@ -178,7 +177,7 @@ static int64_t count_sessions(void)
 
 TEST_IF(capability_store(), test_a_file_that_may_not_grow)
 {
-    struct buf large = BUF_INIT;
+    AUTO(buf_release) struct buf large = BUF_INIT;
     const char *const import[] = {"sessions", "import", "-", NULL};
     run_ok(program_run(talk, import));
     buf_addstr(&large, "[");
@@ -197,5 +196,4 @@ TEST_IF(capability_store(), test_a_file_that_may_not_grow)
     }
     run_ok(program_run(large.data, import));
     assert_int_equal(count_sessions(), 2);
-    buf_release(&large);
 }

@@ -210,11 +210,11 @@ TEST(answers_about_itself)
 
 TEST(every_section_is_found_by_its_title)
 {
-    struct passages passages = {0};
+    AUTO(passages_release) struct passages passages = {0};
     passages_add_manual(&passages, embedded_text("manual.md"));
     assert_true(passages.items.len > 200);
     for (size_t i = 0; i < passages.items.len; i++) {
-        struct ranking ranking = {0};
+        AUTO(ranking_release) struct ranking ranking = {0};
         if (passages.items.items[i].weight < 1) /* a page of reference */
             continue;
         passages_rank(&passages, passages.items.items[i].title, &ranking);
@@ -222,9 +222,7 @@ TEST(every_section_is_found_by_its_title)
         assert_string_equal(ranking.hits.items[0].passage->title, passages.items.items[i].title);
         assert_true(strlen(passages.items.items[i].text) > 40);
         assert_true(strlen(passages.items.items[i].text) < 1600);
-        ranking_release(&ranking);
     }
-    passages_release(&passages);
 }
 
 TEST(says_when_it_finds_nothing)
@@ -309,14 +307,13 @@ TEST(finds_paths_in_questions)
         {"", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *path = NULL;
+        auto_free char *path = NULL;
         const char *tool = offline_find_path(rows[i].text, &path);
         assert_true((tool != NULL) == (rows[i].tool != NULL));
         if (tool) {
             assert_string_equal(tool, rows[i].tool);
             assert_string_equal(path, rows[i].path);
         }
-        free(path);
     }
 }
 
@@ -623,7 +620,7 @@ static bool complete(struct response *response, struct failure *failure)
 
 TEST(streams_and_reports_usage)
 {
-    struct response response;
+    AUTO(response_release) struct response response = {0};
     struct failure failure;
     int64_t start = clock_mono_ms();
     stream.stop_after = 0;
@@ -640,13 +637,12 @@ TEST(streams_and_reports_usage)
     assert_int_equal(response.usage.output, (stream.text.len + 3) / 4);
     assert_string_equal(response.model, "offline");
     buf_release(&stream.text);
-    response_release(&response);
 }
 
 /* The number of pauses in the answer to a question. */
 static long pauses(bool watched)
 {
-    struct response response;
+    AUTO(response_release) struct response response = {0};
     struct failure failure;
     struct rusage before, after;
     stream.watched = watched;
@@ -654,7 +650,6 @@ static long pauses(bool watched)
     assert_true(complete(&response, &failure));
     assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
     buf_release(&stream.text);
-    response_release(&response);
     return after.ru_nvcsw - before.ru_nvcsw;
 }
 
@@ -669,7 +664,7 @@ TEST(takes_its_time_where_it_is_watched)
 
 TEST(stops_at_once_and_keeps_what_came)
 {
-    struct response response;
+    AUTO(response_release) struct response response = {0};
     struct failure failure;
     stream.stop_after = 5;
     say(ROLE_USER, "What is tiro?");
@@ -680,12 +675,11 @@ TEST(stops_at_once_and_keeps_what_came)
     assert_int_equal(response.blocks.len, 1);
     assert_string_equal(response.blocks.items[0].text, stream.text.data);
     buf_release(&stream.text);
-    response_release(&response);
 }
 
 TEST(gives_calls_ids_of_their_own)
 {
-    struct response response;
+    AUTO(response_release) struct response response = {0};
     struct failure failure;
     stream.stop_after = 0;
     offer("read_file");
@@ -701,12 +695,11 @@ TEST(gives_calls_ids_of_their_own)
     assert_string_equal(response.blocks.items[0].text, "{\"path\":\"b.md\"}");
     assert_int_equal(stream.pieces, 0);
     buf_release(&stream.text);
-    response_release(&response);
 }
 
 TEST(obeys_the_output_limit)
 {
-    struct response response;
+    AUTO(response_release) struct response response = {0};
     struct failure failure;
     struct request *r;
     struct provider_call provider_call = {0};
@@ -718,15 +711,13 @@ TEST(obeys_the_output_limit)
     assert_true(provider_offline.complete(&provider_call, r, &response, &failure));
     assert_int_equal(response.stop_reason, STOP_MAX_TOKENS);
     assert_true(strlen(response.blocks.items[0].text) <= 40);
-    response_release(&response);
 }
 
 TEST(lists_itself)
 {
-    struct provider_names names = {0};
+    AUTO(provider_names_release) struct provider_names names = {0};
     struct failure failure;
     assert_true(provider_offline.models(NULL, &names, &failure));
     assert_int_equal(names.names.len, 1);
     assert_string_equal(names.names.items[0], "offline");
-    provider_names_release(&names);
 }

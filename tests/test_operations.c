@@ -120,37 +120,27 @@ static struct json *random_object(const struct shape *s)
 
 static void check_round_trip(const char *name, const struct shape *s)
 {
-    struct json *v = random_object(s);
-    char *asked = json_print(v);
-    void *first = mem_alloc(s->size), *second = mem_alloc(s->size);
+    AUTO(json_free_local) struct json *v = random_object(s);
+    auto_free char *asked = json_print(v);
+    auto_free void *first = mem_alloc(s->size), *second = mem_alloc(s->size);
     struct error e = {0};
     if (!support_shape(s, asked, first, &e))
         fail_msg("%s: %s: %s", name, asked, e.text);
-    struct json *told = shape_to_json(s, first);
+    AUTO(json_free_local) struct json *told = shape_to_json(s, first);
     if (!shape_read(s, told, second, &e))
         fail_msg("%s: %s", name, e.text);
-    struct json *again = shape_to_json(s, second);
-    char *once = json_print(told), *twice = json_print(again);
+    AUTO(json_free_local) struct json *again = shape_to_json(s, second);
+    auto_free char *once = json_print(told), *twice = json_print(again);
     assert_string_equal(once, twice);
     for (const struct json *m = json_first(v); m; m = json_next(m)) {
         const struct json *kept = json_get(told, json_name(m));
-        char *was = json_print(m),
-             *is = kept ? json_print(kept) : mem_strdup(was); /* its default */
+        auto_free char *was = json_print(m),
+                       *is = kept ? json_print(kept) : mem_strdup(was); /* its default */
         if (json_type(m) != JSON_ARRAY && json_type(m) != JSON_OBJECT)
             assert_string_equal(is, was);
-        free(was);
-        free(is);
     }
     shape_release(s, first);
     shape_release(s, second);
-    free(once);
-    free(twice);
-    free(asked);
-    free(first);
-    free(second);
-    json_free(v);
-    json_free(told);
-    json_free(again);
 }
 
 TEST(test_parameters_round_trip)
@@ -164,14 +154,13 @@ TEST(test_parameters_round_trip)
 
 static void refuse(const struct operation *o, const struct json *v, const char *member)
 {
-    void *params = mem_alloc(o->params->size);
+    auto_free void *params = mem_alloc(o->params->size);
     struct error e = {0};
     if (shape_read(o->params, v, params, &e))
         fail_msg("%s takes a wrong \"%s\"", o->name, member);
     assert_int_equal(e.code, ERR_USAGE);
     if (!strstr(e.text, member))
         fail_msg("%s: %s does not name \"%s\"", o->name, e.text, member);
-    free(params);
 }
 
 /* A copy of the object without one member, or with another value for it. */
@@ -193,28 +182,25 @@ TEST(test_wrong_parameters_are_refused)
     for (size_t i = 0; (o = operation_at(i)); i++) {
         if (!o->params)
             continue;
-        struct json *good = random_object(o->params);
+        AUTO(json_free_local) struct json *good = random_object(o->params);
         struct json *more = with(good, "nobody_knows_it", json_new_string("x"));
         refuse(o, more, "nobody_knows_it");
         json_free(more);
         for (const struct shape_field *f = o->params->fields; f->name; f++) {
-            struct json *wrong = with(good, f->name, json_new_object());
+            AUTO(json_free_local) struct json *wrong = with(good, f->name, json_new_object());
             if (f->type != SHAPE_JSON) /* which is any value */
                 refuse(o, wrong, f->name);
-            json_free(wrong);
-            struct json *less = with(good, f->name, NULL);
+            AUTO(json_free_local) struct json *less = with(good, f->name, NULL);
             if (f->presence == SHAPE_REQUIRED)
                 refuse(o, less, f->name);
-            json_free(less);
         }
-        json_free(good);
     }
 }
 
 /* Each member must be in the schema, with a type and a description. */
 static void check_contract(const char *name, const struct shape *s)
 {
-    struct json *schema = shape_schema(s);
+    AUTO(json_free_local) struct json *schema = shape_schema(s);
     assert_string_equal(json_get_string(schema, "type"), "object");
     for (const struct shape_field *f = s->fields; f->name; f++) {
         const struct json *member = json_get(json_get(schema, "properties"), f->name);
@@ -223,7 +209,6 @@ static void check_contract(const char *name, const struct shape *s)
         if (f->type != SHAPE_JSON)
             assert_non_null(json_get(member, "type"));
     }
-    json_free(schema);
 }
 
 TEST(test_schemas)
@@ -245,8 +230,8 @@ TEST(test_schemas)
 static void expect_refused(struct operation_context *c, const struct operation *o,
                            enum err_code code)
 {
-    void *params = o->params ? mem_alloc(o->params->size) : NULL;
-    void *result = o->result ? mem_alloc(o->result->size) : NULL;
+    auto_free void *params = o->params ? mem_alloc(o->params->size) : NULL;
+    auto_free void *result = o->result ? mem_alloc(o->result->size) : NULL;
     struct error e = {0};
     if (o->result)
         memset(result, 0xa5, o->result->size); /* random bytes of the stack */
@@ -256,8 +241,6 @@ static void expect_refused(struct operation_context *c, const struct operation *
         shape_release(o->result, result);
     if (e.code != code)
         fail_msg("%s: %s: %s", o->name, err_info(e.code)->name, e.text);
-    free(params);
-    free(result);
 }
 
 static void expect_disabled(const struct operation *o, enum err_code code)

@@ -115,7 +115,7 @@ TEST(files_are_read_whole)
 TEST(only_files_and_pipes_are_read)
 {
     struct error e = {0};
-    struct buf got = BUF_INIT;
+    AUTO(buf_release) struct buf got = BUF_INIT;
     assert_false(paths_read_file(support_dir(), PATHS_FILE, &got, &e));
     assert_non_null(strstr(e.text, support_dir()));
     assert_false(paths_read_file("/dev/null", PATHS_FILE_OR_PIPE, &got, &e));
@@ -137,7 +137,6 @@ TEST(only_files_and_pipes_are_read)
     assert_true(paths_read_file(piped, PATHS_FILE_OR_PIPE, &got, &e));
     assert_string_equal(got.data, "piped");
     close(ends[0]);
-    buf_release(&got);
 }
 
 TEST(writing_replaces_and_is_private)

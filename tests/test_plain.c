@@ -34,10 +34,8 @@ static void say_much(int times)
 
 static bool exists(const char *name)
 {
-    char *path = support_path(name);
-    bool is = access(path, F_OK) == 0;
-    free(path);
-    return is;
+    auto_free char *path = support_path(name);
+    return access(path, F_OK) == 0;
 }
 
 /* The program's output, checked to have no control character except the newline. The program runs
@@ -292,12 +290,11 @@ TEST(another_charset_is_written)
 TEST(a_full_output_is_told)
 {
     struct support_child c;
-    char *line = mem_printf("'%s' --plain >/dev/full", support_program());
+    auto_free char *line = mem_printf("'%s' --plain >/dev/full", support_program());
     support_start(&c, (const char *const[]){"/bin/sh", "-c", line, NULL});
     assert_int_equal(support_finish(&c, "hello\n"), 1);
     assert_says(c.err_text.data, "standard output cannot be written");
     support_release(&c);
-    free(line);
 }
 
 /* --- at a terminal --- */
@@ -481,11 +478,10 @@ TEST(lines_and_sentences_are_ready)
 static void expect_lines(const char *first, const char *then, size_t columns, const char *lines)
 {
     struct plain_writer w = {0};
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     plain_wrap(&w, &out, first, strlen(first), columns);
     plain_wrap(&w, &out, then, strlen(then), columns);
     assert_string_equal(out.data, lines);
-    buf_release(&out);
 }
 
 TEST(words_are_not_torn)
@@ -511,10 +507,9 @@ static void expect_texts(bool terminal, const char *input, const char *const *te
     while (!r.ended)
         plain_reader_fill(&r);
     for (; *texts; texts++) {
-        char *text = plain_reader_next(&r);
+        auto_free char *text = plain_reader_next(&r);
         assert_non_null(text);
         assert_string_equal(text, *texts);
-        free(text);
     }
     assert_null(plain_reader_next(&r));
     plain_reader_release(&r);

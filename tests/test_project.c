@@ -17,11 +17,9 @@ static void make(const char *name)
 
 static void expect(const char *directory, const char *wanted)
 {
-    char *resolved = realpath(support_path(wanted), NULL);
-    char *project = project_of(support_path(directory));
+    auto_free char *resolved = realpath(support_path(wanted), NULL);
+    auto_free char *project = project_of(support_path(directory));
     assert_string_equal(project, resolved);
-    free(project);
-    free(resolved);
 }
 
 TEST(a_repository_is_one_project_from_wherever_in_it)
@@ -55,7 +53,6 @@ TEST(a_link_leads_to_the_project_itself)
 
 TEST(what_is_not_there_stands_for_itself)
 {
-    char *project = project_of("/nowhere/at/all");
+    auto_free char *project = project_of("/nowhere/at/all");
     assert_string_equal(project, "/nowhere/at/all");
-    free(project);
 }

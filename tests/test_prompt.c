@@ -97,15 +97,13 @@ TEST(what_is_sent_is_what_its_parts_say)
     struct context c = assemble();
     char *system = support_keep(prompt_system(&c));
     assert_string_equal(play.system.data, system);
-    struct tool_spec *specs;
+    auto_free struct tool_spec *specs = NULL;
     const struct agent a = agent();
     size_t count = prompt_tools(&a, &specs);
-    struct buf offered = BUF_INIT;
+    AUTO(buf_release) struct buf offered = BUF_INIT;
     for (size_t i = 0; i < count; i++)
         buf_addf(&offered, " %s", specs[i].name);
     assert_string_equal(play.offered.data, offered.data);
-    buf_release(&offered);
-    free(specs);
     context_release(&c);
 }
 
@@ -140,7 +138,7 @@ TEST(figures_are_those_of_the_request)
 {
     PLAY({.text = "Hello."});
     struct context c = assemble();
-    struct tool_spec *specs;
+    auto_free struct tool_spec *specs = NULL;
     const struct agent a = agent();
     size_t count = prompt_tools(&a, &specs), bytes = 0;
     for (size_t i = 0; i < count; i++)
@@ -153,7 +151,6 @@ TEST(figures_are_those_of_the_request)
     assert_int_equal(prompt_overhead(&a), 4 + strlen(p[1].text) / 4 + bytes / 4);
     assert_int_equal(c.tokens, prompt_overhead(&a) + play.history.estimate);
     assert_int_equal(agent_request_estimate(&a), c.tokens);
-    free(specs);
     context_release(&c);
 }
 
@@ -251,27 +248,24 @@ TEST(instructions_follow_the_system_prompt_each_with_its_path)
     assert_int_equal(part(&c, 1, CONTEXT_INSTRUCTIONS, "/p/AGENTS.md")->cap, 8192);
     assert_string_equal(part(&c, 2, CONTEXT_INSTRUCTIONS, "/p/a/CLAUDE.md")->text,
                         "# Instructions of /p/a/CLAUDE.md\nUse tabs.");
-    char *system = prompt_system(&c);
+    auto_free char *system = prompt_system(&c);
     assert_non_null(strstr(system,
                            "You are a clerk.\n\n# Instructions of /p/AGENTS.md\nAnswer "
                            "briefly.\n\n# Instructions of /p/a/CLAUDE.md\nUse tabs."));
-    free(system);
     context_release(&c);
 }
 
 TEST(a_long_file_of_instructions_is_cut_and_named)
 {
-    char *text = mem_strdup(support_text("%40000s", "x"));
+    auto_free char *text = mem_strdup(support_text("%40000s", "x"));
     struct instruction_file file = {(char *)"/p/AGENTS.md", text};
     const struct instructions in = {.files = {.items = &file, .len = 1}};
     struct context c = {.mode = NULL};
     struct agent a = agent();
     a.instructions = &in;
     prompt_assemble(&c, &a);
-    char *warning = prompt_cut_warning(&c);
+    auto_free char *warning = prompt_cut_warning(&c);
     assert_non_null(strstr(warning, "the file /p/AGENTS.md was cut to 8192 of its 10007 tokens"));
-    free(warning);
-    free(text);
     context_release(&c);
 }
 

@@ -111,10 +111,9 @@ TEST(test_request_and_headers)
         assert_string_equal(model_server_header(t.server, last, "authorization"),
                             "Bearer " TALK_KEY);
         const char *sent = model_server_body(t.server, last);
-        struct json *body = json_parse(sent, strlen(sent), NULL);
+        AUTO(json_free_local) struct json *body = json_parse(sent, strlen(sent), NULL);
         assert_string_equal(json_get_string(body, "model"), "test-model");
         assert_true(json_get_bool(body, "stream", false));
-        json_free(body);
     }
 }
 
@@ -550,12 +549,11 @@ TEST(test_more_models_than_anyone_has)
     EACH_TALK(t)
     {
         const struct provider_call call = talk_call(&t);
-        struct provider_names list = {0};
+        AUTO(provider_names_release) struct provider_names list = {0};
         model_server_set_models(t.server, names);
         assert_true(t.api->provider->models(&call, &list, &t.failure));
         assert_int_equal(list.names.len, PROVIDER_MAX_NAMES);
         assert_string_equal(list.names.items[0], "one");
-        provider_names_release(&list);
     }
     free(names);
 }

@@ -101,11 +101,10 @@ static struct json *body_of(enum format format)
 /* The member of the body as text is this, with ' for ". */
 static void check(enum format format, const char *member, const char *expected)
 {
-    struct json *body = body_of(format);
+    AUTO(json_free_local) struct json *body = body_of(format);
     const struct json *v = json_get(body, member);
     char *text = support_keep(v == NULL ? mem_strdup("(absent)") : json_print(v));
     assert_string_equal(text, support_json(expected));
-    json_free(body);
 }
 
 #define CACHE ",'cache_control':{'type':'ephemeral'}"
@@ -155,10 +154,9 @@ TEST(test_parameters)
     check(OLLAMA, "options", "{'num_ctx':2048,'num_predict':100,'temperature':0.5}");
     struct outgoing_body body;
     openai_body(&body, t.config, &t.request, true);
-    struct json *vendor = json_out_tree(&body.text);
+    AUTO(json_free_local) struct json *vendor = json_out_tree(&body.text);
     assert_int_equal(json_get_int(vendor, "max_completion_tokens", 0), 100);
     assert_null(json_get(vendor, "max_tokens"));
-    json_free(vendor);
 }
 
 TEST(test_tools)
@@ -373,13 +371,12 @@ TEST(test_images_that_are_none)
     add_image(gone);
     add_image(text);
     for (enum format format = ANTHROPIC; format <= OLLAMA; format++) {
-        struct json *body = body_of(format);
+        AUTO(json_free_local) struct json *body = body_of(format);
         char *sent = support_keep(json_print(body));
         assert_non_null(strstr(sent, "gone.png"));
         assert_non_null(strstr(sent, "text.png is not a PNG"));
         assert_null(strstr(sent, "base64"));
         assert_null(strstr(sent, "\"images\""));
-        json_free(body);
     }
 }
 
@@ -404,13 +401,12 @@ TEST(test_cache_of_a_long_talk)
     }
     say(ROLE_TOOL);
     add_result("c", "the last result", false);
-    struct json *body = body_of(ANTHROPIC);
+    AUTO(json_free_local) struct json *body = body_of(ANTHROPIC);
     const char *text = support_keep(json_print(json_get(body, "messages")));
     assert_int_equal(count(text, "\"ephemeral\""), 2);
     assert_non_null(strstr(text, support_json("'the last answer but one'" CACHE)));
     assert_non_null(strstr(text, support_json("'content':'the last result'" CACHE)));
     assert_int_equal(count(text, "\"role\""), 81);
-    json_free(body);
 }
 
 /* A line that is too long is counted to its end, but not kept. */
@@ -459,10 +455,9 @@ static void put_away(const struct conversation *c, struct dice *d)
     for (size_t i = 0; i < c->messages.len; i++) {
         struct message m = message_clone(&c->messages.items[i]);
         if (!dice_one_in(d, 4)) {
-            struct message whole = m;
+            AUTO(message_release) struct message whole = m;
             m = message_without_blocks(&whole);
             m.row = (int)i + 1;
-            message_release(&whole);
         }
         vec_push(&t.messages, m);
     }
@@ -490,7 +485,7 @@ TEST(test_messages_that_are_kept_elsewhere)
 {
     struct dice d = {.state = support_seed()};
     for (int round = 0; round < 200; round++) {
-        struct conversation c = {.open = 0};
+        AUTO(conversation_release) struct conversation c = {.open = 0};
         conversation_random(&c, &d, 1 + dice_below(&d, 12));
         break_pairs(&c, &d);
         for (enum format format = ANTHROPIC; format <= OLLAMA; format++) {
@@ -510,6 +505,5 @@ TEST(test_messages_that_are_kept_elsewhere)
             buf_release(&whole.text);
             buf_release(&read.text);
         }
-        conversation_release(&c);
     }
 }

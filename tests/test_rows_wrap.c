@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -23,8 +24,8 @@ static struct buf joined(const struct rows *r)
 static void expect(const char *text, size_t width, enum wrap_mode mode, const char *first,
                    const char *rest, const char *wanted)
 {
-    struct rows rows;
-    struct styled styled, a, b;
+    AUTO(rows_release) struct rows rows = {0};
+    AUTO(styled_release) struct styled styled = {0}, a = {0}, b = {0};
     rows_init(&rows);
     styled_init(&styled);
     styled_init(&a);
@@ -33,13 +34,8 @@ static void expect(const char *text, size_t width, enum wrap_mode mode, const ch
     styled_addstr(&a, first, STYLE_DIM, 0);
     styled_addstr(&b, rest, STYLE_DIM, 0);
     wrap_text(&rows, &styled, &(struct wrap_look){width, mode, &a, &b});
-    struct buf got = joined(&rows);
+    AUTO(buf_release) struct buf got = joined(&rows);
     assert_string_equal(got.data, wanted);
-    buf_release(&got);
-    rows_release(&rows);
-    styled_release(&styled);
-    styled_release(&a);
-    styled_release(&b);
 }
 
 BEFORE_ALL(support_utf8);
@@ -86,8 +82,8 @@ TEST(code_is_broken_hard)
 
 TEST(spans_follow_their_text)
 {
-    struct rows rows;
-    struct styled s;
+    AUTO(rows_release) struct rows rows = {0};
+    AUTO(styled_release) struct styled s = {0};
     rows_init(&rows);
     styled_init(&s);
     styled_addstr(&s, "plain ", STYLE_TEXT, 0);
@@ -102,13 +98,11 @@ TEST(spans_follow_their_text)
     assert_int_equal(span[0].len, 4);
     assert_int_equal(span[1].style, STYLE_CODE);
     assert_int_equal(span[1].len, 5);
-    rows_release(&rows);
-    styled_release(&s);
 }
 
 TEST(adjacent_pieces_of_one_look_are_one_span)
 {
-    struct rows a, b;
+    AUTO(rows_release) struct rows a = {0}, b = {0};
     rows_init(&a);
     rows_init(&b);
     rows_begin(&a);
@@ -127,8 +121,6 @@ TEST(adjacent_pieces_of_one_look_are_one_span)
     assert_int_equal(a.spans.len, 2);
     assert_string_equal(a.text.data, b.text.data);
     assert_int_equal(b.list.items[0].span_count, 2);
-    rows_release(&a);
-    rows_release(&b);
 }
 
 TEST(cuts_with_an_ellipsis)
@@ -138,18 +130,16 @@ TEST(cuts_with_an_ellipsis)
         const char *wanted;
     } cases[] = {{20, "a 日本 b"}, {8, "a 日本 b"}, {7, "a 日本…"}, {5, "a 日…"},
                  {4, "a …"},       {1, "a"},        {0, ""}};
-    struct styled s;
+    AUTO(styled_release) struct styled s = {0};
     styled_init(&s);
     styled_addstr(&s, "a 日本 b", STYLE_TEXT, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rows rows;
+        AUTO(rows_release) struct rows rows = {0};
         rows_init(&rows);
         rows_begin(&rows);
         wrap_add_cut(&rows, &s, cases[i].columns);
         assert_string_equal(rows.text.data, cases[i].wanted);
-        rows_release(&rows);
     }
-    styled_release(&s);
 }
 
 static void random_text(struct buf *out, uint64_t *seed)
@@ -174,13 +164,13 @@ static void add_ink(struct buf *out, const char *text, size_t len)
 TEST(nothing_is_lost_and_all_fits)
 {
     uint64_t seed = support_seed();
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int round = 0; round < 3000; round++) {
         size_t width = 2 + support_random(&seed) % 20;
         enum wrap_mode mode = support_random(&seed) % 2 ? WRAP_WORDS : WRAP_HARD;
-        struct rows rows;
-        struct styled s;
-        struct buf want = BUF_INIT, got = BUF_INIT;
+        AUTO(rows_release) struct rows rows = {0};
+        AUTO(styled_release) struct styled s = {0};
+        AUTO(buf_release) struct buf want = BUF_INIT, got = BUF_INIT;
         random_text(&text, &seed);
         rows_init(&rows);
         styled_init(&s);
@@ -192,18 +182,13 @@ TEST(nothing_is_lost_and_all_fits)
         }
         add_ink(&want, text.data, text.len);
         assert_string_equal(got.data, want.data);
-        buf_release(&want);
-        buf_release(&got);
-        rows_release(&rows);
-        styled_release(&s);
     }
-    buf_release(&text);
 }
 
 TEST(kept_spaces_leave_no_gap)
 {
     uint64_t seed = support_seed();
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int round = 0; round < 2000; round++) {
         random_text(&text, &seed);
         size_t width = 1 + support_random(&seed) % 12;
@@ -214,14 +199,13 @@ TEST(kept_spaces_leave_no_gap)
             pos = p.next;
         }
     }
-    buf_release(&text);
 }
 
 /* A grapheme of a megabyte must not be measured again for each of its rows. */
 TEST(a_giant_grapheme_is_no_trap)
 {
-    struct rows rows;
-    struct styled s;
+    AUTO(rows_release) struct rows rows = {0};
+    AUTO(styled_release) struct styled s = {0};
     rows_init(&rows);
     styled_init(&s);
     for (int i = 0; i < 200000; i++)
@@ -232,8 +216,6 @@ TEST(a_giant_grapheme_is_no_trap)
     for (size_t i = 0; i < rows.list.len; i++)
         assert_true(rows_width(&rows, i) <= 80);
     assert_true(rows.list.len >= 2500);
-    rows_release(&rows);
-    styled_release(&s);
 }
 
 TEST(glyphs_have_the_width_that_they_say)

@@ -24,9 +24,8 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
 {
     struct side *s = context;
     if (strcmp(method, "echo") == 0) {
-        char *text = json_print(params);
+        auto_free char *text = json_print(params);
         rpc_answer(call, text);
-        free(text);
     } else if (strcmp(method, "fail") == 0) {
         struct error e;
         err_set(&e, ERR_SESSION_BUSY, "a turn runs; wait");
@@ -41,9 +40,8 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
 static void on_notification(void *context, const char *method, const struct json *params)
 {
     struct side *s = context;
-    char *text = params ? json_print(params) : mem_strdup("");
+    auto_free char *text = params ? json_print(params) : mem_strdup("");
     buf_addf(&s->told, "%s%s;", method, text);
-    free(text);
 }
 
 static void on_cancelled(void *context, struct rpc_call *call)
@@ -57,13 +55,12 @@ static void on_cancelled(void *context, struct rpc_call *call)
 static void on_answered(void *context, const struct json *result, const struct rpc_fault *fault)
 {
     struct side *s = context;
-    char *text = result ? json_print(result) : NULL;
+    auto_free char *text = result ? json_print(result) : NULL;
     assert_true(!result != !fault);
     if (result)
         buf_addf(&s->answers, "%s;", text);
     else
         buf_addf(&s->answers, "%d %s;", fault->code, fault->message);
-    free(text);
 }
 
 static const struct rpc_handlers handlers = {on_request, on_notification, on_cancelled, false};
@@ -186,11 +183,10 @@ TEST(messages_are_answered_as_the_specification_says)
 
 static int code_of(const char *line)
 {
-    struct json *v = json_parse(line, strlen(line), NULL);
+    AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), NULL);
     assert_non_null(v);
     int code = (int)json_get_int(json_get(v, "error"), "code", 0);
     assert_true(json_get(v, "id") && json_type(json_get(v, "id")) == JSON_NULL);
-    json_free(v);
     return code;
 }
 
@@ -199,7 +195,7 @@ TEST(what_is_no_json_is_a_parse_error_and_passed_over)
     struct side s;
     static const char *const texts[] = {"{", "nonsense", "{\"a\":1} 2", "\"\xff\"",
                                         "{\"jsonrpc\":\"2.0\",\"method\":\"a\\u0000b\"}"};
-    struct buf deep = BUF_INIT;
+    AUTO(buf_release) struct buf deep = BUF_INIT;
     open_side(&s, &handlers);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         feed(&s, texts[i]);
@@ -213,7 +209,6 @@ TEST(what_is_no_json_is_a_parse_error_and_passed_over)
     assert_int_equal(code_of(output(&s)), RPC_PARSE_ERROR);
     feed(&s, MESSAGE("\"id\":1,\"method\":\"echo\""));
     assert_string_equal(output(&s), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n");
-    buf_release(&deep);
     close_side(&s);
 }
 
@@ -234,7 +229,7 @@ TEST(a_message_that_comes_whole_may_have_line_breaks)
 
 TEST(any_split_of_the_stream_is_alike)
 {
-    struct buf all = BUF_INIT, whole = BUF_INIT;
+    AUTO(buf_release) struct buf all = BUF_INIT, whole = BUF_INIT;
     struct side s;
     for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++)
         buf_addf(&all, "%s%s", support_json(exchanges[i].input), i % 2 ? "\r\n" : "\n");
@@ -251,8 +246,6 @@ TEST(any_split_of_the_stream_is_alike)
         assert_string_equal(output(&s), whole.data);
         close_side(&s);
     }
-    buf_release(&all);
-    buf_release(&whole);
 }
 
 TEST(an_answer_may_come_later_and_a_batch_waits_for_its_last)
@@ -439,7 +432,7 @@ static char *text_of(size_t len)
 TEST(a_slow_reader_loses_notifications_and_grows_nothing)
 {
     struct side s;
-    char *long_text = text_of(1 << 20);
+    auto_free char *long_text = text_of(1 << 20);
     size_t len, told = 0;
     open_side(&s, &handlers);
     while (rpc_notify(s.peer, "hint", long_text))
@@ -454,14 +447,14 @@ TEST(a_slow_reader_loses_notifications_and_grows_nothing)
     assert_true(len > RPC_OUTPUT_MAX); /* nothing more should be read */
     (void)output(&s);
     assert_true(rpc_notify(s.peer, "hint", long_text));
-    free(long_text);
     close_side(&s);
 }
 
 TEST(answers_that_nobody_reads_become_errors)
 {
     struct side s;
-    char *long_text = text_of(RPC_MESSAGE_MAX - 4096), *too_long = text_of(RPC_MESSAGE_MAX);
+    auto_free char *long_text = text_of(RPC_MESSAGE_MAX - 4096),
+                   *too_long = text_of(RPC_MESSAGE_MAX);
     open_side(&s, &handlers);
     for (int i = 0; i < 4; i++)
         feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
@@ -473,8 +466,6 @@ TEST(answers_that_nobody_reads_become_errors)
     const char *end = rpc_peer_output(s.peer, &len);
     assert_true(len < RPC_ANSWERS_MAX);
     assert_non_null(strstr(end + len - 200, "\"code\":-32603"));
-    free(long_text);
-    free(too_long);
     close_side(&s);
 }
 
@@ -498,7 +489,7 @@ TEST(a_message_that_is_too_long_ends_the_connection)
 {
     struct side s;
     struct error e = {0};
-    char *piece = text_of(1 << 20);
+    auto_free char *piece = text_of(1 << 20);
     size_t fed = 0;
     open_side(&s, &handlers);
     while (rpc_peer_feed(s.peer, piece, strlen(piece), &e))
@@ -506,6 +497,5 @@ TEST(a_message_that_is_too_long_ends_the_connection)
     assert_true(fed <= RPC_MESSAGE_MAX && fed > RPC_MESSAGE_MAX - 2 * strlen(piece));
     assert_non_null(strstr(e.text, "33554432 bytes"));
     assert_int_equal(code_of(output(&s)), RPC_INVALID_REQUEST);
-    free(piece);
     close_side(&s);
 }

@@ -203,14 +203,13 @@ TEST(cuts_between_characters)
     for (size_t max = 10; max < 20; max++)
         for (int count = 10; count < 20; count++) {
             struct head_tail h;
-            struct buf out = BUF_INIT;
+            AUTO(buf_release) struct buf out = BUF_INIT;
             head_tail_init(&h, max);
             for (int i = 0; i < count; i++)
                 head_tail_add(&h, "😀", strlen("😀"));
             head_tail_show(&h, &out);
             assert_says(out.data, " bytes left out …]\n😀", "!\xef\xbf\xbd");
             head_tail_release(&h);
-            buf_release(&out);
         }
 }
 
@@ -221,7 +220,7 @@ TEST(head_and_tail_of_anything)
     srand((unsigned)support_seed());
     for (int round = 0; round < 3000; round++) {
         struct head_tail h;
-        struct buf all = BUF_INIT, out = BUF_INIT;
+        AUTO(buf_release) struct buf all = BUF_INIT, out = BUF_INIT;
         size_t max = 2 + (size_t)rand() % 60, piece;
         head_tail_init(&h, max);
         for (int n = rand() % 100; n > 0; n--)
@@ -235,19 +234,16 @@ TEST(head_and_tail_of_anything)
         const char *note = strstr(out.data, "\n[… ");
         assert_true(utf8_valid(out.data, out.len));
         if (!note) {
-            struct buf clean = BUF_INIT;
+            AUTO(buf_release) struct buf clean = BUF_INIT;
             utf8_clean(&clean, all.data, all.len, UTF8_MULTILINE);
             assert_string_equal(out.data, clean.data);
             assert_true(out.len <= max);
-            buf_release(&clean);
         } else {
             const char *rest = strstr(note, "…]\n") + strlen("…]\n");
             assert_true((size_t)(note - out.data) + strlen(rest) <= max);
             assert_true(strtoul(note + strlen("\n[… "), NULL, 10) > 0);
         }
         head_tail_release(&h);
-        buf_release(&all);
-        buf_release(&out);
     }
 }
 

@@ -504,22 +504,19 @@ static void choose(struct screen *s, const char *text)
 {
     assert_true(screen_wait(s, is_any, NULL, "a pointer", WAIT_MS));
     while (!strstr(chosen(s), text)) {
-        char *before = mem_strdup(chosen(s));
+        auto_free char *before = mem_strdup(chosen(s));
         act(s, "<down>");
         assert_true(screen_wait(s, is_another, before, text, WAIT_MS));
-        free(before);
     }
 }
 
 /* --- F4 --- */
 static void write_own_instructions(const char *text)
 {
-    char *directory = paths_dir(PATHS_CONFIG), *path = paths_join(directory, "AGENTS.md");
+    auto_free char *directory = paths_dir(PATHS_CONFIG), *path = paths_join(directory, "AGENTS.md");
     struct error e;
     assert_true(paths_make_dir(directory, &e));
     support_write(path, text);
-    free(path);
-    free(directory);
 }
 
 FIXTURES(context, scene_setup, scene_teardown);

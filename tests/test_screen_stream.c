@@ -60,7 +60,7 @@ TEST(resizing_while_it_streams)
 {
     static const int sizes[][2] = {{24, 100}, {10, 40}, {50, 200}, {5, 20},   {30, 41}, {24, 80},
                                    {11, 120}, {40, 40}, {2, 2},    {24, 132}, {20, 60}};
-    char *text = numbered_lines(120);
+    auto_free char *text = numbered_lines(120);
     scene_queue(.text = text, .piece = 8, .interval_ms = 1);
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "a list, please<enter>", "item number");
@@ -72,7 +72,6 @@ TEST(resizing_while_it_streams)
     see(s, "the very end", "item number 120 of the list", IDLE);
     assert_int_equal(screen_status(s), -1);
     scene_assert_truthful(s);
-    free(text);
 }
 
 /* Too quick for the program to see the size between: the terminal has forgotten its text anyway. */
@@ -113,8 +112,7 @@ static void queue_command(const char *args)
 
 static bool exists(const char *name)
 {
-    bool is = access(support_path(name), F_OK) == 0;
-    return is;
+    return access(support_path(name), F_OK) == 0;
 }
 
 /* The model asks to make a file by a command, and says "All done." after that. */

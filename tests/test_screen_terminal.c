@@ -40,8 +40,7 @@ static bool has_written(struct screen *s, void *bytes)
 static bool wait_written(struct screen *s, const char *bytes)
 {
     auto_free char *copy = mem_strdup(bytes);
-    bool ok = screen_wait(s, has_written, copy, "bytes", WAIT_MS);
-    return ok;
+    return screen_wait(s, has_written, copy, "bytes", WAIT_MS);
 }
 
 /* A row below the prompt's. */
@@ -141,7 +140,7 @@ TEST(the_theme_follows_the_background)
 {
     screen_answers(light);
     struct screen *s = scene_open(24, 80, NULL);
-    char *dark_rule = rule_of("dark"), *light_rule = rule_of("light");
+    auto_free char *dark_rule = rule_of("dark"), *light_rule = rule_of("light");
     assert_string_not_equal(dark_rule, light_rule);
     assert_true(wait_written(s, light_rule));
     screen_forget_log(s);
@@ -153,8 +152,6 @@ TEST(the_theme_follows_the_background)
     assert_true(wait_written(s, light_rule));
     scene_leave(s);
     scene_assert_restored(s);
-    free(dark_rule);
-    free(light_rule);
 }
 
 TEST(a_chosen_theme_stays)
@@ -250,7 +247,7 @@ static void assert_links(struct screen *s)
     int rows, cols, seen = 0;
     screen_size(s, &rows, &cols);
     for (int row = 0; row < rows; row++) {
-        char *text = mem_strdup(screen_row_text(s, row));
+        auto_free char *text = mem_strdup(screen_row_text(s, row));
         char *link = strstr(text, "link (https"), *address = link ? link + 6 : NULL;
         char *end = address ? strchr(address, ')') : NULL;
         if (end)
@@ -265,14 +262,13 @@ static void assert_links(struct screen *s)
                          screen_link(s, row, col), text);
         }
         seen += end != NULL;
-        free(text);
     }
     assert_true(seen > 0);
 }
 
 static void move_links_about(uint64_t seed)
 {
-    struct buf answer = BUF_INIT, typed = BUF_INIT, wanted = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT, typed = BUF_INIT, wanted = BUF_INIT;
     struct dice d = {seed};
     for (int i = 0; i < 60; i++)
         buf_addf(&answer,
@@ -301,9 +297,6 @@ static void move_links_about(uint64_t seed)
     screen_resize(s, 18, 70);
     assert_true(screen_wait_row(s, 17, "> ", WAIT_MS));
     assert_links(s);
-    buf_release(&answer);
-    buf_release(&typed);
-    buf_release(&wanted);
 }
 
 /* However the text moves below them. With the first seed a row moves away from the place of an

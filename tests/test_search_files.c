@@ -82,8 +82,8 @@ TEST(takes_globs)
     };
     make_tree();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct buf files = BUF_INIT;
-        char *args = workplace_args("pattern", "int", "glob", rows[i].glob, NULL);
+        AUTO(buf_release) struct buf files = BUF_INIT;
+        auto_free char *args = workplace_args("pattern", "int", "glob", rows[i].glob, NULL);
         const char *out = search(state, args);
         for (const char *line = out; *line && *line != '['; line = strchr(line, '\n') + 1) {
             size_t len = strcspn(line, ":");
@@ -93,8 +93,6 @@ TEST(takes_globs)
             buf_add(&files, line, len);
         }
         assert_string_equal(files.data, rows[i].files);
-        buf_release(&files);
-        free(args);
     }
     const char *args = "{\"pattern\":\"x\",\"glob\":\"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\"}";
     assert_non_null(strstr(workplace_call(*state, "search_files", args, true), "64 patterns"));
@@ -238,7 +236,7 @@ TEST(usual_patterns_are_accepted)
         {"", "anything"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct buf text = BUF_INIT, expected = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT, expected = BUF_INIT;
         buf_addf(&text, "\n%s\n", rows[i].text);
         buf_addf(&expected, "a:2: %s\n", rows[i].text);
         workplace_put("work/a", text.data);
@@ -246,8 +244,6 @@ TEST(usual_patterns_are_accepted)
         const char *out = search(state, args);
         if (!strstr(out, expected.data))
             fail_msg("%s: %s", rows[i].pattern, out);
-        buf_release(&text);
-        buf_release(&expected);
     }
 }
 
@@ -270,7 +266,7 @@ TEST(random_patterns)
     for (int round = 0; round < 10000; round++) {
         struct glob glob;
         struct error e = {0};
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         for (int n = rand() % 12; n >= 0; n--)
             buf_addstr(&text, parts[(size_t)rand() % (sizeof parts / sizeof *parts)]);
         char *exact = support_keep(mem_strndup(text.data, text.len));
@@ -289,7 +285,6 @@ TEST(random_patterns)
             assert_int_equal(e.code, ERR_USAGE);
             assert_true(utf8_valid(e.text, strlen(e.text)));
         }
-        buf_release(&text);
     }
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "memory/content.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
@@ -9,11 +10,10 @@
 
 static void expect(const char *text, int count, const char *masked)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     int found = secrets_mask(&out, text, strlen(text));
     if (found != count || strcmp(out.data, masked) != 0)
         fail_msg("\"%s\": %d \"%s\"", text, found, out.data);
-    buf_release(&out);
 }
 
 /* Keys are written in parts, so that no secret scanner finds one in this file. */
@@ -57,12 +57,10 @@ TEST(keys_go)
     } places[] = {{"", ""}, {"use ", " now"}, {"(", ")."}, {"é ", "\nnext"}, {"key \"", "\","}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-            struct buf text = BUF_INIT, masked = BUF_INIT;
+            AUTO(buf_release) struct buf text = BUF_INIT, masked = BUF_INIT;
             buf_addf(&text, "%s%s%s", places[k].before, keys[i], places[k].after);
             buf_addf(&masked, "%s[secret]%s", places[k].before, places[k].after);
             expect(text.data, 1, masked.data);
-            buf_release(&text);
-            buf_release(&masked);
         }
 }
 
@@ -152,16 +150,13 @@ TEST(masking_twice_is_masking_once)
                                         "ghp_",      "äß",          "[secret]"};
     struct dice d = {support_seed()};
     for (int round = 0; round < 20000; round++) {
-        struct buf text = BUF_INIT, once = BUF_INIT, twice = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT, once = BUF_INIT, twice = BUF_INIT;
         for (size_t n = dice_below(&d, 12); n > 0; n--)
             buf_addstr(&text, parts[dice_below(&d, sizeof parts / sizeof *parts)]);
         secrets_mask(&once, text.data, text.len);
         secrets_mask(&twice, once.data, once.len);
         if (strcmp(once.data, twice.data) != 0)
             fail_msg("\"%s\" \"%s\" \"%s\"", text.data, once.data, twice.data);
-        buf_release(&text);
-        buf_release(&once);
-        buf_release(&twice);
     }
 }
 
@@ -172,13 +167,11 @@ TEST(long_texts_take_no_time)
         "sk-", "eyJ", "sk-sk_", "://", "password:", "-----BEGIN ", "Bearer ", "=", "token=\""};
     clock_t began = clock(); /* of this program alone: others may be busy */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct buf text = BUF_INIT, out = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT, out = BUF_INIT;
         while (text.len < 1 << 18)
             buf_addstr(&text, parts[i]);
         secrets_mask(&out, text.data, text.len);
         assert_true(out.len > 0);
-        buf_release(&text);
-        buf_release(&out);
     }
     assert_true((clock() - began) / CLOCKS_PER_SEC < 30);
 }

@@ -1,7 +1,7 @@
-/* Kept sessions, compaction, durable memory, the graph and corpora are independent switches: in every
- * combination each part that is on works, and each part that is off leaves no data. A part that is
- * switched off in a session, or from one start to the next, leaves the others working, and has all
- * its data when it is on again. A new switch is a new row of the table. */
+/* Kept sessions, compaction, durable memory, the graph and corpora are independent switches: in
+ * every combination each part that is on works, and each part that is off leaves no data. A part
+ * that is switched off in a session, or from one start to the next, leaves the others working, and
+ * has all its data when it is on again. A new switch is a new row of the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,7 +233,7 @@ static const char *name_of(unsigned which)
 static void try(unsigned which)
 {
     struct engine_options options = surface_options(NULL, true);
-    struct session_list kept = {0};
+    AUTO(session_list_release) struct session_list kept = {0};
     combination = name_of(which);
     options.tools = "full";
     for (unsigned i = 0; i < PARTS; i++)
@@ -250,7 +250,6 @@ static void try(unsigned which)
     for (unsigned i = 0; i < PARTS; i++)
         if (parts[i].check_kept)
             parts[i].check_kept(&kept, which & 1U << i);
-    session_list_release(&kept);
     (void)unlink(surface_store());
     (void)unlink(support_text("%s-wal", surface_store()));
     (void)unlink(support_text("%s-shm", surface_store()));

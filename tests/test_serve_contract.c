@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "chat/event.h"
 #include "session/capability.h"
 #include "session/operation.h"
@@ -40,12 +41,11 @@ NEEDS(capability_store() && capability_memory() && capability_compaction());
 static void check(const char *name, const char *what, const struct json *v)
 {
     const struct json *schema = json_get(schemas, support_text("%s.%s", name, what));
-    struct buf why = BUF_INIT;
+    AUTO(buf_release) struct buf why = BUF_INIT;
     if (!schema)
         fail_msg("%s.%s is not described", name, what);
     if (!json_schema_check(schema, v, &why))
         fail_msg("%s.%s: %s", name, what, why.data);
-    buf_release(&why);
 }
 
 static void check_message(const struct json *v)
@@ -65,10 +65,9 @@ static size_t changes; /* of answers, that were tried */
 static void assert_refused(const struct json *schema, struct json *changed, const char *path,
                            const char *what)
 {
-    struct buf why = BUF_INIT;
+    AUTO(buf_release) struct buf why = BUF_INIT;
     if (json_schema_check(schema, changed, &why))
         fail_msg("%s: not noticed that a member was %s", path, what);
-    buf_release(&why);
     json_free(changed);
     changes++;
 }
@@ -260,13 +259,10 @@ static const char *saved['Z' + 1];
 /* The text within a JSON string; " stays, and support_json() keeps it. */
 static char *escaped(const char *text)
 {
-    struct json *v = json_new_string(text);
-    char *printed = json_print(v);
-    json_free(v);
+    AUTO(json_free_local) struct json *v = json_new_string(text);
+    auto_free char *printed = json_print(v);
     printed[strlen(printed) - 1] = '\0';
-    char *inside = support_text("%s", printed + 1);
-    free(printed);
-    return inside;
+    return support_text("%s", printed + 1);
 }
 
 static const char *filled_in(const char *params)
@@ -309,9 +305,8 @@ static void take_step(struct rpc_client *c, const struct step *s)
 {
     const char *params = filled_in(s->params);
     if (params && !s->error) {
-        struct json *v = json_parse(params, strlen(params), NULL);
+        AUTO(json_free_local) struct json *v = json_parse(params, strlen(params), NULL);
         check(s->method, "params", v);
-        json_free(v);
     }
     int id = ++c->asked;
     rpc_client_write(c,
@@ -452,7 +447,7 @@ static void check_titles(struct json *titles, const struct json *v)
 TEST(openrpc_can_be_made_into_code)
 {
     struct json *v = program_json(RUN("serve", "--describe", "openrpc"));
-    struct json *titles = json_new_object();
+    AUTO(json_free_local) struct json *titles = json_new_object();
     for (const struct json *m = json_first(json_get(v, "methods")); m; m = json_next(m)) {
         bool optional = false;
         for (const struct json *p = json_first(json_get(m, "params")); p; p = json_next(p)) {
@@ -463,7 +458,6 @@ TEST(openrpc_can_be_made_into_code)
         }
         check_titles(titles, json_get(m, "result"));
     }
-    json_free(titles);
 }
 
 TEST(the_page_for_clients_names_every_event)

@@ -48,7 +48,7 @@ static const struct dialect dialects[] = {
 
 static void queue(const struct dialect *d, const char *figure)
 {
-    struct buf raw = BUF_INIT;
+    AUTO(buf_release) struct buf raw = BUF_INIT;
     for (const char *at = d->raw; *at;) {
         size_t len = strstr(at, "%s") ? (size_t)(strstr(at, "%s") - at) : strlen(at);
         buf_add(&raw, at, len);
@@ -60,7 +60,6 @@ static void queue(const struct dialect *d, const char *figure)
     }
     const struct reply reply = {.raw = raw.data};
     model_server_queue(scene_server(), &reply);
-    buf_release(&raw);
 }
 
 /* Everything that reads a log. */

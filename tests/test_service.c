@@ -47,7 +47,7 @@ TEST_IF(capability_store(), a_turn_is_answered_and_kept)
     free(answer);
     engine_free(s);
 
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 1);
     assert_string_equal(list.items.items[0].id, id);
@@ -56,7 +56,6 @@ TEST_IF(capability_store(), a_turn_is_answered_and_kept)
     assert_int_equal(list.items.items[0].messages, 2);
     assert_int_equal(list.items.items[0].turns, 1);
     assert_true(list.items.items[0].usage.input > 0);
-    session_list_release(&list);
 }
 
 TEST_IF(capability_store(), a_resumed_session_goes_on)
@@ -114,7 +113,7 @@ TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
     surface_send(s, &operation_turn_start, "Think.");
-    struct buf shown = BUF_INIT;
+    AUTO(buf_release) struct buf shown = BUF_INIT;
     struct notice *n = surface_expect_event(s, EVENT_REASONING_DELTA);
     buf_addstr(&shown, n->event->text);
     notice_free(n);
@@ -126,13 +125,10 @@ TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
     notice_free(n);
     surface_expect_idle(s);
     engine_free(s);
-    struct buf kept = BUF_INIT;
-    struct session_info info;
+    AUTO(buf_release) struct buf kept = BUF_INIT;
+    AUTO(session_info_release) struct session_info info = {0};
     assert_true(surface_read("last", &info, add_reasoning, &kept, &(struct error){0}));
     assert_string_equal(kept.data, shown.data);
-    session_info_release(&info);
-    buf_release(&kept);
-    buf_release(&shown);
 }
 
 /* The last screen of the session can be read, earlier text cannot. */
@@ -326,10 +322,9 @@ TEST_IF(capability_store(), drafts_are_kept)
     notice_free(n);
     surface_send(s, &operation_session_set_draft, "");
     engine_free(s);
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 0); /* nothing was ever said in it */
-    session_list_release(&list);
 }
 
 struct ending {
@@ -466,17 +461,15 @@ TEST(nothing_is_kept_without_persistence)
     surface_send(s, &operation_session_open, "of last week");
     surface_expect_error(s, ERR_SESSION_NOT_FOUND, "of last week");
     engine_free(s);
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 0);
-    session_list_release(&list);
 }
 
 TEST_IF(capability_store(), an_unusable_store_is_told_and_the_chat_goes_on)
 {
-    char *path = support_path("data");
+    auto_free char *path = support_path("data");
     support_write(path, "a file where the directory should be");
-    free(path);
     struct engine *s = surface_open(NULL, true);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
     free(surface_ask(s, "still there?"));
@@ -492,11 +485,10 @@ TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
     free(surface_ask(s, "two"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "other-model"));
     engine_free(s);
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_string_equal(list.items.items[0].title, "A good title");
     assert_string_equal(list.items.items[0].model, "other-model");
-    session_list_release(&list);
 }
 
 static void assert_model(struct engine *s, const char *provider, const char *model)
@@ -672,9 +664,8 @@ TEST_IF(capability_store(), only_a_provider_that_was_chosen_is_remembered)
     free(resumed);
 
     struct engine *s = open_with(NULL, NULL, NULL, true);
-    char *found = provider_of(s);
+    auto_free char *found = provider_of(s);
     bool fell_back = strcmp(found, "offline") == 0; /* else an Ollama runs on this machine */
-    free(found);
     engine_free(s);
     if (!fell_back)
         skip();

@@ -43,9 +43,8 @@ static void talk(struct engine *s, int turns)
     for (int i = 1; i <= turns; i++) {
         char name[24];
         snprintf(name, sizeof name, "number %d", i);
-        char *text = long_text(name);
+        auto_free char *text = long_text(name);
         free(surface_ask(s, text));
-        free(text);
     }
 }
 
@@ -253,16 +252,15 @@ TEST_IF(capability_store(), by_hand_the_summary_is_folded_into_the_servers_windo
 /* The log has what micro-compaction cut away, also after a restart. */
 TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     while (text.len < 20000)
         buf_addstr(&text, "A line of the file that is read.\n");
     buf_addstr(&text, "THE LAST LINE");
-    char *path = support_path("long.txt");
+    auto_free char *path = support_path("long.txt");
     support_write(path, text.data);
     struct engine *s = surface_open(NULL, true);
-    model_server_queue(
-        surface_server(),
-        &(struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"long.txt\"}"});
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
+                                                         .tool_args = "{\"path\":\"long.txt\"}"});
     free(surface_ask(s, "read it"));
     engine_free(s);
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
@@ -278,8 +276,6 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     compact_now(s);
     assert_non_null(strstr(last_body(), "THE LAST LINE"));
     engine_free(s);
-    free(path);
-    buf_release(&text);
 }
 
 /* --- too many bytes --------------------------------------------------------------------------- */
@@ -351,14 +347,13 @@ TEST(a_body_past_the_maximum_is_not_sent)
     struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
     struct engine *s = engine_new(&options);
-    char *text = mem_printf("%021000d", 7);
+    auto_free char *text = mem_printf("%021000d", 7);
     surface_send(s, &operation_turn_start, text);
     struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
     notice_free(n);
     surface_expect_idle(s);
     engine_free(s);
-    free(text);
     assert_int_equal(door.largest, 0);
 }
 
@@ -941,7 +936,7 @@ TEST(its_parts_are_those_of_the_next_request)
     struct notice *n = ask_context(s);
     const struct context *c = surface_context(n);
     free(surface_ask(s, "the next"));
-    struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
     struct sent at = {.message = json_first(json_get(body, "messages"))};
     at.text = json_get_string(at.message, "content");
     assert_int_equal(c->parts.items[0].kind, CONTEXT_SYSTEM);
@@ -963,7 +958,6 @@ TEST(its_parts_are_those_of_the_next_request)
     assert_string_equal(at.text, "");
     assert_null(json_next(at.message));
     assert_int_equal(c->tokens, sum);
-    json_free(body);
     notice_free(n);
     engine_free(s);
 }
@@ -1072,10 +1066,9 @@ TEST(what_went_can_be_read_by_pages)
         assert_int_equal(ledger->events.items.len, 3);
         for (size_t i = 0; i < 3; i++)
             assert_int_equal(ledger->events.items.items[i]->type, types[i]);
-        char *begins = mem_printf("This is message number %d.", page + 1);
+        auto_free char *begins = mem_printf("This is message number %d.", page + 1);
         assert_int_equal(strncmp(ledger->events.items.items[0]->text, begins, strlen(begins)), 0);
         assert_int_equal(ledger->more, page < 2);
-        free(begins);
         operation_answer_free(a);
     }
     struct operation_answer *whole = read_ledger(s, seq, 0, 100);
@@ -1089,7 +1082,7 @@ TEST(what_went_can_be_read_by_pages)
 static int64_t append_completed(const char *dropped)
 {
     struct store *store;
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     struct error e = {0};
     int64_t last;
     surface_list(&list);
@@ -1104,7 +1097,6 @@ static int64_t append_completed(const char *dropped)
     assert_true(transcripts_append(store, ev, &e));
     event_free(ev);
     store_close(store);
-    session_list_release(&list);
     return last + 1;
 }
 
@@ -1144,7 +1136,7 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
     struct catalog catalog;
     struct session_info info;
     struct error e = {0};
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
     catalog_borrow(&catalog, store, support_dir(), "");
     assert_true(catalog_find(&catalog, "last", &info, &e));
@@ -1156,7 +1148,6 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
     memcpy(copy, info.id, sizeof info.id);
     assert_string_not_equal(id, copy);
     session_info_release(&info);
-    buf_release(&text);
     catalog_release(&catalog);
     store_close(store);
 }
@@ -1172,15 +1163,13 @@ static void undo_one(const char *id)
 static void assert_same_sessions(const char *id, const char *copy)
 {
     struct store *store;
-    struct history a, b;
+    AUTO(history_release) struct history a = {0}, b = {0};
     struct error e = {0};
     assert_true(store_open(surface_store(), STORE_READ_ONLY, &store, &e));
     assert_true(snapshot_resume(store, id, &a, &e));
     assert_true(snapshot_resume(store, copy, &b, &e));
     assert_same_history(&a, &b);
     assert_same_compactions(&a, &b);
-    history_release(&a);
-    history_release(&b);
     store_close(store);
 }
 
@@ -1228,7 +1217,7 @@ static struct engine *open_at_length(void)
 /* 360,000 tokens, nearly thrice as many as are held. */
 static void talk_at_length(struct engine *s)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     while (answer.len < ANSWER_BYTES)
         buf_addstr(&answer, "It is a long story, and it is told to its end. ");
     for (int i = 1; i <= LONG_TURNS; i++) {
@@ -1237,7 +1226,6 @@ static void talk_at_length(struct engine *s)
         queue_text(answer.data);
         free(surface_ask(s, question));
     }
-    buf_release(&answer);
 }
 
 static size_t count_in(const char *text, const char *word)

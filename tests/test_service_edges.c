@@ -36,12 +36,11 @@ static struct engine *open_to_read(const char *id)
 
 static void assert_listed(const char *title, const char *labels)
 {
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 1);
     assert_string_equal(list.items.items[0].title, title);
     assert_string_equal(list.items.items[0].labels, labels);
-    session_list_release(&list);
 }
 
 FIXTURE(surface_setup, surface_teardown);
@@ -81,8 +80,8 @@ TEST_IF(capability_store(), what_is_deleted_but_for_a_file_is_left)
 {
     char id[UUID_LEN + 1];
     keep_one(id);
-    char *notes = mem_printf("data/sessions/%s/notes.txt", id);
-    char *path = support_path(notes);
+    auto_free char *notes = mem_printf("data/sessions/%s/notes.txt", id);
+    auto_free char *path = support_path(notes);
     support_write(path, "mine");
     struct engine *s = surface_open(id, true);
     notice_free(surface_expect(s, NOTICE_PROVIDER));
@@ -90,13 +89,10 @@ TEST_IF(capability_store(), what_is_deleted_but_for_a_file_is_left)
     surface_expect_error(s, ERR_FILE_ERROR, NULL);
     free(surface_ask(s, "two"));
     engine_free(s);
-    struct session_list list = {0};
+    AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 1);
     assert_string_not_equal(list.items.items[0].id, id);
-    session_list_release(&list);
-    free(path);
-    free(notes);
 }
 
 /* The deletion waits for the end of the turn, and the end of the program comes with it. */
@@ -109,10 +105,9 @@ TEST_IF(capability_store(), what_was_put_off_is_done_at_the_end)
         notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
         surface_send_for(s, &operation_session_delete, NULL, NULL, 0);
         engine_free(s);
-        struct session_list list = {0};
+        AUTO(session_list_release) struct session_list list = {0};
         surface_list(&list);
         assert_int_equal(list.items.len, 0);
-        session_list_release(&list);
     }
 }
 
@@ -218,9 +213,8 @@ static int listen_in_silence(void)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
     assert_int_equal(listen(fd, 8), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-    char *url = mem_printf("http://127.0.0.1:%d/v1", ntohs(address.sin_port));
+    auto_free char *url = mem_printf("http://127.0.0.1:%d/v1", ntohs(address.sin_port));
     setenv("OPENAI_BASE_URL", url, 1);
-    free(url);
     return fd;
 }
 

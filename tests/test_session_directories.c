@@ -25,15 +25,14 @@ static void assert_works_in(const char *id, const char *directory, const char *n
     served_ask(id, "Read the note.", "Hello from the scripted model.");
     const char *body = model_server_body(surface_server(), before + 1);
     assert_non_null(strstr(body, note));
-    char *line = mem_printf("Working directory: %s\\n", directory);
+    auto_free char *line = mem_printf("Working directory: %s\\n", directory);
     assert_non_null(strstr(body, line));
-    free(line);
 }
 
 TEST_IF(capability_store(), each_session_works_in_its_directory)
 {
     char a[UUID_LEN + 1], b[UUID_LEN + 1];
-    char *one = served_place("first-place"), *two = served_place("second-place");
+    auto_free char *one = served_place("first-place"), *two = served_place("second-place");
     served_open(true);
     served_create_in(one, a);
     served_create_in(two, b);
@@ -47,13 +46,11 @@ TEST_IF(capability_store(), each_session_works_in_its_directory)
         &operation_session_open, &(struct session_open_params){.session = b, .directory = one}));
     assert_works_in(b, one, "first-place");
     engine_free(served);
-    free(one);
-    free(two);
 }
 
 TEST(a_directory_is_one)
 {
-    char *file = support_path("a-file");
+    auto_free char *file = support_path("a-file");
     served_make_file(file, "text");
     const char *const wrong[] = {"relative/path", "/nobody/has/this", file, ""};
     served_open(true);
@@ -63,7 +60,6 @@ TEST(a_directory_is_one)
         assert_non_null(strstr(served_refusal.text, "\"directory\""));
     }
     engine_free(served);
-    free(file);
 }
 
 /* If the directory is gone, the tools say so; the session still answers. */
@@ -94,9 +90,8 @@ TEST(prompts_and_commands_are_of_the_directory)
     char own[2][UUID_LEN + 1], *places[2] = {served_place("first"), served_place("second")};
     served_open(true);
     for (int i = 0; i < 2; i++) {
-        char *file = mem_printf("%s/AGENTS.md", places[i]);
+        auto_free char *file = mem_printf("%s/AGENTS.md", places[i]);
         served_make_file(file, i == 0 ? "Indent with tabs.\n" : "Indent with blanks.\n");
-        free(file);
         served_create_in(places[i], own[i]);
     }
     for (int i = 0; i < 2; i++) {
@@ -237,7 +232,7 @@ static int64_t recalled(const char *session, const char *scope)
 /* Is too long for the next request, and is indexed when it is dropped. */
 static void remember_by_compaction(const char *session)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 4000; i++)
         buf_addf(&text, "Lanterns hang in street %d. ", i);
     served_ask(session, text.data, "Hello from the scripted model.");
@@ -246,7 +241,6 @@ static void remember_by_compaction(const char *session)
     operation_answer_free(
         served_done(&operation_compaction_run,
                     &(struct compaction_run_params){.session = session, .mode = "deterministic"}));
-    buf_release(&text);
 }
 
 TEST_IF(capability_store() && capability_memory() && capability_compaction(),

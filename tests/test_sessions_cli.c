@@ -298,7 +298,7 @@ TEST_IF(capability_store(), test_search)
 
 TEST_IF(capability_store(), test_search_shows_the_match)
 {
-    struct buf input = BUF_INIT;
+    AUTO(buf_release) struct buf input = BUF_INIT;
     buf_addstr(&input, "[{\"role\":\"user\",\"content\":\"");
     for (int i = 0; i < 30; i++)
         buf_addstr(&input, "filler ");
@@ -308,7 +308,6 @@ TEST_IF(capability_store(), test_search_shows_the_match)
     buf_addstr(&input, "\"}]");
     const char *const import[] = {"sessions", "import", "-", NULL};
     run_ok(program_run(input.data, import));
-    buf_release(&input);
     struct screen *s = AT_TERMINAL(8, 40, "sessions", "search", "needle");
     assert_text(screen_row_text(s, 1), "needle");
     assert_string_equal(screen_row_text(s, 2), "");

@@ -189,9 +189,8 @@ static bool styled(const char *text, enum style style)
         const char *at = rows->text.data + row->text;
         for (uint32_t j = 0; j < row->span_count; j++) {
             const struct span *span = &rows->spans.items[row->spans + j];
-            char *piece = mem_strndup(at, span->len);
+            auto_free char *piece = mem_strndup(at, span->len);
             bool found = span->style == (uint8_t)style && strstr(piece, text);
-            free(piece);
             if (found)
                 return true;
             at += span->len;
@@ -638,11 +637,10 @@ TEST(test_the_preview_is_scrolled)
     the.width = 100;
     begin_with_three();
     drawn();
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 40; i++)
         buf_addf(&answer, "line %d.\n\n", i);
     answer_preview("q", answer.data);
-    buf_release(&answer);
     see("line 39.");
     act("<tab>g", "!line 39.", "›Apple");
     act("<end>", "line 39.");
@@ -844,9 +842,8 @@ TEST(test_exporting)
     give_answer(answer_to(&operation_session_export), NULL);
     see("Exported to /tmp/x.json.", "Sessions / ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *name = sessions_file_name(names[i].title);
+        auto_free char *name = sessions_file_name(names[i].title);
         assert_string_equal(name, names[i].name);
-        free(name);
     }
 }
 

@@ -204,7 +204,7 @@ static void check_log(void)
 {
     struct undone_list undone;
     VEC(int64_t) completed = {0};
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     history_init(&h);
     assert_true(event_log_undone(store, ID, &undone, &e));
     for (size_t i = 0; i < undone.items.len; i++)
@@ -212,7 +212,6 @@ static void check_log(void)
     history_pass_over(&h, completed.items, completed.len);
     assert_true(event_log_read(store, ID, 0, fold, &h, &e));
     assert_same_history(&h, &live);
-    history_release(&h);
     vec_release(&completed);
     vec_release(&undone.items);
 }
@@ -401,14 +400,13 @@ TEST(test_a_compaction)
 
 static void check_snapshot_is_read(void)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     damage_sql(
         path,
         "UPDATE snapshot_message SET message = replace(message, 'yes', 'YES') WHERE position = 1");
     assert_true(snapshot_resume(store, ID, &h, &e));
     assert_int_equal(h.messages.len, live.messages.len);
     assert_string_equal(h.messages.items[1].blocks.items[0].text, "YES");
-    history_release(&h);
     damage_sql(
         path,
         "UPDATE snapshot_message SET message = replace(message, 'YES', 'yes') WHERE position = 1");
@@ -522,11 +520,10 @@ TEST(test_what_stays_in_memory)
 /* No part of a long text is held in memory then. */
 static bool is_long(struct snapshot_rows *rows)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     bool out = false;
     assert_true(snapshot_open(rows, 0, &h, &out, &e));
     assert_int_equal(h.messages.len, out ? 0 : live.messages.len);
-    history_release(&h);
     return out;
 }
 
@@ -535,7 +532,7 @@ static bool is_long(struct snapshot_rows *rows)
 TEST(test_a_log_is_saved_while_it_is_read)
 {
     static char text[3 << 20];
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     struct snapshot_rows from;
     assert_true(store_begin(store, &e));
     for (int i = 0; i < 1200; i++)
@@ -562,7 +559,6 @@ TEST(test_a_log_is_saved_while_it_is_read)
     assert_same_history(&h, &live);
     assert_true(count_left(&h) + 3 >= h.messages.len); /* a summary, a message that waits */
     assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), h.messages.len);
-    history_release(&h);
     assert_false(is_long(&from));
     check_resume();
     check_log();
@@ -685,7 +681,7 @@ TEST(test_undone_events_of_any_kind)
 
 TEST(test_an_open_run_stays_open)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     plain_run();
     happen(EVENT_TURN_STARTED, "again");
     happen(EVENT_TOOL_CALL_REQUESTED, "{}");
@@ -695,20 +691,18 @@ TEST(test_an_open_run_stays_open)
     assert_true(snapshot_resume(store, ID, &h, &e));
     assert_true(history_drop_open_turn(&h));
     assert_string_equal(h.last_text, "again");
-    history_release(&h);
 }
 
 /* The snapshot is really read: a changed one shows. */
 TEST(test_the_snapshot_is_used)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     plain_run();
     save();
     damage_sql(path,
                "UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
     assert_true(snapshot_resume(store, ID, &h, &e));
     assert_string_equal(h.messages.items[0].blocks.items[0].text, "smaller?");
-    history_release(&h);
 }
 
 TEST(test_a_bad_snapshot_is_passed_over)

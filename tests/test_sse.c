@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/mem.h"
 #include "provider/sse.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -83,16 +84,14 @@ static void check(bool events, const char *text, size_t len, const char *expecte
                   size_t parameter)
 {
     struct report r = {.text = BUF_INIT};
-    struct sse sse;
-    struct lines lines;
+    AUTO(sse_release) struct sse sse = {0};
+    AUTO(lines_release) struct lines lines = {0};
     sse_init(&sse, MAX, on_event, &r);
     lines_init(&lines, MAX);
     enum feed_result result =
         feed_pieces(events ? &sse : NULL, &lines, &r, text, len, cut, parameter);
     assert_int_equal(result, FEED_OK);
     assert_string_equal(r.text.data, expected);
-    lines_release(&lines);
-    sse_release(&sse);
     buf_release(&r.text);
 }
 
@@ -232,24 +231,22 @@ TEST(test_limits)
 TEST(test_limit_without_line_end)
 {
     struct report r = {.text = BUF_INIT};
-    struct lines lines;
+    AUTO(lines_release) struct lines lines = {0};
     lines_init(&lines, 10);
     assert_int_equal(lines_feed(&lines, "0123456789", 10, on_line, &r), FEED_OK);
     assert_int_equal(lines_feed(&lines, "0", 1, on_line, &r), FEED_TOO_LARGE);
     assert_int_equal(r.count, 0);
-    lines_release(&lines);
     buf_release(&r.text);
 }
 
 TEST(test_stop)
 {
     struct report r = {.text = BUF_INIT, .stop_after = 2};
-    struct sse sse;
+    AUTO(sse_release) struct sse sse = {0};
     static const char text[] = "data: 1\n\ndata: 2\n\ndata: 3\n\n";
     sse_init(&sse, MAX, on_event, &r);
     assert_int_equal(sse_feed(&sse, text, sizeof text - 1), FEED_STOPPED);
     assert_string_equal(r.text.data, "[]1;[]2;");
-    sse_release(&sse);
     buf_release(&r.text);
 }
 
@@ -270,12 +267,12 @@ TEST(test_speed)
         "\"delta\":{\"text\":\" word\"}}\n\n";
     for (int variant = 0; variant < 2; variant++) {
         char *one = with_line_ends(event, variant == 0 ? "\n" : "\r");
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         size_t events = 0;
         size_t count = 0;
         for (; text.len < (size_t)1 << 20; events++)
             buf_addstr(&text, one);
-        struct sse sse;
+        AUTO(sse_release) struct sse sse = {0};
         sse_init(&sse, MAX, count_event, &count);
         int64_t begin = clock_mono_ms();
         for (size_t at = 0; at < text.len; at += 65536)
@@ -285,7 +282,5 @@ TEST(test_speed)
         int64_t took = clock_mono_ms() - begin;
         assert_int_equal(count, events);
         assert_true(took < 500); /* a few ms; much less than anything quadratic */
-        sse_release(&sse);
-        buf_release(&text);
     }
 }

@@ -2,6 +2,7 @@
  * narrow. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
@@ -15,7 +16,7 @@ static char line[1024];
 /* The row as text, which stays valid until the next call. */
 static const char *at_width(const struct status *s, int width)
 {
-    struct rows rows;
+    AUTO(rows_release) struct rows rows = {0};
     rows_init(&rows);
     status_row(s, width, &rows);
     assert_int_equal(rows.list.len, 1);
@@ -24,7 +25,6 @@ static const char *at_width(const struct status *s, int width)
     memcpy(line, rows.text.data + rows.list.items[0].text, len);
     line[len] = '\0';
     assert_true(utf8_width(line, len) <= (size_t)width);
-    rows_release(&rows);
     return line;
 }
 
@@ -170,7 +170,7 @@ TEST(test_budget_warns)
 TEST(test_full_context_warns)
 {
     for (int64_t context = 89000; context <= 250000; context += 1000) {
-        struct rows rows;
+        AUTO(rows_release) struct rows rows = {0};
         struct status s = {FULL};
         bool warns = false;
         s.context = context;
@@ -179,7 +179,6 @@ TEST(test_full_context_warns)
         for (size_t i = 0; i < rows.spans.len; i++)
             warns = warns || rows.spans.items[i].style == STYLE_GAUGE_HIGH;
         assert_int_equal(warns, (context * 100 + 50000) / 100000 >= 90);
-        rows_release(&rows);
         at_width(&s, 120);
     }
 }
@@ -199,12 +198,11 @@ TEST(test_numbers)
                  {1234567, "1,234,567", "1.2M"},
                  {9876543210, "9,876,543,210", "9.9G"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         auto_free char *exact = format_exact(cases[i].n);
         assert_string_equal(exact, cases[i].exact);
         format_short(&out, cases[i].n);
         assert_string_equal(out.data, cases[i].brief);
-        buf_release(&out);
     }
 }
 
@@ -216,7 +214,7 @@ TEST(test_costs_and_durations)
     } costs[] = {{0, "$0.00"},        {0.42, "$0.42"},     {0.01, "$0.01"},
                  {0.0013, "$0.0013"}, {0.0001, "$0.0001"}, {0.000094, "<$0.0001"}};
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         format_cost(&out, costs[i].usd);
         assert_string_equal(out.data, costs[i].text);
         buf_clear(&out);
@@ -224,7 +222,6 @@ TEST(test_costs_and_durations)
         buf_addch(&out, ' ');
         format_duration(&out, 4210);
         assert_string_equal(out.data, "999 ms 4.2 s");
-        buf_release(&out);
     }
 }
 
@@ -236,10 +233,9 @@ TEST(test_ages)
     } cases[] = {{0, "now"},  {5, "5 min"},   {59, "59 min"},
                  {60, "1 h"}, {1439, "23 h"}, {2880, "2 d"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         format_age(&out, 0, cases[i].minutes * 60000);
         assert_string_equal(out.data, cases[i].text);
-        buf_release(&out);
     }
 }
 

@@ -60,12 +60,11 @@ TEST(test_faults_are_told_and_passed_over)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct theme t;
         struct error e;
-        char *text = mem_printf("%s\ntool = red\n", cases[i].text);
+        auto_free char *text = mem_printf("%s\ntool = red\n", cases[i].text);
         assert_false(theme_parse(text, &t, &e));
         assert_non_null(strstr(e.text, cases[i].says));
         assert_int_equal(t.looks[STYLE_TOOL].fg, 1);
         assert_int_equal(t.looks[STYLE_NOTE].fg, THEME_DEFAULT);
-        free(text);
     }
 }
 
@@ -276,9 +275,9 @@ TEST(test_own_themes)
 {
     struct error e = {0};
     struct theme t;
-    char *config = paths_dir(PATHS_CONFIG), *dir = paths_join(config, "themes");
+    auto_free char *config = paths_dir(PATHS_CONFIG), *dir = paths_join(config, "themes");
     assert_true(paths_make_dir(dir, &e));
-    char *dark = paths_join(dir, "dark.ini"), *own = paths_join(dir, "own.ini");
+    auto_free char *dark = paths_join(dir, "dark.ini"), *own = paths_join(dir, "own.ini");
     support_write(dark, "title = red\n");
     support_write(own, "title = blue\n");
     assert_true(theme_load("dark", &t, &e));
@@ -298,8 +297,4 @@ TEST(test_own_themes)
     for (size_t i = 0; i < 8; i++)
         assert_string_equal(names.items.items[i], want[i]);
     vec_free_each(&names.items);
-    free(dark);
-    free(own);
-    free(dir);
-    free(config);
 }

@@ -383,14 +383,12 @@ TEST(a_session_allows_no_other_program)
         {"git status\r", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct json *args = json_new_object();
+        AUTO(json_free_local) struct json *args = json_new_object();
         json_set_string(args, "command", rows[i].command);
         struct tool_call call = {.tool = toolset_find(&w->tools, "run_command"), .args = args};
-        char *grant = tool_call_grant(&call);
+        auto_free char *grant = tool_call_grant(&call);
         if (strcmp(grant ? grant : "", rows[i].grant ? rows[i].grant : "") != 0)
             fail_msg("%s: %s", rows[i].command, grant ? grant : "none");
-        free(grant);
-        json_free(args);
     }
 }
 
@@ -446,14 +444,13 @@ TEST(schema_sees_into_arrays_and_enums)
                  {"{\"list\":[{}]}", false},
                  {"{\"list\":[3]}", false},
                  {"{\"list\":{}}", false}};
-    struct json *schema = json_parse(schema_text, strlen(schema_text), NULL);
+    AUTO(json_free_local) struct json *schema = json_parse(schema_text, strlen(schema_text), NULL);
     assert_non_null(schema);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct json *value = json_parse(cases[i].text, strlen(cases[i].text), NULL);
         assert_int_equal(tool_schema_check(schema, value, &(struct error){0}), cases[i].fits);
         json_free(value);
     }
-    json_free(schema);
 }
 
 FIXTURES(workplace, workplace_setup, workplace_teardown);

@@ -207,8 +207,7 @@ TEST(its_output_is_bounded)
 static bool note_exists(void)
 {
     char *path = support_path("note.txt");
-    bool exists = access(path, F_OK) == 0;
-    return exists;
+    return access(path, F_OK) == 0;
 }
 
 /* The newest tool result, which went to the model. */

@@ -334,7 +334,7 @@ TEST(a_search_in_memory_across_pages_tells_them_too)
 
 TEST(long_results_are_bounded)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 5000; i++)
         buf_addf(&text, "line %d\n", i);
     tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
@@ -342,7 +342,6 @@ TEST(long_results_are_bounded)
     transcript_toggle(t, 1);
     transcript_scroll_to_end(t);
     seen_transcript_says(t, "… 4800 more lines\n");
-    buf_release(&text);
 }
 
 TEST(ends_of_runs_are_notes)
@@ -681,30 +680,25 @@ TEST(every_row_is_met_once)
     for (int i = 0; i < 30; i++)
         exchange(3 * i + 1, "question", i % 3 ? "answer" : "```c\nint x;\n```\n\n- a\n- b\n");
     transcript_resize(t, 40, 200000);
-    char *whole = seen_transcript(t);
+    auto_free char *whole = seen_transcript(t);
     transcript_resize(t, 40, 1);
-    struct buf up = BUF_INIT, down = BUF_INIT;
+    AUTO(buf_release) struct buf up = BUF_INIT, down = BUF_INIT;
     transcript_scroll_to_top(t);
     do {
-        char *row = seen_transcript(t);
+        auto_free char *row = seen_transcript(t);
         buf_addstr(&down, row);
-        free(row);
     } while (transcript_scroll(t, -1));
     assert_string_equal(down.data, whole);
     do {
-        char *row = seen_transcript(t);
+        auto_free char *row = seen_transcript(t);
         buf_splice(&up, 0, 0, row, strlen(row));
-        free(row);
     } while (transcript_scroll(t, 1));
     assert_string_equal(up.data, whole);
-    free(whole);
-    buf_release(&up);
-    buf_release(&down);
 }
 
 TEST(a_new_width_keeps_the_text_in_view)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 1000; i++)
         buf_addf(&answer, "word%d ", i);
     exchange(1, "q", answer.data);
@@ -715,7 +709,6 @@ TEST(a_new_width_keeps_the_text_in_view)
     transcript_resize(t, 73, 20);
     int b = atoi(strstr(support_keep(seen_transcript(t)), "word") + 4);
     assert_in_range(b, a > 30 ? a - 30 : 0, a + 30);
-    buf_release(&answer);
 }
 
 /* A text that came in pieces, with the transcript drawn after each. */
@@ -753,7 +746,7 @@ static void assert_shows(const char *whole, size_t up)
 /* Rows far above the view are let go, and are there again when they are wanted. */
 TEST(a_giant_is_laid_out_where_it_is_read)
 {
-    struct buf answer = BUF_INIT;
+    AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 1500; i++)
         buf_addf(&answer, "- item %d of [a list](https://list.example/%d), *and more*\n%s", i,
                  i / 3, i % 9 ? "" : "\n```c\nint code;\n```\n\n");
@@ -778,12 +771,11 @@ TEST(a_giant_is_laid_out_where_it_is_read)
     transcript_scroll_to_end(t);
     assert_shows(whole, 0);
     assert_in_range(rows_laid_out(), 200, 700);
-    buf_release(&answer);
 }
 
 TEST(toggling_leaves_the_top_in_place)
 {
-    struct buf result = BUF_INIT;
+    AUTO(buf_release) struct buf result = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&result, "line %d\n", i);
     tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
@@ -795,7 +787,6 @@ TEST(toggling_leaves_the_top_in_place)
     transcript_toggle(t, 1);
     seen_transcript_says(t, "  end\n");
     assert_true(transcript_at_end(t));
-    buf_release(&result);
 }
 
 /* --- search and copying --- */
@@ -838,7 +829,7 @@ TEST(finds_older_and_newer)
 
 TEST(sources_are_as_they_were_told)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     assert_int_equal(transcript_source(t, 1000, &out), 0);
     assert_int_equal(out.len, 0);
     exchange(1, "a *question*", "```c\nint main(void);\n```");
@@ -850,12 +841,11 @@ TEST(sources_are_as_they_were_told)
                         "you\na *question*\n\ntiro\n```c\nint main(void);\n```\n\n"
                         "you\nr\n\ntiro\nread_file {\"path\":\"a.c\"}\n\n"
                         "That is **it**.\n");
-    buf_release(&out);
 }
 
 TEST(sources_reach_so_far_from_the_view)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     for (int i = 0; i < 100; i++)
         exchange(3 * i + 1, support_text("number %d", i), "an answer");
     assert_true(transcript_show_place(t, &(struct transcript_place){.seq = 3 * 50 + 1}));
@@ -865,7 +855,6 @@ TEST(sources_reach_so_far_from_the_view)
     assert_true(strstr(out.data, "number 50") - (out.data + at) < 10);
     assert_says(out.data, "!number 30", "!number 70");
     assert_in_range(out.len, 300, 900);
-    buf_release(&out);
 }
 
 TEST(a_place_is_found_again)

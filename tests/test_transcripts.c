@@ -25,14 +25,13 @@ static int64_t last[SESSIONS];
 
 static void put(size_t session, bool archived)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     session_info_init(&info);
     memcpy(info.id, IDS[session], UUID_LEN + 1);
     free(info.title);
     info.title = mem_printf("session %zu", session);
     info.archived_ms = archived ? 5 : 0;
     assert_true(sessions_put(store, &info, &e));
-    session_info_release(&info);
 }
 
 static int set_up(void **state)
@@ -101,12 +100,11 @@ static char *sketch(const char *query, const char *session_id, int limit)
 {
     bool more;
     struct buf out = BUF_INIT;
-    struct search_hits hits = search_in(query, session_id, limit, &more);
+    AUTO(search_hits_release) struct search_hits hits = search_in(query, session_id, limit, &more);
     for (size_t i = 0; i < hits.items.len; i++)
         buf_addf(&out, "%zu/%lld ", number_of(hits.items.items[i].session_id),
                  (long long)hits.items.items[i].seq);
     buf_addstr(&out, more ? "more" : "end");
-    search_hits_release(&hits);
     return buf_take(&out);
 }
 
@@ -209,7 +207,7 @@ TEST(test_what_a_hit_says)
     ask(0, "a question");
     answer(1, "an answer to a question");
     put(1, true);
-    struct search_hits hits = search_in("question", NULL, 9, &more);
+    AUTO(search_hits_release) struct search_hits hits = search_in("question", NULL, 9, &more);
     assert_int_equal(hits.items.len, 2);
     const struct search_hit *hit = &hits.items.items[0];
     assert_string_equal(hit->session_id, IDS[1]);
@@ -223,7 +221,6 @@ TEST(test_what_a_hit_says)
     hit++;
     assert_int_equal(hit->role, ROLE_USER);
     assert_false(hit->archived);
-    search_hits_release(&hits);
 }
 
 /* ---- any text is a query ---- */
@@ -274,13 +271,12 @@ TEST(test_hostile_queries_are_no_error)
     entropy_seed(support_seed());
     answer(0, "some text");
     for (int i = 0; i < 3000; i++) {
-        struct buf query = BUF_INIT;
+        AUTO(buf_release) struct buf query = BUF_INIT;
         int count = (int)(entropy_unit() * 12);
         for (int j = 0; j < count; j++)
             buf_addstr(&query,
                        pieces[(size_t)(entropy_unit() * (double)(sizeof pieces / sizeof *pieces))]);
         free(sketch(query.data, NULL, 3));
-        buf_release(&query);
     }
 }
 
@@ -289,17 +285,15 @@ TEST(test_long_queries)
     static const char *const pieces[] = {"a ", "\"", "x", "\" ", "é", "\xff", "("};
     answer(0, "a");
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        struct buf query = BUF_INIT;
+        AUTO(buf_release) struct buf query = BUF_INIT;
         while (query.len < 10000)
             buf_addstr(&query, pieces[i]);
         free(sketch(query.data, NULL, 3));
-        buf_release(&query);
     }
-    struct buf query = BUF_INIT;
+    AUTO(buf_release) struct buf query = BUF_INIT;
     while (query.len < 10000)
         buf_addstr(&query, "a ");
     finds(query.data, "0/1 end");
-    buf_release(&query);
 }
 
 /* ---- random texts: the hits equal those of a plain scan ---- */
@@ -322,7 +316,7 @@ static size_t pick(size_t n)
 static struct said say_something(void)
 {
     struct said s = {.session = pick(SESSIONS), .count = 1 + pick(TEXT_WORDS)};
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (size_t i = 0; i < s.count; i++) {
         s.words[i] = pick(WORDS);
         buf_addf(&text, "%s%s", i > 0 ? ", " : "", vocabulary[s.words[i]]);
@@ -332,7 +326,6 @@ static struct said say_something(void)
     else
         answer(s.session, text.data);
     s.seq = last[s.session];
-    buf_release(&text);
     return s;
 }
 
@@ -358,7 +351,7 @@ static bool follows(const struct said *s, size_t first, size_t second)
 /* Newest first: by session, then by number. */
 static void check_found(const struct said *said, size_t a, size_t b, bool phrase)
 {
-    struct buf wanted = BUF_INIT;
+    AUTO(buf_release) struct buf wanted = BUF_INIT;
     for (size_t session = SESSIONS; session-- > 0;)
         for (size_t i = TEXTS; i-- > 0;)
             if (said[i].session == session &&
@@ -367,7 +360,6 @@ static void check_found(const struct said *said, size_t a, size_t b, bool phrase
                 buf_addf(&wanted, "%zu/%lld ", session, (long long)said[i].seq);
     buf_addstr(&wanted, "end");
     finds(support_text(phrase ? "\"%s %s\"" : "%s %s", vocabulary[a], vocabulary[b]), wanted.data);
-    buf_release(&wanted);
 }
 
 TEST(test_random_texts)
@@ -396,7 +388,7 @@ static void check_line(const char *text, const char *query, const char *wanted_m
 {
     bool more;
     answer(0, text);
-    struct search_hits hits = search_in(query, IDS[0], 1, &more);
+    AUTO(search_hits_release) struct search_hits hits = search_in(query, IDS[0], 1, &more);
     assert_int_equal(hits.items.len, 1);
     const struct search_hit *hit = &hits.items.items[0];
     size_t len = strlen(hit->snippet);
@@ -406,17 +398,15 @@ static void check_line(const char *text, const char *query, const char *wanted_m
     assert_true(hit->match + hit->len <= len);
     char *match = support_keep(mem_strndup(hit->snippet + hit->match, hit->len));
     assert_string_equal(match, wanted_match);
-    search_hits_release(&hits);
 }
 
 static void check_snippet(const char *text, const char *query, const char *wanted)
 {
     bool more;
     answer(0, text);
-    struct search_hits hits = search_in(query, IDS[0], 1, &more);
+    AUTO(search_hits_release) struct search_hits hits = search_in(query, IDS[0], 1, &more);
     assert_int_equal(hits.items.len, 1);
     assert_string_equal(hits.items.items[0].snippet, wanted);
-    search_hits_release(&hits);
 }
 
 TEST(test_snippets)
@@ -465,7 +455,7 @@ TEST(test_long_texts_have_the_match_in_the_middle)
     text = padded("\n", "needle", "\n", 5000);
     check_line(text, "needle", "needle");
 
-    struct buf word = BUF_INIT;
+    AUTO(buf_release) struct buf word = BUF_INIT;
     while (word.len < 3000)
         buf_addstr(&word, "é");
     answer(0, word.data);
@@ -474,7 +464,6 @@ TEST(test_long_texts_have_the_match_in_the_middle)
     assert_int_equal(hits.items.items[0].match, 0);
     assert_true(hits.items.items[0].len > 100);
     search_hits_release(&hits);
-    buf_release(&word);
 }
 
 TEST(test_random_snippets)
@@ -484,7 +473,7 @@ TEST(test_random_snippets)
                                          "👩‍👧", ". ",   "   ",  "\xe2\x80\xa8"};
     entropy_seed(support_seed());
     for (int round = 0; round < 300; round++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         size_t before = pick(400);
         size_t after = pick(400);
         for (size_t i = 0; i < before + after; i++) {
@@ -495,7 +484,6 @@ TEST(test_random_snippets)
         if (after == 0)
             buf_addstr(&text, " NÉEDLE ");
         check_line(text.data, "needle", "NÉEDLE");
-        buf_release(&text);
     }
 }
 
@@ -547,11 +535,10 @@ TEST(test_what_was_deleted_is_purged_in_steps)
     entropy_seed(support_seed());
     ask(1, "the zqxjkvwombat of old");
     for (int i = 0; i < MANY; i++) {
-        struct buf text = BUF_INIT;
+        AUTO(buf_release) struct buf text = BUF_INIT;
         for (int k = 0; k < WORDS_A_TEXT; k++)
             buf_addf(&text, "w%08x ", (unsigned)(entropy_unit() * 0xffffffff));
         ask((size_t)i % 2, text.data);
-        buf_release(&text);
     }
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     store_set_patience(other, 0, 0, NULL, NULL);

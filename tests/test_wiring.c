@@ -37,12 +37,11 @@ static struct engine *open_remembering(void)
 /* Long enough for a summary to be shorter. */
 static void say_much(struct engine *s, const char *what)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addf(&text, "%s.", what);
     for (int i = 0; i < 60; i++)
         buf_addstr(&text, " And some more words.");
     free(surface_ask(s, text.data));
-    buf_release(&text);
 }
 
 static void talk(struct engine *s)
@@ -87,23 +86,21 @@ static const char *last_body(void)
  * counts. */
 static bool was_offered(const char *tool)
 {
-    struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
     bool found = false;
     for (const struct json *t = json_first(json_get(body, "tools")); t; t = json_next(t))
         found = found || strcmp(json_get_string(json_get(t, "function"), "name"), tool) == 0;
-    json_free(body);
     return found;
 }
 
 static bool had_skill(void)
 {
-    struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
     const struct json *system = json_first(json_get(body, "messages"));
     assert_string_equal(json_get_string(system, "role"), "system");
     const char *text = json_get_string(system, "content");
     bool found = strstr(text, "\n\n# Memory\n") && strstr(text, "evidence, not truth");
     assert_null(strstr(text, "name: memory-retrieval"));
-    json_free(body);
     return found;
 }
 
@@ -232,10 +229,9 @@ TEST(the_model_searches_where_it_may)
         struct engine *s = open_with(p->memory, p->compaction, false);
         struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         assert_int_equal(n->event->flag, !remembers(p));
-        assert_string_equal(n->event->text,
-                            remembers(p)
-                                ? "[]"
-                                : "memory_search cannot be used now: there is no memory here");
+        assert_string_equal(
+            n->event->text,
+            remembers(p) ? "[]" : "memory_search cannot be used now: there is no memory here");
         notice_free(n);
         engine_free(s);
     }

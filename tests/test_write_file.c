@@ -415,7 +415,7 @@ static void fill(struct buf *out, const char *what, int lines)
 TEST(a_huge_difference_is_shown_as_the_new_text)
 {
     struct workplace *w = *state;
-    struct buf old = BUF_INIT, new = BUF_INIT;
+    AUTO(buf_release) struct buf old = BUF_INIT, new = BUF_INIT;
     fill(&old, "old", 200000);
     fill(&new, "new", 2);
     workplace_put("work/a", old.data);
@@ -426,6 +426,4 @@ TEST(a_huge_difference_is_shown_as_the_new_text)
     assert_non_null(strstr(preview(state, "a", new.data, true), " at most 1048576 can be shown"));
     assert_in_range(w->out.len, 1, 200);
     preview(state, "new file", new.data, true);
-    buf_release(&old);
-    buf_release(&new);
 }

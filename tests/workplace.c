@@ -48,14 +48,13 @@ int workplace_setup(void **state)
 
 int workplace_teardown(void **state)
 {
-    struct workplace *w = *state;
+    auto_free struct workplace *w = *state;
     toolset_release(&w->tools);
     close(w->root_fd);
     close(w->wake[0]);
     close(w->wake[1]);
     free(w->root);
     buf_release(&w->out);
-    free(w);
     return support_teardown(NULL);
 }
 
@@ -108,13 +107,11 @@ const char *workplace_preview(struct workplace *w, const char *tool, const char 
 
 char *workplace_args(const char *name, ...)
 {
-    struct json *args = json_new_object();
+    AUTO(json_free_local) struct json *args = json_new_object();
     va_list list;
     va_start(list, name);
     for (; name; name = va_arg(list, const char *))
         json_set_string(args, name, va_arg(list, const char *));
     va_end(list);
-    char *text = json_print(args);
-    json_free(args);
-    return text;
+    return json_print(args);
 }
