@@ -86,6 +86,7 @@ struct shape_field {
     const char *help; /* one line, English */
     /* The option of the command line that gives it, "-l, --label LABEL"; NULL: none. N_(). */
     const char *option, *option_help;
+    const char *label; /* of a figure for people, N_(); NULL: it is not shown */
 };
 
 struct shape {

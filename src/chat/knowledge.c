@@ -119,8 +119,8 @@ const struct shape learned_item_shape = SHAPE_OF("learned item", struct learned_
 #define TEXT(S, name, at, most_bytes, ...) \
     SHAPE_FIELD(name, STRING, REQUIRED, SHAPE_AT_TEXT(S, at), .least = 1, .most = most_bytes, \
                 .help = __VA_ARGS__)
-#define COUNTED(S, name, at, text) \
-    SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = text)
+#define COUNTED(S, name, at, ...) \
+    SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = __VA_ARGS__)
 
 /* --- the graph of facts: answers -------------------------------------------------------------- */
 
@@ -170,11 +170,11 @@ const struct shape graph_part_shape = SHAPE_OF("part of the graph", struct graph
     COUNTED(struct graph_part, "total", total, "Number of entities in the graph."));
 
 const struct shape graph_stats_shape = SHAPE_OF("graph figures", struct graph_stats,
-    COUNTED(struct graph_stats, "entities", entities, "Entities."),
-    COUNTED(struct graph_stats, "observations", observations, "Number of observations."),
-    COUNTED(struct graph_stats, "relations", relations, "Relations between them."),
-    COUNTED(struct graph_stats, "orphans", orphans, "Observations whose session was deleted."),
-    COUNTED(struct graph_stats, "bytes", bytes, "Approximate size of the graph in the database."));
+    COUNTED(struct graph_stats, "entities", entities, "Entities.", .label = N_("entities")),
+    COUNTED(struct graph_stats, "observations", observations, "Number of observations.", .label = N_("observations")),
+    COUNTED(struct graph_stats, "relations", relations, "Relations between them.", .label = N_("relations")),
+    COUNTED(struct graph_stats, "orphans", orphans, "Observations whose session was deleted.", .label = N_("observations whose session was deleted")),
+    COUNTED(struct graph_stats, "bytes", bytes, "Approximate size of the graph in the database.", .label = N_("bytes")));
 
 /* --- the graph of facts: requests ------------------------------------------------------------- */
 
@@ -323,12 +323,12 @@ char *corpus_without_mentions(const char *text)
 
 /* clang-format off */
 #undef TEXT
-#define TEXT(S, name, at, presence, most_bytes, text) \
+#define TEXT(S, name, at, presence, most_bytes, ...) \
     SHAPE_FIELD(name, STRING, presence, SHAPE_AT_TEXT(S, at), .least = 1, .most = most_bytes, \
-                .help = text)
+                .help = __VA_ARGS__)
 #undef COUNTED
-#define COUNTED(S, name, at, text) \
-    SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = text)
+#define COUNTED(S, name, at, ...) \
+    SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = __VA_ARGS__)
 #define FLAG(S, name, at, text) \
     SHAPE_FIELD(name, BOOLEAN, OPTIONAL, SHAPE_AT(bool, S, at), .help = text)
 #undef PARAMS
@@ -398,16 +398,21 @@ const struct shape corpus_found_shape = SHAPE_OF("found", struct corpus_found,
     COUNTED(struct corpus_found, "searched", searched, "Passages that were searched."),
     TEXT(struct corpus_found, "badge", badge, OPTIONAL, 0, "The part of the search that could not be used."));
 
+static bool has_model(const void *stats)
+{
+    return ((const struct corpus_stats *)stats)->model;
+}
+
 const struct shape corpus_stats_shape = SHAPE_OF("corpora figures", struct corpus_stats,
-    COUNTED(struct corpus_stats, "corpora", corpora, "Sets of documents."),
-    COUNTED(struct corpus_stats, "documents", documents, "Number of documents that can be searched."),
-    COUNTED(struct corpus_stats, "failed", failed, "Number of files that could not be read."),
-    COUNTED(struct corpus_stats, "passages", passages, "Number of passages."),
-    COUNTED(struct corpus_stats, "bytes", bytes, "Bytes of the documents' text."),
-    COUNTED(struct corpus_stats, "index_bytes", index, "Bytes of the index of words and vectors."),
-    COUNTED(struct corpus_stats, "embedded", embedded, "Passages with a vector of the model."),
-    COUNTED(struct corpus_stats, "missing", missing, "Passages that lack one."),
-    TEXT(struct corpus_stats, "model", model, OPTIONAL, 0, "Model that makes vectors; absent: none."));
+    COUNTED(struct corpus_stats, "corpora", corpora, "Sets of documents.", .label = N_("corpora")),
+    COUNTED(struct corpus_stats, "documents", documents, "Number of documents that can be searched.", .label = N_("documents")),
+    COUNTED(struct corpus_stats, "failed", failed, "Number of files that could not be read.", .label = N_("unreadable files")),
+    COUNTED(struct corpus_stats, "passages", passages, "Number of passages.", .label = N_("passages")),
+    COUNTED(struct corpus_stats, "bytes", bytes, "Bytes of the documents' text.", .label = N_("bytes of text")),
+    COUNTED(struct corpus_stats, "index_bytes", index, "Bytes of the index of words and vectors.", .label = N_("bytes of the index")),
+    COUNTED(struct corpus_stats, "embedded", embedded, "Passages with a vector of the model.", .label = N_("passages with a vector"), .there = has_model),
+    COUNTED(struct corpus_stats, "missing", missing, "Passages that lack one.", .label = N_("passages without a vector"), .there = has_model),
+    TEXT(struct corpus_stats, "model", model, OPTIONAL, 0, "Model that makes vectors; absent: none.", .label = N_("model"), .there = has_model));
 
 const struct shape corpus_progress_shape = SHAPE_OF("progress", struct corpus_progress,
     TEXT(struct corpus_progress, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "Name of the corpus; of several, the last one."),

@@ -144,37 +144,6 @@ static void print_found(const struct verb_call *v, const void *result)
                 (long long)found->searched);
 }
 
-/* --- stats ------------------------------------------------------------------------------------ */
-
-static void print_stats(const struct verb_call *v, const void *result)
-{
-    const struct corpus_stats *s = result;
-    const struct {
-        const char *name;
-        int64_t count;
-    } rows[] = {{_("corpora"), s->corpora},
-                {_("documents"), s->documents},
-                {_("unreadable files"), s->failed},
-                {_("passages"), s->passages},
-                {_("bytes of text"), s->bytes},
-                {_("bytes of the index"), s->index},
-                {_("passages with a vector"), s->embedded},
-                {_("passages without a vector"), s->missing}};
-    static const struct grid_column two[] = {{.shrink = NAME_LEAST}, {.right = true}};
-    size_t count = sizeof rows / sizeof *rows - (s->model ? 0 : 2);
-    struct grid g = GRID(two);
-    (void)v;
-    for (size_t i = 0; i < count; i++) {
-        grid_add(&g, rows[i].name);
-        add_number(&g, rows[i].count);
-    }
-    if (s->model) {
-        grid_add(&g, _("model"));
-        grid_add(&g, s->model);
-    }
-    grid_print(&g);
-}
-
 /* --- add and update --------------------------------------------------------------------------- */
 
 /* "12 files: 3 new, 1 changed, 8 unchanged", without counts of 0. */
@@ -276,7 +245,7 @@ static const struct verb_more more[] = {
     {&operation_corpus_documents, .run = run_show, .print = print_listed},
     {&operation_corpus_search, .print = print_found},
     {&operation_corpus_remove, .asks = true, .run = run_remove, .print = print_removed},
-    {&operation_corpus_stats, .print = print_stats},
+    {&operation_corpus_stats, .print = verb_print_figures},
     {0},
 };
 

@@ -99,30 +99,6 @@ static bool run_show(struct verb_call *v, struct error *e)
                    part.unknown.len > 0 ? part.unknown.items[0] : v->words.items[0]);
 }
 
-/* --- stats ------------------------------------------------------------------------------------ */
-
-static void print_stats(const struct verb_call *v, const void *result)
-{
-    const struct graph_stats *s = result;
-    const struct {
-        const char *name;
-        int64_t count;
-    } rows[] = {{_("entities"), s->entities},
-                {_("observations"), s->observations},
-                {_("relations"), s->relations},
-                {_("observations whose session was deleted"), s->orphans},
-                {_("bytes"), s->bytes}};
-    static const struct grid_column two[] = {{.shrink = NAME_LEAST}, {.right = true}};
-    struct grid g = GRID(two);
-    (void)v;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        auto_free char *number = format_exact(rows[i].count);
-        grid_add(&g, rows[i].name);
-        grid_add(&g, number);
-    }
-    grid_print(&g);
-}
-
 /* --- add and relate --------------------------------------------------------------------------- */
 
 /* Creates the entity with its observations, all or nothing, unless the entity exists. */
@@ -272,7 +248,7 @@ static const struct verb_more more[] = {
      .asks = true, .run = run_forget},
     {&operation_graph_export, .options = verb_export_options},
     {&operation_graph_import, .print = print_imported},
-    {&operation_graph_stats, .print = print_stats},
+    {&operation_graph_stats, .print = verb_print_figures},
     {0},
 };
 

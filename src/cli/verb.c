@@ -16,7 +16,7 @@
 #include "cli/signals.h"
 #include "ui/text/format.h"
 
-enum { SHOWN_BYTES = 60 }; /* of a text that is to be deleted */
+enum { LABEL_LEAST = 12, SHOWN_BYTES = 60 }; /* of a text that is to be deleted */
 
 const struct option verb_json_options[] = {VERB_JSON, {0}};
 const struct option verb_export_options[] = {
@@ -343,6 +343,22 @@ void verb_print_json(const struct operation *o, const char *member, const void *
     json_out_pretty(written.data, &text);
     buf_addch(&text, '\n');
     output_text(text.data);
+}
+
+void verb_print_figures(const struct verb_call *v, const void *result)
+{
+    static const struct grid_column columns[] = {{.shrink = LABEL_LEAST}, {.right = true}};
+    struct grid g = GRID(columns);
+    for (const struct shape_field *f = v->verb->operation->result->fields; f->name; f++) {
+        const void *at = (const char *)result + f->offset;
+        if (!f->label || (f->there && !f->there(result)))
+            continue;
+        auto_free char *value = f->type == SHAPE_INTEGER ? format_exact(*(const int64_t *)at)
+                                                         : mem_strdup(*(char *const *)at);
+        grid_add(&g, _(f->label));
+        grid_add(&g, value);
+    }
+    grid_print(&g);
 }
 
 static void print_result(const struct verb_call *v, const struct operation *o, const void *result)

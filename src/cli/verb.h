@@ -91,6 +91,9 @@ bool verb_compact(struct verb_call *v, struct error *e);
 /* Prints a result as JSON: all of it (`member` NULL), or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);
 
+/* For `print`: the members that have a label, and these labels. */
+void verb_print_figures(const struct verb_call *v, const void *result);
+
 /* Calls the operation, with the files that its row says, shows its progress on a terminal, and
  * prints its result. */
 bool verb_call(struct verb_call *v, struct error *e);

@@ -102,38 +102,44 @@ bool operation_lasts(const struct operation *o)
 
 /* --- needs ------------------------------------------------------------------------------------ */
 
-/* The needs that build and configuration meet. Memory, graph and corpora can be read also if
- * sessions are not saved. */
+/* Needs that build and configuration meet, in the order in which a lack is told. */
+static const struct {
+    unsigned need;
+    bool (*built)(void);
+    enum config_key enabled;
+    bool (*tell)(bool enabled, struct error *e);
+} parts[] = {
+    {NEED_MEMORY, capability_memory, CONFIG_MEMORY_ENABLED, capability_need_memory},
+    {NEED_GRAPH, capability_graph, CONFIG_GRAPH_ENABLED, capability_need_graph},
+    {NEED_CORPORA, capability_corpora, CONFIG_CORPUS_ENABLED, capability_need_corpora},
+    {NEED_LEARNED, capability_memory, CONFIG_LEARNED_ENABLED, capability_need_learned},
+    {NEED_STORE, capability_store, CONFIG_SESSION_PERSIST, capability_need_store},
+    {NEED_COMPACTION, capability_compaction, CONFIG_COMPACTION_ENABLED, capability_need_compaction},
+};
+
+/* Memory, graph and corpora can be read also if sessions are not saved. */
 static unsigned allowed_by(const struct config *config, const struct operation *o)
 {
     bool reads = (o->needs & (NEED_MEMORY | NEED_GRAPH | NEED_CORPORA)) && !(o->needs & NEED_WRITE);
-    bool store = capability_store() && (reads || config_boolean(config, CONFIG_SESSION_PERSIST));
-    bool memory = capability_memory() && config_boolean(config, CONFIG_MEMORY_ENABLED);
-    bool graph = capability_graph() && config_boolean(config, CONFIG_GRAPH_ENABLED);
-    bool corpora = capability_corpora() && config_boolean(config, CONFIG_CORPUS_ENABLED);
-    bool learned = memory && config_boolean(config, CONFIG_LEARNED_ENABLED);
-    return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U) | (graph ? NEED_GRAPH : 0U) |
-           (corpora ? NEED_CORPORA : 0U) | (learned ? NEED_LEARNED : 0U);
+    unsigned met = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].built() &&
+            ((parts[i].need == NEED_STORE && reads) || config_boolean(config, parts[i].enabled)))
+            met |= parts[i].need;
+    return met;
 }
 
 static bool parts_are_there(unsigned lacking, struct error *e)
 {
-    if (lacking & NEED_MEMORY)
-        return capability_need_memory(false, e);
-    if (lacking & NEED_GRAPH)
-        return capability_need_graph(false, e);
-    if (lacking & NEED_CORPORA)
-        return capability_need_corpora(false, e);
-    if (lacking & NEED_LEARNED)
-        return capability_need_learned(false, e);
-    return !(lacking & NEED_STORE) || capability_need_store(false, e);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (lacking & parts[i].need)
+            return parts[i].tell(false, e);
+    return true;
 }
 
 bool operation_offered(const struct operation *o, const struct config *config, struct error *e)
 {
-    return parts_are_there(o->needs & ~allowed_by(config, o), e) &&
-           (!(o->needs & NEED_COMPACTION) ||
-            capability_need_compaction(config_boolean(config, CONFIG_COMPACTION_ENABLED), e));
+    return parts_are_there(o->needs & ~allowed_by(config, o), e);
 }
 
 static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
