@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/operation.h"
 #include "tests/acp_client.h"
 #include "tests/program.h"
 #include "tests/suite.h"
@@ -530,8 +531,14 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
 {
     support_write(support_path("AGENTS.md"), giant(8000)); /* to be a token by the server's scale */
     begin();
-    assert_text(support_keep(json_print(client_told("available_commands_update"))),
-                "\"uncompact\"");
+    char *told = support_keep(json_print(client_told("available_commands_update")));
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) /* those that say that they were done */
+        if (o->slash && *o->takes && (o->line || o->done) && !o->opens &&
+            o->executor != OPERATION_MEMORY)
+            assert_text(told, support_text("\"name\":\"%s\"", o->slash));
+    assert_text(told, "\"uncompact\"");
+    assert_text(ask("/label +greeting"), "Done.");
     ask("hello");
     char *context = ask("/context");
     assert_text(context, "The next request has about ");

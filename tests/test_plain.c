@@ -104,6 +104,10 @@ TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
              "pinned", "You have sent 1 message in this session.", "you: /no command",
              "the configured system prompt", "provider: anthropic");
     assert_true(exists("out.md"));
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++)
+        if (o->slash)
+            assert_says(out, support_text("/%s%s%s: ", o->slash, *o->takes ? " " : "", o->takes));
     out = PIPE("/context\n", "--tools", "read");
     IN_ORDER(out, "system: ~", "tools: ~", "\n  built-in: ~", "total ~");
 }
