@@ -210,15 +210,21 @@ static bool take_reworded(struct app *app, struct operation_answer *a, const cha
     return !words;
 }
 
-static bool take_added(struct app *app, struct operation_answer *a, const char *words)
+/* The answer to learned/add, and to learned/restore, whose item needs no card. */
+static bool take_kept(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)
         return false;
-    const struct learned_add_result *added = a->result;
-    auto_free char *text = shown(added->item.text);
-    add_card(app, added->item.id, added->item.text, true);
-    app_note(app, STYLE_NOTE, added->known ? _("Known already: %s") : _("Remembered: %s"), text);
-    say_keys(app, true);
+    const struct learned_add_result *added =
+        operation_answers(a, &operation_learned_add) ? a->result : NULL;
+    const struct learned_item *item = added ? &added->item : a->result;
+    auto_free char *text = shown(item->text);
+    if (added)
+        add_card(app, item->id, item->text, true);
+    app_note(app, STYLE_NOTE, added && added->known ? _("Known already: %s") : _("Remembered: %s"),
+             text);
+    if (added)
+        say_keys(app, true);
     return true;
 }
 
@@ -231,7 +237,7 @@ void cards_remember(struct app *app, const char *text)
         (void)app_ask(app, &operation_learned_edit, &params, take_reworded);
     } else {
         const struct learned_add_params params = {.text = text};
-        (void)app_ask(app, &operation_learned_add, &params, take_added);
+        (void)app_ask(app, &operation_learned_add, &params, take_kept);
     }
 }
 
@@ -272,15 +278,6 @@ static bool take_forgotten(struct app *app, struct operation_answer *a, const ch
     return true;
 }
 
-static bool take_restored(struct app *app, struct operation_answer *a, const char *words)
-{
-    if (words)
-        return false;
-    auto_free char *text = shown(((const struct learned_item *)a->result)->text);
-    app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
-    return true;
-}
-
 void cards_show(struct app *app, const char *arguments)
 {
     enum { FORGET, RESTORE, ACCEPT, REJECT, VERBS };
@@ -300,7 +297,7 @@ void cards_show(struct app *app, const char *arguments)
                       &(struct learned_forget_params){.ids = {.items = &id, .len = 1}},
                       take_forgotten);
     else if (verb == RESTORE)
-        (void)app_ask(app, &operation_learned_restore, NULL, take_restored);
+        (void)app_ask(app, &operation_learned_restore, NULL, take_kept);
     else if (verb < VERBS)
         decide(app, verb == ACCEPT ? &operation_learned_accept : &operation_learned_reject, id);
     else if (!memory_view_open_tab(app->memory, "learned", arguments))
