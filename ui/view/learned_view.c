@@ -296,42 +296,30 @@ static bool take_history(struct view *view, struct operation_answer *a, const ch
     return true;
 }
 
-/* Keys that change the item, or ask about it. */
-static bool act_on_item(struct learned_view *v, enum action action)
+static void ask_about_item(struct browser *b, const struct operation *o, view_answer *take)
 {
-    static const struct {
-        enum action action;
-        const struct operation *operation;
-        view_answer *take;
-    } asks[] = {{ACTION_ITEM_ACCEPT, &operation_learned_accept, take_change},
-                {ACTION_ITEM_REJECT, &operation_learned_reject, take_change},
-                {ACTION_ITEM_HISTORY, &operation_learned_history, take_history}};
-    bool shown = action == ACTION_ITEM_HISTORY && v->history_of;
-    size_t i = 0;
-    while (i < sizeof asks / sizeof *asks && asks[i].action != action)
-        i++;
-    if (i == sizeof asks / sizeof *asks && action != ACTION_MEMORY_EDIT)
-        return false;
-    if (action == ACTION_ITEM_HISTORY) {
-        forget_history(v);
-        browser_fill(&v->b.main, v->list.items.len);
-    }
     const char *why_not;
-    const struct learned_item *item = shown ? NULL : changeable(&v->b, &why_not);
-    if (!shown && !item) {
+    const struct learned_item *item = changeable(b, &why_not);
+    if (item)
+        (void)view_ask(&b->view, o, &(struct learned_id_params){item->id}, take);
+    else
+        browser_say(b, STYLE_NOTE, why_not);
+}
+
+static void edit(struct learned_view *v)
+{
+    const char *why_not;
+    const struct learned_item *item = changeable(&v->b, &why_not);
+    if (!item) {
         browser_say(&v->b, STYLE_NOTE, why_not);
-    } else if (item && action == ACTION_MEMORY_EDIT) {
-        AUTO(buf_release) struct buf line = BUF_INIT;
-        browser_clean(&line, item->text);
-        free(v->changed);
-        v->changed = mem_strdup(item->id);
-        editor_set(v->b.line, line.data);
-        v->b.place = BROWSER_LINE;
-    } else if (item) {
-        (void)view_ask(&v->b.view, asks[i].operation, &(struct learned_id_params){item->id},
-                       asks[i].take);
+        return;
     }
-    return true;
+    AUTO(buf_release) struct buf line = BUF_INIT;
+    browser_clean(&line, item->text);
+    free(v->changed);
+    v->changed = mem_strdup(item->id);
+    editor_set(v->b.line, line.data);
+    v->b.place = BROWSER_LINE;
 }
 
 static bool act(struct browser *b, enum action action)
@@ -339,11 +327,27 @@ static bool act(struct browser *b, enum action action)
     struct learned_view *v = (struct learned_view *)b;
     const struct learned_item *item = chosen_item(b);
     struct browser_source source;
+    bool has_history = v->history_of != NULL;
     switch (action) {
     case ACTION_SEND:
     case ACTION_TOGGLE:
     case ACTION_RIGHT:
         (void)outline_toggle(b->main.outline);
+        return true;
+    case ACTION_ITEM_ACCEPT:
+        ask_about_item(b, &operation_learned_accept, take_change);
+        return true;
+    case ACTION_ITEM_REJECT:
+        ask_about_item(b, &operation_learned_reject, take_change);
+        return true;
+    case ACTION_ITEM_HISTORY:
+        forget_history(v);
+        browser_fill(&b->main, v->list.items.len);
+        if (!has_history)
+            ask_about_item(b, &operation_learned_history, take_history);
+        return true;
+    case ACTION_MEMORY_EDIT:
+        edit(v);
         return true;
     case ACTION_MEMORY_RESTORE:
         (void)view_ask(&b->view, &operation_learned_restore, NULL, take_change);
@@ -366,7 +370,7 @@ static bool act(struct browser *b, enum action action)
         v->unused = !v->unused;
         break;
     default:
-        return act_on_item(v, action);
+        return false;
     }
     outline_choose(b->main.outline, 0); /* the filter has changed */
     ask_list(b);
