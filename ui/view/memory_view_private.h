@@ -162,7 +162,7 @@ void preview_rows(struct memory_view *p, struct rows *out); /* fills the lower p
 const struct memory_entry *preview_entry(const struct memory_view *p);
 
 void edit_open(struct memory_view *p);
-void edit_give_up(struct memory_view *p); /* that wait */
+void edit_give_up(struct memory_view *p); /* the wait for its text */
 bool edit_key(struct memory_view *p, enum action action, const struct key *key);
 void edit_saved(struct memory_view *p, bool done); /* the engine answered */
 void edit_rows(struct memory_view *p, struct rows *out);
