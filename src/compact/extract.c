@@ -19,11 +19,6 @@ enum {
     LINE_BYTES = 400
 };
 
-static bool goes(const struct compact_input *in, const struct compact_plan *p, size_t i)
-{
-    return p->fates.items[i] == FATE_GOES && !in->messages[i].summary;
-}
-
 /* --- counts ----------------------------------------------------------------------------------- */
 
 struct tally {
@@ -72,7 +67,7 @@ void compact_add_counts(struct buf *out, const struct compact_input *in,
     struct tally t = {0}, before;
     for (size_t i = 0; i < in->count; i++) {
         const struct message *m = &in->messages[i];
-        if (goes(in, p, i)) {
+        if (p->fates.items[i] == FATE_GOES && !in->messages[i].summary) {
             t.user += m->role == ROLE_USER;
             t.assistant += m->role == ROLE_ASSISTANT;
             t.tool += m->role == ROLE_TOOL;
@@ -243,7 +238,7 @@ char *compact_extract(const struct compact_input *in, const struct compact_plan 
     AUTO(vec_release_local) VEC(const struct message *) gone = {0};
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < in->count; i++)
-        if (goes(in, p, i))
+        if (p->fates.items[i] == FATE_GOES && !in->messages[i].summary)
             vec_push(&gone, &in->messages[i]);
     compact_add_counts(&out, in, p);
     compact_add_earlier(&out, in, p);

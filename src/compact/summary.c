@@ -171,7 +171,6 @@ static int64_t text_tokens(const char *text)
 /* A walk over the messages that go, oldest first. */
 struct walk {
     const struct compact_input *in;
-    const struct compact_plan *plan;
     int64_t budget; /* tokens of a part; 0: no bound */
     struct summary_place at;
     char *text; /* of the message there; NULL: not made yet */
@@ -183,11 +182,6 @@ static void next_message(struct walk *w)
     free(w->text);
     w->text = NULL;
     w->at = (struct summary_place){.message = w->at.message + 1};
-}
-
-static bool is_at_message(const struct walk *w)
-{
-    return w->at.message < w->in->count && w->plan->fates.items[w->at.message] == FATE_GOES;
 }
 
 /* Whether the message there has text left. */
@@ -229,15 +223,16 @@ static struct message take_message(struct walk *w)
 void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
                         int64_t budget, struct summary_parts *out)
 {
-    struct walk w = {.in = in, .plan = p, .budget = budget};
+    struct walk w = {.in = in, .budget = budget};
     *out = (struct summary_parts){0};
     while (w.at.message < in->count) {
         struct summary_place from = w.at;
         int64_t tokens = 0, used = out->items.len > 0 ? vec_last(&out->items).tokens : 0;
-        if (is_at_message(&w) && fits_unread(&w)) {
+        bool goes = p->fates.items[w.at.message] == FATE_GOES;
+        if (goes && fits_unread(&w)) {
             tokens = in->estimates[w.at.message];
             next_message(&w);
-        } else if (is_at_message(&w) && has_text(&w)) {
+        } else if (goes && has_text(&w)) {
             struct message m = take_message(&w);
             tokens = message_estimate_tokens(&m);
             message_release(&m);
@@ -258,12 +253,12 @@ void summary_part_read(const struct compact_input *in, const struct compact_plan
 {
     const struct summary_part *part = &parts->items.items[index];
     struct summary_place end = {.message = in->count};
-    struct walk w = {.in = in, .plan = p, .budget = budget, .at = part->begin};
+    struct walk w = {.in = in, .budget = budget, .at = part->begin};
     *out = (struct summary_messages){0};
     if (index + 1 < parts->items.len)
         end = part[1].begin;
     while (w.at.message < end.message || (w.at.message == end.message && w.at.byte < end.byte)) {
-        if (is_at_message(&w) && has_text(&w))
+        if (p->fates.items[w.at.message] == FATE_GOES && has_text(&w))
             vec_push(&out->items, take_message(&w));
         else
             next_message(&w);

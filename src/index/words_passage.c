@@ -85,15 +85,6 @@ static size_t with_before(const char *text, size_t from, size_t at)
     return here < at ? here : at;
 }
 
-static struct memory_span trimmed(const char *text, size_t start, size_t end)
-{
-    while (end > start && words_is_blank(text[end - 1]))
-        end--;
-    while (start < end && words_is_blank(text[start]))
-        start++;
-    return (struct memory_span){start, end - start};
-}
-
 /* Whole paragraphs around the found words, else lines, sentences. A quarter of the room may be
  * before them, at the end of the text all that is left. */
 static struct memory_span passage_around(const char *text, size_t len, size_t found, size_t end)
@@ -105,7 +96,11 @@ static struct memory_span passage_around(const char *text, size_t len, size_t fo
     size_t stop = passage_end(text, len, start, end);
     if (stop == len)
         start = with_before(text, back_by(text, len, MEMORY_PASSAGE), start);
-    return trimmed(text, start, stop);
+    while (stop > start && words_is_blank(text[stop - 1]))
+        stop--;
+    while (start < stop && words_is_blank(text[start]))
+        start++;
+    return (struct memory_span){start, stop - start};
 }
 
 /* ---- words of the query in a text ---- */

@@ -56,35 +56,31 @@ void memory_rows_release(struct memory_rows *rows)
 
 /* ---- reading ---- */
 
-static enum role role_of(const char *name)
-{
-    static const enum role roles[] = {ROLE_ASSISTANT, ROLE_TOOL};
-    for (size_t i = 0; name && i < sizeof roles / sizeof *roles; i++)
-        if (strcmp(role_name(roles[i]), name) == 0)
-            return roles[i];
-    return ROLE_USER;
-}
-
 struct memory_row sqlite_row_read(const struct query *q)
 {
+    static const enum role roles[] = {ROLE_ASSISTANT, ROLE_TOOL};
     const int64_t compaction = sqlite3_column_int64(q->handle, AT_compaction);
-    return (struct memory_row){
-        .key = sqlite3_column_int64(q->handle, AT_key),
-        .compaction = compaction,
-        .entry = {
-            .origin = sqlite_origin(compaction),
-            .id = query_column_text(q, AT_id),
-            .id_is_number = sqlite3_column_int(q->handle, AT_id_number),
-            .session_id = query_column_text(q, AT_session),
-            .turn = sqlite3_column_int64(q->handle, AT_turn),
-            .seq = sqlite3_column_int64(q->handle, AT_seq),
-            .role = role_of((const char *)sqlite3_column_text(q->handle, AT_role)),
-            .speaker = query_column_text(q, AT_speaker),
-            .created_ms = sqlite3_column_int64(q->handle, AT_created),
-            .pinned = sqlite3_column_int(q->handle, AT_pinned),
-            .edited = sqlite3_column_int(q->handle, AT_edited),
-            .content = query_column_text(q, AT_content),
-        }};
+    const char *name = (const char *)sqlite3_column_text(q->handle, AT_role);
+    enum role role = ROLE_USER;
+    for (size_t i = 0; name && i < sizeof roles / sizeof *roles; i++)
+        if (strcmp(role_name(roles[i]), name) == 0)
+            role = roles[i];
+    return (struct memory_row){.key = sqlite3_column_int64(q->handle, AT_key),
+                               .compaction = compaction,
+                               .entry = {
+                                   .origin = sqlite_origin(compaction),
+                                   .id = query_column_text(q, AT_id),
+                                   .id_is_number = sqlite3_column_int(q->handle, AT_id_number),
+                                   .session_id = query_column_text(q, AT_session),
+                                   .turn = sqlite3_column_int64(q->handle, AT_turn),
+                                   .seq = sqlite3_column_int64(q->handle, AT_seq),
+                                   .role = role,
+                                   .speaker = query_column_text(q, AT_speaker),
+                                   .created_ms = sqlite3_column_int64(q->handle, AT_created),
+                                   .pinned = sqlite3_column_int(q->handle, AT_pinned),
+                                   .edited = sqlite3_column_int(q->handle, AT_edited),
+                                   .content = query_column_text(q, AT_content),
+                               }};
 }
 
 bool sqlite_rows_read(struct query *q, struct memory_rows *out)

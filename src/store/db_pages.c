@@ -84,19 +84,6 @@ static int by_number(const void *a, const void *b)
     return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-/* Whether the frame at `offset` belongs to this log and is whole. */
-static bool read_frame(const struct db_pages *p, const unsigned char *header, int64_t offset,
-                       unsigned char *frame, struct checksum *c)
-{
-    size_t len = FRAME_HEADER + p->page_size;
-    if (read_at(p->wal, frame, len, offset) != len || db_u32(frame) == 0 ||
-        memcmp(frame + 8, header + 16, 8) != 0)
-        return false;
-    sum(c, frame, FRAME_SUMMED);
-    sum(c, frame + FRAME_HEADER, p->page_size);
-    return c->a == db_u32(frame + 16) && c->b == db_u32(frame + 20);
-}
-
 /* Finds the newest copy of each page that a completed transaction wrote. Returns how many pages the
  * database had after the last one; 0 when there is none. What follows a frame whose checksum is
  * wrong was never written, as for SQLite. */
@@ -108,15 +95,22 @@ static uint32_t read_wal(struct db_pages *p)
     size_t committed = 0;
     if (!read_wal_header(p->wal, header, &c) || db_u32(header + 8) != p->page_size)
         return 0;
-    auto_free unsigned char *frame = mem_alloc(FRAME_HEADER + p->page_size);
-    int64_t offset = WAL_HEADER;
-    while (read_frame(p, header, offset, frame, &c)) {
+    size_t len = FRAME_HEADER + p->page_size;
+    auto_free unsigned char *frame = mem_alloc(len);
+    for (int64_t offset = WAL_HEADER;; offset += (int64_t)len) {
+        /* A frame of another log, or one that is not whole, ends it. */
+        if (read_at(p->wal, frame, len, offset) != len || db_u32(frame) == 0 ||
+            memcmp(frame + 8, header + 16, 8) != 0)
+            break;
+        sum(&c, frame, FRAME_SUMMED);
+        sum(&c, frame + FRAME_HEADER, p->page_size);
+        if (c.a != db_u32(frame + 16) || c.b != db_u32(frame + 20))
+            break;
         vec_push(&p->log, (struct wal_page){db_u32(frame), offset + FRAME_HEADER});
         if (db_u32(frame + 4) != 0) {
             pages = db_u32(frame + 4);
             committed = p->log.len;
         }
-        offset += FRAME_HEADER + p->page_size;
     }
     p->log.len = committed;
     if (committed == 0)

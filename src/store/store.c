@@ -272,10 +272,7 @@ bool store_begin(struct store *s, struct error *e)
         s, s->mode == STORE_READ_WRITE ? "PRAGMA synchronous = FULL; BEGIN IMMEDIATE" : "BEGIN", e);
 }
 
-static void relax(struct store *s)
-{
-    sqlite3_exec(s->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
-}
+static const char relax_sql[] = "PRAGMA synchronous = NORMAL";
 
 bool store_commit(struct store *s, struct error *e)
 {
@@ -283,7 +280,7 @@ bool store_commit(struct store *s, struct error *e)
         store_rollback(s);
         return false;
     }
-    relax(s);
+    sqlite3_exec(s->db, relax_sql, NULL, NULL, NULL);
     return true;
 }
 
@@ -291,7 +288,7 @@ void store_rollback(struct store *s)
 {
     if (!sqlite3_get_autocommit(s->db))
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    relax(s);
+    sqlite3_exec(s->db, relax_sql, NULL, NULL, NULL);
 }
 
 bool store_settle(struct store *s)
