@@ -214,11 +214,11 @@ static const struct option *make_options(const struct operation *o, const struct
     for (const struct shape_field *f = fields_of(o); f && f->name; f++)
         if (f->option)
             add_option(&options, option_of(f));
-    for (const struct option *own = more ? more->options : NULL; own && own->name; own++)
+    for (const struct option *own = more->options; own && own->name; own++)
         add_option(&options, *own);
-    if (more && more->asks)
+    if (more->asks)
         add_option(&options, yes);
-    if (o->line || (more && more->print))
+    if (o->line || more->print)
         add_option(&options, json);
     vec_push(&options.rows, (struct option){0});
     return options.rows.items;
@@ -253,7 +253,7 @@ static void add_operands(struct cli_command *c, const struct operation *o, const
             c->words.first = i == 0 && !operand.many;
         }
     }
-    if (more && more->most > 0)
+    if (more->most > 0)
         c->most = more->most;
 }
 
@@ -276,9 +276,9 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
         auto_free char *directory = realpath(".", NULL); /* NULL: the directory is gone */
         fill_params(&v);
         v.context = &context;
-        bool ok = operation_open(&context, more && more->opens ? more->opens : o, setup.config,
-                                 NULL, directory, &e) &&
-                  (more && more->run ? more->run : verb_call)(&v, &e);
+        bool ok = operation_open(&context, more->opens ? more->opens : o, setup.config, NULL,
+                                 directory, &e) &&
+                  (more->run ? more->run : verb_call)(&v, &e);
         status = ok ? 0 : cli_fail(&e);
         operation_close(&context);
         setup_release(&setup);
@@ -291,7 +291,7 @@ static struct cli_command *make(const struct operation *o, const char *words,
                                 const struct verb_more *more)
 {
     struct verb *verb = mem_alloc(sizeof *verb);
-    bool own = more && more->words;
+    bool own = more->words != NULL;
     *verb = (struct verb){.command = {.name = strchr(words, ' ') + 1,
                                       .help = own ? more->help : o->help,
                                       .details = own ? more->details : o->details,
@@ -317,7 +317,7 @@ const struct cli_command *const *verb_table(const struct cli_command *const **ma
         const struct verb_more *m = more;
         while (m->operation && (m->operation != o || m->words))
             m++;
-        const struct cli_command *c = make(o, o->words, m->operation ? m : NULL);
+        const struct cli_command *c = make(o, o->words, m);
         vec_insert(&verbs, strcmp(c->name, "list") == 0 ? 0 : verbs.len, c);
         for (m = more; m->operation; m++)
             if (m->operation == o && m->words)
@@ -364,14 +364,14 @@ void verb_print_figures(const struct verb_call *v, const void *result)
 static void print_result(const struct verb_call *v, const struct operation *o, const void *result)
 {
     const struct verb_more *more = v->verb->more;
-    auto_free char *lines = v->json || (more && more->print) ? NULL : operation_lines(o, result);
+    auto_free char *lines = v->json || more->print ? NULL : operation_lines(o, result);
     if (v->json)
-        verb_print_json(o, more ? more->member : NULL, result);
+        verb_print_json(o, more->member, result);
     else if (lines)
         output_text(lines);
-    else if (more && more->print)
+    else if (more->print)
         more->print(v, result);
-    if (more && more->remark)
+    if (more->remark)
         more->remark(v, result);
 }
 
@@ -495,11 +495,11 @@ static bool call_once(struct verb_call *v, struct error *e)
     auto_free void *result = o->result ? mem_alloc(o->result->size) : NULL;
     bool ok = o->content == CONTENT_OUT  ? call_export(v, result, e)
               : o->content == CONTENT_IN ? call_import(v, result, e)
-              : (o->needs & NEED_STREAM) || (v->verb->more && v->verb->more->watched)
+              : (o->needs & NEED_STREAM) || v->verb->more->watched
                   ? verb_call_watched(v->context, o, v->params, result, e)
                   : operation_call(v->context, o, v->params, result, e);
     v->failed = !ok;
-    if (result && (ok || (v->verb->more && v->verb->more->keeps)))
+    if (result && (ok || v->verb->more->keeps))
         print_result(v, o, result);
     if (result)
         shape_release(o->result, result);

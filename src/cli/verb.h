@@ -51,7 +51,7 @@ struct verb_more {
 struct verb {
     struct cli_command command;
     const struct operation *operation;
-    const struct verb_more *more; /* NULL: nothing */
+    const struct verb_more *more; /* the empty row of the table: nothing */
 };
 
 /* The commands of a group, in the order of the operations' table; "list" is the first. Made once
