@@ -208,7 +208,8 @@ struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
 /* The client is told what can be chosen, and what is. */
 void acp_tell_options(struct acp_session *s);
 
-/* Of the subscriptions: the log of a session that is loaded was told, or cannot be read. */
+/* Callbacks of the subscriptions: the log of a session that is loaded was told, or cannot be read.
+ */
 void acp_log_told(void *acp, const char *session);
 void acp_log_failed(void *acp, const char *session, const struct error *e);
 

@@ -384,19 +384,15 @@ void acp_session_new(struct acp *a, struct rpc_call *call, const struct json *pa
 /* The use of a session that is there; `ask->number`. */
 enum opening { OPEN_RESUME, OPEN_LOAD, OPEN_FORK };
 
-static void end_loading(struct acp_session *s)
+void acp_log_told(void *acp, const char *session)
 {
+    struct acp_session *s = acp_find_session(acp, session);
+    if (!s)
+        return;
     char *servers = s->loading.servers;
     s->loading.servers = NULL;
     s->telling.replays = false;
     ask_for_settings(s, s->loading.call, servers, false);
-}
-
-void acp_log_told(void *acp, const char *session)
-{
-    struct acp_session *s = acp_find_session(acp, session);
-    if (s)
-        end_loading(s);
 }
 
 void acp_log_failed(void *acp, const char *session, const struct error *e)
@@ -437,7 +433,7 @@ static void opened(struct acp_ask *ask, const struct operation_answer *answer)
     if (replays)
         (void)subscriptions_add(s->acp->subscriptions, s->id, 0);
     else
-        end_loading(s);
+        acp_log_told(s->acp, s->id);
 }
 
 /* `ask->text` is the directory that the client names. */

@@ -96,7 +96,7 @@ struct acp_tool_call {
 /* Members of an object that is open: toolCallId, title, kind, locations, rawInput. */
 void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call);
 
-/* The member content: what a person sees before the call runs. Of one that writes a file a diff,
+/* The member content, for a person who decides whether the call runs: a diff if it writes a file,
  * else the preview (NULL: none is known, and nothing is written). */
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
                                  const char *preview);

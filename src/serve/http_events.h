@@ -1,7 +1,7 @@
 /* The events of a session as a stream (text/event-stream): first what the log has behind the number
- * that the reader last saw, then what is told, each once and in order. What runs here comes from
- * the feed at once; what another process wrote is found in the log. A reader that falls behind the
- * feed is told how much it missed: stream_truncated. */
+ * that the reader last saw, then what is told, each once and in order. Events of this
+ * process come from the feed at once; those of another process are found in the log. A reader that
+ * falls behind the feed is told how much it missed: stream_truncated. */
 #ifndef SERVE_HTTP_EVENTS_H
 #define SERVE_HTTP_EVENTS_H
 

@@ -136,8 +136,6 @@ static void answer(struct http_exchange *x, int status, const char *type,
     exchange_go_on(x);
 }
 
-static void fail(struct http_exchange *x, int status, const char *code, const char *message);
-
 /* Replies that wait for their readers: all larger ones together, and what counts as one. */
 enum { UNREAD_BYTES = 32 << 20, REPLY_LARGE = 16 * 1024 };
 
@@ -146,9 +144,10 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *type, 
 {
     if (len > REPLY_LARGE && x->server->unread + len > UNREAD_BYTES) {
         http_exchange_add_field(x, "Retry-After", "60");
-        fail(x, 503, http_status_name(503),
-             "the request was done, but replies that nobody reads fill the memory for them; read "
-             "those, or ask for less");
+        http_exchange_refuse(
+            x, 503, NULL,
+            "the request was done, but replies that nobody reads fill the memory for them; read "
+            "those, or ask for less");
         return;
     }
     x->reply_bytes = len;
@@ -158,23 +157,18 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *type, 
                                                            MHD_RESPMEM_MUST_COPY));
 }
 
-static void fail(struct http_exchange *x, int status, const char *code, const char *message)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    struct json_out out = {.buf = &text};
-    json_out_pack(&out, "{code:s message:s}", code, message);
-    http_exchange_reply(x, status, "application/json", text.data, text.len);
-}
-
 void http_exchange_fail(struct http_exchange *x, const struct error *e)
 {
-    const struct err_info *info = err_info(e->code);
-    fail(x, info->rest, info->name, e->text);
+    http_exchange_refuse(x, err_info(e->code)->rest, err_info(e->code)->name, e->text);
 }
 
-void http_exchange_refuse(struct http_exchange *x, int status, const char *message)
+void http_exchange_refuse(struct http_exchange *x, int status, const char *code,
+                          const char *message)
 {
-    fail(x, status, http_status_name(status), message);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    json_out_pack(&(struct json_out){.buf = &text}, "{code:s message:s}",
+                  code ? code : http_status_name(status), message);
+    http_exchange_reply(x, status, "application/json", text.data, text.len);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
@@ -434,7 +428,7 @@ static void refuse(struct http_exchange *x, const struct http_refusal *r)
     http_exchange_add_field(x, "Connection", "close");
     if (r->status == 401)
         http_exchange_add_field(x, "WWW-Authenticate", "Bearer");
-    http_exchange_refuse(x, r->status, r->error.text);
+    http_exchange_refuse(x, r->status, NULL, r->error.text);
 }
 
 static void begin(struct http_exchange *x, const char *method, const char *version)
@@ -468,7 +462,7 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
     if (refusal.status)
         refuse(x, &refusal);
     else if (h->stopping)
-        http_exchange_refuse(x, 503, "the server ends; ask again later");
+        http_exchange_refuse(x, 503, NULL, "the server ends; ask again later");
     else
         h->handler.admit(h->handler.context, x);
 }

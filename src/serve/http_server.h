@@ -79,10 +79,11 @@ void http_exchange_add_field(struct http_exchange *x, const char *name, const ch
 void http_exchange_reply(struct http_exchange *x, int status, const char *type, const char *body,
                          size_t len);
 
-/* {"code","message"}: with the status and the name of the error's code; with one of HTTP's own
- * (http_status_name()). */
+/* {"code","message"}: with the status and the name of the error's code; with others (`code` NULL:
+ * the name of the status). */
 void http_exchange_fail(struct http_exchange *x, const struct error *e);
-void http_exchange_refuse(struct http_exchange *x, int status, const char *message);
+void http_exchange_refuse(struct http_exchange *x, int status, const char *code,
+                          const char *message);
 
 void http_exchange_stream(struct http_exchange *x, const struct http_source *source);
 void http_exchange_wake(struct http_exchange *x);

@@ -583,14 +583,15 @@ static void admit(void *context, struct http_exchange *x)
     }
     json_free(params);
     if (route) {
-        http_exchange_refuse(x, 406, "Accept leaves out what this path gives; allow its type");
+        http_exchange_refuse(x, 406, NULL,
+                             "Accept leaves out what this path gives; allow its type");
     } else if (status == 405) {
         AUTO(buf_release) struct buf allow = BUF_INIT;
         http_route_allow(&x->target, &allow);
         http_exchange_add_field(x, "Allow", allow.data);
-        http_exchange_refuse(x, 405, "this path has other methods; see Allow");
+        http_exchange_refuse(x, 405, NULL, "this path has other methods; see Allow");
     } else {
-        http_exchange_refuse(x, 404, "there is nothing at this path; see doc/protocols.md");
+        http_exchange_refuse(x, 404, NULL, "there is nothing at this path; see doc/protocols.md");
     }
 }
 

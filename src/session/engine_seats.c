@@ -240,7 +240,7 @@ int engine_rest_wait(struct seat *seat, bool open)
     if (!s->options.serves || seat->load > 0)
         return -1;
     if (open ? is_crowded(s) && is_oldest(s, seat) : seat->spent || s->waiting.len > 0)
-        return 0; /* what waits gets another conversation */
+        return 0; /* a request that waits gets another conversation */
     int64_t rest_ms =
         open ? config_integer(s->config, CONFIG_SERVE_IDLE_MINUTES) * 60000 : SPARE_MS;
     int64_t left = seat->used_ms + rest_ms - clock_mono_ms();
