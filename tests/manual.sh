@@ -17,8 +17,8 @@ fi
 read_variables() {
     {
         grep -rhoE 'getenv\("[A-Z_]+"' src ui
-        grep -hoE '\{"[A-Z_]+", "' ui/app/clipboard.c
-        grep -rhE 'variables?(_signs)?(\[\])? = (\{|")|xdg_dir\("' src ui
+        grep -hoE '\{"[A-Z_]+", "' ui/app/clipboard.c src/base/paths.c
+        grep -rhE 'variables?(_signs)?(\[\])? = (\{|")' src ui
     } | grep -oE '"[A-Z][A-Z_]+"' | tr -d '"' | sort -u
 }
 
