@@ -19,6 +19,18 @@ void served_open(bool persist)
     served = engine_new(&o);
 }
 
+void served_close(void)
+{
+    engine_free(served);
+    served = NULL;
+}
+
+int served_teardown(void **state)
+{
+    served_close();
+    return surface_teardown(state);
+}
+
 struct operation_answer *served_done(const struct operation *o, const void *params)
 {
     struct operation_answer *a = surface_call(served, o, params);

@@ -9,8 +9,10 @@
 extern struct engine *served;       /* the engine that was opened last */
 extern struct error served_refusal; /* error of the last refused request */
 
-/* Opens an engine with all tools, and a surface that answers questions. */
+/* Opens an engine with all tools, and a surface that answers questions. The teardown closes it. */
 void served_open(bool persist);
+void served_close(void);
+int served_teardown(void **state);
 
 /* The answer to a request that must succeed, which the caller frees. / The request must be refused
  * with this code. */

@@ -18,7 +18,7 @@
 #include "tests/served.h"
 #include "tests/suite.h"
 
-FIXTURE(surface_setup, surface_teardown);
+FIXTURE(surface_setup, served_teardown);
 
 TEST(a_session_is_made_and_asked)
 {
@@ -28,7 +28,6 @@ TEST(a_session_is_made_and_asked)
     model_server_queue(surface_server(), &(struct reply){.text = "Well met."});
     served_ask(id, "Hello", "Well met.");
     served_ask(id, "And again", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 TEST_IF(capability_store(), a_request_names_its_session)
@@ -37,16 +36,16 @@ TEST_IF(capability_store(), a_request_names_its_session)
     served_refused(&operation_turn_start, &(struct turn_start_params){.text = "Hello"}, ERR_USAGE);
     assert_non_null(strstr(served_refusal.text, "\"session_id\""));
     served_refused(&operation_turn_start,
-            &(struct turn_start_params){.session = "nobody", .text = "Hello"},
-            ERR_SESSION_NOT_FOUND);
-    engine_free(served);
+                   &(struct turn_start_params){.session = "nobody", .text = "Hello"},
+                   ERR_SESSION_NOT_FOUND);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
 
 static void assert_set_to(const char *id, enum tools_offer tools, const char *mode)
 {
-    struct operation_answer *a = served_done(&operation_session_settings, &(struct session_params){id});
+    struct operation_answer *a =
+        served_done(&operation_session_settings, &(struct session_params){id});
     const struct session_settings *set = a->result;
     assert_int_equal(set->tools, tools);
     if (capability_compaction())
@@ -77,9 +76,10 @@ TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_se
         const struct session_compaction_params mode = {.session = id, .mode = "structured"};
         operation_answer_free(served_done(&operation_session_set_compaction, &mode));
         served_refused(&operation_session_set_compaction,
-                &(struct session_compaction_params){.session = id, .mode = "tea"}, ERR_USAGE);
+                       &(struct session_compaction_params){.session = id, .mode = "tea"},
+                       ERR_USAGE);
     }
-    engine_free(served);
+    served_close();
     served_open(true);
     assert_set_to(id, TOOLS_NONE, "structured");
     assert_false(offers(id, "read_file"));
@@ -95,7 +95,7 @@ TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_se
     assert_true(offers(id, "read_file"));
     assert_set_to(fork, TOOLS_NONE, "structured");
     operation_answer_free(served_done(&operation_session_delete, &(struct session_params){id}));
-    engine_free(served);
+    served_close();
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
 }
 
@@ -107,14 +107,14 @@ TEST_IF(capability_store(), a_session_keeps_its_model)
     served_create(id);
     operation_answer_free(
         served_done(&operation_session_set_model,
-             &(struct session_model_params){.session = id, .model = "another-model"}));
+                    &(struct session_model_params){.session = id, .model = "another-model"}));
     served_ask(id, "Hello", "Hello from the scripted model.");
-    operation_answer_free(served_done(&operation_session_close, &(struct session_close_params){id, false}));
+    operation_answer_free(
+        served_done(&operation_session_close, &(struct session_close_params){id, false}));
     assert_true(offers(id, "another-model"));
-    engine_free(served);
+    served_close();
     served_open(true);
     assert_true(offers(id, "another-model"));
-    engine_free(served);
 }
 
 /* --- closing ---------------------------------------------------------------------------------- */
@@ -154,12 +154,12 @@ TEST_IF(capability_store(), a_session_is_closed_and_opened_again)
     operation_answer_free(
         served_done(&operation_session_close, &(struct session_close_params){unused, true}));
     assert_int_equal(sessions_kept(), 2);
-    served_refused(&operation_session_close, &(struct session_close_params){unused, false}, ERR_SESSION_NOT_FOUND);
+    served_refused(&operation_session_close, &(struct session_close_params){unused, false},
+                   ERR_SESSION_NOT_FOUND);
     size_t before = model_server_requests(surface_server());
     served_ask(id, "And you?", "Hello from the scripted model.");
     const char *body = model_server_body(surface_server(), before);
     assert_non_null(strstr(body, "Hello from the scripted model."));
-    engine_free(served);
 }
 
 static void begin_turn(const char *session, const char *half)
@@ -180,7 +180,8 @@ TEST(closing_ends_what_runs)
     served_open(true);
     served_create(id);
     begin_turn(id, "Half of it");
-    uint64_t closing = engine_start(served, &operation_session_close, &(struct session_close_params){id, false});
+    uint64_t closing =
+        engine_start(served, &operation_session_close, &(struct session_close_params){id, false});
     struct notice *n = surface_expect_answer(served, &operation_turn_start);
     const struct turn_result *turn = n->answer->result;
     assert_int_equal(turn->stop_reason, STOP_CANCELLED);
@@ -188,8 +189,8 @@ TEST(closing_ends_what_runs)
     n = surface_expect_answer(served, &operation_session_close);
     assert_int_equal(n->answer->request->id, closing);
     notice_free(n);
-    served_refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
-    engine_free(served);
+    served_refused(&operation_turn_interrupt, &(struct session_params){id},
+                   ERR_SESSION_NOT_RUNNING);
 }
 
 /* Waits until at most this many sessions are open, that is, hold their locks. */
@@ -222,7 +223,7 @@ TEST_IF(capability_store(), what_rests_closes)
     expect_open(own, 4, 2);
     assert_false(lock_is_free(directory, own[3])); /* the newest */
     free(directory);
-    engine_free(served);
+    served_close();
     assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", NULL));
     assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", NULL));
     served_open(true);
@@ -236,7 +237,6 @@ TEST_IF(capability_store(), what_rests_closes)
         assert_int_equal(((struct session_info *)a->result)->turns, 6);
         operation_answer_free(a);
     }
-    engine_free(served);
 }
 
 /* --- a store that cannot be used -------------------------------------------------------------- */
@@ -267,7 +267,6 @@ TEST_IF(capability_store(), a_store_that_cannot_be_used_is_no_store_in_memory)
     served_ask(id, "Hello", "Hello from the scripted model.");
     operation_answer_free(served_done(&operation_session_list, NULL));
     assert_int_equal(sessions_kept(), 1);
-    engine_free(served);
 }
 
 /* --- read-only sessions ----------------------------------------------------------------------- */
@@ -312,7 +311,6 @@ TEST_IF(capability_store(), a_session_that_is_looked_at_takes_no_turn)
     open_again(id, true);
     shut(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 /* The session may be read, and is live again when a client opens it or says so. */
@@ -333,7 +331,6 @@ TEST_IF(capability_store(), a_session_that_is_archived_takes_no_turn_until_it_is
     run(&operation_session_unarchive, id);
     shut(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 /* --- at once ---------------------------------------------------------------------------------- */
@@ -344,13 +341,13 @@ TEST(one_turn_runs_in_a_session)
     const struct turn_start_params again = {.session = id, .text = "And this?"};
     served_open(true);
     served_create(id);
-    served_refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
+    served_refused(&operation_turn_interrupt, &(struct session_params){id},
+                   ERR_SESSION_NOT_RUNNING);
     begin_turn(id, "Half of it");
     served_refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
     run(&operation_turn_interrupt, id);
     notice_free(surface_expect_answer(served, &operation_turn_start));
     served_ask(id, "Now?", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 /* The lock is the process's: a second engine stands for another one. */
@@ -368,7 +365,6 @@ TEST_IF(capability_store(), a_session_of_another_process_is_busy)
     run(&operation_session_read, id);
     engine_free(first);
     served_ask(id, "Now?", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 TEST(approvals_of_two_sessions_wait_at_once)
@@ -398,7 +394,6 @@ TEST(approvals_of_two_sessions_wait_at_once)
         free(path);
         free(places[i]);
     }
-    engine_free(served);
 }
 
 TEST(drafts_wait_in_their_sessions)
@@ -410,7 +405,7 @@ TEST(drafts_wait_in_their_sessions)
     served_create(id);
     for (int i = 0; i < 4; i++)
         served_ask(id, "Tell me a lot about gardens and what grows in them.",
-            "Hello from the scripted model.");
+                   "Hello from the scripted model.");
     const struct compaction_run_params compact = {
         .session = id, .mode = "deterministic", .preview = true};
     const struct compaction_decide_params no = {.session = id, .decision = DRAFT_REFUSE};
@@ -420,7 +415,6 @@ TEST(drafts_wait_in_their_sessions)
     assert_string_equal(n->session, id);
     notice_free(n);
     operation_answer_free(served_done(&operation_compaction_decide, &no));
-    engine_free(served);
 }
 
 TEST(without_a_store_an_unknown_session_is_not_found)
@@ -433,7 +427,6 @@ TEST(without_a_store_an_unknown_session_is_not_found)
     served_ask(id, "Hello", "Hello from the scripted model.");
     shut(id);
     served_ask(id, "Are you still there?", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 /* Operations that concern no session need none. */
@@ -449,7 +442,6 @@ TEST_IF(capability_store(), models_are_listed_without_a_session)
     assert_string_equal(told->facts.items[0].value, "openai");
     operation_answer_free(a);
     assert_int_equal(sessions_kept(), 0);
-    engine_free(served);
 }
 
 /* --- withdrawals and the end ------------------------------------------------------------------ */
@@ -466,10 +458,10 @@ TEST(what_was_asked_is_done_though_withdrawn)
     engine_withdraw(served, engine_start(served, &operation_session_list, NULL));
     run(&operation_turn_interrupt, id);
     notice_free(surface_expect_answer(served, &operation_turn_start));
-    struct operation_answer *a = served_done(&operation_session_read, &(struct session_params){"Kyoto"});
+    struct operation_answer *a =
+        served_done(&operation_session_read, &(struct session_params){"Kyoto"});
     assert_string_equal(((struct session_info *)a->result)->id, id);
     operation_answer_free(a);
-    engine_free(served);
 }
 
 /* The text that arrived is kept, for every turn that ran. */
@@ -483,7 +475,7 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
         begin_turn(own[i], "Half of it");
     }
     served_create(own[0]); /* one that does nothing */
-    engine_free(served);
+    served_close();
     served_open(true);
     for (int i = 1; i < TURNS; i++) {
         const struct session_history_params last = {.session = own[i], .newest = true, .limit = 9};
@@ -496,7 +488,6 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
         assert_string_equal(((struct session_info *)a->result)->last_line, "Half of it");
         operation_answer_free(a);
     }
-    engine_free(served);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -588,7 +579,6 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
     event_list_release(&log);
     vec_release(&streamed_up_to);
     buf_release(&streamed);
-    engine_free(served);
 }
 
 /* --- races ------------------------------------------------------------------------------------ */
@@ -712,8 +702,8 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
     for (int i = 0; i < SESSIONS; i++) {
         served_create(ids[i]);
         snprintf(titles[i], sizeof titles[i], "Garden %d of %s", i, ids[i] + UUID_LEN - 6);
-        operation_answer_free(
-            served_done(&operation_session_rename, &(struct session_rename_params){ids[i], titles[i]}));
+        operation_answer_free(served_done(&operation_session_rename,
+                                          &(struct session_rename_params){ids[i], titles[i]}));
     }
     for (int i = 0; i < ASKERS; i++) {
         askers[i] = (struct asker){.dice = {seed + (uint64_t)i},
@@ -725,7 +715,6 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
         pthread_join(askers[i].thread, NULL);
     for (int i = 0; i < SESSIONS; i++)
         assert_turns_kept(ids[i], turns[i]);
-    engine_free(served);
 }
 
 TEST_IF(capability_store(), requests_race_for_sessions)
@@ -774,7 +763,7 @@ TEST(a_hundred_sessions_are_open_and_busy_at_once)
         notice_free(surface_expect_answer(served, &operation_turn_start));
     int64_t busy = (resident_bytes() - before) / (MANY - 1);
     print_message("%lld KiB after a hundred turns at once\n", (long long)busy / 1024);
-    engine_free(served);
+    served_close();
     print_message("%lld KiB in all after the end\n", (long long)(resident_bytes() - before) / 1024);
     if (SUPPORT_TELLS_MEMORY && before > 0)
         assert_in_range(each, 0, MOST_BYTES_EACH);
@@ -813,7 +802,6 @@ TEST(what_is_cancelled_before_it_begins_is_not_done)
     notice_free(n);
     assert_false(engine_cancel(served, kept));
     run(&operation_session_settings, id); /* nothing came in between */
-    engine_free(served);
 }
 
 /* … nor is a request for a conversation when the maximum of conversations is open. */
@@ -831,5 +819,4 @@ TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
     notice_free(surface_expect_answer(served, &operation_turn_start));
     run(&operation_session_settings, id);
     assert_int_equal(sessions_kept(), 1);
-    engine_free(served);
 }

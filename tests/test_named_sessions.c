@@ -14,7 +14,7 @@
 #include "tests/suite.h"
 
 NEEDS(capability_store());
-FIXTURE(surface_setup, surface_teardown);
+FIXTURE(surface_setup, served_teardown);
 
 static void answered_in(const struct notice *n, const char *session)
 {
@@ -51,7 +51,6 @@ TEST(a_turn_behind_a_fork_runs_in_the_session_that_it_names)
     turn_behind_fork(NULL, NULL, id);
     turn_behind_fork(&operation_session_close, &(struct session_close_params){.session = id}, id);
     turn_behind_fork(&operation_session_open, &(struct session_open_params){.session = id}, id);
-    engine_free(served);
 }
 
 /* The conversation of a deleted session does not take up the one that has its id as a title. */
@@ -63,8 +62,8 @@ TEST(the_id_of_a_deleted_session_may_be_a_title)
     served_create(other);
     operation_answer_free(served_done(&operation_session_rename,
                                       &(struct session_rename_params){other, .title = id}));
-    operation_answer_free(served_done(&operation_session_close,
-                                      &(struct session_close_params){.session = other}));
+    operation_answer_free(
+        served_done(&operation_session_close, &(struct session_close_params){.session = other}));
     engine_start(served, &operation_session_delete, &(struct session_params){id});
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = id, .text = "Hello"});
@@ -75,7 +74,6 @@ TEST(the_id_of_a_deleted_session_may_be_a_title)
         notice_free(n);
     }
     served_ask(other, "Hello", "Hello from the scripted model.");
-    engine_free(served);
 }
 
 /* --- at random -------------------------------------------------------------------------------- */
@@ -329,7 +327,6 @@ static void run_epoch(size_t bursts)
     while (asked.len > 0)
         take_answer();
     check_all(first_session, first_text);
-    engine_free(served);
 }
 
 TEST(each_text_is_in_the_session_that_it_was_sent_to)

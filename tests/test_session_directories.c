@@ -11,7 +11,7 @@
 #include "tests/served.h"
 #include "tests/suite.h"
 
-FIXTURE(surface_setup, surface_teardown);
+FIXTURE(surface_setup, served_teardown);
 
 /* --- tools and prompts
  * ------------------------------------------------------------------------ */
@@ -39,13 +39,12 @@ TEST_IF(capability_store(), each_session_works_in_its_directory)
     assert_works_in(a, one, "first-place");
     assert_works_in(b, two, "second-place");
     assert_works_in(a, one, "first-place");
-    engine_free(served);
+    served_close();
     served_open(true); /* another process, later */
     assert_works_in(b, two, "second-place");
     operation_answer_free(served_done(
         &operation_session_open, &(struct session_open_params){.session = b, .directory = one}));
     assert_works_in(b, one, "first-place");
-    engine_free(served);
 }
 
 TEST(a_directory_is_one)
@@ -59,7 +58,6 @@ TEST(a_directory_is_one)
                        &(struct session_create_params){.directory = wrong[i]}, ERR_USAGE);
         assert_non_null(strstr(served_refusal.text, "\"directory\""));
     }
-    engine_free(served);
 }
 
 /* If the directory is gone, the tools say so; the session still answers. */
@@ -70,7 +68,7 @@ TEST_IF(capability_store(), a_directory_may_be_gone)
     served_open(true);
     served_create_in(place, id);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    engine_free(served);
+    served_close();
     assert_int_equal(unlink(note), 0);
     assert_int_equal(rmdir(place), 0);
     served_open(true);
@@ -79,7 +77,7 @@ TEST_IF(capability_store(), a_directory_may_be_gone)
     size_t before = model_server_requests(surface_server());
     served_ask(id, "Read the note.", "Hello from the scripted model.");
     assert_non_null(strstr(model_server_body(surface_server(), before + 1), "cannot be opened"));
-    engine_free(served);
+    served_close();
     free(note);
     free(place);
 }
@@ -116,7 +114,7 @@ TEST(prompts_and_commands_are_of_the_directory)
         assert_non_null(strstr(body, i == 0 ? "with tabs" : "with blanks"));
         assert_null(strstr(body, i == 0 ? "with blanks" : "with tabs"));
     }
-    engine_free(served);
+    served_close();
     free(places[0]);
     free(places[1]);
 }
@@ -148,7 +146,7 @@ TEST(images_are_found_in_the_directory)
     size_t before = model_server_requests(surface_server());
     attach(id, named);
     assert_non_null(strstr(model_server_body(surface_server(), before), "data:image/png;base64,"));
-    engine_free(served);
+    served_close();
     free(file);
     free(place);
 }
@@ -208,7 +206,7 @@ TEST_IF(capability_store() && capability_memory(), what_is_learned_is_of_the_ses
     served_refused(&operation_learned_add,
                    &(struct learned_add_params){.text = "Nothing.", .session = "nobody"},
                    ERR_SESSION_NOT_FOUND);
-    engine_free(served);
+    served_close();
     free(places[0]);
     free(places[1]);
 }
@@ -261,7 +259,7 @@ TEST_IF(capability_store() && capability_memory() && capability_compaction(),
     served_refused(&operation_memory_search,
                    &(struct memory_search){.query = "x", .session = "nobody", .limit = 1},
                    ERR_SESSION_NOT_FOUND);
-    engine_free(served);
+    served_close();
     free(places[0]);
     free(places[1]);
 }
