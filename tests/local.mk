@@ -101,7 +101,6 @@ SUITE_TESTS = \
 	tests/test_http_requests.c \
 	tests/test_log_messages.c \
 	tests/test_hnsw.c \
-	tests/test_http_limits.c \
 	tests/test_image_file.c \
 	tests/test_import_text.c \
 	tests/test_input.c \

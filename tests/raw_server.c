@@ -15,17 +15,20 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "tests/support.h"
 
 /* Pieces are sent together up to here, or a flood would be a trickle. */
 #define BLOCK_BYTES ((size_t)256 * 1024)
 
 struct raw_server {
-    const struct raw_reply *reply;
+    const struct raw_reply *replies, *reply; /* all, and that of the newest request */
+    size_t count;
     char *url;
     int listener, stop[2];
     pthread_t thread;
     pthread_mutex_t lock;
-    size_t sent;
+    struct raw_server_state state; /* without `heard` */
+    struct buf all;                /* whole requests */
 
     /* The thread's own. */
     int connection;   /* -1: none */
@@ -55,6 +58,10 @@ static void hang_up(struct raw_server *s)
 
 static void begin_reply(struct raw_server *s)
 {
+    pthread_mutex_lock(&s->lock);
+    size_t index = s->state.requests++;
+    pthread_mutex_unlock(&s->lock);
+    s->reply = &s->replies[index < s->count ? index : s->count - 1];
     s->answering = true;
     s->ended = false;
     s->left = s->reply->times > 0 ? s->reply->times : SIZE_MAX;
@@ -96,7 +103,7 @@ static void send_some(struct raw_server *s)
         return;
     s->block_sent += (size_t)n;
     pthread_mutex_lock(&s->lock);
-    s->sent += (size_t)n;
+    s->state.sent += (size_t)n;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -116,8 +123,9 @@ static bool has_block(struct raw_server *s)
 }
 
 /* Removes a whole request from the received bytes. */
-static bool take_request(struct buf *heard)
+static bool take_request(struct raw_server *s)
 {
+    struct buf *heard = &s->heard;
     static const char length[] = "Content-Length: ";
     const char *end = strstr(heard->data, "\r\n\r\n");
     if (!end)
@@ -127,6 +135,9 @@ static bool take_request(struct buf *heard)
     size_t whole = (size_t)(end + 4 - heard->data) + body;
     if (whole > heard->len)
         return false;
+    pthread_mutex_lock(&s->lock);
+    buf_add(&s->all, heard->data, whole);
+    pthread_mutex_unlock(&s->lock);
     buf_consume(heard, whole);
     return true;
 }
@@ -141,7 +152,7 @@ static void hear(struct raw_server *s)
     }
     if (n > 0)
         buf_add(&s->heard, bytes, (size_t)n);
-    if (take_request(&s->heard))
+    if (take_request(s))
         begin_reply(s);
 }
 
@@ -170,19 +181,26 @@ static void *serve(void *server)
         if (fds[1].revents) {
             hang_up(s);
             s->connection = accept(s->listener, NULL, NULL);
+            pthread_mutex_lock(&s->lock);
+            s->state.connections++;
+            pthread_mutex_unlock(&s->lock);
         }
     }
     hang_up(s);
     return NULL;
 }
 
-struct raw_server *raw_server_start(const struct raw_reply *reply)
+struct raw_server *raw_server_start(const struct raw_reply *replies, size_t count)
 {
     struct raw_server *s = mem_alloc(sizeof *s);
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t len = sizeof address;
-    *s =
-        (struct raw_server){.reply = reply, .connection = -1, .heard = BUF_INIT, .block = BUF_INIT};
+    *s = (struct raw_server){.replies = replies,
+                             .count = count,
+                             .connection = -1,
+                             .heard = BUF_INIT,
+                             .block = BUF_INIT,
+                             .all = BUF_INIT};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     s->listener = socket(AF_INET, SOCK_STREAM, 0);
     if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
@@ -209,6 +227,7 @@ void raw_server_stop(struct raw_server *s)
     close(s->listener);
     buf_release(&s->heard);
     buf_release(&s->block);
+    buf_release(&s->all);
     free(s->url);
     free(s);
 }
@@ -218,10 +237,11 @@ const char *raw_server_url(const struct raw_server *s)
     return s->url;
 }
 
-size_t raw_server_sent(struct raw_server *s)
+struct raw_server_state raw_server_state(struct raw_server *s)
 {
     pthread_mutex_lock(&s->lock);
-    size_t sent = s->sent;
+    struct raw_server_state state = s->state;
+    state.heard = support_keep(mem_strdup(s->all.data));
     pthread_mutex_unlock(&s->lock);
-    return sent;
+    return state;
 }

@@ -18,14 +18,20 @@ struct raw_reply {
 
 struct raw_server;
 
-/* The reply is borrowed. Ends the test program with a message on failure. */
-struct raw_server *raw_server_start(const struct raw_reply *reply);
+/* The n-th request gets the n-th reply, all that follow the last one. The replies are borrowed.
+ * Ends the test program with a message on failure. */
+struct raw_server *raw_server_start(const struct raw_reply *replies, size_t count);
 void raw_server_stop(struct raw_server *s);
 
 /* "http://127.0.0.1:PORT". Borrowed. */
 const char *raw_server_url(const struct raw_server *s);
 
-/* Bytes sent so far. */
-size_t raw_server_sent(struct raw_server *s);
+/* The state so far; `heard` are all whole requests, kept (tests/support.h). */
+struct raw_server_state {
+    size_t sent; /* bytes */
+    size_t connections, requests;
+    const char *heard;
+};
+struct raw_server_state raw_server_state(struct raw_server *s);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "base/mem.h"
 #include "provider/http.h"
 #include "provider/provider.h"
+#include "tests/raw_server.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -59,111 +61,6 @@ static void answer_names(bool answer)
     pthread_mutex_unlock(&name_lock);
 }
 
-/* --- server ---------------------------------------------------------------------------------- */
-
-/* Answers the n-th request with the n-th text; the last one serves all that follow. */
-struct server {
-    int listener;
-    int stop[2];
-    char *url;
-    pthread_t thread;
-    const char *const *replies;
-    size_t reply_count;
-    int connections, requests; /* to be read after server_stop() */
-    struct buf heard;          /* likewise: all requests */
-};
-
-static int listen_on_loopback(int backlog, char **url)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_not_equal(fd, -1);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-    assert_int_equal(listen(fd, backlog), 0);
-    *url = mem_printf("http://127.0.0.1:%u/x", (unsigned)ntohs(address.sin_port));
-    return fd;
-}
-
-/* Length of a whole request at the beginning of the text; 0 if it is not whole yet. */
-static size_t request_len(const char *text, size_t len)
-{
-    const char *end = strstr(text, "\r\n\r\n");
-    if (end == NULL)
-        return 0;
-    const char *header = strstr(text, "Content-Length: ");
-    size_t body = header != NULL && header < end ? strtoul(header + 16, NULL, 10) : 0;
-    size_t whole = (size_t)(end + 4 - text) + body;
-    return whole <= len ? whole : 0;
-}
-
-static void reply_to_requests(struct server *s, int connection, struct buf *input)
-{
-    size_t len;
-    while ((len = request_len(input->data, input->len)) > 0) {
-        size_t index = (size_t)s->requests++;
-        const char *reply = s->replies[index < s->reply_count ? index : s->reply_count - 1];
-        buf_add(&s->heard, input->data, len);
-        buf_consume(input, len);
-        (void)!send(connection, reply, strlen(reply), MSG_NOSIGNAL);
-    }
-}
-
-static void *serve(void *context)
-{
-    struct server *s = context;
-    AUTO(buf_release) struct buf input = BUF_INIT;
-    int connection = -1;
-    for (;;) {
-        struct pollfd fds[] = {{.fd = s->stop[0], .events = POLLIN},
-                               {.fd = s->listener, .events = POLLIN},
-                               {.fd = connection, .events = POLLIN}};
-        poll(fds, 3, -1);
-        if (fds[0].revents != 0)
-            break;
-        if (fds[2].revents != 0) {
-            char bytes[4096];
-            ssize_t got = read(connection, bytes, sizeof bytes);
-            if (got > 0)
-                buf_add(&input, bytes, (size_t)got);
-            if (got <= 0) {
-                close(connection);
-                connection = -1;
-            }
-            reply_to_requests(s, connection, &input);
-        }
-        if (fds[1].revents != 0) {
-            if (connection != -1)
-                close(connection);
-            connection = accept(s->listener, NULL, NULL);
-            s->connections++;
-            buf_clear(&input);
-        }
-    }
-    if (connection != -1)
-        close(connection);
-    return NULL;
-}
-
-static void server_start(struct server *s, const char *const *replies, size_t count)
-{
-    *s = (struct server){.replies = replies, .reply_count = count, .heard = BUF_INIT};
-    s->listener = listen_on_loopback(8, &s->url);
-    assert_int_equal(pipe(s->stop), 0);
-    assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
-}
-
-static void server_stop(struct server *s)
-{
-    assert_int_equal(write(s->stop[1], "x", 1), 1);
-    pthread_join(s->thread, NULL);
-    close(s->stop[0]);
-    close(s->stop[1]);
-    close(s->listener);
-}
-
 /* --- client ---------------------------------------------------------------------------------- */
 
 struct client {
@@ -175,6 +72,8 @@ struct client {
     struct wakeup wakeup;
     int wake[2];
     struct buf body;       /* what on_body took */
+    size_t calls;          /* of on_body */
+    size_t stop_after;     /* calls after which the wakeup is pulled; 0: never */
     const char *last_text; /* on_read: nothing more is wanted once the body ends with it */
 };
 
@@ -188,6 +87,8 @@ static bool take_body(void *context, const char *bytes, size_t len)
 {
     struct client *c = context;
     buf_add(&c->body, bytes, len);
+    if (++c->calls == c->stop_after)
+        assert_int_equal(write(c->wake[1], "x", 1), 1);
     return true;
 }
 
@@ -205,7 +106,7 @@ static void client_init(struct client *c, const char *url)
     c->request = (struct http_request){.url = url,
                                        .headers = &c->headers,
                                        .connect_timeout_ms = 5000,
-                                       .stall_timeout_ms = 5000,
+                                       .stall_timeout_ms = 20000,
                                        .on_read = read_ended,
                                        .context = c};
     assert_int_equal(pipe(c->wake), 0);
@@ -234,30 +135,32 @@ static void client_release(struct client *c)
 
 #define HEAD(status, more) "HTTP/1.1 " status "\r\n" more "\r\n"
 
-static struct server s;
+static struct raw_server *server;
 static struct client c;
 
-#define BEGIN(...)                                                                                 \
-    static const char *const replies[] = {__VA_ARGS__};                                            \
-    server_start(&s, replies, sizeof replies / sizeof *replies);                                   \
-    client_init(&c, s.url)
+static void begin(const struct raw_reply *replies, size_t count)
+{
+    server = raw_server_start(replies, count);
+    client_init(&c, support_text("%s/x", raw_server_url(server)));
+}
 
-/* The counts of the server stay until the next begins. */
+#define BEGIN(...)                                                                                 \
+    static const struct raw_reply replies[] = {__VA_ARGS__};                                       \
+    begin(replies, sizeof replies / sizeof *replies)
+
 static void end(void)
 {
     if (c.http)
         client_release(&c);
     c.http = NULL;
-    if (s.url)
-        server_stop(&s);
-    free(s.url);
-    s.url = NULL;
+    if (server)
+        raw_server_stop(server);
+    server = NULL;
 }
 
 static int teardown(void **state)
 {
     end();
-    buf_release(&s.heard);
     return support_teardown(state);
 }
 
@@ -265,8 +168,9 @@ FIXTURE(support_setup, teardown);
 
 TEST(test_connection_is_kept)
 {
-    BEGIN(HEAD("200 OK", "Content-Type: Text/Plain; charset=x\r\nContent-Length: 3\r\n") "one",
-          HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "3\r\ntwo\r\n0\r\n\r\n");
+    BEGIN({.begin = HEAD("200 OK",
+                         "Content-Type: Text/Plain; charset=x\r\nContent-Length: 3\r\n") "one"},
+          {.begin = HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "3\r\ntwo\r\n0\r\n\r\n"});
     assert_true(perform(&c));
     assert_int_equal(c.reply.status, 200);
     assert_string_equal(c.reply.content_type, "text/plain");
@@ -278,18 +182,18 @@ TEST(test_connection_is_kept)
     assert_true(perform(&c));
     assert_string_equal(c.reply.content_type, "");
     assert_string_equal(c.reply.body.data, "two");
-    end();
-    assert_int_equal(s.connections, 1);
-    assert_int_equal(s.requests, 2);
-    assert_memory_equal(s.heard.data, "GET /x HTTP/1.1\r\n", 17);
-    assert_says(s.heard.data, "POST /x HTTP/1.1\r\n", "X-Number: 7\r\n", "User-Agent: tiro/",
+    const struct raw_server_state seen = raw_server_state(server);
+    assert_int_equal(seen.connections, 1);
+    assert_int_equal(seen.requests, 2);
+    assert_memory_equal(seen.heard, "GET /x HTTP/1.1\r\n", 17);
+    assert_says(seen.heard, "POST /x HTTP/1.1\r\n", "X-Number: 7\r\n", "User-Agent: tiro/",
                 "!Accept-Encoding");
 }
 
 /* After the last event the client does not wait for a body that never ends. */
 TEST(test_end_without_an_end)
 {
-    BEGIN(HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "4\r\ndone\r\n");
+    BEGIN({.begin = HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "4\r\ndone\r\n"});
     c.request.on_body = take_body;
     c.last_text = "done";
     int64_t begin = clock_mono_ms();
@@ -301,12 +205,16 @@ TEST(test_end_without_an_end)
 
 TEST(test_retry_after_headers)
 {
-    BEGIN(HEAD("429 No", "Retry-After: 3\r\nContent-Length: 0\r\n"),
-          HEAD("429 No", "Retry-After: 3\r\nRetry-After-Ms: 150\r\nContent-Length: 0\r\n"),
-          HEAD("429 No", "retry-after-ms: 150.7\r\nretry-after: 3\r\nContent-Length: 0\r\n"),
-          HEAD("503 No", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nContent-Length: 0\r\n"),
-          HEAD("503 No", "X-Retry-After: 3\r\nContent-Length: 0\r\n"),
-          HEAD("100 Continue", "Retry-After: 9\r\n") HEAD("200 OK", "Content-Length: 0\r\n"));
+    BEGIN(
+        {.begin = HEAD("429 No", "Retry-After: 3\r\nContent-Length: 0\r\n")},
+        {.begin = HEAD("429 No", "Retry-After: 3\r\nRetry-After-Ms: 150\r\nContent-Length: 0\r\n")},
+        {.begin =
+             HEAD("429 No", "retry-after-ms: 150.7\r\nretry-after: 3\r\nContent-Length: 0\r\n")},
+        {.begin =
+             HEAD("503 No", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nContent-Length: 0\r\n")},
+        {.begin = HEAD("503 No", "X-Retry-After: 3\r\nContent-Length: 0\r\n")},
+        {.begin =
+             HEAD("100 Continue", "Retry-After: 9\r\n") HEAD("200 OK", "Content-Length: 0\r\n")});
     static const int64_t expected[] = {3000, 150, 150, 0, -1, -1};
     for (size_t i = 0; i < 6; i++) {
         assert_true(perform(&c));
@@ -317,12 +225,11 @@ TEST(test_retry_after_headers)
 /* A key must not follow to wherever the server points. */
 TEST(test_redirects_are_not_followed)
 {
-    BEGIN(HEAD("307 Elsewhere", "Location: /other\r\nContent-Length: 0\r\n"));
+    BEGIN({.begin = HEAD("307 Elsewhere", "Location: /other\r\nContent-Length: 0\r\n")});
     http_headers_add(&c.headers, "x-api-key: %s", "secret");
     assert_true(perform(&c));
     assert_int_equal(c.reply.status, 307);
-    end();
-    assert_int_equal(s.requests, 1);
+    assert_int_equal(raw_server_state(server).requests, 1);
 }
 
 TEST(test_other_protocols_are_refused)
@@ -345,13 +252,26 @@ TEST(test_body_without_a_sink_is_bounded)
     char *filler = support_keep(mem_alloc(PROVIDER_MAX_EVENT + 2));
     memset(filler, 'x', PROVIDER_MAX_EVENT + 1);
     buf_addstr(&reply, filler);
-    const char *const replies[] = {reply.data};
-    server_start(&s, replies, 1);
-    client_init(&c, s.url);
+    const struct raw_reply replies[] = {{.begin = reply.data}};
+    begin(replies, 1);
     c.request.on_body = take_body; /* called only with the body of a 2xx reply */
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_TOO_LARGE);
     assert_int_equal(c.body.len, 0);
+}
+
+static int listen_on_loopback(int backlog, char **url)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    assert_int_equal(listen(fd, backlog), 0);
+    *url = mem_printf("http://127.0.0.1:%u/x", (unsigned)ntohs(address.sin_port));
+    return fd;
 }
 
 /* A listener whose queue is full lets nobody in any more. `queued` is closed by the caller. */
@@ -422,7 +342,7 @@ TEST(test_connecting)
 /* A limit of time ends an answer in the middle, with nothing to wake us. */
 TEST(test_deadline_of_the_wakeup)
 {
-    BEGIN(HEAD("200 OK", "Content-Length: 100\r\n") "half");
+    BEGIN({.begin = HEAD("200 OK", "Content-Length: 100\r\n") "half"});
     c.request.on_body = take_body;
     c.request.stall_timeout_ms = 60000;
     c.wakeup.deadline_ms = clock_mono_ms() + 200;
@@ -462,10 +382,200 @@ TEST(test_unknown_name)
 
 TEST(test_silence_is_a_stall)
 {
-    BEGIN("");
+    BEGIN({.begin = ""});
     c.request.stall_timeout_ms = 200;
     int64_t begin = clock_mono_ms();
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_STALL);
     assert_in_range(clock_mono_ms() - begin, 190, 2000);
+}
+
+/* --- servers that never come to an end: bounded memory, or a stop in the middle --- */
+
+#define LINE "HTTP/1.1 200 OK\r\n"
+#define CHUNKED LINE "Transfer-Encoding: chunked\r\n\r\n"
+
+static void limits(const struct raw_reply *reply)
+{
+    begin(reply, 1);
+    c.request.on_body = take_body;
+}
+
+static long peak_kib(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+static char *repeated(const char *piece, size_t times)
+{
+    struct buf text = BUF_INIT;
+    while (times-- > 0)
+        buf_addstr(&text, piece);
+    return support_keep(buf_take(&text));
+}
+
+/* The name of the case, the reply, the kind of failure, and a word of its message. */
+struct flood {
+    const char *what;
+    struct raw_reply reply;
+    enum failure_kind kind;
+    const char *said;
+};
+
+static void check_flood(const struct flood *f)
+{
+    long before = peak_kib();
+    limits(&f->reply);
+    if (perform(&c))
+        fail_msg("%s: taken", f->what);
+    if (c.failure.kind != f->kind || !strstr(c.failure.text, f->said))
+        fail_msg("%s: %d, %s", f->what, c.failure.kind, c.failure.text);
+    if (peak_kib() - before > 32 * 1024)
+        fail_msg("%s: %ld KiB more", f->what, peak_kib() - before);
+    end();
+}
+
+TEST(test_headers_without_end)
+{
+    static const struct flood floods[] = {
+        {"header lines",
+         {.begin = LINE, .again = "X-More: and more\r\n"},
+         FAILURE_PROTOCOL,
+         "1000 lines"},
+        {"folded lines",
+         {.begin = LINE "X-More: a\r\n", .again = " and more\r\n"},
+         FAILURE_PROTOCOL,
+         "headers"},
+        {"interim replies",
+         {.begin = "", .again = "HTTP/1.1 102 Processing\r\n\r\n"},
+         FAILURE_PROTOCOL,
+         "1000 lines"},
+        {"a line", {.begin = LINE "X-More: ", .again = "and more"}, FAILURE_PROTOCOL, "headers"},
+        {"a status line", {.begin = "HTTP/1.1 200 ", .again = "OK"}, FAILURE_PROTOCOL, "headers"},
+        {"trailers",
+         {.begin = CHUNKED "0\r\n", .again = "X-More: and more\r\n"},
+         FAILURE_PROTOCOL,
+         "1000 lines"},
+        {"a trailer",
+         {.begin = CHUNKED "0\r\nX-More: ", .again = "and more"},
+         FAILURE_CONNECT, /* libcurl's own bound, in its own words */
+         ""},
+    };
+    for (size_t i = 0; i < sizeof floods / sizeof *floods; i++)
+        check_flood(&floods[i]);
+}
+
+/* Lines of 64 KiB are few until they are much. */
+TEST(test_headers_have_bytes_too)
+{
+    char *value = repeated("value   ", 8000), *line = mem_printf("X-Long: %s\r\n", value);
+    const struct flood flood = {
+        "long lines", {.begin = LINE, .again = line}, FAILURE_PROTOCOL, "256 KiB"};
+    check_flood(&flood);
+    free(line);
+}
+
+/* libcurl calls that "out of memory". */
+TEST(test_a_header_line_past_what_libcurl_takes)
+{
+    char *value = repeated("value   ", 20000);
+    char *reply = support_text(LINE "X-Long: %s\r\nContent-Length: 0\r\n\r\n", value);
+    const struct flood flood = {"160 KB", {.begin = reply}, FAILURE_PROTOCOL, "headers"};
+    check_flood(&flood);
+}
+
+/* A response that a real server may send is accepted. */
+TEST(test_many_headers_are_taken)
+{
+    const struct raw_reply reply = {.begin = LINE "Content-Length: 2\r\n",
+                                    .again = "Set-Cookie: a=b; Path=/\r\n",
+                                    .times = 500,
+                                    .end = "\r\nok"};
+    limits(&reply);
+    assert_true(perform(&c));
+    assert_int_equal(c.body.len, 2);
+}
+
+TEST(test_dripping_is_silence)
+{
+    static const struct raw_reply replies[] = {
+        {.begin = LINE, .again = "X: 1\r\n", .pause_ms = 20},
+        {.begin = LINE "X-Slow: ", .again = "1", .pause_ms = 20},
+        {.begin = "", .again = "HTTP/1.1 102 Processing\r\n\r\n", .pause_ms = 20},
+        {.begin = CHUNKED "0\r\n", .again = "X: 1\r\n", .pause_ms = 20},
+    };
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        limits(&replies[i]);
+        c.request.stall_timeout_ms = 300;
+        assert_false(perform(&c));
+        assert_int_equal(c.failure.kind, FAILURE_STALL);
+        end();
+    }
+}
+
+/* A body that drips is an answer that is slow. */
+TEST(test_a_slow_body_is_taken)
+{
+    const struct raw_reply reply = {
+        .begin = LINE "Content-Length: 20\r\n\r\n", .again = "x", .times = 20, .pause_ms = 50};
+    limits(&reply);
+    c.request.stall_timeout_ms = 700;
+    assert_true(perform(&c));
+    assert_int_equal(c.body.len, 20);
+    end();
+}
+
+/* The wakeup is asked between the pieces of what libcurl reads at once. */
+TEST(test_a_flood_is_stopped_at_the_next_piece)
+{
+    const struct raw_reply reply = {.begin = LINE "\r\n", .again = "flood and flood\n"};
+    limits(&reply);
+    c.stop_after = 3;
+    assert_false(perform(&c));
+    assert_int_equal(c.failure.kind, FAILURE_CANCELLED);
+    assert_int_equal(c.calls, 3);
+    end();
+}
+
+/* No byte of this is of a body or a header: nothing but the wakeup ends it. */
+TEST(test_a_chunk_extension_without_end)
+{
+    const struct raw_reply reply = {.begin = CHUNKED "1;x=", .again = "extension "};
+    limits(&reply);
+    c.wakeup.deadline_ms = clock_mono_ms() + 300;
+    long before = peak_kib();
+    assert_false(perform(&c));
+    assert_int_equal(c.failure.kind, FAILURE_CANCELLED);
+    assert_true(raw_server_state(server).sent > (size_t)1024 * 1024);
+    assert_in_range(clock_mono_ms() - c.wakeup.deadline_ms, 0, 5000);
+    assert_in_range(peak_kib() - before, 0, 32 * 1024);
+    end();
+}
+
+/* Whether the descriptor is the connection to that port. */
+static bool leads_to(int fd, in_port_t port)
+{
+    struct sockaddr_in peer;
+    socklen_t len = sizeof peer;
+    return getpeername(fd, (struct sockaddr *)&peer, &len) == 0 && peer.sin_family == AF_INET &&
+           peer.sin_port == port;
+}
+
+TEST(test_connections_close_on_exec)
+{
+    const struct raw_reply reply = {.begin = LINE "Content-Length: 2\r\n\r\nok"};
+    limits(&reply);
+    assert_true(perform(&c));
+    in_port_t port = htons((uint16_t)atoi(strrchr(raw_server_url(server), ':') + 1));
+    int found = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        if (!leads_to(fd, port))
+            continue;
+        found++;
+        assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    }
+    assert_int_equal(found, 1);
+    end();
 }

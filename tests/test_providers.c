@@ -259,7 +259,7 @@ TEST(test_echoed_keys)
             struct talk t;
             struct raw_reply reply = replies[i];
             reply.close = true;
-            struct raw_server *server = raw_server_start(&reply);
+            struct raw_server *server = raw_server_start(&reply, 1);
             talk_start(&t, api);
             free(t.endpoint.base_url);
             t.endpoint.base_url = mem_strdup(raw_server_url(server));
