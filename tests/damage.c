@@ -66,11 +66,10 @@ static void fill_session(struct store *s, int session, int events)
     info.created_ms = 1700000000000 + session * 100000;
     assert_true(sessions_put(s, &info, &e));
     for (int i = 0; i < events; i++) {
-        struct event *ev = event_of(session, i);
+        AUTO(event_free_local) struct event *ev = event_of(session, i);
         memcpy(ev->session_id, info.id, sizeof info.id);
         assert_true(transcripts_append(s, ev, &e));
         session_tally(&info, ev);
-        event_free(ev);
     }
     free(info.draft);
     info.draft = mem_printf("draft of session %d", session);

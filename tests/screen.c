@@ -108,12 +108,11 @@ static int on_move(VTermRect to, VTermRect from, void *context)
     struct screen *s = context;
     int rows, cols, height = to.end_row - to.start_row, width = to.end_col - to.start_col;
     vterm_get_size(s->vt, &rows, &cols);
-    int *moved = mem_alloc((size_t)(height * width) * sizeof *moved);
+    auto_free int *moved = mem_alloc((size_t)(height * width) * sizeof *moved);
     for (int i = 0; i < height * width; i++)
         moved[i] = s->links[(from.start_row + i / width) * cols + from.start_col + i % width];
     for (int i = 0; i < height * width; i++)
         s->links[(to.start_row + i / width) * cols + to.start_col + i % width] = moved[i];
-    free(moved);
     return 1;
 }
 

@@ -119,7 +119,7 @@ const char *sent_text(const struct sent_summary *sent, int index)
 static void apply(struct history *h, enum event_type type, const char *text, const char *id,
                   const char *name)
 {
-    struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = event_new(type);
     ev->seq = h->applied_seq + 1;
     ev->text = mem_strdup(text);
     ev->id = mem_strdup(id);
@@ -127,7 +127,6 @@ static void apply(struct history *h, enum event_type type, const char *text, con
     if (type == EVENT_TURN_COMPLETED)
         ev->stop_reason = STOP_END_TURN;
     history_apply(h, ev);
-    event_free(ev);
 }
 
 void history_begin(struct history *h, const char *user)

@@ -170,9 +170,8 @@ struct notice *surface_expect_event(struct engine *s, enum event_type type)
 void surface_expect_idle(struct engine *s)
 {
     for (;;) {
-        struct notice *n = surface_expect(s, NOTICE_BUSY);
+        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_BUSY);
         bool busy = n->flag;
-        notice_free(n);
         if (!busy)
             return;
     }
@@ -183,12 +182,11 @@ struct operation_answer *surface_call(struct engine *s, const struct operation *
 {
     uint64_t id = engine_start(s, o, params);
     for (struct operation_answer *a = NULL;;) {
-        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_ANSWER);
         if (n->answer->request->id == id) {
             a = n->answer;
             n->answer = NULL;
         }
-        notice_free(n);
         if (a)
             return a;
     }
@@ -260,19 +258,17 @@ const char *surface_text(const struct notice *n)
 
 void surface_expect_error(struct engine *s, enum err_code code, const char *text)
 {
-    struct notice *n = surface_expect_failure(s);
+    AUTO(notice_free_local) struct notice *n = surface_expect_failure(s);
     assert_string_equal(err_info(surface_error(n)->code)->name, err_info(code)->name);
     if (text)
         assert_string_equal(surface_text(n), text);
-    notice_free(n);
 }
 
 char *surface_ask(struct engine *s, const char *text)
 {
     surface_send(s, &operation_turn_start, text);
-    struct notice *n = surface_expect_event(s, EVENT_TURN_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TURN_COMPLETED);
     char *result = mem_strdup(n->event->text);
-    notice_free(n);
     surface_expect_idle(s);
     return result;
 }

@@ -281,7 +281,7 @@ static bool is_small_again(void *before)
 
 TEST_IF(SUPPORT_TELLS_MEMORY, memory_of_giant_answers_is_given_back)
 {
-    struct buf values = BUF_INIT;
+    AUTO(buf_release) struct buf values = BUF_INIT;
     begin_with("{'fs':{'readTextFile':true}}");
     expect_stop(prompt("Hello"), "end_turn");
     int64_t before = resident_bytes();
@@ -296,5 +296,4 @@ TEST_IF(SUPPORT_TELLS_MEMORY, memory_of_giant_answers_is_given_back)
     fails("no/method", "{}", -32601, NULL);
     if (!support_wait_until(is_small_again, &before, 5000))
         fail_msg("%lld KiB more than before", (long long)(resident_bytes() - before) / 1024);
-    buf_release(&values);
 }

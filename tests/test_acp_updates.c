@@ -18,9 +18,8 @@ static void take_update(void *context, const char *json)
 {
     (void)context;
     struct error e;
-    struct json *v = json_parse(json, strlen(json), &e);
+    AUTO(json_free_local) struct json *v = json_parse(json, strlen(json), &e);
     assert_non_null(v);
-    json_free(v);
     buf_addstr(&told, json);
     buf_addch(&told, '\n');
 }
@@ -157,22 +156,20 @@ TEST(another_try_is_another_text)
 TEST(a_very_long_text_comes_in_pieces)
 {
     enum { CHARACTERS = 1000000 };
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     size_t pieces = 0, bytes = 0;
     for (int i = 0; i < CHARACTERS; i++)
         buf_addstr(&text, "\xe2\x82\xac");
     tell_text(EVENT_CALL_STARTED, NULL);
     tell_text(EVENT_TEXT_COMPLETE, text.data);
     for (const char *at = told.data; *at; at = strchr(at, '\n') + 1, pieces++) {
-        struct json *v = json_parse(at, strcspn(at, "\n"), NULL);
+        AUTO(json_free_local) struct json *v = json_parse(at, strcspn(at, "\n"), NULL);
         assert_string_equal(json_get_string(v, "messageId"), "1.0");
         bytes += strlen(json_get_string(json_get(v, "content"), "text"));
-        json_free(v);
     }
     assert_int_equal(pieces, 3);
     assert_int_equal(bytes, text.len);
     assert_null(strstr(told.data, "\xef\xbf\xbd"));
-    buf_release(&text);
 }
 
 TEST(what_another_surface_sent_is_told)
@@ -441,7 +438,7 @@ TEST(usage_needs_a_window)
 
 TEST(title_and_date)
 {
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     session_info_init(&info);
     info.updated_ms = 1000;
     acp_tell_info(&telling, &info);
@@ -453,5 +450,4 @@ TEST(title_and_date)
     info.updated_ms = 2000;
     acp_tell_info(&telling, &info);
     assert_non_null(strstr(told.data, "00:00:02"));
-    session_info_release(&info);
 }

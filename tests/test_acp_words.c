@@ -106,7 +106,7 @@ TEST(a_difference_is_undone)
         {"", "", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *before;
+        auto_free char *before = NULL;
         bool ok = acp_difference_undo(rows[i].difference, rows[i].after, &before);
         if (ok != (rows[i].before != NULL))
             fail_msg("row %zu", i);
@@ -114,7 +114,6 @@ TEST(a_difference_is_undone)
             assert_string_equal(before, rows[i].before);
         else
             assert_null(before);
-        free(before);
     }
 }
 

@@ -28,7 +28,7 @@ static int tear_down(void **state)
 
 static void ask(const char *id, const char *args, const char *preview)
 {
-    struct notice *n = notice_new(NOTICE_APPROVAL);
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_APPROVAL);
     n->text = mem_strdup(id);
     n->name = mem_strdup("run_command");
     n->detail = mem_strdup("execute");
@@ -36,7 +36,6 @@ static void ask(const char *id, const char *args, const char *preview)
     n->preview = mem_strdup(preview);
     n->grant = mem_strdup("`make check …`");
     approval_ask(&a, n);
-    notice_free(n);
 }
 
 /* --- drawing --- */

@@ -37,7 +37,7 @@ static void assert_limit(const struct budget *b, enum budget_kind kind, double e
 
 TEST(limits_come_from_the_configuration)
 {
-    struct config *config = config_new();
+    AUTO(config_free_local) struct config *config = config_new();
     struct budget b = {.warned = {[BUDGET_COST] = 95}};
     budget_read(&b, config);
     for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++)
@@ -56,7 +56,6 @@ TEST(limits_come_from_the_configuration)
     assert_limit(&b, BUDGET_TURN_DURATION, 60);
     assert_limit(&b, BUDGET_TOOL_CALLS, 3);
     assert_limit(&b, BUDGET_COST, 0.25);
-    config_free(config);
 }
 
 static const struct {
@@ -184,13 +183,12 @@ static const char *warnings(struct budget *b, const struct budget_use *use)
 
 static void tell_budget(struct history *h, const char *kind, double limit, int percent)
 {
-    struct event *ev = event_new(EVENT_BUDGET_WARNING);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_BUDGET_WARNING);
     ev->seq = h->applied_seq + 1;
     ev->name = mem_strdup(kind);
     ev->bound = limit;
     ev->count = percent;
     history_apply(h, ev);
-    event_free(ev);
 }
 
 /* The warning counts whichever process gave it. A warning about another limit does not count. */

@@ -77,14 +77,13 @@ TEST(an_interrupt_works)
 {
     EACH_SWITCH(persist)
     {
-        struct engine *s = surface_open(NULL, *persist);
+        AUTO(engine_free_local) struct engine *s = surface_open(NULL, *persist);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
         surface_send(s, &operation_turn_start, "go");
         notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
         surface_send(s, &operation_turn_interrupt, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
         surface_expect_idle(s);
-        engine_free(s);
     }
 }
 
@@ -93,7 +92,7 @@ TEST(a_live_session_is_read_and_listed)
     EACH_SWITCH(persist)
     {
         begin_afresh();
-        struct engine *s = surface_open(NULL, *persist);
+        AUTO(engine_free_local) struct engine *s = surface_open(NULL, *persist);
         free(surface_ask(s, "the first"));
         surface_send(s, &operation_session_create, NULL);
         free(surface_ask(s, "the second"));
@@ -111,7 +110,6 @@ TEST(a_live_session_is_read_and_listed)
         a = surface_call(s, &operation_session_search, &query);
         assert_int_equal(((struct session_search_result *)a->result)->matches.items.len, 1);
         operation_answer_free(a);
-        engine_free(s);
     }
 }
 
@@ -129,30 +127,28 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
     EACH_SWITCH(persist)
     {
         begin_afresh();
-        struct engine *s = surface_open(NULL, *persist);
+        AUTO(engine_free_local) struct engine *s = surface_open(NULL, *persist);
         free(surface_ask(s, "for the archive"));
         surface_send(s, &operation_session_archive, NULL);
-        struct notice *done = surface_expect_changed(s);
+        AUTO(notice_free_local) struct notice *done = surface_expect_changed(s);
         assert_true(operation_answers(done->answer, &operation_session_archive));
         char *id = support_keep(mem_strdup(surface_changed(done)));
-        notice_free(done);
         assert_int_equal(read_error(s, id).code, kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
         surface_send(s, &operation_session_open, id);
         if (kept(*persist))
             notice_free(surface_expect(s, NOTICE_PAGE));
         else
             surface_expect_error(s, ERR_SESSION_NOT_FOUND, id);
-        engine_free(s);
     }
 }
 
 /* The answer to the first message is in the request for the third: the snapshot was kept. */
 TEST_IF(capability_store(), an_archived_session_goes_on_where_it_was)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "remember this"));
     surface_send(s, &operation_session_archive, NULL);
-    struct notice *done = surface_expect_changed(s);
+    AUTO(notice_free_local) struct notice *done = surface_expect_changed(s);
     surface_send_for(s, &operation_session_open, NULL, surface_changed(done), 1);
     notice_free(surface_expect(s, NOTICE_PAGE));
     surface_send(s, &operation_turn_start, "may I?");
@@ -160,10 +156,8 @@ TEST_IF(capability_store(), an_archived_session_goes_on_where_it_was)
     surface_expect_idle(s);
     surface_send(s, &operation_session_open, surface_changed(done));
     notice_free(surface_expect(s, NOTICE_PAGE));
-    notice_free(done);
     free(surface_ask(s, "what was it?"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "remember this"));
-    engine_free(s);
 }
 
 /* An operation that changes needs a store; one that reads finds nothing. */
@@ -174,7 +168,7 @@ TEST(operations_say_what_they_cannot)
     struct session_info info;
     struct session_list_result found;
     const struct session_params last = {.session = "last"};
-    struct config *config = config_new();
+    AUTO(config_free_local) struct config *config = config_new();
     const struct operation *delete = &operation_session_delete, *list = &operation_session_list;
     assert_int_equal(operation_open(&c, delete, config, surface_store(), "/", &e),
                      capability_store());
@@ -189,7 +183,6 @@ TEST(operations_say_what_they_cannot)
     assert_false(operation_call(&c, &operation_session_read, &last, &info, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
     operation_close(&c);
-    config_free(config);
 }
 
 /* --- compaction: independent of the kept data ----------------------------------------------- */
@@ -223,19 +216,17 @@ TEST(at_the_threshold_it_compacts_or_does_nothing)
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
-        struct engine *s = open_profile(*persist, *compaction);
+        AUTO(engine_free_local) struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
         surface_send(s, &operation_turn_start, "and on");
         bool happened = false;
         for (bool over = false; !over;) {
-            struct notice *n = surface_expect(s, NOTICE_EVENT);
+            AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_EVENT);
             happened = happened || n->event->type == EVENT_COMPACTION_COMPLETED;
             over = n->event->type == EVENT_TURN_COMPLETED;
-            notice_free(n);
         }
         surface_expect_idle(s);
         assert_int_equal(happened, compacts(*compaction));
-        engine_free(s);
     }
 }
 
@@ -246,7 +237,7 @@ TEST(by_hand_it_compacts_or_says_that_it_is_off)
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
-        struct engine *s = open_profile(*persist, *compaction);
+        AUTO(engine_free_local) struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
         for (size_t i = 0; !compacts(*compaction) && i < sizeof types / sizeof *types; i++) {
             surface_send(s, types[i], NULL);
@@ -259,7 +250,6 @@ TEST(by_hand_it_compacts_or_says_that_it_is_off)
             surface_send(s, &operation_compaction_undo, NULL);
             notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
         }
-        engine_free(s);
     }
 }
 
@@ -268,7 +258,7 @@ TEST(the_next_request_is_shown_whatever_is_off)
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
-        struct engine *s = open_profile(*persist, *compaction);
+        AUTO(engine_free_local) struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
         surface_send(s, &operation_context_read, NULL);
         struct notice *n = surface_expect_answer(s, &operation_context_read);
@@ -276,6 +266,5 @@ TEST(the_next_request_is_shown_whatever_is_off)
         assert_int_equal(surface_context(n)->threshold > 0, compacts(*compaction));
         assert_int_equal(surface_context(n)->parts.len, 4 + capability_graph());
         notice_free(n);
-        engine_free(s);
     }
 }

@@ -168,12 +168,11 @@ TEST(test_what_the_row_does_not_know_yet)
 {
     record_add(&record, EVENT_TURN_STARTED, "More?");
     record_add(&record, EVENT_TEXT_COMPLETE, "Much more.");
-    struct session_info info = find("last");
+    AUTO(session_info_release) struct session_info info = find("last");
     assert_int_equal(info.turns, 3);
     assert_int_equal(info.messages, 6);
     assert_int_equal(info.last_seq, 12);
     assert_string_equal(info.last_line, "Much more.");
-    session_info_release(&info);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */
@@ -184,11 +183,10 @@ static void rename_to(const char *title, const char *wanted, bool by_hand)
     if (!catalog_rename(&catalog, record.info.id, title, id, &e))
         fail_msg("%s", e.text);
     assert_string_equal(id, record.info.id);
-    struct session_info info = find(id);
+    AUTO(session_info_release) struct session_info info = find(id);
     assert_string_equal(info.title, wanted);
     assert_int_equal(info.title_set, by_hand);
     assert_int_equal(info.updated_ms, record.info.updated_ms); /* its place in lists stays */
-    session_info_release(&info);
 }
 
 TEST(test_rename)
@@ -204,9 +202,8 @@ TEST(test_rename)
     struct record draft;
     record_begin(&draft, catalog.store);
     assert_true(catalog_rename(&catalog, draft.info.id, "", NULL, &e));
-    struct session_info info = find(draft.info.id);
+    AUTO(session_info_release) struct session_info info = find(draft.info.id);
     assert_string_equal(info.title, "");
-    session_info_release(&info);
     record_release(&draft);
 }
 
@@ -229,15 +226,13 @@ TEST(test_label)
 
 static int64_t archived_ms(void)
 {
-    struct session_info info = find("last");
-    int64_t ms = info.archived_ms;
-    session_info_release(&info);
-    return ms;
+    AUTO(session_info_release) struct session_info info = find("last");
+    return info.archived_ms;
 }
 
 TEST(test_archive)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     history_init(&h);
     assert_true(snapshot_save(catalog.store, record.info.id, &h, &e));
     assert_true(catalog_archive(&catalog, "last", true, NULL, &e));
@@ -249,7 +244,6 @@ TEST(test_archive)
     assert_true(catalog_archive(&catalog, "last", false, NULL, &e));
     assert_int_equal(archived_ms(), 0);
     assert_true(catalog_archive(&catalog, "last", false, NULL, &e));
-    history_release(&h);
 }
 
 TEST(test_delete)
@@ -406,7 +400,7 @@ TEST(test_in_memory)
     struct store *memory;
     struct record r;
     struct catalog c;
-    struct session_info fork;
+    AUTO(session_info_release) struct session_info fork = {0};
     char *place = support_keep(store_memory_path());
     assert_true(store_open(place, STORE_READ_WRITE, &memory, &e));
     record_begin(&r, memory);
@@ -417,11 +411,9 @@ TEST(test_in_memory)
     assert_true(catalog_rename(&c, "last", "x", NULL, &e));
     assert_true(catalog_fork(&c, r.info.id, 0, &fork, &e));
     assert_true(catalog_archive(&c, r.info.id, true, NULL, &e));
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     assert_err(catalog_find(&c, r.info.id, &info, &e), e, ERR_SESSION_NOT_FOUND);
     assert_true(catalog_find(&c, fork.id, &info, &e));
-    session_info_release(&info);
-    session_info_release(&fork);
     catalog_release(&c);
     record_release(&r);
     store_close(memory);
@@ -454,13 +446,13 @@ TEST(test_fork)
     record_save(&record);
     char *before = lines_of(record.info.id);
     assert_true(lock_take(catalog.directory, record.info.id, &lock, &e)); /* it is in use */
-    struct session_info fork = fork_at("last", 0);
+    AUTO(session_info_release) struct session_info fork = fork_at("last", 0);
     lock_drop(&lock);
     char *after = lines_of(record.info.id);
     char *copy = lines_of(fork.id);
     assert_string_equal(after, before);
     assert_string_equal(copy, before);
-    struct session_info kept = find(fork.id);
+    AUTO(session_info_release) struct session_info kept = find(fork.id);
     assert_string_equal(kept.title, "What is a monad? (fork)");
     assert_true(kept.title_set); /* no message says that */
     assert_string_equal(kept.parent, record.info.id);
@@ -483,16 +475,14 @@ TEST(test_fork)
     assert_true(catalog_search(&catalog, "burrito", fork.id, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
-    session_info_release(&kept);
-    session_info_release(&fork);
 }
 
 static void fork_is_titled(const char *reference, const char *title)
 {
-    struct session_info fork = fork_at(reference, 0), kept = find(fork.id);
+    AUTO(session_info_release)
+    struct session_info fork = fork_at(reference, 0),
+                        kept = find(fork.id);
     assert_string_equal(kept.title, title);
-    session_info_release(&kept);
-    session_info_release(&fork);
 }
 
 TEST(test_forks_have_titles_of_their_own)
@@ -530,32 +520,29 @@ TEST(test_fork_at_a_question)
 
 TEST(test_fork_within_a_run)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     record_add(&record, EVENT_TURN_STARTED, "Read x.");
     record_add(&record, EVENT_CALL_STARTED, NULL);
     record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
     record_add(&record, EVENT_CALL_COMPLETED, NULL);
-    struct session_info fork = fork_at("last", 13);
+    AUTO(session_info_release) struct session_info fork = fork_at("last", 13);
     assert_int_equal(fork.parent_seq, 14);
     assert_int_equal(fork.last_seq, 15); /* the run is closed */
     assert_true(snapshot_resume(catalog.store, fork.id, &h, &e));
     assert_false(h.running);
     assert_int_equal(h.messages.len, 7); /* the call got a result */
     assert_int_equal(h.messages.items[6].role, ROLE_TOOL);
-    history_release(&h);
 
-    struct session_info again = fork_at(fork.id, 0);
+    AUTO(session_info_release) struct session_info again = fork_at(fork.id, 0);
     assert_string_equal(again.parent, fork.id);
     assert_int_equal(again.last_seq, 15);
     char *first = lines_of(fork.id);
     assert_string_equal(first, lines_of(again.id));
-    session_info_release(&again);
-    session_info_release(&fork);
 }
 
 TEST(test_forks_that_cannot_be)
 {
-    struct session_info fork;
+    AUTO(session_info_release) struct session_info fork = {0};
     struct record draft;
     static const int64_t places[] = {11, -1};
     for (size_t i = 0; i < 2; i++) {
@@ -568,13 +555,12 @@ TEST(test_forks_that_cannot_be)
     record_save(&draft);
     fork = fork_at(draft.info.id, 0);
     assert_string_equal(fork.draft, "not sent");
-    session_info_release(&fork);
     record_release(&draft);
 }
 
 static void compact(const char *trigger)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     assert_true(snapshot_resume(catalog.store, record.info.id, &h, &e));
     struct event *ev = any_compaction(&h, "[Context compacted] …");
     free(ev->compaction.trigger);
@@ -584,7 +570,6 @@ static void compact(const char *trigger)
         "[{\"message\":{\"role\":\"user\",\"seq\":1,\"turn\":1,\"summary\":true,\"content\":"
         "[{\"type\":\"text\",\"text\":\"S\"}]}},[%zu,1]]",
         h.messages.len - 1);
-    history_release(&h);
     record_event(&record, ev);
 }
 
@@ -597,10 +582,9 @@ static void undo_compaction(int64_t of)
 
 static void assert_messages(const char *id, size_t count)
 {
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     assert_true(snapshot_resume(catalog.store, id, &h, &e));
     assert_int_equal(h.messages.len, count);
-    history_release(&h);
 }
 
 TEST(test_fork_before_a_compaction)
@@ -640,7 +624,7 @@ TEST(test_fork_before_a_compaction)
 
 TEST(test_a_fork_that_fails_leaves_nothing)
 {
-    struct session_info fork;
+    AUTO(session_info_release) struct session_info fork = {0};
     record_add(&record, EVENT_TURN_STARTED, "Read x.");
     record_add(&record, EVENT_TEXT_COMPLETE, "Half");
     damage_sql(path,
@@ -652,5 +636,4 @@ TEST(test_a_fork_that_fails_leaves_nothing)
     damage_sql(path, "DROP TRIGGER full");
     fork = fork_at("last", 0);
     assert_int_equal(fork.last_seq, 13);
-    session_info_release(&fork);
 }

@@ -209,11 +209,10 @@ static void assert_params(const char *expected)
 
 static void say(int64_t seq, enum event_type type, const char *text)
 {
-    struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = event_new(type);
     ev->seq = seq;
     ev->text = mem_strdup(text);
     transcript_apply(app.transcript, ev);
-    event_free(ev);
 }
 
 static void say_two_turns(void)

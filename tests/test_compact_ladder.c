@@ -994,11 +994,10 @@ TEST(a_body_with_too_many_bytes_is_made_to_fit)
 
 static void ask_too_much(void)
 {
-    struct event *ev = event_new(EVENT_TURN_STARTED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_TURN_STARTED);
     ev->seq = t.history.applied_seq + 1;
     ev->text = padded("look at this", 8000);
     history_apply(&t.history, ev);
-    event_free(ev);
 }
 
 TEST(nothing_goes_for_what_is_beyond_the_limits_by_itself)

@@ -112,7 +112,7 @@ TEST(what_is_out_of_bounds_is_clamped_and_told)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct compact_settings s;
         struct compact_warnings w;
-        struct config *config = config_new();
+        AUTO(config_free_local) struct config *config = config_new();
         AUTO(buf_release) struct buf told = BUF_INIT;
         assert_true(config_set(config, CONFIG_COMPACTION_PERCENT, rows[i].percent, NULL));
         assert_true(config_set(config, CONFIG_COMPACTION_TAIL_RATIO, rows[i].ratio, NULL));
@@ -122,7 +122,6 @@ TEST(what_is_out_of_bounds_is_clamped_and_told)
         for (int k = 0; k < w.count; k++)
             buf_addf(&told, "%s\n", w.text[k]);
         assert_string_equal(told.data, rows[i].warnings);
-        config_free(config);
     }
 }
 

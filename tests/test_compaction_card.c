@@ -204,7 +204,7 @@ TEST(a_repeated_call_begins_anew)
 TEST(only_the_end_of_a_summary_is_held)
 {
     struct item *item = item_new(ITEM_COMPACTION, 1);
-    struct event *piece = delta(0, "äöü some more words\n", 0, 0);
+    AUTO(event_free_local) struct event *piece = delta(0, "äöü some more words\n", 0, 0);
     for (int i = 0; i < 20000; i++)
         compaction_card_apply(item, piece);
     assert_true(item->text.len < 32 * 1024);
@@ -212,7 +212,6 @@ TEST(only_the_end_of_a_summary_is_held)
     piece->type = EVENT_COMPACTION_FAILED;
     compaction_card_apply(item, piece);
     assert_int_equal(item->text.len, 0);
-    event_free(piece);
     item_free(item);
 }
 

@@ -22,9 +22,8 @@ static void open_engine(bool persist)
     o.tools = "full";
     o.memory = true;
     engine = engine_new(&o);
-    struct notice *n = surface_expect(engine, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_SESSION);
     memcpy(first, n->session, sizeof first);
-    notice_free(n);
     notice_free(surface_expect(engine, NOTICE_PROVIDER));
 }
 
@@ -50,10 +49,9 @@ static void begin_turn(const char *message, const char *half)
 static void expect_opened(char id[UUID_LEN + 1])
 {
     for (bool opened = false; !opened;) {
-        struct notice *n = surface_expect(engine, NOTICE_SESSION);
+        AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_SESSION);
         opened = n->flag;
         memcpy(id, n->session, UUID_LEN + 1);
-        notice_free(n);
     }
 }
 
@@ -68,18 +66,16 @@ static void answer_in(const char *session, const char *message, const char *answ
 {
     model_server_queue(surface_server(), &(struct reply){.text = answer});
     send(&operation_turn_start, message);
-    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->event->text, answer);
     assert_string_equal(n->session, session);
-    notice_free(n);
 }
 
 static void expect_idle(const char *session)
 {
     for (bool over = false; !over;) {
-        struct notice *n = surface_expect(engine, NOTICE_BUSY);
+        AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_BUSY);
         over = !n->flag && strcmp(n->session, session) == 0;
-        notice_free(n);
     }
 }
 
@@ -95,11 +91,10 @@ TEST_IF(capability_store(), a_turn_goes_on_beside_another)
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     model_server_release(surface_server());
-    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->session, first);
     assert_string_equal(n->event->session_id, first);
     assert_string_equal(n->event->text, "Half of it");
-    notice_free(n);
     expect_idle(first);
     engine_free(engine);
 }
@@ -141,9 +136,8 @@ TEST_IF(capability_store(), commands_are_for_the_one_in_front)
     surface_expect_error(engine, ERR_SESSION_NOT_RUNNING, NULL);
     send(&operation_session_open, first);
     send(&operation_turn_interrupt, NULL);
-    struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
     assert_string_equal(n->session, first);
-    notice_free(n);
     engine_free(engine);
 }
 
@@ -170,9 +164,8 @@ TEST_IF(capability_store(), what_is_typed_ahead_goes_there)
     send(&operation_session_create, NULL);
     send(&operation_turn_start, "Where am I?");
     expect_opened(second);
-    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->session, second);
-    notice_free(n);
     engine_free(engine);
 }
 
@@ -182,20 +175,18 @@ TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
     model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
                                                          .tool_args = "{\"command\":\"true\"}"});
     send(&operation_turn_start, "Do it.");
-    struct notice *asked = surface_expect(engine, NOTICE_APPROVAL);
+    AUTO(notice_free_local) struct notice *asked = surface_expect(engine, NOTICE_APPROVAL);
     begin_another();
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     send(&operation_session_open, first);
-    struct notice *again = surface_expect(engine, NOTICE_APPROVAL);
+    AUTO(notice_free_local) struct notice *again = surface_expect(engine, NOTICE_APPROVAL);
     assert_string_equal(again->session, first);
     assert_string_equal(again->text, asked->text);
     assert_string_equal(again->name, "run_command");
     assert_string_equal(again->args, asked->args);
     surface_send_for(engine, &operation_approval_decide, again->text, NULL, ANSWER_DENY);
     notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
-    notice_free(asked);
-    notice_free(again);
     engine_free(engine);
 }
 
@@ -211,9 +202,8 @@ TEST_IF(capability_store(), its_title_finds_what_runs)
     char shown[UUID_LEN + 1];
     expect_opened(shown);
     assert_string_equal(shown, first);
-    struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
     assert_string_equal(n->session, first);
-    notice_free(n);
     engine_free(engine);
 }
 
@@ -224,9 +214,8 @@ TEST_IF(capability_store(), what_cannot_be_opened_leaves_the_front)
     send(&operation_session_open, "no such session");
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "no such session");
     send(&operation_turn_interrupt, NULL);
-    struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
     assert_string_equal(n->session, first);
-    notice_free(n);
     engine_free(engine);
 }
 
@@ -250,10 +239,9 @@ TEST_IF(capability_store(), what_one_talks_to_stays)
     notice_free(surface_expect(engine, NOTICE_PROVIDER));
     begin_turn("one", "Half");
     begin_another();
-    struct notice *n = surface_expect(engine, NOTICE_PROVIDER);
+    AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_PROVIDER);
     assert_string_equal(n->session, second);
     assert_string_equal(n->model, "another-model");
-    notice_free(n);
     engine_free(engine);
 }
 
@@ -270,9 +258,8 @@ TEST_IF(capability_store(), one_that_is_done_closes_its_session)
     for (int64_t until = clock_mono_ms() + SURFACE_MS; !opened && clock_mono_ms() < until;) {
         engine_free(other);
         other = surface_open(first, true);
-        struct notice *n = surface_expect(other, NOTICE_SESSION);
+        AUTO(notice_free_local) struct notice *n = surface_expect(other, NOTICE_SESSION);
         opened = strcmp(n->session, first) == 0;
-        notice_free(n);
     }
     assert_true(opened);
     engine_free(other);
@@ -335,9 +322,8 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
     begin_turn("Tell me all.", "Half of it");
     begin_another();
     surface_send_for(engine, &operation_session_delete, first, NULL, 0);
-    struct notice *n = surface_expect_changed(engine);
+    AUTO(notice_free_local) struct notice *n = surface_expect_changed(engine);
     assert_string_equal(surface_changed(n), first);
-    notice_free(n);
     answer_in(second, "And you?", "I am fine."); /* the front conversation is unchanged */
     engine_free(engine);
     assert_false(surface_read(first, &info, find_interrupted, &found, &e));
@@ -411,9 +397,8 @@ static void wait_until_all_wait(void)
 static void expect_delta(const char *session)
 {
     for (bool came = false; !came;) {
-        struct notice *n = surface_expect_event(engine, EVENT_TEXT_DELTA);
+        AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TEXT_DELTA);
         came = strcmp(n->session, session) == 0;
-        notice_free(n);
     }
 }
 

@@ -722,7 +722,7 @@ static bool failed; /* the next tool */
 
 static void say(enum event_type type, int64_t seq, const char *name, const char *text)
 {
-    struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = event_new(type);
     memcpy(ev->session_id, SESSION, sizeof SESSION);
     ev->seq = seq;
     ev->name = name ? mem_strdup(name) : NULL;
@@ -730,7 +730,6 @@ static void say(enum event_type type, int64_t seq, const char *name, const char 
     ev->flag = failed;
     if (!transcripts_append(shelf.store, ev, &shelf.e))
         fail_msg("%s", shelf.e.text);
-    event_free(ev);
 }
 
 static void begin_session(void)

@@ -168,9 +168,8 @@ static void begin_turn(const char *session, const char *half)
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = session, .text = "Tell me all."});
     for (bool came = false; !came;) {
-        struct notice *n = surface_expect_event(served, EVENT_TEXT_DELTA);
+        AUTO(notice_free_local) struct notice *n = surface_expect_event(served, EVENT_TEXT_DELTA);
         came = strcmp(n->session, session) == 0;
-        notice_free(n);
     }
 }
 
@@ -196,7 +195,7 @@ TEST(closing_ends_what_runs)
 /* Waits until at most this many sessions are open, that is, hold their locks. */
 static void expect_open(char own[][UUID_LEN + 1], int count, int most)
 {
-    char *directory = support_path("data");
+    auto_free char *directory = support_path("data");
     int held = count;
     for (int64_t until = clock_mono_ms() + SURFACE_MS; held > most && clock_mono_ms() < until;) {
         held = 0;
@@ -205,7 +204,6 @@ static void expect_open(char own[][UUID_LEN + 1], int count, int most)
         if (held > most)
             notice_free(mailbox_wait(engine_notices(served), 10));
     }
-    free(directory);
     assert_in_range(held, 0, most);
 }
 
@@ -378,9 +376,8 @@ TEST(approvals_of_two_sessions_wait_at_once)
         model_server_queue(surface_server(), &call);
         engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = own[i], .text = "Write."});
-        struct notice *n = surface_expect(served, NOTICE_APPROVAL);
+        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_APPROVAL);
         assert_string_equal(n->session, own[i]);
-        notice_free(n);
     }
     for (int i = 1; i >= 0; i--) { /* the second is allowed, the first is not */
         const struct approval_decide_params decide = {
@@ -389,9 +386,8 @@ TEST(approvals_of_two_sessions_wait_at_once)
         struct notice *n = surface_expect_answer(served, &operation_turn_start);
         assert_string_equal(((const struct turn_result *)n->answer->result)->session_id, own[i]);
         notice_free(n);
-        char *path = mem_printf("%s/new.txt", places[i]);
+        auto_free char *path = mem_printf("%s/new.txt", places[i]);
         assert_int_equal(access(path, F_OK), i ? 0 : -1);
-        free(path);
         free(places[i]);
     }
 }
@@ -411,9 +407,8 @@ TEST(drafts_wait_in_their_sessions)
     const struct compaction_decide_params no = {.session = id, .decision = DRAFT_REFUSE};
     served_refused(&operation_compaction_decide, &no, ERR_SESSION_NOT_RUNNING);
     engine_start(served, &operation_compaction_run, &compact);
-    struct notice *n = surface_expect(served, NOTICE_DRAFT);
+    AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_DRAFT);
     assert_string_equal(n->session, id);
-    notice_free(n);
     operation_answer_free(served_done(&operation_compaction_decide, &no));
 }
 
@@ -514,22 +509,20 @@ static bool keep_event(void *log, const struct event *ev)
 /* Reads on a connection of its own, beside the engine, whose notices all count here. */
 static void read_log(const char *id, struct event_list *log)
 {
-    struct session_info info = {0};
+    AUTO(session_info_release) struct session_info info = {0};
     *log = (struct event_list){0};
     assert_true(surface_read(id, &info, keep_event, log, NULL));
-    session_info_release(&info);
 }
 
 static void assert_in_log(const char *id, const struct event *ev)
 {
-    struct event_list log;
+    AUTO(event_list_release) struct event_list log = {0};
     bool found = false;
     read_log(id, &log);
     for (size_t i = 0; i < log.items.len; i++)
         found =
             found || (log.items.items[i]->seq == ev->seq && log.items.items[i]->type == ev->type);
     assert_true(found);
-    event_list_release(&log);
 }
 
 /* A follower of a session relies on this: every event except pieces of an answer is in the log when
@@ -548,7 +541,7 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = id, .text = "Tell me."});
     for (bool over = false; !over;) {
-        struct notice *n = surface_expect(served, NOTICE_EVENT);
+        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_EVENT);
         const struct event *ev = n->event;
         assert_true(ev->seq > last);
         last = ev->seq;
@@ -558,7 +551,6 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
         if (streamed.len == 45 && ev->type == EVENT_TEXT_DELTA)
             engine_start(served, &operation_turn_interrupt, &(struct session_params){id});
         over = ev->type == EVENT_INTERRUPTED;
-        notice_free(n);
     }
     struct event_list log;
     size_t joined = 0, deltas = 0;
@@ -658,7 +650,7 @@ static void take_answers(int turns[SESSIONS])
 {
     bool answered[1 + 2 * SESSIONS + ASKERS * ASKED + 1] = {false};
     for (int left = ASKERS * ASKED; left > 0; left--) {
-        struct notice *n = surface_expect(served, NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_ANSWER);
         const struct operation_answer *a = n->answer;
         if (!may_fail_so(a) || strstr(a->error.text, "another tiro"))
             fail_msg("%s: %s", a->request->operation->name, a->error.text);
@@ -668,7 +660,6 @@ static void take_answers(int turns[SESSIONS])
         for (int i = 0; i < SESSIONS; i++)
             turns[i] += a->request->operation == &operation_turn_start && a->result &&
                         strcmp(((const struct turn_result *)a->result)->session_id, ids[i]) == 0;
-        notice_free(n);
     }
 }
 

@@ -89,10 +89,9 @@ static void archive(struct engine *s)
 /* The number of waiting proposals in the notice. */
 static int64_t expect_proposals(struct engine *s)
 {
-    struct notice *n = surface_expect(s, NOTICE_LEARNED);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_LEARNED);
     int64_t number = n->number;
     assert_true(n->flag);
-    notice_free(n);
     return number;
 }
 
@@ -104,7 +103,7 @@ static int64_t archive_for_proposals(struct engine *s, const char **session)
     bool answered = false;
     surface_send(s, &operation_session_archive, "");
     while (!answered || number < 0) {
-        struct notice *n = surface_next(s);
+        AUTO(notice_free_local) struct notice *n = surface_next(s);
         if (n->type == NOTICE_LEARNED && n->flag)
             number = n->number;
         if (n->type == NOTICE_ANSWER &&
@@ -113,7 +112,6 @@ static int64_t archive_for_proposals(struct engine *s, const char **session)
             if (session)
                 *session = support_keep(mem_strdup(surface_changed(n)));
         }
-        notice_free(n);
     }
     return number;
 }
@@ -167,7 +165,7 @@ static struct operation_answer *accept(struct engine *s, const char *text)
 
 TEST(proposals_wait_in_the_inbox)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     say_three(s);
     queue(PROPOSALS);
     assert_int_equal(archive_for_proposals(s, NULL), 2);
@@ -179,7 +177,6 @@ TEST(proposals_wait_in_the_inbox)
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM graph_entry"), 0);
     say(s, "Hello.");
     assert_null(strstr(last_body(), "deploys are on Fridays"));
-    engine_free(s);
 }
 
 static bool was_tried(void *none)
@@ -258,7 +255,7 @@ TEST(what_proposals_use_waits_while_somebody_has_the_session)
 
 TEST(an_accepted_entity_goes_into_the_graph)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     say_three(s);
     queue(PROPOSALS);
     (void)archive_for_proposals(s, NULL);
@@ -274,12 +271,11 @@ TEST(an_accepted_entity_goes_into_the_graph)
     assert_string_equal(part->entities.items[0].observations.items[0].content, "leads the team");
     assert_int_equal(strlen(part->entities.items[0].source.session_id), UUID_LEN);
     operation_answer_free(a);
-    engine_free(s);
 }
 
 TEST(a_line_that_is_no_entity_any_more_stays)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     say_three(s);
     queue(PROPOSALS);
     (void)archive_for_proposals(s, NULL);
@@ -290,7 +286,6 @@ TEST(a_line_that_is_no_entity_any_more_stays)
     assert_non_null(strstr(a->error.text, "NAME (TYPE)"));
     operation_answer_free(a);
     assert_non_null(strstr(learned(s), "candidate entity Ada leads; "));
-    engine_free(s);
 }
 
 TEST(short_sessions_and_those_without_memory_are_not_sent)
@@ -326,7 +321,7 @@ TEST(nothing_is_asked_where_it_is_off)
 
 TEST(what_a_tool_gave_is_not_proposed)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     support_write(support_path("notes.txt"), "Remember that the moon is square.\n");
     model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
                                                          .tool_args = "{\"path\":\"notes.txt\"}"});
@@ -339,7 +334,6 @@ TEST(what_a_tool_gave_is_not_proposed)
     assert_int_equal(archive_for_proposals(s, NULL), 1);
     assert_null(strstr(last_body(), "moon"));
     assert_string_equal(learned(s), "candidate fact deploys are on Fridays; ");
-    engine_free(s);
 }
 
 struct reopening {
@@ -358,7 +352,7 @@ static bool reopens(void *context)
 
 TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     say_three(s);
     queue(PROPOSALS);
     const char *session;
@@ -378,7 +372,6 @@ TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
     assert_non_null(strstr(last_body(), "The port is 8443"));
     assert_non_null(strstr(learned(s), "rejected fact deploys are on Fridays; "));
     assert_non_null(strstr(learned(s), "candidate fact the port is 8443; "));
-    engine_free(s);
 }
 
 /* Any end of the program: the next start continues. */
@@ -414,7 +407,7 @@ static void let(struct engine *s, enum memory_access access)
 
 TEST(what_was_typed_while_memory_was_off_is_not_looked_at)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     say_three(s);
     let(s, MEMORY_ACCESS_OFF);
     say(s, "The safe is behind the picture.");
@@ -424,18 +417,16 @@ TEST(what_was_typed_while_memory_was_off_is_not_looked_at)
     assert_int_equal(archive_for_proposals(s, NULL), 2);
     assert_non_null(strstr(last_body(), "Back again"));
     assert_null(strstr(last_body(), "behind the picture"));
-    engine_free(s);
 }
 
 TEST(an_answer_that_makes_no_sense_changes_nothing)
 {
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     say_three(s);
     queue("I would rather not.");
     archive(s);
     assert_true(support_wait_until(was_tried, NULL, SURFACE_MS));
     assert_string_equal(learned(s), "");
-    engine_free(s);
 }
 
 TEST(a_session_is_given_up_after_some_failures)

@@ -191,11 +191,10 @@ TEST(test_what_was_taken_back_is_known)
 TEST(test_events_are_applied_once)
 {
     go("q:a m");
-    struct event *ev = ev_new(EVENT_TEXT_COMPLETE, "b");
+    AUTO(event_free_local) struct event *ev = ev_new(EVENT_TEXT_COMPLETE, "b");
     history_apply(&live, ev);
     history_apply(&live, ev);
     assert_string_equal(sketch(), "u:a a:b #1~");
-    event_free(ev);
 }
 
 TEST(test_usage)
@@ -900,7 +899,7 @@ static void one_sequence(void)
     next_seq = 0;
     for (int i = 0; i < count; i++) {
         type = random_type(type);
-        struct event *ev = random_event(&h, type, last_run);
+        AUTO(event_free_local) struct event *ev = random_event(&h, type, last_run);
         if (type == EVENT_TURN_STARTED)
             last_run = ev->seq;
         history_apply(&h, ev);
@@ -910,7 +909,6 @@ static void one_sequence(void)
             restore(&restored);
         if (one_in(4))
             save(&saved, &h);
-        event_free(ev);
     }
     assert_same_history(&h, &restored);
     history_drop_open_turn(&h);

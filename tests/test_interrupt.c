@@ -174,14 +174,12 @@ TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
         begin(s, i);
         surface_send(s, &operation_session_archive, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
-        struct notice *done = surface_expect_changed(s);
-        struct notice *fresh = surface_expect(s, NOTICE_SESSION);
+        AUTO(notice_free_local) struct notice *done = surface_expect_changed(s);
+        AUTO(notice_free_local) struct notice *fresh = surface_expect(s, NOTICE_SESSION);
         assert_string_not_equal(fresh->info.id, surface_changed(done));
         surface_send(s, &operation_session_open, surface_changed(done));
         notice_free(surface_expect(s, NOTICE_PAGE));
         free(surface_ask(s, "and on"));
-        notice_free(done);
-        notice_free(fresh);
         engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
@@ -213,17 +211,16 @@ TEST(what_may_come_during_a_turn)
                  {&operation_session_search, &search},
                  {&operation_session_inputs, NULL},
                  {&operation_session_history, &page}};
-    struct engine *s = open_full(NULL);
+    AUTO(engine_free_local) struct engine *s = open_full(NULL);
     begin(s, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t id = surface_send(s, rows[i].type, rows[i].text);
-        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_ANSWER);
         assert_int_equal(n->answer->request->id, id);
         bool lacks = (rows[i].type->needs & NEED_COMPACTION) && !capability_compaction();
         assert_int_equal(surface_error(n)->code, lacks             ? ERR_SESSION_COMPACTION_DISABLED
                                                  : rows[i].at_once ? ERR_OK
                                                                    : ERR_SESSION_BUSY);
-        notice_free(n);
     }
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         struct operation_answer *a = surface_call(s, reads[i].operation, reads[i].params);
@@ -232,7 +229,6 @@ TEST(what_may_come_during_a_turn)
     }
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 /* The tool runs only if the answer allows it. */
@@ -249,13 +245,12 @@ TEST(answers_decide)
                                    .tool_args = "{\"command\":\"echo executed\"}"};
         model_server_queue(surface_server(), &call);
         surface_send(s, &operation_turn_start, "go");
-        struct notice *question = surface_expect(s, NOTICE_APPROVAL);
+        AUTO(notice_free_local) struct notice *question = surface_expect(s, NOTICE_APPROVAL);
         assert_string_equal(question->name, "run_command");
         assert_string_equal(question->detail, "execute");
         assert_non_null(strstr(question->preview, "echo executed"));
         surface_send_for(s, &operation_approval_decide, "of another call", NULL, ANSWER_ONCE);
         surface_send_for(s, &operation_approval_decide, question->text, NULL, rows[i].answer);
-        notice_free(question);
         struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
         assert_int_equal(result->event->flag, !rows[i].runs);
         assert_int_equal(strstr(result->event->text, "executed") != NULL, rows[i].runs);
@@ -279,7 +274,7 @@ TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
 {
     struct store *other;
     struct error e = {0};
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
@@ -294,7 +289,6 @@ TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
     store_rollback(other);
     store_close(other);
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
-    engine_free(s);
 }
 
 /* Without a user the answer is no. */
@@ -302,14 +296,14 @@ TEST(without_somebody_to_ask_the_answer_is_no)
 {
     struct engine_options options = surface_options(NULL, true);
     options.tools = "full";
-    struct engine *s = engine_new(&options);
-    model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
-                                                .tool_args = "{\"command\":\"echo executed\"}"});
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
+    model_server_queue(surface_server(),
+                       &(struct reply){.tool_name = "run_command",
+                                       .tool_args = "{\"command\":\"echo executed\"}"});
     surface_send(s, &operation_turn_start, "go");
     struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
     assert_true(result->event->flag);
     assert_null(strstr(result->event->text, "executed"));
     notice_free(result);
     surface_expect_idle(s);
-    engine_free(s);
 }

@@ -231,24 +231,22 @@ static struct event *shown(void)
 
 static struct event *next_shown(void)
 {
-    struct notice *n = mailbox_pop(notices);
+    AUTO(notice_free_local) struct notice *n = mailbox_pop(notices);
     assert_non_null(n);
     struct event *ev = n->event;
     n->event = NULL;
-    notice_free(n);
     return ev;
 }
 
 static void expect_indexed(const struct event *told)
 {
-    struct event *indexed = next_shown();
+    AUTO(event_free_local) struct event *indexed = next_shown();
     assert_int_equal(indexed->type, EVENT_MEMORY_INDEXED);
     assert_int_equal(indexed->seq, j.info.last_seq);
     assert_int_equal(indexed->number, told->seq);
     assert_int_equal(indexed->count, memory.wanted.len);
     assert_string_equal(indexed->session_id, id);
     assert_true(indexed->wall_ms > 0);
-    event_free(indexed);
 }
 
 /* The notice of memory follows the compaction directly; nothing is announced if no entry went to
@@ -256,7 +254,7 @@ static void expect_indexed(const struct event *told)
 static void expect_told(void)
 {
     bool indexes = memory.wanted.len > 0;
-    struct event *told = next_shown();
+    AUTO(event_free_local) struct event *told = next_shown();
     assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
     assert_int_equal(told->seq, j.info.last_seq - indexes);
     assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
@@ -264,7 +262,6 @@ static void expect_told(void)
     if (indexes)
         expect_indexed(told);
     assert_null(mailbox_pop(notices));
-    event_free(told);
 }
 
 static void commit(struct event *ev)
@@ -430,9 +427,8 @@ TEST(test_what_went_is_named)
     forget_notices();
     struct error e = {0};
     assert_int_equal(journal_compact(&j, ev, &e), COMMIT_DONE);
-    struct event *told = next_shown();
+    AUTO(event_free_local) struct event *told = next_shown();
     assert_string_equal(told->compaction.dropped, "[[1,6]]");
-    event_free(told);
 }
 
 static int64_t count_events(const char *type)
@@ -461,10 +457,9 @@ TEST(test_what_memory_took_is_told)
     j.sink = NULL;
     forget_notices();
     assert_int_equal(journal_compact(&j, drop_first(2, "s"), &e), COMMIT_DONE);
-    struct event *told = shown();
+    AUTO(event_free_local) struct event *told = shown();
     assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
     assert_int_equal(told->seq, j.info.last_seq);
-    event_free(told);
     assert_int_equal(count_events("memory_indexed"), 1);
     assert_int_equal(count_events("compaction_completed"), 3);
     assert_sound();
@@ -480,13 +475,12 @@ TEST(test_memory_refuses)
     plain_run("two", "2");
     char *before = support_keep(capture(&j.history));
     AUTO(session_info_release) struct session_info row = session_info_clone(&j.info);
-    struct event *ev = drop_first(2, "s");
+    AUTO(event_free_local) struct event *ev = drop_first(2, "s");
     expect_dropped(ev);
     forget_notices();
     memory.refuses = true;
     assert_int_equal(journal_compact(&j, ev, &e), COMMIT_REFUSED_BY_MEMORY);
     assert_non_null(strstr(e.text, "full"));
-    event_free(ev);
     assert_null(mailbox_pop(notices));
     assert_captured(before);
     assert_string_equal(j.history.messages.items[0].blocks.items[0].text, "one");
@@ -514,7 +508,7 @@ TEST(test_one_that_does_not_fit)
     say(EVENT_TEXT_COMPLETE, "2");
     char *before = support_keep(capture(&j.history));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct event *ev = drop_first(1, "s");
+        AUTO(event_free_local) struct event *ev = drop_first(1, "s");
         free(ev->compaction.history);
         ev->compaction.history = mem_strdup(i < 3 ? texts[i] : i == 3 ? "[[0,2],[3,1]]" : texts[i]);
         vec_clear(&memory.wanted);
@@ -522,7 +516,6 @@ TEST(test_one_that_does_not_fit)
         if (journal_compact(&j, ev, &e) != COMMIT_FAILED)
             fail_msg("taken: %s", texts[i]);
         assert_true(e.text[0]);
-        event_free(ev);
         assert_captured(before);
     }
     j.sink = &sink;
@@ -536,9 +529,8 @@ static void uncompact(void)
     struct error e = {0};
     forget_notices();
     check(journal_uncompact(&j, &e), &e);
-    struct event *told = shown();
+    AUTO(event_free_local) struct event *told = shown();
     assert_int_equal(told->type, EVENT_COMPACTION_UNDONE);
-    event_free(told);
 }
 
 static void assert_texts(const char *wanted)
@@ -1191,7 +1183,7 @@ TEST(test_what_stays_is_moved)
     vec_push(&m.blocks, block_text("s"));
     rebuild_make(&r, m);
     rebuild_keep(&r, 5000, 5000);
-    struct event *ev = compaction_of(&h, &r, "s");
+    AUTO(event_free_local) struct event *ev = compaction_of(&h, &r, "s");
     ev->seq = 20000;
     for (int i = 0; i < 5; i++) {
         struct history_backup b;
@@ -1203,6 +1195,5 @@ TEST(test_what_stays_is_moved)
         assert_int_equal(h.messages.len, 10000);
         assert_int_equal(h.unsaved, 10000);
     }
-    event_free(ev);
     rebuild_release(&r);
 }

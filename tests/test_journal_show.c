@@ -105,12 +105,11 @@ struct kept {
 static bool add_kept(void *context, const struct event *ev)
 {
     struct kept *kept = context;
-    struct event *rest = event_clone(ev);
+    AUTO(event_free_local) struct event *rest = event_clone(ev);
     event_pieces_skip(rest, kept->after);
     if (event_is_delta(ev->type))
         buf_addstr(&kept->text, rest->text);
     kept->last = ev->seq;
-    event_free(rest);
     return true;
 }
 
@@ -187,10 +186,9 @@ static int64_t number_after_opening(void)
     other.store = store;
     if (!journal_open(&other, j.info.id, JOURNAL_RESUME, &tail, &more, &e))
         fail_msg("%s", e.text);
-    struct event *next = event_new(EVENT_TURN_STARTED);
+    AUTO(event_free_local) struct event *next = event_new(EVENT_TURN_STARTED);
     journal_stamp(&other, next);
     int64_t number = next->seq, last = 0;
-    event_free(next);
     if (!journal_save_info(&other, &e) || !event_log_last(store, j.info.id, &last, &e))
         fail_msg("%s", e.text);
     assert_true(other.info.last_seq <= last);

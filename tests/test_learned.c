@@ -298,12 +298,11 @@ static void say_until(int64_t seq)
     int64_t last;
     assert_true(event_log_last(store, ID, &last, &e));
     while (last < seq) {
-        struct event *ev = event_new(EVENT_TURN_STARTED);
+        AUTO(event_free_local) struct event *ev = event_new(EVENT_TURN_STARTED);
         memcpy(ev->session_id, ID, sizeof ID);
         ev->seq = ++last;
         ev->text = mem_strdup("Hello.");
         assert_true(transcripts_append(store, ev, &e));
-        event_free(ev);
     }
 }
 

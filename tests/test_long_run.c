@@ -157,9 +157,8 @@ static struct notice *next_notice(struct conversation *c)
 static void wait_for_end(struct conversation *c)
 {
     for (bool busy = true; busy;) {
-        struct notice *n = next_notice(c);
+        AUTO(notice_free_local) struct notice *n = next_notice(c);
         busy = n->type != NOTICE_BUSY || n->flag;
-        notice_free(n);
     }
 }
 
@@ -167,9 +166,8 @@ static void wait_for_end(struct conversation *c)
 static void wait_for_event(struct conversation *c, enum event_type type)
 {
     for (bool waiting = true; waiting;) {
-        struct notice *n = next_notice(c);
+        AUTO(notice_free_local) struct notice *n = next_notice(c);
         waiting = !(n->type == NOTICE_EVENT && n->event->type == type) && !surface_failed(n);
-        notice_free(n);
     }
 }
 
@@ -236,9 +234,8 @@ static void open_in_mode(struct conversation *c, const char *mode, const char *r
     options.compaction = true;
     c->engine = engine_new(&options);
     for (bool waiting = true; waiting;) {
-        struct notice *n = next_notice(c);
+        AUTO(notice_free_local) struct notice *n = next_notice(c);
         waiting = n->type != NOTICE_PROVIDER;
-        notice_free(n);
     }
 }
 

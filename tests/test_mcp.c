@@ -399,11 +399,10 @@ TEST(arrays_of_messages_are_of_the_versions_that_have_them)
         start(0, true);
         ask("initialize", support_text("{'protocolVersion':'%s'}", cases[i].version));
         say(two);
-        struct json *both = hear();
+        AUTO(json_free_local) struct json *both = hear();
         assert_int_equal(json_len(both), 2);
         assert_int_equal(code_of(json_at(both, 0)), cases[i].code);
         assert_int_equal(code_of(json_at(both, 1)), cases[i].code);
-        json_free(both);
         stop();
     }
 }
@@ -466,13 +465,12 @@ TEST_IF(capability_compaction(), what_writes_or_runs_a_model_is_there_where_it_w
 
 TEST(words_say_what_is_allowed)
 {
-    struct buf words = BUF_INIT;
+    AUTO(buf_release) struct buf words = BUF_INIT;
     assert_int_equal(mcp_take_rights(&words), 0);
     buf_addstr(&words, "run_command,run, graph read runs");
     assert_int_equal(mcp_take_rights(&words), MCP_RUN | MCP_GRAPH);
     assert_string_equal(words.data, "run_command,,  read runs");
     assert_int_equal(mcp_take_rights(&words), 0);
-    buf_release(&words);
 }
 
 static const char *help_of(const struct json *schema, const char *member)
@@ -484,7 +482,7 @@ static const char *help_of(const struct json *schema, const char *member)
 TEST(memory_is_read_as_models_read_it)
 {
     const char *text = tool_memory_read.spec.schema;
-    struct json *told = json_parse(text, strlen(text), NULL);
+    AUTO(json_free_local) struct json *told = json_parse(text, strlen(text), NULL);
     struct memory *memory;
     struct store *store;
     struct error e;
@@ -514,7 +512,6 @@ TEST(memory_is_read_as_models_read_it)
     stop();
     memory_close(memory);
     store_close(store);
-    json_free(told);
 }
 
 TEST(arguments_that_do_not_fit_are_named)
@@ -776,10 +773,9 @@ TEST(a_session_is_a_resource)
         json_get(ask("resources/read", support_text("{'uri':'%s.json'}", uri)), "contents"));
     assert_string_equal(json_get_string(text, "mimeType"), "application/json");
     const char *json = json_get_string(text, "text");
-    struct json *whole = json_parse(json, strlen(json), NULL);
+    AUTO(json_free_local) struct json *whole = json_parse(json, strlen(json), NULL);
     assert_string_equal(json_get_string(json_get(whole, "session"), "id"), session);
     assert_true(json_len(json_get(whole, "events")) > 2);
-    json_free(whole);
     text = json_first(json_get(
         ask("resources/read", "{'uri':'tiro://session/the%20walrus%20sleeps'}"), "contents"));
     assert_non_null(text);
@@ -815,11 +811,10 @@ static void import_sessions(int count)
     struct error e = {0};
     assert_true(catalog_open(&catalog, surface_store(), CATALOG_WRITE, &e));
     for (int i = 0; i < count; i++) {
-        struct session_info info;
+        AUTO(session_info_release) struct session_info info = {0};
         const char *json = "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
         if (!imported_text(&catalog, json, strlen(json), NULL, support_dir(), &info, &e))
             fail_msg("%s", e.text);
-        session_info_release(&info);
     }
     catalog_release(&catalog);
 }
@@ -880,12 +875,11 @@ TEST(who_listens_hears_what_was_asked_for_alone)
         support_text("{'notifications':{'toolsListChanged':true,'resourcesListChanged':true,"
                      "'resourceSubscriptions':['tiro://session/%s','file:///x']}," META "}",
                      session));
-    struct json *first = hear();
+    AUTO(json_free_local) struct json *first = hear();
     assert_true(tells(first, "notifications/subscriptions/acknowledged"));
     const struct json *agreed = json_get(json_get(first, "params"), "notifications");
     assert_int_equal(json_len(agreed), 2);
     assert_int_equal(json_len(json_get(agreed, "resourceSubscriptions")), 1);
-    json_free(first);
     ask("tools/call", "{'name':'tiro_run','arguments':{'prompt':'b'}," META "}");
     const struct json *told = await(tells, "notifications/resources/list_changed");
     const struct json *meta = json_get(json_get(told, "params"), "_meta");
@@ -936,12 +930,11 @@ TEST(nothing_that_a_client_says_ends_the_server)
     start_legacy(0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         say(support_text("%s\n", support_json(lines[i])));
-    struct buf deep = BUF_INIT;
+    AUTO(buf_release) struct buf deep = BUF_INIT;
     for (int i = 0; i < 100000; i++)
         buf_addch(&deep, '[');
     buf_addch(&deep, '\n');
     say(deep.data);
-    buf_release(&deep);
     t.id = 100;
     ask("ping", NULL);
     succeed("tiro_sessions_search", "{'query':'\\\"; drop table \\u001b[2J'}");
@@ -1058,28 +1051,24 @@ TEST(the_program_answers_all_that_it_was_asked_and_ends)
         "}}\n"
         "{'jsonrpc':'2.0','id':3,'method':'tools/call','params':{'name':'tiro_run',"
         "'arguments':{'prompt':'hello'}," META "}}\n");
-    char *out, *err;
+    auto_free char *out = NULL, *err = NULL;
     assert_int_equal(support_run(args, input, &out, &err), 0);
     assert_string_equal(err, "");
     int answered = 0;
     for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
-        struct json *v = json_parse(line, strlen(line), NULL);
+        AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), NULL);
         assert_non_null(v);
         answered += json_get(v, "result") != NULL;
-        json_free(v);
     }
     assert_int_equal(answered, 3);
-    free(out);
-    free(err);
 }
 
 TEST(one_protocol_is_spoken_on_standard_output)
 {
     static const char *const args[] = {"serve", "--mcp", "--stdio", NULL};
-    char *err;
+    auto_free char *err = NULL;
     assert_int_equal(support_run(args, "", NULL, &err), 64);
     assert_non_null(strstr(err, "--mcp"));
-    free(err);
 }
 
 /* Each word of --allow has an effect, or the program rejects it and does not start. */
@@ -1098,11 +1087,10 @@ TEST(words_that_allow_nothing_are_refused)
         {{"serve", "--stdio", "--allow", "execute"}, 0, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *err;
+        auto_free char *err = NULL;
         assert_int_equal(support_run((const char *const *)cases[i].args, "", NULL, &err),
                          cases[i].status);
         assert_non_null(strstr(err, cases[i].says));
         assert_int_equal(*err == '\0', cases[i].status == 0);
-        free(err);
     }
 }

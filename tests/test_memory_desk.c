@@ -176,13 +176,12 @@ static struct notice *expect_answer(void)
 
 static void expect_error(enum err_code code)
 {
-    struct notice *n = expect_answer();
+    AUTO(notice_free_local) struct notice *n = expect_answer();
     const struct error *fault = &n->answer->error;
     if (fault->code != code)
         fail_msg("%s: %s", err_info(fault->code)->name, fault->text);
     assert_true(*fault->text);
     assert_null(n->answer->result);
-    notice_free(n);
 }
 
 static struct notice *expect_result(void)
@@ -205,13 +204,12 @@ static struct memory_hits *hits_of(struct notice *n)
 
 static void expect_hits(int64_t total, const char *want)
 {
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     AUTO(buf_release) struct buf ids = BUF_INIT;
     for (size_t i = 0; i < hits_of(n)->items.len; i++)
         buf_addf(&ids, "%s%s", i > 0 ? " " : "", hits_of(n)->items.items[i].entry.id);
     assert_string_equal(ids.data ? ids.data : "", want);
     assert_int_equal(((struct memory_found *)n->answer->result)->total, total);
-    notice_free(n);
 }
 
 /* --- search ----------------------------------------------------------------------------------- */
@@ -225,12 +223,11 @@ TEST(test_search)
     search(NULL, "ryokan");
     expect_hits(3, "river hills");
     search("all", "ryok"); /* the word is being typed */
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     assert_int_equal(hits_of(n)->items.len, 2);
     const struct memory_hit *best = &hits_of(n)->items.items[0];
     assert_true(best->score > 0 && best->score <= 1);
     assert_true(best->marks.len > 0);
-    notice_free(n);
     look_for(&(struct memory_search){.query = "ryokan", .limit = 1});
     expect_hits(3, "river");
     search(NULL, "nothing like it");
@@ -263,10 +260,9 @@ TEST(test_browse)
     search(NULL, "  ");
     expect_hits(3, "hills hotel river");
     look_for(&(struct memory_search){.query = "", .limit = 2});
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     assert_int_equal(hits_of(n)->items.len, 2);
     assert_true(hits_of(n)->items.items[0].score == 0);
-    notice_free(n);
 }
 
 TEST(test_scopes)
@@ -324,10 +320,9 @@ TEST(test_what_is_withdrawn)
     search(NULL, "sea");
     let_go(other);
     for (int i = 0; i < 2; i++) { /* both changes */
-        struct notice *n = expect(NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = expect(NOTICE_ANSWER);
         assert_ptr_equal(n->answer->request->operation, &operation_memory_edit);
         assert_int_equal(n->answer->error.code, ERR_OK);
-        notice_free(n);
     }
     expect_hits(3, "river");
     assert_null(mailbox_pop(notices));
@@ -340,13 +335,12 @@ static int follow_work(int64_t entries)
 {
     int count = 0;
     for (bool over = false; !over; count++) {
-        struct notice *n = expect(NOTICE_MEMORY_STATE);
+        AUTO(notice_free_local) struct notice *n = expect(NOTICE_MEMORY_STATE);
         over = !n->stats.embedding;
         assert_true(n->stats.pending <= entries);
         assert_int_equal(n->stats.entries, entries);
         if (over)
             assert_int_equal(n->stats.embedded, entries);
-        notice_free(n);
     }
     return count;
 }
@@ -386,12 +380,11 @@ TEST(test_withdrawing_ends_one_that_runs)
 static void expect_entry(const char *id, const char *content, bool pinned)
 {
     show(id);
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     const struct memory_entry *entry = n->answer->result;
     assert_string_equal(entry->id, id);
     assert_string_equal(entry->content, content);
     assert_int_equal(entry->pinned, pinned);
-    notice_free(n);
 }
 
 TEST(test_edit_and_pin)
@@ -435,9 +428,8 @@ TEST(test_what_is_not_there)
 static void expect_restored(const char *id)
 {
     restore();
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     assert_string_equal(((struct memory_restore_result *)n->answer->result)->id, id);
-    notice_free(n);
 }
 
 TEST(test_forget_and_put_back)
@@ -467,12 +459,11 @@ TEST(test_state_without_vectors)
 {
     add_entries();
     start(&operation_memory_stats, NULL);
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     const struct memory_stats *stats = n->answer->result;
     assert_int_equal(stats->entries, 3);
     assert_false(stats->embedding);
     assert_null(stats->waits_for);
-    notice_free(n);
     memory_desk_work(desk); /* there is nothing to do */
     search(NULL, "hotel");
     expect_hits(3, "hotel");
@@ -501,10 +492,9 @@ TEST(test_work_is_told)
     assert_true(told >= 2);
     assert_true(told <= 3 + (clock_mono_ms() - began) / 250);
     search(NULL, "word77 among others");
-    struct notice *n = expect_result();
+    AUTO(notice_free_local) struct notice *n = expect_result();
     assert_string_equal(hits_of(n)->items.items[0].entry.id, "e77");
     assert_true(hits_of(n)->items.items[0].why.has_vector);
-    notice_free(n);
     edit("e77", "something else altogether"); /* lacks its vector now */
     expect_done();
     follow_work(400);
@@ -570,9 +560,8 @@ TEST(test_leaving_waits_for_nobody)
     open_desk();
     let_go(other);
     for (int i = 0; i < 2; i++) {
-        struct notice *n = expect(NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = expect(NOTICE_ANSWER);
         assert_int_equal(n->answer->error.code, ERR_SESSION_STORE_ERROR);
-        notice_free(n);
     }
     search(NULL, "written");
     expect_hits(3, "");
@@ -682,10 +671,9 @@ TEST(test_much_at_once)
         memory_desk_work(desk);
     }
     while (answered < request) {
-        struct notice *n = expect(NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = expect(NOTICE_ANSWER);
         assert_int_equal(n->answer->request->id, ++answered);
         assert_int_equal(n->answer->error.code, ERR_OK);
-        notice_free(n);
     }
 }
 

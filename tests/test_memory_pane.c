@@ -1205,9 +1205,8 @@ TEST(recalls_come_in_any_order)
         assert_int_equal(recalls_add(&all, ev, false), events[i].added);
         event_free(ev);
     }
-    struct event *other = event_new(EVENT_WARNING);
+    AUTO(event_free_local) struct event *other = event_new(EVENT_WARNING);
     assert_false(recalls_add(&all, other, false));
-    event_free(other);
     assert_int_equal(all.items.len, 3);
     assert_string_equal(all.items.items[1]->query, "second");
     for (size_t i = 0; i < 3; i++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/vec.h"
 #include "session/engine_private.h"
 #include "session/session_operations.h"
@@ -68,10 +69,9 @@ TEST(the_id_of_a_deleted_session_may_be_a_title)
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = id, .text = "Hello"});
     for (int i = 0; i < 2; i++) { /* the turn is refused, or finds the other one by its title */
-        struct notice *n = surface_expect(served, NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_ANSWER);
         if (n->answer->error.code != ERR_OK)
             assert_int_equal(n->answer->error.code, ERR_SESSION_NOT_FOUND);
-        notice_free(n);
     }
     served_ask(other, "Hello", "Hello from the scripted model.");
 }
@@ -216,7 +216,7 @@ static void may_fail(const struct operation_answer *a)
 
 static void take_answer(void)
 {
-    struct notice *n = surface_expect(served, NOTICE_ANSWER);
+    AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_ANSWER);
     const struct operation_answer *a = n->answer;
     const struct operation *o = a->request->operation;
     bool done = a->error.code == ERR_OK;
@@ -235,7 +235,6 @@ static void take_answer(void)
     else if (o == &operation_session_fork && done)
         slots[dice_below(&dice, SLOTS)] =
             know(((const struct session_info *)a->result)->id, of.session);
-    notice_free(n);
 }
 
 static void send_burst(int client)
@@ -334,7 +333,7 @@ TEST(each_text_is_in_the_session_that_it_was_sent_to)
     const char *given = getenv("NAMED_ROUNDS");
     size_t rounds = given ? strtoul(given, NULL, 10) : ROUNDS, gone = 0;
     unsigned count = 0;
-    struct session_list all = {0};
+    AUTO(session_list_release) struct session_list all = {0};
     dice = (struct dice){support_seed()};
     model_server_set_responder(surface_server(), respond, &count);
     for (size_t done = 0; done < rounds; done += EPOCH)
@@ -346,7 +345,6 @@ TEST(each_text_is_in_the_session_that_it_was_sent_to)
     print_message("%zu bursts, %zu sessions, %zu texts kept and %zu refused\n", rounds, known.len,
                   kept_in_all, refused);
     assert_true(kept_in_all > 0 && refused > 0);
-    session_list_release(&all);
     model_server_set_responder(surface_server(), NULL, NULL);
     vec_release(&known);
     vec_release(&asked);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/probe.h"
@@ -144,13 +145,12 @@ TEST(test_bytes_of_notifications)
 TEST(test_long_texts_are_cut_between_characters)
 {
     struct probe terminal = {0};
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 5000; i++)
         buf_addstr(&text, "京");
     char *got = written("osc9", &terminal, false, text.data);
     assert_true(strlen(got) < 400);
     assert_string_equal(got + strlen(got) - 5, "京\033\\");
-    buf_release(&text);
 }
 
 TEST(test_when_to_notify)
@@ -165,13 +165,12 @@ TEST(test_when_to_notify)
                  {"20", FOCUS_HERE, INT64_MAX, false}, {"0", FOCUS_ELSEWHERE, INT64_MAX, false}};
     struct error e;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct config *config = config_new();
+        AUTO(config_free_local) struct config *config = config_new();
         assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, cases[i].after, &e));
         assert_int_equal(notification_is_due(config, cases[i].focus, cases[i].took_ms),
                          cases[i].due);
         assert_true(config_set(config, CONFIG_UI_NOTIFY, "off", &e));
         assert_false(notification_is_due(config, cases[i].focus, cases[i].took_ms));
-        config_free(config);
     }
 }
 

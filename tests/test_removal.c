@@ -138,14 +138,13 @@ static bool files_are_gone(void *context)
 
 TEST(test_a_conversation_finishes)
 {
-    struct config *config = config_new();
+    AUTO(config_free_local) struct config *config = config_new();
     struct engine_options options = {.config = config, .store_path = path, .persist = true};
     delete_record();
     struct engine *s = engine_new(&options);
     assert_true(support_wait_until(files_are_gone, NULL, SURFACE_MS));
     engine_free(s);
     assert_int_equal(noted(), 0);
-    config_free(config);
 }
 
 /* The program ends before it was ever idle. */
@@ -314,8 +313,8 @@ static bool gather(void *context, const char *bytes, size_t len, struct error *f
 TEST(test_an_import_keeps_away)
 {
     struct catalog c;
-    struct buf text = BUF_INIT;
-    struct session_info info;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(session_info_release) struct session_info info = {0};
     open_catalog(&c);
     assert_true(export_session(&c, id, EXPORT_JSON, gather, &text, &e));
     assert_true(sessions_delete(c.store, id, &e));
@@ -326,22 +325,19 @@ TEST(test_an_import_keeps_away)
     removal_finish_some(&c, 10);
     assert_false(exists(files));
     assert_true(exists(its));
-    session_info_release(&info);
     catalog_release(&c);
-    buf_release(&text);
 }
 
 /* A draft that was taken back and written again, while the note of its end was there. */
 TEST(test_a_session_that_comes_back_keeps_its_files)
 {
     struct catalog c;
-    struct session_info info;
+    AUTO(session_info_release) struct session_info info = {0};
     open_catalog(&c);
     assert_true(sessions_get(c.store, id, &info, &e));
     assert_true(sessions_delete(c.store, id, &e));
     assert_true(sessions_put(c.store, &info, &e));
     removal_finish_some(&c, 10);
-    session_info_release(&info);
     catalog_release(&c);
     assert_int_equal(noted(), 0);
     assert_true(exists(files) && exists(lock_path));

@@ -268,13 +268,12 @@ TEST(learned_memory_has_a_switch_of_its_own)
     options.tools = "full";
     options.memory = true;
     CHECK(config_set(surface_config(), CONFIG_LEARNED_ENABLED, "false", NULL));
-    struct engine *s = engine_new(&options);
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
     check_learned(s, false);
     free(surface_ask(s, "Hello"));
     CHECK(offered("memory_search"));
     CHECK(offered("memory_create_entities"));
     CHECK(done(surface_call(s, &operation_memory_stats, NULL), true, ERR_OK));
-    engine_free(s);
 }
 
 /* --- from one start to the next --- */
@@ -336,7 +335,7 @@ static void check_reads_alone(struct engine *s)
  * not written. */
 static void look_again(unsigned which)
 {
-    struct engine *s = start(which);
+    AUTO(engine_free_local) struct engine *s = start(which);
     bool kept = is_on(which, "sessions");
     CHECK(kept_sessions(s) == kept);
     CHECK(recalls(s) == is_on(which, "memory"));
@@ -344,7 +343,6 @@ static void look_again(unsigned which)
     CHECK(finds_passage(s, is_on(which, "corpora")));
     if (!kept)
         check_reads_alone(s);
-    engine_free(s);
 }
 
 TEST(what_is_off_for_a_start_is_there_at_the_next)

@@ -145,7 +145,7 @@ TEST_IF(capability_store(), without_a_number_it_begins_now_with_one_behind_it)
 TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
 {
     struct http_stream events;
-    struct buf first = BUF_INIT, again = BUF_INIT;
+    AUTO(buf_release) struct buf first = BUF_INIT, again = BUF_INIT;
     /* … of which the log keeps pieces of a second, in case that it is not completed. */
     model_server_queue(model, &(struct reply){.text = "an answer that takes more than a second",
                                               .piece = 2,
@@ -167,11 +167,10 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     assert_no_text(again.data, " text_delta ");
     int lines = 0;
     for (const char *at = first.data; *at; at = strchr(at, '\n') + 1) {
-        char *line = mem_strndup(at, strcspn(at, "\n"));
+        auto_free char *line = mem_strndup(at, strcspn(at, "\n"));
         bool delta = strstr(line, " text_delta ") != NULL;
         assert_true(delta == !strstr(again.data, line));
         lines += !delta;
-        free(line);
     }
     for (const char *at = again.data; *at; at = strchr(at, '\n') + 1)
         lines--;
@@ -179,8 +178,6 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     run_turn(tiro.port, id, "three");
     add_turn(&events, &again); /* … and it goes on with what happens */
     events_close(&events);
-    buf_release(&first);
-    buf_release(&again);
 }
 
 /* A server that finds a session of one turn in the store. `last`: the number of its last event. */
@@ -410,7 +407,7 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     uint64_t seed = support_seed();
     struct http_client turn;
     struct http_stream whole;
-    struct buf text = BUF_INIT, first = BUF_INIT, second = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT, first = BUF_INIT, second = BUF_INIT;
     int cuts = 0;
     SERVE(&tiro, SCRIPTED);
     char *id = http_begin_session(tiro.port);
@@ -428,7 +425,7 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     /* … and at any place afterwards. */
     for (int i = 0; i < 20; i++) {
         struct http_stream late;
-        struct buf rest = BUF_INIT;
+        AUTO(buf_release) struct buf rest = BUF_INIT;
         int64_t lines = 0, from;
         for (const char *at = first.data; *at; at = strchr(at, '\n') + 1)
             lines++;
@@ -440,13 +437,9 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
             at = strchr(at, '\n') + 1;
         assert_string_equal(rest.data, at);
         events_close(&late);
-        buf_release(&rest);
     }
     end_turn(&turn);
     events_close(&whole);
-    buf_release(&text);
-    buf_release(&first);
-    buf_release(&second);
 }
 
 /* The text of deltas that come until there is so much of it. */
@@ -470,7 +463,7 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
     enum { PIECES = 40 };
     struct http_client turn;
     struct http_stream events;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     int64_t seqs[2 * PIECES];
     size_t told[2 * PIECES], kept = 0, count = 0;
     for (int i = 10; i < 10 + PIECES; i++)
@@ -504,7 +497,6 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
     for (size_t i = 0; i < count && told[i] < kept; i++)
         assert_string_equal(text_of_deltas(tiro.port, id, seqs[i], kept - told[i]),
                             support_text("%.*s", (int)(kept - told[i]), text.data + told[i]));
-    buf_release(&text);
 }
 
 TEST(who_asked_and_goes_away_stops_nothing)
@@ -595,7 +587,7 @@ static struct attack attack_of(void)
 /* The id of a session of long messages. */
 static char *import_long_messages(const struct attack *k)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     char *words = support_keep(mem_alloc(k->bytes + 1));
     for (size_t i = 0; i < k->bytes; i++)
         words[i] = "a few words "[i % 12];
@@ -605,7 +597,6 @@ static char *import_long_messages(const struct attack *k)
     buf_addstr(&text, "]");
     char *path = support_path("long.json");
     support_write(path, text.data);
-    buf_release(&text);
     char *id = program_output(RUN("sessions", "import", path));
     id[strcspn(id, "\n")] = '\0';
     return id;
@@ -645,7 +636,7 @@ static struct http_answer ask_beside_others(int port, const char *path, const ch
 TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
 {
     const struct attack k = attack_of();
-    struct http_client *stuck = mem_alloc((size_t)k.readers * sizeof *stuck);
+    auto_free struct http_client *stuck = mem_alloc((size_t)k.readers * sizeof *stuck);
     struct http_stream events;
     int64_t worst = 0;
     write_config("[memory]\nindex = off\n"); /* it reads each long message whole, meanwhile */
@@ -694,7 +685,6 @@ TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
     assert_in_range(clock_mono_ms() - began, 0, k.stop_ms);
     for (int i = 0; i < k.readers; i++)
         http_client_close(&stuck[i]);
-    free(stuck);
 }
 
 enum { MANY = 1000 };
@@ -714,7 +704,7 @@ TEST(a_thousand_streams_at_once)
 {
     if (!limit_files(2 * MANY))
         skip();
-    struct http_stream *streams = mem_alloc(MANY * sizeof *streams);
+    auto_free struct http_stream *streams = mem_alloc(MANY * sizeof *streams);
     limit_files(256);
     SERVE(&tiro, SCRIPTED);
     limit_files(2 * MANY);
@@ -735,7 +725,6 @@ TEST(a_thousand_streams_at_once)
     if (SUPPORT_TELLS_MEMORY)
         assert_true(each < 64 * 1024);
     assert_int_equal(GET("/health").status, 200);
-    free(streams);
 }
 
 /* --- events without a number ------------------------------------------------------------------ */

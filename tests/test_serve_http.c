@@ -462,14 +462,13 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
     assert_int_equal(
         raw_status(s.port, support_text("GET /%s HTTP/1.1\r\n" HTTP_HOST "\r\n", field), false),
         414);
-    struct buf many = BUF_INIT;
+    AUTO(buf_release) struct buf many = BUF_INIT;
     for (int i = 0; i <= HTTP_FIELDS_MAX; i++)
         buf_addf(&many, "X-%d: y\r\n", i);
     assert_int_equal(
         raw_status(s.port, support_text("GET /health HTTP/1.1\r\n" HTTP_HOST "%s\r\n", many.data),
                    true),
         431);
-    buf_release(&many);
     http_client_open(&c, s.port);
     http_client_send(&c, POST_SESSIONS "Transfer-Encoding: chunked\r\n\r\n");
     char *megabyte = support_keep(mem_alloc(((size_t)1 << 20) + 1));
@@ -489,7 +488,7 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
  * all the same. */
 TEST(a_query_that_outgrows_the_library_leaves_nothing)
 {
-    struct buf request = BUF_INIT;
+    AUTO(buf_release) struct buf request = BUF_INIT;
     buf_addstr(&request, "GET /sessions?");
     for (int i = 0; i < 2000; i++)
         buf_addf(&request, "a%d=b&", i);
@@ -502,7 +501,6 @@ TEST(a_query_that_outgrows_the_library_leaves_nothing)
         assert_int_not_equal(http_client_answer(&c).status, 200);
         http_client_close(&c);
     }
-    buf_release(&request);
     int64_t began = clock_mono_ms();
     assert_int_equal(served_stop(&s), 0);
     assert_true(clock_mono_ms() - began < SERVER_STOP_MS); /* nothing was to be waited for */

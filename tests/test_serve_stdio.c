@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "session/capability.h"
 #include "store/store.h"
 #include "tests/program.h"
@@ -116,7 +117,7 @@ TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
     assert_string_equal(text_of(result, "text"), "The lantern is blue.");
     assert_string_equal(text_of(result, "stop_reason"), "end_turn");
     assert_string_equal(text_of(result, "session_id"), session);
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     int64_t last = 0;
     bool completed = false;
     for (size_t i = 0; i < client.waiting.len; i++) {
@@ -133,7 +134,6 @@ TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
     }
     assert_true(completed);
     assert_string_equal(text.data, "The lantern is blue.");
-    buf_release(&text);
 }
 
 TEST(a_batch_is_answered_as_one)
@@ -278,7 +278,7 @@ TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
     model_server_queue(model,
                        &(struct reply){.fault = REPLY_STALL, .text = "one two three", .piece = 4});
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'count'"));
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     while (text.len < strlen("one two three"))
         buf_addstr(&text, text_of(json_get(rpc_client_told(&client, "session/event", "text_delta"),
                                            "event"),
@@ -296,7 +296,6 @@ TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
             buf_addstr(&text, text_of(event, "delta"));
     }
     assert_string_equal(text.data, "one two three");
-    buf_release(&text);
 }
 
 static const char *delta_of(const struct json *told)
@@ -308,7 +307,7 @@ static const char *delta_of(const struct json *told)
 TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_nothing_twice)
 {
     static const char answer[] = "a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0";
-    struct buf rest = BUF_INIT;
+    AUTO(buf_release) struct buf rest = BUF_INIT;
     begin();
     model_server_queue(model, &(struct reply){.text = answer, .piece = 2, .interval_ms = 80});
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'count'"));
@@ -327,7 +326,6 @@ TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_not
     }
     assert_true(rest.len > 2);
     assert_memory_equal(rest.data, answer + had, rest.len);
-    buf_release(&rest);
 }
 
 TEST_IF(capability_store(), who_starts_a_turn_hears_of_it_by_whatever_name)

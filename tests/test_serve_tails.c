@@ -12,35 +12,32 @@ static const char other[] = "01890a5d-ac96-774b-bcce-b302099a8058";
 static void note(struct tails *t, const char *of, enum event_type type, int64_t seq,
                  const char *text)
 {
-    struct notice *n = notice_new(NOTICE_EVENT);
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_EVENT);
     n->event = event_new(type);
     n->event->seq = seq;
     n->event->text = mem_strdup(text);
     memcpy(n->event->session_id, of, sizeof session);
     notice_name_session(n, of);
     tails_note(t, n);
-    notice_free(n);
 }
 
 static void note_idle(struct tails *t, const char *of)
 {
-    struct notice *n = notice_new(NOTICE_BUSY);
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_BUSY);
     notice_name_session(n, of);
     tails_note(t, n);
-    notice_free(n);
 }
 
 static void assert_after(const struct tails *t, const char *of, int64_t after, int64_t seq,
                          const char *text)
 {
-    struct event *ev = tails_after(t, of, after);
+    AUTO(event_free_local) struct event *ev = tails_after(t, of, after);
     assert_int_equal(ev != NULL, text != NULL);
     if (text) {
         assert_int_equal(ev->seq, seq);
         assert_string_equal(ev->text, text);
         assert_string_equal(ev->session_id, of);
     }
-    event_free(ev);
 }
 
 TEST(the_tail_begins_behind_what_the_log_surely_has)

@@ -65,12 +65,11 @@ TEST_IF(capability_store(), a_resumed_session_goes_on)
     engine_free(s);
 
     s = surface_open("last", true);
-    struct notice *n = surface_expect(s, NOTICE_PAGE);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_PAGE);
     assert_int_equal(n->events.items[0]->type, EVENT_TURN_STARTED);
     assert_string_equal(n->events.items[0]->text, "My name is Ada.");
     assert_int_equal(vec_last(&n->events)->type, EVENT_TURN_COMPLETED);
     assert_false(n->flag);
-    notice_free(n);
     free(surface_ask(s, "Who am I?"));
     engine_free(s);
     const char *body = model_server_body(surface_server(), 1);
@@ -81,22 +80,20 @@ TEST_IF(capability_store(), a_resumed_session_goes_on)
 
 TEST(an_interrupt_keeps_the_partial_answer)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     surface_send(s, &operation_turn_start, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
     int64_t before = clock_mono_ms();
     surface_send(s, &operation_turn_interrupt, NULL);
-    struct notice *n = surface_expect_event(s, EVENT_TEXT_COMPLETE);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TEXT_COMPLETE);
     assert_true(n->event->flag);
-    notice_free(n);
     notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
     assert_true(clock_mono_ms() - before < 1000);
     surface_expect_idle(s);
     free(surface_ask(s, "Go on."));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "Half"));
-    engine_free(s);
 }
 
 static bool add_reasoning(void *context, const struct event *ev)
@@ -135,7 +132,7 @@ TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
 TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_with)
 {
     struct error e = {0};
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "damaged"));
     surface_send(s, &operation_session_create, NULL);
     free(surface_ask(s, "sound"));
@@ -155,12 +152,11 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "more");
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
-    engine_free(s);
 }
 
 TEST(a_busy_session_says_so_and_gives_the_text_back)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
     surface_send(s, &operation_turn_start, "first");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
@@ -173,7 +169,6 @@ TEST(a_busy_session_says_so_and_gives_the_text_back)
     surface_expect_idle(s);
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_error(s, ERR_SESSION_NOT_RUNNING, NULL);
-    engine_free(s);
 }
 
 /* The window of this model is asked for after its first answer. */
@@ -194,15 +189,14 @@ TEST_IF(capability_store(), a_second_process_cannot_write)
 {
     struct engine *first = surface_open(NULL, true);
     free(surface_ask(first, "mine"));
-    struct engine *second = surface_open("last", true);
+    AUTO(engine_free_local) struct engine *second = surface_open("last", true);
     surface_expect_error(second, ERR_SESSION_BUSY, NULL);
+    AUTO(notice_free_local)
     struct notice *n = surface_expect(second, NOTICE_SESSION); /* a new one in its place */
     assert_int_equal(n->info.last_seq, 0);
-    notice_free(n);
     engine_free(first);
     surface_send(second, &operation_session_open, "mine");
     notice_free(surface_expect(second, NOTICE_PAGE));
-    engine_free(second);
 }
 
 /* The answer to the turn; it comes before the engine says that it is idle. */
@@ -215,10 +209,10 @@ static struct notice *end_of_turn(struct engine *s)
 
 TEST(a_turn_is_answered_when_it_has_ended)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.text = "Hello to you."});
     surface_send(s, &operation_turn_start, "Hello?");
-    struct notice *n = end_of_turn(s);
+    AUTO(notice_free_local) struct notice *n = end_of_turn(s);
     const struct turn_result *r = n->answer->result;
     assert_string_equal(r->text, "Hello to you.");
     assert_string_equal(r->session_id, n->session);
@@ -227,14 +221,12 @@ TEST(a_turn_is_answered_when_it_has_ended)
     assert_int_equal(r->stop_reason, STOP_END_TURN);
     assert_true(r->usage.output > 0);
     assert_int_equal(r->fault.code, ERR_OK);
-    notice_free(n);
-    engine_free(s);
 }
 
 /* The message is part of the conversation, so the request has not failed. */
 TEST(the_answer_says_what_ended_a_turn)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(
         surface_server(),
         &(struct reply){.fault = REPLY_STATUS, .status = 401, .error_message = "no"});
@@ -257,12 +249,11 @@ TEST(the_answer_says_what_ended_a_turn)
     assert_int_equal(r->turns, 2);
     assert_int_equal(r->fault.code, ERR_OK);
     notice_free(n);
-    engine_free(s);
 }
 
 TEST(a_failed_turn_can_be_retried)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
                                                          .status = 401,
                                                          .error_type = "invalid_api_key",
@@ -280,7 +271,6 @@ TEST(a_failed_turn_can_be_retried)
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), a_retry_sends_images_again)
@@ -317,9 +307,8 @@ TEST_IF(capability_store(), drafts_are_kept)
     surface_send(s, &operation_session_set_draft, "half a thou");
     engine_free(s);
     s = surface_open("last", true);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "half a thou");
-    notice_free(n);
     surface_send(s, &operation_session_set_draft, "");
     engine_free(s);
     AUTO(session_list_release) struct session_list list = {0};
@@ -344,7 +333,7 @@ static void *end_engine(void *ending)
  * than an engine takes that drops the draft at once. */
 TEST_IF(capability_store(), an_end_waits_for_another_writer_and_keeps_the_draft)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     struct store *other;
     struct error e;
     pthread_t thread;
@@ -362,10 +351,8 @@ TEST_IF(capability_store(), an_end_waits_for_another_writer_and_keeps_the_draft)
     assert_int_equal(pthread_join(thread, NULL), 0);
     close(told[0]);
     s = surface_open("last", true);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "half a thou");
-    notice_free(n);
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)
@@ -401,12 +388,11 @@ static struct engine *open_with_offer(const char *directory, const char *resume)
 
 static void assert_offered(struct engine *s, const char *draft)
 {
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     if (draft)
         assert_string_equal(n->info.draft, draft);
     else
         assert_null(n->info.draft);
-    notice_free(n);
 }
 
 static struct engine *leave_draft(const char *directory, const char *draft)
@@ -439,10 +425,9 @@ TEST_IF(capability_store(), what_was_never_sent_is_offered_where_it_was_written)
     o.offer_draft = true;
     o.labels = "yours";
     s = engine_new(&o);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "of here");
     assert_string_equal(n->info.labels, "mine yours");
-    notice_free(n);
     notice_free(surface_expect(s, NOTICE_PROVIDER));
     free(surface_ask(s, "of here"));
     engine_free(s);
@@ -470,10 +455,9 @@ TEST_IF(capability_store(), an_unusable_store_is_told_and_the_chat_goes_on)
 {
     auto_free char *path = support_path("data");
     support_write(path, "a file where the directory should be");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
     free(surface_ask(s, "still there?"));
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
@@ -493,29 +477,27 @@ TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
 
 static void assert_model(struct engine *s, const char *provider, const char *model)
 {
-    struct notice *n = surface_expect(s, NOTICE_PROVIDER);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_PROVIDER);
     assert_string_equal(n->provider, provider);
     assert_string_equal(n->model, model);
-    notice_free(n);
 }
 
 static void assert_refuses_model(struct engine *s, const char *provider, const char *model,
                                  enum err_code code, const char *says)
 {
     surface_send_for(s, &operation_session_set_model, provider, model, 0);
-    struct notice *n = surface_expect_failure(s);
+    AUTO(notice_free_local) struct notice *n = surface_expect_failure(s);
     assert_int_equal(surface_error(n)->code, code);
     assert_true(operation_answers(n->answer, &operation_session_set_model));
     if (!strstr(surface_error(n)->text, says))
         fail_msg("%s", surface_error(n)->text);
-    notice_free(n);
 }
 
 TEST(a_model_that_cannot_be_is_refused)
 {
     static const char *const names[] = {"scripted-model", "scripted-large", NULL};
     model_server_set_models(surface_server(), names);
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     assert_model(s, "openai", "scripted-model");
     assert_refuses_model(s, "anthropic", NULL, ERR_CONFIG_ERROR, "ANTHROPIC_API_KEY");
     assert_refuses_model(s, NULL, "scripted-lagre", ERR_USAGE, "did you mean \"scripted-large\"");
@@ -532,7 +514,6 @@ TEST(a_model_that_cannot_be_is_refused)
     model_server_set_models(surface_server(), NULL); /* it lists nothing, and takes any name */
     surface_send_for(s, &operation_session_set_model, "openai", "any-name", 0);
     assert_model(s, "openai", "any-name");
-    engine_free(s);
 }
 
 TEST(offline_has_no_other_model)
@@ -557,9 +538,9 @@ TEST(the_listing_tells_which_providers_lack_a_key)
 {
     static const char *const names[] = {"one", "two", NULL};
     model_server_set_models(surface_server(), names);
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send(s, &operation_models_list, NULL);
-    struct notice *n = surface_expect_answer(s, &operation_models_list);
+    AUTO(notice_free_local) struct notice *n = surface_expect_answer(s, &operation_models_list);
     const struct models_result *m = n->answer->result;
     assert_int_equal(m->models.len, 2);
     for (size_t i = 0; i < m->providers.len; i++) {
@@ -570,8 +551,6 @@ TEST(the_listing_tells_which_providers_lack_a_key)
             assert_null(offer->wants);
     }
     assert_true(m->providers.len >= 4);
-    notice_free(n);
-    engine_free(s);
 }
 
 TEST(a_provider_is_asked_whether_it_answers)
@@ -581,7 +560,7 @@ TEST(a_provider_is_asked_whether_it_answers)
                                        none = {.provider = "nobody"},
                                        keyless = {.provider = "anthropic"};
     model_server_set_models(surface_server(), names);
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     struct operation_answer *a = surface_call(s, &operation_provider_check, NULL);
     const struct provider_check_result *r = a->result;
     assert_string_equal(r->provider, "openai");
@@ -600,7 +579,6 @@ TEST(a_provider_is_asked_whether_it_answers)
     a = surface_call(s, &operation_provider_check, &none);
     assert_int_not_equal(a->error.code, ERR_OK);
     operation_answer_free(a);
-    engine_free(s);
 }
 
 TEST(the_model_is_known_before_the_first_message)
@@ -609,11 +587,10 @@ TEST(the_model_is_known_before_the_first_message)
     model_server_set_models(surface_server(), names);
     struct engine_options o = surface_options(NULL, true);
     o.model = NULL;
-    struct engine *s = engine_new(&o);
+    AUTO(engine_free_local) struct engine *s = engine_new(&o);
     assert_model(s, "openai", "");
     assert_model(s, "openai", "the-only-one");
     assert_int_equal(model_server_requests(surface_server()), 0);
-    engine_free(s);
 }
 
 TEST(a_system_prompt_holds_for_a_resumed_session_too)
@@ -635,9 +612,8 @@ TEST(a_system_prompt_holds_for_a_resumed_session_too)
 
 static char *provider_of(struct engine *s)
 {
-    struct notice *n = surface_expect(s, NOTICE_PROVIDER);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_PROVIDER);
     char *provider = mem_strdup(n->provider);
-    notice_free(n);
     return provider;
 }
 
@@ -678,23 +654,20 @@ TEST(a_report_tells_of_a_missing_key)
 {
     unsetenv("OPENAI_API_KEY");
     unsetenv("OPENAI_BASE_URL");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send(s, &operation_doctor_report, NULL);
-    struct notice *n = surface_expect_answer(s, &operation_doctor_report);
+    AUTO(notice_free_local) struct notice *n = surface_expect_answer(s, &operation_doctor_report);
     const struct report_result *r = n->answer->result;
     assert_int_equal(r->fault.code, ERR_CONFIG_ERROR);
-    notice_free(n);
-    engine_free(s);
 }
 
 TEST(a_new_session_talks_to_the_same_model)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
     surface_send(s, &operation_session_create, NULL);
     free(surface_ask(s, "hello"));
     assert_non_null(strstr(model_server_body(surface_server(), 0), "other-model"));
-    engine_free(s);
 }
 
 TEST(the_end_of_the_service_ends_a_turn)

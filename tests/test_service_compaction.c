@@ -94,10 +94,9 @@ static struct meters final_meters(struct engine *s)
     bool done = false;
     surface_send_for(s, &operation_session_label, NULL, "seen", 0);
     while (!done) {
-        struct notice *n = surface_next(s);
+        AUTO(notice_free_local) struct notice *n = surface_next(s);
         m = n->type == NOTICE_SESSION ? n->meters : m;
         done = n->type == NOTICE_ANSWER && operation_answers(n->answer, &operation_session_label);
-        notice_free(n);
     }
     return m;
 }
@@ -124,7 +123,7 @@ FIXTURE(set_up, surface_teardown);
 TEST(it_happens_by_itself)
 {
     compact_always();
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     queue_text(SUMMARY);
     surface_send(s, &operation_turn_start, "and now?");
@@ -143,7 +142,6 @@ TEST(it_happens_by_itself)
     assert_null(strstr(last_body(), "This is message number 1"));
     assert_non_null(strstr(last_body(), SUMMARY));
     assert_non_null(strstr(last_body(), "and now?"));
-    engine_free(s);
 }
 
 /* The switch and the default threshold leave a short talk alone. */
@@ -182,9 +180,8 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
     engine_free(s);
     size_t calls = model_server_requests(surface_server());
     s = surface_open("last", true);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_true(n->meters.suspended);
-    notice_free(n);
     talk(s, 3);
     assert_int_equal(model_server_requests(surface_server()), calls + 3);
     assert_true(final_meters(s).suspended);
@@ -205,16 +202,15 @@ TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
     surface_expect_idle(s);
     engine_free(s);
     s = surface_open("last", true);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_true(n->meters.suspended);
-    notice_free(n);
     engine_free(s);
 }
 
 /* The window that the rejection tells is also that of the summary, which is folded into it. */
 TEST(a_rejection_tells_the_summarys_window)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 40);
     size_t before = model_server_requests(surface_server());
     model_server_queue(
@@ -223,13 +219,11 @@ TEST(a_rejection_tells_the_summarys_window)
                         .status = 400,
                         .error_message = "This model's maximum context length is 8000 tokens."});
     surface_send(s, &operation_turn_start, "and now?");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->compaction.effective_mode, "handoff");
-    notice_free(n);
     surface_expect_idle(s);
     /* the question twice, the summary in two parts at least */
     assert_true(model_server_requests(surface_server()) >= before + 4);
-    engine_free(s);
 }
 
 /* A compaction by hand before the first request of this process asks the server for the window. */
@@ -266,9 +260,8 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
     s = surface_open("last", true);
     surface_send(s, &operation_turn_start, "and now?");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->compaction.stage, "micro");
-    notice_free(n);
     surface_expect_idle(s);
     assert_null(strstr(last_body(), "THE LAST LINE"));
     engine_free(s);
@@ -349,9 +342,8 @@ TEST(a_body_past_the_maximum_is_not_sent)
     struct engine *s = engine_new(&options);
     auto_free char *text = mem_printf("%021000d", 7);
     surface_send(s, &operation_turn_start, text);
-    struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
-    notice_free(n);
     surface_expect_idle(s);
     engine_free(s);
     assert_int_equal(door.largest, 0);
@@ -361,7 +353,7 @@ TEST(a_body_past_the_maximum_is_not_sent)
 
 TEST(by_hand_with_mode_and_focus)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, "llm_replace", "the green door", false);
@@ -375,18 +367,16 @@ TEST(by_hand_with_mode_and_focus)
     assert_non_null(strstr(last_body(), "the green door"));
     free(surface_ask(s, "next"));
     assert_null(strstr(last_body(), "This is message"));
-    engine_free(s);
 }
 
 TEST(by_hand_without_a_model)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     send_compact(s, "deterministic", NULL, false);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
-    engine_free(s);
 }
 
 TEST(by_hand_the_answer_says_what_was_done)
@@ -396,7 +386,7 @@ TEST(by_hand_the_answer_says_what_was_done)
     set(CONFIG_COMPACTION_PROTECT_TAIL, "1");
     set(CONFIG_COMPACTION_TAIL_RATIO, "0.05");
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1000");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 3);
     queue_failure();
     struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
@@ -406,12 +396,11 @@ TEST(by_hand_the_answer_says_what_was_done)
     assert_string_equal(result->completed->compaction.effective_mode, "recency_preserving");
     assert_non_null(strstr(result->completed->name, "broken"));
     operation_answer_free(a);
-    engine_free(s);
 }
 
 TEST(what_cannot_be_done_by_hand_is_said)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     send_compact(s, NULL, NULL, false);
     struct notice *n = surface_expect_failure(s);
     assert_non_null(strstr(surface_error(n)->text, "nothing to compact"));
@@ -427,13 +416,12 @@ TEST(what_cannot_be_done_by_hand_is_said)
     surface_expect_error(s, ERR_NOTHING_TO_UNDO, NULL);
     surface_send_for(s, &operation_compaction_pin, NULL, NULL, 0);
     surface_expect_error(s, ERR_USAGE, NULL);
-    engine_free(s);
 }
 
 /* A failure is reported once: as an event, if there is one. */
 TEST(a_failure_by_hand_is_told_once)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
@@ -448,7 +436,6 @@ TEST(a_failure_by_hand_is_told_once)
     }
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
-    engine_free(s);
 }
 
 TEST(switched_off_it_says_so)
@@ -458,13 +445,12 @@ TEST(switched_off_it_says_so)
     (void)state;
     struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
-    struct engine *s = engine_new(&options);
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
     talk(s, 1);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         surface_send(s, types[i], NULL);
         surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
     }
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
@@ -497,7 +483,7 @@ static void refused(struct engine *s, const struct operation *type, const char *
 
 TEST(a_turn_refuses_it)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     surface_send(s, &operation_turn_start, "go");
@@ -506,13 +492,11 @@ TEST(a_turn_refuses_it)
     refused(s, &operation_compaction_undo, NULL);
     refused(s, &operation_compaction_pin, NULL);
     surface_send(s, &operation_context_read, NULL);
-    struct notice *n = surface_expect_answer(s, &operation_context_read);
+    AUTO(notice_free_local) struct notice *n = surface_expect_answer(s, &operation_context_read);
     assert_string_equal(surface_context(n)->parts.items[surface_context(n)->parts.len - 1].text,
                         "go");
-    notice_free(n);
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 static void start_stalled(struct engine *s)
@@ -524,7 +508,7 @@ static void start_stalled(struct engine *s)
 
 TEST(it_refuses_what_a_turn_refuses)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
     refused(s, &operation_turn_start, "me first");
@@ -537,13 +521,11 @@ TEST(it_refuses_what_a_turn_refuses)
     surface_send_for(s, &operation_session_rename, NULL, "a name", 0);
     notice_free(surface_expect_changed(s));
     surface_send(s, &operation_turn_interrupt, NULL);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "cancelled");
-    notice_free(n);
     surface_expect_idle(s);
     free(surface_ask(s, "and on"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
-    engine_free(s);
 }
 
 TEST(leaving_ends_it)
@@ -552,7 +534,7 @@ TEST(leaving_ends_it)
                                                     &operation_session_delete};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct engine *s = surface_open(NULL, true);
+        AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
         talk(s, 2);
         start_stalled(s);
         surface_send(s, types[i], NULL);
@@ -560,7 +542,6 @@ TEST(leaving_ends_it)
         notice_free(surface_expect_changed(s));
         free(surface_ask(s, "a new one"));
         assert_null(strstr(last_body(), "This is message"));
-        engine_free(s);
     }
 }
 
@@ -582,18 +563,16 @@ TEST_IF(capability_store(), the_program_ends_meanwhile)
 TEST(another_model_is_really_asked)
 {
     set(CONFIG_COMPACTION_MODEL, "cheap-model");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->model, "openai/cheap-model");
-    notice_free(n);
     surface_expect_idle(s);
     assert_non_null(strstr(last_body(), "\"cheap-model\""));
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "\"scripted-model\""));
-    engine_free(s);
 }
 
 TEST(another_provider_is_really_asked)
@@ -602,59 +581,52 @@ TEST(another_provider_is_really_asked)
     set(CONFIG_COMPACTION_MODEL, "claude-cheap");
     setenv("ANTHROPIC_API_KEY", "other-key", 1);
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->model, "anthropic/claude-cheap");
     assert_string_equal(n->event->text, SUMMARY);
-    notice_free(n);
     surface_expect_idle(s);
     assert_string_equal(model_server_header(surface_server(), 2, "x-api-key"), "other-key");
-    engine_free(s);
 }
 
 TEST(without_a_key_the_turn_goes_on)
 {
     compact_always();
     set(CONFIG_COMPACTION_PROVIDER, "anthropic");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     surface_send(s, &operation_turn_start, "go on");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
     assert_non_null(strstr(n->event->text, "summary_provider"));
-    notice_free(n);
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
-    engine_free(s);
 }
 
 TEST(a_summariser_that_stalls_does_not_hold_the_turn)
 {
     compact_always();
     set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
     surface_send(s, &operation_turn_start, "go on");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "summary_timeout"));
-    notice_free(n);
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
-    engine_free(s);
 }
 
 /* /model changes what summaries fall back on. */
 TEST(the_sessions_model_is_asked_where_no_other_is_named)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     surface_send(s, &operation_session_set_model, "another-model");
     compact_now(s);
     assert_non_null(strstr(last_body(), "\"another-model\""));
-    engine_free(s);
 }
 
 /* --- drafts ----------------------------------------------------------------------------------- */
@@ -673,7 +645,7 @@ static void answer_draft(struct engine *s, enum draft_answer reply, const char *
 
 TEST(a_draft_is_shown_changed_and_committed)
 {
-    struct engine *s = open_asking();
+    AUTO(engine_free_local) struct engine *s = open_asking();
     talk(s, 2);
     answer_draft(s, DRAFT_REFUSE, NULL); /* nothing is asked yet */
     queue_text(SUMMARY);
@@ -693,29 +665,26 @@ TEST(a_draft_is_shown_changed_and_committed)
     assert_true(n->event->flag);
     notice_free(n);
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 TEST(a_draft_is_refused)
 {
     set(CONFIG_COMPACTION_PREVIEW, "true");
-    struct engine *s = open_asking();
+    AUTO(engine_free_local) struct engine *s = open_asking();
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
     notice_free(surface_expect(s, NOTICE_DRAFT));
     answer_draft(s, DRAFT_REFUSE, NULL);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "cancelled");
-    notice_free(n);
     surface_expect_idle(s);
     assert_int_equal(final_meters(s).compactions, 0);
-    engine_free(s);
 }
 
 TEST(a_draft_is_asked_for_again)
 {
-    struct engine *s = open_asking();
+    AUTO(engine_free_local) struct engine *s = open_asking();
     talk(s, 2);
     queue_text(SUMMARY);
     queue_text("a better one");
@@ -732,16 +701,14 @@ TEST(a_draft_is_asked_for_again)
     assert_false(n->event->flag);
     notice_free(n);
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 TEST(who_cannot_be_asked_is_not)
 {
     set(CONFIG_COMPACTION_PREVIEW, "true");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
-    engine_free(s);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -789,9 +756,8 @@ TEST(what_goes_is_handed_to_memory)
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_int_equal(n->event->compaction.entries_indexed, 4);
-    notice_free(n);
     surface_expect_idle(s);
     surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
@@ -808,17 +774,15 @@ TEST(memory_refuses_and_the_turn_goes_on)
     struct engine_options options = surface_options(NULL, true);
     options.sink = &sink;
     compact_always();
-    struct engine *s = engine_new(&options);
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
     talk(s, 1);
     queue_text(SUMMARY);
     surface_send(s, &operation_turn_start, "go on");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "memory_indexing");
     assert_non_null(strstr(n->event->text, "memory is full"));
-    notice_free(n);
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     assert_non_null(strstr(last_body(), "This is message number 1"));
-    engine_free(s);
 }
 
 /* --- back, and pins --------------------------------------------------------------------------- */
@@ -832,9 +796,8 @@ TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
     free(surface_ask(s, "a later one"));
     engine_free(s);
     s = surface_open("last", true);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_int_equal(n->meters.compactions, 1);
-    notice_free(n);
     surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
     assert_int_equal(final_meters(s).compactions, 0);
@@ -848,7 +811,7 @@ TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 TEST(a_pin_survives)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     surface_send(s, &operation_compaction_pin, NULL);
     struct notice *n = surface_expect_event(s, EVENT_MESSAGE_PINNED);
@@ -871,26 +834,23 @@ TEST(a_pin_survives)
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1."));
     assert_null(strstr(last_body(), "This is message number 2."));
-    engine_free(s);
 }
 
 TEST(a_fork_is_made_as_before)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
     engine_start(s, &operation_session_fork,
                  &(struct session_fork_params){.session = "", .before_compaction = true});
     notice_free(surface_expect(s, NOTICE_SESSION)); /* the fork is open */
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_false(n->meters.request.estimated); /* its last answer has a count */
-    notice_free(n);
     notice_free(surface_expect_changed(s));
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), SUMMARY));
-    engine_free(s);
 }
 
 /* --- the next request ------------------------------------------------------------------------- */
@@ -930,10 +890,10 @@ static void check_tools(const struct json *body, const char *text)
 TEST(its_parts_are_those_of_the_next_request)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 3);
     compact_now(s);
-    struct notice *n = ask_context(s);
+    AUTO(notice_free_local) struct notice *n = ask_context(s);
     const struct context *c = surface_context(n);
     free(surface_ask(s, "the next"));
     AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
@@ -958,14 +918,12 @@ TEST(its_parts_are_those_of_the_next_request)
     assert_string_equal(at.text, "");
     assert_null(json_next(at.message));
     assert_int_equal(c->tokens, sum);
-    notice_free(n);
-    engine_free(s);
 }
 
 TEST(it_says_what_would_go)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     struct notice *n = ask_context(s);
     assert_int_equal(surface_context(n)->tokens_after, -1);
     notice_free(n);
@@ -982,12 +940,11 @@ TEST(it_says_what_would_go)
     }
     assert_int_equal(c->tokens_after, stays);
     notice_free(n);
-    engine_free(s);
 }
 
 TEST(it_knows_what_is_cached)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.text = "x",
                                                          .input_tokens = 500,
                                                          .output_tokens = 1,
@@ -1012,7 +969,6 @@ TEST(it_knows_what_is_cached)
     n = ask_context(s);
     assert_int_equal(surface_context(n)->cached, -1);
     notice_free(n);
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
@@ -1021,9 +977,8 @@ TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
     talk(s, 2);
     engine_free(s);
     s = surface_open("last", true);
-    struct notice *n = ask_context(s);
+    AUTO(notice_free_local) struct notice *n = ask_context(s);
     assert_int_equal(surface_context(n)->parts.len, 6);
-    notice_free(n);
     engine_free(s);
 }
 
@@ -1050,13 +1005,12 @@ TEST(what_went_can_be_read_by_pages)
                                             EVENT_TEXT_COMPLETE};
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 4);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     int64_t seq = n->event->seq;
-    notice_free(n);
     surface_expect_idle(s);
     for (int page = 0; page < 3; page++) {
         struct operation_answer *a = read_ledger(s, seq, page * 3, 3);
@@ -1075,7 +1029,6 @@ TEST(what_went_can_be_read_by_pages)
     assert_int_equal(((struct compaction_ledger *)whole->result)->events.items.len, 9);
     operation_answer_free(whole);
     expect_refused(s, 1, ERR_USAGE);
-    engine_free(s);
 }
 
 /* A log may have been imported. */
@@ -1089,13 +1042,12 @@ static int64_t append_completed(const char *dropped)
     const char *id = list.items.items[0].id;
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
     assert_true(event_log_last(store, id, &last, &e));
-    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
     memcpy(ev->session_id, id, sizeof ev->session_id);
     ev->seq = last + 1;
     ev->text = mem_strdup("");
     ev->compaction.dropped = mem_strdup(dropped);
     assert_true(transcripts_append(store, ev, &e));
-    event_free(ev);
     store_close(store);
     return last + 1;
 }
@@ -1154,10 +1106,9 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
 
 static void undo_one(const char *id)
 {
-    struct engine *s = surface_open(id, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(id, true);
     surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
-    engine_free(s);
 }
 
 static void assert_same_sessions(const char *id, const char *copy)
@@ -1254,14 +1205,13 @@ TEST_IF(capability_store(), a_long_history_is_sent_whole)
     s = surface_open("last", true);
     free(surface_ask(s, "question 25?"));
     assert_all_is_sent(LONG_TURNS + 1);
-    struct notice *n = ask_context(s);
+    AUTO(notice_free_local) struct notice *n = ask_context(s);
     const struct context *context = surface_context(n);
     size_t texts = 0;
     for (size_t i = 0; i < context->parts.len; i++)
         texts += context->parts.items[i].kind == CONTEXT_MESSAGE &&
                  *context->parts.items[i].text != '\0';
     assert_int_equal(texts, 2 * (LONG_TURNS + 1));
-    notice_free(n);
     engine_free(s);
 }
 
@@ -1302,9 +1252,8 @@ TEST_IF(capability_store(), a_long_history_with_a_damaged_row)
     damage_sql(surface_store(), damage);
     size_t requests = model_server_requests(surface_server());
     surface_send(s, &operation_turn_start, "question lost?");
-    struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "is not where it was kept; try again"));
-    notice_free(n);
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), requests);
     free(surface_ask(s, "question 26?"));

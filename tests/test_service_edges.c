@@ -17,12 +17,10 @@
 /* A kept session with one answer; its id. */
 static void keep_one(char id[UUID_LEN + 1])
 {
-    struct engine *s = surface_open(NULL, true);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     memcpy(id, n->info.id, UUID_LEN + 1);
-    notice_free(n);
     free(surface_ask(s, "one"));
-    engine_free(s);
 }
 
 static struct engine *open_to_read(const char *id)
@@ -53,11 +51,10 @@ TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
     surface_send_for(s, &operation_session_label, NULL, "+kept", 0);
     notice_free(surface_expect_changed(s));
     surface_send_for(s, &operation_session_rename, id, "Another", 0);
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.title, "Another");
     assert_string_equal(n->info.labels, "kept");
     assert_true(n->read_only);
-    notice_free(n);
     engine_free(s);
     assert_listed("Another", "kept");
 }
@@ -66,13 +63,11 @@ TEST_IF(capability_store(), what_another_writes_to_is_not_renamed)
 {
     char id[UUID_LEN + 1];
     keep_one(id);
-    struct engine *writer = surface_open(id, true);
+    AUTO(engine_free_local) struct engine *writer = surface_open(id, true);
     notice_free(surface_expect(writer, NOTICE_PROVIDER));
-    struct engine *s = open_to_read(id);
+    AUTO(engine_free_local) struct engine *s = open_to_read(id);
     surface_send_for(s, &operation_session_rename, NULL, "Another", 0);
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
-    engine_free(s);
-    engine_free(writer);
 }
 
 /* The session's row is gone; continuing the session would restore it. */
@@ -114,7 +109,7 @@ TEST_IF(capability_store(), what_was_put_off_is_done_at_the_end)
 /* The turn of the open session is none of its business. */
 TEST(taking_it_out_of_the_archive_ends_no_turn)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
     surface_send(s, &operation_turn_start, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
@@ -122,7 +117,6 @@ TEST(taking_it_out_of_the_archive_ends_no_turn)
     notice_free(surface_expect_changed(s));
     surface_send(s, &operation_turn_start, "And this?");
     surface_expect_error(s, ERR_SESSION_BUSY, "And this?");
-    engine_free(s);
 }
 
 /* A worker that asks the server something between turns, without its thread. */
@@ -158,12 +152,11 @@ static void end_aside(struct aside *a)
 
 static void assert_refused(struct aside *a, enum err_code code, const char *text)
 {
-    struct notice *n = mailbox_pop(a->notices);
+    AUTO(notice_free_local) struct notice *n = mailbox_pop(a->notices);
     assert_non_null(n);
     assert_int_equal(n->type, NOTICE_ANSWER);
     assert_int_equal(surface_error(n)->code, code);
     assert_string_equal(surface_text(n), text);
-    notice_free(n);
 }
 
 TEST(of_two_messages_that_wait_one_is_refused)
@@ -252,7 +245,7 @@ TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
     assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
     struct engine_options o = surface_options(NULL, true);
     o.serves = true;
-    struct engine *engine = engine_make(&o);
+    AUTO(engine_free_local) struct engine *engine = engine_make(&o);
     struct seat *seat = conversation_new(engine);
     memcpy(seat->session, id, sizeof id);
     assert_int_equal(engine_rest_wait(seat, true), 0);
@@ -264,5 +257,4 @@ TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
     struct operation_request *r = mailbox_pop(seat->requests);
     assert_int_equal(r->id, asked);
     operation_request_free(r);
-    engine_free(engine);
 }

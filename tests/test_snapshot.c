@@ -49,7 +49,7 @@ static int tear_down(void **state)
 /* Appends to the log and folds into `live`, as a running session does. */
 static void happen(enum event_type type, const char *text)
 {
-    struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = event_new(type);
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
     if (text)
@@ -61,13 +61,12 @@ static void happen(enum event_type type, const char *text)
     if (!event_log_append(store, ev, &e))
         fail_msg("%s", e.text);
     history_apply(&live, ev);
-    event_free(ev);
 }
 
 /* An event with a number or a name of its own. */
 static void happen_with(enum event_type type, int64_t number, const char *name)
 {
-    struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = event_new(type);
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
     ev->number = number;
@@ -78,7 +77,6 @@ static void happen_with(enum event_type type, int64_t number, const char *name)
     if (!event_log_append(store, ev, &e))
         fail_msg("%s", e.text);
     history_apply(&live, ev);
-    event_free(ev);
 }
 
 /* Mostly something new; now and then an earlier run once more, which takes back what followed. */
@@ -313,14 +311,13 @@ TEST(test_counters)
     assert_int_equal(kept.estimate, 0);
     assert_int_equal(kept.last_input, -1);
     plain_run();
-    struct event *ev = event_new(EVENT_CALL_COMPLETED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_CALL_COMPLETED);
     memcpy(ev->session_id, ID, UUID_LEN);
     happen(EVENT_TURN_STARTED, "measured");
     ev->seq = ++seq;
     ev->usage = (struct usage){.input = 1234, .output = 5, .cached = -1};
     assert_true(event_log_append(store, ev, &e));
     history_apply(&live, ev);
-    event_free(ev);
     save();
     damage_sql(path, "DELETE FROM snapshot_message"); /* not looked at */
     assert_true(snapshot_counters(store, ID, &kept, &e));
@@ -336,7 +333,7 @@ TEST(test_counters)
 /* Drops all but the last message. */
 static int64_t compact(void)
 {
-    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
     ev->text = mem_strdup("S");
@@ -347,14 +344,13 @@ static int64_t compact(void)
         (long long)live.messages.items[0].seq, live.messages.len - 1);
     assert_true(event_log_append(store, ev, &e));
     history_apply(&live, ev);
-    event_free(ev);
     return seq;
 }
 
 /* Keeps a range, and the message that begins it in less words, or not. */
 static void compact_around(size_t first, size_t count, bool summary)
 {
-    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
     char *head = support_text(
         "{\"message\":{\"role\":\"user\",\"seq\":%lld,\"turn\":1,\"summary\":true,"
         "\"content\":[{\"type\":\"text\",\"text\":\"S\"}]}},",
@@ -366,7 +362,6 @@ static void compact_around(size_t first, size_t count, bool summary)
     ev->compaction.history = mem_printf("[%s[%zu,%zu]]", summary ? head : "", first, count);
     assert_true(event_log_append(store, ev, &e));
     history_apply(&live, ev);
-    event_free(ev);
 }
 
 /* Reads the log again, as every undo does. */
@@ -426,7 +421,7 @@ static void compact_somehow(void)
 
 static void pin_something(void)
 {
-    struct event *ev = event_new(EVENT_MESSAGE_PINNED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_MESSAGE_PINNED);
     size_t i = (size_t)(entropy_unit() * (double)live.messages.len);
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
@@ -434,7 +429,6 @@ static void pin_something(void)
     ev->flag = entropy_unit() < 0.7;
     assert_true(event_log_append(store, ev, &e));
     history_apply(&live, ev);
-    event_free(ev);
 }
 
 static void undo_the_last(void)

@@ -447,10 +447,9 @@ static struct event *new_event(const char *id, int64_t seq, enum event_type type
 
 static void append(const char *id, int64_t seq, enum event_type type, const char *text)
 {
-    struct event *ev = new_event(id, seq, type, text);
+    AUTO(event_free_local) struct event *ev = new_event(id, seq, type, text);
     if (!event_log_append(store, ev, &e))
         fail_msg("%s", e.text);
-    event_free(ev);
 }
 
 TEST(test_draft)
@@ -588,10 +587,9 @@ TEST(test_projected)
 
 TEST(test_append_needs_the_session)
 {
-    struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
+    AUTO(event_free_local) struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
     assert_err(event_log_append(store, ev, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, ID_A));
-    event_free(ev);
 }
 
 TEST(test_two_connections_one_number)
@@ -599,13 +597,12 @@ TEST(test_two_connections_one_number)
     struct store *other;
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
-    struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
+    AUTO(event_free_local) struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
     assert_true(event_log_append(store, ev, &e));
     assert_err(event_log_append(other, ev, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "another process"));
     ev->seq = 2;
     assert_true(event_log_append(other, ev, &e));
-    event_free(ev);
     store_close(other);
 }
 
@@ -662,11 +659,10 @@ TEST(test_last)
 
 static bool add_line(void *context, const struct event *ev)
 {
-    struct event *copy = event_clone(ev);
+    AUTO(event_free_local) struct event *copy = event_clone(ev);
     memset(copy->session_id, 0, sizeof copy->session_id);
     char *line = support_keep(event_to_line(copy));
     buf_addf(context, "%s\n", line);
-    event_free(copy);
     return true;
 }
 

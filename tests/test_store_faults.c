@@ -301,10 +301,9 @@ static struct seen turn(struct engine *engine, const char *text)
     bool over = false;
     surface_send(engine, &operation_turn_start, text);
     while (!over) {
-        struct notice *n = surface_next(engine);
+        AUTO(notice_free_local) struct notice *n = surface_next(engine);
         see(&s, n);
         over = n->type == NOTICE_BUSY && !n->flag;
-        notice_free(n);
     }
     return s;
 }
@@ -336,12 +335,11 @@ static struct engine *open_service(struct config *config, const char *resume, st
                                            .resume = resume};
     struct engine *s = engine_new(&options);
     for (bool ready = false; !ready;) {
-        struct notice *n = surface_next(s);
+        AUTO(notice_free_local) struct notice *n = surface_next(s);
         see(seen, n);
         if (n->type == NOTICE_SESSION)
             memcpy(id, n->info.id, sizeof n->info.id);
         ready = n->type == NOTICE_PROVIDER;
-        notice_free(n);
     }
     return s;
 }
@@ -402,7 +400,7 @@ static bool turn_fails_well(struct config *config, size_t kind, long n, bool las
 
 static void each_call_of_a_turn_may_fail(const char *resume, long stride)
 {
-    struct config *config = config_new();
+    AUTO(config_free_local) struct config *config = config_new();
     long calls = 0;
     EACH_FAULT(kind)
     for (int lasting = 0; lasting < 2; lasting++)
@@ -411,7 +409,6 @@ static void each_call_of_a_turn_may_fail(const char *resume, long stride)
             calls++;
     print_message("%ld calls failed\n", calls);
     assert_true(calls > (int)suite_sample(4, 20));
-    config_free(config);
 }
 
 TEST(a_turn_loses_nothing_that_was_shown)
@@ -453,7 +450,7 @@ static bool opening_fails_well(struct config *config, size_t kind, long n, bool 
 
 TEST(what_cannot_be_opened_is_told)
 {
-    struct config *config = config_new();
+    AUTO(config_free_local) struct config *config = config_new();
     long calls = 0;
     make_pristine();
     EACH_FAULT(kind)
@@ -461,7 +458,6 @@ TEST(what_cannot_be_opened_is_told)
         for (long n = 1; opening_fails_well(config, kind, n, lasting); n += step(2))
             calls++;
     assert_true(calls > (int)suite_sample(4, 20));
-    config_free(config);
 }
 
 /* Opens a new database in a process of its own, which ends at the n-th such call. Its status. */

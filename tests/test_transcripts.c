@@ -53,7 +53,7 @@ static int tear_down(void **state)
 
 static void say(size_t session, enum event_type type, const char *text)
 {
-    struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = event_new(type);
     memcpy(ev->session_id, IDS[session], UUID_LEN);
     ev->seq = ++last[session];
     ev->wall_ms = 1000 + ev->seq;
@@ -64,7 +64,6 @@ static void say(size_t session, enum event_type type, const char *text)
     }
     if (!transcripts_append(store, ev, &e))
         fail_msg("%s", e.text);
-    event_free(ev);
 }
 
 static void ask(size_t session, const char *text)
@@ -639,7 +638,7 @@ TEST(test_an_append_that_fails_leaves_nothing)
     char *path = support_path("tiro.db");
     ask(0, "whole");
     damage_sql(path, "DROP TABLE transcript_words");
-    struct event *ev = event_new(EVENT_TEXT_COMPLETE);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_TEXT_COMPLETE);
     memcpy(ev->session_id, IDS[0], UUID_LEN);
     ev->seq = 2;
     ev->text = mem_strdup("half");
@@ -647,7 +646,6 @@ TEST(test_an_append_that_fails_leaves_nothing)
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 1);
     say(0, EVENT_INTERRUPTED, NULL); /* needs no index; no transaction was left open */
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);
-    event_free(ev);
 }
 
 /* A number that has no room in a place of the index is in no other session's room. */

@@ -72,9 +72,8 @@ static struct notice *compact(struct engine *s, bool indexes)
 
 static void compact_and_index(struct engine *s, int entries)
 {
-    struct notice *n = compact(s, true);
+    AUTO(notice_free_local) struct notice *n = compact(s, true);
     assert_int_equal(n->event->count, entries);
-    notice_free(n);
 }
 
 static const char *last_body(void)
@@ -130,10 +129,8 @@ static struct notice *let_model_search(struct engine *s, const char *args)
 
 static struct meters opening_meters(struct engine *s)
 {
-    struct notice *n = surface_expect(s, NOTICE_SESSION);
-    struct meters m = n->meters;
-    notice_free(n);
-    return m;
+    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
+    return n->meters;
 }
 
 /* --- each switch ------------------------------------------------------------------------------ */
@@ -169,13 +166,12 @@ TEST(tool_and_skill_come_with_memory)
 {
     EACH_PROFILE(p)
     {
-        struct engine *s = open_with(p->memory, p->compaction, true);
+        AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, true);
         assert_int_equal(opening_meters(s).memory, remembers(p));
         free(surface_ask(s, "hello"));
         assert_int_equal(was_offered("memory_search"), remembers(p));
         assert_int_equal(had_skill(), remembers(p));
         assert_true(was_offered("read_file"));
-        engine_free(s);
     }
 }
 
@@ -183,7 +179,7 @@ TEST(the_parts_of_the_request_have_the_skill)
 {
     EACH_PROFILE(p)
     {
-        struct engine *s = open_with(p->memory, p->compaction, true);
+        AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, true);
         free(surface_ask(s, "hello"));
         surface_send(s, &operation_context_read, NULL);
         struct notice *n = surface_expect_answer(s, &operation_context_read);
@@ -197,7 +193,6 @@ TEST(the_parts_of_the_request_have_the_skill)
             assert_int_equal(strncmp(surface_context(n)->parts.items[1].text, "# Memory\n", 9), 0);
         }
         notice_free(n);
-        engine_free(s);
     }
 }
 
@@ -205,20 +200,18 @@ TEST(what_goes_is_kept_with_both)
 {
     EACH_PROFILE(p)
     {
-        struct engine *s = open_with(p->memory, p->compaction, false);
+        AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, false);
         talk(s);
         if (compacts(p)) {
-            struct notice *n = compact(s, remembers(p));
+            AUTO(notice_free_local) struct notice *n = compact(s, remembers(p));
             if (n)
                 assert_int_equal(n->event->count, 3);
-            notice_free(n);
         } else {
             surface_send(s, &operation_compaction_run, NULL);
             surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
         }
         int entries = compacts(p) ? 1 : 0;
         assert_int_equal(found(s, "zeppelin Friedrichshafen", NULL), remembers(p) ? entries : -1);
-        engine_free(s);
     }
 }
 
@@ -226,38 +219,34 @@ TEST(the_model_searches_where_it_may)
 {
     EACH_PROFILE(p)
     {
-        struct engine *s = open_with(p->memory, p->compaction, false);
-        struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
+        AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, false);
+        AUTO(notice_free_local) struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         assert_int_equal(n->event->flag, !remembers(p));
         assert_string_equal(
             n->event->text,
             remembers(p) ? "[]" : "memory_search cannot be used now: there is no memory here");
-        notice_free(n);
-        engine_free(s);
     }
 }
 
 TEST(what_is_off_is_an_error)
 {
     const struct operation *o;
-    struct engine *s = open_with(false, true, true);
+    AUTO(engine_free_local) struct engine *s = open_with(false, true, true);
     for (size_t i = 0; (o = operation_at(i)); i++) {
         if (!(o->needs & NEED_MEMORY))
             continue;
         (void)engine_start(s, o, NULL);
-        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_ANSWER);
         assert_string_equal(err_info(n->answer->error.code)->name, "MEMORY_DISABLED");
         assert_non_null(strstr(n->answer->error.text, capability_memory() ? "enabled" : "built"));
-        notice_free(n);
     }
-    engine_free(s);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
 TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     assert_int_equal(found(s, "zeppelin", NULL), 0); /* it is still in the context */
     compact_and_index(s, 3);
@@ -274,7 +263,6 @@ TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
     notice_free(n);
     assert_null(strstr(last_body(), SUMMARY "\n" FACT));
     assert_non_null(strstr(last_body(), "zeppelin")); /* the result went to the model */
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
@@ -283,30 +271,28 @@ TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
         const char *args;
         int entries;
     } rows[] = {{"{\"query\":\"zeppelin\",\"limit\":2}", 2}, {"{\"query\":\"zeppelin\"}", 3}};
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     say_much(s, "A red zeppelin");
     say_much(s, "The zeppelin was blue");
     say_much(s, "No zeppelin is green");
     compact_and_index(s, 4);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct notice *n = let_model_search(s, rows[i].args);
+        AUTO(notice_free_local) struct notice *n = let_model_search(s, rows[i].args);
         struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
         assert_int_equal(json_len(hits), rows[i].entries);
         json_free(hits);
-        notice_free(n);
     }
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model_is_told)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "memory_search",
                                                          .tool_args = "{\"query\":\"zeppelin\"}"});
     surface_send(s, &operation_turn_start, "Look it up");
-    struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
+    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
     assert_string_equal(n->event->text, "zeppelin");
     assert_int_equal(n->event->limit, 5);
     struct json *hits = json_parse(n->event->hits, strlen(n->event->hits), NULL);
@@ -314,9 +300,7 @@ TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model
     assert_non_null(json_get_string(json_first(hits), "id"));
     assert_int_equal(json_get_int(json_first(hits), "seq", 0), 1);
     json_free(hits);
-    notice_free(n);
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction() && capability_store(),
@@ -333,11 +317,10 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set(CONFIG_MEMORY_SCOPE, rows[i].scope);
         s = open_remembering();
-        struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
+        AUTO(notice_free_local) struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
         assert_int_equal(json_len(hits), rows[i].entries);
         json_free(hits);
-        notice_free(n);
         assert_int_equal(found(s, "zeppelin", "all"), 1);
         assert_int_equal(found(s, "zeppelin", "session"), 0);
         engine_free(s);
@@ -346,7 +329,7 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
 
 TEST_IF(capability_memory() && capability_compaction(), undoing_takes_it_out_again)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
@@ -355,12 +338,11 @@ TEST_IF(capability_memory() && capability_compaction(), undoing_takes_it_out_aga
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction(), a_second_compaction_keeps_no_summary)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     say_much(s, "Of trains we spoke");
@@ -368,7 +350,6 @@ TEST_IF(capability_memory() && capability_compaction(), a_second_compaction_keep
     assert_int_equal(found(s, "summary", NULL), 0);
     assert_int_equal(found(s, "trains", NULL), 1);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction() && capability_store(),
@@ -396,14 +377,13 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
 
 TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_parent_lost)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     surface_send(s, &operation_session_fork, NULL);
     notice_free(surface_expect_changed(s));
     assert_int_equal(found(s, "zeppelin", "session"), 1);
     assert_int_equal(found(s, "zeppelin", "all"), 1); /* nothing is there twice */
-    engine_free(s);
 }
 
 /* --- sessions that were left ------------------------------------------------------------------ */
@@ -411,14 +391,13 @@ TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_pa
 /* The number of hits of the model's search; the id of the first is kept. */
 static size_t recalled(struct engine *s, const char *args, char **id)
 {
-    struct notice *n = let_model_search(s, args);
+    AUTO(notice_free_local) struct notice *n = let_model_search(s, args);
     assert_false(n->event->flag);
     struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
     size_t count = json_len(hits);
     if (id && count > 0)
         *id = support_keep(mem_strdup(json_get_string(json_first(hits), "id")));
     json_free(hits);
-    notice_free(n);
     return count;
 }
 
@@ -522,12 +501,11 @@ TEST_IF(capability_memory(), what_is_not_offered_has_no_skill)
         set(CONFIG_TOOLS_DENY, rows[i].deny);
         options.memory = true;
         options.tools = rows[i].tools;
-        struct engine *s = engine_new(&options);
+        AUTO(engine_free_local) struct engine *s = engine_new(&options);
         free(surface_ask(s, "hello"));
         assert_false(was_offered("memory_search"));
         assert_false(had_skill());
         assert_int_equal(found(s, "zeppelin", NULL), 0); /* the user may */
-        engine_free(s);
     }
 }
 
@@ -550,13 +528,12 @@ TEST_IF(capability_memory() && capability_compaction(), a_sink_of_ones_own_takes
     struct engine_options options = surface_options(NULL, true);
     options.memory = true;
     options.sink = &sink;
-    struct engine *s = engine_new(&options);
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
     handed_over = 0;
     talk(s);
     compact_and_index(s, 7);
     assert_int_equal(handed_over, 4);
     assert_int_equal(found(s, "zeppelin", NULL), 0);
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction() && capability_store(),

@@ -13,6 +13,7 @@
 #include "base/entropy.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/shape.h"
 #include "base/vec.h"
 #include "chat/message.h"
@@ -136,6 +137,7 @@ extern const struct shape event_shapes[EVENT_TYPE_COUNT];
 /* A zeroed event of this type with unknown usage; the caller frees. */
 struct event *event_new(enum event_type type);
 void event_free(struct event *ev); /* NULL is fine */
+AUTO_POINTER(event_free, struct event)
 struct event *event_clone(const struct event *ev);
 
 const char *event_name(enum event_type type);

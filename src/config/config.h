@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "config/keys.h"
 
@@ -65,6 +66,7 @@ struct config;
 
 struct config *config_new(void); /* defaults only */
 void config_free(struct config *c);
+AUTO_POINTER(config_free, struct config)
 
 const struct config_key_info *config_key_info(enum config_key key);
 

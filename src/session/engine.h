@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/worker.h"
 #include "config/config.h"
 #include "session/notice.h"
@@ -64,6 +65,7 @@ void engine_hide_keys(void);
 
 /* Interrupts the running turns, saves the answers so far, ends all threads and frees. */
 void engine_free(struct engine *s);
+AUTO_POINTER(engine_free, struct engine)
 
 /* Starts a row of the table (operation.h) and returns the request's id. The answer comes as a
  * NOTICE_ANSWER with that id, also if the operation could not begin, and has the parameters.

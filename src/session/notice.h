@@ -7,6 +7,7 @@
 
 #include "base/entropy.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "chat/event.h"
 #include "chat/knowledge.h"
@@ -152,5 +153,6 @@ struct notice *notice_new(enum notice_type type);
 void notice_name_session(struct notice *n, const char *id);
 
 void notice_free(struct notice *n);
+AUTO_POINTER(notice_free, struct notice)
 
 #endif

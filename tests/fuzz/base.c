@@ -172,7 +172,7 @@ int fuzz_utf8(const uint8_t *data, size_t size)
  * for ever. */
 int fuzz_time(const uint8_t *data, size_t size)
 {
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     char written[25];
     int64_t ms, again, now = 1683554160000;
     if (rfc3339_parse(text, &ms)) {
@@ -185,7 +185,6 @@ int fuzz_time(const uint8_t *data, size_t size)
     }
     int64_t wait = http_retry_after(text, now);
     FUZZ_CHECK(wait >= -1 && wait <= INT32_MAX);
-    free(text);
     return 0;
 }
 
@@ -227,7 +226,7 @@ int fuzz_secrets(const uint8_t *data, size_t size)
 
 static void check_load(const char *text)
 {
-    struct config *c = config_new();
+    AUTO(config_free_local) struct config *c = config_new();
     AUTO(config_problems_release) struct config_problems problems = {0};
     config_load_text(c, "file", text, &problems);
     for (size_t i = 0; i < problems.list.len; i++)
@@ -241,7 +240,6 @@ static void check_load(const char *text)
         if (number && config_is_set(c, (enum config_key)key))
             FUZZ_CHECK(n >= info->min && n <= info->max);
     }
-    config_free(c);
 }
 
 static bool is_theme(const struct ini_entry *entry)

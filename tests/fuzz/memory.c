@@ -449,12 +449,11 @@ static const char id[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 static void say(struct store *store, int64_t seq, const char *text)
 {
     struct error e = {0};
-    struct event *ev = event_new(EVENT_TURN_STARTED);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_TURN_STARTED);
     memcpy(ev->session_id, id, sizeof id);
     ev->seq = seq;
     ev->text = mem_strdup(text);
     FUZZ_CHECK_ERROR(transcripts_append(store, ev, &e), &e);
-    event_free(ev);
 }
 
 /* Makes a store with a few texts to find. */

@@ -372,13 +372,12 @@ int fuzz_embedding(const uint8_t *data, size_t size)
                                    .config = config};
     struct body body = {data + 1, size - 1};
     struct http *http = http_new_answered(answer_embedding, &body);
-    struct embeddings out = {0};
+    AUTO(embeddings_release) struct embeddings out = {0};
     struct failure f;
     if (embed_once(&s, http, NULL, texts, 2, &out, &f))
         check_vectors(&out, 2);
     else
         FUZZ_CHECK(fuzz_is_clean(f.text, strlen(f.text), false) && *f.text);
-    embeddings_release(&out);
     http_free(http);
     return 0;
 }

@@ -30,7 +30,7 @@ static bool is_shown(int32_t c, int colors)
 int fuzz_theme(const uint8_t *data, size_t size)
 {
     static const int terminals[] = {8, 16, 88, 256, 1 << 24};
-    char *text = fuzz_text(data, size);
+    auto_free char *text = fuzz_text(data, size);
     struct theme theme;
     struct error e = {0};
     if (!theme_parse(text, &theme, &e))
@@ -42,7 +42,6 @@ int fuzz_theme(const uint8_t *data, size_t size)
             FUZZ_CHECK(is_shown(look.fg, terminals[i]) && is_shown(look.bg, terminals[i]));
         }
     }
-    free(text);
     return 0;
 }
 
@@ -261,7 +260,7 @@ int fuzz_approval(const uint8_t *data, size_t size)
     static struct keymap *keymap;
     auto_free char *text = fuzz_text(data, size);
     const char *rest = text;
-    struct notice *n = notice_new(NOTICE_APPROVAL);
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_APPROVAL);
     struct approval a;
     if (!keymap) {
         keymap = mem_alloc(sizeof *keymap);
@@ -275,7 +274,6 @@ int fuzz_approval(const uint8_t *data, size_t size)
     const struct view_host host = {.keymap = keymap, .drafting = drafting};
     approval_init(&a, &host);
     approval_ask(&a, n);
-    notice_free(n);
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
         check_rows_approval(&a, widths[i], 20);
     approval_release(&a.view);

@@ -352,13 +352,12 @@ static void check_address(const char *uri)
     if (!mcp_uri_read(uri, &reference, &form))
         return;
     FUZZ_CHECK(*reference);
-    char *made = mcp_uri_of(reference, form);
+    auto_free char *made = mcp_uri_of(reference, form);
     FUZZ_CHECK(mcp_uri_read(made, &again, &same));
     if (form == MCP_JSON) {
         FUZZ_CHECK(same == MCP_JSON);
         FUZZ_CHECK_SAME(again, reference);
     }
-    free(made);
     free(again);
     free(reference);
 }

@@ -18,20 +18,19 @@
 
 static void check_payload(const struct event *ev, const char *payload)
 {
-    struct event *again;
+    AUTO(event_free_local) struct event *again = NULL;
     struct error e = {0};
     bool ok =
         event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &again, &e);
     FUZZ_CHECK_ERROR(ok, &e);
     auto_free char *written = event_payload(again);
     FUZZ_CHECK_SAME(payload, written);
-    event_free(again);
 }
 
 static void check_line(struct event *ev, const char *payload)
 {
     static const char id[] = "01890a5d-ac96-774b-bcce-b302099a8057";
-    struct event *again;
+    AUTO(event_free_local) struct event *again = NULL;
     struct error e = {0};
     ev->seq = 7;
     ev->wall_ms = 1683554160123;
@@ -43,7 +42,6 @@ static void check_line(struct event *ev, const char *payload)
     FUZZ_CHECK_SAME(payload, of_line);
     FUZZ_CHECK_SAME(line, line_again);
     FUZZ_CHECK(!strchr(line, '\n'));
-    event_free(again);
 }
 
 /* A payload from a foreign database or file: an accepted event is written as a payload and as a
@@ -62,10 +60,9 @@ int fuzz_event(const uint8_t *data, size_t size)
     auto_free char *payload = event_payload(ev);
     check_payload(ev, payload);
     check_line(ev, payload);
-    struct event *copy = event_clone(ev);
+    AUTO(event_free_local) struct event *copy = event_clone(ev);
     auto_free char *of_copy = event_payload(copy);
     FUZZ_CHECK_SAME(payload, of_copy);
-    event_free(copy);
     event_free(ev);
     return 0;
 }
@@ -143,7 +140,7 @@ static void fill(struct event *ev, struct fuzz_input *in)
 int fuzz_event_struct(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
-    struct event *read;
+    AUTO(event_free_local) struct event *read = NULL;
     struct error e = {0};
     /* Not made by event_new(), since no type frees all of these strings. */
     struct event ev = {.type = (enum event_type)fuzz_below(&in, EVENT_TYPE_COUNT)};
@@ -154,7 +151,6 @@ int fuzz_event_struct(const uint8_t *data, size_t size)
     FUZZ_CHECK_ERROR(ok, &e);
     auto_free char *again = event_payload(read);
     FUZZ_CHECK_SAME(payload, again);
-    event_free(read);
     for (size_t i = 0; i < STRINGS_MAX; i++)
         free(*string_of(&ev, i));
     return 0;
@@ -289,14 +285,11 @@ int fuzz_history(const uint8_t *data, size_t size)
     history_init(&h);
     history_init(&again);
     for (int64_t seq = 1; in.left > 0 && seq <= HISTORY_MOST_EVENTS; seq++) {
-        struct event *ev = make_event(&in, seq);
+        AUTO(event_free_local) struct event *ev = make_event(&in, seq);
         compacted = compacted || ev->type == EVENT_COMPACTION_COMPLETED;
-        struct event *logged = reread(ev), *twice = reread(logged);
+        AUTO(event_free_local) struct event *logged = reread(ev), *twice = reread(logged);
         history_apply(&h, logged);
         history_apply(&again, twice);
-        event_free(twice);
-        event_free(logged);
-        event_free(ev);
     }
     check_same(&h, &again);
     int64_t sum = 0;
