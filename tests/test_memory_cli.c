@@ -420,7 +420,7 @@ TEST(test_delete)
 static void answer_delete(const char *answer, int status, const char *left)
 {
     const char *const args[] = {"memory", "delete", "river", "42", NULL};
-    const char *const shown[] = {"we liked the ryokan", "2 entries", NULL};
+    const char *const shown[] = {"we liked the ryokan \u241b[31m", "2 entries", NULL};
     program_asks(args, 70, shown, answer, status);
     expect_ids(MEMORY("list", "--json"), left);
 }
@@ -428,6 +428,7 @@ static void answer_delete(const char *answer, int status, const char *left)
 TEST(test_delete_asks)
 {
     add_talks();
+    run_ok(MEMORY("edit", "--content", "we liked the ryokan \x1b[31m", "river"));
     answer_delete("n", 1, "station #42 river ");
     answer_delete("y", 0, "station ");
 }

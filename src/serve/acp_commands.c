@@ -241,7 +241,7 @@ static const struct command commands[] = {
     {.operation = &operation_turn_retry, .run = run_retry, .hint = N_("[TEXT]")},
 };
 
-/* An operation without more is one that stays in the session and says that it was done. */
+/* An operation without more changes something, stays in the session, and says that it was done. */
 static bool offers(const struct operation *o, struct command *out)
 {
     bool text = false;
@@ -251,8 +251,8 @@ static bool offers(const struct operation *o, struct command *out)
             *out = commands[i];
     for (const struct shape_field *f = o->params ? o->params->fields : NULL; f && f->name; f++)
         text = text || (f->type == SHAPE_STRING && strcmp(f->name, SESSION_MEMBER) != 0);
-    return o->slash &&
-           (out->run || ((o->line || o->done || o->undone) && !o->opens && (text || !*o->takes)));
+    return o->slash && (out->run || ((o->line || o->done || o->undone) && !o->opens &&
+                                     operation_lasts(o) && (text || !*o->takes)));
 }
 
 /* Any other word with a slash goes to the model. */
