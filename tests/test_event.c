@@ -593,7 +593,7 @@ TEST(test_names)
         assert_int_equal(type, i);
     }
     assert_false(event_type_from_name("tea_break", &type));
-    assert_string_equal(stop_reason_name(STOP_END_TURN), "end_turn");
+    assert_string_equal(stop_reason_names.words[STOP_END_TURN], "end_turn");
     struct event *ev;
     struct error e;
     const char payload[] = "{\"stop_reason\":\"full_moon\"}";

@@ -80,7 +80,7 @@ static struct fork_point look_through(struct fork_point p, const char *log)
 static struct fork_point point_in(const char *log, int64_t at)
 {
     struct fork_point p;
-    fork_point_begin(&p, at);
+    fork_point_begin(&p, at, 0);
     return look_through(p, log);
 }
 
@@ -192,7 +192,7 @@ TEST(test_before_a_compaction)
 {
     for (size_t i = 0; i < sizeof compacted / sizeof *compacted; i++) {
         struct fork_point p;
-        fork_point_begin_before(&p, compacted[i].before);
+        fork_point_begin(&p, 0, compacted[i].before);
         p = look_through(p, compacted[i].log);
         print_message("%s before %d\n", compacted[i].log, (int)compacted[i].before);
         assert_true(p.found);
@@ -221,7 +221,7 @@ TEST(test_it_stops_looking)
 {
     struct fork_point p;
     struct event *ev = event_new(EVENT_TURN_STARTED);
-    fork_point_begin(&p, 1);
+    fork_point_begin(&p, 1, 0);
     ev->seq = 1;
     assert_true(fork_point_look(&p, ev));
     ev->seq = 2;
@@ -247,11 +247,6 @@ static int tear_down(void **state)
 {
     store_close(store);
     return support_teardown(state);
-}
-
-static bool look(void *point, const struct event *ev)
-{
-    return fork_point_look(point, ev);
 }
 
 struct prefix {
@@ -309,8 +304,8 @@ static void check_cut(const struct record *r, int64_t at)
 {
     struct fork_point p;
     struct prefix prefix = {0};
-    fork_point_begin(&p, at);
-    assert_true(event_log_read(store, r->info.id, 0, look, &p, &e));
+    fork_point_begin(&p, at, 0);
+    assert_true(event_log_read(store, r->info.id, 0, fork_point_look, &p, &e));
     fork_point_end(&p);
     assert_true(p.found);
     history_init(&prefix.history);

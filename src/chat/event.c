@@ -95,11 +95,6 @@ const struct shape_names input_origin_names = {origin_words, INPUT_ORIGINS, -1};
 /* In a log an unknown origin is read as "unknown": a newer program may know more. */
 static const struct shape_names logged_origins = {origin_words, INPUT_ORIGINS, INPUT_UNKNOWN};
 
-const char *stop_reason_name(enum stop_reason reason)
-{
-    return stop_words[reason];
-}
-
 /* clang-format off */
 static const struct shape_field fields_TURN_STARTED[] = {
     TEXT("prompt", text, "Text of the user's message."),

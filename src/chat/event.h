@@ -147,7 +147,6 @@ int event_version(enum event_type type);
 bool event_is_delta(enum event_type type);
 
 bool event_type_from_name(const char *name, enum event_type *out);
-const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
 extern const struct shape_names stop_reason_names;
 
 /* True for the end of a turn: completed, failed or interrupted. */

@@ -296,7 +296,8 @@ static void json_finish(struct run_output *o, const struct error *e)
     bool completed = end && end->type == EVENT_TURN_COMPLETED;
     const char *stop = NULL;
     if (end && end->type != EVENT_TURN_FAILED)
-        stop = stop_reason_name(end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason);
+        stop = stop_reason_names
+                   .words[end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason];
     struct json *v = json_new_object();
     json_set_string(v, "session_id", *o->session_id ? o->session_id : NULL);
     json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);

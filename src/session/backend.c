@@ -231,11 +231,7 @@ bool backend_models(struct backend *b, struct provider_names *out, struct error 
     return b->choice.provider->models(&call, out, &failure) || failure_error(&failure, e);
 }
 
-static void add(struct report_result *r, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Masks keys and passwords in URLs. */
-static void add(struct report_result *r, const char *name, const char *format, ...)
+void report_add(struct report_result *r, const char *name, const char *format, ...)
 {
     struct buf value = BUF_INIT;
     va_list args;
@@ -257,50 +253,27 @@ void report_backend(struct report_result *r, struct backend *b)
                                           [CHOICE_FALLBACK] = "nothing else is configured"};
     const struct choice *choice = &b->choice;
     if (!b->chosen) {
-        add(r, "provider", "none could be chosen");
+        report_add(r, "provider", "none could be chosen");
         return;
     }
-    add(r, "provider", "%s", choice->provider->name);
-    add(r, "why", "%s%s%s", reasons[choice->reason], choice->detail ? ": " : "",
-        choice->detail ? choice->detail : "");
+    report_add(r, "provider", "%s", choice->provider->name);
+    report_add(r, "why", "%s%s%s", reasons[choice->reason], choice->detail ? ": " : "",
+               choice->detail ? choice->detail : "");
     if (choice->endpoint.base_url)
-        add(r, "url", "%s", choice->endpoint.base_url);
-    add(r, "model", "%s", *choice->model ? choice->model : "the first that the server lists");
+        report_add(r, "url", "%s", choice->endpoint.base_url);
+    report_add(r, "model", "%s",
+               *choice->model ? choice->model : "the first that the server lists");
     if (!backend_find_key(b, &r->fault))
-        add(r, "key", "none: %s", r->fault.text);
+        report_add(r, "key", "none: %s", r->fault.text);
     else
-        add(r, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
+        report_add(r, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
     if (b->facts.window > 0)
-        add(r, "window", "%lld tokens", (long long)b->facts.window);
+        report_add(r, "window", "%lld tokens", (long long)b->facts.window);
     else
-        add(r, "window", "unknown until the first request");
-}
-
-void report_store(struct report_result *r, const char *path, bool opened)
-{
-    if (!path)
-        add(r, "store", "off; conversations are not saved");
-    else if (!opened)
-        add(r, "store", "%s could not be opened", path);
-    else
-        add(r, "store", "%s, schema %d", path, SCHEMA_VERSION);
+        report_add(r, "window", "unknown until the first request");
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
-
-static void report_embedder(struct report_result *r, const struct embedding_settings *s)
-{
-    if (!s->embedder) {
-        add(r, "vectors", "none; [embedding] provider is not set");
-        return;
-    }
-    char *model = embedding_model_name(s);
-    if (!s->embedder->has_network)
-        add(r, "vectors", "%s, made here", model);
-    else
-        add(r, "vectors", "%s at %s, key %s", model, s->base_url, s->key ? "found" : "none");
-    free(model);
-}
 
 void report_memory(struct report_result *r, const struct config *config,
                    const struct wakeup *wakeup)
@@ -309,26 +282,26 @@ void report_memory(struct report_result *r, const struct config *config,
     const char *ranking = config_string(config, CONFIG_MEMORY_RANKING);
     struct error e;
     if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), &e)) {
-        add(r, "memory", "off; %s", e.text);
+        report_add(r, "memory", "off; %s", e.text);
         return;
     }
-    add(r, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
-        config_string(config, CONFIG_MEMORY_LANGUAGE));
-    if (embedding_settings_read(config, environment_get, wakeup, &s, &e)) {
-        report_embedder(r, &s);
-    } else {
-        add(r, "vectors", "none: %s", e.text);
+    report_add(r, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
+               config_string(config, CONFIG_MEMORY_LANGUAGE));
+    if (!embedding_settings_read(config, environment_get, wakeup, &s, &e)) {
+        report_add(r, "vectors", "none: %s", e.text);
         if (r->fault.code == ERR_OK)
             r->fault = e;
+    } else if (!s.embedder) {
+        report_add(r, "vectors", "none; [embedding] provider is not set");
+    } else {
+        auto_free char *model = embedding_model_name(&s);
+        if (!s.embedder->has_network)
+            report_add(r, "vectors", "%s, made here", model);
+        else
+            report_add(r, "vectors", "%s at %s, key %s", model, s.base_url,
+                       s.key ? "found" : "none");
     }
     if (strcmp(ranking, "auto") == 0)
         ranking = s.embedder && s.embedder->has_network ? "both" : "words";
-    add(r, "ranking", "%s", s.embedder ? ranking : "words");
-}
-
-void report_learned(struct report_result *r, const struct learned_counts *counts)
-{
-    add(r, "learned", "%lld told to models, %lld wait for you, %lld replaced, %lld rejected",
-        (long long)counts->active, (long long)counts->candidates, (long long)counts->superseded,
-        (long long)counts->rejected);
+    report_add(r, "ranking", "%s", s.embedder ? ranking : "words");
 }

@@ -65,14 +65,13 @@ bool backend_models(struct backend *b, struct provider_names *out, struct error 
 /* Also looks for the key; a missing key is the result's `fault`. */
 void report_backend(struct report_result *r, struct backend *b);
 
-/* `path` NULL: sessions are not saved. */
-void report_store(struct report_result *r, const char *path, bool opened);
+/* Adds a fact; keys and passwords in URLs are masked. */
+void report_add(struct report_result *r, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Adds whether memory is available, how it is searched and which server makes vectors. A fault is
  * also the result's `fault`. No network. */
 void report_memory(struct report_result *r, const struct config *config,
                    const struct wakeup *wakeup);
-/* Counts of the learned items of this project and of the user. */
-void report_learned(struct report_result *r, const struct learned_counts *counts);
 
 #endif

@@ -348,20 +348,14 @@ static void stand_set(struct fork_stand *to, const struct fork_stand *from)
     to->tally = session_info_clone(&from->tally);
 }
 
-void fork_point_begin(struct fork_point *p, int64_t at)
+void fork_point_begin(struct fork_point *p, int64_t at, int64_t before)
 {
-    *p = (struct fork_point){.at = at, .found = at == 0};
+    *p = (struct fork_point){.at = at, .before = before, .found = at == 0};
     session_info_init(&p->tally);
     session_info_init(&p->now.tally);
     session_info_init(&p->message.tally);
     session_info_init(&p->run.tally);
     session_info_init(&p->compaction.tally);
-}
-
-void fork_point_begin_before(struct fork_point *p, int64_t before)
-{
-    fork_point_begin(p, 0);
-    p->before = before;
 }
 
 void fork_point_release(struct fork_point *p)
@@ -398,8 +392,9 @@ static bool begins_message(const struct fork_point *p, const struct event *ev)
     return ev->type == EVENT_CALL_STARTED || (part != FORK_OUTSIDE && part != p->part);
 }
 
-bool fork_point_look(struct fork_point *p, const struct event *ev)
+bool fork_point_look(void *point, const struct event *ev)
 {
+    struct fork_point *p = point;
     if (p->before > 0 && ev->seq >= p->before)
         return false;
     if (p->part != FORK_OUTSIDE && event_between_turns(ev)) {
@@ -469,15 +464,10 @@ void fork_point_end(struct fork_point *p)
     part_at(p, empty ? &p->message : &p->now);
 }
 
-static bool look(void *point, const struct event *ev)
-{
-    return fork_point_look(point, ev);
-}
-
 static bool find_point(struct catalog *c, const struct session_info *parent, struct fork_point *p,
                        struct error *e)
 {
-    if (!event_log_read(c->store, parent->id, 0, look, p, e))
+    if (!event_log_read(c->store, parent->id, 0, fork_point_look, p, e))
         return false;
     fork_point_end(p);
     if (!p->found)
@@ -598,9 +588,9 @@ bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct s
         if (newest == 0)
             return err_set(e, ERR_USAGE, "session %.8s was never compacted, or that was undone",
                            parent.id + UUID_LEN - 8);
-        fork_point_begin_before(&p, newest);
+        fork_point_begin(&p, 0, newest);
     } else {
-        fork_point_begin(&p, at);
+        fork_point_begin(&p, at, 0);
     }
     return fork_at(c, &parent, &p, out, e);
 }

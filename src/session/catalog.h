@@ -136,13 +136,11 @@ struct fork_point {
     char *input;        /* the user's message of the run; owned */
 };
 
-void fork_point_begin(struct fork_point *p, int64_t at);
+/* `before` 0: no bound. */
+void fork_point_begin(struct fork_point *p, int64_t at, int64_t before);
 
-/* Begins a fork that ends before the event of this number. */
-void fork_point_begin_before(struct fork_point *p, int64_t before);
-
-/* Takes the events in ascending order, until it returns false. */
-bool fork_point_look(struct fork_point *p, const struct event *ev);
+/* Takes the events in ascending order, until it returns false. `point` is a struct fork_point. */
+bool fork_point_look(void *point, const struct event *ev);
 
 /* After the last event: fills in the results. */
 void fork_point_end(struct fork_point *p);

@@ -188,44 +188,37 @@ static bool prepare(struct change *c, struct error *e)
     return config_edit_set(f->text.data, c->section, c->name, NULL, &f->changed, e);
 }
 
-/* True if other users can read a file that has a secret, also if the value did not change. */
-static bool is_exposed(const struct change *c)
-{
-    struct stat st;
-    bool secret = c->value && (is_secret(c->key) || url_mask(NULL, c->value));
-    return secret && stat(c->file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
-}
-
-static void tell_change(const struct change *c, bool changed, struct config_set_result *out)
-{
-    bool known = c->key < CONFIG_KEY_COUNT;
-    const char *fallback = known ? config_key_info(c->key)->fallback : "";
-    out->path = mem_strdup(c->file.path);
-    out->value = c->value ? masked(c->key, c->value) : NULL;
-    out->fallback = *fallback ? mem_strdup(fallback) : NULL;
-    out->changed = changed;
-    out->overridden = known && config_origin(c->context->config, c->key) == CONFIG_FROM_ENVIRONMENT;
-}
-
 static bool run_set(struct operation_context *context, const void *params, void *result,
                     struct error *e)
 {
     const struct config_set_params *p = params;
+    struct config_set_result *out = result;
     struct change c = {.context = context, .value = p->value};
+    struct stat st;
     if (!config_edit_split(p->key, &c.section, &c.name, e))
         return false;
     c.key = config_key_find(c.section, c.name);
     config_file_init(&c.file);
     bool ok = prepare(&c, e);
-    bool changed = ok && (strcmp(c.file.text.data, c.file.changed.data) != 0 || is_exposed(&c));
+    /* The file of a secret is also written if other users can read it. */
+    bool secret = p->value && (is_secret(c.key) || url_mask(NULL, p->value));
+    bool exposed = secret && stat(c.file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    bool changed = ok && (strcmp(c.file.text.data, c.file.changed.data) != 0 || exposed);
     if (changed) { /* prepare again: the file may have changed until it was locked */
         int lock = config_file_lock(e);
         ok = prepare(&c, e) && config_file_write(&c.file, e);
         if (lock >= 0)
             close(lock);
     }
-    if (ok)
-        tell_change(&c, changed, result);
+    if (ok) {
+        bool known = c.key < CONFIG_KEY_COUNT;
+        const char *fallback = known ? config_key_info(c.key)->fallback : "";
+        out->path = mem_strdup(c.file.path);
+        out->value = p->value ? masked(c.key, p->value) : NULL;
+        out->fallback = *fallback ? mem_strdup(fallback) : NULL;
+        out->changed = changed;
+        out->overridden = known && config_origin(context->config, c.key) == CONFIG_FROM_ENVIRONMENT;
+    }
     config_file_release(&c.file);
     free(c.section);
     free(c.name);

@@ -167,15 +167,24 @@ bool converse_check(struct conversation *c, const void *params, void *result, st
 bool converse_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct report_result *out = result;
-    struct learned_counts counts;
+    const char *path = c->engine->place->asked;
+    struct learned_counts n;
     struct error fault;
     (void)params, (void)e;
     (void)conversation_need_backend(c, &out->fault);
     report_backend(out, &c->backend);
-    report_store(out, c->engine->place->asked, c->journal.directory != NULL);
+    if (!path)
+        report_add(out, "store", "off; conversations are not saved");
+    else if (!c->journal.directory)
+        report_add(out, "store", "%s could not be opened", path);
+    else
+        report_add(out, "store", "%s, schema %d", path, SCHEMA_VERSION);
     report_memory(out, c->config, &c->wakeup);
-    if (c->engine->learned && learned_count(c->lasting, c->project, &counts, &fault))
-        report_learned(out, &counts);
+    if (c->engine->learned && learned_count(c->lasting, c->project, &n, &fault))
+        report_add(out, "learned",
+                   "%lld told to models, %lld wait for you, %lld replaced, %lld rejected",
+                   (long long)n.active, (long long)n.candidates, (long long)n.superseded,
+                   (long long)n.rejected);
     else if (c->engine->learned)
         log_line(LOG_ERROR, "learned memory: %s", fault.text);
     return true;

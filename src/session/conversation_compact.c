@@ -194,27 +194,23 @@ const struct compact_mode *conversation_find_mode(const struct conversation *c, 
     return mode;
 }
 
-static bool compact_now(struct conversation *c, const struct compaction_run_params *p,
-                        struct error *e)
-{
-    const struct compact_mode *mode =
-        p->mode && *p->mode ? conversation_find_mode(c, p->mode, e) : c->compact.mode;
-    if (!mode || !conversation_is_live(c, e) || !conversation_need_history(c, e) ||
-        !conversation_need_backend(c, e))
-        return false;
-    const char *focus = utf8_is_blank(p->focus) ? NULL : p->focus;
-    if (!mode->text) /* asks the server for the window; if that fails, so does the summary */
-        (void)backend_prepare(&c->backend, &(struct error){0});
-    AUTO(conversation_agent_release) struct agent agent = conversation_agent(c);
-    return agent_compact(&agent, mode, focus, p->preview || c->compact.preview, e);
-}
-
 bool converse_compact(struct conversation *c, const void *params, void *result, struct error *e)
 {
+    const struct compaction_run_params *p = params;
     struct compaction_result *r = result;
     struct error fault = {0};
     c->failure_told = false;
-    bool ok = compact_now(c, params, &fault);
+    const struct compact_mode *mode =
+        p->mode && *p->mode ? conversation_find_mode(c, p->mode, &fault) : c->compact.mode;
+    bool ok = mode && conversation_is_live(c, &fault) && conversation_need_history(c, &fault) &&
+              conversation_need_backend(c, &fault);
+    if (ok) {
+        if (!mode->text) /* asks the server for the window; if that fails, so does the summary */
+            (void)backend_prepare(&c->backend, &(struct error){0});
+        AUTO(conversation_agent_release) struct agent agent = conversation_agent(c);
+        ok = agent_compact(&agent, mode, utf8_is_blank(p->focus) ? NULL : p->focus,
+                           p->preview || c->compact.preview, &fault);
+    }
     if (ok) {
         int64_t seq = vec_last(&c->journal.history.compaction.in_force);
         conversation_project(c);

@@ -256,35 +256,29 @@ const struct operation operation_corpus_add = {
     .run = run_add,
 };
 
-/* The names of the saved corpora and of those in tiro.ini. */
-static bool all_names(struct operation_context *c, struct text_list *out, struct error *e)
-{
-    struct corpus_list listed;
-    corpora_configured(c->config, out);
-    if (!corpora_list(c->corpora, &listed, e))
-        return false;
-    for (size_t i = 0; i < listed.items.len; i++) {
-        struct corpus_info *info = &listed.items.items[i];
-        bool known = info->paths.len == 0; /* it has given texts only */
-        for (size_t k = 0; k < out->items.len && !known; k++)
-            known = strcmp(out->items.items[k], info->name) == 0;
-        if (!known)
-            vec_push(&out->items, mem_strdup(info->name));
-    }
-    shape_release(&corpus_list_shape, &listed);
-    return true;
-}
-
+/* Without a name: the saved corpora that have paths, and those of tiro.ini. */
 static bool run_update(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
     const struct corpus_add *p = params;
+    struct corpus_list listed;
+    struct text_list names;
     if (p->paths.len > 0)
         return err_set(e, ERR_USAGE, "an update takes no paths; corpus/add does");
     if (p->name)
         return end(c, ingest(c, p->name, p, result, e), result, e);
-    struct text_list names;
-    bool ok = all_names(c, &names, e);
+    corpora_configured(c->config, &names);
+    bool ok = corpora_list(c->corpora, &listed, e);
+    for (size_t i = 0; ok && i < listed.items.len; i++) {
+        const struct corpus_info *info = &listed.items.items[i];
+        bool known = info->paths.len == 0; /* it has given texts only */
+        for (size_t k = 0; k < names.items.len && !known; k++)
+            known = strcmp(names.items.items[k], info->name) == 0;
+        if (!known)
+            vec_push(&names.items, mem_strdup(info->name));
+    }
+    if (ok)
+        shape_release(&corpus_list_shape, &listed);
     for (size_t i = 0; ok && i < names.items.len; i++)
         ok = ingest(c, names.items.items[i], p, result, e);
     vec_free_each(&names.items);

@@ -103,20 +103,6 @@ static bool needs_session(const struct operation *o)
     return false;
 }
 
-static struct seat *start_another(struct engine *s, struct error *e)
-{
-    struct seat *seat = conversation_new(s);
-    if (start_conversation(seat)) {
-        s->tidied = true;
-        engine_make_room(s);
-        return seat;
-    }
-    s->seats.len--;
-    conversation_free(seat->conversation);
-    err_set(e, ERR_AGENT_ERROR, "there is no thread to be had for another session; close some");
-    return NULL;
-}
-
 /* Gives the request to the conversation that has the session, else to one without a session, which
  * makes sure that no other has it (engine_claim()) and opens it; else it waits for room. */
 static bool serve(struct engine *s, struct operation_request *r, struct error *e)
@@ -135,8 +121,17 @@ static bool serve(struct engine *s, struct operation_request *r, struct error *e
         engine_make_room(s);
         return true;
     }
-    if (!seat && !(seat = start_another(s, e)))
-        return false;
+    if (!seat) {
+        seat = conversation_new(s);
+        if (!start_conversation(seat)) {
+            s->seats.len--;
+            conversation_free(seat->conversation);
+            return err_set(e, ERR_AGENT_ERROR,
+                           "there is no thread to be had for another session; close some");
+        }
+        s->tidied = true;
+        engine_make_room(s);
+    }
     engine_send(seat, r);
     return true;
 }

@@ -22,76 +22,17 @@ struct sink {
     struct error fault; /* why, if `failed` */
 };
 
-struct format {
+/* The texts of JSON and JSON Lines before the version, between it and the members of the session,
+ * between those and the events, before the first and every other event, after each, and at the end.
+ * Markdown has its own (chat/transcript_text.h). */
+static const struct format {
     const char *name, *ending;
-    void (*head)(struct sink *s, const struct session_info *info);
-    void (*event)(struct sink *s, const struct event *ev);
-    void (*end)(struct sink *s);
-};
-
-static void markdown_head(struct sink *s, const struct session_info *info)
-{
-    transcript_text_head(&s->pending, info, &transcript_words_fixed, false);
-}
-
-static void markdown_event(struct sink *s, const struct event *ev)
-{
-    transcript_text_add(&s->text, &s->pending, ev);
-}
-
-static void markdown_end(struct sink *s)
-{
-    transcript_text_end(&s->text, &s->pending);
-}
-
-/* The members without their brackets. */
-static void add_members(struct buf *out, const struct session_info *info)
-{
-    struct json_out o = {.buf = out};
-    shape_write_members(&session_info_shape, info, &o);
-}
-
-static void json_head(struct sink *s, const struct session_info *info)
-{
-    buf_addf(&s->pending, "{\"tiro\":%d,\"session\":{", EXPORT_VERSION);
-    add_members(&s->pending, info);
-    buf_addstr(&s->pending, "},\n\"events\":[");
-}
-
-static void json_event(struct sink *s, const struct event *ev)
-{
-    auto_free char *line = event_to_line(ev);
-    buf_addf(&s->pending, "%s%s", s->any ? ",\n" : "\n", line);
-}
-
-static void json_end(struct sink *s)
-{
-    buf_addstr(&s->pending, "\n]}\n");
-}
-
-static void jsonl_head(struct sink *s, const struct session_info *info)
-{
-    buf_addf(&s->pending, "{\"type\":\"session\",\"tiro\":%d,", EXPORT_VERSION);
-    add_members(&s->pending, info);
-    buf_addstr(&s->pending, "}\n");
-}
-
-static void jsonl_event(struct sink *s, const struct event *ev)
-{
-    auto_free char *line = event_to_line(ev);
-    buf_addf(&s->pending, "%s\n", line);
-}
-
-static void jsonl_end(struct sink *s)
-{
-    (void)s;
-}
-
-static const struct format formats[] = {
-#define MARKDOWN_ROW markdown_head, markdown_event, markdown_end
-#define JSON_ROW json_head, json_event, json_end
-#define JSONL_ROW jsonl_head, jsonl_event, jsonl_end
-#define X(id, name, ending) [EXPORT_##id] = {name, ending, id##_ROW},
+    const char *begin, *session, *events, *first, *next, *after, *end;
+} formats[] = {
+#define MARKDOWN_TEXTS NULL, NULL, NULL, NULL, NULL, NULL, NULL
+#define JSON_TEXTS "{\"tiro\":", ",\"session\":{", "},\n\"events\":[", "\n", ",\n", "", "\n]}\n"
+#define JSONL_TEXTS "{\"type\":\"session\",\"tiro\":", ",", "}\n", "", "", "\n", ""
+#define X(id, name, ending) [EXPORT_##id] = {name, ending, id##_TEXTS},
     EXPORT_FORMATS(X)
 #undef X
 };
@@ -136,7 +77,13 @@ static bool add_event(void *sink, const struct event *ev)
     struct sink *s = sink;
     if (ev->seq > s->last)
         return false;
-    s->format->event(s, ev);
+    if (s->format->begin) {
+        auto_free char *line = event_to_line(ev);
+        buf_addf(&s->pending, "%s%s%s", s->any ? s->format->next : s->format->first, line,
+                 s->format->after);
+    } else {
+        transcript_text_add(&s->text, &s->pending, ev);
+    }
     s->any = true;
     return flush(s, PIECE_BYTES);
 }
@@ -151,13 +98,23 @@ bool export_session(struct catalog *c, const char *reference, enum export_format
     if (!catalog_find(c, reference, &info, e))
         return false;
     s.last = info.last_seq;
+    const struct format *f = s.format;
     transcript_text_init(&s.text, &transcript_words_fixed);
-    s.format->head(&s, &info);
-    bool ok = catalog_read(c, info.id, 0, NULL, add_event, &s, e);
-    if (ok) {
-        s.format->end(&s);
-        ok = flush(&s, 0) || err_set(e, s.fault.code, "%s", s.fault.text);
+    if (f->begin) {
+        struct json_out o = {.buf = &s.pending};
+        buf_addf(&s.pending, "%s%d%s", f->begin, EXPORT_VERSION, f->session);
+        shape_write_members(&session_info_shape, &info, &o);
+        buf_addstr(&s.pending, f->events);
+    } else {
+        transcript_text_head(&s.pending, &info, &transcript_words_fixed, false);
     }
+    bool ok = catalog_read(c, info.id, 0, NULL, add_event, &s, e);
+    if (ok && f->begin)
+        buf_addstr(&s.pending, f->end);
+    else if (ok)
+        transcript_text_end(&s.text, &s.pending);
+    if (ok && !flush(&s, 0))
+        ok = err_set(e, s.fault.code, "%s", s.fault.text);
     transcript_text_release(&s.text);
     buf_release(&s.pending);
     return ok;

@@ -76,11 +76,7 @@ static void name_session(struct imported *im, const char *title)
 /* --- a text that can be read only once --- */
 
 enum { ASK_MS = 100 };
-
-static bool unkept(struct error *e)
-{
-    return err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import");
-}
+#define CANNOT_KEEP "cannot keep what is read for the import"
 
 /* The writer may take long, and poll() does not report a named pipe that has no writer. So a pipe
  * is set to O_NONBLOCK and read before poll(). */
@@ -114,13 +110,13 @@ static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), v
     while (go_on(context, bytes)) {
         ssize_t len = read_some(in, chunk);
         if (len == 0)
-            return lseek(out, 0, SEEK_SET) == 0 || unkept(e);
+            return lseek(out, 0, SEEK_SET) == 0 || err_set_errno(e, ERR_FILE_ERROR, CANNOT_KEEP);
         if (len < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (len < 0)
             return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
         if (!paths_write_all(out, chunk, (size_t)len))
-            return unkept(e);
+            return err_set_errno(e, ERR_FILE_ERROR, CANNOT_KEEP);
         bytes += len;
         if (bytes > IMPORT_MAX_BYTES)
             return err_set(e, ERR_FILE_ERROR,
@@ -149,7 +145,7 @@ static FILE *import_spool(FILE *in, const char *directory,
     int fd = mkstemp(path);
     FILE *out = fd >= 0 ? fdopen(fd, "w+b") : NULL;
     if (!out)
-        err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import in %s", path);
+        err_set_errno(e, ERR_FILE_ERROR, CANNOT_KEEP " in %s", path);
     if (fd >= 0)
         unlink(path);
     if (!out && fd >= 0)

@@ -345,36 +345,6 @@ static bool read_object(struct form *f,
 
 /* --- the forms of a text ---------------------------------------------------------------------- */
 
-static bool take_version(struct form *f, const struct json *v, struct error *e)
-{
-    f->versioned = true;
-    return import_own_version(v, &whole, e);
-}
-
-static bool take_session(struct form *f, const struct json *v, struct error *e)
-{
-    if (f->has_session)
-        return import_fault(&whole, e, "a second \"session\"");
-    f->has_session = true;
-    return import_own_session(v, f->out, e);
-}
-
-static bool take_model(struct form *f, const struct json *v, struct error *e)
-{
-    (void)e;
-    if (!f->out->info.model)
-        f->out->info.model = mem_strdup(json_string(v));
-    return true;
-}
-
-static bool take_nothing(struct form *f, const struct json *v, struct error *e)
-{
-    (void)f;
-    (void)v;
-    (void)e;
-    return true;
-}
-
 static bool take_event(struct form *f, const struct json *v, const struct place *p, struct error *e)
 {
     return import_own_event(v, p, f->out, e);
@@ -412,39 +382,36 @@ static bool read_messages(struct form *f, struct error *e)
     return true;
 }
 
-static bool read_small(struct form *f, const char *name,
-                       bool (*take)(struct form *f, const struct json *v, struct error *e),
-                       struct error *e)
-{
-    struct place p = place_of("\"%.40s\"", name);
-    AUTO(json_free_local) struct json *v = import_text_value(f->text, &p, e);
-    return v && take(f, v, e);
-}
-
 static bool read_member(struct form *f, const char *name, struct error *e)
 {
-    static const struct {
-        const char *name;
-        bool (*take)(struct form *f, const struct json *v, struct error *e);
-    } small[] = {{"tiro", take_version}, {"session", take_session}, {"model", take_model}};
-    if (strcmp(name, "events") == 0) {
-        if (f->has_events || f->messages)
-            return import_fault(&whole, e, "a second list of events or messages");
+    bool events = strcmp(name, "events") == 0, messages = strcmp(name, "messages") == 0;
+    struct place p = messages ? place_of("messages") : place_of("\"%.40s\"", name);
+    if ((events || messages) && (f->has_events || f->messages))
+        return import_fault(&whole, e, "a second list of events or messages");
+    if (events) {
         f->has_events = true;
         return import_text_take(f->text, '[') ? read_array(f, "events", take_event, e)
                                               : import_fault(&whole, e, "\"events\" is no array");
     }
-    if (strcmp(name, "messages") == 0) {
-        struct place p = place_of("messages");
-        if (f->has_events || f->messages)
-            return import_fault(&whole, e, "a second list of events or messages");
+    if (messages)
         return import_text_take(f->text, '[') ? read_messages(f, e)
                                               : import_fault(&p, e, "it is no list");
+    AUTO(json_free_local) struct json *v = import_text_value(f->text, &p, e);
+    if (!v)
+        return false;
+    if (strcmp(name, "tiro") == 0) {
+        f->versioned = true;
+        return import_own_version(v, &whole, e);
     }
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
-        if (strcmp(name, small[i].name) == 0)
-            return read_small(f, name, small[i].take, e);
-    return read_small(f, name, take_nothing, e);
+    if (strcmp(name, "session") == 0) {
+        if (f->has_session)
+            return import_fault(&whole, e, "a second \"session\"");
+        f->has_session = true;
+        return import_own_session(v, f->out, e);
+    }
+    if (strcmp(name, "model") == 0 && !f->out->info.model)
+        f->out->info.model = mem_strdup(json_string(v));
+    return true;
 }
 
 static bool read_whole_json(struct import_text *t, struct imported *out, struct error *e)

@@ -92,29 +92,24 @@ bool lock_is_free(const char *dir, const char *session_id)
     return is_free;
 }
 
-/* In the directory itself: no symbolic link leads elsewhere. */
-static bool remove_from(const char *locks, const char *session_id)
-{
-    int dir = open(locks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0)
-        return errno == ENOENT || errno == ENOTDIR;
-    char *name = mem_printf("%s.lock", session_id);
-    bool ok = unlinkat(dir, name, 0) == 0 || errno == ENOENT;
-    int cause = errno;
-    free(name);
-    if (ok)
-        fsync(dir);
-    close(dir);
-    errno = cause;
-    return ok;
-}
-
 bool lock_remove(const char *dir, const char *session_id, struct error *e)
 {
     auto_free char *locks = paths_join(dir, "locks");
-    return (uuid_valid(session_id) && remove_from(locks, session_id)) ||
-           err_set_errno(e, ERR_FILE_ERROR, "cannot remove the lock file %.40s.lock in %s",
-                         session_id, locks);
+    auto_free char *name = mem_printf("%s.lock", session_id);
+    /* the directory itself: no symbolic link leads elsewhere */
+    int fd = open(locks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool ok = uuid_valid(session_id);
+    if (ok && fd < 0)
+        ok = errno == ENOENT || errno == ENOTDIR;
+    else if (ok)
+        ok = unlinkat(fd, name, 0) == 0 || errno == ENOENT;
+    int cause = errno;
+    if (ok && fd >= 0)
+        fsync(fd);
+    lock_drop(&fd);
+    errno = cause;
+    return ok || err_set_errno(e, ERR_FILE_ERROR, "cannot remove the lock file %.40s.lock in %s",
+                               session_id, locks);
 }
 
 /* --- locks of sessions that were never written ------------------------------------------------ */
