@@ -237,14 +237,14 @@ TEST(test_hit_shows_its_question)
     hits.items.items[0].question = mem_strdup("what were the parts?");
     AUTO(json_free_local) struct json *v = shape_to_json(&memory_hit_shape, &hits.items.items[0]);
     assert_string_equal(json_get_string(v, "question"), "what were the parts?");
-    assert_null(strstr(support_keep(memory_hits_for_model(&hits)), "question"));
+    assert_null(strstr(support_keep(memory_hits_json(&hits, false)), "question"));
 }
 
 /* A text longer than a passage is shortened (test_memory_tool.c). */
 TEST(test_model_gets_short_texts_whole)
 {
     AUTO(memory_hits_release) struct memory_hits hits = {0};
-    expect_text(support_keep(memory_hits_for_model(&hits)), "[]");
+    expect_text(support_keep(memory_hits_json(&hits, false)), "[]");
     struct memory_hit part = sample_hit(), whole = sample_hit(), odd = sample_hit();
     part.passage = (struct memory_span){12, 11};
     odd.passage = (struct memory_span){2, 10};
@@ -255,7 +255,7 @@ TEST(test_model_gets_short_texts_whole)
 #define ABOUT                                                                                      \
     ",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3,\"id\":7,\"speaker\":\"user\","             \
     "\"created_at\":\"1970-01-01T00:00:01.000Z\"}"
-    expect_text(support_keep(memory_hits_for_model(&hits)),
+    expect_text(support_keep(memory_hits_json(&hits, false)),
                 "[{\"content\":\"first part\\n\\nsecond part\"" ABOUT
                 ",{\"content\":\"first part\\n\\nsecond part\"" ABOUT
                 ",{\"content\":\"first\"" ABOUT "]");

@@ -51,7 +51,7 @@ static bool read_date(const struct json *args, const char *name, int64_t *wall_m
 static void add_hits(const struct tool_context *context, struct memory_hits *hits, struct buf *out)
 {
     for (;;) {
-        auto_free char *text = memory_hits_for_model(hits);
+        auto_free char *text = memory_hits_json(hits, false);
         if (strlen(text) <= context->max_output || hits->items.len == 0) {
             buf_addstr(out, text);
             return;
@@ -87,7 +87,7 @@ static bool memory_search(const struct tool_context *context, const struct json 
         struct event *ev = event_new(EVENT_MEMORY_RECALLED);
         ev->text = mem_strdup(query);
         ev->limit = limit;
-        ev->hits = memory_hits_told(&hits);
+        ev->hits = memory_hits_json(&hits, true);
         ev->name = mem_strdup(hits.badge);
         context->tell(context->tell_context, ev);
     }

@@ -82,40 +82,33 @@ static size_t run_with_slash(const char *text, size_t len, size_t at)
     return start;
 }
 
-/* Neither "and/or" nor the part of a URL after its colon is a path. */
-static bool is_path(const char *s, size_t len, bool names)
-{
-    size_t slashes = 0;
-    for (size_t i = 0; i < len; i++)
-        slashes += s[i] == '/';
-    if (len < 3 || len > PATH_BYTES || strncmp(s, "//", 2) == 0)
-        return false;
-    if (slashes == 0)
-        return names && has_extension(s, len);
-    return slashes > 1 || has_extension(s, len) || strncmp(s, "./", 2) == 0 ||
-           strncmp(s, "~/", 2) == 0;
-}
-
 /* Adds the paths of a text until there are PATHS. `names`: a file name alone counts as well, as in
- * the arguments of a tool. */
+ * the arguments of a tool. Neither "and/or" nor the part of a URL after its colon is a path. */
 static void collect_paths(struct texts *paths, const char *text, bool names)
 {
     size_t len = strlen(text);
     for (size_t at = 0; at < len && paths->items.len < PATHS;) {
         if (!names && (at = run_with_slash(text, len, at)) == len)
             break;
-        size_t run = 0;
-        for (size_t used; at + run < len && (used = path_char(text + at + run, len - at - run));)
+        const char *path = text + at;
+        size_t run = 0, slashes = 0;
+        for (size_t used; at + run < len && (used = path_char(path + run, len - at - run));)
             run += used;
-        size_t path = run;
-        while (path > 0 && text[at + path - 1] == '.')
-            path--;
-        bool found = is_path(text + at, path, names);
+        size_t end = run;
+        while (end > 0 && path[end - 1] == '.')
+            end--;
+        for (size_t i = 0; i < end; i++)
+            slashes += path[i] == '/';
+        bool extension = end >= 3 && has_extension(path, end);
+        bool found = slashes == 0 ? names && extension
+                                  : slashes > 1 || extension || strncmp(path, "./", 2) == 0 ||
+                                        strncmp(path, "~/", 2) == 0;
+        found = found && end >= 3 && end <= PATH_BYTES && strncmp(path, "//", 2) != 0;
         for (size_t i = 0; i < paths->items.len && found; i++)
-            found = strlen(paths->items.items[i]) != path ||
-                    memcmp(paths->items.items[i], text + at, path) != 0;
+            found = strlen(paths->items.items[i]) != end ||
+                    memcmp(paths->items.items[i], path, end) != 0;
         if (found)
-            vec_push(&paths->items, mem_strndup(text + at, path));
+            vec_push(&paths->items, mem_strndup(path, end));
         at += run > 0 ? run : 1;
     }
 }

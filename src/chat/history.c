@@ -133,7 +133,7 @@ static void append_block(struct history *h, struct message *m, struct block b)
     vec_push(&m->blocks, b);
     h->grown = i + 1;
     h->grown_bytes = bytes;
-    set_estimate(h, i, message_bytes_to_tokens(bytes));
+    set_estimate(h, i, bytes / MESSAGE_BYTES_A_TOKEN);
 }
 
 /* --- the open turn ---------------------------------------------------------------------------- */

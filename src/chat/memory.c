@@ -492,8 +492,9 @@ static const struct shape told_shape =
                          .help = "Best passage of the entry."),
              SHAPE_OPT_AS("seq", memory_hit, entry.seq, "Event number of its message."));
 
-static char *print_hits(const struct memory_hits *h, const struct shape *s)
+char *memory_hits_json(const struct memory_hits *h, bool told)
 {
+    const struct shape *s = told ? &told_shape : &memory_hit_model_shape;
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '[');
@@ -501,16 +502,6 @@ static char *print_hits(const struct memory_hits *h, const struct shape *s)
         shape_write(s, &h->items.items[i], &o);
     json_out_close(&o, ']');
     return buf_take(&text);
-}
-
-char *memory_hits_for_model(const struct memory_hits *h)
-{
-    return print_hits(h, &memory_hit_model_shape);
-}
-
-char *memory_hits_told(const struct memory_hits *h)
-{
-    return print_hits(h, &told_shape);
 }
 
 #define STAT(name, member, what)                                                                   \

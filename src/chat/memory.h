@@ -170,11 +170,9 @@ extern const struct shape memory_hit_model_shape;
 
 /* The result of memory_search: an array of {"content","score","session_id","turn","id","speaker",
  * "created_at","title"?,"project"?}, best first; the content of a longer entry than MEMORY_PASSAGE
- * characters is its best passage with a note. The caller frees. */
-char *memory_hits_for_model(const struct memory_hits *h);
-
-/* The same for people, with the other members of a hit and the number of its message. */
-char *memory_hits_told(const struct memory_hits *h);
+ * characters is its best passage with a note. `told`: for people, with the other members of a hit
+ * and the number of its message. The caller frees. */
+char *memory_hits_json(const struct memory_hits *h, bool told);
 
 /* ---- numbers about the whole memory ---- */
 

@@ -127,14 +127,9 @@ int64_t block_bytes(const struct block *b)
     return o.len;
 }
 
-int64_t message_bytes_to_tokens(int64_t bytes)
-{
-    return bytes / 4;
-}
-
 int64_t message_estimate_tokens(const struct message *m)
 {
-    return message_bytes_to_tokens(message_bytes(m));
+    return message_bytes(m) / MESSAGE_BYTES_A_TOKEN;
 }
 
 /* Whether the block has the members that its type needs. */

@@ -73,10 +73,10 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
 int64_t message_estimate_tokens(const struct message *m);
 
 /* The parts of that estimate, for code that appends blocks one by one: the bytes of the message as
- * JSON, the bytes of a block in it without the comma before it, and the tokens of so many bytes. */
+ * JSON, and the bytes of a block in it without the comma before it. */
 int64_t message_bytes(const struct message *m);
 int64_t block_bytes(const struct block *b);
-int64_t message_bytes_to_tokens(int64_t bytes);
+enum { MESSAGE_BYTES_A_TOKEN = 4 }; /* estimated */
 
 /* ---- messages whose blocks are stored elsewhere ---- Of a long history only roles, numbers and
  * sizes are in memory; blocks are read when needed. Belongs to one thread. */

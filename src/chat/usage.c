@@ -25,11 +25,6 @@ int64_t figure_known(int64_t n)
     return n < 0 ? -1 : figure_bounded(n, FIGURE_MAX);
 }
 
-double figure_bounded_real(double n)
-{
-    return n > 0 ? fmin(n, FIGURE_REAL_MAX) : 0;
-}
-
 int64_t figure_sum(int64_t a, int64_t b)
 {
     if (a < 0 && b < 0)
@@ -76,9 +71,10 @@ double usage_cost(const struct usage *u, const struct price *p)
 
 double usage_cost_sum(double a, double b)
 {
-    if (!(a >= 0))
-        return b >= 0 ? figure_bounded_real(b) : -1;
-    return figure_bounded_real(a + (b > 0 ? b : 0));
+    if (!(a >= 0) && !(b >= 0))
+        return -1;
+    double sum = (a > 0 ? a : 0) + (b > 0 ? b : 0);
+    return fmin(sum, FIGURE_REAL_MAX);
 }
 
 static bool known(const void *usage)

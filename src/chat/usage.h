@@ -32,8 +32,6 @@ int64_t figure_tokens(const struct json *object, const char *name, int64_t absen
 int64_t figure_bounded(int64_t n, int64_t most);
 /* The nearest number in [0, FIGURE_MAX], or -1 if it is unknown. */
 int64_t figure_known(int64_t n);
-/* The nearest amount (of money, of a budget) in [0, FIGURE_REAL_MAX]; NaN is 0. */
-double figure_bounded_real(double n);
 
 /* The sum, at most FIGURE_MAX. An unknown number adds nothing; -1 if both are unknown. */
 int64_t figure_sum(int64_t a, int64_t b);

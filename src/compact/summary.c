@@ -197,7 +197,7 @@ static bool has_text(struct walk *w)
 /* Whether a message that is kept elsewhere fits into a part: it is then counted without reading. */
 static bool fits_unread(const struct walk *w)
 {
-    int64_t room = w->budget - message_bytes_to_tokens(SUMMARY_MESSAGE_BYTES);
+    int64_t room = w->budget - SUMMARY_MESSAGE_BYTES / MESSAGE_BYTES_A_TOKEN;
     return w->in->messages[w->at.message].row > 0 && w->at.byte == 0 &&
            (w->budget == 0 || w->in->estimates[w->at.message] <= room);
 }

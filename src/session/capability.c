@@ -52,7 +52,8 @@ bool capability_memory(void)
 #endif
 }
 
-bool capability_need_layer(bool on, const char *off, struct error *e)
+/* A layer of memory is in every build that has memory. */
+static bool need_layer(bool on, const char *off, struct error *e)
 {
     if (!capability_memory())
         return err_set(e, ERR_MEMORY_DISABLED,
@@ -60,7 +61,36 @@ bool capability_need_layer(bool on, const char *off, struct error *e)
     return on || err_set(e, ERR_MEMORY_DISABLED, "%s", off);
 }
 
+#define OFF(what, section, variable)                                                               \
+    what " off; set [" section "] enabled = true, or TIRO_" variable                               \
+         "_ENABLED=true in the environment"
+
 bool capability_need_memory(bool memory, struct error *e)
 {
-    return capability_need_layer(memory, CAPABILITY_OFF("memory is", "memory", "MEMORY"), e);
+    return need_layer(memory, OFF("memory is", "memory", "MEMORY"), e);
+}
+
+bool capability_graph(void)
+{
+    return capability_memory();
+}
+
+bool capability_need_graph(bool graph, struct error *e)
+{
+    return need_layer(graph, OFF("the graph is", "graph", "GRAPH"), e);
+}
+
+bool capability_corpora(void)
+{
+    return capability_memory();
+}
+
+bool capability_need_corpora(bool corpora, struct error *e)
+{
+    return need_layer(corpora, OFF("corpora are", "corpus", "CORPUS"), e);
+}
+
+bool capability_need_learned(bool learned, struct error *e)
+{
+    return need_layer(learned, OFF("learned memory is", "learned", "LEARNED"), e);
 }

@@ -22,22 +22,18 @@ bool capability_need_compaction(bool compaction, struct error *e);
 /* Messages that leave the history are indexed and can be searched. */
 bool capability_memory(void);
 
-/* The graph of facts and corpora are in every build with memory. */
-#define capability_graph() capability_memory()
-#define capability_corpora() capability_memory()
+/* The graph of facts, which is in every build with memory. */
+bool capability_graph(void);
+bool capability_need_graph(bool graph, struct error *e);
 
-/* MEMORY_DISABLED with the reason, when the build or `on` says no. `off` is the reason without the
- * build's. */
-bool capability_need_layer(bool on, const char *off, struct error *e);
-#define CAPABILITY_OFF(what, section, variable)                                                    \
-    what " off; set [" section "] enabled = true, or TIRO_" variable                               \
-         "_ENABLED=true in the environment"
+/* Corpora. */
+bool capability_corpora(void);
+bool capability_need_corpora(bool corpora, struct error *e);
+
+/* Learned items are given to the model. */
+bool capability_need_learned(bool learned, struct error *e);
+
+/* MEMORY_DISABLED with the reason, when the build or `memory` says no. */
 bool capability_need_memory(bool memory, struct error *e);
-#define capability_need_graph(on, e)                                                               \
-    capability_need_layer(on, CAPABILITY_OFF("the graph is", "graph", "GRAPH"), e)
-#define capability_need_corpora(on, e)                                                             \
-    capability_need_layer(on, CAPABILITY_OFF("corpora are", "corpus", "CORPUS"), e)
-#define capability_need_learned(on, e)                                                             \
-    capability_need_layer(on, CAPABILITY_OFF("learned memory is", "learned", "LEARNED"), e)
 
 #endif

@@ -230,11 +230,6 @@ void conversation_know_graph(struct conversation *c)
 /* The agent thread's part of learned memory: its text in the prompt, and the directives in
  * messages. */
 
-static bool may(const struct conversation *c, enum memory_access access)
-{
-    return c->engine->learned && c->access >= access;
-}
-
 /* --- the prompt's part ------------------------------------------------------------------------ */
 
 static bool list_active(struct conversation *c, struct learned_items *out)
@@ -261,7 +256,8 @@ static bool list_active(struct conversation *c, struct learned_items *out)
 void conversation_digest(struct conversation *c)
 {
     struct error e;
-    if (config_boolean(c->config, CONFIG_LEARNED_HISTORY) && may(c, MEMORY_ACCESS_WRITE) &&
+    if (config_boolean(c->config, CONFIG_LEARNED_HISTORY) && c->engine->learned &&
+        c->access == MEMORY_ACCESS_WRITE &&
         !session_digest_follow(c->store, c->journal.info.id, c->project, &e))
         log_line(LOG_ERROR, "digest of %s: %s", c->journal.info.id, e.text);
 }
@@ -272,7 +268,7 @@ void conversation_read_learned(struct conversation *c, bool begins)
     const char *form = config_string(c->config, CONFIG_LEARNED_PROMPT);
     size_t told = 0;
     mem_replace(&c->learned, NULL);
-    if (!may(c, MEMORY_ACCESS_READ) || !list_active(c, &items))
+    if (!c->engine->learned || c->access < MEMORY_ACCESS_READ || !list_active(c, &items))
         return;
     c->learned =
         learned_prompt(&items, strcmp(form, "catalog") == 0 ? LEARNED_CATALOG : LEARNED_FULL,
@@ -423,7 +419,7 @@ void conversation_find_directives(const struct conversation *c, const struct eve
     bool off = c->lasting != c->store ||
                strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
     if (ev->type == EVENT_TURN_STARTED && ev->origin == INPUT_TYPED && ev->text && !off &&
-        may(c, MEMORY_ACCESS_WRITE))
+        c->engine->learned && c->access == MEMORY_ACCESS_WRITE)
         directives_read(ev->text, out);
 }
 

@@ -130,12 +130,6 @@ static bool purge(struct operation_context *c, struct error *e)
     return true;
 }
 
-/* Waits for another process's turn. */
-static bool rest(const struct operation_context *c, struct error *e)
-{
-    return wakeup_sleep(c->wakeup, CORPORA_TURN_MS) || stopped(e);
-}
-
 /* Vectors that the endpoint cannot make now are made by the next update. */
 static bool embed(struct operation_context *c, struct error *e)
 {
@@ -151,7 +145,7 @@ static bool embed(struct operation_context *c, struct error *e)
                            why.text);
         most = left > most ? left : most;
         if ((most > 0 && !tell(c, "vectors", most - left, most, e)) ||
-            (did == CORPORA_WAITS && !rest(c, e)))
+            (did == CORPORA_WAITS && !wakeup_sleep(c->wakeup, CORPORA_TURN_MS) && !stopped(e)))
             return false;
     }
     return true;
@@ -185,7 +179,8 @@ static bool run_to_end(struct operation_context *c, struct ingest *in, struct er
     bool ok = true, more = true, waits;
     while (ok && more)
         ok = corpora_turn_ingest(&turn, in, wakeup, &more, &waits, e) &&
-             (ingest_goes_on(&ingesting) || stopped(e)) && (!waits || rest(c, e));
+             (ingest_goes_on(&ingesting) || stopped(e)) &&
+             (!waits || wakeup_sleep(c->wakeup, CORPORA_TURN_MS) || stopped(e));
     corpora_turn_end(&turn);
     return ok && purge(c, e);
 }

@@ -44,50 +44,47 @@ static bool start_conversation(struct seat *seat)
 
 /* --- an engine with a conversation in front --------------------------------------------------- */
 
-/* The request means in the other conversation what it means in the one in front: the model of a new
- * session, and the session that is forked, are those of the conversation in front. */
-static struct seat *take_another(struct engine *s, struct operation_request *r)
-{
-    const struct seat *front = s->front;
-    struct seat *seat = NULL;
-    for (size_t i = 0; i < s->seats.len && !seat; i++) {
-        struct seat *spare = s->seats.items[i];
-        seat = spare != front && spare->load == 0 && !*spare->session ? spare : NULL;
-    }
-    bool added = !seat;
-    if (added)
-        seat = conversation_new(s);
-    struct session_create_params *p = r->params;
-    if (r->operation == &operation_session_fork && !engine_named(r)) {
-        operation_request_name(r, front->session);
-    } else if (r->operation == &operation_session_create && !p->provider && !p->model) {
-        p->provider = mem_strdup(front->provider);
-        p->model = front->provider ? mem_strdup(front->model) : NULL;
-    }
-    memcpy(seat->before, front->session, sizeof seat->before);
-    if (added && !start_conversation(seat))
-        die("cannot start a thread");
-    return seat;
-}
-
 /* An operation that opens a session is for the conversation that has it, else for the one in front
  * or, while that runs a turn, for another, which comes to the front. Every other operation is for
  * the conversation that has the session, else for the one in front, which also changes sessions
  * that are not open. */
 static bool ask_front(struct engine *s, struct operation_request *r, struct error *e)
 {
+    struct seat *front = s->front;
     struct seat *open = engine_find_open(s, engine_named(r)), *seat = open;
-    if (r->operation->opens) {
-        if (!open || r->operation != &operation_session_open)
-            seat = s->options.many && s->front->claims > 0 ? take_another(s, r) : s->front;
-        if (seat != s->front)
-            engine_order(s->front, &order_look);
-        s->front = seat;
-    } else if (!open && engine_named(r) && !r->operation->run) {
-        return err_set(e, ERR_SESSION_NOT_FOUND, "session %.60s is not open", engine_named(r));
-    } else if (!open) {
-        seat = s->front;
+    if (!r->operation->opens) {
+        if (!open && engine_named(r) && !r->operation->run)
+            return err_set(e, ERR_SESSION_NOT_FOUND, "session %.60s is not open", engine_named(r));
+        engine_send(open ? open : front, r);
+        return true;
     }
+    bool shown = open && r->operation == &operation_session_open; /* only brought to the front */
+    if (!shown && (!s->options.many || front->claims == 0)) {
+        seat = front;
+    } else if (!shown) {
+        seat = NULL;
+        for (size_t i = 0; i < s->seats.len && !seat; i++) {
+            struct seat *spare = s->seats.items[i];
+            seat = spare != front && spare->load == 0 && !*spare->session ? spare : NULL;
+        }
+        bool added = !seat;
+        if (added)
+            seat = conversation_new(s);
+        /* The request means there what it means in front: the model, and the session to fork. */
+        struct session_create_params *p = r->params;
+        if (r->operation == &operation_session_fork && !engine_named(r)) {
+            operation_request_name(r, front->session);
+        } else if (r->operation == &operation_session_create && !p->provider && !p->model) {
+            p->provider = mem_strdup(front->provider);
+            p->model = front->provider ? mem_strdup(front->model) : NULL;
+        }
+        memcpy(seat->before, front->session, sizeof seat->before);
+        if (added && !start_conversation(seat))
+            die("cannot start a thread");
+    }
+    if (seat != front)
+        engine_order(front, &order_look);
+    s->front = seat;
     engine_send(seat, r);
     return true;
 }

@@ -11,6 +11,8 @@
 
 static const struct place whole = {"the text"};
 
+#define BEFORE_USER "comes before the first message of a user"
+
 enum {
     CALLS_MAX = 1000, /* of one answer */
     SYSTEM_MIB = 4    /* as --system-file takes */
@@ -140,11 +142,6 @@ static void end_run(struct import_openai *r)
     imported_add(r->out, ev);
 }
 
-static bool need_run(const struct import_openai *r, const struct place *p, struct error *e)
-{
-    return r->run_open || import_fault(p, e, "comes before the first message of a user");
-}
-
 static bool add_user(struct import_openai *r, const struct json *message, const struct place *p,
                      struct content *c, struct error *e)
 {
@@ -213,8 +210,8 @@ static bool add_assistant(struct import_openai *r, const struct json *message,
     const char *refusal = json_get_string(message, "refusal");
     if (json_get(message, "function_call"))
         return import_fault(p, e, "\"function_call\" cannot be imported; tool_calls can");
-    if (!need_run(r, p, e))
-        return false;
+    if (!r->run_open)
+        return import_fault(p, e, BEFORE_USER);
     struct event *ev = next_event(r, EVENT_CALL_STARTED);
     ev->number = r->turns;
     ev->count = ++r->calls;
@@ -248,8 +245,8 @@ static bool add_tool(struct import_openai *r, const struct json *message, const 
     const char *id = json_get_string(message, "tool_call_id");
     if (!id)
         return import_fault(p, e, "\"tool_call_id\" is no text");
-    if (!need_run(r, p, e))
-        return false;
+    if (!r->run_open)
+        return import_fault(p, e, BEFORE_USER);
     size_t i = 0; /* the call of the newest answer */
     while (i < r->asked.len && strcmp(r->asked.items[i].id, id) != 0)
         i++;
@@ -275,17 +272,6 @@ static const struct role_reader {
 };
 
 /* --- the list --------------------------------------------------------------------------------- */
-
-static void import_openai_free(struct import_openai *r)
-{
-    if (!r)
-        return;
-    forget_calls(r);
-    vec_release(&r->asked);
-    buf_release(&r->system);
-    free(r->result);
-    free(r);
-}
 
 struct form {
     struct import_text *text;
@@ -435,7 +421,13 @@ static bool read_whole_json(struct import_text *t, struct imported *out, struct 
     else
         ok = f.has_events || import_fault(&whole, e, "\"events\" is no array");
     ok = ok && (import_text_peek(t) < 0 || import_text_fault(t, &whole, e));
-    import_openai_free(f.messages);
+    if (f.messages) {
+        forget_calls(f.messages);
+        vec_release(&f.messages->asked);
+        buf_release(&f.messages->system);
+        free(f.messages->result);
+        free(f.messages);
+    }
     return ok;
 }
 

@@ -11,6 +11,9 @@
 /* A larger element's memory is freed after use. */
 #define KEPT_BYTES ((size_t)1024 * 1024)
 
+#define CANNOT_READ "the text cannot be read"
+#define TOO_LONG "longer than %zu MiB"
+
 /* cJSON's limit */
 #define DEPTH_MAX 1000
 
@@ -55,11 +58,6 @@ void import_text_release(struct import_text *t)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-static bool fail(struct import_text *t)
-{
-    return err_set_errno(&t->fault, ERR_FILE_ERROR, "the text cannot be read");
-}
-
 bool import_text_rewind(struct import_text *t, struct error *e)
 {
     static const char mark[] = {'\xef', '\xbb', '\xbf'};
@@ -72,7 +70,7 @@ bool import_text_rewind(struct import_text *t, struct error *e)
     t->line = 1;
     if (!ferror(t->in) && (marked || fseeko(t->in, t->begin, SEEK_SET) == 0))
         return true;
-    fail(t);
+    err_set_errno(&t->fault, ERR_FILE_ERROR, CANNOT_READ);
     return err_set(e, t->fault.code, "%s", t->fault.text);
 }
 
@@ -87,7 +85,7 @@ static bool has_more(struct import_text *t)
     t->at = 0;
     t->len = fread(t->chunk, 1, t->room, t->in);
     if (t->len == 0 && ferror(t->in))
-        return fail(t);
+        return err_set_errno(&t->fault, ERR_FILE_ERROR, CANNOT_READ);
     if (t->offset > IMPORT_MAX_BYTES)
         return err_set(&t->fault, ERR_FILE_ERROR,
                        "the text is longer than %lld bytes; nothing was imported",
@@ -151,11 +149,6 @@ static bool add_bytes(struct import_text *t, size_t len)
     return true;
 }
 
-static bool too_long(const struct place *p, struct error *e)
-{
-    return import_fault(p, e, "longer than %zu MiB", IMPORT_ELEMENT_BYTES >> 20);
-}
-
 struct json *import_text_value(struct import_text *t, const struct place *p, struct error *e)
 {
     struct json_scan scan = {0};
@@ -165,7 +158,7 @@ struct json *import_text_value(struct import_text *t, const struct place *p, str
     while (first >= 0 && !scan.ended && has_more(t)) {
         size_t len = json_scan(&scan, t->chunk + t->at, t->len - t->at);
         if (!add_bytes(t, len)) {
-            too_long(p, e);
+            import_fault(p, e, TOO_LONG, IMPORT_ELEMENT_BYTES >> 20);
             return NULL;
         }
         if (scan.depth > DEPTH_MAX) {
@@ -190,7 +183,7 @@ bool import_text_line(struct import_text *t, struct error *e)
         const char *newline = memchr(begin, '\n', t->len - t->at);
         ended = newline != NULL;
         if (!add_bytes(t, newline ? (size_t)(newline - begin) : t->len - t->at))
-            return too_long(&p, e);
+            return import_fault(&p, e, TOO_LONG, IMPORT_ELEMENT_BYTES >> 20);
         t->at += ended;
         t->line += ended;
     }

@@ -63,12 +63,6 @@ static const struct chore memory_chores[MEMORY_CHORES];
 /* Between two steps other connections must find the database free; they look every few ms. */
 enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
 
-/* Waits as long as allowed for other processes that write the store. */
-static void be_patient(struct memory_desk *d)
-{
-    store_set_patience(d->desk.store, d->patience_ms, 0, worker_ends, d->desk.worker);
-}
-
 /* A chore that cannot be begun now is done at the next occasion. */
 static void want(struct memory_desk *d, enum memory_chore chore)
 {
@@ -146,7 +140,7 @@ static bool take_step(struct memory_desk *d, desk_step *step, const char *name, 
         return false;
     store_set_patience(d->desk.store, 0, 0, NULL, NULL);
     bool ok = step(d, more, &e);
-    be_patient(d);
+    store_set_patience(d->desk.store, d->patience_ms, 0, worker_ends, d->desk.worker);
     if (!ok && name)
         log_line(LOG_ERROR, "%s: %s", name, e.text);
     *next = AGAIN_MS;
@@ -320,7 +314,7 @@ static bool has_left(void *desk, const char *session_id)
 static void begin(struct desk *desk)
 {
     struct memory_desk *d = (struct memory_desk *)desk;
-    be_patient(d);
+    store_set_patience(d->desk.store, d->patience_ms, 0, worker_ends, d->desk.worker);
     d->memories = memories_new(d->config, desk->store, desk->place->directory, d->project);
     d->memories->recall.alone = desk->place->kind == PLACE_READS;
     d->memories->recall.memory->lazy = true;

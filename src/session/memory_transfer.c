@@ -315,6 +315,8 @@ static bool tell_words(void *reindex, int64_t done, int64_t of)
     return !r->stopped;
 }
 
+#define STOPPED "stopped; the vectors that were made are kept"
+
 static bool vectors_go_on(void *reindex)
 {
     struct reindex *r = reindex;
@@ -322,16 +324,11 @@ static bool vectors_go_on(void *reindex)
     return !r->stopped;
 }
 
-static bool stop(struct error *e)
-{
-    return err_set(e, ERR_INTERRUPTED, "stopped; the vectors that were made are kept");
-}
-
 static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
 {
     const struct wakeup wakeup = {.fd = r->stream->wake_fd, .go_on = vectors_go_on, .context = r};
     if (!recall_know_model(&m->recall, &wakeup, e))
-        return r->stopped ? stop(e) : false;
+        return r->stopped ? err_set(e, ERR_INTERRUPTED, STOPPED) : false;
     for (;;) {
         int64_t left = 0;
         int retry_ms = 0;
@@ -339,7 +336,7 @@ static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
         case RECALL_IDLE:
             return true;
         case RECALL_WAITS:
-            return r->stopped ? stop(e) : false;
+            return r->stopped ? err_set(e, ERR_INTERRUPTED, STOPPED) : false;
         case RECALL_WORKED:
             break;
         }
@@ -347,7 +344,7 @@ static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
             r->of = left;
         r->done = r->of - left;
         if (!vectors_go_on(r))
-            return stop(e);
+            return err_set(e, ERR_INTERRUPTED, STOPPED);
     }
 }
 
