@@ -3,6 +3,10 @@
 # The files that take longest come first, so that none is left running alone at the end.
 SUITE_TESTS = \
 	tests/test_flood.c \
+	tests/test_screen_compaction.c \
+	tests/test_screen_stream.c \
+	tests/test_screen_terminal.c \
+	tests/test_screen_memory.c \
 	tests/test_follow_crash.c \
 	tests/test_store_faults.c \
 	tests/test_hostile_documents.c \
@@ -171,11 +175,7 @@ SUITE_TESTS = \
 	tests/test_rpc_peer.c \
 	tests/test_run_command.c \
 	tests/test_screen_basic.c \
-	tests/test_screen_compaction.c \
-	tests/test_screen_memory.c \
 	tests/test_screen_sessions.c \
-	tests/test_screen_stream.c \
-	tests/test_screen_terminal.c \
 	tests/test_search_files.c \
 	tests/test_secrets.c \
 	tests/test_sentences.c \

@@ -29,9 +29,7 @@ int workplace_setup(void **state)
         return -1;
     signal(SIGPIPE, SIG_IGN);
     workplace_mkdir("work");
-    char *root = support_path("work");
-    w->root = realpath(root, NULL);
-    free(root);
+    w->root = realpath(support_path("work"), NULL);
     w->root_fd = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fcntl(w->wake[0], F_SETFL, O_NONBLOCK);
     fcntl(w->wake[0], F_SETFD, FD_CLOEXEC);
