@@ -99,7 +99,7 @@ struct conversation {
 
     enum memory_access access; /* of the open session; so is `level` */
     enum tools_offer level;
-    struct instructions instructions; /* as of the last turn that began, or of who looked */
+    struct instructions instructions; /* read at the last turn or context/read */
     char *graph_hint;                 /* read with the instructions; NULL: none */
     char *project;                    /* of `root`; NULL: not determined yet */
     char *learned;                    /* text about learned memory in the prompt; NULL: none */
@@ -120,7 +120,7 @@ struct conversation {
     int64_t idle_at_ms;       /* time at which to index the messages of a session that stays open;
                                  0: none */
     struct turn_result *turn; /* of the running turn */
-    bool prepared;            /* … the model could be asked */
+    bool prepared;            /* of the running turn: key, model, window and history are there */
     bool cancelled;
     bool begun;     /* the open session was begun here */
     bool looked_at; /* in an engine that serves: it was opened for reading */

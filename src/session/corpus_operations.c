@@ -9,7 +9,7 @@
 #define READS (NEED_CORPORA | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
 
-/* NULL: there is none yet, for what only reads. */
+/* For operations that only read; NULL: there is no store yet. */
 static struct corpora *corpora_of(const struct operation_context *c)
 {
     return c->corpora->store ? c->corpora : NULL;

@@ -24,10 +24,10 @@ struct seat {
     bool started;
     pthread_t earlier;          /* the thread that retired before it, which it joins at its end */
     bool joins;                 /* `earlier` is set */
-    char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any. Of an
-                                   engine that serves: its only one, also while it is closed */
+    char session[UUID_LEN + 1]; /* the open session; "": none, and it can open any. In an engine
+                                   that serves: its only session, also while it is closed */
     char before[UUID_LEN + 1];  /* the session that was in front before this seat was */
-    char *provider, *model;     /* that were told last, if somebody chose them */
+    char *provider, *model;     /* of the last NOTICE_PROVIDER, unless a last resort */
     int load;                   /* requests that were sent to it and are not over */
     int claims;                 /* requests among them that begin a turn or a compaction */
     bool spent;      /* in an engine that serves: it has had a session and takes no other */
@@ -57,7 +57,7 @@ struct engine {
     bool has_ended;
     size_t most;       /* seats; tests set it */
     uint64_t requests; /* that were started */
-    bool tidied;       /* a conversation was told to do what is done once a process */
+    bool tidied;       /* a conversation does the work that a process does once */
     bool ends;
     /* Sends the requests that wait, after a seat became free. With the lock held. */
     void (*serve_waiting)(struct engine *s);

@@ -169,7 +169,7 @@ static bool look_at(struct work *w, int *kept, struct error *e)
                                 kept, e);
 }
 
-/* Looks at one session. Returns what a chore does: when the next is due; `e` has the failure. */
+/* Looks at one session. Returns the delay until the next, as a chore does; `e` has the failure. */
 static int extract(struct extractor *x, const struct wakeup *wakeup, int *kept, struct error *e)
 {
     struct work w = {.x = x, .wakeup = wakeup};

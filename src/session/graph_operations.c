@@ -9,7 +9,7 @@
 
 static const struct graph_by a_person;
 
-/* NULL: there is none yet, for what only reads. */
+/* For operations that only read; NULL: there is no store yet. */
 static const struct graph *graph_of(const struct operation_context *c)
 {
     return c->graphs->graph.store ? &c->graphs->graph : NULL;

@@ -34,7 +34,7 @@ struct memories *memories_new(const struct config *config, struct store *store,
                               const char *directory, const char *project);
 void memories_free(struct memories *m); /* NULL is fine */
 
-/* Its table of functions; only where there is a store. */
+/* The table of functions of memory; `store` is not NULL. */
 static inline const struct memory_ops *memories_ops(const struct memories *m)
 {
     return m->recall.memory->ops;
@@ -43,8 +43,9 @@ static inline const struct memory_ops *memories_ops(const struct memories *m)
 /* Sets the session that the running row names, by any reference (sessions.h); NULL: none. Its
  * directory is the project until the next row calls this. */
 bool memories_work_in(struct memories *m, const char *reference, struct error *e);
-/* That session, else the open one; NULL: none. / Its working directory, else the context's. */
+/* The session of memories_work_in(), else the open one; NULL: none. */
 const char *memories_session(const struct memories *m);
+/* The working directory of the session of memories_work_in(), else the context's. */
 const char *memories_directory(const struct memories *m);
 
 /* `text` is as in struct memory_search; `id` holds a session's that was found, and the scope may

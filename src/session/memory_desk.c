@@ -15,9 +15,9 @@
 #include "session/memory_sink.h"
 #include "session/operation.h"
 
-/* By priority: texts that were forgotten leave the index and the journal; what was deferred comes
- * in; a session that was left is followed; when the next one will have been idle for long enough is
- * waited for; what keeps the index quick; vectors that entries lack, and the graph. */
+/* By priority: remove forgotten texts from the index and the journal; index deferred messages;
+ * follow a session that was left; wait until the next session has been idle for long enough; keep
+ * the index fast; make missing vectors and the graph over vectors. */
 enum memory_chore {
     CHORE_PURGE,
     CHORE_INDEX,
@@ -30,13 +30,13 @@ enum memory_chore {
 
 /* Progress of vectors and sessions, and the part of it that was sent as a notice. */
 struct memory_work {
-    int64_t left;       /* entries that lack one, as last heard */
-    int64_t told_at_ms; /* when that was told */
-    bool told;          /* and that it is over was not */
-    struct error why;   /* why it waits; ERR_OK: it does not */
-    int64_t idle_in_ms; /* when the next session is idle; -1: none waits for that */
-    bool came;          /* entries did, and that was not told */
-    bool backlog_told;  /* that sessions from before come in, and that it is over was not */
+    int64_t left;       /* entries without a vector */
+    int64_t told_at_ms; /* time of the last notice */
+    bool told;          /* the last notice said that vectors are made */
+    struct error why;   /* why making vectors waits; ERR_OK: it does not */
+    int64_t idle_in_ms; /* until the next session is idle; -1: no session is waited for */
+    bool came;          /* entries were indexed since the last notice */
+    bool backlog_told;  /* the last notice said that older sessions are indexed */
 };
 
 struct memory_desk {
@@ -127,9 +127,9 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
 
 typedef bool desk_step(struct memory_desk *d, bool *more, struct error *e);
 
-/* A step that does not wait for another process that writes: who asks something waits for it.
- * False: it is due again after *next (CHORE_DONE: there is no store); a fault is logged under its
- * name. */
+/* Takes a step that does not wait for another process that writes, because requests would wait for
+ * the step. False: it is due again after *next (CHORE_DONE: there is no store); a fault is logged
+ * under `name` (NULL: not logged). */
 static bool take_step(struct memory_desk *d, desk_step *step, const char *name, bool *more,
                       int *next)
 {
@@ -235,7 +235,7 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
         return follow_last(d);
     if (!take_step(d, follow_next, following, &more, &next))
         return next;
-    /* How far the sessions from before are. */
+    /* Tell the progress of older sessions. */
     struct memory_backlog_count count;
     struct error e;
     struct memory *m = d->memories->recall.memory;
@@ -252,7 +252,8 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
     return more ? REST_MS : CHORE_DONE;
 }
 
-/* Only looks: a chore that waits is not hurried, and a session that is left does not wait. */
+/* Only determines when to follow. Wanting a chore does not shorten its wait, and a session that was
+ * left is followed at once, so CHORE_FOLLOW itself does not wait. */
 static int await_idle(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
@@ -295,7 +296,7 @@ static const struct chore memory_chores[MEMORY_CHORES] = {
 
 /* --- the desk --------------------------------------------------------------------------------- */
 
-/* It is followed once. */
+/* Removes the session from the list, so that it is followed once. */
 static bool has_left(void *desk, const char *session_id)
 {
     struct memory_desk *d = desk;
