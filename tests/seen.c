@@ -141,17 +141,40 @@ static void type_text(void *wanted, const char *text)
 
 static const struct typist typist = {type_text, press_key};
 
+static void check_since(const char *file, int line, const char *before, const char *const *looks)
+{
+    auto_free char *asked = all_asked();
+    size_t known = strlen(before);
+    check(file, line, strncmp(asked, before, known) == 0 ? asked + known : asked, looks);
+}
+
 void seen_act(const char *file, int line, const char *const *keys_and_looks)
 {
     struct wanted w = {file, line, false, 0};
     auto_free char *before = all_asked();
     steps_type(*keys_and_looks, &typist, &w);
-    if (keys_and_looks[1]) {
-        auto_free char *asked = all_asked();
-        size_t known = strlen(before);
-        check(file, line, strncmp(asked, before, known) == 0 ? asked + known : asked,
-              keys_and_looks + 1);
+    if (keys_and_looks[1])
+        check_since(file, line, before, keys_and_looks + 1);
+}
+
+void seen_play(const char *file, int line, const char *const *steps)
+{
+    char *before = mem_strdup("");
+    for (; *steps; steps++) {
+        if (**steps == '>' || **steps == '=') {
+            free(before);
+            before = **steps == '>' ? all_asked() : mem_strdup("");
+        }
+        if (**steps == '>')
+            seen_act(file, line, STEPS(*steps + 1));
+        else if (**steps == '=')
+            the_person->give(*steps + 1);
+        else if (**steps == '?' && the_person->look_asked)
+            the_person->look_asked(file, line, *steps + 1);
+        else
+            check_since(file, line, before, STEPS(*steps));
     }
+    free(before);
 }
 
 void seen_lead_to(const char *file, int line, int result, const char *keys)

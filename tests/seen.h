@@ -26,13 +26,14 @@ size_t seen_find(const struct rows *rows, const char *text);
 /* The row of the pointer; fails if there is none. */
 size_t seen_chosen(const struct rows *rows);
 
-/* The view under test: the effect of a key (in numbers of the test's own), the rows, the rows per
- * entry of its list, and its requests to the engine, one per line. Borrowed. */
+/* The view under test. Borrowed. */
 struct person {
-    int (*key)(const struct key *key);
+    int (*key)(const struct key *key); /* returns the effect, in numbers of the test's own */
     const struct rows *(*rows)(void);
-    int entry_rows;
-    void (*asked)(struct buf *out); /* NULL: nothing is looked at */
+    int entry_rows;                 /* per entry of the list */
+    void (*asked)(struct buf *out); /* adds the requests, one per line; NULL: not looked at */
+    void (*give)(const char *step); /* does a step of play(), without its "=" */
+    void (*look_asked)(const char *file, int line, const char *wanted); /* NULL: as by see() */
 };
 void seen_by(const struct person *person);
 
@@ -40,10 +41,21 @@ void seen_by(const struct person *person);
  * keys (tests/steps.h). see() alone checks against all requests that the test has not forgotten. */
 #define act(...) seen_act(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 #define see(...) seen_see(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+/* Steps: ">" and keys, "=" and an answer or event of the test's own, else a look. The requests are
+ * those of the keys before the look; after an answer, all that the test has not forgotten. */
+#define play(...) seen_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+/* A test that is nothing but steps. */
+#define PLAY(name, ...)                                                                            \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        play(__VA_ARGS__);                                                                         \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
 /* Each of the keys must have this result. */
 #define lead_to(result, keys) seen_lead_to(__FILE__, __LINE__, result, keys)
 void seen_act(const char *file, int line, const char *const *keys_and_looks);
 void seen_see(const char *file, int line, const char *const *looks);
+void seen_play(const char *file, int line, const char *const *steps);
 void seen_lead_to(const char *file, int line, int result, const char *keys);
 
 /* All rows that a transcript shows, each with a newline. The caller frees. */

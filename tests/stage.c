@@ -141,7 +141,7 @@ static void tell_asked(struct buf *out)
     buf_add(out, the.asked.data, the.asked.len);
 }
 
-static const struct person person = {take_key, rows_now, 1, tell_asked};
+static const struct person person = {take_key, rows_now, 1, tell_asked, stage_step, NULL};
 
 void stage_set_up(void)
 {
@@ -246,6 +246,13 @@ void click(size_t row)
     the.view->ops->click(the.view, (int)row, 0);
 }
 
+void paste(const char *text)
+{
+    auto_free char *copy = mem_strdup(text);
+    const struct key key = {.code = K_PASTE, .text = copy};
+    assert_true(the.view->ops->key(the.view, ACTION_NONE, &key));
+}
+
 const struct rows *rows_now(void)
 {
     const struct rows *rows = view_draw(the.view, the.width, the.height);
@@ -265,4 +272,69 @@ const char *row_text(size_t index)
 size_t find(const char *text)
 {
     return seen_find(rows_now(), text);
+}
+
+static bool caret_is(const char *place)
+{
+    (void)rows_now();
+    auto_free char *is = the.view->caret.shown
+                             ? mem_printf("%d %d", the.view->caret.row, the.view->caret.col)
+                             : mem_strdup("none");
+    return strcmp(is, place) == 0;
+}
+
+static const struct operation *operation_of(const char *name)
+{
+    auto_free char *own = mem_strndup(name, strcspn(name, " "));
+    const struct operation *o = operation_find(own);
+    if (!o)
+        fail_msg("no such step: %s", name);
+    return o;
+}
+
+void stage_step(const char *step)
+{
+    size_t len = strcspn(step, " ");
+    const char *rest = step + len + strspn(step + len, " ");
+    auto_free char *name = mem_strndup(step, len);
+    for (const struct stage_step *s = the.steps; s && s->name; s++)
+        if (strcmp(s->name, name) == 0) {
+            s->run(rest);
+            return;
+        }
+    int *number = strcmp(name, "width") == 0    ? &the.width
+                  : strcmp(name, "height") == 0 ? &the.height
+                                                : NULL;
+    bool holds = true;
+    if (number)
+        *number = atoi(rest);
+    else if (strcmp(name, "now") == 0)
+        the.now_ms = atoll(rest);
+    else if (strcmp(name, "click") == 0)
+        click((size_t)atoi(rest));
+    else if (strcmp(name, "paste") == 0)
+        paste(rest);
+    else if (strcmp(name, "draw") == 0)
+        (void)rows_now();
+    else if (strcmp(name, "forget") == 0)
+        forget_sent();
+    else if (strcmp(name, "closed") == 0 || strcmp(name, "open") == 0)
+        holds = the.closed == (*name == 'c');
+    else if (strcmp(name, "jumped") == 0)
+        holds = the.jumped == atoll(rest);
+    else if (strcmp(name, "found") == 0)
+        holds = strcmp(the.found ? the.found : "", rest) == 0;
+    else if (strcmp(name, "due") == 0)
+        holds = *rest == 's' ? the.view->ops->due(the.view) > 0
+                             : the.view->ops->due(the.view) == atoll(rest);
+    else if (strcmp(name, "tick") == 0)
+        the.view->ops->tick(the.view);
+    else if (strcmp(name, "caret") == 0)
+        holds = caret_is(rest);
+    else if (strcmp(name, "fails") == 0)
+        holds = give_answer(answer_to(operation_of(rest)), rest + strcspn(rest, " ") + 1);
+    else
+        give_json(operation_of(name), rest);
+    if (!holds)
+        fail_msg("does not hold: %s", step);
 }

@@ -12,6 +12,12 @@ struct staged_request {
     bool seen, answered;
 };
 
+/* A step of play() of the test's own: "two words" runs `run` of "two" with "words". */
+struct stage_step {
+    const char *name;
+    void (*run)(const char *rest);
+};
+
 struct stage {
     struct view *view; /* the test makes it, with the host; stage_tear_down() frees it */
     struct view_host host;
@@ -21,6 +27,7 @@ struct stage {
     struct meters meters;
     struct buf asked; /* requests to the host since forget_sent(), one per line: "RENAME
                        * text=Apples", "close" … */
+    const struct stage_step *steps;      /* ends with a NULL name; NULL: none */
     VEC(struct staged_request) requests; /* requests that were not withdrawn */
     uint64_t counted;                    /* requests */
     int width, height;
@@ -38,6 +45,19 @@ void stage_set_up(void);
 int stage_tear_down(void **state); /* as a fixture has it */
 
 void forget_sent(void);
+
+/* A step of play() that begins with "=", without that sign:
+ *   width N, height N, now MS     of the stage
+ *   click ROW, paste TEXT         of the person
+ *   draw, forget                  rows_now(), forget_sent()
+ *   closed, open, jumped SEQ      whether the last key closed the view, and where it jumped
+ *   caret ROW COL, caret none     its place now
+ *   found TEXT                    the last text to find; no TEXT: none
+ *   due MS, due soon, tick        the time of its timer; its tick()
+ *   OPERATION JSON                give_json()
+ *   fails OPERATION WORDS         an error that the view must take
+ * and those of the.steps, which come first. */
+void stage_step(const char *step);
 
 /* Parameters of the one request for this row since forget_sent(); NULL: none. */
 const void *params_of(const struct operation *o);
@@ -58,6 +78,7 @@ void give_event(enum event_type type);
 void press(const char *name);
 void type(const char *text);
 void click(size_t row); /* at its beginning */
+void paste(const char *text);
 
 /* The rows that are shown now, checked as in tests/seen.h. */
 const struct rows *rows_now(void);

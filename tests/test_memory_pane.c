@@ -111,47 +111,9 @@ static int take(const struct key *key)
     return the.view->ops->key(the.view, keymap_find(&the.keymap, key), key);
 }
 
-static const struct person person = {take, rows_now, 2, NULL};
+static void check_asked(const char *file, int line, const char *wanted);
 
-static struct pane_host pane;
-
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    seen_by(&person);
-    memset(&host, 0, sizeof host);
-    the.width = 48;
-    the.height = 30;
-    clock_replace(wall_ms, mono_ms);
-    memcpy(the.session.id, "here", sizeof "here");
-    pane.memory_scope = "all";
-    pane.has_memory = yes;
-    pane.beside = beside;
-    pane.came = came;
-    pane.under = under;
-    the.host.title = title_of;
-    pane.insert = insert;
-    the.host.edit_outside = edit_outside;
-    pane.want_older = want_older;
-    pane.type = type_again;
-    the.view = memory_view_new(&the.host, &pane);
-    open_session(NULL);
-    memory_view_open(the.view, "");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    free(host.inserted);
-    return stage_tear_down(state);
-}
-
-static void begin_again(void **state)
-{
-    tear_down(state);
-    set_up(state);
-}
+static const struct person person = {take, rows_now, 2, NULL, stage_step, check_asked};
 
 /* --- requests --- */
 
@@ -183,13 +145,13 @@ static char *all_asked(void)
     return buf_take(&text);
 }
 
-/* "": nothing. */
-static void check_asked(const char *file, int line, const char *what)
+/* "?" and a request since the last such step; "?": none. */
+static void check_asked(const char *file, int line, const char *wanted)
 {
     auto_free char *all = all_asked();
-    bool as_wanted = *what ? strstr(all, what) != NULL : *all == '\0';
+    bool as_wanted = *wanted ? strstr(all, wanted) != NULL : *all == '\0';
     if (!as_wanted)
-        print_error("asked: %s\nnot: %s\n", all, what);
+        print_error("asked: %s\nnot: %s\n", all, wanted);
     forget_sent();
     if (!as_wanted)
         _fail(file, line);
@@ -379,60 +341,112 @@ static void recall(int64_t seq, const char *query, const char *hits, bool live)
 
 /* --- a person --- */
 
-static void paste(const char *text)
-{
-    auto_free char *copy = mem_strdup(text);
-    struct key key = {.code = K_PASTE, .text = copy};
-    assert_true(the.view->ops->key(the.view, ACTION_NONE, &key));
-}
-
-static bool has_caret(int *row, int *col)
-{
-    (void)rows_now();
-    *row = the.view->caret.row;
-    *col = the.view->caret.col;
-    return the.view->caret.shown;
-}
-
-static void answer_by_name(const char *text)
-{
-    static const struct {
-        const char *name;
-        void (*give)(const char *text);
-    } answers[] = {
-        {"two", give_two},       {"none", give_none},           {"one", give_one},
-        {"fifty", give_fifty},   {"text", give_text},           {"done", give_done},
-        {"fails", give_failure}, {"forgotten", give_forgotten}, {"restored", give_restored},
-        {"news", give_news},     {"session", open_session},     {"focus", give_focus}};
-    size_t i = 0, len = strcspn(text, " ");
-    while (i < sizeof answers / sizeof *answers &&
-           (strlen(answers[i].name) != len || strncmp(answers[i].name, text, len) != 0))
-        i++;
-    assert_true(i < sizeof answers / sizeof *answers);
-    answers[i].give(text + len + strspn(text + len, " "));
-}
-
-/* Steps: ">" and typed keys, "=" and an answer or event, "?" and a request since the last such step
- * ("?": none); any other text must be visible now (tests/steps.h). */
-#define play(...) play_steps(__FILE__, __LINE__, STEPS(__VA_ARGS__))
-static void play_steps(const char *file, int line, const char *const *steps)
-{
-    for (; *steps; steps++)
-        if (**steps == '>')
-            seen_act(file, line, STEPS(*steps + 1));
-        else if (**steps == '=')
-            answer_by_name(*steps + 1);
-        else if (**steps == '?')
-            check_asked(file, line, *steps + 1);
-        else
-            seen_see(file, line, STEPS(*steps));
-}
-
 /* A query with two hits, and the keys in the list. */
-static void search(void)
+static void search(const char *unused)
 {
-    play(">ryokan", "=two", "><down>");
+    (void)unused;
+    play(">ryokan", "=two", "><down>", "=forget");
+}
+
+static void begin_change(const char *unused)
+{
+    search(unused);
+    play(">e", "?memory/read {id:a}", "=text we liked it", "edit entry", ">Yes ",
+         "Yes we liked it");
+}
+
+/* Old hits are there, the query is another one. */
+static void begin_behind(const char *unused)
+{
+    (void)unused;
+    play(">old", "=one x of the old query", "><ctrl-u>ryokan<enter>", "=forget");
+}
+
+static void hide(const char *unused)
+{
+    (void)unused;
+    the.view->ops->close(the.view);
     forget_sent();
+}
+
+static void reopen(const char *query)
+{
+    memory_view_open(the.view, query);
+}
+
+static void check_replayed(const char *keys)
+{
+    assert_int_equal(host.replayed, atoi(keys));
+}
+
+static void check_quoted(const char *text)
+{
+    assert_string_equal(host.inserted ? host.inserted : "", text);
+}
+
+/* The model searches now, or has searched on a page, with TWO_HITS. */
+static void recalls(const char *query)
+{
+    recall(40, query, TWO_HITS, true);
+}
+
+static void earlier(const char *query)
+{
+    recall(40, query, TWO_HITS, false);
+}
+
+static const struct stage_step steps[] = {
+    {"two", give_two},           {"none", give_none},
+    {"one", give_one},           {"fifty", give_fifty},
+    {"text", give_text},         {"done", give_done},
+    {"fails", give_failure},     {"forgotten", give_forgotten},
+    {"restored", give_restored}, {"news", give_news},
+    {"session", open_session},   {"focus", give_focus},
+    {"search", search},          {"change", begin_change},
+    {"behind", begin_behind},    {"hide", hide},
+    {"reopen", reopen},          {"replayed", check_replayed},
+    {"quoted", check_quoted},    {"recalls", recalls},
+    {"earlier", earlier},        {NULL, NULL}};
+
+static struct pane_host pane;
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    seen_by(&person);
+    memset(&host, 0, sizeof host);
+    the.steps = steps;
+    the.width = 48;
+    the.height = 30;
+    clock_replace(wall_ms, mono_ms);
+    memcpy(the.session.id, "here", sizeof "here");
+    pane.memory_scope = "all";
+    pane.has_memory = yes;
+    pane.beside = beside;
+    pane.came = came;
+    pane.under = under;
+    the.host.title = title_of;
+    pane.insert = insert;
+    the.host.edit_outside = edit_outside;
+    pane.want_older = want_older;
+    pane.type = type_again;
+    the.view = memory_view_new(&the.host, &pane);
+    open_session(NULL);
+    memory_view_open(the.view, "");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(host.inserted);
+    return stage_tear_down(state);
+}
+
+static void begin_again(void **state)
+{
+    tear_down(state);
+    set_up(state);
 }
 
 /* --- searching --- */
@@ -447,10 +461,8 @@ static int utf8_and_utc(void **state)
 BEFORE_ALL(utf8_and_utc);
 FIXTURE(set_up, tear_down);
 
-TEST(it_asks_at_once)
-{
-    play("?memory/stats \nmemory/search {query:,scope:all,limit:50,typing:true}", "loading");
-}
+PLAY(it_asks_at_once, "?memory/stats \nmemory/search {query:,scope:all,limit:50,typing:true}",
+     "loading");
 
 TEST(it_looks_as_specified)
 {
@@ -466,7 +478,7 @@ TEST(it_looks_as_specified)
 TEST(ascii_has_its_own_signs)
 {
     glyph_set_ascii(true);
-    search();
+    search(NULL);
     size_t row = find("0.93 #########. you - turn 3 - 2 d");
     glyph_set_ascii(false);
     assert_int_equal(row, 2);
@@ -476,25 +488,17 @@ TEST(ascii_has_its_own_signs)
 TEST(every_edit_is_asked_anew)
 {
     size_t waiting = 0;
-    forget_sent();
-    play(">ab", "?{query:ab,", "><backspace>", "?{query:a,", "><left>", "?", ">s", "?{query:sa,");
-    paste("x\ny\x1b");
+    play("=forget", ">ab", "?{query:ab,", "><backspace>", "?{query:a,", "><left>", "?", ">s",
+         "?{query:sa,", "=paste x\ny\x1b");
     assert_null(strchr(searched()->query, '\n'));
     for (size_t i = 0; i < the.requests.len; i++)
         waiting += the.requests.items[i].request->operation == &operation_memory_search;
     assert_int_equal(waiting, 1);
 }
 
-TEST(newest_first_has_no_scores)
-{
-    play("=two", " you · turn 3 · 2 d", "!0.93", "newest first");
-}
-
-TEST(what_there_is_not_is_said)
-{
-    play("=none", "Memory is empty.", "0 entries", ">x", "=none", "No matches in memory. The open",
-         "Ctrl-F");
-}
+PLAY(newest_first_has_no_scores, "=two", " you · turn 3 · 2 d", "!0.93", "newest first");
+PLAY(what_there_is_not_is_said, "=none", "Memory is empty.", "0 entries", ">x", "=none",
+     "No matches in memory. The open", "Ctrl-F");
 
 static void name_session(struct memory_hit *h, const char *id)
 {
@@ -513,17 +517,13 @@ TEST(sessions_have_their_names)
     play("2 d · Kyoto", "Caroline · turn 3 · 2 d · conv-26");
 }
 
-TEST(scope_and_order_change)
-{
-    search();
-    play(">s", "?scope:project", ">s", "?scope:session", "Memory · session", ">s", "?scope:all",
-         ">t", "?limit:50,order:date", "by date", ">t", "?limit:50,typing");
-}
+PLAY(scope_and_order_change, "=search", ">s", "?scope:project", ">s", "?scope:session",
+     "Memory · session", ">s", "?scope:all", ">t", "?limit:50,order:date", "by date", ">t",
+     "?limit:50,typing");
 
 TEST(letters_are_text_in_the_query)
 {
-    forget_sent();
-    act("oipedust/jkgG");
+    play("=forget", ">oipedust/jkgG");
     auto_free char *all = all_asked();
     assert_non_null(strstr(all, "{query:oipedust/jkgG,"));
     assert_null(strstr(all, "forget"));
@@ -531,24 +531,9 @@ TEST(letters_are_text_in_the_query)
 
 TEST(keys_lead_to_the_hits_and_back)
 {
-    int row, col;
-    play(">ryokan", "=two");
-    assert_true(has_caret(&row, &col));
-    assert_int_equal(row, 1);
-    assert_int_equal(col, 9);
-    play("=focus no", "Tab to the memory");
-    assert_false(has_caret(&row, &col));
-    play("=focus yes", "><enter>");
-    assert_false(has_caret(&row, &col));
-    act("/");
-    assert_true(has_caret(&row, &col));
-    act("<down><escape>");
-    assert_true(has_caret(&row, &col));
-    act("<escape>");
-    assert_true(the.closed);
-    act("<f2>");
-    assert_true(the.closed);
-    act("<tab>");
+    play(">ryokan", "=two", "=caret 1 9", "=focus no", "Tab to the memory", "=caret none",
+         "=focus yes", "><enter>", "=caret none", ">/", "=caret 1 9", "><down><escape>",
+         "=caret 1 9", "><escape>", "=closed", "><f2>", "=closed", "><tab>");
     assert_false(memory_view_focused(the.view));
     give_focus("yes");
     lead_to(false, "<f1><f3>");
@@ -557,9 +542,8 @@ TEST(keys_lead_to_the_hits_and_back)
 /* Text that is typed after turning the wheel still goes to the query. */
 TEST(the_wheel_leaves_the_query)
 {
-    play(">a", "=fifty", "entry 01");
-    forget_sent();
-    play("><wheel-down>", "!entry 01", "entry 02", "><wheel-up>", "entry 01", "><wheel-up>", "?");
+    play(">a", "=fifty", "entry 01", "=forget", "><wheel-down>", "!entry 01", "entry 02",
+         "><wheel-up>", "entry 01", "><wheel-up>", "?");
     for (int i = 0; i < 100; i++) {
         act("<wheel-down>");
         rows_now();
@@ -572,30 +556,20 @@ TEST(no_key_slips_through)
 {
     static const char all[] = "<left><right><up><ctrl-k><ctrl-y><backspace><ctrl-d><ctrl-t>";
     lead_to(true, all);
-    search();
+    search(NULL);
     lead_to(true, all);
     act("<down>xq/<ctrl-j>s");
     assert_null(strchr(searched()->query, '\n'));
 }
 
-TEST(moving_chooses)
-{
-    search();
-    play("›0.93", ">j", "›0.78", ">k", "›0.93", ">G", "›0.78", ">g", "›0.93", "><up>s",
-         "?{query:ryokans,");
-}
-
-TEST(the_end_of_many_asks_for_more)
-{
-    give_fifty(NULL);
-    forget_sent();
-    play("><down>", "?", "><end>", "?limit:100", "›entry 50", "><end>", "?"); /* it is on its way */
-}
+PLAY(moving_chooses, "=search", "›0.93", ">j", "›0.78", ">k", "›0.93", ">G", "›0.78", ">g", "›0.93",
+     "><up>s", "?{query:ryokans,");
+PLAY(the_end_of_many_asks_for_more, "=fifty", "=forget", "><down>", "?", "><end>", "?limit:100",
+     "›entry 50", "><end>", "?"); /* it is on its way */
 
 TEST(the_chosen_entry_stays_chosen)
 {
-    search();
-    play(">j", "=news");
+    play("=search", ">j", "=news");
     struct operation_answer *a = answer(1205);
     add(a, hit_of("new", "a new first ryokan", "ryokan"));
     add(a, hit_of("a", "we liked the ryokan by the river", "ryokan"));
@@ -629,14 +603,8 @@ TEST(badges_tell_what_is_in_the_way)
     see("indexing conversations: 3 of 12", "!computing vectors");
 }
 
-TEST(v_shows_how_entries_came)
-{
-    search();
-    play(">v", "all · imported", "?memory/search");
-    play(">v", "all · compacted");
-    play(">v", "all · earlier session");
-    play(">v", "!earlier session", "!imported");
-}
+PLAY(v_shows_how_entries_came, "=search", ">v", "all · imported", "?memory/search", ">v",
+     "all · compacted", ">v", "all · earlier session", ">v", "!earlier session", "!imported");
 
 /* --- the preview --- */
 
@@ -662,8 +630,7 @@ TEST(the_preview_has_all_of_it_and_why)
                             .has_vector = true,
                             .cosine = 0.81};
     tell(a);
-    the.width = 200;
-    play("><enter><enter>", "?memory/read {id:a}",
+    play("=width 200", "><enter><enter>", "?memory/read {id:a}",
          "contains ryokan · your own message · the query names who said it ·", "!score 0.93",
          "!a short text", "w figures", ">w",
          "score 0.93 · matches: best passage 7.50, close together 0.30, neighbours 1.25, ",
@@ -681,9 +648,7 @@ TEST(the_preview_shows_what_an_answer_answers)
     add(a, hit_of("a", "the ryokan by the river", "ryokan"))->question =
         mem_strdup("where did\x1b[31m we sleep?");
     tell(a);
-    act("<enter><enter>");
-    see("> where did");
-    play(" we sleep?", "!\x1b[31m", "the ryokan by the river");
+    play("><enter><enter>", " > where did", " we sleep?", "!\x1b[31m", "the ryokan by the river");
 }
 
 /* "line 001" and so on; the caller frees. */
@@ -711,36 +676,24 @@ TEST(the_preview_begins_at_what_was_found)
     tell(a);
     act("<down><enter>");
     give_text(text);
-    play("the last", "!stray ryokan");
-    the.height = 20;
-    play("the last", ">g", "line 001", ">j", "!the last", ">n", "a short one", ">N");
+    play("the last", "!stray ryokan", "=height 20", "the last", ">g", "line 001", ">j", "!the last",
+         ">n", "a short one", ">N");
     give_text(text);
     see("the last");
 }
 
 /* However small it was before. */
-TEST(a_larger_preview_is_full)
-{
-    search();
-    play("><enter>", "=text one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine");
-    the.height = 8;
-    play(">G", "nine", "! one");
-    the.height = 40;
-    play("nine", " one");
-}
+PLAY(a_larger_preview_is_full, "=search", "><enter>",
+     "=text one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine", "=height 8", ">G", "nine",
+     "! one", "=height 40", "nine", " one");
 
 TEST(the_preview_scrolls)
 {
     auto_free char *text = hundred_lines("");
-    give_two(NULL);
-    act("<down>");
-    act(" ");
+    play("=two", "><down>", "> ");
     give_text(text);
     play("line 001", "!line 020", "><pagedown>", "line 011", "!line 010", ">G", "line 100",
-         "!line 001");
-    for (int i = 0; i < 200; i++)
-        act("j");
-    play("line 100", ">n", "!line 100");
+         "!line 001", "><j*200>", "line 100", ">n", "!line 100");
     give_text(text);
     play("line 001", ">G", "!line 001", ">g", "line 001", ">N",
          "liked the ryokan"); /* from its beginning */
@@ -749,8 +702,8 @@ TEST(the_preview_scrolls)
 /* The request is withdrawn. */
 TEST(the_text_of_another_entry_is_not_waited_for)
 {
-    search();
-    play("><enter>n", "?memory/read {id:b}", "=text of the second", "of the second", "><escape>");
+    play("=search", "><enter>n", "?memory/read {id:b}", "=text of the second", "of the second",
+         "><escape>");
     for (size_t i = 0; i < the.requests.len; i++)
         if (the.requests.items[i].request->operation == &operation_memory_read)
             assert_true(the.requests.items[i].answered);
@@ -758,99 +711,51 @@ TEST(the_text_of_another_entry_is_not_waited_for)
 
 /* --- actions --- */
 
-TEST(p_pins_and_unpins)
-{
-    search();
-    play(">p", "?memory/pin {id:a,pinned:true}", "=done pin", "pinned", "?memory/search",
-         "=one a*we liked the ryokan", "◆ you", ">p", "?memory/pin {id:a,pinned:false}",
-         "=done pin", "no longer pinned");
-}
-
-TEST(p_twice_is_as_before)
-{
-    search();
-    play(">p", "?pinned:true", "◆ you", ">p", "?pinned:false", "!◆ you", "><enter>",
-         "=text we liked it", ">p", "· pinned", "?pinned:true", ">p", "?pinned:false",
-         "=fails pin There is no such entry.", "There is no such entry.", "?memory/search");
-}
-
-TEST(d_forgets_and_u_puts_back)
-{
-    search();
-    play(">jd", "?memory/forget {ids:[b]}", "=forgotten 0", "forgotten; u restores it",
-         "?memory/search", "=one a we liked the ryokan", "›we liked", ">u", "?memory/restore",
-         "=restored b", "restored", "=two", "›booked", ">d", "=forgotten 2",
-         "forgotten; u restores it; 2 summaries quote", ">u");
-    play("=fails restore There is nothing to restore.", "There is nothing to restore.");
-}
+PLAY(p_pins_and_unpins, "=search", ">p", "?memory/pin {id:a,pinned:true}", "=done pin", "pinned",
+     "?memory/search", "=one a*we liked the ryokan", "◆ you", ">p",
+     "?memory/pin {id:a,pinned:false}", "=done pin", "no longer pinned");
+PLAY(p_twice_is_as_before, "=search", ">p", "?pinned:true", "◆ you", ">p", "?pinned:false",
+     "!◆ you", "><enter>", "=text we liked it", ">p", "· pinned", "?pinned:true", ">p",
+     "?pinned:false", "=fails pin There is no such entry.", "There is no such entry.",
+     "?memory/search");
+PLAY(d_forgets_and_u_puts_back, "=search", ">jd", "?memory/forget {ids:[b]}", "=forgotten 0",
+     "forgotten; u restores it", "?memory/search", "=one a we liked the ryokan", "›we liked", ">u",
+     "?memory/restore", "=restored b", "restored", "=two", "›booked", ">d", "=forgotten 2",
+     "forgotten; u restores it; 2 summaries quote", ">u",
+     "=fails restore There is nothing to restore.", "There is nothing to restore.");
 
 /* Keys may be faster than the engine. */
-TEST(each_d_means_another_entry)
-{
-    search();
-    play(">d", "?memory/forget {ids:[a]}", "!we liked", "1,203 entries", "›booked", ">d",
-         "?memory/forget {ids:[b]}", "1,202 entries", ">d", "?", "No entry is selected.");
-    act(" ");
-    play("/ search  s scope", "><escape>s", "=two", "><down><enter>d", "booked from the 14th",
-         "!we liked"); /* in the preview, too */
-}
-
-TEST(what_is_said_is_said_whole)
-{
-    search();
-    the.width = 40;
-    play(
-        ">d",
-        "=fails forget The database cannot be used. It is locked by another program, which is slow",
-        "=two", " The database cannot be used. It is", "!locked by another program, which is slow",
-        " slow", "we liked");
-    the.height = 5;
-    see(" The database cannot be used. It is loc…");
-    act(" ");
-    see("Esc back");
-}
-
-TEST(a_remark_ends_with_its_session)
-{
-    search();
-    play(">d", "=forgotten 0", "forgotten", "=session", "!forgotten");
-}
-
-TEST(what_fails_is_said)
-{
-    search();
-    play(">d", "?memory/forget", "=fails forget There is no such entry.", "There is no such entry.",
-         "=two", "›we liked the ryokan");
-}
+PLAY(each_d_means_another_entry, "=search", ">d", "?memory/forget {ids:[a]}", "!we liked",
+     "1,203 entries", "›booked", ">d", "?memory/forget {ids:[b]}", "1,202 entries", ">d", "?",
+     "No entry is selected.", "> ", "/ search  s scope", "><escape>s", "=two", "><down><enter>d",
+     "booked from the 14th", "!we liked"); /* in the preview, too */
+PLAY(what_is_said_is_said_whole, "=search", "=width 40", ">d",
+     "=fails forget The database cannot be used. It is locked by another program, which is slow",
+     "=two", " The database cannot be used. It is", "!locked by another program, which is slow",
+     " slow", "we liked", "=height 5", " The database cannot be used. It is loc…", "> ",
+     "Esc back");
+PLAY(a_remark_ends_with_its_session, "=search", ">d", "=forgotten 0", "forgotten", "=session",
+     "!forgotten");
+PLAY(what_fails_is_said, "=search", ">d", "?memory/forget", "=fails forget There is no such entry.",
+     "There is no such entry.", "=two", "›we liked the ryokan");
 
 /* A failure is reported elsewhere while the pane is not visible. */
 TEST(what_fails_unseen_is_not_told_here)
 {
-    search();
-    play(">d", "=focus no");
+    play("=search", ">d", "=focus no");
     host.narrow = true;
     assert_false(tell_failure("forget The database cannot be used."));
     play("=focus yes", "!The database cannot be used.");
 }
 
-TEST(nothing_is_done_with_nothing)
-{
-    give_none(NULL);
-    forget_sent();
-    play("><down>oiped<enter>", "?");
-    assert_null(host.inserted);
-    assert_int_equal(the.jumped, 0);
-}
+PLAY(nothing_is_done_with_nothing, "=none", "=forget", "><down>oiped<enter>", "?", "=quoted",
+     "=jumped 0");
 
 TEST(o_and_i_are_the_hosts)
 {
-    search();
-    act("o");
-    assert_int_equal(the.jumped, 17);
-    act("i");
-    assert_string_equal(host.inserted,
-                        "> we liked the ryokan by the river\n"
-                        "> — you · turn 3 · 2027-01-13\n");
+    play("=search", ">o", "=jumped 17", ">i",
+         "=quoted > we liked the ryokan by the river\n"
+         "> — you · turn 3 · 2027-01-13\n");
     assert_false(memory_view_focused(the.view)); /* the message has the keys */
 }
 
@@ -860,65 +765,40 @@ TEST(a_long_entry_is_quoted_in_part)
     struct operation_answer *a = answer(1);
     add(a, hit_of("a", "first part\n\nsecond part", NULL))->passage = (struct memory_span){12, 11};
     tell(a);
-    act("<down>i");
-    assert_int_equal(strncmp(host.inserted, "> second part\n> —", 18), 0);
-    play("=focus yes", "><enter>", "=text first part\n\nsecond part", ">i");
-    assert_int_equal(strncmp(host.inserted, "> first part\n>\n> second part\n", 29), 0);
+    play("><down>i", "=quoted > second part\n> — you · turn 3 · 2027-01-13\n", "=focus yes",
+         "><enter>", "=text first part\n\nsecond part", ">i",
+         "=quoted > first part\n>\n> second part\n> — you · turn 3 · 2027-01-13\n");
 }
 
 /* --- changing an entry --- */
 
-static void begin_change(void)
-{
-    search();
-    play(">e", "?memory/read {id:a}", "=text we liked it", "edit entry", ">Yes ",
-         "Yes we liked it");
-}
-
 TEST(e_changes_an_entry)
 {
-    begin_change();
-    act("<ctrl-j><ctrl-g>");
+    play("=change", "><ctrl-j><ctrl-g>");
     assert_int_equal(host.outside, 1);
     play("><enter>", "?memory/edit {id:a,content:Yes \\nwe liked it}", "saving", "=done edit",
          "!saving", "changed");
 }
 
 /* The preview reads an entry again after it was changed. */
-TEST(a_change_is_seen_in_the_preview)
-{
-    search();
-    play("><enter>", "=text we liked it", ">e", "=text we liked it", ">Yes <enter>", "?memory/edit",
-         "=done edit", "?memory/read {id:a}", "=text Yes we liked it", "Yes we liked it");
-}
-
-TEST(escape_loses_no_change)
-{
-    begin_change();
-    play("><escape>", "?", "not saved; e continues editing", ">je",
-         "another entry has unsaved changes", "Yes we liked it", "><ctrl-c>", " we liked it",
-         "!Yes we", "><escape>", "!not saved; e", "?");
-}
-
-TEST(a_refused_change_stays)
-{
-    begin_change();
-    play("><enter>", "?memory/edit", "=fails edit The database cannot be used.",
-         "The database cannot be used.", "Yes we liked it", "><enter>", "?memory/edit");
-}
-
-TEST(an_empty_text_is_not_kept)
-{
-    begin_change();
-    play("><ctrl-c><ctrl-u><enter>", "?", "an empty text cannot be saved", "><ctrl-_><enter>", "?",
-         "!edit entry"); /* as it was: nothing to send */
-}
+PLAY(a_change_is_seen_in_the_preview, "=search", "><enter>", "=text we liked it", ">e",
+     "=text we liked it", ">Yes <enter>", "?memory/edit", "=done edit", "?memory/read {id:a}",
+     "=text Yes we liked it", "Yes we liked it");
+PLAY(escape_loses_no_change, "=change", "><escape>", "?", "not saved; e continues editing", ">je",
+     "another entry has unsaved changes", "Yes we liked it", "><ctrl-c>", " we liked it", "!Yes we",
+     "><escape>", "!not saved; e", "?");
+PLAY(a_refused_change_stays, "=change", "><enter>", "?memory/edit",
+     "=fails edit The database cannot be used.", "The database cannot be used.", "Yes we liked it",
+     "><enter>", "?memory/edit");
+PLAY(an_empty_text_is_not_kept, "=change", "><ctrl-c><ctrl-u><enter>", "?",
+     "an empty text cannot be saved", "><ctrl-_><enter>", "?",
+     "!edit entry"); /* as it was: nothing to send */
 
 /* The text comes too late, or not at all. */
 TEST(a_late_text_does_not_take_the_keys)
 {
-    search();
-    play(">e", "loading", "?memory/read", "><escape>", "!loading", "?", ">s", "?{query:ryokans,");
+    play("=search", ">e", "loading", "?memory/read", "><escape>", "!loading", "?", ">s",
+         "?{query:ryokans,");
     for (size_t i = 0; i < the.requests.len; i++)
         assert_ptr_not_equal(the.requests.items[i].request->operation, &operation_memory_read);
     play("=two", "><down>e", "?memory/read", "=fails read The database cannot be used.",
@@ -927,19 +807,8 @@ TEST(a_late_text_does_not_take_the_keys)
 
 /* --- keys that come before their answer --- */
 
-/* Old hits are there, the query is another one. */
-static void begin_behind(void)
-{
-    play(">old", "=one x of the old query", "><ctrl-u>ryokan<enter>");
-    forget_sent();
-}
-
-TEST(keys_mean_the_hits_of_what_was_typed)
-{
-    begin_behind();
-    play(">jd", "?", "=two", "?memory/forget {ids:[b]}");
-    assert_int_equal(host.replayed, 2);
-}
+PLAY(keys_mean_the_hits_of_what_was_typed, "=behind", ">jd", "?", "=two",
+     "?memory/forget {ids:[b]}", "=replayed 2");
 
 TEST(each_acting_key_waits)
 {
@@ -950,7 +819,7 @@ TEST(each_acting_key_waits)
                                           {"<enter>", "memory/read {id:a}"},
                                           {"d", "memory/forget {ids:[a]}"}};
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
-        begin_behind();
+        begin_behind(NULL);
         act(acts[i][0]);
         play("?");
         assert_true(the.jumped == 0 && !host.inserted);
@@ -967,7 +836,7 @@ TEST(what_is_left_is_not_done_later)
     static const char *const ways[] = {"<escape>",    "<ctrl-c>", "<f2>", "<tab>",
                                        "<shift-tab>", "<f1>",     "<f3>"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        begin_behind();
+        begin_behind(NULL);
         act("d");
         act(ways[i]);
         give_two(NULL);
@@ -975,100 +844,54 @@ TEST(what_is_left_is_not_done_later)
         assert_int_equal(host.replayed, 0);
         begin_again(state);
     }
-    begin_behind();
-    play(">d", "=focus no", "Tab to the memory", "=two", "?");
+    play("=behind", ">d", "=focus no", "Tab to the memory", "=two", "?");
     begin_again(state);
-    begin_behind();
-    act("d");
-    memory_view_open(the.view, "another");
-    give_two(NULL);
-    assert_int_equal(host.replayed, 0);
+    play("=behind", ">d", "=reopen another", "=two", "=replayed 0");
 }
 
 /* Text that is typed after a quotation goes behind it in the message. */
 TEST(what_leads_to_the_message_takes_the_rest_along)
 {
-    begin_behind();
-    play(">ixd", "=two", "?");
+    play("=behind", ">ixd", "=two", "?");
     assert_non_null(host.inserted);
     assert_int_equal(host.replayed, 3);
 }
 
 /* Another scope or order makes a new query, as does another session. */
-TEST(keys_wait_for_scope_and_order)
-{
-    search();
-    play(">sd", "?scope:project", "=one c of this project", "?memory/forget {ids:[c]}", ">td",
-         "?order:date", "=one f by date", "?memory/forget {ids:[f]}", ">s", "?scope:session",
-         "=none", "=session", "?memory/search", ">d", "?", "No matches in this scope.",
-         "=one g of the other session", "?memory/forget {ids:[g]}");
-}
+PLAY(keys_wait_for_scope_and_order, "=search", ">sd", "?scope:project", "=one c of this project",
+     "?memory/forget {ids:[c]}", ">td", "?order:date", "=one f by date", "?memory/forget {ids:[f]}",
+     ">s", "?scope:session", "=none", "=session", "?memory/search", ">d", "?",
+     "No matches in this scope.", "=one g of the other session", "?memory/forget {ids:[g]}");
 
 /* A repeated query does not delay keys: they act on the entries that are there. */
-TEST(keys_do_not_wait_for_the_same)
-{
-    search();
-    play("=news", "?memory/search", ">d", "?memory/forget {ids:[a]}");
-}
-
-TEST(without_an_answer_nothing_is_done)
-{
-    begin_behind();
-    play(">d", "=fails search The database cannot be used.", "The database cannot be used.",
-         "!of the old query", ">d", "?", "=news", "?memory/search", "=two", "?", "we liked",
-         "=news", "=fails search The database cannot be used.",
-         "we liked"); /* it answers the same */
-}
+PLAY(keys_do_not_wait_for_the_same, "=search", "=news", "?memory/search", ">d",
+     "?memory/forget {ids:[a]}");
+PLAY(without_an_answer_nothing_is_done, "=behind", ">d",
+     "=fails search The database cannot be used.", "The database cannot be used.",
+     "!of the old query", ">d", "?", "=news", "?memory/search", "=two", "?", "we liked", "=news",
+     "=fails search The database cannot be used.", "we liked"); /* it answers the same */
 
 /* Letters behind "e" are text, not keys of the list. */
-TEST(what_follows_e_is_text)
-{
-    begin_behind();
-    act("eds/ ");
-    paste("pasted ");
-    play("?", "=two", "?memory/read {id:a}", "loading", "=news", "?memory/search", ">u", "=two",
-         "=text we liked it", "ds/ pasted uwe liked it", "?");
-}
+PLAY(what_follows_e_is_text, "=behind", ">eds/ ", "=paste pasted ", "?", "=two",
+     "?memory/read {id:a}", "loading", "=news", "?memory/search", ">u", "=two", "=text we liked it",
+     "ds/ pasted uwe liked it", "?");
 
 /* Text that is typed while a change is being saved is no part of the change. */
-TEST(what_follows_a_change_waits_for_it)
-{
-    begin_change();
-    play("><enter>", "?memory/edit", ">d", "?", "Yes we liked it", "=done edit");
-    play("?memory/forget {ids:[a]}");
-    play(">e", "=text booked", ">Yes <enter>", "?memory/edit", ">dd", "?",
-         "=fails edit The database cannot be used.", "Yes booked");
-    assert_int_equal(host.replayed, 1);
-}
+PLAY(what_follows_a_change_waits_for_it, "=change", "><enter>", "?memory/edit", ">d", "?",
+     "Yes we liked it", "=done edit", "?memory/forget {ids:[a]}", ">e", "=text booked",
+     ">Yes <enter>", "?memory/edit", ">dd", "?", "=fails edit The database cannot be used.",
+     "Yes booked", "=replayed 1");
 
 /* New hits do not remove the entry that is being edited. */
-TEST(an_edit_survives_other_hits)
-{
-    search();
-    play(">e", "=news", "=one n a new one", "=text we liked it", "edit entry", "><end>!",
-         "we liked it!", "><enter>", "?memory/edit {id:a,");
-}
-
-TEST(no_more_than_a_few_keys_wait)
-{
-    begin_behind();
-    for (int i = 0; i < 1000; i++)
-        act("j");
-    give_two(NULL);
-    assert_int_equal(host.replayed, 64);
-}
+PLAY(an_edit_survives_other_hits, "=search", ">e", "=news", "=one n a new one", "=text we liked it",
+     "edit entry", "><end>!", "we liked it!", "><enter>", "?memory/edit {id:a,");
+PLAY(no_more_than_a_few_keys_wait, "=behind", "><j*1000>", "=two", "=replayed 64");
 
 /* Keys that need no hits do not wait for them. */
-TEST(other_keys_are_not_kept_waiting)
-{
-    begin_behind();
-    play(">u", "?memory/restore", ">s", "?scope:project", ">]", "Model's searches", ">[<up>s",
-         "?{query:ryokans,", "><down>");
-    rows_now();
-    click(2); /* on an old hit, twice */
-    click(2);
-    play("?");
-}
+PLAY(other_keys_are_not_kept_waiting, "=behind", ">u", "?memory/restore", ">s", "?scope:project",
+     ">]", "Model's searches", ">[<up>s", "?{query:ryokans,", "><down>", "=draw",
+     "=click 2", /* on an old hit, twice */
+     "=click 2", "?");
 
 /* --- a slow answer --- */
 
@@ -1084,21 +907,17 @@ static void look(const char *state_of_query, bool dim, int64_t due)
 /* Quick answers change nothing but the hits: neither the count nor the looks of old ones. */
 TEST(old_hits_do_not_look_like_an_answer)
 {
-    the.now_ms = 1000;
-    play(">ryokan", "=two");
+    play("=now 1000", ">ryokan", "=two");
     look("2 by score", false, 0);
     act("s");
     look("2 by score", false, 1250);
-    the.now_ms = 1249;
-    act("?");
+    play("=now 1249", ">?");
     look("2 by score", false, 1250);
-    the.now_ms = 1250;
-    rows_now();
+    play("=now 1250", "=draw");
     look("searching", true, 0);
     give_two(NULL);
     look("2 by score", false, 0);
-    the.now_ms = 9000;
-    give_news(NULL);
+    play("=now 9000", "=news");
     look("2 by score", false, 0);
 }
 
@@ -1122,8 +941,7 @@ TEST(a_high_pane_shows_three_rows_of_each_entry)
     add(a, hit_of("a", text, NULL));
     add(a, hit_of("b", "we liked the ryokan", "ryokan"));
     tell(a);
-    see("line 001", "!line 003");
-    the.height = 38;
+    play("line 001", "!line 003", "=height 38");
     size_t first = find("line 001");
     assert_int_equal(find("line 007"), first + 2);
     assert_int_equal(find("we liked"), first + 4);
@@ -1132,59 +950,39 @@ TEST(a_high_pane_shows_three_rows_of_each_entry)
     assert_int_equal(find("›"), first + 3);
 }
 
-TEST(no_key_is_left_out_where_there_is_room)
-{
-    give_two(NULL);
-    the.height = 38;
-    play("to the message", "exact phrase, without word", "><down>", "d forget", "t sort",
-         "/ search");
-    the.height = 19;
-    play("o go to message", "!t sort");
-}
+PLAY(no_key_is_left_out_where_there_is_room, "=two", "=height 38", "to the message",
+     "exact phrase, without word", "><down>", "d forget", "t sort", "/ search", "=height 19",
+     "o go to message", "!t sort");
 
 /* --- the model's searches --- */
 
 TEST(the_models_questions_have_their_tab)
 {
-    give_two(NULL);
-    recall(40, "sleep kyoto", TWO_HITS, false);
+    play("=two", "=earlier sleep kyoto");
     recall(60, "river", "[]", false);
     play("searches 2", "!] searches", "><down>", "] searches 2", ">]", "Model's searches · 2",
          "“river” → 0 matches", "“sleep kyoto” → 2 matches · 5 min", "0.90 you · turn 3",
          "from the 14th");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
-    play("><down><down><enter>", "?memory/read {id:a}", ">w", "matches: words 7.25", ">o");
-    assert_int_equal(the.jumped, 17);
-    play("><escape>[", "Memory · all");
+    play("><down><down><enter>", "?memory/read {id:a}", ">w", "matches: words 7.25", ">o",
+         "=jumped 17", "><escape>[", "Memory · all");
 }
 
 TEST(a_question_can_be_asked_again)
 {
-    recall(40, "sleep kyoto", TWO_HITS, false);
-    play("><down>]<enter>", "?{query:sleep kyoto,", "Memory · all", "><right>", "Model's searches",
-         "><end><down>", "?");
+    play("=earlier sleep kyoto", "><down>]<enter>", "?{query:sleep kyoto,", "Memory · all",
+         "><right>", "Model's searches", "><end><down>", "?");
     assert_true(host.older > 0);
 }
 
-TEST(a_recall_is_shown_as_it_happens)
-{
-    give_focus("no");
-    recall(40, "sleep kyoto", TWO_HITS, true);
-    play("Model's searches", "model's search, 2 matches: \"sleep kyoto\"", "by the river", "· new");
-}
-
-TEST(a_recall_does_not_disturb)
-{
-    search();
-    recall(40, "sleep kyoto", TWO_HITS, true);
-    play("Memory", "] searches 1 new", "model's search, 2 matches: \"sleep kyoto\"", ">]",
-         "sleep kyoto", ">[", "!searches 1 new");
-}
+PLAY(a_recall_is_shown_as_it_happens, "=focus no", "=recalls sleep kyoto", "Model's searches",
+     "model's search, 2 matches: \"sleep kyoto\"", "by the river", "· new");
+PLAY(a_recall_does_not_disturb, "=search", "=recalls sleep kyoto", "Memory", "] searches 1 new",
+     "model's search, 2 matches: \"sleep kyoto\"", ">]", "sleep kyoto", ">[", "!searches 1 new");
 
 TEST(what_is_chosen_there_stays)
 {
-    recall(40, "sleep kyoto", TWO_HITS, false);
-    play("><down>]<down>", "›by the river");
+    play("=earlier sleep kyoto", "><down>]<down>", "›by the river");
     recall(60, "again", "[]", true);
     play("›  0.90", "again");
 }
@@ -1218,20 +1016,10 @@ TEST(recalls_come_in_any_order)
 
 /* --- a narrow query --- */
 
-TEST(a_long_query_is_seen_around_the_caret)
-{
-    int row, col;
-    the.width = 39;
-    act("train hotel river sleep wo"); /* with as many columns as there are beside its state */
-    give_two(NULL);
-    play(" / train hotel river sleep wo", ">rd1 more of it", "river sleep word1 more of it");
-    assert_true(has_caret(&row, &col));
-    assert_int_equal(col, 38);
-    act("<home>");
-    see(" / train hotel river sleep word1 more");
-    assert_true(has_caret(&row, &col));
-    assert_int_equal(col, 3);
-}
+PLAY(a_long_query_is_seen_around_the_caret, "=width 39",
+     ">train hotel river sleep wo", /* with as many columns as there are beside its state */
+     "=two", " / train hotel river sleep wo", ">rd1 more of it", "river sleep word1 more of it",
+     "=caret 1 38", "><home>", " / train hotel river sleep word1 more", "=caret 1 3");
 
 TEST(a_query_is_one_line_of_a_bounded_length)
 {
@@ -1298,43 +1086,14 @@ TEST(it_fits_any_size)
     look_at_all_sizes();
 }
 
-TEST(a_low_pane_shows_one_thing_at_a_time)
-{
-    the.width = 40;
-    the.height = 7; /* of a terminal of 40 x 10 */
-    search();
-    play("Memory", "/ ryokan", "we liked", "booked", "><enter>", "!0.93 ▇", "by the river");
-}
-
-TEST(clicks_choose)
-{
-    int row, col;
-    search();
-    rows_now();
-    click(5);
-    see("›0.78");
-    click(1);
-    assert_true(has_caret(&row, &col));
-    click(4);
-    assert_false(has_caret(&row, &col));
-    click(4);
-    play("?memory/read");
-    click(400);
-    click(0);
-    see("Model's searches");
-}
-
-static void hide(void)
-{
-    the.view->ops->close(the.view);
-    forget_sent();
-}
+PLAY(a_low_pane_shows_one_thing_at_a_time, "=width 40", "=height 7", /* of a terminal of 40 x 10 */
+     "=search", "Memory", "/ ryokan", "we liked", "booked", "><enter>", "!0.93 ▇", "by the river");
+PLAY(clicks_choose, "=search", "ryokan", "=click 5", "›0.78", "=click 1", "=caret 1 9", "=click 4",
+     "=caret none", "=click 4", "?memory/read", "=click 400", "=click 0", "Model's searches");
 
 TEST(who_leaves_waits_for_nothing)
 {
-    search();
-    play("=news", ">e", "?memory/read");
-    hide();
+    play("=search", "=news", ">e", "?memory/read", "=hide");
     for (size_t i = 0; i < the.requests.len; i++)
         assert_true(the.requests.items[i].answered ||
                     the.requests.items[i].request->operation == &operation_memory_stats);
@@ -1342,28 +1101,15 @@ TEST(who_leaves_waits_for_nothing)
 
 TEST(it_comes_back_as_it_was_left)
 {
-    search();
-    hide();
-    give_news(NULL);
-    play("?"); /* nobody sees it */
+    play("=search", "=hide", "=news", "?"); /* nobody sees it */
     memory_view_return(the.view, true);
-    play("?{query:ryokan,");
-    memory_view_open(the.view, "bath");
-    play("?{query:bath,");
+    play("?{query:ryokan,", "=reopen bath", "?{query:bath,");
     memory_view_open_session(the.view);
     play("?{query:,scope:session");
 }
 
-TEST(the_query_of_before_comes_back_with_up)
-{
-    forget_sent();
-    play("><up>", "?"); /* there is none */
-    search();
-    hide();
-    memory_view_open(the.view, "");
-    play("?{query:,", "><up>", "?{query:ryokan,", "><up>", "?"); /* does not replace the query */
-    memory_view_open(the.view, "");
-    hide();
-    memory_view_open(the.view, ""); /* nothing was typed meanwhile */
-    play("><up>", "?{query:ryokan,");
-}
+PLAY(the_query_of_before_comes_back_with_up, "=forget", "><up>", "?", /* there is none */
+     "=search", "=hide", "=reopen", "?{query:,", "><up>", "?{query:ryokan,", "><up>",
+     "?",                           /* does not replace the query */
+     "=reopen", "=hide", "=reopen", /* nothing was typed meanwhile */
+     "><up>", "?{query:ryokan,");
