@@ -688,14 +688,6 @@ static void cut_off(struct log_messages *l, int64_t seq)
     close_turn(l);
 }
 
-static bool turn_has_answer(const struct log_messages *l)
-{
-    for (size_t i = l->turn_first; i < l->items.len; i++)
-        if (l->items.items[i].says)
-            return true;
-    return false;
-}
-
 static void start_turn(struct log_messages *l, const struct log_event *ev)
 {
     log_messages_drop_open_turn(l);
@@ -717,6 +709,7 @@ void log_messages_apply(struct log_messages *l, const struct log_event *ev)
         log_messages_drop_open_turn(l);
     if (l->turn_seq == 0 || ev->type == EVENT_TURN_STARTED)
         return;
+    bool answered = false;
     switch (ev->type) {
     case EVENT_CALL_STARTED: {
         bool is_free = l->answer == 0 || l->items.items[l->answer - 1].seq < ev->seq - 1;
@@ -748,7 +741,9 @@ void log_messages_apply(struct log_messages *l, const struct log_event *ev)
         close_turn(l);
         break;
     case EVENT_TURN_FAILED:
-        if (turn_has_answer(l))
+        for (size_t i = l->turn_first; i < l->items.len && !answered; i++)
+            answered = l->items.items[i].says;
+        if (answered)
             cut_off(l, ev->seq);
         else
             log_messages_drop_open_turn(l);

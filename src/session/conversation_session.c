@@ -77,11 +77,6 @@ static void conversation_begin_session(struct conversation *c, const char *direc
     tell_session(c, true);
 }
 
-static bool is_unsent(const struct session_info *info)
-{
-    return info->last_seq == 0 && info->draft && *info->draft;
-}
-
 /* False: this is the session to go on with. A session that another process has open is passed by.
  */
 static bool passes_by(void *conversation, const char *id)
@@ -93,7 +88,8 @@ static bool passes_by(void *conversation, const char *id)
     if (!journal_open(&c->journal, id, JOURNAL_RESUME, &tail, &more, &e))
         return true;
     event_list_release(&tail);
-    return !is_unsent(&c->journal.info);
+    const struct session_info *info = &c->journal.info;
+    return info->last_seq != 0 || !info->draft || !*info->draft;
 }
 
 /* Opens the newest session of this directory that has a draft and no messages, as a session that
@@ -106,7 +102,8 @@ static bool offer_unsent(struct conversation *c)
     struct error e;
     char *labels;
     if (!o->offer_draft || o->resume ||
-        !sessions_each_unsent(c->store, c->engine->root, passes_by, c, &e) || !is_unsent(info))
+        !sessions_each_unsent(c->store, c->engine->root, passes_by, c, &e) || info->last_seq != 0 ||
+        !info->draft || !*info->draft)
         return false;
     forget_session(c);
     if (o->system)

@@ -49,11 +49,6 @@ enum corpora_work corpora_turn_embed(const struct corpora_turn *t, struct corpor
     return work;
 }
 
-void corpora_turn_end(struct corpora_turn *t)
-{
-    lock_drop(&t->lock);
-}
-
 /* By priority: ingest documents, remove deleted passages from the index, keep the index fast, make
  * missing vectors. */
 enum chore_kind { CHORE_INGEST, CHORE_PURGE, CHORE_TIDY, CHORE_EMBED, CHORES };
@@ -213,7 +208,7 @@ static void begin(struct desk *desk)
 static void end(struct desk *desk)
 {
     struct corpora_desk *d = (struct corpora_desk *)desk;
-    corpora_turn_end(&d->turn);
+    lock_drop(&d->turn.lock);
     ingest_free(d->ingest);
     corpora_close(d->corpora);
 }

@@ -29,7 +29,8 @@ enum { CORPORA_TURN_MS = 50 }; /* a process that waits tries again after this ti
 struct corpora_turn {
     const char *directory; /* of the store, for locks; borrowed; NULL: the store is in memory,
                               without locks */
-    int lock;              /* -1: not held. Kept until a document is finished */
+    int lock; /* -1: not held. Kept until a document is finished, or lock_drop()ped with an ingest
+                 that is dropped before its end */
 };
 
 /* As ingest_step(). *waits: another process has the turn, and nothing was done. */
@@ -40,8 +41,5 @@ bool corpora_turn_ingest(struct corpora_turn *t, struct ingest *in, const struct
 enum corpora_work corpora_turn_embed(const struct corpora_turn *t, struct corpora *c,
                                      const struct wakeup *wakeup, int64_t *left, int *retry_ms,
                                      struct error *why);
-
-/* Ends the turn of an ingest that is dropped before its end. */
-void corpora_turn_end(struct corpora_turn *t);
 
 #endif

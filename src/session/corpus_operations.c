@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "session/corpora_desk.h"
+#include "session/lock.h"
 
 #define READS (NEED_CORPORA | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
@@ -181,7 +182,7 @@ static bool run_to_end(struct operation_context *c, struct ingest *in, struct er
         ok = corpora_turn_ingest(&turn, in, wakeup, &more, &waits, e) &&
              (ingest_goes_on(&ingesting) || stopped(e)) &&
              (!waits || wakeup_sleep(c->wakeup, CORPORA_TURN_MS) || stopped(e));
-    corpora_turn_end(&turn);
+    lock_drop(&turn.lock);
     return ok && purge(c, e);
 }
 

@@ -165,12 +165,6 @@ static void move(char **to, char **from)
     *from = NULL;
 }
 
-static void move_time(int64_t *to, int64_t ms)
-{
-    if (ms != 0)
-        *to = ms;
-}
-
 /* Takes the session's description; its counters are made from the events. */
 static void take(struct imported *out, struct session_info *told)
 {
@@ -187,9 +181,12 @@ static void take(struct imported *out, struct session_info *told)
         memcpy(info->parent, told->parent, sizeof info->parent);
         info->parent_seq = told->parent_seq;
     }
-    move_time(&info->created_ms, told->created_ms);
-    move_time(&info->archived_ms, told->archived_ms);
-    move_time(&out->updated_ms, told->updated_ms);
+    if (told->created_ms != 0)
+        info->created_ms = told->created_ms;
+    if (told->archived_ms != 0)
+        info->archived_ms = told->archived_ms;
+    if (told->updated_ms != 0)
+        out->updated_ms = told->updated_ms;
     out->cost = told->cost;
 }
 

@@ -290,15 +290,6 @@ const struct operation operation_learned_reject = {
 
 /* --- adding and editing ----------------------------------------------------------------------- */
 
-/* The session's id; NULL for a session without a row, which may never get one. */
-static char *kept_session(const struct memories *m)
-{
-    AUTO(session_info_release) struct session_info info = {0};
-    struct error e;
-    const char *id = memories_session(m);
-    return id && sessions_get(m->store, id, &info, &e) ? mem_strdup(id) : NULL;
-}
-
 static bool run_add(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct learned_add_params *p = params;
@@ -320,7 +311,12 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
     if (p->scope)
         item.scope = user ? LEARNED_USER : LEARNED_PROJECT;
     item.project = item.scope == LEARNED_PROJECT ? project_of(memories_directory(m)) : NULL;
-    item.session_id = kept_session(m);
+    /* A session without a row is left out: it may never get one. */
+    AUTO(session_info_release) struct session_info info = {0};
+    struct error fault;
+    const char *session = memories_session(m);
+    if (session && sessions_get(m->store, session, &info, &fault))
+        item.session_id = mem_strdup(session);
     bool ok = learned_add(m->store, &item, &out->item, &how, e);
     out->known = ok && how == LEARNED_IS_KNOWN;
     learned_item_release(&item);

@@ -201,23 +201,19 @@ static int index_some(void *desk, const struct wakeup *wakeup)
 
 static const char following[] = "following a session";
 
-static int cannot_follow(const struct error *e)
-{
-    log_line(LOG_ERROR, "%s: %s", following, e->text);
-    return AGAIN_MS;
-}
-
 /* At the end of the program: follows the sessions that it has left. The next program does the rest.
  */
 static int follow_last(struct memory_desk *d)
 {
     struct error e;
     bool more = false;
-    if (!memory_follow_since(&d->follow, d->began_ms, &more, &e))
-        return cannot_follow(&e);
-    for (bool indexes = more; indexes;)
-        if (!memory_sink_work(&d->sink, d->desk.store, &indexes, &e))
-            return cannot_follow(&e);
+    bool ok = memory_follow_since(&d->follow, d->began_ms, &more, &e);
+    for (bool indexes = more; ok && indexes;)
+        ok = memory_sink_work(&d->sink, d->desk.store, &indexes, &e);
+    if (!ok) {
+        log_line(LOG_ERROR, "%s: %s", following, e.text);
+        return AGAIN_MS;
+    }
     return more ? 0 : CHORE_DONE;
 }
 
