@@ -44,7 +44,6 @@ void served_refused(const struct operation *o, const void *params, enum err_code
     struct operation_answer *a = surface_call(served, o, params);
     assert_string_equal(err_info(a->error.code)->name, err_info(code)->name);
     served_refusal = a->error;
-    operation_answer_free(a);
 }
 
 void served_create_in(const char *directory, char id[UUID_LEN + 1])
@@ -55,7 +54,6 @@ void served_create_in(const char *directory, char id[UUID_LEN + 1])
     if (directory)
         assert_string_equal(info->directory, directory);
     memcpy(id, info->id, UUID_LEN + 1);
-    operation_answer_free(a);
 }
 
 void served_create(char id[UUID_LEN + 1])
@@ -69,7 +67,6 @@ void served_ask(const char *session, const char *text, const char *expected)
         &operation_turn_start, &(struct turn_start_params){.session = session, .text = text});
     const struct turn_result *turn = a->result;
     assert_string_equal(turn->text, expected);
-    operation_answer_free(a);
 }
 
 void served_make_file(const char *path, const char *text)

@@ -14,8 +14,7 @@ void served_open(bool persist);
 void served_close(void);
 int served_teardown(void **state);
 
-/* The answer to a request that must succeed, which the caller frees. / The request must be refused
- * with this code. */
+/* The answer to a request that must succeed. / The request must be refused with this code. */
 struct operation_answer *served_done(const struct operation *o, const void *params);
 void served_refused(const struct operation *o, const void *params, enum err_code code);
 

@@ -10,6 +10,7 @@
 static struct model_server *server;
 static struct config *config;
 static char *store_path;
+static VEC(struct notice *) taken;
 
 int surface_setup(void **state)
 {
@@ -28,6 +29,9 @@ int surface_setup(void **state)
 int surface_teardown(void **state)
 {
     (void)state;
+    for (size_t i = 0; i < taken.len; i++)
+        notice_free(taken.items[i]);
+    vec_release(&taken);
     model_server_stop(server);
     config_free(config);
     free(store_path);
@@ -144,78 +148,61 @@ struct notice *surface_next(struct engine *s)
 {
     struct notice *n = mailbox_wait(engine_notices(s), SURFACE_MS);
     assert_non_null(n);
+    vec_push(&taken, n);
     return n;
 }
 
 struct notice *surface_expect(struct engine *s, enum notice_type type)
 {
-    for (;;) {
-        struct notice *n = surface_next(s);
-        if (n->type == type)
-            return n;
-        notice_free(n);
-    }
+    struct notice *n;
+    do
+        n = surface_next(s);
+    while (n->type != type);
+    return n;
 }
 
 struct notice *surface_expect_event(struct engine *s, enum event_type type)
 {
-    for (;;) {
-        struct notice *n = surface_expect(s, NOTICE_EVENT);
-        if (n->event->type == type)
-            return n;
-        notice_free(n);
-    }
+    struct notice *n;
+    do
+        n = surface_expect(s, NOTICE_EVENT);
+    while (n->event->type != type);
+    return n;
 }
 
 void surface_expect_idle(struct engine *s)
 {
-    for (;;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_BUSY);
-        bool busy = n->flag;
-        if (!busy)
-            return;
-    }
+    while (surface_expect(s, NOTICE_BUSY)->flag)
+        ;
 }
 
 struct operation_answer *surface_call(struct engine *s, const struct operation *o,
                                       const void *params)
 {
     uint64_t id = engine_start(s, o, params);
-    for (struct operation_answer *a = NULL;;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_ANSWER);
-        if (n->answer->request->id == id) {
-            a = n->answer;
-            n->answer = NULL;
-        }
-        if (a)
-            return a;
-    }
+    struct notice *n;
+    do
+        n = surface_expect(s, NOTICE_ANSWER);
+    while (n->answer->request->id != id);
+    return n->answer;
 }
 
 struct notice *surface_expect_answer(struct engine *s, const struct operation *o)
 {
-    for (;;) {
-        struct notice *n = surface_expect(s, NOTICE_ANSWER);
-        if (operation_answers(n->answer, o) && n->answer->error.code == ERR_OK)
-            return n;
-        notice_free(n);
-    }
-}
-
-/* The rows that give the session that was changed, or made. */
-static bool changes(const struct operation_answer *a)
-{
-    const struct operation *o = a->request->operation;
-    return a->error.code == ERR_OK && o->result && (o->needs & NEED_STORE);
+    struct notice *n;
+    do
+        n = surface_expect(s, NOTICE_ANSWER);
+    while (!operation_answers(n->answer, o) || n->answer->error.code != ERR_OK);
+    return n;
 }
 
 struct notice *surface_expect_changed(struct engine *s)
 {
     for (;;) {
         struct notice *n = surface_expect(s, NOTICE_ANSWER);
-        if (changes(n->answer))
-            return n;
-        notice_free(n);
+        const struct operation *o = n->answer->request->operation;
+        if (n->answer->error.code == ERR_OK && o->result && (o->needs & NEED_STORE))
+            return n; /* an operation that needs the store gives the session that it changed */
     }
 }
 
@@ -241,12 +228,11 @@ bool surface_failed(const struct notice *n)
 
 struct notice *surface_expect_failure(struct engine *s)
 {
-    for (;;) {
-        struct notice *n = surface_next(s);
-        if (surface_failed(n))
-            return n;
-        notice_free(n);
-    }
+    struct notice *n;
+    do
+        n = surface_next(s);
+    while (!surface_failed(n));
+    return n;
 }
 
 const char *surface_text(const struct notice *n)
@@ -258,19 +244,18 @@ const char *surface_text(const struct notice *n)
 
 void surface_expect_error(struct engine *s, enum err_code code, const char *text)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect_failure(s);
+    struct notice *n = surface_expect_failure(s);
     assert_string_equal(err_info(surface_error(n)->code)->name, err_info(code)->name);
     if (text)
         assert_string_equal(surface_text(n), text);
 }
 
-char *surface_ask(struct engine *s, const char *text)
+const char *surface_ask(struct engine *s, const char *text)
 {
     surface_send(s, &operation_turn_start, text);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TURN_COMPLETED);
-    char *result = mem_strdup(n->event->text);
+    const char *answer = surface_expect_event(s, EVENT_TURN_COMPLETED)->event->text;
     surface_expect_idle(s);
-    return result;
+    return answer;
 }
 
 void surface_list(struct session_list *out)

@@ -35,14 +35,15 @@ uint64_t surface_send(struct engine *s, const struct operation *o, const char *t
 uint64_t surface_send_for(struct engine *s, const struct operation *o, const char *name,
                           const char *text, int64_t number);
 
-/* The next notice, the next of this type, the next event of this type; others are dropped. Fails the
- * test after ten seconds. The caller frees. */
+/* The next notice, the next of this type, the next event of this type; others are dropped. Fails
+ * the test after ten seconds. Every notice, answer and text that a function here returns lives
+ * until surface_teardown(). */
 struct notice *surface_next(struct engine *s);
 struct notice *surface_expect(struct engine *s, enum notice_type type);
 struct notice *surface_expect_event(struct engine *s, enum event_type type);
 void surface_expect_idle(struct engine *s);
 
-/* The answer to a request, which may have failed; other notices are dropped. The caller frees. */
+/* The answer to a request, which may have failed; other notices are dropped. */
 struct operation_answer *surface_call(struct engine *s, const struct operation *o,
                                       const void *params);
 
@@ -61,8 +62,8 @@ const char *surface_text(const struct notice *n); /* main text of the request, a
 /* The next failure must have this code, and return this text unless it is NULL. */
 void surface_expect_error(struct engine *s, enum err_code code, const char *text);
 
-/* Sends a message and waits for the whole answer, which the caller frees. */
-char *surface_ask(struct engine *s, const char *text);
+/* Sends a message and waits for the whole answer. */
+const char *surface_ask(struct engine *s, const char *text);
 
 /* The sessions in the store, read through a catalog of its own. */
 void surface_list(struct session_list *out);

@@ -62,7 +62,7 @@ TEST(a_turn_works_and_is_kept_where_it_can_be)
     {
         begin_afresh();
         struct engine *s = surface_open(NULL, *persist);
-        char *answer = support_keep(surface_ask(s, "hello"));
+        const char *answer = surface_ask(s, "hello");
         assert_string_equal(answer, "Hello from the scripted model.");
         engine_free(s);
         AUTO(session_list_release) struct session_list list = {0};
@@ -80,9 +80,9 @@ TEST(an_interrupt_works)
         AUTO(engine_free_local) struct engine *s = surface_open(NULL, *persist);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
         surface_send(s, &operation_turn_start, "go");
-        notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+        surface_expect_event(s, EVENT_TEXT_DELTA);
         surface_send(s, &operation_turn_interrupt, NULL);
-        notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
+        surface_expect_event(s, EVENT_INTERRUPTED);
         surface_expect_idle(s);
     }
 }
@@ -93,31 +93,27 @@ TEST(a_live_session_is_read_and_listed)
     {
         begin_afresh();
         AUTO(engine_free_local) struct engine *s = surface_open(NULL, *persist);
-        free(surface_ask(s, "the first"));
+        surface_ask(s, "the first");
         surface_send(s, &operation_session_create, NULL);
-        free(surface_ask(s, "the second"));
-        struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
-        const struct session_list_result *list = a->result;
+        surface_ask(s, "the second");
+        const struct session_list_result *list =
+            surface_call(s, &operation_session_list, NULL)->result;
         assert_int_equal(list->sessions.items.len, 2);
         assert_int_equal(list->total, 2);
         struct operation_answer *b = read_history(s, list->sessions.items.items[1].id);
         const struct session_history_result *page = b->result;
         assert_string_equal(page->session.title, "the first");
         assert_true(page->events.items.len > 0);
-        operation_answer_free(b);
-        operation_answer_free(a);
         const struct session_search_params query = {.query = "second", .limit = 100};
-        a = surface_call(s, &operation_session_search, &query);
-        assert_int_equal(((struct session_search_result *)a->result)->matches.items.len, 1);
-        operation_answer_free(a);
+        const struct session_search_result *found =
+            surface_call(s, &operation_session_search, &query)->result;
+        assert_int_equal(found->matches.items.len, 1);
     }
 }
 
 static struct error read_error(struct engine *s, const char *id)
 {
-    struct operation_answer *a = read_history(s, id);
-    struct error e = a->error;
-    operation_answer_free(a);
+    struct error e = read_history(s, id)->error;
     return e;
 }
 
@@ -128,15 +124,15 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
     {
         begin_afresh();
         AUTO(engine_free_local) struct engine *s = surface_open(NULL, *persist);
-        free(surface_ask(s, "for the archive"));
+        surface_ask(s, "for the archive");
         surface_send(s, &operation_session_archive, NULL);
-        AUTO(notice_free_local) struct notice *done = surface_expect_changed(s);
+        struct notice *done = surface_expect_changed(s);
         assert_true(operation_answers(done->answer, &operation_session_archive));
         char *id = support_keep(mem_strdup(surface_changed(done)));
         assert_int_equal(read_error(s, id).code, kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
         surface_send(s, &operation_session_open, id);
         if (kept(*persist))
-            notice_free(surface_expect(s, NOTICE_PAGE));
+            surface_expect(s, NOTICE_PAGE);
         else
             surface_expect_error(s, ERR_SESSION_NOT_FOUND, id);
     }
@@ -146,17 +142,17 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
 TEST_IF(capability_store(), an_archived_session_goes_on_where_it_was)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "remember this"));
+    surface_ask(s, "remember this");
     surface_send(s, &operation_session_archive, NULL);
-    AUTO(notice_free_local) struct notice *done = surface_expect_changed(s);
+    struct notice *done = surface_expect_changed(s);
     surface_send_for(s, &operation_session_open, NULL, surface_changed(done), 1);
-    notice_free(surface_expect(s, NOTICE_PAGE));
+    surface_expect(s, NOTICE_PAGE);
     surface_send(s, &operation_turn_start, "may I?");
     surface_expect_error(s, ERR_SESSION_NOT_FOUND, "may I?");
     surface_expect_idle(s);
     surface_send(s, &operation_session_open, surface_changed(done));
-    notice_free(surface_expect(s, NOTICE_PAGE));
-    free(surface_ask(s, "what was it?"));
+    surface_expect(s, NOTICE_PAGE);
+    surface_ask(s, "what was it?");
     assert_non_null(strstr(model_server_body(surface_server(), 1), "remember this"));
 }
 
@@ -207,7 +203,7 @@ static void say_much(struct engine *s)
     AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addstr(&text, "much to say ");
-    free(surface_ask(s, text.data));
+    surface_ask(s, text.data);
 }
 
 TEST(at_the_threshold_it_compacts_or_does_nothing)
@@ -221,7 +217,7 @@ TEST(at_the_threshold_it_compacts_or_does_nothing)
         surface_send(s, &operation_turn_start, "and on");
         bool happened = false;
         for (bool over = false; !over;) {
-            AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_EVENT);
+            struct notice *n = surface_expect(s, NOTICE_EVENT);
             happened = happened || n->event->type == EVENT_COMPACTION_COMPLETED;
             over = n->event->type == EVENT_TURN_COMPLETED;
         }
@@ -245,10 +241,10 @@ TEST(by_hand_it_compacts_or_says_that_it_is_off)
         }
         if (compacts(*compaction)) {
             surface_send(s, &operation_compaction_run, NULL);
-            notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+            surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
             surface_expect_idle(s);
             surface_send(s, &operation_compaction_undo, NULL);
-            notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+            surface_expect_event(s, EVENT_COMPACTION_UNDONE);
         }
     }
 }
@@ -265,6 +261,5 @@ TEST(the_next_request_is_shown_whatever_is_off)
         assert_int_equal(surface_context(n)->mode != NULL, compacts(*compaction));
         assert_int_equal(surface_context(n)->threshold > 0, compacts(*compaction));
         assert_int_equal(surface_context(n)->parts.len, 4 + capability_graph());
-        notice_free(n);
     }
 }

@@ -22,9 +22,8 @@ static void open_engine(bool persist)
     o.tools = "full";
     o.memory = true;
     engine = engine_new(&o);
-    AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_SESSION);
-    memcpy(first, n->session, sizeof first);
-    notice_free(surface_expect(engine, NOTICE_PROVIDER));
+    memcpy(first, surface_expect(engine, NOTICE_SESSION)->session, sizeof first);
+    surface_expect(engine, NOTICE_PROVIDER);
 }
 
 static void send(const struct operation *type, const char *text)
@@ -42,14 +41,14 @@ static void begin_turn(const char *message, const char *half)
 {
     stall(half);
     send(&operation_turn_start, message);
-    notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
+    surface_expect_event(engine, EVENT_TEXT_DELTA);
 }
 
 /* The session that is in front from now on. */
 static void expect_opened(char id[UUID_LEN + 1])
 {
     for (bool opened = false; !opened;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_SESSION);
+        struct notice *n = surface_expect(engine, NOTICE_SESSION);
         opened = n->flag;
         memcpy(id, n->session, UUID_LEN + 1);
     }
@@ -66,7 +65,7 @@ static void answer_in(const char *session, const char *message, const char *answ
 {
     model_server_queue(surface_server(), &(struct reply){.text = answer});
     send(&operation_turn_start, message);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
+    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->event->text, answer);
     assert_string_equal(n->session, session);
 }
@@ -74,7 +73,7 @@ static void answer_in(const char *session, const char *message, const char *answ
 static void expect_idle(const char *session)
 {
     for (bool over = false; !over;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_BUSY);
+        struct notice *n = surface_expect(engine, NOTICE_BUSY);
         over = !n->flag && strcmp(n->session, session) == 0;
     }
 }
@@ -91,7 +90,7 @@ TEST_IF(capability_store(), a_turn_goes_on_beside_another)
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     model_server_release(surface_server());
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
+    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->session, first);
     assert_string_equal(n->event->session_id, first);
     assert_string_equal(n->event->text, "Half of it");
@@ -113,16 +112,14 @@ TEST_IF(capability_store(), what_runs_is_shown_again)
     struct notice *n = surface_expect(engine, NOTICE_BUSY);
     assert_true(n->flag);
     assert_true(n->number >= 0);
-    notice_free(n);
     n = surface_expect(engine, NOTICE_PAGE);
     assert_string_equal(n->session, first);
     const struct event *last = n->events.items[n->events.len - 1];
     assert_int_equal(last->type, EVENT_TEXT_DELTA);
     assert_string_equal(last->text, "Half of it");
-    notice_free(n);
-    notice_free(surface_expect(engine, NOTICE_PROVIDER));
+    surface_expect(engine, NOTICE_PROVIDER);
     model_server_release(surface_server());
-    notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
+    surface_expect_event(engine, EVENT_TURN_COMPLETED);
     answer_in(first, "Is that all?", "Yes.");
     engine_free(engine);
 }
@@ -136,8 +133,7 @@ TEST_IF(capability_store(), commands_are_for_the_one_in_front)
     surface_expect_error(engine, ERR_SESSION_NOT_RUNNING, NULL);
     send(&operation_session_open, first);
     send(&operation_turn_interrupt, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
-    assert_string_equal(n->session, first);
+    assert_string_equal(surface_expect_event(engine, EVENT_INTERRUPTED)->session, first);
     engine_free(engine);
 }
 
@@ -147,7 +143,7 @@ TEST_IF(capability_store(), one_can_be_named)
     begin_turn("one", "Half");
     begin_another();
     engine_start(engine, &operation_turn_interrupt, &(struct session_params){first});
-    notice_free(surface_expect_event(engine, EVENT_INTERRUPTED));
+    surface_expect_event(engine, EVENT_INTERRUPTED);
     engine_start(engine, &operation_turn_start,
                  &(struct turn_start_params){.session = "00000000-0000-7000-8000-000000000000",
                                              .text = "Who hears me?"});
@@ -164,8 +160,7 @@ TEST_IF(capability_store(), what_is_typed_ahead_goes_there)
     send(&operation_session_create, NULL);
     send(&operation_turn_start, "Where am I?");
     expect_opened(second);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
-    assert_string_equal(n->session, second);
+    assert_string_equal(surface_expect_event(engine, EVENT_TURN_COMPLETED)->session, second);
     engine_free(engine);
 }
 
@@ -175,18 +170,18 @@ TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
     model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
                                                          .tool_args = "{\"command\":\"true\"}"});
     send(&operation_turn_start, "Do it.");
-    AUTO(notice_free_local) struct notice *asked = surface_expect(engine, NOTICE_APPROVAL);
+    struct notice *asked = surface_expect(engine, NOTICE_APPROVAL);
     begin_another();
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     send(&operation_session_open, first);
-    AUTO(notice_free_local) struct notice *again = surface_expect(engine, NOTICE_APPROVAL);
+    struct notice *again = surface_expect(engine, NOTICE_APPROVAL);
     assert_string_equal(again->session, first);
     assert_string_equal(again->text, asked->text);
     assert_string_equal(again->name, "run_command");
     assert_string_equal(again->args, asked->args);
     surface_send_for(engine, &operation_approval_decide, again->text, NULL, ANSWER_DENY);
-    notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
+    surface_expect_event(engine, EVENT_TURN_COMPLETED);
     engine_free(engine);
 }
 
@@ -202,8 +197,7 @@ TEST_IF(capability_store(), its_title_finds_what_runs)
     char shown[UUID_LEN + 1];
     expect_opened(shown);
     assert_string_equal(shown, first);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
-    assert_string_equal(n->session, first);
+    assert_string_equal(surface_expect_event(engine, EVENT_INTERRUPTED)->session, first);
     engine_free(engine);
 }
 
@@ -214,8 +208,7 @@ TEST_IF(capability_store(), what_cannot_be_opened_leaves_the_front)
     send(&operation_session_open, "no such session");
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "no such session");
     send(&operation_turn_interrupt, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
-    assert_string_equal(n->session, first);
+    assert_string_equal(surface_expect_event(engine, EVENT_INTERRUPTED)->session, first);
     engine_free(engine);
 }
 
@@ -236,10 +229,10 @@ TEST_IF(capability_store(), what_one_talks_to_stays)
 {
     open_engine(true);
     send(&operation_session_set_model, "another-model");
-    notice_free(surface_expect(engine, NOTICE_PROVIDER));
+    surface_expect(engine, NOTICE_PROVIDER);
     begin_turn("one", "Half");
     begin_another();
-    AUTO(notice_free_local) struct notice *n = surface_expect(engine, NOTICE_PROVIDER);
+    struct notice *n = surface_expect(engine, NOTICE_PROVIDER);
     assert_string_equal(n->session, second);
     assert_string_equal(n->model, "another-model");
     engine_free(engine);
@@ -258,8 +251,7 @@ TEST_IF(capability_store(), one_that_is_done_closes_its_session)
     for (int64_t until = clock_mono_ms() + SURFACE_MS; !opened && clock_mono_ms() < until;) {
         engine_free(other);
         other = surface_open(first, true);
-        AUTO(notice_free_local) struct notice *n = surface_expect(other, NOTICE_SESSION);
-        opened = strcmp(n->session, first) == 0;
+        opened = strcmp(surface_expect(other, NOTICE_SESSION)->session, first) == 0;
     }
     assert_true(opened);
     engine_free(other);
@@ -283,7 +275,7 @@ TEST(nothing_is_refused_where_nothing_is_kept)
     expect_opened(shown);
     assert_string_equal(shown, first);
     model_server_release(surface_server());
-    notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
+    surface_expect_event(engine, EVENT_TURN_COMPLETED);
     engine_free(engine);
 }
 
@@ -304,7 +296,7 @@ TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
     begin_turn("Tell me all.", "Half of it");
     begin_another();
     surface_send_for(engine, &operation_session_rename, first, "All of it", 0);
-    notice_free(surface_expect_changed(engine));
+    surface_expect_changed(engine);
     model_server_release(surface_server());
     expect_idle(first);
     engine_free(engine);
@@ -322,8 +314,7 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
     begin_turn("Tell me all.", "Half of it");
     begin_another();
     surface_send_for(engine, &operation_session_delete, first, NULL, 0);
-    AUTO(notice_free_local) struct notice *n = surface_expect_changed(engine);
-    assert_string_equal(surface_changed(n), first);
+    assert_string_equal(surface_changed(surface_expect_changed(engine)), first);
     answer_in(second, "And you?", "I am fine."); /* the front conversation is unchanged */
     engine_free(engine);
     assert_false(surface_read(first, &info, find_interrupted, &found, &e));
@@ -360,9 +351,7 @@ enum { SOON_MS = 50, ROUNDS = 9, LONG_MS = 2000 };
 static int64_t ask(const struct operation *o, const void *params)
 {
     int64_t began = clock_mono_ms();
-    struct operation_answer *a = surface_call(engine, o, params);
-    assert_int_equal(a->error.code, ERR_OK);
-    operation_answer_free(a);
+    assert_int_equal(surface_call(engine, o, params)->error.code, ERR_OK);
     return clock_mono_ms() - began;
 }
 
@@ -397,8 +386,7 @@ static void wait_until_all_wait(void)
 static void expect_delta(const char *session)
 {
     for (bool came = false; !came;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect_event(engine, EVENT_TEXT_DELTA);
-        came = strcmp(n->session, session) == 0;
+        came = strcmp(surface_expect_event(engine, EVENT_TEXT_DELTA)->session, session) == 0;
     }
 }
 
@@ -423,7 +411,7 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
         ask(&operation_memory_search, &recall);
     model_server_set_default(surface_server(), &endless);
     send(&operation_turn_start, "Go on.");
-    notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
+    surface_expect_event(engine, EVENT_TEXT_DELTA);
     begin_another();
     send(&operation_turn_start, "Go on, too.");
     expect_delta(second); /* it has a row */

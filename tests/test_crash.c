@@ -88,9 +88,8 @@ TEST_IF(capability_store(), what_was_cut_off_can_be_sent_again)
                                                                 .resume = "last"});
     size_t before = model_server_requests(server);
     surface_send(engine, &operation_turn_retry, NULL);
-    struct notice *n = surface_expect_event(engine, EVENT_TURN_STARTED);
-    assert_string_equal(n->event->text, "ask-2: please.");
-    notice_free(n);
+    assert_string_equal(surface_expect_event(engine, EVENT_TURN_STARTED)->event->text,
+                        "ask-2: please.");
     surface_expect_idle(engine);
     const char *body = model_server_body(server, before);
     assert_text(body, "answer-1:");

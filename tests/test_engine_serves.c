@@ -50,7 +50,6 @@ static void assert_set_to(const char *id, enum tools_offer tools, const char *mo
     assert_int_equal(set->tools, tools);
     if (capability_compaction())
         assert_string_equal(set->compaction, mode);
-    operation_answer_free(a);
 }
 
 /* Whether the next request offers the tool. */
@@ -67,14 +66,13 @@ TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_se
         .tools = TOOLS_NONE, .labels = "garden", .system = "Be brief."};
     char id[UUID_LEN + 1], fork[UUID_LEN + 1];
     served_open(true);
-    struct operation_answer *a = served_done(&operation_session_create, &without);
-    memcpy(id, ((struct session_info *)a->result)->id, sizeof id);
-    operation_answer_free(a);
+    const struct session_info *plain = served_done(&operation_session_create, &without)->result;
+    memcpy(id, plain->id, sizeof id);
     assert_set_to(id, TOOLS_NONE, "handoff");
     assert_false(offers(id, "read_file"));
     if (capability_compaction()) {
         const struct session_compaction_params mode = {.session = id, .mode = "structured"};
-        operation_answer_free(served_done(&operation_session_set_compaction, &mode));
+        served_done(&operation_session_set_compaction, &mode);
         served_refused(&operation_session_set_compaction,
                        &(struct session_compaction_params){.session = id, .mode = "tea"},
                        ERR_USAGE);
@@ -83,18 +81,16 @@ TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_se
     served_open(true);
     assert_set_to(id, TOOLS_NONE, "structured");
     assert_false(offers(id, "read_file"));
-    a = served_done(&operation_session_fork, &(struct session_fork_params){.session = id});
-    const struct session_info *info = a->result;
+    const struct session_info *info =
+        served_done(&operation_session_fork, &(struct session_fork_params){.session = id})->result;
     assert_string_equal(info->labels, "garden");
     assert_string_equal(info->system, "Be brief.");
     memcpy(fork, info->id, sizeof fork);
-    operation_answer_free(a);
     assert_set_to(fork, TOOLS_NONE, "structured");
-    operation_answer_free(
-        served_done(&operation_session_set_tools, &(struct session_tools_params){id, TOOLS_FULL}));
+    served_done(&operation_session_set_tools, &(struct session_tools_params){id, TOOLS_FULL});
     assert_true(offers(id, "read_file"));
     assert_set_to(fork, TOOLS_NONE, "structured");
-    operation_answer_free(served_done(&operation_session_delete, &(struct session_params){id}));
+    served_done(&operation_session_delete, &(struct session_params){id});
     served_close();
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
 }
@@ -105,12 +101,10 @@ TEST_IF(capability_store(), a_session_keeps_its_model)
     char id[UUID_LEN + 1];
     served_open(true);
     served_create(id);
-    operation_answer_free(
-        served_done(&operation_session_set_model,
-                    &(struct session_model_params){.session = id, .model = "another-model"}));
+    served_done(&operation_session_set_model,
+                &(struct session_model_params){.session = id, .model = "another-model"});
     served_ask(id, "Hello", "Hello from the scripted model.");
-    operation_answer_free(
-        served_done(&operation_session_close, &(struct session_close_params){id, false}));
+    served_done(&operation_session_close, &(struct session_close_params){id, false});
     assert_true(offers(id, "another-model"));
     served_close();
     served_open(true);
@@ -121,21 +115,19 @@ TEST_IF(capability_store(), a_session_keeps_its_model)
 
 static void run(const struct operation *o, const char *session)
 {
-    operation_answer_free(served_done(o, &(struct session_params){session}));
+    served_done(o, &(struct session_params){session});
 }
 
 static void shut(const char *session)
 {
-    operation_answer_free(
-        served_done(&operation_session_close, &(struct session_close_params){session, false}));
+    served_done(&operation_session_close, &(struct session_close_params){session, false});
 }
 
 static int64_t sessions_kept(void)
 {
-    struct operation_answer *a = served_done(&operation_session_list, &(struct session_filter){0});
-    int64_t total = ((struct session_list_result *)a->result)->total;
-    operation_answer_free(a);
-    return total;
+    const struct session_list_result *list =
+        served_done(&operation_session_list, &(struct session_filter){0})->result;
+    return list->total;
 }
 
 TEST_IF(capability_store(), a_session_is_closed_and_opened_again)
@@ -151,8 +143,7 @@ TEST_IF(capability_store(), a_session_is_closed_and_opened_again)
     shut(unused);
     assert_int_equal(sessions_kept(), 2); /* also one in which nothing was said */
     served_create(unused);
-    operation_answer_free(
-        served_done(&operation_session_close, &(struct session_close_params){unused, true}));
+    served_done(&operation_session_close, &(struct session_close_params){unused, true});
     assert_int_equal(sessions_kept(), 2);
     served_refused(&operation_session_close, &(struct session_close_params){unused, false},
                    ERR_SESSION_NOT_FOUND);
@@ -168,8 +159,7 @@ static void begin_turn(const char *session, const char *half)
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = session, .text = "Tell me all."});
     for (bool came = false; !came;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect_event(served, EVENT_TEXT_DELTA);
-        came = strcmp(n->session, session) == 0;
+        came = strcmp(surface_expect_event(served, EVENT_TEXT_DELTA)->session, session) == 0;
     }
 }
 
@@ -181,13 +171,11 @@ TEST(closing_ends_what_runs)
     begin_turn(id, "Half of it");
     uint64_t closing =
         engine_start(served, &operation_session_close, &(struct session_close_params){id, false});
-    struct notice *n = surface_expect_answer(served, &operation_turn_start);
-    const struct turn_result *turn = n->answer->result;
+    const struct turn_result *turn =
+        surface_expect_answer(served, &operation_turn_start)->answer->result;
     assert_int_equal(turn->stop_reason, STOP_CANCELLED);
-    notice_free(n);
-    n = surface_expect_answer(served, &operation_session_close);
-    assert_int_equal(n->answer->request->id, closing);
-    notice_free(n);
+    assert_int_equal(surface_expect_answer(served, &operation_session_close)->answer->request->id,
+                     closing);
     served_refused(&operation_turn_interrupt, &(struct session_params){id},
                    ERR_SESSION_NOT_RUNNING);
 }
@@ -233,7 +221,6 @@ TEST_IF(capability_store(), what_rests_closes)
         struct operation_answer *a =
             served_done(&operation_session_read, &(struct session_params){own[i]});
         assert_int_equal(((struct session_info *)a->result)->turns, 6);
-        operation_answer_free(a);
     }
 }
 
@@ -263,7 +250,7 @@ TEST_IF(capability_store(), a_store_that_cannot_be_used_is_no_store_in_memory)
     assert_int_equal(remove(surface_store()), 0);
     served_create(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    operation_answer_free(served_done(&operation_session_list, NULL));
+    served_done(&operation_session_list, NULL);
     assert_int_equal(sessions_kept(), 1);
 }
 
@@ -286,7 +273,7 @@ static void assert_not_written_to(const char *id, const char *why)
 static void open_again(const char *id, bool read_only)
 {
     const struct session_open_params params = {.session = id, .read_only = read_only};
-    operation_answer_free(served_done(&operation_session_open, &params));
+    served_done(&operation_session_open, &params);
 }
 
 /* A read-only session takes no turn, by any of its names, until it is opened for writing or
@@ -344,7 +331,7 @@ TEST(one_turn_runs_in_a_session)
     begin_turn(id, "Half of it");
     served_refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
     run(&operation_turn_interrupt, id);
-    notice_free(surface_expect_answer(served, &operation_turn_start));
+    surface_expect_answer(served, &operation_turn_start);
     served_ask(id, "Now?", "Hello from the scripted model.");
 }
 
@@ -359,7 +346,7 @@ TEST_IF(capability_store(), a_session_of_another_process_is_busy)
     struct engine *first = served;
     served_open(true);
     served_refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
-    operation_answer_free(served_done(&operation_context_read, &(struct session_params){id}));
+    served_done(&operation_context_read, &(struct session_params){id});
     run(&operation_session_read, id);
     engine_free(first);
     served_ask(id, "Now?", "Hello from the scripted model.");
@@ -376,16 +363,15 @@ TEST(approvals_of_two_sessions_wait_at_once)
         model_server_queue(surface_server(), &call);
         engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = own[i], .text = "Write."});
-        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_APPROVAL);
-        assert_string_equal(n->session, own[i]);
+        assert_string_equal(surface_expect(served, NOTICE_APPROVAL)->session, own[i]);
     }
     for (int i = 1; i >= 0; i--) { /* the second is allowed, the first is not */
         const struct approval_decide_params decide = {
             .session = own[i], .call = "call_1", .decision = i ? ANSWER_ONCE : ANSWER_DENY};
-        operation_answer_free(served_done(&operation_approval_decide, &decide));
-        struct notice *n = surface_expect_answer(served, &operation_turn_start);
-        assert_string_equal(((const struct turn_result *)n->answer->result)->session_id, own[i]);
-        notice_free(n);
+        served_done(&operation_approval_decide, &decide);
+        const struct turn_result *turn =
+            surface_expect_answer(served, &operation_turn_start)->answer->result;
+        assert_string_equal(turn->session_id, own[i]);
         auto_free char *path = mem_printf("%s/new.txt", places[i]);
         assert_int_equal(access(path, F_OK), i ? 0 : -1);
         free(places[i]);
@@ -407,9 +393,8 @@ TEST(drafts_wait_in_their_sessions)
     const struct compaction_decide_params no = {.session = id, .decision = DRAFT_REFUSE};
     served_refused(&operation_compaction_decide, &no, ERR_SESSION_NOT_RUNNING);
     engine_start(served, &operation_compaction_run, &compact);
-    AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_DRAFT);
-    assert_string_equal(n->session, id);
-    operation_answer_free(served_done(&operation_compaction_decide, &no));
+    assert_string_equal(surface_expect(served, NOTICE_DRAFT)->session, id);
+    served_done(&operation_compaction_decide, &no);
 }
 
 TEST(without_a_store_an_unknown_session_is_not_found)
@@ -428,14 +413,12 @@ TEST(without_a_store_an_unknown_session_is_not_found)
 TEST_IF(capability_store(), models_are_listed_without_a_session)
 {
     served_open(true);
-    operation_answer_free(served_done(&operation_models_list, NULL));
-    operation_answer_free(served_done(&operation_provider_check, NULL));
-    struct operation_answer *a = served_done(&operation_doctor_report, NULL);
-    const struct report_result *told = a->result;
+    served_done(&operation_models_list, NULL);
+    served_done(&operation_provider_check, NULL);
+    const struct report_result *told = served_done(&operation_doctor_report, NULL)->result;
     assert_int_equal(told->fault.code, 0);
     assert_string_equal(told->facts.items[0].name, "provider");
     assert_string_equal(told->facts.items[0].value, "openai");
-    operation_answer_free(a);
     assert_int_equal(sessions_kept(), 0);
 }
 
@@ -452,11 +435,10 @@ TEST(what_was_asked_is_done_though_withdrawn)
                                          &(struct session_rename_params){id, "Kyoto"}));
     engine_withdraw(served, engine_start(served, &operation_session_list, NULL));
     run(&operation_turn_interrupt, id);
-    notice_free(surface_expect_answer(served, &operation_turn_start));
+    surface_expect_answer(served, &operation_turn_start);
     struct operation_answer *a =
         served_done(&operation_session_read, &(struct session_params){"Kyoto"});
     assert_string_equal(((struct session_info *)a->result)->id, id);
-    operation_answer_free(a);
 }
 
 /* The text that arrived is kept, for every turn that ran. */
@@ -474,14 +456,12 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
     served_open(true);
     for (int i = 1; i < TURNS; i++) {
         const struct session_history_params last = {.session = own[i], .newest = true, .limit = 9};
-        struct operation_answer *a = served_done(&operation_session_history, &last);
-        const struct event_list *events = &((struct session_history_result *)a->result)->events;
-        const struct event *end = events->items.items[events->items.len - 1];
-        assert_int_equal(end->type, EVENT_INTERRUPTED);
-        operation_answer_free(a);
-        a = served_done(&operation_session_read, &(struct session_params){own[i]});
-        assert_string_equal(((struct session_info *)a->result)->last_line, "Half of it");
-        operation_answer_free(a);
+        const struct session_history_result *history =
+            served_done(&operation_session_history, &last)->result;
+        assert_int_equal(vec_last(&history->events.items)->type, EVENT_INTERRUPTED);
+        const struct session_info *info =
+            served_done(&operation_session_read, &(struct session_params){own[i]})->result;
+        assert_string_equal(info->last_line, "Half of it");
     }
 }
 
@@ -541,8 +521,7 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = id, .text = "Tell me."});
     for (bool over = false; !over;) {
-        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_EVENT);
-        const struct event *ev = n->event;
+        const struct event *ev = surface_expect(served, NOTICE_EVENT)->event;
         assert_true(ev->seq > last);
         last = ev->seq;
         note_streamed(ev);
@@ -650,8 +629,7 @@ static void take_answers(int turns[SESSIONS])
 {
     bool answered[1 + 2 * SESSIONS + ASKERS * ASKED + 1] = {false};
     for (int left = ASKERS * ASKED; left > 0; left--) {
-        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_ANSWER);
-        const struct operation_answer *a = n->answer;
+        const struct operation_answer *a = surface_expect(served, NOTICE_ANSWER)->answer;
         if (!may_fail_so(a) || strstr(a->error.text, "another tiro"))
             fail_msg("%s: %s", a->request->operation->name, a->error.text);
         assert_in_range(a->request->id, 1, sizeof answered - 1);
@@ -666,8 +644,8 @@ static void take_answers(int turns[SESSIONS])
 static void assert_turns_kept(const char *id, int turns)
 {
     const struct session_history_params all = {.session = id, .limit = 10000};
-    struct operation_answer *a = served_done(&operation_session_history, &all);
-    const struct session_history_result *kept = a->result;
+    const struct session_history_result *kept =
+        served_done(&operation_session_history, &all)->result;
     int began = 0;
     int64_t last = 0;
     for (size_t i = 0; i < kept->events.items.len; i++) {
@@ -678,7 +656,6 @@ static void assert_turns_kept(const char *id, int turns)
     }
     assert_int_equal(began, turns);
     assert_int_equal(kept->session.turns, turns);
-    operation_answer_free(a);
 }
 
 static void race(uint64_t seed, bool persist, const char *open_sessions, const char *idle_minutes,
@@ -693,8 +670,7 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
     for (int i = 0; i < SESSIONS; i++) {
         served_create(ids[i]);
         snprintf(titles[i], sizeof titles[i], "Garden %d of %s", i, ids[i] + UUID_LEN - 6);
-        operation_answer_free(served_done(&operation_session_rename,
-                                          &(struct session_rename_params){ids[i], titles[i]}));
+        served_done(&operation_session_rename, &(struct session_rename_params){ids[i], titles[i]});
     }
     for (int i = 0; i < ASKERS; i++) {
         askers[i] = (struct asker){.dice = {seed + (uint64_t)i},
@@ -752,7 +728,7 @@ TEST(a_hundred_sessions_are_open_and_busy_at_once)
         engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = many[i], .text = "All at once"});
     for (int i = 0; i < MANY; i++)
-        notice_free(surface_expect_answer(served, &operation_turn_start));
+        surface_expect_answer(served, &operation_turn_start);
     int64_t busy = (resident_bytes() - before) / (MANY - 1);
     print_message("%lld KiB after a hundred turns at once\n", (long long)busy / 1024);
     served_close();
@@ -788,10 +764,9 @@ TEST(what_is_cancelled_before_it_begins_is_not_done)
     assert_true(engine_cancel(served, gone));
     assert_false(engine_cancel(served, gone));
     model_server_release(surface_server());
-    notice_free(surface_expect_answer(served, &operation_turn_start));
-    struct notice *n = surface_expect_answer(served, &operation_models_list);
-    assert_int_equal(n->answer->request->id, kept);
-    notice_free(n);
+    surface_expect_answer(served, &operation_turn_start);
+    assert_int_equal(surface_expect_answer(served, &operation_models_list)->answer->request->id,
+                     kept);
     assert_false(engine_cancel(served, kept));
     run(&operation_session_settings, id); /* nothing came in between */
 }
@@ -808,7 +783,7 @@ TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
     assert_true(engine_cancel(served, gone));
     assert_false(engine_cancel(served, gone));
     model_server_release(surface_server());
-    notice_free(surface_expect_answer(served, &operation_turn_start));
+    surface_expect_answer(served, &operation_turn_start);
     run(&operation_session_settings, id);
     assert_int_equal(sessions_kept(), 1);
 }

@@ -46,7 +46,7 @@ static struct engine *open_new(void)
 
 static void say(struct engine *s, const char *text)
 {
-    free(surface_ask(s, text));
+    surface_ask(s, text);
 }
 
 static void say_three(struct engine *s)
@@ -83,13 +83,13 @@ static void queue(const char *json)
 static void archive(struct engine *s)
 {
     surface_send(s, &operation_session_archive, "");
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
 }
 
 /* The number of waiting proposals in the notice. */
 static int64_t expect_proposals(struct engine *s)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_LEARNED);
+    struct notice *n = surface_expect(s, NOTICE_LEARNED);
     int64_t number = n->number;
     assert_true(n->flag);
     return number;
@@ -103,7 +103,7 @@ static int64_t archive_for_proposals(struct engine *s, const char **session)
     bool answered = false;
     surface_send(s, &operation_session_archive, "");
     while (!answered || number < 0) {
-        AUTO(notice_free_local) struct notice *n = surface_next(s);
+        struct notice *n = surface_next(s);
         if (n->type == NOTICE_LEARNED && n->flag)
             number = n->number;
         if (n->type == NOTICE_ANSWER &&
@@ -140,21 +140,18 @@ static char *learned(struct engine *s)
         buf_addf(&out, "%s %s %s; ", learned_state_word(item->state), learned_kind_word(item->kind),
                  item->text);
     }
-    operation_answer_free(a);
     return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
 }
 
 static char *id_of(struct engine *s, const char *text)
 {
     const struct learned_list_params params = {.query = text};
-    struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
-    const struct learned_items *items = a->result;
+    const struct learned_items *items = surface_call(s, &operation_learned_list, &params)->result;
     assert_true(items->items.len > 0);
     assert_int_equal(items->items.items[0].origin, LEARNED_EXTRACTED);
     assert_int_equal(strlen(items->items.items[0].session_id), UUID_LEN);
     assert_true(items->items.items[0].seq > 0);
     char *id = support_keep(mem_strdup(items->items.items[0].id));
-    operation_answer_free(a);
     return id;
 }
 
@@ -262,15 +259,14 @@ TEST(an_accepted_entity_goes_into_the_graph)
     struct operation_answer *a = accept(s, "Ada");
     assert_int_equal(a->error.code, ERR_OK);
     assert_int_equal(((struct learned_item *)a->result)->state, LEARNED_ACTIVE);
-    operation_answer_free(a);
     assert_string_equal(learned(s), "candidate fact deploys are on Fridays; ");
     const char *name = "Ada";
-    a = surface_call(s, &operation_graph_open, &(struct graph_names){.names = {&name, 1, 1}});
-    const struct graph_part *part = a->result;
+    const struct graph_part *part =
+        surface_call(s, &operation_graph_open, &(struct graph_names){.names = {&name, 1, 1}})
+            ->result;
     assert_int_equal(part->entities.len, 1);
     assert_string_equal(part->entities.items[0].observations.items[0].content, "leads the team");
     assert_int_equal(strlen(part->entities.items[0].source.session_id), UUID_LEN);
-    operation_answer_free(a);
 }
 
 TEST(a_line_that_is_no_entity_any_more_stays)
@@ -280,11 +276,10 @@ TEST(a_line_that_is_no_entity_any_more_stays)
     queue(PROPOSALS);
     (void)archive_for_proposals(s, NULL);
     const struct learned_edit_params params = {.id = id_of(s, "Ada"), .text = "Ada leads"};
-    operation_answer_free(surface_call(s, &operation_learned_edit, &params));
+    surface_call(s, &operation_learned_edit, &params);
     struct operation_answer *a = accept(s, "Ada");
     assert_int_equal(a->error.code, ERR_USAGE);
     assert_non_null(strstr(a->error.text, "NAME (TYPE)"));
-    operation_answer_free(a);
     assert_non_null(strstr(learned(s), "candidate entity Ada leads; "));
 }
 
@@ -296,7 +291,7 @@ TEST(short_sessions_and_those_without_memory_are_not_sent)
     archive(s);
     say_three(s);
     const struct session_memory_params read = {.access = MEMORY_ACCESS_READ};
-    operation_answer_free(surface_call(s, &operation_session_set_memory, &read));
+    surface_call(s, &operation_session_set_memory, &read);
     archive(s);
     wait_until_done();
     engine_free(s);
@@ -344,9 +339,7 @@ struct reopening {
 static bool reopens(void *context)
 {
     const struct reopening *r = context;
-    struct operation_answer *a = surface_call(r->engine, &operation_session_open, &r->params);
-    bool ok = a->error.code == ERR_OK;
-    operation_answer_free(a);
+    bool ok = surface_call(r->engine, &operation_session_open, &r->params)->error.code == ERR_OK;
     return ok;
 }
 
@@ -358,7 +351,7 @@ TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
     const char *session;
     (void)archive_for_proposals(s, &session);
     const struct learned_id_params params = {id_of(s, "Fridays")};
-    operation_answer_free(surface_call(s, &operation_learned_reject, &params));
+    surface_call(s, &operation_learned_reject, &params);
     /* The use of the proposals is added to the session while nobody has it. */
     assert_true(support_wait_until(use_is_noted, NULL, SURFACE_MS));
     struct reopening again = {s, {.session = session}};
@@ -400,9 +393,7 @@ TEST(a_session_waits_for_the_next_start)
 static void let(struct engine *s, enum memory_access access)
 {
     const struct session_memory_params params = {.access = access};
-    struct operation_answer *a = surface_call(s, &operation_session_set_memory, &params);
-    assert_int_equal(a->error.code, ERR_OK);
-    operation_answer_free(a);
+    assert_int_equal(surface_call(s, &operation_session_set_memory, &params)->error.code, ERR_OK);
 }
 
 TEST(what_was_typed_while_memory_was_off_is_not_looked_at)

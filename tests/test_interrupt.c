@@ -28,23 +28,23 @@ static void until_request(struct engine *s)
 
 static void until_delta(struct engine *s)
 {
-    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_expect_event(s, EVENT_TEXT_DELTA);
 }
 
 static void until_retrying(struct engine *s)
 {
-    notice_free(surface_expect_event(s, EVENT_RETRYING));
+    surface_expect_event(s, EVENT_RETRYING);
 }
 
 static void until_tool(struct engine *s)
 {
-    notice_free(surface_expect_event(s, EVENT_TOOL_CALL_REQUESTED));
-    notice_free(surface_expect_event(s, EVENT_CALL_COMPLETED));
+    surface_expect_event(s, EVENT_TOOL_CALL_REQUESTED);
+    surface_expect_event(s, EVENT_CALL_COMPLETED);
 }
 
 static void until_question(struct engine *s)
 {
-    notice_free(surface_expect(s, NOTICE_APPROVAL));
+    surface_expect(s, NOTICE_APPROVAL);
 }
 
 static void until_summary_request(struct engine *s)
@@ -55,12 +55,12 @@ static void until_summary_request(struct engine *s)
 
 static void until_summary(struct engine *s)
 {
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_DELTA));
+    surface_expect_event(s, EVENT_COMPACTION_DELTA);
 }
 
 static void until_draft(struct engine *s)
 {
-    notice_free(surface_expect(s, NOTICE_DRAFT));
+    surface_expect(s, NOTICE_DRAFT);
 }
 
 static const struct {
@@ -123,7 +123,7 @@ static struct engine *open_for(size_t i)
     }
     struct engine *s = open_full(states[i].allow);
     if (states[i].compacts)
-        free(surface_ask(s, LONG_TEXT));
+        surface_ask(s, LONG_TEXT);
     return s;
 }
 
@@ -143,9 +143,9 @@ TEST(a_turn_is_interrupted_in_every_state)
         struct engine *s = open_for(i);
         begin(s, i);
         surface_send(s, &operation_turn_interrupt, NULL);
-        notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
+        surface_expect_event(s, EVENT_INTERRUPTED);
         surface_expect_idle(s);
-        free(surface_ask(s, "and on"));
+        surface_ask(s, "and on");
         engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
@@ -173,13 +173,13 @@ TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
         struct engine *s = open_for(i);
         begin(s, i);
         surface_send(s, &operation_session_archive, NULL);
-        notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
-        AUTO(notice_free_local) struct notice *done = surface_expect_changed(s);
-        AUTO(notice_free_local) struct notice *fresh = surface_expect(s, NOTICE_SESSION);
+        surface_expect_event(s, EVENT_INTERRUPTED);
+        struct notice *done = surface_expect_changed(s);
+        struct notice *fresh = surface_expect(s, NOTICE_SESSION);
         assert_string_not_equal(fresh->info.id, surface_changed(done));
         surface_send(s, &operation_session_open, surface_changed(done));
-        notice_free(surface_expect(s, NOTICE_PAGE));
-        free(surface_ask(s, "and on"));
+        surface_expect(s, NOTICE_PAGE);
+        surface_ask(s, "and on");
         engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
@@ -215,7 +215,7 @@ TEST(what_may_come_during_a_turn)
     begin(s, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t id = surface_send(s, rows[i].type, rows[i].text);
-        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
         assert_int_equal(n->answer->request->id, id);
         bool lacks = (rows[i].type->needs & NEED_COMPACTION) && !capability_compaction();
         assert_int_equal(surface_error(n)->code, lacks             ? ERR_SESSION_COMPACTION_DISABLED
@@ -223,9 +223,7 @@ TEST(what_may_come_during_a_turn)
                                                                    : ERR_SESSION_BUSY);
     }
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        struct operation_answer *a = surface_call(s, reads[i].operation, reads[i].params);
-        assert_int_equal(a->error.code, ERR_OK);
-        operation_answer_free(a);
+        assert_int_equal(surface_call(s, reads[i].operation, reads[i].params)->error.code, ERR_OK);
     }
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
@@ -245,7 +243,7 @@ TEST(answers_decide)
                                    .tool_args = "{\"command\":\"echo executed\"}"};
         model_server_queue(surface_server(), &call);
         surface_send(s, &operation_turn_start, "go");
-        AUTO(notice_free_local) struct notice *question = surface_expect(s, NOTICE_APPROVAL);
+        struct notice *question = surface_expect(s, NOTICE_APPROVAL);
         assert_string_equal(question->name, "run_command");
         assert_string_equal(question->detail, "execute");
         assert_non_null(strstr(question->preview, "echo executed"));
@@ -254,14 +252,12 @@ TEST(answers_decide)
         struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
         assert_int_equal(result->event->flag, !rows[i].runs);
         assert_int_equal(strstr(result->event->text, "executed") != NULL, rows[i].runs);
-        notice_free(result);
         surface_expect_idle(s);
         model_server_queue(surface_server(), &call);
         surface_send(s, &operation_turn_start, "again");
-        notice_free(surface_expect_event(s, EVENT_CALL_COMPLETED));
+        surface_expect_event(s, EVENT_CALL_COMPLETED);
         result = surface_next(s);
         assert_int_equal(result->type == NOTICE_APPROVAL, rows[i].asks_again);
-        notice_free(result);
         engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
@@ -275,20 +271,20 @@ TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
     struct store *other;
     struct error e = {0};
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "one"));
+    surface_ask(s, "one");
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
     surface_send(s, &operation_turn_start, "two");
-    notice_free(surface_expect(s, NOTICE_BUSY));
-    notice_free(surface_expect(s, NOTICE_SESSION)); /* now it writes */
+    surface_expect(s, NOTICE_BUSY);
+    surface_expect(s, NOTICE_SESSION); /* now it writes */
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "two");
     surface_expect_idle(s);
     surface_send(s, &operation_turn_start, "three");
-    notice_free(surface_expect(s, NOTICE_BUSY));
+    surface_expect(s, NOTICE_BUSY);
     store_rollback(other);
     store_close(other);
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    surface_expect_event(s, EVENT_TURN_COMPLETED);
 }
 
 /* Without a user the answer is no. */
@@ -304,6 +300,5 @@ TEST(without_somebody_to_ask_the_answer_is_no)
     struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
     assert_true(result->event->flag);
     assert_null(strstr(result->event->text, "executed"));
-    notice_free(result);
     surface_expect_idle(s);
 }

@@ -143,7 +143,8 @@ static void note_event(struct conversation *c, const struct event *ev)
 
 static struct notice *next_notice(struct conversation *c)
 {
-    struct notice *n = surface_next(c->engine);
+    struct notice *n = mailbox_wait(engine_notices(c->engine), SURFACE_MS);
+    assert_non_null(n);
     if (n->type == NOTICE_EVENT)
         note_event(c, n->event);
     if (surface_failed(n))

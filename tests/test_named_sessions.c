@@ -34,13 +34,11 @@ static void turn_behind_fork(const struct operation *first, const void *params, 
                  &(struct turn_start_params){.session = session, .text = "Two"});
     struct notice *n = surface_expect_answer(served, &operation_turn_start);
     answered_in(n, session);
-    notice_free(n);
     engine_start(served, &operation_session_fork,
                  &(struct session_fork_params){.session = session});
     engine_start(served, &operation_turn_retry, &(struct turn_retry_params){.session = session});
     n = surface_expect_answer(served, &operation_turn_retry);
     answered_in(n, session);
-    notice_free(n);
 }
 
 TEST(a_turn_behind_a_fork_runs_in_the_session_that_it_names)
@@ -61,15 +59,13 @@ TEST(the_id_of_a_deleted_session_may_be_a_title)
     served_open(true);
     served_create(id);
     served_create(other);
-    operation_answer_free(served_done(&operation_session_rename,
-                                      &(struct session_rename_params){other, .title = id}));
-    operation_answer_free(
-        served_done(&operation_session_close, &(struct session_close_params){.session = other}));
+    served_done(&operation_session_rename, &(struct session_rename_params){other, .title = id});
+    served_done(&operation_session_close, &(struct session_close_params){.session = other});
     engine_start(served, &operation_session_delete, &(struct session_params){id});
     engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = id, .text = "Hello"});
     for (int i = 0; i < 2; i++) { /* the turn is refused, or finds the other one by its title */
-        AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_ANSWER);
+        struct notice *n = surface_expect(served, NOTICE_ANSWER);
         if (n->answer->error.code != ERR_OK)
             assert_int_equal(n->answer->error.code, ERR_SESSION_NOT_FOUND);
     }
@@ -216,8 +212,7 @@ static void may_fail(const struct operation_answer *a)
 
 static void take_answer(void)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect(served, NOTICE_ANSWER);
-    const struct operation_answer *a = n->answer;
+    const struct operation_answer *a = surface_expect(served, NOTICE_ANSWER)->answer;
     const struct operation *o = a->request->operation;
     bool done = a->error.code == ERR_OK;
     size_t i = 0;
@@ -273,7 +268,6 @@ static void check_session(size_t session)
                      s->answer == KEPT ? "kept" : "refused", id);
         s->found += s->session == session;
     }
-    operation_answer_free(a);
 }
 
 static void check_all(size_t first_session, size_t first_text)

@@ -38,7 +38,7 @@ static void talk(struct engine *s)
     for (size_t i = 5; i < sizeof filler - 1; i += 6)
         filler[i] = ' ';
     for (int i = 1; i <= TURNS; i++)
-        free(surface_ask(s, support_text("The ryokan number %d is by the river. %s", i, filler)));
+        surface_ask(s, support_text("The ryokan number %d is by the river. %s", i, filler));
 }
 
 static const char *last_body(void)
@@ -57,7 +57,6 @@ static bool done(struct operation_answer *a, bool on, enum err_code off)
     bool ok = a->error.code == (on ? ERR_OK : off);
     if (!ok)
         print_message("%s: %s\n", a->request->operation->name, a->error.text);
-    operation_answer_free(a);
     return ok;
 }
 
@@ -101,7 +100,7 @@ static void check_compaction(struct engine *s, bool on)
     struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
     CHECK(!on || ((struct compaction_result *)a->result)->fault.code == ERR_OK);
     CHECK(done(a, on, ERR_SESSION_COMPACTION_DISABLED));
-    free(surface_ask(s, "And now, @corpus:notes?"));
+    surface_ask(s, "And now, @corpus:notes?");
     CHECK((strstr(last_body(), "[Context compacted]") != NULL) == on);
 }
 
@@ -169,7 +168,7 @@ static void check_corpora(struct engine *s, bool on)
     const struct corpus_ingest text = {"notes", "a.txt", "a red lantern"};
     CHECK(done(surface_call(s, &operation_corpus_ingest, &text), on, ERR_MEMORY_DISABLED));
     CHECK(finds_passage(s, on));
-    free(surface_ask(s, "What says @corpus:notes?"));
+    surface_ask(s, "What says @corpus:notes?");
     CHECK(offered("rag_search") == on);
 }
 
@@ -187,7 +186,6 @@ static bool recalls(struct engine *s)
     const struct memory_search search = {.query = "ryokan", .limit = 5};
     struct operation_answer *a = surface_call(s, &operation_memory_search, &search);
     bool found = a->error.code == ERR_OK && ((struct memory_found *)a->result)->hits.items.len > 0;
-    operation_answer_free(a);
     return found;
 }
 
@@ -203,12 +201,12 @@ static void switch_memory(struct engine *s, enum memory_access access, bool on)
 static void check_switched(struct engine *s, bool memory, bool graph, bool corpora)
 {
     switch_memory(s, MEMORY_ACCESS_OFF, memory || graph);
-    free(surface_ask(s, "Without memory?"));
+    surface_ask(s, "Without memory?");
     CHECK(!offered("memory_search") && !offered("memory_create_entities"));
     CHECK(offered("rag_search") == corpora);
     CHECK(finds_passage(s, corpora));
     switch_memory(s, MEMORY_ACCESS_WRITE, memory || graph);
-    free(surface_ask(s, "With it?"));
+    surface_ask(s, "With it?");
     CHECK(offered("memory_search") == memory);
     CHECK(offered("memory_create_entities") == graph);
     CHECK(offered("rag_search") == corpora);
@@ -270,7 +268,7 @@ TEST(learned_memory_has_a_switch_of_its_own)
     CHECK(config_set(surface_config(), CONFIG_LEARNED_ENABLED, "false", NULL));
     AUTO(engine_free_local) struct engine *s = engine_new(&options);
     check_learned(s, false);
-    free(surface_ask(s, "Hello"));
+    surface_ask(s, "Hello");
     CHECK(offered("memory_search"));
     CHECK(offered("memory_create_entities"));
     CHECK(done(surface_call(s, &operation_memory_stats, NULL), true, ERR_OK));
@@ -283,7 +281,6 @@ static bool has_entity(struct engine *s)
     struct operation_answer *a =
         surface_call(s, &operation_graph_list, &(struct graph_list_params){.limit = 9});
     bool found = a->error.code == ERR_OK && ((struct graph_part *)a->result)->entities.len == 1;
-    operation_answer_free(a);
     return found;
 }
 
@@ -291,7 +288,6 @@ static size_t kept_sessions(struct engine *s)
 {
     struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
     size_t count = a->error.code == ERR_OK ? ((struct session_list *)a->result)->items.len : 0;
-    operation_answer_free(a);
     return count;
 }
 
@@ -318,7 +314,7 @@ static void check_reads_alone(struct engine *s)
     CHECK(done(surface_call(s, &operation_learned_add, &tea), false, refused));
     model_server_queue(surface_server(), &(struct reply){.tool_name = "memory_search",
                                                          .tool_args = "{\"query\":\"ryokan\"}"});
-    free(surface_ask(s, "Where did we stay?"));
+    surface_ask(s, "Where did we stay?");
     CHECK(strstr(last_body(), "ryokan number"));
     CHECK(strstr(last_body(), "the port is 8443"));
     model_server_queue(
@@ -326,7 +322,7 @@ static void check_reads_alone(struct engine *s)
         &(struct reply){.tool_name = "memory_create_entities",
                         .tool_args = "{\"entities\":[{\"name\":\"Ben\",\"entityType\":\"person\","
                                      "\"observations\":[]}]}"});
-    free(surface_ask(s, "Note Ben."));
+    surface_ask(s, "Note Ben.");
     CHECK(strstr(last_body(), "nothing is kept"));
     CHECK(has_entity(s));
 }

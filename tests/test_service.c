@@ -34,17 +34,13 @@ TEST_IF(capability_store(), a_turn_is_answered_and_kept)
     assert_true(n->flag);
     char id[UUID_LEN + 1];
     memcpy(id, n->info.id, sizeof id);
-    notice_free(n);
     n = surface_expect(s, NOTICE_PROVIDER);
     assert_string_equal(n->provider, "openai");
     assert_string_equal(n->model, "scripted-model");
     assert_int_equal(n->reason, PROVIDER_BY_OPTION);
-    notice_free(n);
 
     model_server_queue(surface_server(), &(struct reply){.text = "First answer."});
-    char *answer = surface_ask(s, "What is this?");
-    assert_string_equal(answer, "First answer.");
-    free(answer);
+    assert_string_equal(surface_ask(s, "What is this?"), "First answer.");
     engine_free(s);
 
     AUTO(session_list_release) struct session_list list = {0};
@@ -61,16 +57,16 @@ TEST_IF(capability_store(), a_turn_is_answered_and_kept)
 TEST_IF(capability_store(), a_resumed_session_goes_on)
 {
     struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "My name is Ada."));
+    surface_ask(s, "My name is Ada.");
     engine_free(s);
 
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_PAGE);
+    struct notice *n = surface_expect(s, NOTICE_PAGE);
     assert_int_equal(n->events.items[0]->type, EVENT_TURN_STARTED);
     assert_string_equal(n->events.items[0]->text, "My name is Ada.");
     assert_int_equal(vec_last(&n->events)->type, EVENT_TURN_COMPLETED);
     assert_false(n->flag);
-    free(surface_ask(s, "Who am I?"));
+    surface_ask(s, "Who am I?");
     engine_free(s);
     const char *body = model_server_body(surface_server(), 1);
     assert_non_null(strstr(body, "My name is Ada."));
@@ -84,15 +80,14 @@ TEST(an_interrupt_keeps_the_partial_answer)
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     surface_send(s, &operation_turn_start, "Tell me all.");
-    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_expect_event(s, EVENT_TEXT_DELTA);
     int64_t before = clock_mono_ms();
     surface_send(s, &operation_turn_interrupt, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TEXT_COMPLETE);
-    assert_true(n->event->flag);
-    notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
+    assert_true(surface_expect_event(s, EVENT_TEXT_COMPLETE)->event->flag);
+    surface_expect_event(s, EVENT_INTERRUPTED);
     assert_true(clock_mono_ms() - before < 1000);
     surface_expect_idle(s);
-    free(surface_ask(s, "Go on."));
+    surface_ask(s, "Go on.");
     assert_non_null(strstr(model_server_body(surface_server(), 1), "Half"));
 }
 
@@ -113,13 +108,10 @@ TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
     AUTO(buf_release) struct buf shown = BUF_INIT;
     struct notice *n = surface_expect_event(s, EVENT_REASONING_DELTA);
     buf_addstr(&shown, n->event->text);
-    notice_free(n);
     surface_send(s, &operation_turn_interrupt, NULL);
     while ((n = surface_expect(s, NOTICE_EVENT))->event->type != EVENT_INTERRUPTED) {
         add_reasoning(&shown, n->event);
-        notice_free(n);
     }
-    notice_free(n);
     surface_expect_idle(s);
     engine_free(s);
     AUTO(buf_release) struct buf kept = BUF_INIT;
@@ -133,9 +125,9 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
 {
     struct error e = {0};
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "damaged"));
+    surface_ask(s, "damaged");
     surface_send(s, &operation_session_create, NULL);
-    free(surface_ask(s, "sound"));
+    surface_ask(s, "sound");
     struct store *store;
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
     assert_true(store_exec(
@@ -147,7 +139,7 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
         &e));
     store_close(store);
     surface_send(s, &operation_session_open, "damaged");
-    notice_free(surface_expect(s, NOTICE_PAGE));
+    surface_expect(s, NOTICE_PAGE);
     surface_send(s, &operation_turn_start, "more");
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "more");
     surface_expect_idle(s);
@@ -159,12 +151,12 @@ TEST(a_busy_session_says_so_and_gives_the_text_back)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
     surface_send(s, &operation_turn_start, "first");
-    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_expect_event(s, EVENT_TEXT_DELTA);
     surface_send(s, &operation_turn_start, "second");
     surface_expect_error(s, ERR_SESSION_BUSY, "second");
-    struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
-    assert_int_equal(((struct session_list_result *)a->result)->total, 1); /* reads do not wait */
-    operation_answer_free(a);
+    const struct session_list_result *list =
+        surface_call(s, &operation_session_list, NULL)->result;
+    assert_int_equal(list->total, 1); /* reads do not wait */
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
     surface_send(s, &operation_turn_interrupt, NULL);
@@ -177,26 +169,25 @@ TEST(a_message_right_after_an_answer_is_not_refused)
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
     setenv("ANTHROPIC_API_KEY", "test-key", 1);
     model_server_set_window(surface_server(), 123456);
+    AUTO(engine_free_local)
     struct engine *s = open_with("anthropic", "claude-sonnet-5-5", NULL, true);
-    free(surface_ask(s, "one"));
-    free(surface_ask(s, "two"));
-    free(surface_ask(s, "three"));
+    surface_ask(s, "one");
+    surface_ask(s, "two");
+    surface_ask(s, "three");
     assert_int_equal(model_server_requests(surface_server()), 3);
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), a_second_process_cannot_write)
 {
     struct engine *first = surface_open(NULL, true);
-    free(surface_ask(first, "mine"));
+    surface_ask(first, "mine");
     AUTO(engine_free_local) struct engine *second = surface_open("last", true);
     surface_expect_error(second, ERR_SESSION_BUSY, NULL);
-    AUTO(notice_free_local)
     struct notice *n = surface_expect(second, NOTICE_SESSION); /* a new one in its place */
     assert_int_equal(n->info.last_seq, 0);
     engine_free(first);
     surface_send(second, &operation_session_open, "mine");
-    notice_free(surface_expect(second, NOTICE_PAGE));
+    surface_expect(second, NOTICE_PAGE);
 }
 
 /* The answer to the turn; it comes before the engine says that it is idle. */
@@ -212,7 +203,7 @@ TEST(a_turn_is_answered_when_it_has_ended)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.text = "Hello to you."});
     surface_send(s, &operation_turn_start, "Hello?");
-    AUTO(notice_free_local) struct notice *n = end_of_turn(s);
+    struct notice *n = end_of_turn(s);
     const struct turn_result *r = n->answer->result;
     assert_string_equal(r->text, "Hello to you.");
     assert_string_equal(r->session_id, n->session);
@@ -231,24 +222,20 @@ TEST(the_answer_says_what_ended_a_turn)
         surface_server(),
         &(struct reply){.fault = REPLY_STATUS, .status = 401, .error_message = "no"});
     surface_send(s, &operation_turn_start, "Hello?");
-    struct notice *n = end_of_turn(s);
-    const struct turn_result *r = n->answer->result;
+    const struct turn_result *r = end_of_turn(s)->answer->result;
     assert_int_not_equal(r->fault.code, ERR_OK);
     assert_non_null(strstr(r->fault.text, "401"));
     assert_int_equal(r->stop_reason, STOP_OTHER);
-    notice_free(n);
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     surface_send(s, &operation_turn_start, "Tell me all.");
-    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_expect_event(s, EVENT_TEXT_DELTA);
     surface_send(s, &operation_turn_interrupt, NULL);
-    n = end_of_turn(s);
-    r = n->answer->result;
+    r = end_of_turn(s)->answer->result;
     assert_int_equal(r->stop_reason, STOP_CANCELLED);
     assert_string_equal(r->text, "Half of it");
     assert_int_equal(r->turns, 2);
     assert_int_equal(r->fault.code, ERR_OK);
-    notice_free(n);
 }
 
 TEST(a_failed_turn_can_be_retried)
@@ -262,14 +249,12 @@ TEST(a_failed_turn_can_be_retried)
     struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "401"));
     assert_null(strstr(n->event->text, "test-key"));
-    notice_free(n);
     surface_expect_idle(s);
     surface_send(s, &operation_turn_retry, NULL);
     n = surface_expect_event(s, EVENT_TURN_STARTED);
     assert_string_equal(n->event->text, "Hello?");
     assert_int_equal(n->event->number, 1);
-    notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    surface_expect_event(s, EVENT_TURN_COMPLETED);
     surface_expect_idle(s);
 }
 
@@ -278,7 +263,7 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
     static const char image[] =
         "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
         "ryokan.png\",\"media_type\":\"image/png\"}]";
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     engine_start(s, &operation_turn_start,
                  &(struct turn_start_params){.text = "what is this?", .attachments = image});
     surface_expect_idle(s);
@@ -298,7 +283,6 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
     surface_expect_idle(s);
     assert_non_null(strstr(model_server_body(surface_server(), 3), "ryokan.png"));
     assert_non_null(strstr(model_server_body(surface_server(), 3), "and who lives there?"));
-    engine_free(s);
 }
 
 TEST_IF(capability_store(), drafts_are_kept)
@@ -307,8 +291,7 @@ TEST_IF(capability_store(), drafts_are_kept)
     surface_send(s, &operation_session_set_draft, "half a thou");
     engine_free(s);
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_string_equal(n->info.draft, "half a thou");
+    assert_string_equal(surface_expect(s, NOTICE_SESSION)->info.draft, "half a thou");
     surface_send(s, &operation_session_set_draft, "");
     engine_free(s);
     AUTO(session_list_release) struct session_list list = {0};
@@ -351,13 +334,12 @@ TEST_IF(capability_store(), an_end_waits_for_another_writer_and_keeps_the_draft)
     assert_int_equal(pthread_join(thread, NULL), 0);
     close(told[0]);
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_string_equal(n->info.draft, "half a thou");
+    assert_string_equal(surface_expect(s, NOTICE_SESSION)->info.draft, "half a thou");
 }
 
 TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send(s, &operation_session_set_draft, "first");
     surface_send(s, &operation_turn_start, "first");
     surface_send(s, &operation_session_set_draft, "next");
@@ -367,15 +349,11 @@ TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_non_null(n->info.draft);
     assert_string_equal(n->info.draft, "next");
-    notice_free(n);
     surface_send(s, &operation_turn_start, "next");
     surface_expect_idle(s);
     engine_free(s);
     s = surface_open("last", true);
-    n = surface_expect(s, NOTICE_SESSION);
-    assert_null(n->info.draft);
-    notice_free(n);
-    engine_free(s);
+    assert_null(surface_expect(s, NOTICE_SESSION)->info.draft);
 }
 
 static struct engine *open_with_offer(const char *directory, const char *resume)
@@ -388,7 +366,7 @@ static struct engine *open_with_offer(const char *directory, const char *resume)
 
 static void assert_offered(struct engine *s, const char *draft)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
     if (draft)
         assert_string_equal(n->info.draft, draft);
     else
@@ -425,11 +403,11 @@ TEST_IF(capability_store(), what_was_never_sent_is_offered_where_it_was_written)
     o.offer_draft = true;
     o.labels = "yours";
     s = engine_new(&o);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "of here");
     assert_string_equal(n->info.labels, "mine yours");
-    notice_free(surface_expect(s, NOTICE_PROVIDER));
-    free(surface_ask(s, "of here"));
+    surface_expect(s, NOTICE_PROVIDER);
+    surface_ask(s, "of here");
     engine_free(s);
     s = open_with_offer(support_dir(), NULL); /* it was sent */
     assert_offered(s, NULL);
@@ -442,7 +420,7 @@ TEST_IF(capability_store(), what_was_never_sent_is_offered_where_it_was_written)
 TEST(nothing_is_kept_without_persistence)
 {
     struct engine *s = surface_open(NULL, false);
-    free(surface_ask(s, "in memory only"));
+    surface_ask(s, "in memory only");
     surface_send(s, &operation_session_open, "of last week");
     surface_expect_error(s, ERR_SESSION_NOT_FOUND, "of last week");
     engine_free(s);
@@ -457,16 +435,16 @@ TEST_IF(capability_store(), an_unusable_store_is_told_and_the_chat_goes_on)
     support_write(path, "a file where the directory should be");
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
-    free(surface_ask(s, "still there?"));
+    surface_ask(s, "still there?");
 }
 
 TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
 {
     struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "one"));
+    surface_ask(s, "one");
     surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
     surface_send(s, &operation_session_rename, "A good title");
-    free(surface_ask(s, "two"));
+    surface_ask(s, "two");
     assert_non_null(strstr(model_server_body(surface_server(), 1), "other-model"));
     engine_free(s);
     AUTO(session_list_release) struct session_list list = {0};
@@ -477,7 +455,7 @@ TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
 
 static void assert_model(struct engine *s, const char *provider, const char *model)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_PROVIDER);
+    struct notice *n = surface_expect(s, NOTICE_PROVIDER);
     assert_string_equal(n->provider, provider);
     assert_string_equal(n->model, model);
 }
@@ -486,7 +464,7 @@ static void assert_refuses_model(struct engine *s, const char *provider, const c
                                  enum err_code code, const char *says)
 {
     surface_send_for(s, &operation_session_set_model, provider, model, 0);
-    AUTO(notice_free_local) struct notice *n = surface_expect_failure(s);
+    struct notice *n = surface_expect_failure(s);
     assert_int_equal(surface_error(n)->code, code);
     assert_true(operation_answers(n->answer, &operation_session_set_model));
     if (!strstr(surface_error(n)->text, says))
@@ -505,7 +483,7 @@ TEST(a_model_that_cannot_be_is_refused)
     assert_refuses_model(s, NULL, "antropic/some-model", ERR_USAGE,
                          "did you mean \"anthropic/some-model\"");
     assert_refuses_model(s, NULL, "something quite different", ERR_USAGE, "its list");
-    free(surface_ask(s, "still the same?"));
+    surface_ask(s, "still the same?");
     assert_non_null(strstr(model_server_body(surface_server(), 0), "\"scripted-model\""));
     surface_send(s, &operation_session_set_model, "scripted-large");
     assert_model(s, "openai", "scripted-large"); /* the provider is the present one */
@@ -540,8 +518,8 @@ TEST(the_listing_tells_which_providers_lack_a_key)
     model_server_set_models(surface_server(), names);
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send(s, &operation_models_list, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_answer(s, &operation_models_list);
-    const struct models_result *m = n->answer->result;
+    const struct models_result *m =
+        surface_expect_answer(s, &operation_models_list)->answer->result;
     assert_int_equal(m->models.len, 2);
     for (size_t i = 0; i < m->providers.len; i++) {
         const struct provider_offer *offer = &m->providers.items[i];
@@ -561,24 +539,18 @@ TEST(a_provider_is_asked_whether_it_answers)
                                        keyless = {.provider = "anthropic"};
     model_server_set_models(surface_server(), names);
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    struct operation_answer *a = surface_call(s, &operation_provider_check, NULL);
-    const struct provider_check_result *r = a->result;
+    const struct provider_check_result *r =
+        surface_call(s, &operation_provider_check, NULL)->result;
     assert_string_equal(r->provider, "openai");
     assert_int_equal(r->models, 2);
     assert_false(r->listed);
     assert_int_equal(r->fault.code, ERR_OK);
-    operation_answer_free(a);
-    a = surface_call(s, &operation_provider_check, &other);
-    assert_true(((const struct provider_check_result *)a->result)->listed);
-    operation_answer_free(a);
-    a = surface_call(s, &operation_provider_check, &keyless);
-    r = a->result;
+    r = surface_call(s, &operation_provider_check, &other)->result;
+    assert_true(r->listed);
+    r = surface_call(s, &operation_provider_check, &keyless)->result;
     assert_int_equal(r->fault.code, ERR_CONFIG_ERROR);
     assert_non_null(strstr(r->fault.text, "ANTHROPIC_API_KEY"));
-    operation_answer_free(a);
-    a = surface_call(s, &operation_provider_check, &none);
-    assert_int_not_equal(a->error.code, ERR_OK);
-    operation_answer_free(a);
+    assert_int_not_equal(surface_call(s, &operation_provider_check, &none)->error.code, ERR_OK);
 }
 
 TEST(the_model_is_known_before_the_first_message)
@@ -596,7 +568,7 @@ TEST(the_model_is_known_before_the_first_message)
 TEST(a_system_prompt_holds_for_a_resumed_session_too)
 {
     struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "one"));
+    surface_ask(s, "one");
     engine_free(s);
     const struct engine_options options = {.config = surface_config(),
                                            .directory = support_dir(),
@@ -605,15 +577,14 @@ TEST(a_system_prompt_holds_for_a_resumed_session_too)
                                            .persist = true,
                                            .resume = "last"};
     s = engine_new(&options);
-    free(surface_ask(s, "two"));
+    surface_ask(s, "two");
     assert_non_null(strstr(model_server_body(surface_server(), 1), "Answer in rhymes."));
     engine_free(s);
 }
 
 static char *provider_of(struct engine *s)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_PROVIDER);
-    char *provider = mem_strdup(n->provider);
+    char *provider = mem_strdup(surface_expect(s, NOTICE_PROVIDER)->provider);
     return provider;
 }
 
@@ -621,7 +592,7 @@ static char *provider_of(struct engine *s)
 static char *resumed_provider(const char *provider)
 {
     struct engine *s = open_with(provider, NULL, NULL, true);
-    free(surface_ask(s, "hello"));
+    surface_ask(s, "hello");
     engine_free(s);
     setenv("OPENAI_API_KEY", "test-key", 1);
     s = open_with(NULL, NULL, "last", true);
@@ -656,8 +627,8 @@ TEST(a_report_tells_of_a_missing_key)
     unsetenv("OPENAI_BASE_URL");
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send(s, &operation_doctor_report, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_answer(s, &operation_doctor_report);
-    const struct report_result *r = n->answer->result;
+    const struct report_result *r =
+        surface_expect_answer(s, &operation_doctor_report)->answer->result;
     assert_int_equal(r->fault.code, ERR_CONFIG_ERROR);
 }
 
@@ -666,7 +637,7 @@ TEST(a_new_session_talks_to_the_same_model)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
     surface_send(s, &operation_session_create, NULL);
-    free(surface_ask(s, "hello"));
+    surface_ask(s, "hello");
     assert_non_null(strstr(model_server_body(surface_server(), 0), "other-model"));
 }
 
@@ -693,8 +664,8 @@ static bool count_event(void *context, const struct event *ev)
 TEST_IF(capability_store(), a_session_reads_as_rising_events)
 {
     struct engine *s = surface_open(NULL, true);
-    free(surface_ask(s, "one"));
-    free(surface_ask(s, "two"));
+    surface_ask(s, "one");
+    surface_ask(s, "two");
     engine_free(s);
     struct session_info info;
     struct error e = {0};

@@ -44,7 +44,7 @@ static void talk(struct engine *s, int turns)
         char name[24];
         snprintf(name, sizeof name, "number %d", i);
         auto_free char *text = long_text(name);
-        free(surface_ask(s, text));
+        surface_ask(s, text);
     }
 }
 
@@ -78,7 +78,7 @@ static void compact_now(struct engine *s)
 {
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     surface_expect_idle(s);
 }
 
@@ -94,7 +94,7 @@ static struct meters final_meters(struct engine *s)
     bool done = false;
     surface_send_for(s, &operation_session_label, NULL, "seen", 0);
     while (!done) {
-        AUTO(notice_free_local) struct notice *n = surface_next(s);
+        struct notice *n = surface_next(s);
         m = n->type == NOTICE_SESSION ? n->meters : m;
         done = n->type == NOTICE_ANSWER && operation_answers(n->answer, &operation_session_label);
     }
@@ -127,18 +127,14 @@ TEST(it_happens_by_itself)
     talk(s, 1);
     queue_text(SUMMARY);
     surface_send(s, &operation_turn_start, "and now?");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_STARTED);
-    assert_string_equal(n->event->model, "openai/scripted-model");
-    notice_free(n);
-    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->text, SUMMARY);
-    notice_free(n);
-    n = surface_expect(s, NOTICE_SESSION); /* before the answer */
+    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_STARTED)->event->model,
+                        "openai/scripted-model");
+    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->text, SUMMARY);
+    struct notice *n = surface_expect(s, NOTICE_SESSION); /* before the answer */
     assert_int_equal(n->meters.compactions, 1);
     assert_int_equal(n->meters.threshold, 100);
     assert_true(n->meters.request.estimated); /* the count included messages that are gone */
-    notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    surface_expect_event(s, EVENT_TURN_COMPLETED);
     assert_null(strstr(last_body(), "This is message number 1"));
     assert_non_null(strstr(last_body(), SUMMARY));
     assert_non_null(strstr(last_body(), "and now?"));
@@ -170,18 +166,16 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
     for (int i = 0; i < 2; i++) {
         queue_failure();
         surface_send(s, &operation_turn_start, "on");
-        notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
+        surface_expect_event(s, EVENT_COMPACTION_FAILED);
         struct notice *n = surface_next(s); /* at once, not at the turn's end */
         assert_int_equal(n->type, NOTICE_SESSION);
         assert_int_equal(n->meters.suspended, i == 1);
-        notice_free(n);
         surface_expect_idle(s);
     }
     engine_free(s);
     size_t calls = model_server_requests(surface_server());
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_true(n->meters.suspended);
+    assert_true(surface_expect(s, NOTICE_SESSION)->meters.suspended);
     talk(s, 3);
     assert_int_equal(model_server_requests(surface_server()), calls + 3);
     assert_true(final_meters(s).suspended);
@@ -194,17 +188,15 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
 TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
 {
     set(CONFIG_COMPACTION_MAX_FAILURES, "1");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
+    surface_expect_event(s, EVENT_COMPACTION_FAILED);
     surface_expect_idle(s);
     engine_free(s);
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_true(n->meters.suspended);
-    engine_free(s);
+    assert_true(surface_expect(s, NOTICE_SESSION)->meters.suspended);
 }
 
 /* The window that the rejection tells is also that of the summary, which is folded into it. */
@@ -219,8 +211,9 @@ TEST(a_rejection_tells_the_summarys_window)
                         .status = 400,
                         .error_message = "This model's maximum context length is 8000 tokens."});
     surface_send(s, &operation_turn_start, "and now?");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->compaction.effective_mode, "handoff");
+    assert_string_equal(
+        surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.effective_mode,
+        "handoff");
     surface_expect_idle(s);
     /* the question twice, the summary in two parts at least */
     assert_true(model_server_requests(surface_server()) >= before + 4);
@@ -237,7 +230,7 @@ TEST_IF(capability_store(), by_hand_the_summary_is_folded_into_the_servers_windo
     s = surface_open("last", true);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     surface_expect_idle(s);
     assert_true(model_server_requests(surface_server()) >= before + 2);
     engine_free(s);
@@ -255,13 +248,13 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
                                                          .tool_args = "{\"path\":\"long.txt\"}"});
-    free(surface_ask(s, "read it"));
+    surface_ask(s, "read it");
     engine_free(s);
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
     s = surface_open("last", true);
     surface_send(s, &operation_turn_start, "and now?");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->compaction.stage, "micro");
+    assert_string_equal(
+        surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.stage, "micro");
     surface_expect_idle(s);
     assert_null(strstr(last_body(), "THE LAST LINE"));
     engine_free(s);
@@ -303,15 +296,12 @@ TEST(a_request_with_too_many_bytes_is_compacted_for)
     talk(s, 20);
     door.most = door.largest * 4 / 5;
     surface_send(s, &operation_turn_start, "and now?");
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_STARTED);
-    assert_string_equal(n->event->compaction.trigger, "overflow");
-    notice_free(n);
-    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->compaction.effective_mode, "handoff");
-    notice_free(n);
-    n = surface_expect_event(s, EVENT_TURN_COMPLETED);
-    assert_string_equal(n->event->text, "An answer.");
-    notice_free(n);
+    assert_string_equal(
+        surface_expect_event(s, EVENT_COMPACTION_STARTED)->event->compaction.trigger, "overflow");
+    assert_string_equal(
+        surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.effective_mode,
+        "handoff");
+    assert_string_equal(surface_expect_event(s, EVENT_TURN_COMPLETED)->event->text, "An answer.");
     surface_expect_idle(s);
     engine_free(s);
     assert_int_equal(door.refused, 1);
@@ -342,8 +332,8 @@ TEST(a_body_past_the_maximum_is_not_sent)
     struct engine *s = engine_new(&options);
     auto_free char *text = mem_printf("%021000d", 7);
     surface_send(s, &operation_turn_start, text);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
-    assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
+    assert_non_null(strstr(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
+                           "bytes, and may have 20000"));
     surface_expect_idle(s);
     engine_free(s);
     assert_int_equal(door.largest, 0);
@@ -357,15 +347,12 @@ TEST(by_hand_with_mode_and_focus)
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, "llm_replace", "the green door", false);
-    struct notice *n = surface_expect(s, NOTICE_BUSY);
-    assert_true(n->flag);
-    notice_free(n);
-    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->compaction.mode, "llm_replace");
-    notice_free(n);
+    assert_true(surface_expect(s, NOTICE_BUSY)->flag);
+    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.mode,
+                        "llm_replace");
     surface_expect_idle(s);
     assert_non_null(strstr(last_body(), "the green door"));
-    free(surface_ask(s, "next"));
+    surface_ask(s, "next");
     assert_null(strstr(last_body(), "This is message"));
 }
 
@@ -374,7 +361,7 @@ TEST(by_hand_without_a_model)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     send_compact(s, "deterministic", NULL, false);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
 }
@@ -395,7 +382,6 @@ TEST(by_hand_the_answer_says_what_was_done)
     assert_int_equal(result->fault.code, ERR_OK);
     assert_string_equal(result->completed->compaction.effective_mode, "recency_preserving");
     assert_non_null(strstr(result->completed->name, "broken"));
-    operation_answer_free(a);
 }
 
 TEST(what_cannot_be_done_by_hand_is_said)
@@ -405,13 +391,11 @@ TEST(what_cannot_be_done_by_hand_is_said)
     struct notice *n = surface_expect_failure(s);
     assert_non_null(strstr(surface_error(n)->text, "nothing to compact"));
     assert_true(operation_answers(n->answer, &operation_compaction_run));
-    notice_free(n);
     surface_expect_idle(s);
     send_compact(s, "no such mode", NULL, false);
     n = surface_expect_failure(s);
     assert_int_equal(surface_error(n)->code, ERR_USAGE);
     assert_non_null(strstr(surface_error(n)->text, "handoff"));
-    notice_free(n);
     surface_send(s, &operation_compaction_undo, NULL);
     surface_expect_error(s, ERR_NOTHING_TO_UNDO, NULL);
     surface_send_for(s, &operation_compaction_pin, NULL, NULL, 0);
@@ -425,16 +409,14 @@ TEST(a_failure_by_hand_is_told_once)
     talk(s, 2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
-    assert_non_null(strstr(n->event->text, "broken"));
-    notice_free(n);
+    assert_non_null(
+        strstr(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->text, "broken"));
     for (bool idle = false; !idle;) {
-        n = surface_next(s);
+        struct notice *n = surface_next(s);
         assert_false(surface_failed(n));
         idle = n->type == NOTICE_BUSY && !n->flag;
-        notice_free(n);
     }
-    free(surface_ask(s, "next"));
+    surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "This is message number 1"));
 }
 
@@ -469,7 +451,7 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
         surface_expect_error(s, ERR_SESSION_NOT_FOUND, NULL);
     }
     surface_send(s, &operation_context_read, NULL);
-    notice_free(surface_expect_answer(s, &operation_context_read));
+    surface_expect_answer(s, &operation_context_read);
     engine_free(s);
 }
 
@@ -487,12 +469,12 @@ TEST(a_turn_refuses_it)
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     surface_send(s, &operation_turn_start, "go");
-    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_expect_event(s, EVENT_TEXT_DELTA);
     refused(s, &operation_compaction_run, NULL);
     refused(s, &operation_compaction_undo, NULL);
     refused(s, &operation_compaction_pin, NULL);
     surface_send(s, &operation_context_read, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_answer(s, &operation_context_read);
+    struct notice *n = surface_expect_answer(s, &operation_context_read);
     assert_string_equal(surface_context(n)->parts.items[surface_context(n)->parts.len - 1].text,
                         "go");
     surface_send(s, &operation_turn_interrupt, NULL);
@@ -503,7 +485,7 @@ static void start_stalled(struct engine *s)
 {
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     send_compact(s, NULL, NULL, false);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_DELTA));
+    surface_expect_event(s, EVENT_COMPACTION_DELTA);
 }
 
 TEST(it_refuses_what_a_turn_refuses)
@@ -517,14 +499,14 @@ TEST(it_refuses_what_a_turn_refuses)
     refused(s, &operation_compaction_pin, NULL);
     refused(s, &operation_session_create, NULL);
     surface_send(s, &operation_context_read, NULL);
-    notice_free(surface_expect_answer(s, &operation_context_read));
+    surface_expect_answer(s, &operation_context_read);
     surface_send_for(s, &operation_session_rename, NULL, "a name", 0);
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     surface_send(s, &operation_turn_interrupt, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
-    assert_string_equal(n->event->compaction.reason, "cancelled");
+    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->compaction.reason,
+                        "cancelled");
     surface_expect_idle(s);
-    free(surface_ask(s, "and on"));
+    surface_ask(s, "and on");
     assert_non_null(strstr(last_body(), "This is message number 1"));
 }
 
@@ -538,24 +520,23 @@ TEST(leaving_ends_it)
         talk(s, 2);
         start_stalled(s);
         surface_send(s, types[i], NULL);
-        notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
-        notice_free(surface_expect_changed(s));
-        free(surface_ask(s, "a new one"));
+        surface_expect_event(s, EVENT_COMPACTION_FAILED);
+        surface_expect_changed(s);
+        surface_ask(s, "a new one");
         assert_null(strstr(last_body(), "This is message"));
     }
 }
 
 TEST_IF(capability_store(), the_program_ends_meanwhile)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
     engine_free(s);
     s = surface_open("last", true);
-    free(surface_ask(s, "and on"));
+    surface_ask(s, "and on");
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), "half"));
-    engine_free(s);
 }
 
 /* --- the summary model ------------------------------------------------------------------------ */
@@ -567,11 +548,11 @@ TEST(another_model_is_really_asked)
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->model, "openai/cheap-model");
+    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->model,
+                        "openai/cheap-model");
     surface_expect_idle(s);
     assert_non_null(strstr(last_body(), "\"cheap-model\""));
-    free(surface_ask(s, "next"));
+    surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "\"scripted-model\""));
 }
 
@@ -585,7 +566,7 @@ TEST(another_provider_is_really_asked)
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->model, "anthropic/claude-cheap");
     assert_string_equal(n->event->text, SUMMARY);
     surface_expect_idle(s);
@@ -599,10 +580,10 @@ TEST(without_a_key_the_turn_goes_on)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     surface_send(s, &operation_turn_start, "go on");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
     assert_non_null(strstr(n->event->text, "summary_provider"));
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    surface_expect_event(s, EVENT_TURN_COMPLETED);
 }
 
 TEST(a_summariser_that_stalls_does_not_hold_the_turn)
@@ -614,9 +595,9 @@ TEST(a_summariser_that_stalls_does_not_hold_the_turn)
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
     surface_send(s, &operation_turn_start, "go on");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
-    assert_non_null(strstr(n->event->text, "summary_timeout"));
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    assert_non_null(
+        strstr(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->text, "summary_timeout"));
+    surface_expect_event(s, EVENT_TURN_COMPLETED);
 }
 
 /* /model changes what summaries fall back on. */
@@ -656,14 +637,12 @@ TEST(a_draft_is_shown_changed_and_committed)
     assert_string_equal(n->detail, "openai/scripted-model");
     assert_true(n->draft.tokens_after < n->draft.tokens_before);
     assert_int_equal(n->draft.messages_before, 4);
-    notice_free(n);
     answer_draft(s, DRAFT_COMMIT, " \n");
     surface_expect_error(s, ERR_USAGE, " \n");
     answer_draft(s, DRAFT_COMMIT, "my own words");
     n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->text, "my own words");
     assert_true(n->event->flag);
-    notice_free(n);
     surface_expect_idle(s);
 }
 
@@ -674,10 +653,10 @@ TEST(a_draft_is_refused)
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    notice_free(surface_expect(s, NOTICE_DRAFT));
+    surface_expect(s, NOTICE_DRAFT);
     answer_draft(s, DRAFT_REFUSE, NULL);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
-    assert_string_equal(n->event->compaction.reason, "cancelled");
+    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->compaction.reason,
+                        "cancelled");
     surface_expect_idle(s);
     assert_int_equal(final_meters(s).compactions, 0);
 }
@@ -689,17 +668,14 @@ TEST(a_draft_is_asked_for_again)
     queue_text(SUMMARY);
     queue_text("a better one");
     send_compact(s, NULL, NULL, true);
-    notice_free(surface_expect(s, NOTICE_DRAFT));
+    surface_expect(s, NOTICE_DRAFT);
     answer_draft(s, DRAFT_AGAIN, "the green door");
-    struct notice *n = surface_expect(s, NOTICE_DRAFT);
-    assert_string_equal(n->text, "a better one");
-    notice_free(n);
+    assert_string_equal(surface_expect(s, NOTICE_DRAFT)->text, "a better one");
     assert_non_null(strstr(last_body(), "the green door"));
     answer_draft(s, DRAFT_COMMIT, NULL);
-    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->text, "a better one");
     assert_false(n->event->flag);
-    notice_free(n);
     surface_expect_idle(s);
 }
 
@@ -756,11 +732,11 @@ TEST(what_goes_is_handed_to_memory)
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_int_equal(n->event->compaction.entries_indexed, 4);
+    assert_int_equal(
+        surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.entries_indexed, 4);
     surface_expect_idle(s);
     surface_send(s, &operation_compaction_undo, NULL);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
     engine_free(s);
     assert_int_equal(memory.indexed, 1);
     assert_int_equal(memory.messages, 4);
@@ -778,10 +754,10 @@ TEST(memory_refuses_and_the_turn_goes_on)
     talk(s, 1);
     queue_text(SUMMARY);
     surface_send(s, &operation_turn_start, "go on");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "memory_indexing");
     assert_non_null(strstr(n->event->text, "memory is full"));
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    surface_expect_event(s, EVENT_TURN_COMPLETED);
     assert_non_null(strstr(last_body(), "This is message number 1"));
 }
 
@@ -790,22 +766,20 @@ TEST(memory_refuses_and_the_turn_goes_on)
 TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
-    free(surface_ask(s, "a later one"));
+    surface_ask(s, "a later one");
     engine_free(s);
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_int_equal(n->meters.compactions, 1);
+    assert_int_equal(surface_expect(s, NOTICE_SESSION)->meters.compactions, 1);
     surface_send(s, &operation_compaction_undo, NULL);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
     assert_int_equal(final_meters(s).compactions, 0);
-    free(surface_ask(s, "next"));
+    surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_non_null(strstr(last_body(), "a later one"));
     assert_null(strstr(last_body(), SUMMARY));
-    engine_free(s);
 }
 
 TEST(a_pin_survives)
@@ -814,24 +788,21 @@ TEST(a_pin_survives)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     surface_send(s, &operation_compaction_pin, NULL);
-    struct notice *n = surface_expect_event(s, EVENT_MESSAGE_PINNED);
-    assert_true(n->event->flag);
-    notice_free(n);
-    n = ask_context(s);
+    assert_true(surface_expect_event(s, EVENT_MESSAGE_PINNED)->event->flag);
+    struct notice *n = ask_context(s);
     assert_true(surface_context(n)->parts.items[2].pinned);
     assert_false(surface_context(n)->parts.items[3].pinned);
-    notice_free(n);
     surface_send(s, &operation_compaction_pin, NULL); /* it is pinned already */
     surface_expect_error(s, ERR_USAGE, NULL);
     surface_send(s, &operation_compaction_unpin, NULL); /* the same one, no more; then again */
-    notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
+    surface_expect_event(s, EVENT_MESSAGE_PINNED);
     surface_send(s, &operation_compaction_unpin, NULL); /* it is not */
     surface_expect_error(s, ERR_USAGE, NULL);
     surface_send(s, &operation_compaction_pin, NULL);
-    notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
+    surface_expect_event(s, EVENT_MESSAGE_PINNED);
     talk(s, 2);
     compact_now(s);
-    free(surface_ask(s, "next"));
+    surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "This is message number 1."));
     assert_null(strstr(last_body(), "This is message number 2."));
 }
@@ -844,11 +815,11 @@ TEST(a_fork_is_made_as_before)
     compact_now(s);
     engine_start(s, &operation_session_fork,
                  &(struct session_fork_params){.session = "", .before_compaction = true});
-    notice_free(surface_expect(s, NOTICE_SESSION)); /* the fork is open */
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_false(n->meters.request.estimated); /* its last answer has a count */
-    notice_free(surface_expect_changed(s));
-    free(surface_ask(s, "next"));
+    surface_expect(s, NOTICE_SESSION); /* the fork is open */
+    /* its last answer has a count */
+    assert_false(surface_expect(s, NOTICE_SESSION)->meters.request.estimated);
+    surface_expect_changed(s);
+    surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), SUMMARY));
 }
@@ -893,9 +864,8 @@ TEST(its_parts_are_those_of_the_next_request)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 3);
     compact_now(s);
-    AUTO(notice_free_local) struct notice *n = ask_context(s);
-    const struct context *c = surface_context(n);
-    free(surface_ask(s, "the next"));
+    const struct context *c = surface_context(ask_context(s));
+    surface_ask(s, "the next");
     AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
     struct sent at = {.message = json_first(json_get(body, "messages"))};
     at.text = json_get_string(at.message, "content");
@@ -924,12 +894,9 @@ TEST(it_says_what_would_go)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    struct notice *n = ask_context(s);
-    assert_int_equal(surface_context(n)->tokens_after, -1);
-    notice_free(n);
+    assert_int_equal(surface_context(ask_context(s))->tokens_after, -1);
     talk(s, 3);
-    n = ask_context(s);
-    const struct context *c = surface_context(n);
+    const struct context *c = surface_context(ask_context(s));
     assert_string_equal(c->mode, "handoff");
     assert_int_equal(c->threshold, 100000);
     assert_int_equal(c->parts.len, 8);
@@ -939,7 +906,6 @@ TEST(it_says_what_would_go)
         stays += c->parts.items[i].goes ? 0 : c->parts.items[i].tokens;
     }
     assert_int_equal(c->tokens_after, stays);
-    notice_free(n);
 }
 
 TEST(it_knows_what_is_cached)
@@ -949,37 +915,31 @@ TEST(it_knows_what_is_cached)
                                                          .input_tokens = 500,
                                                          .output_tokens = 1,
                                                          .cached_tokens = 400});
-    free(surface_ask(s, "one"));
+    surface_ask(s, "one");
     struct notice *n = ask_context(s);
     assert_int_equal(surface_context(n)->cached, 400);
     assert_int_equal(surface_context(n)->last_input, 500);
-    notice_free(n);
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.text = "x",
                                                          .input_tokens = 500,
                                                          .output_tokens = 1,
                                                          .cached_tokens = 400});
-    free(surface_ask(s, "one more"));
+    surface_ask(s, "one more");
     compact_now(s);
     n = ask_context(s);
     assert_int_equal(surface_context(n)->cached, -1);
     assert_int_equal(surface_context(n)->last_input, -1);
-    notice_free(n);
     surface_send(s, &operation_session_create, NULL);
-    n = ask_context(s);
-    assert_int_equal(surface_context(n)->cached, -1);
-    notice_free(n);
+    assert_int_equal(surface_context(ask_context(s))->cached, -1);
 }
 
 TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
 {
-    struct engine *s = surface_open(NULL, true);
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     engine_free(s);
     s = surface_open("last", true);
-    AUTO(notice_free_local) struct notice *n = ask_context(s);
-    assert_int_equal(surface_context(n)->parts.len, 6);
-    engine_free(s);
+    assert_int_equal(surface_context(ask_context(s))->parts.len, 6);
 }
 
 /* --- dropped messages ------------------------------------------------------------------------- */
@@ -996,7 +956,6 @@ static void expect_refused(struct engine *s, int64_t seq, enum err_code code)
     struct operation_answer *a = read_ledger(s, seq, 0, 100);
     assert_null(a->result);
     assert_int_equal(a->error.code, code);
-    operation_answer_free(a);
 }
 
 TEST(what_went_can_be_read_by_pages)
@@ -1009,12 +968,10 @@ TEST(what_went_can_be_read_by_pages)
     talk(s, 4);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    int64_t seq = n->event->seq;
+    int64_t seq = surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->seq;
     surface_expect_idle(s);
     for (int page = 0; page < 3; page++) {
-        struct operation_answer *a = read_ledger(s, seq, page * 3, 3);
-        const struct compaction_ledger *ledger = a->result;
+        const struct compaction_ledger *ledger = read_ledger(s, seq, page * 3, 3)->result;
         assert_int_equal(ledger->completed->seq, seq);
         assert_string_equal(ledger->completed->text, SUMMARY);
         assert_int_equal(ledger->events.items.len, 3);
@@ -1023,11 +980,9 @@ TEST(what_went_can_be_read_by_pages)
         auto_free char *begins = mem_printf("This is message number %d.", page + 1);
         assert_int_equal(strncmp(ledger->events.items.items[0]->text, begins, strlen(begins)), 0);
         assert_int_equal(ledger->more, page < 2);
-        operation_answer_free(a);
     }
     struct operation_answer *whole = read_ledger(s, seq, 0, 100);
     assert_int_equal(((struct compaction_ledger *)whole->result)->events.items.len, 9);
-    operation_answer_free(whole);
     expect_refused(s, 1, ERR_USAGE);
 }
 
@@ -1066,7 +1021,7 @@ TEST_IF(capability_store(), ranges_that_make_no_sense_are_refused)
         print_message("%s\n", texts[i]);
         int64_t seq = append_completed(texts[i]);
         s = surface_open("last", true);
-        notice_free(surface_expect(s, NOTICE_SESSION));
+        surface_expect(s, NOTICE_SESSION);
         expect_refused(s, seq, ERR_SESSION_STORE_ERROR);
         engine_free(s);
     }
@@ -1108,7 +1063,7 @@ static void undo_one(const char *id)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(id, true);
     surface_send(s, &operation_compaction_undo, NULL);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
 }
 
 static void assert_same_sessions(const char *id, const char *copy)
@@ -1135,7 +1090,7 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
         compact_now(s);
         if (i == 0) {
             surface_send(s, &operation_compaction_undo, NULL);
-            notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+            surface_expect_event(s, EVENT_COMPACTION_UNDONE);
         }
     }
     engine_free(s);
@@ -1147,7 +1102,7 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
     }
     assert_same_sessions(id, copy);
     s = surface_open(copy, true);
-    free(surface_ask(s, "next"));
+    surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), SUMMARY));
     engine_free(s);
@@ -1175,7 +1130,7 @@ static void talk_at_length(struct engine *s)
         char question[40];
         snprintf(question, sizeof question, "question %d?", i);
         queue_text(answer.data);
-        free(surface_ask(s, question));
+        surface_ask(s, question);
     }
 }
 
@@ -1198,42 +1153,39 @@ static void assert_all_is_sent(int turns)
 
 TEST_IF(capability_store(), a_long_history_is_sent_whole)
 {
-    struct engine *s = open_at_length();
+    AUTO(engine_free_local) struct engine *s = open_at_length();
     talk_at_length(s);
     assert_all_is_sent(LONG_TURNS);
     engine_free(s);
     s = surface_open("last", true);
-    free(surface_ask(s, "question 25?"));
+    surface_ask(s, "question 25?");
     assert_all_is_sent(LONG_TURNS + 1);
-    AUTO(notice_free_local) struct notice *n = ask_context(s);
-    const struct context *context = surface_context(n);
+    const struct context *context = surface_context(ask_context(s));
     size_t texts = 0;
     for (size_t i = 0; i < context->parts.len; i++)
         texts += context->parts.items[i].kind == CONTEXT_MESSAGE &&
                  *context->parts.items[i].text != '\0';
     assert_int_equal(texts, 2 * (LONG_TURNS + 1));
-    engine_free(s);
 }
 
 /* Dropped messages are summarised, and come back from the log when the compaction is undone. */
 TEST_IF(capability_store(), a_long_history_is_compacted_and_taken_back)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "2");
-    struct engine *s = open_at_length();
+    AUTO(engine_free_local) struct engine *s = open_at_length();
     talk_at_length(s);
     engine_free(s);
     s = surface_open("last", true);
     compact_now(s);
     assert_int_equal(count_in(last_body(), "question "), LONG_TURNS);
-    free(surface_ask(s, "question 25?"));
+    surface_ask(s, "question 25?");
     assert_int_equal(count_in(last_body(), "question "), 3);
     assert_non_null(strstr(last_body(), SUMMARY));
     surface_send(s, &operation_compaction_undo, NULL);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
-    free(surface_ask(s, "question 26?"));
+    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
+    surface_ask(s, "question 26?");
     assert_int_equal(count_in(last_body(), "question "), LONG_TURNS + 2);
     assert_null(strstr(last_body(), SUMMARY));
-    engine_free(s);
 }
 
 /* A row that is damaged before the session is opened is made anew of the log. One that is damaged
@@ -1247,16 +1199,16 @@ TEST_IF(capability_store(), a_long_history_with_a_damaged_row)
     engine_free(s);
     damage_sql(surface_store(), damage);
     s = surface_open("last", true);
-    free(surface_ask(s, "question 25?"));
+    surface_ask(s, "question 25?");
     assert_all_is_sent(LONG_TURNS + 1);
     damage_sql(surface_store(), damage);
     size_t requests = model_server_requests(surface_server());
     surface_send(s, &operation_turn_start, "question lost?");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
-    assert_non_null(strstr(n->event->text, "is not where it was kept; try again"));
+    assert_non_null(strstr(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
+                           "is not where it was kept; try again"));
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), requests);
-    free(surface_ask(s, "question 26?"));
+    surface_ask(s, "question 26?");
     assert_all_is_sent(LONG_TURNS + 2);
     engine_free(s);
 }

@@ -18,9 +18,8 @@
 static void keep_one(char id[UUID_LEN + 1])
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    memcpy(id, n->info.id, UUID_LEN + 1);
-    free(surface_ask(s, "one"));
+    memcpy(id, surface_expect(s, NOTICE_SESSION)->info.id, UUID_LEN + 1);
+    surface_ask(s, "one");
 }
 
 static struct engine *open_to_read(const char *id)
@@ -28,7 +27,7 @@ static struct engine *open_to_read(const char *id)
     struct engine_options options = surface_options(id, true);
     options.read_only = true;
     struct engine *s = engine_new(&options);
-    notice_free(surface_expect(s, NOTICE_PROVIDER));
+    surface_expect(s, NOTICE_PROVIDER);
     return s;
 }
 
@@ -49,9 +48,9 @@ TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
     keep_one(id);
     struct engine *s = open_to_read(id);
     surface_send_for(s, &operation_session_label, NULL, "+kept", 0);
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     surface_send_for(s, &operation_session_rename, id, "Another", 0);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.title, "Another");
     assert_string_equal(n->info.labels, "kept");
     assert_true(n->read_only);
@@ -64,7 +63,7 @@ TEST_IF(capability_store(), what_another_writes_to_is_not_renamed)
     char id[UUID_LEN + 1];
     keep_one(id);
     AUTO(engine_free_local) struct engine *writer = surface_open(id, true);
-    notice_free(surface_expect(writer, NOTICE_PROVIDER));
+    surface_expect(writer, NOTICE_PROVIDER);
     AUTO(engine_free_local) struct engine *s = open_to_read(id);
     surface_send_for(s, &operation_session_rename, NULL, "Another", 0);
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
@@ -79,10 +78,10 @@ TEST_IF(capability_store(), what_is_deleted_but_for_a_file_is_left)
     auto_free char *path = support_path(notes);
     support_write(path, "mine");
     struct engine *s = surface_open(id, true);
-    notice_free(surface_expect(s, NOTICE_PROVIDER));
+    surface_expect(s, NOTICE_PROVIDER);
     surface_send_for(s, &operation_session_delete, NULL, NULL, 0);
     surface_expect_error(s, ERR_FILE_ERROR, NULL);
-    free(surface_ask(s, "two"));
+    surface_ask(s, "two");
     engine_free(s);
     AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
@@ -97,7 +96,7 @@ TEST_IF(capability_store(), what_was_put_off_is_done_at_the_end)
         struct engine *s = surface_open(NULL, true);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
         surface_send(s, &operation_turn_start, "Tell me all.");
-        notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+        surface_expect_event(s, EVENT_TEXT_DELTA);
         surface_send_for(s, &operation_session_delete, NULL, NULL, 0);
         engine_free(s);
         AUTO(session_list_release) struct session_list list = {0};
@@ -112,9 +111,9 @@ TEST(taking_it_out_of_the_archive_ends_no_turn)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
     surface_send(s, &operation_turn_start, "Tell me all.");
-    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_expect_event(s, EVENT_TEXT_DELTA);
     surface_send_for(s, &operation_session_unarchive, NULL, NULL, 0);
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     surface_send(s, &operation_turn_start, "And this?");
     surface_expect_error(s, ERR_SESSION_BUSY, "And this?");
 }

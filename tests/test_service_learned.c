@@ -35,7 +35,7 @@ static struct engine *open_new(void)
 
 static void say(struct engine *s, const char *text)
 {
-    free(surface_ask(s, text));
+    surface_ask(s, text);
 }
 
 /* "state text; …" of the learned facts, newest first; kept. */
@@ -49,7 +49,6 @@ static char *learned(struct engine *s)
     for (size_t i = 0; i < items->items.len; i++)
         buf_addf(&out, "%s%s %s", i > 0 ? "; " : "",
                  learned_state_word(items->items.items[i].state), items->items.items[i].text);
-    operation_answer_free(a);
     return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
 }
 
@@ -57,7 +56,7 @@ static char *learned(struct engine *s)
 static char *say_noted(struct engine *s, const char *text, bool active)
 {
     surface_send(s, &operation_turn_start, text);
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_LEARNED_NOTED);
+    struct notice *n = surface_expect_event(s, EVENT_LEARNED_NOTED);
     assert_int_equal(n->event->flag, active);
     char *id = support_keep(mem_strdup(n->event->id));
     surface_expect_idle(s);
@@ -71,16 +70,13 @@ static char *remember(struct engine *s, const char *text)
     struct operation_answer *a = surface_call(s, &operation_learned_add, &params);
     assert_int_equal(a->error.code, ERR_OK);
     char *id = support_keep(mem_strdup(((struct learned_add_result *)a->result)->item.id));
-    operation_answer_free(a);
     return id;
 }
 
 static void decide(struct engine *s, const struct operation *o, const char *id)
 {
     const struct learned_id_params params = {.id = id};
-    struct operation_answer *a = surface_call(s, o, &params);
-    assert_int_equal(a->error.code, ERR_OK);
-    operation_answer_free(a);
+    assert_int_equal(surface_call(s, o, &params)->error.code, ERR_OK);
 }
 
 static const char *last_body(void)
@@ -92,7 +88,7 @@ TEST(a_directive_becomes_a_candidate_with_an_event)
 {
     AUTO(engine_free_local) struct engine *s = open_new();
     surface_send(s, &operation_turn_start, "Hi. Reply in French please.");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_LEARNED_NOTED);
+    struct notice *n = surface_expect_event(s, EVENT_LEARNED_NOTED);
     assert_string_equal(n->event->text, "Reply in French");
     assert_string_equal(n->event->name, "language");
     assert_false(n->event->flag);
@@ -112,7 +108,7 @@ TEST(a_change_tells_how_many_wait)
     char *id = say_noted(s, "Remember that it rains. Remember that it snows.", false);
     say(s, "Remember that it hails.");
     surface_send(s, &operation_learned_reject, id);
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_LEARNED);
+    struct notice *n = surface_expect(s, NOTICE_LEARNED);
     assert_int_equal(n->number, 2);
     assert_false(n->flag);
 }
@@ -125,8 +121,7 @@ TEST(a_candidate_names_session_and_message)
         "a.md:\n```\nFile\n```\n\nHello. It is windy, which is what I mean. "
         "Remember that we deploy on Fridays.");
     struct learned_list_params params = {.session = "last"};
-    struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
-    const struct learned_items *items = a->result;
+    const struct learned_items *items = surface_call(s, &operation_learned_list, &params)->result;
     assert_int_equal(items->items.len, 1);
     assert_int_equal(strlen(items->items.items[0].session_id), UUID_LEN);
     assert_true(items->items.items[0].seq > 1);
@@ -138,7 +133,6 @@ TEST(a_candidate_names_session_and_message)
     assert_int_equal(items->items.items[0].turn, 2);
     assert_int_equal(items->items.items[0].said_origin, INPUT_TYPED);
     assert_true(items->items.items[0].said_ms > 0);
-    operation_answer_free(a);
 }
 
 TEST(what_was_rejected_is_not_asked_for_again)
@@ -179,11 +173,11 @@ TEST(what_nobody_typed_is_not_learned)
             if (origin == INPUT_TYPED)
                 continue;
             set(CONFIG_LEARNED_CAPTURE, captures[i]);
-            struct engine *s = open_new();
+            AUTO(engine_free_local) struct engine *s = open_new();
             model_server_queue(surface_server(), &(struct reply){.text = "In French from now on."});
             const struct turn_start_params params = {.text = "Always answer in French.",
                                                      .origin = (enum input_origin)origin};
-            operation_answer_free(surface_call(s, &operation_turn_start, &params));
+            surface_call(s, &operation_turn_start, &params);
             surface_send(s, &operation_turn_retry, NULL); /* comes from where it came */
             surface_expect_idle(s);
             assert_string_equal(learned(s), "");
@@ -192,7 +186,6 @@ TEST(what_nobody_typed_is_not_learned)
             say(s, "Hello.");
             assert_non_null(strstr(last_body(), "nothing in it was typed by the user"));
             assert_null(strstr(last_body(), "French"));
-            engine_free(s);
         }
 }
 
@@ -202,7 +195,7 @@ TEST(what_was_piped_before_is_not_learned_when_it_is_typed)
     AUTO(engine_free_local) struct engine *s = open_new();
     const struct turn_start_params params = {.text = "Always use tabs in Makefiles.",
                                              .origin = INPUT_PIPED};
-    operation_answer_free(surface_call(s, &operation_turn_start, &params));
+    surface_call(s, &operation_turn_start, &params);
     say(s, "Always use tabs in Makefiles.");
     assert_string_equal(learned(s), "");
 }
@@ -243,7 +236,7 @@ TEST(what_the_model_says_is_not_learned)
                        &(struct reply){.text = "Remember that the river flows up the hill."});
     say(s, "Tell me something.");
     surface_send(s, &operation_turn_start, "Remember that the river flows up the hill.");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_WARNING);
+    struct notice *n = surface_expect_event(s, EVENT_WARNING);
     assert_string_equal(n->event->name, "learned_shown");
     assert_non_null(strstr(n->event->text, "the river flows up the hill"));
     surface_expect_idle(s);
@@ -330,8 +323,7 @@ TEST(the_model_is_told_of_the_project_and_the_user)
     AUTO(engine_free_local) struct engine *s = open_new();
     remember(s, "the port is 8443");
     remember(s, "Be concise");
-    struct operation_answer *a = surface_call(s, &operation_context_read, NULL);
-    const struct context *context = a->result;
+    const struct context *context = surface_call(s, &operation_context_read, NULL)->result;
     int parts = 0;
     for (size_t i = 0; i < context->parts.len; i++)
         if (context->parts.items[i].kind == CONTEXT_LEARNED) {
@@ -340,7 +332,6 @@ TEST(the_model_is_told_of_the_project_and_the_user)
             assert_true(context->parts.items[i].tokens > 0);
         }
     assert_int_equal(parts, 1);
-    operation_answer_free(a);
     say(s, "Hello.");
     const char *body = last_body();
     assert_non_null(strstr(body, "## Project Memory"));
@@ -383,14 +374,12 @@ TEST(the_report_counts_what_was_learned)
     AUTO(engine_free_local) struct engine *s = open_new();
     remember(s, "the port is 8443");
     say(s, "No emojis.");
-    struct operation_answer *a = surface_call(s, &operation_doctor_report, NULL);
-    const struct report_result *report = a->result;
+    const struct report_result *report = surface_call(s, &operation_doctor_report, NULL)->result;
     const char *told = NULL;
     for (size_t i = 0; i < report->facts.len; i++)
         if (strcmp(report->facts.items[i].name, "learned") == 0)
             told = report->facts.items[i].value;
     assert_string_equal(told, "1 told to models, 1 wait for you, 0 replaced, 0 rejected");
-    operation_answer_free(a);
 }
 
 TEST(a_use_is_counted_once_a_session)
@@ -400,9 +389,9 @@ TEST(a_use_is_counted_once_a_session)
     say(s, "One.");
     say(s, "Two.");
     const struct learned_id_params params = {.id = id};
-    struct operation_answer *a = surface_call(s, &operation_learned_read, &params);
-    assert_int_equal(((struct learned_item *)a->result)->uses, 1);
-    operation_answer_free(a);
+    assert_int_equal(
+        ((struct learned_item *)surface_call(s, &operation_learned_read, &params)->result)->uses,
+        1);
 }
 
 TEST(later_sessions_are_told_of_earlier_ones)
@@ -419,7 +408,7 @@ TEST(later_sessions_are_told_of_earlier_ones)
     assert_non_null(strstr(last_body(), "answered: It is called Reims."));
     assert_null(strstr(last_body(), "ghp_"));
     surface_send(s, &operation_session_delete, "");
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     engine_free(s);
     set(CONFIG_LEARNED_HISTORY, "false");
     s = open_new();
@@ -437,7 +426,6 @@ static char *logged(struct engine *s, const char *scope)
     const struct learned_items *items = a->result;
     for (size_t i = 0; i < items->items.len; i++)
         buf_addf(&out, "%s;", items->items.items[i].text);
-    operation_answer_free(a);
     return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
 }
 
@@ -448,7 +436,7 @@ TEST(a_summary_has_something_of_all)
         buf_addstr(&request, "日本 ");
         buf_addstr(&answer, "ответ ");
     }
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     model_server_queue(surface_server(), &(struct reply){.text = answer.data});
     say(s, request.data);
     say(s, "Bye.");
@@ -458,7 +446,6 @@ TEST(a_summary_has_something_of_all)
     assert_true(utf8_width(summary, strlen(summary)) < 2 * 220);
     assert_non_null(strstr(summary, "2 turns; asked: 日本 日本"));
     assert_non_null(strstr(summary, "; answered: "));
-    engine_free(s);
 }
 
 TEST(no_more_than_three_earlier_sessions_come_back)
@@ -477,7 +464,7 @@ TEST(no_more_than_three_earlier_sessions_come_back)
 TEST(tools_are_told_of_from_the_third_use_on)
 {
     support_write(support_path("notes.txt"), "a line\n");
-    struct engine *s = open_new();
+    AUTO(engine_free_local) struct engine *s = open_new();
     static const char *const files[] = {"notes.txt", "nothing.txt", "notes.txt"};
     for (size_t i = 0; i < 3; i++) {
         const char *args = support_text("{\"path\":\"%s\"}", files[i]);
@@ -492,7 +479,6 @@ TEST(tools_are_told_of_from_the_third_use_on)
     say(s, "Hello.");
     assert_non_null(strstr(last_body(), "## Learned Tool Usage"));
     assert_non_null(strstr(last_body(), "read_file(path): used 3 times, 66 % success"));
-    engine_free(s);
 }
 
 TEST(what_the_logs_say_is_listed_by_itself)
@@ -516,7 +502,7 @@ TEST(a_deleted_session_is_told_of_no_more)
     AUTO(engine_free_local) struct engine *s = open_new();
     say(s, "Where is the cathedral?");
     surface_send(s, &operation_session_delete, "");
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     say(s, "Hello.");
     assert_null(strstr(last_body(), "cathedral"));
 }
@@ -524,9 +510,7 @@ TEST(a_deleted_session_is_told_of_no_more)
 static void set_memory(struct engine *s, enum memory_access access)
 {
     const struct session_memory_params params = {.access = access};
-    struct operation_answer *a = surface_call(s, &operation_session_set_memory, &params);
-    assert_int_equal(a->error.code, ERR_OK);
-    operation_answer_free(a);
+    assert_int_equal(surface_call(s, &operation_session_set_memory, &params)->error.code, ERR_OK);
 }
 
 TEST(a_session_may_be_kept_out_of_memory)
@@ -547,8 +531,7 @@ TEST(a_session_may_be_kept_out_of_memory)
     engine_free(s);
 
     s = open_session("last");
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    assert_int_equal(n->meters.access, MEMORY_ACCESS_OFF);
+    assert_int_equal(surface_expect(s, NOTICE_SESSION)->meters.access, MEMORY_ACCESS_OFF);
     say(s, "Still off?");
     assert_null(strstr(last_body(), "8443"));
     engine_free(s);
@@ -560,6 +543,6 @@ TEST(a_deleted_session_leaves_what_was_accepted)
     char *id = say_noted(s, "No emojis. Remember that it rains.", false);
     decide(s, &operation_learned_accept, id);
     surface_send(s, &operation_session_delete, "");
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     assert_string_equal(learned(s), "active No emojis");
 }

@@ -42,8 +42,8 @@ TEST_IF(capability_store(), each_session_works_in_its_directory)
     served_close();
     served_open(true); /* another process, later */
     assert_works_in(b, two, "second-place");
-    operation_answer_free(served_done(
-        &operation_session_open, &(struct session_open_params){.session = b, .directory = one}));
+    served_done(&operation_session_open,
+                &(struct session_open_params){.session = b, .directory = one});
     assert_works_in(b, one, "first-place");
 }
 
@@ -101,13 +101,10 @@ TEST(prompts_and_commands_are_of_the_directory)
                          &(struct turn_start_params){.session = own[i], .text = "Where are you?"});
         struct notice *n = surface_expect(served, NOTICE_APPROVAL);
         assert_non_null(strstr(n->preview, places[i]));
-        operation_answer_free(
-            served_done(&operation_approval_decide,
-                        &(struct approval_decide_params){own[i], n->text, ANSWER_ONCE}));
-        notice_free(n);
+        served_done(&operation_approval_decide,
+                    &(struct approval_decide_params){own[i], n->text, ANSWER_ONCE});
         n = surface_expect_answer(served, &operation_turn_start);
         assert_int_equal(n->answer->request->id, turn);
-        notice_free(n);
         const char *body = model_server_body(surface_server(), before + 1);
         assert_non_null(strstr(body, places[i]));
         assert_null(strstr(body, places[1 - i]));
@@ -123,7 +120,7 @@ static void attach(const char *session, const char *images)
 {
     const struct turn_start_params params = {
         .session = session, .text = "What is this?", .attachments = images};
-    operation_answer_free(served_done(&operation_turn_start, &params));
+    served_done(&operation_turn_start, &params);
 }
 
 /* A path that is not absolute begins where the session works. */
@@ -157,9 +154,7 @@ TEST(images_are_found_in_the_directory)
 
 static size_t learned(const struct operation *o, const void *params)
 {
-    struct operation_answer *a = served_done(o, params);
-    size_t count = ((struct learned_items *)a->result)->items.len;
-    operation_answer_free(a);
+    size_t count = ((struct learned_items *)served_done(o, params)->result)->items.len;
     return count;
 }
 
@@ -168,7 +163,6 @@ static int64_t counted(const char *session)
     struct operation_answer *a =
         served_done(&operation_learned_stats, &(struct learned_stats_params){session});
     int64_t active = ((struct learned_stats *)a->result)->active;
-    operation_answer_free(a);
     return active;
 }
 
@@ -182,14 +176,11 @@ TEST_IF(capability_store() && capability_memory(), what_is_learned_is_of_the_ses
         served_create_in(places[i], own[i]);
     const struct learned_add_params port = {.text = "The port is 8443.", .session = own[0]};
     engine_start(served, &operation_learned_add, &port);
-    struct notice *n = surface_expect(served, NOTICE_LEARNED);
-    assert_string_equal(n->text, places[0]);
-    notice_free(n);
-    n = surface_expect_answer(served, &operation_learned_add);
-    const struct learned_item *item = &((struct learned_add_result *)n->answer->result)->item;
-    assert_string_equal(item->project, places[0]);
-    assert_string_equal(item->session_id, own[0]);
-    notice_free(n);
+    assert_string_equal(surface_expect(served, NOTICE_LEARNED)->text, places[0]);
+    const struct learned_add_result *added =
+        surface_expect_answer(served, &operation_learned_add)->answer->result;
+    assert_string_equal(added->item.project, places[0]);
+    assert_string_equal(added->item.session_id, own[0]);
     for (int i = 0; i < 2; i++) {
         size_t before = model_server_requests(surface_server()), here = i == 0;
         served_ask(own[i], "Hello", "Hello from the scripted model.");
@@ -223,7 +214,6 @@ static int64_t recalled(const char *session, const char *scope)
                         .query = "lanterns", .scope = scope, .session = session, .limit = 9});
     const struct memory_found *found = a->result;
     int64_t total = found->total;
-    operation_answer_free(a);
     return total;
 }
 
@@ -236,9 +226,8 @@ static void remember_by_compaction(const char *session)
     served_ask(session, text.data, "Hello from the scripted model.");
     for (int i = 0; i < 3; i++)
         served_ask(session, "And?", "Hello from the scripted model.");
-    operation_answer_free(
-        served_done(&operation_compaction_run,
-                    &(struct compaction_run_params){.session = session, .mode = "deterministic"}));
+    served_done(&operation_compaction_run,
+                &(struct compaction_run_params){.session = session, .mode = "deterministic"});
 }
 
 TEST_IF(capability_store() && capability_memory() && capability_compaction(),

@@ -301,7 +301,7 @@ static struct seen turn(struct engine *engine, const char *text)
     bool over = false;
     surface_send(engine, &operation_turn_start, text);
     while (!over) {
-        AUTO(notice_free_local) struct notice *n = surface_next(engine);
+        struct notice *n = surface_next(engine);
         see(&s, n);
         over = n->type == NOTICE_BUSY && !n->flag;
     }
@@ -335,7 +335,7 @@ static struct engine *open_service(struct config *config, const char *resume, st
                                            .resume = resume};
     struct engine *s = engine_new(&options);
     for (bool ready = false; !ready;) {
-        AUTO(notice_free_local) struct notice *n = surface_next(s);
+        struct notice *n = surface_next(s);
         see(seen, n);
         if (n->type == NOTICE_SESSION)
             memcpy(id, n->info.id, sizeof n->info.id);

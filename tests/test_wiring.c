@@ -41,7 +41,7 @@ static void say_much(struct engine *s, const char *what)
     buf_addf(&text, "%s.", what);
     for (int i = 0; i < 60; i++)
         buf_addstr(&text, " And some more words.");
-    free(surface_ask(s, text.data));
+    surface_ask(s, text.data);
 }
 
 static void talk(struct engine *s)
@@ -59,7 +59,6 @@ static struct notice *compact(struct engine *s, bool indexes)
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     int entries = n->event->compaction.entries_indexed;
     int64_t seq = n->event->seq;
-    notice_free(n);
     n = indexes ? surface_expect_event(s, EVENT_MEMORY_INDEXED) : NULL;
     if (n) {
         assert_int_equal(n->event->seq, seq + 1);
@@ -72,8 +71,7 @@ static struct notice *compact(struct engine *s, bool indexes)
 
 static void compact_and_index(struct engine *s, int entries)
 {
-    AUTO(notice_free_local) struct notice *n = compact(s, true);
-    assert_int_equal(n->event->count, entries);
+    assert_int_equal(compact(s, true)->event->count, entries);
 }
 
 static const char *last_body(void)
@@ -111,7 +109,6 @@ static int found(struct engine *s, const char *query, const char *scope)
     if (!a->result && a->error.code != ERR_MEMORY_DISABLED)
         fail_msg("%s", a->error.text);
     int count = a->result ? (int)((struct memory_found *)a->result)->hits.items.len : -1;
-    operation_answer_free(a);
     return count;
 }
 
@@ -129,8 +126,7 @@ static struct notice *let_model_search(struct engine *s, const char *args)
 
 static struct meters opening_meters(struct engine *s)
 {
-    AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_SESSION);
-    return n->meters;
+    return surface_expect(s, NOTICE_SESSION)->meters;
 }
 
 /* --- each switch ------------------------------------------------------------------------------ */
@@ -168,7 +164,7 @@ TEST(tool_and_skill_come_with_memory)
     {
         AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, true);
         assert_int_equal(opening_meters(s).memory, remembers(p));
-        free(surface_ask(s, "hello"));
+        surface_ask(s, "hello");
         assert_int_equal(was_offered("memory_search"), remembers(p));
         assert_int_equal(had_skill(), remembers(p));
         assert_true(was_offered("read_file"));
@@ -180,7 +176,7 @@ TEST(the_parts_of_the_request_have_the_skill)
     EACH_PROFILE(p)
     {
         AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, true);
-        free(surface_ask(s, "hello"));
+        surface_ask(s, "hello");
         surface_send(s, &operation_context_read, NULL);
         struct notice *n = surface_expect_answer(s, &operation_context_read);
         int64_t sum = 0;
@@ -192,7 +188,6 @@ TEST(the_parts_of_the_request_have_the_skill)
             assert_true(surface_context(n)->parts.items[1].tokens > 0);
             assert_int_equal(strncmp(surface_context(n)->parts.items[1].text, "# Memory\n", 9), 0);
         }
-        notice_free(n);
     }
 }
 
@@ -203,7 +198,7 @@ TEST(what_goes_is_kept_with_both)
         AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, false);
         talk(s);
         if (compacts(p)) {
-            AUTO(notice_free_local) struct notice *n = compact(s, remembers(p));
+            struct notice *n = compact(s, remembers(p));
             if (n)
                 assert_int_equal(n->event->count, 3);
         } else {
@@ -220,7 +215,7 @@ TEST(the_model_searches_where_it_may)
     EACH_PROFILE(p)
     {
         AUTO(engine_free_local) struct engine *s = open_with(p->memory, p->compaction, false);
-        AUTO(notice_free_local) struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
+        struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         assert_int_equal(n->event->flag, !remembers(p));
         assert_string_equal(
             n->event->text,
@@ -236,7 +231,7 @@ TEST(what_is_off_is_an_error)
         if (!(o->needs & NEED_MEMORY))
             continue;
         (void)engine_start(s, o, NULL);
-        AUTO(notice_free_local) struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
         assert_string_equal(err_info(n->answer->error.code)->name, "MEMORY_DISABLED");
         assert_non_null(strstr(n->answer->error.text, capability_memory() ? "enabled" : "built"));
     }
@@ -260,7 +255,6 @@ TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
     char *session = support_keep(mem_strdup(json_get_string(hit, "session_id")));
     assert_string_equal(session, n->event->session_id);
     json_free(hits);
-    notice_free(n);
     assert_null(strstr(last_body(), SUMMARY "\n" FACT));
     assert_non_null(strstr(last_body(), "zeppelin")); /* the result went to the model */
 }
@@ -277,7 +271,7 @@ TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
     say_much(s, "No zeppelin is green");
     compact_and_index(s, 4);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        AUTO(notice_free_local) struct notice *n = let_model_search(s, rows[i].args);
+        struct notice *n = let_model_search(s, rows[i].args);
         struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
         assert_int_equal(json_len(hits), rows[i].entries);
         json_free(hits);
@@ -292,7 +286,7 @@ TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model
     model_server_queue(surface_server(), &(struct reply){.tool_name = "memory_search",
                                                          .tool_args = "{\"query\":\"zeppelin\"}"});
     surface_send(s, &operation_turn_start, "Look it up");
-    AUTO(notice_free_local) struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
+    struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
     assert_string_equal(n->event->text, "zeppelin");
     assert_int_equal(n->event->limit, 5);
     struct json *hits = json_parse(n->event->hits, strlen(n->event->hits), NULL);
@@ -317,7 +311,7 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set(CONFIG_MEMORY_SCOPE, rows[i].scope);
         s = open_remembering();
-        AUTO(notice_free_local) struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
+        struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
         assert_int_equal(json_len(hits), rows[i].entries);
         json_free(hits);
@@ -334,7 +328,7 @@ TEST_IF(capability_memory() && capability_compaction(), undoing_takes_it_out_aga
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
     surface_send(s, &operation_compaction_undo, NULL);
-    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
@@ -355,7 +349,7 @@ TEST_IF(capability_memory() && capability_compaction(), a_second_compaction_keep
 TEST_IF(capability_memory() && capability_compaction() && capability_store(),
         a_deleted_session_is_forgotten)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     engine_free(s);
@@ -364,15 +358,14 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     say_much(s, "More of it");
     assert_int_equal(found(s, "Friedrichshafen", NULL), 1);
     surface_send_for(s, &operation_session_delete, "~2", NULL, 0);
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     assert_int_equal(found(s, "Friedrichshafen", NULL), 0);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
     surface_send(s, &operation_session_delete, NULL); /* the open one */
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     assert_int_equal(found(s, "", "all"), 0);
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_parent_lost)
@@ -381,7 +374,7 @@ TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_pa
     talk(s);
     compact_and_index(s, 3);
     surface_send(s, &operation_session_fork, NULL);
-    notice_free(surface_expect_changed(s));
+    surface_expect_changed(s);
     assert_int_equal(found(s, "zeppelin", "session"), 1);
     assert_int_equal(found(s, "zeppelin", "all"), 1); /* nothing is there twice */
 }
@@ -391,7 +384,7 @@ TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_pa
 /* The number of hits of the model's search; the id of the first is kept. */
 static size_t recalled(struct engine *s, const char *args, char **id)
 {
-    AUTO(notice_free_local) struct notice *n = let_model_search(s, args);
+    struct notice *n = let_model_search(s, args);
     assert_false(n->event->flag);
     struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
     size_t count = json_len(hits);
@@ -403,7 +396,7 @@ static size_t recalled(struct engine *s, const char *args, char **id)
 
 TEST_IF(capability_memory() && capability_store(), what_was_left_is_recalled_and_read)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     char *id = NULL;
     talk(s);
     engine_free(s);
@@ -420,9 +413,7 @@ TEST_IF(capability_memory() && capability_store(), what_was_left_is_recalled_and
     assert_false(n->event->flag);
     assert_non_null(strstr(n->event->text, FACT));
     assert_non_null(strstr(n->event->text, "Then we talked of the weather"));
-    notice_free(n);
     surface_expect_idle(s);
-    engine_free(s);
 }
 
 TEST_IF(capability_memory() && capability_store(), what_the_request_holds_is_passed_over)
@@ -436,7 +427,7 @@ TEST_IF(capability_memory() && capability_store(), what_the_request_holds_is_pas
     assert_int_equal(found(s, "zeppelin", NULL), 1); /* people see all */
     assert_int_equal(recalled(s, "{\"query\":\"zeppelin\",\"limit\":1}", NULL), 0);
     surface_send(s, &operation_session_create, NULL);
-    notice_free(surface_expect(s, NOTICE_SESSION));
+    surface_expect(s, NOTICE_SESSION);
     assert_int_equal(recalled(s, "{\"query\":\"zeppelin\",\"limit\":1}", NULL), 1);
     engine_free(s);
 }
@@ -447,7 +438,7 @@ TEST_IF(capability_memory() && capability_store(), what_a_fork_of_a_fork_holds_i
     talk(s);
     for (int i = 0; i < 2; i++) {
         surface_send(s, &operation_session_fork, NULL);
-        notice_free(surface_expect_changed(s));
+        surface_expect_changed(s);
         say_much(s, "And more");
     }
     engine_free(s);
@@ -464,12 +455,11 @@ TEST_IF(capability_memory() && capability_store(), the_index_is_what_is_configur
     static const char *const rows[] = {"dropped", "off"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set(CONFIG_MEMORY_INDEX, rows[i]);
-        struct engine *s = open_remembering();
+        AUTO(engine_free_local) struct engine *s = open_remembering();
         talk(s);
         engine_free(s);
         s = open_remembering();
         assert_int_equal(found(s, "", "all"), 0);
-        engine_free(s);
     }
 }
 
@@ -482,12 +472,12 @@ static bool has_come(void *engine)
 TEST_IF(capability_memory(), a_session_comes_in_as_it_is_left)
 {
     for (int persist = 0; persist < 2; persist++) {
+        AUTO(engine_free_local)
         struct engine *s = open_with(true, true, persist && capability_store());
         talk(s);
         assert_int_equal(found(s, "zeppelin", "all"), 0);
         surface_send(s, &operation_session_create, NULL);
         assert_true(support_wait_until(has_come, s, SURFACE_MS));
-        engine_free(s);
     }
 }
 
@@ -502,7 +492,7 @@ TEST_IF(capability_memory(), what_is_not_offered_has_no_skill)
         options.memory = true;
         options.tools = rows[i].tools;
         AUTO(engine_free_local) struct engine *s = engine_new(&options);
-        free(surface_ask(s, "hello"));
+        surface_ask(s, "hello");
         assert_false(was_offered("memory_search"));
         assert_false(had_skill());
         assert_int_equal(found(s, "zeppelin", NULL), 0); /* the user may */
@@ -539,7 +529,7 @@ TEST_IF(capability_memory() && capability_compaction(), a_sink_of_ones_own_takes
 TEST_IF(capability_memory() && capability_compaction() && capability_store(),
         it_is_there_after_a_restart)
 {
-    struct engine *s = open_remembering();
+    AUTO(engine_free_local) struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     engine_free(s);
@@ -550,7 +540,6 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     engine_free(s);
     s = open_remembering();
     assert_int_equal(found(s, "zeppelin", "all"), 1);
-    engine_free(s);
 }
 
 static bool is_indexed(void *unused)
