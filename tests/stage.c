@@ -299,7 +299,10 @@ void stage_step(const char *step)
     auto_free char *name = mem_strndup(step, len);
     for (const struct stage_step *s = the.steps; s && s->name; s++)
         if (strcmp(s->name, name) == 0) {
-            s->run(rest);
+            if (s->alone)
+                s->alone();
+            else
+                s->run(rest);
             return;
         }
     int *number = strcmp(name, "width") == 0    ? &the.width

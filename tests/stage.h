@@ -12,9 +12,10 @@ struct staged_request {
     bool seen, answered;
 };
 
-/* A step of play() of the test's own: "two words" runs `run` of "two" with "words". */
+/* A step of play() of the test's own, in one of two forms: "two", or "one" and a text behind it. */
 struct stage_step {
     const char *name;
+    void (*alone)(void);
     void (*run)(const char *rest);
 };
 

@@ -12,14 +12,6 @@
 #include "ui/term/rows.h"
 #include "ui/view/context_view.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    the.view = context_view_new(&the.host, "");
-    return 0;
-}
-
 /* --- made-up answers --- */
 
 static struct context_part part(enum context_kind kind, enum role role, int64_t seq, int turn,
@@ -105,31 +97,51 @@ static int64_t due(void)
     return the.view->ops->due(the.view);
 }
 
+/* Forty messages: the list is from row LIST_TOP to before the hints. */
+enum { LIST_TOP = 3 };
+
+static void give_forty(void)
+{
+    struct context c = answer_of("handoff");
+    for (int i = 1; i <= 40; i++)
+        add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10,
+                     support_text("\n \nmessage %02d.\nmore of %02d.", i, i)));
+    give_context(c);
+}
+
+static void give_usual(void)
+{
+    give_context(usual());
+}
+
+static const struct stage_step steps[] = {{"begin", .alone = begin},
+                                          {"usual", .alone = give_usual},
+                                          {"end", .alone = end_turn},
+                                          {"forty", .alone = give_forty},
+                                          {.name = NULL}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.steps = steps;
+    the.view = context_view_new(&the.host, "");
+    return 0;
+}
+
 /* --- tests --- */
 
 BEFORE_ALL(support_utf8);
 FIXTURE(set_up, stage_tear_down);
 
-TEST(it_asks_at_once)
-{
-    see("?context/read", "loading");
-    give_context(usual());
-    see("!loading");
-}
-
-TEST(the_head_has_the_figures)
-{
-    the.width = 120;
-    begin();
-    see("Context  ~10,000 tokens", "window 200k", "compacts at 100k", "last request 9,321",
-        "cached 900", "session 1.2M in, 34k out");
-}
+PLAY(it_asks_at_once, "?context/read", "loading", "=usual", "!loading");
+PLAY(the_head_has_the_figures, "=width 120", "=begin", "Context  ~10,000 tokens", "window 200k",
+     "compacts at 100k", "last request 9,321", "cached 900", "session 1.2M in, 34k out");
 
 /* The prefix that all summaries share is left out, unless the summary has no other text. */
 TEST(a_summary_is_told_by_its_own_words)
 {
-    begin();
-    see("Goal: Kyoto", "![Context compacted]", "where to sleep?");
+    play("=begin", "Goal: Kyoto", "![Context compacted]", "where to sleep?");
     struct context c = answer_of("handoff");
     add(&c, part(CONTEXT_SUMMARY, ROLE_USER, 3, 1, 500, "[Context compacted] \n"));
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 20, 7, 1000, "[a] is the first"));
@@ -139,14 +151,10 @@ TEST(a_summary_is_told_by_its_own_words)
 
 TEST(stopped_compaction_says_the_way_out)
 {
-    begin();
-    see("!has stopped");
+    play("=begin", "!has stopped");
     the.meters.suspended = true;
-    see("automatic compaction has stopped after failures; if c succeeds, it starts again");
-    the.height = 9;
-    see("has stopped");
-    the.height = 8;
-    see("!has stopped");
+    play("automatic compaction has stopped after failures; if c succeeds, it starts again",
+         "=height 9", "has stopped", "=height 8", "!has stopped");
 }
 
 TEST(nothing_unknown_is_shown_as_a_number)
@@ -189,18 +197,14 @@ TEST(each_source_of_tools_has_its_row)
     see("of the past", "!of the disk");
 }
 
-TEST(a_lower_screen_has_the_shares_in_a_row)
-{
-    the.height = 12;
-    begin();
-    see("system 1 % \xc2\xb7 tools 3 % \xc2\xb7 summary 5 % \xc2\xb7 history 91 %");
-}
+PLAY(a_lower_screen_has_the_shares_in_a_row, "=height 12", "=begin",
+     "system 1 % \xc2\xb7 tools 3 % \xc2\xb7 summary 5 % \xc2\xb7 history 91 %");
 
 TEST(it_says_what_a_compaction_would_drop)
 {
-    begin();
-    see("a compaction now (summary + last turns) would drop 2 messages, 10,000 \xe2\x86\x92 "
-        "~2,400 ");
+    play("=begin",
+         "a compaction now (summary + last turns) would drop 2 messages, 10,000 \xe2\x86\x92 "
+         "~2,400 ");
     struct context c = usual();
     c.parts.items[3].goes = false;
     give_context(c);
@@ -212,11 +216,8 @@ TEST(it_says_what_a_compaction_would_drop)
     c = usual();
     c.tokens_after = -1;
     give_context(c);
-    see("a compaction now (summary + last turns) would drop nothing");
-    the.width = 40;
-    the.height = 7;
-    give_context(usual());
-    see("would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
+    play("a compaction now (summary + last turns) would drop nothing", "=width 40", "=height 7",
+         "=usual", "would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
 }
 
 TEST(a_part_has_its_row)
@@ -232,14 +233,9 @@ TEST(a_part_has_its_row)
     assert_says(row_text(find("where to sleep?")), "!cached");
 }
 
-TEST(enter_opens_the_whole_text)
-{
-    begin();
-    see("!Second line.");
-    act("<enter>", "!?close", "Second line.");
-    act("<down>", "›Changed by /system.");
-    act("<enter>", "!Second line.", "›You are a helper."); /* closes it from within, too */
-}
+PLAY(enter_opens_the_whole_text, "=begin", "!Second line.", "><enter>", "!?close", "Second line.",
+     "><down>", "›Changed by /system.", "><enter>", "!Second line.",
+     "›You are a helper."); /* closes it from within, too */
 
 TEST(an_opened_part_says_how_it_is_left_out_and_its_cap)
 {
@@ -251,9 +247,9 @@ TEST(an_opened_part_says_how_it_is_left_out_and_its_cap)
     add(&c, file);
     add(&c, part(CONTEXT_GRAPH, ROLE_SYSTEM, 0, 0, 5, "# Knowledge graph\n7 entities"));
     give_context(c);
-    see("project", " p/AGENTS.md: Answer", "graph", "!# Instructions of");
-    act("<enter>", "instructions = false", "At most 8,192 tokens.", "# Instructions of");
-    act("<enter>G<enter>", "/memory off", "7 entities", "!At most");
+    play("project", " p/AGENTS.md: Answer", "graph", "!# Instructions of", "><enter>",
+         "instructions = false", "At most 8,192 tokens.", "# Instructions of", "><enter>G<enter>",
+         "/memory off", "7 entities", "!At most");
 }
 
 TEST(long_texts_scroll)
@@ -264,11 +260,8 @@ TEST(long_texts_scroll)
     struct context c = usual();
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give_context(c);
-    act("G<enter>", "line number 5 ");
-    act("G", "›line number 500", "!line number 300");
-    act("<pageup*2>", "!line number 500", "line number 47");
-    act("g", "›You are a helper.");
-    act("jjk", "›read_file");
+    play(">G<enter>", "line number 5 ", ">G", "›line number 500", "!line number 300", "><pageup*2>",
+         "!line number 500", "line number 47", ">g", "›You are a helper.", ">jjk", "›read_file");
 }
 
 TEST(another_width_keeps_the_place)
@@ -279,21 +272,13 @@ TEST(another_width_keeps_the_place)
     struct context c = answer_of("handoff");
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give_context(c);
-    act("<enter>");
-    rows_now();
-    act("<down*150>", "›marker150 ");
-    the.width = 40;
-    see("›marker150 ");
-    the.width = 120;
-    the.height = 40;
-    see("›marker150 ");
+    play("><enter>", "=draw", "><down*150>", "›marker150 ", "=width 40", "›marker150 ",
+         "=width 120", "=height 40", "›marker150 ");
 }
 
 TEST(a_new_answer_keeps_what_is_open_and_chosen)
 {
-    begin();
-    act("<down*4><enter>", "By the river.");
-    act("<down*2>", "›By the river.");
+    play("=begin", "><down*4><enter>", "By the river.", "><down*2>", "›By the river.");
     struct context c = usual();
     free(c.parts.items[2].text); /* the summary is gone: the entries after it move up */
     vec_remove(&c.parts, 2, 1);
@@ -304,26 +289,12 @@ TEST(a_new_answer_keeps_what_is_open_and_chosen)
     give_context(c);
     see("›Another.", "!By the river.");
     give_context(answer_of("handoff"));
-    rows_now();
-    act("<enter><down>Go", "!?close");
-}
-
-/* Forty messages: the list is from row LIST_TOP to before the hints. */
-enum { LIST_TOP = 3 };
-
-static void give_forty(void)
-{
-    struct context c = answer_of("handoff");
-    for (int i = 1; i <= 40; i++)
-        add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10,
-                     support_text("\n \nmessage %02d.\nmore of %02d.", i, i)));
-    give_context(c);
+    play("=draw", "><enter><down>Go", "!?close");
 }
 
 TEST(the_view_moves_no_more_than_it_must)
 {
-    give_forty();
-    the.height = 24;
+    play("=forty", "=height 24");
     assert_says(row_text(LIST_TOP), "message 01.");
     assert_says(row_text(22), "message 20.");
     act("<down*20>", "›message 21.");
@@ -333,44 +304,30 @@ TEST(the_view_moves_no_more_than_it_must)
     act("<up*20>", "›message 20.");
     assert_says(row_text(LIST_TOP), "message 20.");
     assert_says(row_text(22), "message 39.");
-    act("G");
-    the.height = 34; /* no room is left below the end */
+    play(">G", "=height 34"); /* no room is left below the end */
     assert_says(row_text(32), "message 40.");
 }
 
 TEST(what_opens_at_the_bottom_is_brought_into_view)
 {
-    give_forty();
-    the.height = 24;
-    rows_now();
-    act("<down*19>");
+    play("=forty", "=height 24", "=draw", "><down*19>");
     assert_says(row_text(22), "message 20.");
     act("<enter>", "›message 20.");
     assert_says(row_text(22), "more of 20.");
 }
 
-TEST(p_pins_messages)
-{
-    begin();
-    act("p", "!?compaction/", "Only your messages and answers can be pinned");
-    act("<down*3>p", "?compaction/pin seq=20");
-    forget_sent();
-    act("Gp", "?compaction/unpin seq=30");
-    forget_sent();
-    act("kp", "!?compaction/"); /* a tool's result */
-}
+PLAY(p_pins_messages, "=begin", ">p", "!?compaction/",
+     "Only your messages and answers can be pinned", "><down*3>p", "?compaction/pin seq=20",
+     "=forget", ">Gp", "?compaction/unpin seq=30", "=forget", ">kp",
+     "!?compaction/"); /* a tool's result */
 
 TEST(c_asks_before_it_compacts)
 {
-    begin();
-    act("c", "!?close", "Shorten the conversation now? y/n");
-    act("j", "!?close");
-    act("<enter>", "!?close");
+    play("=begin", ">c", "!?close", "Shorten the conversation now? y/n", ">j", "!?close",
+         "><enter>", "!?close");
     click(find("read_file"));
-    see("›You are a helper.", "y/n");
-    act("n", "!?close", "!y/n");
-    act("c<escape>", "!?close", "!y/n", "!?compaction/");
-    act("cy", "?close", "?compaction/run");
+    play("›You are a helper.", "y/n", ">n", "!?close", "!y/n", ">c<escape>", "!?close", "!y/n",
+         "!?compaction/", ">cy", "?close", "?compaction/run");
 }
 
 TEST(c_says_where_nothing_is_shortened)
@@ -378,66 +335,42 @@ TEST(c_says_where_nothing_is_shortened)
     give_context(answer_of("handoff"));
     see("c shorten");
     give_context(answer_of(NULL));
-    see("!c shorten", "Esc close");
-    forget_sent();
-    act("cy", "!?close", "!?compaction/");
+    play("!c shorten", "Esc close", "=forget", ">cy", "!?close", "!?compaction/");
 }
 
-TEST(u_takes_the_last_back_and_o_goes_to_the_message)
-{
-    begin();
-    act("u", "!?close", "?compaction/undo");
-    act("o", "!?close");
-    act("Go", "?jump 30");
-}
+PLAY(u_takes_the_last_back_and_o_goes_to_the_message, "=begin", ">u", "!?close", "?compaction/undo",
+     ">o", "!?close", ">Go", "?jump 30");
 
 TEST(n_goes_among_what_goes)
 {
-    begin();
-    act("n", "›where to sleep?");
-    act("n", "›In the ryokan.");
-    act("n", "›where to sleep?");
-    act("N", "›In the ryokan.");
+    play("=begin", ">n", "›where to sleep?", ">n", "›In the ryokan.", ">n", "›where to sleep?",
+         ">N", "›In the ryokan.");
     struct context c = usual();
     c.parts.items[6].goes = true;
     give_context(c);
-    act("n", "›and then?");
-    act("N", "›In the ryokan.");
+    play(">n", "›and then?", ">N", "›In the ryokan.");
 }
 
 TEST(keys_are_those_of_the_configuration)
 {
     struct error fault;
     assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
-    begin();
-    act("Gp", "!?compaction/");
-    act("x", "?compaction/unpin", "x pin");
-    act("<escape>", "?close");
-    act("<ctrl-c>", "?close");
-    act("<f4>", "?close");
+    play("=begin", ">Gp", "!?compaction/", ">x", "?compaction/unpin", "x pin", "><escape>",
+         "?close", "><ctrl-c>", "?close", "><f4>", "?close");
 }
 
 TEST(it_asks_again_when_the_history_changes)
 {
-    begin();
-    assert_int_equal(due(), 0);
+    play("=begin", "=due 0");
     give_event(EVENT_TEXT_DELTA);
     give_event(EVENT_COMPACTION_DELTA);
     assert_int_equal(due(), 0);
     give_event(EVENT_TEXT_COMPLETE);
-    assert_int_equal(due(), 6000);
-    the.now_ms = 6000;
-    the.view->ops->tick(the.view);
-    see("?context/read");
-    forget_sent();
+    play("=due 6000", "=now 6000", "=tick", "?context/read", "=forget");
     give_event(EVENT_COMPACTION_COMPLETED); /* while it waits */
-    assert_int_equal(due(), 0);
-    end_turn();
-    see("!?context/read");
-    give_context(usual());
-    assert_int_equal(due(), 7000);
-    end_turn(); /* at the end of a turn: at once */
-    see("?context/read");
+    play("=due 0", "=end", "!?context/read", "=usual", "=due 7000",
+         "=end", /* at the end of a turn: at once */
+         "?context/read");
 }
 
 TEST(every_change_of_the_history_counts)
@@ -460,19 +393,11 @@ TEST(every_change_of_the_history_counts)
     assert_true(due() > 0);
 }
 
-TEST(errors_are_said_in_it)
-{
-    assert_true(give_answer(answer_to(&operation_context_read), "The database cannot be used."));
-    see("The database cannot be used.", "!loading");
-    begin();
-    act("u");
-    assert_true(give_answer(answer_to(&operation_compaction_undo), "bad\x1b[31m\nwords"));
-    see("words");
-    act("Gp");
-    assert_true(give_answer(answer_to(&operation_compaction_unpin), "That has to wait."));
-    see("That has to wait.");
-    act("<down>", "!That has to wait.");
-}
+PLAY(errors_are_said_in_it, "=fails context/read The database cannot be used.",
+     "The database cannot be used.", "!loading", "=begin", ">u",
+     "=fails compaction/undo bad\x1b[31m\nwords", "words", ">Gp",
+     "=fails compaction/unpin That has to wait.", "That has to wait.", "><down>",
+     "!That has to wait.");
 
 TEST(a_click_chooses_and_opens)
 {
@@ -480,8 +405,7 @@ TEST(a_click_chooses_and_opens)
     click(find("In the ryokan."));
     see("›In the ryokan.", "By the river.");
     click(find("By the river."));
-    see("›By the river.");
-    click(0);
+    play("›By the river.", "=click 0");
     click((size_t)(the.height - 1));
     click((size_t)(the.height + 5));
     click((size_t)-1);
@@ -521,11 +445,8 @@ TEST(any_text_fits_any_size)
 
 TEST(small_screens_show_the_parts)
 {
-    begin();
-    the.width = 40;
-    the.height = 7;
-    see("Context  ~10,000 tokens", "You are", "Esc close");
-    act("n");
+    play("=begin", "=width 40", "=height 7", "Context  ~10,000 tokens", "You are", "Esc close",
+         ">n");
     assert_says(row_text(find("where")), "dropped");
 }
 
@@ -540,8 +461,5 @@ TEST(many_and_giant_parts)
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 30000, 9, 10, text.data));
     buf_release(&text);
     give_context(c);
-    act("G<enter><down>", "›a giant text");
-    rows_now();
-    act("g");
-    rows_now();
+    play(">G<enter><down>", "›a giant text", "=draw", ">g", "=draw");
 }

@@ -19,19 +19,6 @@ static void open_file(struct app *app, const char *path, int64_t line, const cha
 
 static struct session_info session = {.id = "0198c0de-0000-7000-8000-000000000001"};
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    the.width = 60;
-    the.height = 16;
-    the.host.open_file = open_file;
-    the.host.session = &session;
-    the.view = corpus_view_new(&the.host);
-    corpus_view_show(the.view, "");
-    return 0;
-}
-
 /* --- made-up answers --- */
 
 #define CORPUS(name, documents, failed)                                                            \
@@ -66,48 +53,44 @@ static void documents(void)
     forget_sent();
 }
 
+static const struct stage_step steps[] = {
+    {"begin", .alone = begin}, {"documents", .alone = documents}, {.name = NULL}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.steps = steps;
+    the.width = 60;
+    the.height = 16;
+    the.host.open_file = open_file;
+    the.host.session = &session;
+    the.view = corpus_view_new(&the.host);
+    corpus_view_show(the.view, "");
+    return 0;
+}
+
 BEFORE_ALL(support_utf8);
 FIXTURE(set_up, stage_tear_down);
 
-TEST(it_lists_corpora_with_what_they_have)
-{
-    see("?corpus/list", "loading");
-    begin();
-    see("books", "3 documents, 7 passages", "notes · 1 unreadable", "!What the model");
-}
-
-TEST(what_is_typed_is_searched)
-{
-    begin();
-    act("/ryo", "?corpus/search query=\"ryo\"");
-    give_json(
-        &operation_corpus_search,
-        "{'results':[" PASSAGE(0, 1, 5, "The ryokan is booked") "],'documents':2,'searched':91}");
-    see("91 passages searched", "kyoto.md:5", "0.81");
-    act("<down><enter>", "/d/kyoto.md", "Travel");
-    act("e", "?editor /d/kyoto.md 5 there");
-    act("o", "?corpus/passages document=4");
-}
-
-TEST(nothing_found_says_how_much_was_searched)
-{
-    begin();
-    act("/zep", "?corpus/search");
-    give_json(&operation_corpus_search, "{'results':[],'documents':2,'searched':91}");
-    see("91 passages searched", "Nothing found");
-}
+PLAY(it_lists_corpora_with_what_they_have, "?corpus/list", "loading", "=begin", "books",
+     "3 documents, 7 passages", "notes · 1 unreadable", "!What the model");
+PLAY(what_is_typed_is_searched, "=begin", ">/ryo", "?corpus/search query=\"ryo\"",
+     "=corpus/search {'results':[" PASSAGE(0, 1, 5,
+                                           "The ryokan is booked") "],'documents':2,'searched':91}",
+     "91 passages searched", "kyoto.md:5", "0.81", "><down><enter>", "/d/kyoto.md", "Travel", ">e",
+     "?editor /d/kyoto.md 5 there", ">o", "?corpus/passages document=4");
+PLAY(nothing_found_says_how_much_was_searched, "=begin", ">/zep", "?corpus/search",
+     "=corpus/search {'results':[],'documents':2,'searched':91}", "91 passages searched",
+     "Nothing found");
 
 TEST(one_walks_to_documents_and_passages_and_back)
 {
-    documents();
-    see("Corpora > notes", "kyoto.md");
-    act("<enter>", "?corpus/passages document=4");
-    give_json(&operation_corpus_passages, PASSAGES);
+    play("=documents", "Corpora > notes", "kyoto.md", "><enter>", "?corpus/passages document=4",
+         "=corpus/passages " PASSAGES);
     see("> kyoto.md", "line 1  The ryokan", "line 5  The train");
-    act("j<enter>", "Travel");
-    act("e", "?editor /d/kyoto.md 5 there");
-    act("<escape>", "Corpora > notes", "!The train");
-    act("<escape>", "books");
+    play(">j<enter>", "Travel", ">e", "?editor /d/kyoto.md 5 there", "><escape>", "Corpora > notes",
+         "!The train", "><escape>", "books");
 }
 
 #define DOCUMENT(id, file)                                                                         \
@@ -115,76 +98,57 @@ TEST(one_walks_to_documents_and_passages_and_back)
     "','state':'ready','passages':2,'bytes':9,"                                                    \
     "'ingested_at':'2026-03-09T12:00:00Z'}"
 
-TEST(equal_names_are_told_apart_by_their_paths)
-{
-    begin();
-    act("j<enter>");
-    give_json(&operation_corpus_documents,
-              "{'documents':[{'id':9,'corpus_id':'notes','file':'/d/c/notes.md','state':'failed',"
-              "'error':'it has no text','passages':0,'bytes':0,"
-              "'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
-    give_json(&operation_corpus_documents,
-           "{'documents':[" DOCUMENT(4, "/d/a/x/notes.md") "," DOCUMENT(5, "/d/b/x/notes.md") ","
-           DOCUMENT(6, "/d/b/my notes.md") "," DOCUMENT(7, "/notes.md") "],'total':4}");
-    see("\u203ac/notes.md: it has no text", " a/x/notes.md", " b/x/notes.md", " my notes.md",
-        " /notes.md", "!b/my", "!d/");
-}
-
-TEST(a_page_is_opened_as_text)
-{
-    documents();
-    act("<enter>");
-    give_json(
-        &operation_corpus_passages,
-        "{'passages':[{'content':'on page two','score':0,'file':'/d/x.pdf','chunk':0,'page':2,"
-        "'corpus_id':'notes','document':4}],'total':1}");
-    act("e", "?editor /d/x.pdf 0 on page two");
-}
+PLAY(
+    equal_names_are_told_apart_by_their_paths, "=begin", ">j<enter>",
+    "=corpus/documents "
+    "{'documents':[{'id':9,'corpus_id':'notes','file':'/d/c/notes.md','state':'failed',"
+    "'error':'it has no text','passages':0,'bytes':0,"
+    "'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}",
+    "=corpus/documents {'documents':[" DOCUMENT(4, "/d/a/x/notes.md") "," DOCUMENT(
+        5,
+        "/d/b/x/notes.md") "," DOCUMENT(6,
+                                        "/d/b/my notes.md") "," DOCUMENT(7,
+                                                                         "/notes.md") "],'total':"
+                                                                                      "4}",
+    "\u203ac/notes.md: it has no text", " a/x/notes.md", " b/x/notes.md", " my notes.md",
+    " /notes.md", "!b/my", "!d/");
+PLAY(a_page_is_opened_as_text, "=documents", "><enter>",
+     "=corpus/passages {'passages':[{'content':'on page "
+     "two','score':0,'file':'/d/x.pdf','chunk':0,'page':2,"
+     "'corpus_id':'notes','document':4}],'total':1}",
+     ">e", "?editor /d/x.pdf 0 on page two");
 
 TEST(what_the_model_was_given_stands_by_its_numbers)
 {
-    give_json(&operation_corpus_list, LIST);
-    give_json(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-                                           2, 1, 5, "The train") "],'total':2}");
-    act("<down>k", "›What the model was given last");
-    act("<enter>", "[1] kyoto.md:1", "[2] kyoto.md:5");
+    play("=corpus/list " LIST,
+         "=corpus/cited {'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+             2, 1, 5, "The train") "],'total':2}",
+         "><down>k", "›What the model was given last", "><enter>", "[1] kyoto.md:1",
+         "[2] kyoto.md:5");
     corpus_view_show(the.view, "[2]");
-    give_json(&operation_corpus_list, LIST);
-    give_json(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-                                           2, 1, 5, "The train") "],'total':2}");
-    see("›[2] kyoto.md:5", "/d/kyoto.md");
-    act("e", "?editor /d/kyoto.md 5 there");
+    play("=corpus/list " LIST,
+         "=corpus/cited {'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+             2, 1, 5, "The train") "],'total':2}",
+         "›[2] kyoto.md:5", "/d/kyoto.md", ">e", "?editor /d/kyoto.md 5 there");
 }
 
 TEST(an_older_answers_citation_opens_what_that_one_was_given)
 {
     corpus_view_show(the.view, "[2]@417");
-    see("?corpus/cited before=417");
-    give_json(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-                                           2, 1, 5, "The train") "],'total':2}");
-    see("›[2] kyoto.md:5", "Travel");
-    act("<escape>", "!?corpus/cited before=417", "?corpus/cited");
+    play("=draw", "?corpus/cited before=417",
+         "=corpus/cited {'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+             2, 1, 5, "The train") "],'total':2}",
+         "›[2] kyoto.md:5", "Travel", "><escape>", "!?corpus/cited before=417", "?corpus/cited");
 }
 
-TEST(removal_asks_first)
-{
-    begin();
-    act("d", "Remove books from the corpus? The files stay");
-    act("n", "!Remove books");
-    act("dy", "?corpus/remove corpus_id=\"books\"");
-    give_json(&operation_corpus_remove, "{'documents':3}");
-    see("Removed", "?corpus/list");
-}
-
-TEST(an_update_is_asked_for)
-{
-    begin();
-    act("u", "?corpus/update corpus_id=\"books\"");
-    give_json(&operation_corpus_update,
-              "{'files':0,'done':0,'added':0,'changed':0,'unchanged':0,'removed':0,'failed':0,"
-              "'passages':0,'bytes':0}");
-    see("Looking for changed files");
-}
+PLAY(removal_asks_first, "=begin", ">d", "Remove books from the corpus? The files stay", ">n",
+     "!Remove books", ">dy", "?corpus/remove corpus_id=\"books\"", "=corpus/remove {'documents':3}",
+     "Removed", "?corpus/list");
+PLAY(
+    an_update_is_asked_for, "=begin", ">u", "?corpus/update corpus_id=\"books\"",
+    "=corpus/update {'files':0,'done':0,'added':0,'changed':0,'unchanged':0,'removed':0,'failed':0,"
+    "'passages':0,'bytes':0}",
+    "Looking for changed files");
 
 static void tell_progress(int64_t done, int64_t files, bool finished)
 {
@@ -207,8 +171,7 @@ TEST(how_far_an_ingest_is_stands_in_the_title)
 TEST(a_long_question_is_broken_at_words)
 {
     corpus_view_show(the.view, "");
-    the.width = 34;
-    give_json(&operation_corpus_list,
-              "{'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}");
-    act("<down>d", "Remove", "a-name-of-thirty-columns-in-all", "y/n");
+    play("=width 34",
+         "=corpus/list {'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}",
+         "><down>d", "Remove", "a-name-of-thirty-columns-in-all", "y/n");
 }

@@ -13,17 +13,6 @@
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    the.width = 60;
-    the.height = 16;
-    the.view = graph_view_new(&the.host);
-    graph_view_show(the.view, "");
-    return 0;
-}
-
 /* --- made-up answers --- */
 
 #define AT "'created_at':'2026-03-09T12:00:00Z'"
@@ -71,28 +60,31 @@ static bool take(const char *name)
     return the.view->ops->key(the.view, keymap_find(&the.keymap, &key), &key);
 }
 
+static const struct stage_step steps[] = {
+    {"begin", .alone = begin}, {"walk", .alone = walk}, {.name = NULL}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.steps = steps;
+    the.width = 60;
+    the.height = 16;
+    the.view = graph_view_new(&the.host);
+    graph_view_show(the.view, "");
+    return 0;
+}
+
 /* --- the list --- */
 
 BEFORE_ALL(support_utf8);
 FIXTURE(set_up, stage_tear_down);
 
-TEST(it_lists_entities_with_what_they_have)
-{
-    see("?graph/list", "loading");
-    give_json(&operation_graph_list, LIST);
-    see("Graph · 1,204 entities", "Ada · person", "2 facts", "京都 · city", "!loading");
-}
-
-TEST(what_is_typed_is_searched)
-{
-    begin();
-    act("/ky", "?graph/search query=\"ky\"", "?graph/search typing=true");
-    give_json(&operation_graph_search, "{'entities':[],'relations':[],'total':3}");
-    see("No matches in the graph");
-    act("<ctrl-u>", "?graph/list");
-    give_json(&operation_graph_list, LIST);
-    see("Ada");
-}
+PLAY(it_lists_entities_with_what_they_have, "?graph/list", "loading", "=graph/list " LIST,
+     "Graph · 1,204 entities", "Ada · person", "2 facts", "京都 · city", "!loading");
+PLAY(what_is_typed_is_searched, "=begin", ">/ky", "?graph/search query=\"ky\"",
+     "?graph/search typing=true", "=graph/search {'entities':[],'relations':[],'total':3}",
+     "No matches in the graph", "><ctrl-u>", "?graph/list", "=graph/list " LIST, "Ada");
 
 TEST(digits_are_text_in_the_query_and_no_key_of_the_list)
 {
@@ -104,8 +96,7 @@ TEST(digits_are_text_in_the_query_and_no_key_of_the_list)
 
 TEST(escape_leaves_the_list_for_the_query_and_then_the_pane)
 {
-    begin();
-    act("<escape>");
+    play("=begin", "><escape>");
     assert_false(take("escape"));
 }
 
@@ -125,9 +116,7 @@ static void answer_many(const struct operation *o, int count)
 TEST(the_end_of_the_list_asks_for_more)
 {
     answer_many(&operation_graph_list, 100);
-    act("<down>");
-    forget_sent();
-    act("G", "n099", "?graph/list limit=200");
+    play("><down>", "=forget", ">G", "n099", "?graph/list limit=200");
 }
 
 /* A list continues to its end; a search has a limit. */
@@ -149,103 +138,48 @@ TEST(a_list_goes_on_to_its_end)
         act("G", support_text("?graph/search limit=%d", most));
         answer_many(&operation_graph_search, most);
     }
-    forget_sent();
-    act("kG", "!?graph/search");
+    play("=forget", ">kG", "!?graph/search");
 }
 
 /* --- an entity --- */
 
-TEST(an_entity_shows_observations_and_relations_both_ways)
-{
-    walk();
-    see("Graph > 京都", "city", "- has ryokans", "- was the capital", "→ lies in: Japan",
-        "<- visits: Ada");
-}
-
-TEST(relations_that_are_left_out_are_counted)
-{
-    begin();
-    act("jj<enter>");
-    give_json(&operation_graph_open,
-              "{'entities':[{'name':'京都','entity_type':'city','observations':[],'observed':0,"
-              "'relation_count':2007," AT "}],'relations':[],'relations_left':2007,'total':3}");
-    see("Graph > 京都 · 2007 more relations");
-}
-
-TEST(an_observation_unfolds_with_its_source)
-{
-    walk();
-    act("j<enter>", "by the river", "2026-03-09, from a conversation: Kyoto in November");
-    act("<enter>", "!from a conversation");
-    act("j<enter>", "its conversation was deleted");
-}
-
-TEST(a_relation_leads_on_and_there_is_a_way_back)
-{
-    walk();
-    act("jjj<enter>", "?graph/open names=[\"Japan\"]", "Graph > 京都 > Japan");
-    give_json(&operation_graph_open, JAPAN);
-    see("<- lies in: 京都");
-    forget_sent();
-    act("<backspace>", "?graph/open names=[\"京都\"]");
-    give_json(&operation_graph_open, KYOTO);
-    see("›→ lies in: Japan"); /* where it was left */
-    act("<escape>", "Ada · person");
-    see("›京都");
-}
-
-TEST(an_entity_that_is_gone_is_told_and_left)
-{
-    begin();
-    act("<enter>");
-    give_json(&operation_graph_open, "{'entities':[],'relations':[],'unknown':['Ada'],'total':0}");
-    see("does not exist any more", "京都 · city");
-}
-
-TEST(the_source_of_a_fact_is_opened)
-{
-    walk();
-    act("o", "yours or imported");
-    act("jo", "?message " HERE " 7");
-    act("jo", "was deleted", "!?message " HERE " 0");
-}
+PLAY(an_entity_shows_observations_and_relations_both_ways, "=walk", "Graph > 京都", "city",
+     "- has ryokans", "- was the capital", "→ lies in: Japan", "<- visits: Ada");
+PLAY(relations_that_are_left_out_are_counted, "=begin", ">jj<enter>",
+     "=graph/open {'entities':[{'name':'京都','entity_type':'city','observations':[],'observed':0,"
+     "'relation_count':2007," AT "}],'relations':[],'relations_left':2007,'total':3}",
+     "Graph > 京都 · 2007 more relations");
+PLAY(an_observation_unfolds_with_its_source, "=walk", ">j<enter>", "by the river",
+     "2026-03-09, from a conversation: Kyoto in November", "><enter>", "!from a conversation",
+     ">j<enter>", "its conversation was deleted");
+PLAY(a_relation_leads_on_and_there_is_a_way_back, "=walk", ">jjj<enter>",
+     "?graph/open names=[\"Japan\"]", "Graph > 京都 > Japan", "=graph/open " JAPAN,
+     "<- lies in: 京都", "=forget", "><backspace>", "?graph/open names=[\"京都\"]",
+     "=graph/open " KYOTO, "›→ lies in: Japan", /* where it was left */
+     "><escape>", "Ada · person", "›京都");
+PLAY(an_entity_that_is_gone_is_told_and_left, "=begin", "><enter>",
+     "=graph/open {'entities':[],'relations':[],'unknown':['Ada'],'total':0}",
+     "does not exist any more", "京都 · city");
+PLAY(the_source_of_a_fact_is_opened, "=walk", ">o", "yours or imported", ">jo",
+     "?message " HERE " 7", ">jo", "was deleted", "!?message " HERE " 0");
 
 /* --- changing it --- */
 
-TEST(what_is_deleted_is_asked_for_and_can_be_undone)
-{
-    begin();
-    act("d", "Delete Ada and all about it?");
-    act("x", "Delete Ada");
-    act("n", "!Delete Ada", "!?graph/delete_entities");
-    act("dy", "?graph/delete_entities entity_names=[\"Ada\"]");
-    give_json(&operation_graph_delete, "{'entities':1,'observations':1,'relations':1}");
-    see("u undoes", "?graph/list");
-    act("u", "?graph/restore");
-    give_json(&operation_graph_restore, "{'entities':1,'observations':1,'relations':1}");
-    see("Restored");
-}
-
-TEST(an_observation_and_a_relation_go_by_themselves)
-{
-    walk();
-    act("jdy",
-        "?graph/delete_observations "
-        "deletions=[{\"entity_name\":\"京都\",\"observations\":[\"has ryokans\\nby the "
-        "river\"]}]");
-    forget_sent();
-    act("jjdy",
-        "?graph/delete_relations relations=[{\"from\":\"京都\",\"to\":\"Japan\","
-        "\"relation_type\":\"lies in\"}]");
-}
-
-TEST(a_failure_is_told)
-{
-    begin();
-    act("dy");
-    give_answer(answer_to(&operation_graph_delete), "The database is locked.");
-    see("The database is locked.");
-}
+PLAY(what_is_deleted_is_asked_for_and_can_be_undone, "=begin", ">d", "Delete Ada and all about it?",
+     ">x", "Delete Ada", ">n", "!Delete Ada", "!?graph/delete_entities", ">dy",
+     "?graph/delete_entities entity_names=[\"Ada\"]",
+     "=graph/delete_entities {'entities':1,'observations':1,'relations':1}", "u undoes",
+     "?graph/list", ">u", "?graph/restore",
+     "=graph/restore {'entities':1,'observations':1,'relations':1}", "Restored");
+PLAY(an_observation_and_a_relation_go_by_themselves, "=walk", ">jdy",
+     "?graph/delete_observations "
+     "deletions=[{\"entity_name\":\"京都\",\"observations\":[\"has ryokans\\nby the "
+     "river\"]}]",
+     "=forget", ">jjdy",
+     "?graph/delete_relations relations=[{\"from\":\"京都\",\"to\":\"Japan\","
+     "\"relation_type\":\"lies in\"}]");
+PLAY(a_failure_is_told, "=begin", ">dy", "=fails graph/delete_entities The database is locked.",
+     "The database is locked.");
 
 /* Changes that the model makes meanwhile are shown. */
 TEST(a_tool_that_wrote_is_followed)
@@ -255,10 +189,7 @@ TEST(a_tool_that_wrote_is_followed)
     n->event = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     n->event->name = mem_strdup("memory_create_entities");
     give(n);
-    assert_true(the.view->ops->due(the.view) > 0);
-    the.view->ops->tick(the.view);
-    see("?graph/list");
-    assert_int_equal(the.view->ops->due(the.view), 0);
+    play("=due soon", "=tick", "?graph/list", "=due 0");
 }
 
 /* --- any size --- */

@@ -13,17 +13,6 @@
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    the.width = 70;
-    the.height = 16;
-    the.view = learned_view_new(&the.host);
-    learned_view_show(the.view, NULL);
-    return 0;
-}
-
 /* --- made-up answers --- */
 
 #define AT "'created_at':'2026-03-09T12:00:00Z','changed_at':'2026-03-09T12:00:00Z'"
@@ -48,11 +37,37 @@ static void begin(void)
 }
 
 /* Lists again after a decision. */
-static void look_again(const char *list)
+static void look_again(void)
 {
-    give_json(&operation_learned_list, list);
+    give_json(&operation_learned_list, LIST);
     give_json(&operation_learned_stats, "{'active':2,'candidates':0,'superseded':0,'rejected':0}");
     forget_sent();
+}
+
+static void expect_look(void)
+{
+    assert_true(the.view->ops->due(the.view) > 0);
+    forget_sent();
+    the.view->ops->tick(the.view);
+    see("?learned/list");
+    assert_int_equal(the.view->ops->due(the.view), 0);
+}
+
+static const struct stage_step steps[] = {{"begin", .alone = begin},
+                                          {"again", .alone = look_again},
+                                          {"look", .alone = expect_look},
+                                          {.name = NULL}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.steps = steps;
+    the.width = 70;
+    the.height = 16;
+    the.view = learned_view_new(&the.host);
+    learned_view_show(the.view, NULL);
+    return 0;
 }
 
 BEFORE_ALL(support_utf8);
@@ -62,22 +77,17 @@ FIXTURE(set_up, stage_tear_down);
 
 TEST(what_waits_comes_first_and_what_was_replaced_is_history)
 {
-    see("?learned/list", "?learned/stats", "loading");
-    begin();
-    see("Learned · 1 waiting · 1 remembered", " waits ", "- we deploy on Fridays", "3 uses",
-        "x No emojis", "!Reply in German", "›Reply in French");
+    play("=draw", "?learned/list", "?learned/stats", "loading", "=begin",
+         "Learned · 1 waiting · 1 remembered", " waits ", "- we deploy on Fridays", "3 uses",
+         "x No emojis", "!Reply in German", "›Reply in French");
     assert_true(find("Reply in French") < find("Fridays"));
     assert_true(find("Fridays") < find("No emojis"));
 }
 
-TEST(an_item_unfolds_with_its_source_and_uses)
-{
-    begin();
-    act("<enter>", "language, everywhere", "2026-03-09, from a conversation: Kyoto in November");
-    act("<enter>", "!language, everywhere");
-    act("j<enter>", "fact, this project", "told to 3", "last 2026-04-01");
-    act("o", "?message " HERE " 7");
-}
+PLAY(an_item_unfolds_with_its_source_and_uses, "=begin", "><enter>", "language, everywhere",
+     "2026-03-09, from a conversation: Kyoto in November", "><enter>", "!language, everywhere",
+     ">j<enter>", "fact, this project", "told to 3", "last 2026-04-01", ">o",
+     "?message " HERE " 7");
 
 /* The user sees the speaker of a candidate before accepting it. */
 TEST(a_candidate_shows_its_message_before_it_is_accepted)
@@ -88,128 +98,60 @@ TEST(a_candidate_shows_its_message_before_it_is_accepted)
          "','seq':9,'turn':4,'said_at':'2026-03-08T12:00:00Z',"                                    \
          "'said':'Hello. Reply in French please. Bye','said_origin':'" origin "',")
     give_json(&operation_learned_list, "{'items':[" SAID("i2", "typed") "]}");
-    see("waits", "2026-03-08, from a conversation: Kyoto in November, turn 4",
-        "typed: \"Hello. Reply in French please. Bye\"");
-    act("<enter>", "!typed:");
-    act("s");
-    give_json(&operation_learned_list,
-              "{'items':[" SAID("i2", "typed") "," SAID("i5", "imported") "]}");
-    see("!typed:", "imported: \"Hello. Reply");
+    play("waits", "2026-03-08, from a conversation: Kyoto in November, turn 4",
+         "typed: \"Hello. Reply in French please. Bye\"", "><enter>", "!typed:", ">s",
+         "=learned/list {'items':[" SAID("i2", "typed") "," SAID("i5", "imported") "]}",
+         "!typed:", "imported: \"Hello. Reply");
 }
 
-TEST(it_is_searched_by_words_and_tag)
-{
-    begin();
-    act("/port #deploy", "?learned/list query=\"port \"", "?learned/list tag=\"#deploy\"");
-    forget_sent();
-    act("<ctrl-u>#", "?learned/list query=\"#\"", "!?learned/list tag=\"#\"");
-}
+PLAY(it_is_searched_by_words_and_tag, "=begin", ">/port #deploy", "?learned/list query=\"port \"",
+     "?learned/list tag=\"#deploy\"", "=forget", "><ctrl-u>#", "?learned/list query=\"#\"",
+     "!?learned/list tag=\"#\"");
 
 TEST(it_is_narrowed_by_scope_kind_session_and_use)
 {
-    begin();
-    act("s", "?learned/list scope=\"project\"", "Learned · this project");
-    forget_sent();
-    act("ss", "?learned/list scope=\"tool\"", "Learned · tools");
-    give_json(&operation_learned_list,
-              "{'items':[{'id':'read_file(path)','scope':'tool','kind':'usage','state':'active',"
-              "'origin':'logged','text':'read_file(path): used 3 times, 66 % success'," AT "}]}");
-    see("used 3 times");
-    act("a", "cannot be changed here", "!?learned/accept");
-    act("d", "cannot be changed here", "!?learned/forget");
-    act("ss", "!Learned · tools");
-    forget_sent();
-    act("f", "?learned/list kind=\"fact\"", "Learned · fact");
-    forget_sent();
+    play("=begin", ">s", "?learned/list scope=\"project\"", "Learned · this project", "=forget",
+         ">ss", "?learned/list scope=\"tool\"", "Learned · tools",
+         "=learned/list "
+         "{'items':[{'id':'read_file(path)','scope':'tool','kind':'usage','state':'active',"
+         "'origin':'logged','text':'read_file(path): used 3 times, 66 % success'," AT "}]}",
+         "used 3 times", ">a", "cannot be changed here", "!?learned/accept", ">d",
+         "cannot be changed here", "!?learned/forget", ">ss", "!Learned · tools", "=forget", ">f",
+         "?learned/list kind=\"fact\"", "Learned · fact", "=forget");
     memcpy(the.session.id, HERE, UUID_LEN);
-    act("c", "?learned/list session_id=\"" HERE "\"", "this session");
-    forget_sent();
-    act("n", "?learned/list unused=true", "never used");
+    play(">c", "?learned/list session_id=\"" HERE "\"", "this session", "=forget", ">n",
+         "?learned/list unused=true", "never used");
 }
 
-TEST(nothing_is_told_as_such)
-{
-    give_json(&operation_learned_list, "{'items':[]}");
-    see("Nothing was learned yet");
-    act("n");
-    give_json(&operation_learned_list, "{'items':[]}");
-    see("Nothing that was learned matches");
-    act("aedrho", "No entry is selected");
-}
+PLAY(nothing_is_told_as_such, "=learned/list {'items':[]}", "Nothing was learned yet", ">n",
+     "=learned/list {'items':[]}", "Nothing that was learned matches", ">aedrho",
+     "No entry is selected");
 
 /* --- deciding --- */
 
-TEST(a_candidate_is_accepted_or_rejected)
-{
-    begin();
-    act("a", "?learned/accept id=\"i2\"");
-    give_json(&operation_learned_accept,
-              ITEM("i2", "user", "language", "active", "Reply in French", "'uses':0,"));
-    see("Remembered.", "?learned/list");
-    look_again(LIST);
-    act("r", "?learned/reject id=\"i2\"");
-    give_json(&operation_learned_reject,
-              ITEM("i2", "user", "language", "rejected", "Reply in French", "'uses':0,"));
-    see("not asked for again", "?learned/list");
-}
-
-TEST(a_text_is_changed)
-{
-    begin();
-    act("e", "text: Reply in French");
-    act("<escape>", "!text:", "!?learned/edit");
-    act("e<ctrl-u>Reply in Italian<enter>", "?learned/edit id=\"i2\"",
-        "?learned/edit text=\"Reply in Italian\"");
-    give_json(&operation_learned_edit,
-              ITEM("i2", "user", "language", "candidate", "Reply in Italian", "'uses':0,"));
-    see("Changed.", "?learned/list");
-}
-
-TEST(forgetting_is_asked_for_and_can_be_undone)
-{
-    begin();
-    act("d", "Forget Reply in French and its history?");
-    act("x", "Forget Reply in French");
-    act("n", "!Forget Reply", "!?learned/forget");
-    act("dy", "?learned/forget ids=[\"i2\"]");
-    give_json(&operation_learned_forget, "{'deleted':1}");
-    see("u undoes", "?learned/list");
-    look_again(LIST);
-    act("u", "?learned/restore");
-    give_json(&operation_learned_restore, FRENCH);
-    see("Restored");
-}
-
-TEST(what_it_took_the_place_of_is_shown)
-{
-    begin();
-    act("h", "?learned/history id=\"i2\"");
-    give_json(&operation_learned_history, "{'items':[" FRENCH "," OLD "]}");
-    see("before: Reply in German (2026-03-09)");
-    act("h", "!before:");
-    act("<enter>jh", "?learned/history id=\"i1\"");
-    give_json(&operation_learned_history, "{'items':[" FRIDAYS "]}");
-    see("no earlier version");
-}
-
-TEST(a_failure_is_told)
-{
-    begin();
-    act("a");
-    give_answer(answer_to(&operation_learned_accept), "The database is locked.");
-    see("The database is locked.");
-}
+PLAY(a_candidate_is_accepted_or_rejected, "=begin", ">a", "?learned/accept id=\"i2\"",
+     "=learned/accept " ITEM("i2", "user", "language", "active", "Reply in French", "'uses':0,"),
+     "Remembered.", "?learned/list", "=again", ">r", "?learned/reject id=\"i2\"",
+     "=learned/reject " ITEM("i2", "user", "language", "rejected", "Reply in French", "'uses':0,"),
+     "not asked for again", "?learned/list");
+PLAY(a_text_is_changed, "=begin", ">e", "text: Reply in French", "><escape>",
+     "!text:", "!?learned/edit", ">e<ctrl-u>Reply in Italian<enter>", "?learned/edit id=\"i2\"",
+     "?learned/edit text=\"Reply in Italian\"",
+     "=learned/edit " ITEM("i2", "user", "language", "candidate", "Reply in Italian", "'uses':0,"),
+     "Changed.", "?learned/list");
+PLAY(forgetting_is_asked_for_and_can_be_undone, "=begin", ">d",
+     "Forget Reply in French and its history?", ">x", "Forget Reply in French", ">n",
+     "!Forget Reply", "!?learned/forget", ">dy", "?learned/forget ids=[\"i2\"]",
+     "=learned/forget {'deleted':1}", "u undoes", "?learned/list", "=again", ">u",
+     "?learned/restore", "=learned/restore " FRENCH, "Restored");
+PLAY(what_it_took_the_place_of_is_shown, "=begin", ">h", "?learned/history id=\"i2\"",
+     "=learned/history {'items':[" FRENCH "," OLD "]}", "before: Reply in German (2026-03-09)",
+     ">h", "!before:", "><enter>jh", "?learned/history id=\"i1\"",
+     "=learned/history {'items':[" FRIDAYS "]}", "no earlier version");
+PLAY(a_failure_is_told, "=begin", ">a", "=fails learned/accept The database is locked.",
+     "The database is locked.");
 
 /* --- concurrent changes --- */
-
-static void expect_look(void)
-{
-    assert_true(the.view->ops->due(the.view) > 0);
-    forget_sent();
-    the.view->ops->tick(the.view);
-    see("?learned/list");
-    assert_int_equal(the.view->ops->due(the.view), 0);
-}
 
 TEST(what_is_noted_or_changed_elsewhere_is_followed)
 {
@@ -226,8 +168,7 @@ TEST(what_is_noted_or_changed_elsewhere_is_followed)
 
 TEST(it_fits_every_size)
 {
-    begin();
-    act("<enter>");
+    play("=begin", "><enter>");
     for (the.width = 3; the.width < 100; the.width += 7)
         for (the.height = 1; the.height < 20; the.height += 3)
             (void)rows_now();

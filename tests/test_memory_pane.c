@@ -95,9 +95,8 @@ static void type_again(struct app *app, struct view *v, const struct key *key)
         assert_true(v->ops->key(v, keymap_find(&the.keymap, key), key));
 }
 
-static void open_session(const char *unused)
+static void open_session(void)
 {
-    (void)unused;
     struct notice *n = notice_new(NOTICE_SESSION);
     n->flag = true;
     give(n);
@@ -198,10 +197,9 @@ static void tell(struct operation_answer *a)
     assert_true(give_answer(a, NULL));
 }
 
-static void give_two(const char *unused)
+static void give_two(void)
 {
     struct operation_answer *a = answer(1204);
-    (void)unused;
     add(a, hit_of("a", "we liked the ryokan by the river", "ryokan"));
     struct memory_hit *b = add(a, hit_of("b", "booked from the 14th to the 17th", "booked"));
     b->entry.role = ROLE_ASSISTANT;
@@ -210,9 +208,8 @@ static void give_two(const char *unused)
     tell(a);
 }
 
-static void give_none(const char *unused)
+static void give_none(void)
 {
-    (void)unused;
     tell(answer(0));
 }
 
@@ -225,10 +222,9 @@ static void give_one(const char *text)
     tell(a);
 }
 
-static void give_fifty(const char *unused)
+static void give_fifty(void)
 {
     struct operation_answer *a = answer(500);
-    (void)unused;
     for (int i = 1; i <= 50; i++) {
         auto_free char *id = mem_printf("%d", i), *text = mem_printf("entry %02d", i);
         add(a, hit_of(id, text, NULL));
@@ -297,9 +293,8 @@ static void give_stats(int64_t entries, int64_t pending, const char *waits_for)
 }
 
 /* Memory has other entries. */
-static void give_news(const char *unused)
+static void give_news(void)
 {
-    (void)unused;
     give_event(EVENT_MEMORY_INDEXED);
 }
 
@@ -342,29 +337,26 @@ static void recall(int64_t seq, const char *query, const char *hits, bool live)
 /* --- a person --- */
 
 /* A query with two hits, and the keys in the list. */
-static void search(const char *unused)
+static void search(void)
 {
-    (void)unused;
     play(">ryokan", "=two", "><down>", "=forget");
 }
 
-static void begin_change(const char *unused)
+static void begin_change(void)
 {
-    search(unused);
+    search();
     play(">e", "?memory/read {id:a}", "=text we liked it", "edit entry", ">Yes ",
          "Yes we liked it");
 }
 
 /* Old hits are there, the query is another one. */
-static void begin_behind(const char *unused)
+static void begin_behind(void)
 {
-    (void)unused;
     play(">old", "=one x of the old query", "><ctrl-u>ryokan<enter>", "=forget");
 }
 
-static void hide(const char *unused)
+static void hide(void)
 {
-    (void)unused;
     the.view->ops->close(the.view);
     forget_sent();
 }
@@ -396,17 +388,17 @@ static void earlier(const char *query)
 }
 
 static const struct stage_step steps[] = {
-    {"two", give_two},           {"none", give_none},
-    {"one", give_one},           {"fifty", give_fifty},
-    {"text", give_text},         {"done", give_done},
-    {"fails", give_failure},     {"forgotten", give_forgotten},
-    {"restored", give_restored}, {"news", give_news},
-    {"session", open_session},   {"focus", give_focus},
-    {"search", search},          {"change", begin_change},
-    {"behind", begin_behind},    {"hide", hide},
-    {"reopen", reopen},          {"replayed", check_replayed},
-    {"quoted", check_quoted},    {"recalls", recalls},
-    {"earlier", earlier},        {NULL, NULL}};
+    {"two", .alone = give_two},         {"none", .alone = give_none},
+    {"one", .run = give_one},           {"fifty", .alone = give_fifty},
+    {"text", .run = give_text},         {"done", .run = give_done},
+    {"fails", .run = give_failure},     {"forgotten", .run = give_forgotten},
+    {"restored", .run = give_restored}, {"news", .alone = give_news},
+    {"session", .alone = open_session}, {"focus", .run = give_focus},
+    {"search", .alone = search},        {"change", .alone = begin_change},
+    {"behind", .alone = begin_behind},  {"hide", .alone = hide},
+    {"reopen", .run = reopen},          {"replayed", .run = check_replayed},
+    {"quoted", .run = check_quoted},    {"recalls", .run = recalls},
+    {"earlier", .run = earlier},        {.name = NULL}};
 
 static struct pane_host pane;
 
@@ -432,7 +424,7 @@ static int set_up(void **state)
     pane.want_older = want_older;
     pane.type = type_again;
     the.view = memory_view_new(&the.host, &pane);
-    open_session(NULL);
+    open_session();
     memory_view_open(the.view, "");
     return 0;
 }
@@ -478,7 +470,7 @@ TEST(it_looks_as_specified)
 TEST(ascii_has_its_own_signs)
 {
     glyph_set_ascii(true);
-    search(NULL);
+    search();
     size_t row = find("0.93 #########. you - turn 3 - 2 d");
     glyph_set_ascii(false);
     assert_int_equal(row, 2);
@@ -556,7 +548,7 @@ TEST(no_key_slips_through)
 {
     static const char all[] = "<left><right><up><ctrl-k><ctrl-y><backspace><ctrl-d><ctrl-t>";
     lead_to(true, all);
-    search(NULL);
+    search();
     lead_to(true, all);
     act("<down>xq/<ctrl-j>s");
     assert_null(strchr(searched()->query, '\n'));
@@ -819,11 +811,11 @@ TEST(each_acting_key_waits)
                                           {"<enter>", "memory/read {id:a}"},
                                           {"d", "memory/forget {ids:[a]}"}};
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
-        begin_behind(NULL);
+        begin_behind();
         act(acts[i][0]);
         play("?");
         assert_true(the.jumped == 0 && !host.inserted);
-        give_two(NULL);
+        give_two();
         check_asked(__FILE__, __LINE__, acts[i][1]);
         assert_int_equal(the.jumped, i == 0 ? 17 : 0);
         assert_int_equal(host.inserted != NULL, i == 1);
@@ -836,10 +828,10 @@ TEST(what_is_left_is_not_done_later)
     static const char *const ways[] = {"<escape>",    "<ctrl-c>", "<f2>", "<tab>",
                                        "<shift-tab>", "<f1>",     "<f3>"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        begin_behind(NULL);
+        begin_behind();
         act("d");
         act(ways[i]);
-        give_two(NULL);
+        give_two();
         play("?");
         assert_int_equal(host.replayed, 0);
         begin_again(state);
@@ -915,7 +907,7 @@ TEST(old_hits_do_not_look_like_an_answer)
     look("2 by score", false, 1250);
     play("=now 1250", "=draw");
     look("searching", true, 0);
-    give_two(NULL);
+    give_two();
     look("2 by score", false, 0);
     play("=now 9000", "=news");
     look("2 by score", false, 0);

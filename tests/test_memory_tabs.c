@@ -122,10 +122,19 @@ static void gone(struct app *app, const struct view *v, uint64_t id)
 
 static struct pane_host pane;
 
+static void open_pane(void)
+{
+    memory_view_toggle(the.view);
+    forget_sent();
+}
+
+static const struct stage_step steps[] = {{"pane", .alone = open_pane}, {.name = NULL}};
+
 static int set_up(void **state)
 {
     (void)state;
     stage_set_up();
+    the.steps = steps;
     memory_is_off = fake_is_off = false;
     memset(&fake, 0, sizeof fake);
     pane.tabs = tabs;
@@ -140,12 +149,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static void open_pane(void)
-{
-    memory_view_toggle(the.view);
-    forget_sent();
-}
-
 /* --- tests --- */
 
 BEFORE_ALL(support_utf8);
@@ -153,8 +156,7 @@ FIXTURE(set_up, stage_tear_down);
 
 TEST(names_stand_above_where_there_is_more_than_one)
 {
-    open_pane();
-    see(" memory    fake", "Memory");
+    play("=pane", " memory    fake", "Memory");
     fake_is_off = true;
     see("!fake", "Memory");
 }
@@ -162,8 +164,7 @@ TEST(names_stand_above_where_there_is_more_than_one)
 /* While the user types a line, digits are text. */
 TEST(names_have_digits_where_these_are_keys)
 {
-    open_pane();
-    see("!1 memory", "!] model");
+    play("=pane", "!1 memory", "!] model");
     give_answer(answer_to(&operation_memory_search), NULL);
     act("<down>", "1 memory  2 fake", "] model");
     (void)memory_view_focus(the.view, false);
@@ -172,19 +173,12 @@ TEST(names_have_digits_where_these_are_keys)
     act("<f6>", "the fake", "!2 fake"); /* it has a caret */
 }
 
-TEST(a_low_pane_has_no_row_for_names)
-{
-    open_pane();
-    the.height = 7;
-    see("!fake");
-    the.height = 8;
-    see(" memory    fake");
-}
+PLAY(a_low_pane_has_no_row_for_names, "=pane", "=height 7", "!fake", "=height 8",
+     " memory    fake");
 
 TEST(a_key_leads_to_the_next_tab_and_round)
 {
-    open_pane();
-    act("<f6>", "the fake", "?shown as it was");
+    play("=pane", "><f6>", "the fake", "?shown as it was");
     assert_int_equal(fake.view.height, the.height - 1);
     act("<f6>", "!the fake");
 }
@@ -192,35 +186,26 @@ TEST(a_key_leads_to_the_next_tab_and_round)
 /* In the query, digits are text. */
 TEST(digits_choose_where_nothing_is_written)
 {
-    open_pane();
-    act("2", "!the fake", "/ 2");
+    play("=pane", ">2", "!the fake", "/ 2");
     give_answer(answer_to(&operation_memory_search), NULL);
-    act("<down>2", "the fake");
-    act("1", "!the fake");
+    play("><down>2", "the fake", ">1", "!the fake");
 }
 
 TEST(the_tab_gets_its_keys_first)
 {
-    open_pane();
-    act("<f6>");
+    play("=pane", "><f6>");
     fake.takes = true;
     act("1", "?key 1", "the fake");
     fake.takes = false;
     act("1", "!the fake");
 }
 
-TEST(escape_that_the_tab_does_not_take_closes_the_pane)
-{
-    open_pane();
-    act("<f6>");
-    forget_sent();
-    act("<escape>", "?close");
-}
+PLAY(escape_that_the_tab_does_not_take_closes_the_pane, "=pane", "><f6>", "=forget", "><escape>",
+     "?close");
 
 TEST(clicks_are_told_by_the_rows_of_the_tab)
 {
-    open_pane();
-    (void)rows_now();
+    play("=pane", "=draw");
     the.view->ops->click(the.view, 0, 12);
     see("the fake");
     the.view->ops->click(the.view, 3, 5);
@@ -231,9 +216,7 @@ TEST(clicks_are_told_by_the_rows_of_the_tab)
 
 TEST(the_caret_stands_below_the_names)
 {
-    open_pane();
-    act("<f6>");
-    (void)rows_now();
+    play("=pane", "><f6>", "=draw");
     assert_true(the.view->caret.shown);
     assert_int_equal(the.view->caret.row, 1);
 }
@@ -251,8 +234,7 @@ TEST(every_tab_that_was_made_hears_notices)
 TEST(without_memory_the_pane_opens_at_what_there_is)
 {
     memory_is_off = true;
-    open_pane();
-    see("the fake", "!?off", "!1 memory");
+    play("=pane", "the fake", "!?off", "!1 memory");
 }
 
 TEST(without_any_tab_it_says_that_memory_is_off)
@@ -274,8 +256,7 @@ TEST(a_command_opens_a_tab_with_a_query)
 
 TEST(it_opens_again_at_the_tab_where_it_was_left)
 {
-    open_pane();
-    act("<f6>");
+    play("=pane", "><f6>");
     memory_view_toggle(the.view);
     assert_false(memory_view_is_open(the.view));
     memory_view_toggle(the.view);
@@ -284,8 +265,7 @@ TEST(it_opens_again_at_the_tab_where_it_was_left)
 
 TEST(tabs_are_freed_with_the_pane)
 {
-    open_pane();
-    act("<f6>");
+    play("=pane", "><f6>");
     the.view->ops->free(the.view);
     the.view = NULL;
     assert_non_null(strstr(the.asked.data, "fake gone"));

@@ -20,15 +20,6 @@ static void begin(const char *query)
     the.view = sessions_new(&the.host, query);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    the.width = 60;
-    the.height = 10;
-    return 0;
-}
-
 /* The filter of the list request since forget_sent(); "": all sessions; NULL: no request. */
 static const char *listed(void)
 {
@@ -46,11 +37,6 @@ static const char *previewed(void)
 {
     const struct session_history_params *p = params_of(&operation_session_history);
     return p ? p->session : NULL;
-}
-
-static bool asks_nothing(void)
-{
-    return !listed() && !searched() && !previewed();
 }
 
 /* The row in the form in which the list is requested. */
@@ -210,6 +196,112 @@ static void set_open(const char *id, bool live)
     the.read_only = !live;
 }
 
+static void give_opened(void)
+{
+    struct notice *n = notice_new(NOTICE_SESSION);
+    n->flag = true;
+    give(n);
+}
+
+static void list_three(const char *total)
+{
+    answer_list(atoi(total), three);
+}
+
+static void list_none(void)
+{
+    answer_list(0, nothing);
+}
+
+static void list_one(const char *title)
+{
+    answer_list(1, (const char *const[]){title, NULL});
+}
+
+static void done(const char *operation)
+{
+    give_done(operation_find(operation));
+}
+
+static void is_row(const char *number_and_text)
+{
+    char *rest;
+    int row = (int)strtol(number_and_text, &rest, 10);
+    assert_row(row, rest + 1);
+}
+
+static void has_row(const char *number_and_text)
+{
+    char *rest;
+    int row = (int)strtol(number_and_text, &rest, 10);
+    assert_says(row_drawn(row), rest + 1);
+}
+
+/* "": all of them */
+static void is_listed(const char *text)
+{
+    assert_string_equal(listed(), text);
+}
+
+/* "": nothing */
+static void is_searched(const char *query)
+{
+    assert_string_equal(searched() ? searched() : "", query);
+}
+
+static void asks_nothing(void)
+{
+    assert_true(!listed() && !searched() && !previewed());
+}
+
+static void is_previewed(const char *number)
+{
+    assert_string_equal(previewed(), id_of(atoi(number)));
+}
+
+static void open_live(const char *number)
+{
+    set_open(id_of(atoi(number)), true);
+}
+
+static void open_for_reading(const char *number)
+{
+    set_open(id_of(atoi(number)), false);
+}
+
+static void is_match(const char *text)
+{
+    assert_true(styled(text, STYLE_MATCH));
+}
+
+static const struct stage_step steps[] = {{"begin", .run = begin},
+                                          {"three", .alone = begin_with_three},
+                                          {"none", .alone = list_none},
+                                          {"opened", .alone = give_opened},
+                                          {"quiet", .alone = asks_nothing},
+                                          {"list", .run = list_three},
+                                          {"one", .run = list_one},
+                                          {"done", .run = done},
+                                          {"row", .run = is_row},
+                                          {"has", .run = has_row},
+                                          {"listed", .run = is_listed},
+                                          {"searched", .run = is_searched},
+                                          {"previewed", .run = is_previewed},
+                                          {"live", .run = open_live},
+                                          {"read", .run = open_for_reading},
+                                          {"match", .run = is_match},
+                                          {.name = NULL}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.steps = steps;
+    the.width = 60;
+    the.height = 10;
+    return 0;
+}
+
 /* --- asking --- */
 
 BEFORE_ALL(support_utf8);
@@ -217,53 +309,28 @@ FIXTURE(set_up, stage_tear_down);
 
 TEST(test_the_first_question)
 {
-    begin("");
-    assert_string_equal(listed(), "");
+    play("=begin", "=listed");
     assert_int_equal(((const struct session_filter *)params_of(&operation_session_list))->limit,
                      200);
     assert_null(searched());
     assert_null(previewed());
-    see("loading");
-    answer_list(0, nothing);
-    see("No session was saved yet.");
+    play("loading", "=none", "No session was saved yet.");
 }
 
 TEST(test_a_query_is_asked_for_both)
 {
-    begin("kyo");
-    assert_string_equal(listed(), "kyo");
-    assert_string_equal(searched(), "kyo");
-    answer_list(0, nothing);
-    see("loading"); /* the search is not over */
+    play("=begin kyo", "=listed kyo", "=searched kyo", "=none",
+         "loading"); /* the search is not over */
     give_answer(answer_to(&operation_session_search), NULL);
     see("no matches");
 }
 
 /* An older request is withdrawn, and known results are not requested again. */
-TEST(test_the_last_question_counts)
-{
-    begin_with_three();
-    act("kyoto", "Apple");
-    assert_string_equal(listed(), "kyoto");
-    assert_string_equal(searched(), "kyoto");
-    forget_sent();
-    answer_list(1, (const char *const[]){"Kyoto", NULL});
-    see("›Kyoto");
-    assert_true(asks_nothing());
-    act("<ctrl-u>", "!In the transcripts");
-    assert_null(searched());
-}
-
-TEST(test_a_failed_question_is_said_and_not_repeated)
-{
-    begin("");
-    forget_sent();
-    assert_true(refuse(&operation_session_list, "The database cannot be used.\nbroken"));
-    see("The database cannot be used. broken");
-    assert_true(asks_nothing());
-    act("a");
-    assert_string_equal(listed(), "a");
-}
+PLAY(test_the_last_question_counts, "=three", ">kyoto", "Apple", "=listed kyoto", "=searched kyoto",
+     "=forget", "=one Kyoto", "›Kyoto", "=quiet", "><ctrl-u>", "!In the transcripts", "=searched");
+PLAY(test_a_failed_question_is_said_and_not_repeated, "=begin", "=forget",
+     "=fails session/list The database cannot be used.\nbroken",
+     "The database cannot be used. broken", "=quiet", ">a", "=listed a");
 
 /* --- drawing --- */
 
@@ -282,8 +349,7 @@ TEST(test_rows)
     info.archived_ms = 1;
     add(info);
     give_list(2);
-    set_open(id_of(14), true);
-    the.width = 99;
+    play("=live 14", "=width 99");
     assert_row(0,
                " Sessions /"
                "                                                               "
@@ -291,10 +357,8 @@ TEST(test_rows)
     assert_row(1,
                "›Kyoto in November  open      2 d  14 messages  58k tokens  claude-x  "
                "#travel — We booked the ryok…");
-    assert_row(2, " (untitled)         archived  now  1 message");
-    the.width = 40;
-    assert_row(1, "›Kyoto in November  open      2 d");
-    assert_row(2, " (untitled)         archived  now");
+    play("=row 2  (untitled)         archived  now  1 message", "=width 40",
+         "=row 1 ›Kyoto in November  open      2 d", "=row 2  (untitled)         archived  now");
 }
 
 static bool works(struct app *app, const char *session_id, bool *waits)
@@ -307,12 +371,9 @@ static bool works(struct app *app, const char *session_id, bool *waits)
 TEST(test_other_conversations_that_go_on_are_marked)
 {
     the.host.works = works;
-    begin_with_three();
-    set_open(id_of(1), true);
-    the.width = 80;
-    assert_row(1, "›Apple   open           now  1 message");
-    assert_row(2, " Banana  working        now  2 messages");
-    assert_row(3, " Cherry  waits for you  now  3 messages");
+    play("=three", "=live 1", "=width 80", "=row 1 ›Apple   open           now  1 message",
+         "=row 2  Banana  working        now  2 messages",
+         "=row 3  Cherry  waits for you  now  3 messages");
 }
 
 /* Sessions with titles, models and last lines as long as they come. */
@@ -367,46 +428,25 @@ TEST(test_long_titles_leave_room_for_the_columns)
 
 TEST(test_the_count_and_that_there_are_more)
 {
-    begin("");
-    answer_list(10000, three);
-    assert_says(row_drawn(0), "10,000");
-    see("9,997 more; type to narrow them down");
-    the.height = 5; /* three rows of the list */
-    see("!more; type");
-    act("<end>");
-    assert_row(3, " 9,997 more; type to narrow them down");
-    see("›Cherry");
-    act("a");
-    answer_list(2, three);
+    play("=begin", "=list 10000", "=has 0 10,000", "9,997 more; type to narrow them down",
+         "=height 5", /* three rows of the list */
+         "!more; type", "><end>", "=row 3  9,997 more; type to narrow them down", "›Cherry", ">a",
+         "=list 2");
     answer_hits(false, hit_of(1, 5, "an", "a"));
     assert_says(row_drawn(0), "2 of 10,000");
 }
 
 /* If there is room the keys have two rows, and a message takes no more, so that nothing jumps. */
-TEST(test_all_keys_are_shown_where_there_is_room)
-{
-    begin_with_three();
-    the.width = 80;
-    see("!Alt-e export");
-    the.height = 20;
-    assert_says(row_drawn(18), "Enter resume");
-    assert_says(row_drawn(19), "Alt-e export");
-    act("<alt-x>");
-    assert_says(row_drawn(18), "Delete \"Apple\" for good?");
-    assert_row(19, "");
-    act("<escape><alt-r>");
-    assert_says(row_drawn(18), "Enter save  Esc cancel");
-}
+PLAY(test_all_keys_are_shown_where_there_is_room, "=three", "=width 80", "!Alt-e export",
+     "=height 20", "=has 18 Enter resume", "=has 19 Alt-e export", "><alt-x>",
+     "=has 18 Delete \"Apple\" for good?", "=row 19 ", "><escape><alt-r>",
+     "=has 18 Enter save  Esc cancel");
 
 /* However far the text goes, its end is seen. */
 TEST(test_a_line_that_goes_on_to_the_left_says_so)
 {
-    begin_with_three();
-    the.width = 40;
-    act("<alt-e>");
-    assert_row(0, " Export to: Apple.md");
-    act(" and a name that is longer than the row");
-    assert_says(row_drawn(0), " Export to: …");
+    play("=three", "=width 40", "><alt-e>", "=row 0  Export to: Apple.md",
+         "> and a name that is longer than the row", "=has 0  Export to: …");
     for (int i = 0; i < 80; i++) {
         act("x");
         assert_true(strstr(row_drawn(0), "xx") || i < 2);
@@ -415,38 +455,24 @@ TEST(test_a_line_that_goes_on_to_the_left_says_so)
 
 TEST(test_nothing_selected_has_no_preview)
 {
-    begin_with_three();
-    the.width = 120;
-    (void)drawn();
+    play("=three", "=width 120", "=draw");
     answer_preview("Apple", "what was said");
-    see("what was said");
-    act("zz");
-    answer_list(0, nothing);
-    see("!what was said");
+    play("what was said", ">zz", "=none", "!what was said");
 }
 
 TEST(test_hits)
 {
-    begin("needle");
-    answer_list(1, (const char *const[]){"A needle", NULL});
+    play("=begin needle", "=one A needle");
     answer_hits(true, hit_of(2, 9, "in the hay there is a needle, they say", "needle"));
-    see("In the transcripts: 1 match, and more");
-    assert_true(styled("needle", STYLE_MATCH));
-    assert_row(3, " in the hay there is a needle, they say   you  now  Of a hit");
-    act("<enter>");
-    assert_null(the.found);
-    refuse(&operation_session_open, "no");
-    act("<down><enter>");
-    assert_string_equal(the.found, "needle"); /* to be looked for there */
-    refuse(&operation_session_open, "no");
-    the.width = 40; /* the match is seen where the snippet is cut */
-    act("s");
-    answer_list(0, nothing);
+    play("In the transcripts: 1 match, and more", "=match needle",
+         "=row 3  in the hay there is a needle, they say   you  now  Of a hit", "><enter>",
+         "=found", "=fails session/open no", "><down><enter>",
+         "=found needle",                       /* to be looked for there */
+         "=fails session/open no", "=width 40", /* the match is seen where the snippet is cut */
+         ">s", "=none");
     answer_hits(false,
                 hit_of(2, 9, support_text("%*s%s", 80, "hay", " a needle at the end"), "needle"));
-    assert_true(styled("needle", STYLE_MATCH));
-    see("›…");
-    act("<escape>", "!In the transcripts");
+    play("=match needle", "›…", "><escape>", "!In the transcripts");
 }
 
 TEST(test_hostile_texts)
@@ -463,8 +489,7 @@ TEST(test_hostile_texts)
     struct search_hit hit = hit_of(1, 3, bad, "owned");
     hit.match = 100; /* beyond its text */
     answer_hits(false, hit);
-    act("<down><alt-v>");
-    assert_null(the.found);
+    play("><down><alt-v>", "=found");
     refuse(&operation_session_open, bad);
     for (the.width = 40; the.width < 130; the.width += 30) {
         const char *text = drawn();
@@ -475,17 +500,8 @@ TEST(test_hostile_texts)
 
 /* --- moving --- */
 
-TEST(test_moving)
-{
-    begin_with_three();
-    see("›Apple");
-    act("<down>", "›Banana");
-    act("<end>", "›Cherry");
-    act("<down>", "›Cherry");
-    act("<pageup>", "›Apple");
-    act("<ctrl-n>", "›Banana");
-    act("<ctrl-p><up>", "›Apple");
-}
+PLAY(test_moving, "=three", "›Apple", "><down>", "›Banana", "><end>", "›Cherry", "><down>",
+     "›Cherry", "><pageup>", "›Apple", "><ctrl-n>", "›Banana", "><ctrl-p><up>", "›Apple");
 
 TEST(test_the_selection_stays_in_view)
 {
@@ -500,68 +516,34 @@ TEST(test_the_selection_stays_in_view)
     the.height = 7;
     for (int i = 0; i < 50; i++, press("down"))
         see(texts[i]);
-    act("<home>");
-    assert_row(1, "›t00  now  1 message");
+    play("><home>", "=row 1 ›t00  now  1 message");
 }
 
 TEST(test_a_new_listing_keeps_the_chosen_one)
 {
-    begin_with_three();
-    drawn();
-    act("<down>", "›Banana");
-    act("<alt-a>");
-    give_done(&operation_session_archive);
-    assert_string_equal(listed(), "");
+    play("=three", "=draw", "><down>", "›Banana", "><alt-a>", "=done session/archive", "=listed");
     add(info_of(2, "Blueberry"));
     add(info_of(1, "Apple"));
     give_list(2);
-    see("›Blueberry");
-    act("<alt-x>y");
-    give_done(&operation_session_delete);
-    see("›Apple", "!Blueberry"); /* the other session is gone, whatever a list says */
-    answer_list(1, (const char *const[]){"Apple", NULL});
-    see("›Apple");
-    act("a");
-    answer_list(3, three);
-    see("›Apple");
+    play("›Blueberry", "><alt-x>y", "=done session/delete", "›Apple",
+         "!Blueberry", /* the other session is gone, whatever a list says */
+         "=one Apple", "›Apple", ">a", "=list 3", "›Apple");
 }
 
-TEST(test_a_click)
-{
-    begin_with_three();
-    drawn();
-    click(3);
-    see("›Cherry", "!?session/open");
-    click(6); /* below the list */
-    click(0);
-    see("›Cherry");
-    click(3);
-    see(OF("open", "3"));
-}
-
-TEST(test_leaving)
-{
-    begin_with_three();
-    act("ap<escape>");
-    assert_false(the.closed);
-    assert_row(0, " Sessions /                                               3");
-    act("<escape>");
-    assert_true(the.closed);
-    act("ap<ctrl-c>");
-    assert_true(the.closed);
-    act("<f3>");
-    assert_true(the.closed);
-}
+PLAY(test_a_click, "=three", "=draw", "=click 3", "›Cherry", "!?session/open",
+     "=click 6", /* below the list */
+     "=click 0", "›Cherry", "=click 3", OF("open", "3"));
+PLAY(test_leaving, "=three", ">ap<escape>", "=open",
+     "=row 0  Sessions /                                               3", "><escape>", "=closed",
+     ">ap<ctrl-c>", "=closed", "><f3>", "=closed");
 
 TEST(test_the_query_is_edited_as_text)
 {
-    begin_with_three();
-    act("pears<left><backspace>R<ctrl-w>");
-    assert_row(0, " Sessions / s                                        3 of 3");
+    play("=three", ">pears<left><backspace>R<ctrl-w>",
+         "=row 0  Sessions / s                                        3 of 3");
     struct key paste = {.code = K_PASTE, .text = (char[]){"two\nlines"}};
     the.view->ops->key(the.view, ACTION_NONE, &paste);
-    act("<ctrl-j>");
-    assert_says(row_drawn(0), " / two liness ");
+    play("><ctrl-j>", "=has 0  / two liness ");
     for (int i = 0; i < 600; i++)
         act("é");
     assert_in_range(strlen(listed()), 200, 260);
@@ -595,29 +577,16 @@ TEST(test_where_the_preview_is)
 
 TEST(test_previews_follow_the_selection)
 {
-    the.width = 100;
-    begin_with_three();
-    drawn();
-    assert_string_equal(previewed(), id_of(1));
-    act("<down*2>");
-    assert_string_equal(previewed(), id_of(3)); /* alone */
+    play("=width 100", "=three", "=draw", "=previewed 1", "><down*2>", "=previewed 3"); /* alone */
     answer_preview("the third", "three");
-    see("the third");
-    act("<up>");
-    assert_string_equal(previewed(), id_of(2));
-    assert_true(refuse(&operation_session_history, "gone"));
-    see("gone");
-    act("<alt-a>");
-    give_done(&operation_session_archive);
-    assert_true(refuse(&operation_session_history, "gone"));
-    see("Archived."); /* which the person wants to know rather */
+    play("the third", "><up>", "=previewed 2", "=fails session/history gone", "gone", "><alt-a>",
+         "=done session/archive", "=fails session/history gone",
+         "Archived."); /* which the person wants to know rather */
 }
 
 TEST(test_a_hit_is_previewed_where_it_is)
 {
-    the.width = 120;
-    begin("needle");
-    answer_list(0, nothing);
+    play("=width 120", "=begin needle", "=none");
     answer_hits(false, hit_of(2, 900, "a needle", "needle"));
     drawn();
     const struct session_history_params *asked = params_of(&operation_session_history);
@@ -628,89 +597,53 @@ TEST(test_a_hit_is_previewed_where_it_is)
     for (int i = 0; i < 200; i++)
         buf_addstr(&hay, "hay\n\n");
     answer_preview("where is the needle?", support_keep(buf_take(&hay)));
-    see("where is the needle?");
-    assert_true(styled("needle", STYLE_MATCH));
+    play("where is the needle?", "=match needle");
 }
 
 TEST(test_the_preview_is_scrolled)
 {
-    the.width = 100;
-    begin_with_three();
-    drawn();
+    play("=width 100", "=three", "=draw");
     AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 40; i++)
         buf_addf(&answer, "line %d.\n\n", i);
     answer_preview("q", answer.data);
-    see("line 39.");
-    act("<tab>g", "!line 39.", "›Apple");
-    act("<end>", "line 39.");
-    act("<pageup>", "!line 39.");
-    act("G", "line 39.");
-    act("<escape>");
-    assert_false(the.closed);
-    act("<down>", "›Banana");
-    act("<tab>x", "Sessions / x"); /* any other letter goes to the query */
-    the.width = 60;                /* no room for it any more */
-    drawn();
-    act("<tab><down>", "›Banana");
+    play("line 39.", "><tab>g", "!line 39.", "›Apple", "><end>", "line 39.", "><pageup>",
+         "!line 39.", ">G", "line 39.", "><escape>", "=open", "><down>", "›Banana", "><tab>x",
+         "Sessions / x", /* any other letter goes to the query */
+         "=width 60",    /* no room for it any more */
+         "=draw", "><tab><down>", "›Banana");
 }
 
 /* --- actions on a session --- */
 
-static void give_opened(void)
-{
-    struct notice *n = notice_new(NOTICE_SESSION);
-    n->flag = true;
-    give(n);
-}
-
 TEST(test_resuming)
 {
-    begin_with_three();
-    set_open(id_of(1), true);
-    act("<enter>", "?close");
-    set_open(id_of(1), false); /* for reading alone: it is to be live */
-    act("<enter>", OF("open", "1"), "!?session/open read_only=true", "!?close", "opening");
-    act("<down><enter>", "!?session/open"); /* one is enough */
-    assert_true(refuse(&operation_session_open, "That has to wait."));
-    give_opened();
-    assert_false(the.closed); /* by somebody else */
+    play("=three", "=live 1", "><enter>", "?close",
+         "=read 1", /* for reading alone: it is to be live */
+         "><enter>", OF("open", "1"), "!?session/open read_only=true", "!?close", "opening",
+         "><down><enter>", "!?session/open",                           /* one is enough */
+         "=fails session/open That has to wait.", "=opened", "=open"); /* by somebody else */
     assert_true(styled("That has to wait.", STYLE_ERROR));
-    act("<enter>", OF("open", "2"));
-    give_opened();
-    assert_true(the.closed);
+    play("><enter>", OF("open", "2"), "=opened", "=closed");
 }
 
 TEST(test_reading_and_forking)
 {
-    begin_with_three();
-    act("<alt-v>", OF("open", "1"), "?session/open read_only=true");
-    refuse(&operation_session_open, "no");
-    act("<alt-n>", OF("fork", "1"), "opening");
-    refuse(&operation_session_fork, "no");
-    act("x");
-    answer_list(0, nothing);
+    play("=three", "><alt-v>", OF("open", "1"), "?session/open read_only=true",
+         "=fails session/open no", "><alt-n>", OF("fork", "1"), "opening", "=fails session/fork no",
+         ">x", "=none");
     answer_hits(false, hit_of(2, 77, "x", "x"));
     act("<alt-n>", OF("fork", "2"), "?session/fork at=77"); /* up to the hit */
     give_answer(answer_to(&operation_session_fork), NULL);
     assert_true(the.closed);
 }
 
-TEST(test_renaming)
-{
-    begin_with_three();
-    act("<alt-r>", " Title: Apple");
-    act("s<enter>", OF("rename", "1"), "?session/rename title=\"Apples\"");
-    act("<enter>more", "!?session/rename"); /* it is under way */
-    refuse(&operation_session_rename, "too long");
-    see(" Title: Apples", "too long"); /* nothing is lost */
-    act("!<enter>", "?session/rename title=\"Apples!\"");
-    give_done(&operation_session_rename);
-    see("Sessions / ", "Renamed.");
-    answer_list(3, three);
-    act("<alt-r><escape>", "!?close", "Sessions / ");
-    act("<alt-r><enter>", "!?session/rename", "Sessions / "); /* as it was */
-}
+PLAY(test_renaming, "=three", "><alt-r>", " Title: Apple", ">s<enter>", OF("rename", "1"),
+     "?session/rename title=\"Apples\"", "><enter>more", "!?session/rename", /* it is under way */
+     "=fails session/rename too long", " Title: Apples", "too long",         /* nothing is lost */
+     ">!<enter>", "?session/rename title=\"Apples!\"", "=done session/rename", "Sessions / ",
+     "Renamed.", "=list 3", "><alt-r><escape>", "!?close", "Sessions / ", "><alt-r><enter>",
+     "!?session/rename", "Sessions / "); /* as it was */
 
 TEST(test_labels)
 {
@@ -719,10 +652,9 @@ TEST(test_labels)
     info.labels = mem_strdup("fruit red");
     add(info);
     give_list(1);
-    act("<alt-t>", " Labels: fruit red");
-    act("<ctrl-w>sweet<enter>", OF("label", "1"), "?session/label changes=\"-red fruit sweet\"");
-    give_done(&operation_session_label);
-    see("The labels are changed.");
+    play("><alt-t>", " Labels: fruit red", "><ctrl-w>sweet<enter>", OF("label", "1"),
+         "?session/label changes=\"-red fruit sweet\"", "=done session/label",
+         "The labels are changed.");
 }
 
 TEST(test_archiving)
@@ -733,97 +665,57 @@ TEST(test_archiving)
     info.archived_ms = 5;
     add(info);
     give_list(2);
-    the.width = 90;
-    see("Alt-a archive");
-    act("<alt-a>", OF("archive", "1"));
-    give_done(&operation_session_archive);
-    see("Archived.");
-    act("<down>", "Alt-a unarchive");
-    act("<alt-a>", OF("unarchive", "2"));
-    give_done(&operation_session_unarchive);
-    see("Moved out of the archive.");
+    play("=width 90", "Alt-a archive", "><alt-a>", OF("archive", "1"), "=done session/archive",
+         "Archived.", "><down>", "Alt-a unarchive", "><alt-a>", OF("unarchive", "2"),
+         "=done session/unarchive", "Moved out of the archive.");
 }
 
 TEST(test_archived_ones_are_hidden_until_they_are_asked_for)
 {
-    begin("");
-    see("?session/list state=\"live\"");
+    play("=begin", "?session/list state=\"live\"");
     add(info_of(1, "Live"));
     give_list(1);
-    the.width = 160;
-    see("Alt-z show archive");
-    forget_sent();
-    act("<alt-z>", "?session/list", "!?session/list state", "Archived sessions are shown.");
-    forget_sent();
-    act("<alt-z>", "?session/list state=\"live\"");
-    forget_sent();
-    act("x", "?session/list text=\"x\"", "!?session/list state");
+    play("=width 160", "Alt-z show archive", "=forget", "><alt-z>", "?session/list",
+         "!?session/list state", "Archived sessions are shown.", "=forget", "><alt-z>",
+         "?session/list state=\"live\"", "=forget", ">x", "?session/list text=\"x\"",
+         "!?session/list state");
     give_list(3);
     see("3", "!3 of 1");
 }
 
 TEST(test_what_was_archived_is_so_before_the_list_comes_again)
 {
-    begin("garden");
-    the.width = 120;
+    play("=begin garden", "=width 120");
     add(info_of(1, "The garden"));
     give_list(1);
     answer_hits(false, hit_of(2, 5, "a garden wall", "garden"));
-    act("<alt-a>");
-    give_done(&operation_session_archive);
-    see("archived");
-    act("<alt-a>", OF("unarchive", "1"));
-    give_done(&operation_session_unarchive);
-    see("!archived");
-    act("<down><alt-a>");
-    give_done(&operation_session_archive);
-    see("archived");
+    play("><alt-a>", "=done session/archive", "archived", "><alt-a>", OF("unarchive", "1"),
+         "=done session/unarchive", "!archived", "><down><alt-a>", "=done session/archive",
+         "archived");
 }
 
-TEST(test_what_is_being_read_is_asked_anew_after_a_change)
-{
-    begin_with_three();
-    act("b<alt-a>");
-    forget_sent();
-    give_done(&operation_session_archive);
-    assert_string_equal(listed(), "b"); /* alone */
-    assert_string_equal(searched(), "b");
-}
+PLAY(test_what_is_being_read_is_asked_anew_after_a_change, "=three", ">b<alt-a>", "=forget",
+     "=done session/archive", "=listed b", /* alone */
+     "=searched b");
 
 TEST(test_archiving_in_memory_asks_as_deleting_does)
 {
     the.host.persist = false;
-    begin_with_three();
-    act("<alt-a>", "!?session/archive", "Delete \"Apple\" for good? y/n");
-    act("y", OF("delete", "1"));
+    play("=three", "><alt-a>", "!?session/archive", "Delete \"Apple\" for good? y/n", ">y",
+         OF("delete", "1"));
 }
 
-TEST(test_deleting_is_asked_once)
-{
-    begin("");
-    answer_list(10000, three);
-    act("<alt-x>", "Delete \"Apple\" for good? y/n");
-    act("<enter>xq", "y/n");
-    act("n", "!y/n");
-    act("<alt-x><escape>", "!y/n", "!?session/delete");
-    act("<alt-x>y", OF("delete", "1"), "!y/n");
-    give_done(&operation_session_delete);
-    see("Deleted.", "!Apple");
-    assert_string_equal(listed(), "");
-    answer_list(9999, three);
-    act("a");
-    answer_list(3, three);
-    see("3 of 9,999");
-}
+PLAY(test_deleting_is_asked_once, "=begin", "=list 10000", "><alt-x>",
+     "Delete \"Apple\" for good? y/n", "><enter>xq", "y/n", ">n", "!y/n", "><alt-x><escape>",
+     "!y/n", "!?session/delete", "><alt-x>y", OF("delete", "1"), "!y/n", "=done session/delete",
+     "Deleted.", "!Apple", "=listed", "=list 9999", ">a", "=list 3", "3 of 9,999");
 
 TEST(test_a_long_question_fits)
 {
 #define TEN "東京東京東京東京東京"
     begin("");
     answer_list(1, (const char *const[]){TEN TEN TEN, NULL});
-    the.width = 40;
-    the.height = 7;
-    act("<alt-x>", "y/n");
+    play("=width 40", "=height 7", "><alt-x>", "y/n");
 }
 
 TEST(test_exporting)
@@ -831,14 +723,11 @@ TEST(test_exporting)
     static const struct {
         const char *title, *name;
     } names[] = {{"", "session.md"}, {"...", "session.md"}, {".x", "x.md"}, {"a/b", "a-b.md"}};
-    begin("");
-    answer_list(1, (const char *const[]){"../a/b: c", NULL});
-    act("<alt-e>", " Export to: -a-b: c.md");
-    act("<enter>", OF("export", "1"), "?session/export path=\"-a-b: c.md\"",
-        "!?session/export format=\"json\"");
-    assert_true(refuse(&operation_session_export, "there is one already"));
-    see("there is one already", "Export to: -a-b: c.md");
-    act("<ctrl-u>/tmp/x.json<enter>", "?session/export format=\"json\"");
+    play("=begin", "=one ../a/b: c", "><alt-e>", " Export to: -a-b: c.md", "><enter>",
+         OF("export", "1"), "?session/export path=\"-a-b: c.md\"",
+         "!?session/export format=\"json\"", "=fails session/export there is one already",
+         "there is one already", "Export to: -a-b: c.md", "><ctrl-u>/tmp/x.json<enter>",
+         "?session/export format=\"json\"");
     give_answer(answer_to(&operation_session_export), NULL);
     see("Exported to /tmp/x.json.", "Sessions / ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -849,10 +738,8 @@ TEST(test_exporting)
 
 TEST(test_nothing_to_do_without_sessions)
 {
-    begin("");
-    answer_list(0, nothing);
-    forget_sent();
-    act("<enter><alt-v><alt-n><alt-r><alt-t><alt-a><alt-e><alt-x><down><tab>", "!?close");
+    play("=begin", "=none", "=forget",
+         "><enter><alt-v><alt-n><alt-r><alt-t><alt-a><alt-e><alt-x><down><tab>", "!?close");
     assert_string_equal(the.asked.data ? the.asked.data : "", "");
 }
 
@@ -860,11 +747,7 @@ TEST(test_keys_that_were_bound_otherwise)
 {
     struct error e;
     assert_true(keymap_bind(&the.keymap, "session_rename", "f7", &e));
-    begin_with_three();
-    the.width = 90;
-    see("F7 rename");
-    act("<alt-r>", "Sessions / ");
-    act("<f7>", "Title: Apple");
+    play("=three", "=width 90", "F7 rename", "><alt-r>", "Sessions / ", "><f7>", "Title: Apple");
 }
 
 /* --- anything at any size --- */
