@@ -168,7 +168,7 @@ void seen_play(const char *file, int line, const char *const *steps)
         if (**steps == '>')
             seen_act(file, line, STEPS(*steps + 1));
         else if (**steps == '=')
-            the_person->give(*steps + 1);
+            the_person->give(file, line, *steps + 1);
         else if (**steps == '?' && the_person->look_asked)
             the_person->look_asked(file, line, *steps + 1);
         else

@@ -32,7 +32,8 @@ struct person {
     const struct rows *(*rows)(void);
     int entry_rows;                 /* per entry of the list */
     void (*asked)(struct buf *out); /* adds the requests, one per line; NULL: not looked at */
-    void (*give)(const char *step); /* does a step of play(), without its "=" */
+    /* Does a step of play(), without its "="; fails at this place. */
+    void (*give)(const char *file, int line, const char *step);
     void (*look_asked)(const char *file, int line, const char *wanted); /* NULL: as by see() */
 };
 void seen_by(const struct person *person);

@@ -292,7 +292,7 @@ static const struct operation *operation_of(const char *name)
     return o;
 }
 
-void stage_step(const char *step)
+void stage_step(const char *file, int line, const char *step)
 {
     size_t len = strcspn(step, " ");
     const char *rest = step + len + strspn(step + len, " ");
@@ -338,6 +338,8 @@ void stage_step(const char *step)
         holds = give_answer(answer_to(operation_of(rest)), rest + strcspn(rest, " ") + 1);
     else
         give_json(operation_of(name), rest);
-    if (!holds)
-        fail_msg("does not hold: %s", step);
+    if (!holds) {
+        print_error("does not hold: %s\n", step);
+        _fail(file, line);
+    }
 }

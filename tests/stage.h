@@ -58,7 +58,7 @@ void forget_sent(void);
  *   OPERATION JSON                give_json()
  *   fails OPERATION WORDS         an error that the view must take
  * and those of the.steps, which come first. */
-void stage_step(const char *step);
+void stage_step(const char *file, int line, const char *step);
 
 /* Parameters of the one request for this row since forget_sent(); NULL: none. */
 const void *params_of(const struct operation *o);
