@@ -292,10 +292,31 @@ static const struct operation *operation_of(const char *name)
     return o;
 }
 
+static void look_at_row(const char *file, int line, bool by_number, const char *what)
+{
+    auto_free char *words = mem_strdup(what);
+    char *save = NULL, *first = strtok_r(words, "|", &save);
+    size_t row = by_number ? (size_t)atoi(first) : find(first);
+    if (row >= rows_now()->list.len) {
+        print_error("no such row: %s\n", first);
+        _fail(file, line);
+    }
+    auto_free char *text = mem_strdup(row_text(row));
+    for (const char *look; (look = strtok_r(NULL, "|", &save));)
+        steps_check(file, line, &(struct scenery){.rows = text}, STEPS(look));
+}
+
+static bool bind(const char *action_and_keys)
+{
+    struct error e;
+    auto_free char *action = mem_strndup(action_and_keys, strcspn(action_and_keys, " "));
+    return keymap_bind(&the.keymap, action, action_and_keys + strlen(action) + 1, &e);
+}
+
 void stage_step(const char *file, int line, const char *step)
 {
     size_t len = strcspn(step, " ");
-    const char *rest = step + len + strspn(step + len, " ");
+    const char *rest = step + len + (step[len] == ' ');
     auto_free char *name = mem_strndup(step, len);
     for (const struct stage_step *s = the.steps; s && s->name; s++)
         if (strcmp(s->name, name) == 0) {
@@ -314,7 +335,11 @@ void stage_step(const char *file, int line, const char *step)
     else if (strcmp(name, "now") == 0)
         the.now_ms = atoll(rest);
     else if (strcmp(name, "click") == 0)
-        click((size_t)atoi(rest));
+        click(*rest >= '0' && *rest <= '9' ? (size_t)atoi(rest) : find(rest));
+    else if (strcmp(name, "row") == 0 || strcmp(name, "line") == 0)
+        look_at_row(file, line, *name == 'l', rest);
+    else if (strcmp(name, "bind") == 0)
+        holds = bind(rest);
     else if (strcmp(name, "paste") == 0)
         paste(rest);
     else if (strcmp(name, "draw") == 0)

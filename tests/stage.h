@@ -49,7 +49,10 @@ void forget_sent(void);
 
 /* A step of play() that begins with "=", without that sign:
  *   width N, height N, now MS     of the stage
- *   click ROW, paste TEXT         of the person
+ *   click ROW, click TEXT         on this row, or the one with this text
+ *   paste TEXT, bind ACTION KEYS
+ *   row TEXT|LOOK|LOOK            looks at the row with this text
+ *   line N|LOOK|LOOK              looks at this row
  *   draw, forget                  rows_now(), forget_sent()
  *   closed, open, jumped SEQ      whether the last key closed the view, and where it jumped
  *   caret ROW COL, caret none     its place now

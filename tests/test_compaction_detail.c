@@ -15,14 +15,6 @@
 
 enum { SEQ = 900 };
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_set_up();
-    the.view = compaction_detail_new(&the.host, SEQ);
-    return 0;
-}
-
 /* The page that was asked for since forget_sent(); -1: none. */
 static int64_t asked(void)
 {
@@ -103,12 +95,6 @@ static void give_usual(void)
     give_page(false);
 }
 
-static void begin_again(void)
-{
-    stage_tear_down(NULL);
-    set_up(NULL);
-}
-
 /* --- a person --- */
 
 /* Moves down until the chosen row has this text. */
@@ -123,6 +109,52 @@ static void choose(const char *text)
     fail_msg("cannot be chosen: %s", text);
 }
 
+static void begin_page(const char *summary)
+{
+    (void)page(summary);
+}
+
+static void give_last(void)
+{
+    give_page(false);
+}
+
+static void give_more(void)
+{
+    give_page(true);
+}
+
+static void is_asked(const char *place)
+{
+    assert_int_equal(asked(), atoi(place));
+}
+
+static void is_memory_shown(const char *yes)
+{
+    assert_int_equal(the.memory_shown, *yes == 'y');
+}
+
+static const struct stage_step steps[] = {
+    {"usual", .alone = give_usual},    {"page", .run = begin_page},
+    {"last", .alone = give_last},      {"more", .alone = give_more},
+    {"asked", .run = is_asked},        {"choose", .run = choose},
+    {"shown", .run = is_memory_shown}, {.name = NULL}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.steps = steps;
+    the.view = compaction_detail_new(&the.host, SEQ);
+    return 0;
+}
+
+static void begin_again(void)
+{
+    stage_tear_down(NULL);
+    set_up(NULL);
+}
+
 /* --- tests --- */
 
 BEFORE_ALL(support_utf8);
@@ -135,46 +167,18 @@ TEST(it_asks_at_once)
     assert_int_equal(p->place, 0);
     assert_string_equal(p->session, "");
     assert_int_equal(p->limit, 200);
-    see("loading");
-    give_usual();
-    see("!loading");
+    play("loading", "=usual", "!loading");
 }
 
-TEST(the_outcome_stands_above)
-{
-    give_usual();
-    see("Compaction", "101,204", "6,310", "142", "small-model");
-}
-
-TEST(the_summary_is_open_and_laid_out)
-{
-    give_usual();
-    see("Summary", "sleep in Kyoto", "!##", "!**");
-    choose("Summary");
-    act("<enter>", "!sleep in Kyoto");
-}
-
-TEST(the_messages_that_went_are_listed)
-{
-    give_usual();
-    see("5 messages summarised", "!second line of it");
-    assert_says(row_text(find("where to sleep?")), "you", "turn 4");
-    assert_says(row_text(find("search_files {")), "tiro", "!Reasoning");
-    assert_says(row_text(find("search_files:")), "tool");
-    assert_says(row_text(find("In the ryokan.")), "turn 4");
-    assert_says(row_text(find("and the price?")), "!turn 4");
-}
-
-TEST(each_opens_to_its_whole_text)
-{
-    give_usual();
-    choose("where to sleep?");
-    act("<enter>", "second line of it");
-    choose("search_files {");
-    act("<enter>", "let me think", "{\"query\":\"ryokan\"}");
-    choose("search_files:");
-    act("<enter>", "three hits");
-}
+PLAY(the_outcome_stands_above, "=usual", "Compaction", "101,204", "6,310", "142", "small-model");
+PLAY(the_summary_is_open_and_laid_out, "=usual", "Summary", "sleep in Kyoto", "!##", "!**",
+     "=choose Summary", "><enter>", "!sleep in Kyoto");
+PLAY(the_messages_that_went_are_listed, "=usual", "5 messages summarised", "!second line of it",
+     "=row where to sleep?|you|turn 4", "=row search_files {|tiro|!Reasoning",
+     "=row search_files:|tool", "=row In the ryokan.|turn 4", "=row and the price?|!turn 4");
+PLAY(each_opens_to_its_whole_text, "=usual", "=choose where to sleep?", "><enter>",
+     "second line of it", "=choose search_files {", "><enter>", "let me think",
+     "{\"query\":\"ryokan\"}", "=choose search_files:", "><enter>", "three hits");
 
 TEST(what_was_taken_back_is_not_listed)
 {
@@ -186,31 +190,20 @@ TEST(what_was_taken_back_is_not_listed)
     add(EVENT_TURN_STARTED, 30, "failed at once");
     add(EVENT_TURN_FAILED, 31, "no server");
     add(EVENT_TURN_STARTED, 40, "last");
-    give_page(false);
-    see("!first try", "second try", "!failed at once", "3 messages summarised");
-    choose("half again");
-    act("<enter>", "(interrupted)");
+    play("=last", "!first try", "second try", "!failed at once", "3 messages summarised",
+         "=choose half again", "><enter>", "(interrupted)");
 }
 
 TEST(more_is_asked_for_when_its_end_comes_near)
 {
-    page("short");
-    forget_sent();
+    play("=page short", "=forget");
     for (int i = 0; i < 100; i++)
         add(EVENT_TURN_STARTED, 10 + i, "one of many");
-    give_page(true);
-    see("134 messages summarised"); /* not all are listed yet */
-    assert_int_equal(asked(), -1);
-    act("G");
-    rows_now();
-    rows_now();
-    assert_int_equal(asked(), 100); /* once */
-    page("short");
+    play("=more", "134 messages summarised",                /* not all are listed yet */
+         "=asked -1", ">G", "=draw", "=draw", "=asked 100", /* once */
+         "=page short");
     add(EVENT_TEXT_COMPLETE, 200, "the very last");
-    give_page(false);
-    act("G", "the very last", "!loading");
-    assert_int_equal(asked(), -1);
-    act("g", "101 messages summarised");
+    play("=last", ">G", "the very last", "!loading", "=asked -1", ">g", "101 messages summarised");
 }
 
 TEST(pieces_of_a_message_come_with_different_pages)
@@ -218,13 +211,9 @@ TEST(pieces_of_a_message_come_with_different_pages)
     page("short");
     add(EVENT_TURN_STARTED, 10, "question");
     add(EVENT_TEXT_COMPLETE, 11, "first half");
-    give_page(true);
-    choose("first half");
-    act("<enter>");
-    page("short");
+    play("=more", "=choose first half", "><enter>", "=page short");
     add_tool(EVENT_TOOL_CALL_REQUESTED, 12, "list_directory", "{}");
-    give_page(false);
-    see("list_directory {}", "2 messages summarised");
+    play("=last", "list_directory {}", "2 messages summarised");
 }
 
 TEST(micro_says_which_results_were_shortened)
@@ -233,16 +222,9 @@ TEST(micro_says_which_results_were_shortened)
         "[[0,5],{\"of\":5,\"message\":{\"role\":\"tool\",\"seq\":77,\"turn\":3,\"content\":[{"
         "\"type\":\"tool_result\",\"id\":\"c\",\"name\":\"read_file\",\"text\":\"its first bytes "
         "[50,000 bytes]\"}]}},[6,136]]");
-    give_page(false);
-    see("!Summary", "!summarised", "1 message shortened");
-    choose("read_file:");
-    assert_says(row_text(find("read_file:")), "turn 3");
-    act("<enter>", "[50,000 bytes]");
-    act("ko");
-    assert_false(the.closed);
-    choose("read_file:");
-    act("o");
-    assert_int_equal(the.jumped, 77);
+    play("=last", "!Summary", "!summarised", "1 message shortened",
+         "=choose read_file:", "=row read_file:|turn 3", "><enter>", "[50,000 bytes]", ">ko",
+         "=open", "=choose read_file:", ">o", "=jumped 77");
 }
 
 TEST(a_history_that_is_none_is_passed_over)
@@ -257,42 +239,16 @@ TEST(a_history_that_is_none_is_passed_over)
     }
 }
 
-TEST(o_goes_to_the_message)
-{
-    give_usual();
-    act("o");
-    assert_false(the.closed);
-    choose("In the ryokan.");
-    act("o");
-    assert_int_equal(the.jumped, 16);
-}
-
-TEST(esc_closes)
-{
-    act("<escape>");
-    assert_true(the.closed);
-    give_usual();
-    act("<escape>");
-    assert_true(the.closed);
-    act("<ctrl-c>");
-    assert_true(the.closed);
-}
-
-TEST(errors_are_said_in_it)
-{
-    assert_true(give_answer(answer_to(&operation_compaction_ledger), "It cannot\x1b[1m be read."));
-    see("be read.", "!loading");
-    act("<down>", "be read.");
-}
+PLAY(o_goes_to_the_message, "=usual", ">o", "=open", "=choose In the ryokan.", ">o", "=jumped 16");
+PLAY(esc_closes, "><escape>", "=closed", "=usual", "><escape>", "=closed", "><ctrl-c>", "=closed");
+PLAY(errors_are_said_in_it, "=fails compaction/ledger It cannot\x1b[1m be read.", "be read.",
+     "!loading", "><down>", "be read.");
 
 TEST(a_click_opens)
 {
-    give_usual();
-    click(find("where to sleep?"));
-    see("second line of it");
+    play("=usual", "=click where to sleep?", "second line of it");
     click((size_t)-1);
-    click(0);
-    click(99);
+    play("=click 0", "=click 99");
 }
 
 TEST(any_text_fits_any_size)
@@ -381,21 +337,14 @@ TEST(the_transcript_shows_an_event)
 TEST(m_leads_to_what_is_remembered)
 {
     usual()->completed->compaction.entries_indexed = 12;
-    act("m");
-    assert_true(the.memory_shown);
-    give_page(false);
-    act("m");
-    assert_true(the.memory_shown);
+    play(">m", "=shown yes", "=last", ">m", "=shown yes");
 }
 
 TEST(a_summary_that_quotes_what_was_forgotten_says_so)
 {
-    give_usual();
-    act("m");
-    assert_false(the.memory_shown);
-    see("Memory has no entries from this compaction.", "!this summary quotes");
+    play("=usual", ">m", "=shown no", "Memory has no entries from this compaction.",
+         "!this summary quotes");
     begin_again();
     usual()->quotes_forgotten = true;
-    give_page(false);
-    see("this summary quotes a memory entry that you deleted");
+    play("=last", "this summary quotes a memory entry that you deleted");
 }

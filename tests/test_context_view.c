@@ -167,8 +167,7 @@ TEST(nothing_unknown_is_shown_as_a_number)
 
 TEST(each_kind_has_its_share)
 {
-    begin();
-    assert_says(row_text(find(" system ")), " 100 ", " 1 %");
+    play("=begin", "=row  system | 100 | 1 %");
     assert_says(row_text(find(" history ")), " 9,100 ", "91 %", glyph(GLYPH_GAUGE_FULL),
                 glyph(GLYPH_GAUGE_EMPTY));
 }
@@ -188,11 +187,8 @@ static struct context of_two_sources(void)
 TEST(each_source_of_tools_has_its_row)
 {
     give_context(of_two_sources());
-    assert_says(row_text(find(" tools ")), " 1,000 ");
-    assert_says(row_text(find("built-in: read_file ")), " 700 ");
-    assert_says(row_text(find("memory: memory_search ")), " 300 ");
-    assert_says(row_text(find("You are.")), " cut ");
-    act("<end><enter>");
+    play("=row  tools | 1,000 ", "=row built-in: read_file | 700 ",
+         "=row memory: memory_search | 300 ", "=row You are.| cut ", "><end><enter>");
     give_context(of_two_sources()); /* open entries stay open, and no others open */
     see("of the past", "!of the disk");
 }
@@ -222,15 +218,11 @@ TEST(it_says_what_a_compaction_would_drop)
 
 TEST(a_part_has_its_row)
 {
-    begin();
-    assert_says(row_text(find("In the ryokan.")), "tiro", "turn 7", "dropped", "6,000", "60 %",
-                "!By the river.");
-    assert_says(row_text(find("and then?")), "you", "pinned", "!dropped");
-    assert_says(row_text(find("search: 3 hits")), "tool");
+    play("=begin", "=row In the ryokan.|tiro|turn 7|dropped|6,000|60 %|!By the river.",
+         "=row and then?|you|pinned|!dropped", "=row search: 3 hits|tool");
     /* 900 of the tokens are cached: system, tools and the summary */
     assert_says(row_text(find("Goal: Kyoto")), "cached");
-    assert_says(row_text(find("You are a helper.")), "cached");
-    assert_says(row_text(find("where to sleep?")), "!cached");
+    play("=row You are a helper.|cached", "=row where to sleep?|!cached");
 }
 
 PLAY(enter_opens_the_whole_text, "=begin", "!Second line.", "><enter>", "!?close", "Second line.",
@@ -292,43 +284,21 @@ TEST(a_new_answer_keeps_what_is_open_and_chosen)
     play("=draw", "><enter><down>Go", "!?close");
 }
 
-TEST(the_view_moves_no_more_than_it_must)
-{
-    play("=forty", "=height 24");
-    assert_says(row_text(LIST_TOP), "message 01.");
-    assert_says(row_text(22), "message 20.");
-    act("<down*20>", "›message 21.");
-    assert_says(row_text(22), "message 21.");
-    act("G");
-    assert_says(row_text(22), "message 40.");
-    act("<up*20>", "›message 20.");
-    assert_says(row_text(LIST_TOP), "message 20.");
-    assert_says(row_text(22), "message 39.");
-    play(">G", "=height 34"); /* no room is left below the end */
-    assert_says(row_text(32), "message 40.");
-}
-
-TEST(what_opens_at_the_bottom_is_brought_into_view)
-{
-    play("=forty", "=height 24", "=draw", "><down*19>");
-    assert_says(row_text(22), "message 20.");
-    act("<enter>", "›message 20.");
-    assert_says(row_text(22), "more of 20.");
-}
-
+PLAY(the_view_moves_no_more_than_it_must, "=forty", "=height 24", "=line 3|message 01.",
+     "=line 22|message 20.", "><down*20>", "›message 21.", "=line 22|message 21.", ">G",
+     "=line 22|message 40.", "><up*20>", "›message 20.", "=line 3|message 20.",
+     "=line 22|message 39.", ">G", "=height 34", /* no room is left below the end */
+     "=line 32|message 40.");
+PLAY(what_opens_at_the_bottom_is_brought_into_view, "=forty", "=height 24", "=draw", "><down*19>",
+     "=line 22|message 20.", "><enter>", "›message 20.", "=line 22|more of 20.");
 PLAY(p_pins_messages, "=begin", ">p", "!?compaction/",
      "Only your messages and answers can be pinned", "><down*3>p", "?compaction/pin seq=20",
      "=forget", ">Gp", "?compaction/unpin seq=30", "=forget", ">kp",
      "!?compaction/"); /* a tool's result */
-
-TEST(c_asks_before_it_compacts)
-{
-    play("=begin", ">c", "!?close", "Shorten the conversation now? y/n", ">j", "!?close",
-         "><enter>", "!?close");
-    click(find("read_file"));
-    play("›You are a helper.", "y/n", ">n", "!?close", "!y/n", ">c<escape>", "!?close", "!y/n",
-         "!?compaction/", ">cy", "?close", "?compaction/run");
-}
+PLAY(c_asks_before_it_compacts, "=begin", ">c", "!?close", "Shorten the conversation now? y/n",
+     ">j", "!?close", "><enter>", "!?close", "=click read_file", "›You are a helper.", "y/n", ">n",
+     "!?close", "!y/n", ">c<escape>", "!?close", "!y/n", "!?compaction/", ">cy", "?close",
+     "?compaction/run");
 
 TEST(c_says_where_nothing_is_shortened)
 {
@@ -351,13 +321,9 @@ TEST(n_goes_among_what_goes)
     play(">n", "›and then?", ">N", "›In the ryokan.");
 }
 
-TEST(keys_are_those_of_the_configuration)
-{
-    struct error fault;
-    assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
-    play("=begin", ">Gp", "!?compaction/", ">x", "?compaction/unpin", "x pin", "><escape>",
-         "?close", "><ctrl-c>", "?close", "><f4>", "?close");
-}
+PLAY(keys_are_those_of_the_configuration, "=bind context_pin x", "=begin", ">Gp", "!?compaction/",
+     ">x", "?compaction/unpin", "x pin", "><escape>", "?close", "><ctrl-c>", "?close", "><f4>",
+     "?close");
 
 TEST(it_asks_again_when_the_history_changes)
 {
@@ -401,11 +367,8 @@ PLAY(errors_are_said_in_it, "=fails context/read The database cannot be used.",
 
 TEST(a_click_chooses_and_opens)
 {
-    begin();
-    click(find("In the ryokan."));
-    see("›In the ryokan.", "By the river.");
-    click(find("By the river."));
-    play("›By the river.", "=click 0");
+    play("=begin", "=click In the ryokan.", "›In the ryokan.", "By the river.",
+         "=click By the river.", "›By the river.", "=click 0");
     click((size_t)(the.height - 1));
     click((size_t)(the.height + 5));
     click((size_t)-1);
@@ -443,12 +406,8 @@ TEST(any_text_fits_any_size)
         }
 }
 
-TEST(small_screens_show_the_parts)
-{
-    play("=begin", "=width 40", "=height 7", "Context  ~10,000 tokens", "You are", "Esc close",
-         ">n");
-    assert_says(row_text(find("where")), "dropped");
-}
+PLAY(small_screens_show_the_parts, "=begin", "=width 40", "=height 7", "Context  ~10,000 tokens",
+     "You are", "Esc close", ">n", "=row where|dropped");
 
 TEST(many_and_giant_parts)
 {

@@ -128,7 +128,13 @@ static void open_pane(void)
     forget_sent();
 }
 
-static const struct stage_step steps[] = {{"pane", .alone = open_pane}, {.name = NULL}};
+static void give_busy(void)
+{
+    give(notice_new(NOTICE_BUSY));
+}
+
+static const struct stage_step steps[] = {
+    {"pane", .alone = open_pane}, {"busy", .alone = give_busy}, {.name = NULL}};
 
 static int set_up(void **state)
 {
@@ -226,8 +232,7 @@ TEST(every_tab_that_was_made_hears_notices)
     open_pane();
     give(notice_new(NOTICE_BUSY));
     assert_int_equal(fake.notices, 0);
-    act("<f6><f6>");
-    give(notice_new(NOTICE_BUSY));
+    play("><f6><f6>", "=busy");
     assert_int_equal(fake.notices, 1);
 }
 

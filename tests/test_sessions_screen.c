@@ -743,12 +743,8 @@ TEST(test_nothing_to_do_without_sessions)
     assert_string_equal(the.asked.data ? the.asked.data : "", "");
 }
 
-TEST(test_keys_that_were_bound_otherwise)
-{
-    struct error e;
-    assert_true(keymap_bind(&the.keymap, "session_rename", "f7", &e));
-    play("=three", "=width 90", "F7 rename", "><alt-r>", "Sessions / ", "><f7>", "Title: Apple");
-}
+PLAY(test_keys_that_were_bound_otherwise, "=bind session_rename f7", "=three", "=width 90",
+     "F7 rename", "><alt-r>", "Sessions / ", "><f7>", "Title: Apple");
 
 /* --- anything at any size --- */
 
