@@ -884,29 +884,6 @@ TEST(what_a_killed_ingest_had_begun_is_purged)
     assert_string_equal(shelf_expect_sound(), "sound");
 }
 
-TEST(two_processes_ingest_the_same)
-{
-    int go[2], status;
-    pid_t children[2];
-    many_files(120);
-    shelf_ask("many", "many");
-    shelf_close();
-    for (int i = 0; i < 2; i++)
-        children[i] = shelf_start(ingest_in_child, &go[i]);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(write(go[i], "x", 1), 1);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1); /* 1: the other was done */
-        close(go[i]);
-    }
-    shelf_open();
-    shelf_purge();
-    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 120);
-    assert_int_equal(shelf_number("SELECT count(DISTINCT file) FROM corpus_document"), 120);
-    assert_string_equal(shelf_expect_sound(), "sound");
-}
-
 /* --- a damaged database ----------------------------------------------------------------------- */
 
 static bool index_words(void *context, struct store *s, struct error *why)

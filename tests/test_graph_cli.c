@@ -166,29 +166,6 @@ TEST(what_cannot_be_added_whole_is_not_added)
     assert_int_equal(r.status, 1);
 }
 
-/* An import from a pipe that stays open blocks no other writer. */
-TEST(two_programs_write_at_once)
-{
-    struct support_child import;
-    static const char lines[] =
-        "{\"type\":\"entity\",\"name\":\"a\",\"entityType\":\"t\",\"observations\":[\"of the "
-        "import\"]}\n{\"type\":\"relation\",\"from\":\"a\",\"to\":\"b\",\"relationType\":\"r\"}\n";
-    support_start(&import, (const char *const[]){support_program(), "graph", "import", "-", NULL});
-    assert_int_equal(write(import.in, lines, sizeof lines - 1), sizeof lines - 1);
-    for (int i = 0; i < 3; i++) {
-        GRAPH("add", "a", support_text("of another, %d", i));
-        assert_int_equal(r.status, 0);
-    }
-    GRAPH("add", "b");
-    assert_int_equal(support_finish(&import, NULL), 0);
-    assert_string_equal(import.out_text.data, "added: entities 0, observations 1, relations 1\n");
-    support_release(&import);
-    GRAPH("show", "a");
-    SAYS("of another, 2");
-    SAYS("of the import");
-    SAYS("a -- r -> b");
-}
-
 /* Text that came from a file cannot control the terminal. */
 TEST(foreign_text_is_cleaned)
 {
