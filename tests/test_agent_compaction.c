@@ -63,10 +63,10 @@ static char *history_text(void)
 {
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < play.history.messages.len; i++) {
+        AUTO(json_free_local)
         struct json *v = shape_to_json(&message_shape, &play.history.messages.items[i]);
         char *text = support_keep(json_print(v));
         buf_addf(&out, "%s\n", text);
-        json_free(v);
     }
     return support_keep(buf_take(&out));
 }

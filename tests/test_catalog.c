@@ -199,12 +199,11 @@ TEST(test_rename)
     damage_sql(path, "UPDATE event SET payload = '{\"prompt\":\" \"}' WHERE seq = 1");
     rename_to("", "Really?", false); /* the first with a text */
     assert_true(catalog_rename(&catalog, "last", "x", NULL, &e));
-    struct record draft;
+    AUTO(record_release) struct record draft = {0};
     record_begin(&draft, catalog.store);
     assert_true(catalog_rename(&catalog, draft.info.id, "", NULL, &e));
     AUTO(session_info_release) struct session_info info = find(draft.info.id);
     assert_string_equal(info.title, "");
-    record_release(&draft);
 }
 
 TEST(test_label)
@@ -248,7 +247,7 @@ TEST(test_archive)
 
 TEST(test_delete)
 {
-    struct record other;
+    AUTO(record_release) struct record other = {0};
     char id[UUID_LEN + 1];
     record_begin(&other, catalog.store);
     record_run(&other, "Stay!", "Yes.");
@@ -264,28 +263,26 @@ TEST(test_delete)
     assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 1);
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 5);
     assert_err(catalog_delete(&catalog, record.info.id, id, &e), e, ERR_SESSION_NOT_FOUND);
-    record_release(&other);
 }
 
 /* The deleted text is neither in a row nor, without its first letters, a word of the index. */
 TEST(test_what_is_deleted_is_gone_from_the_disk)
 {
-    struct record other;
+    AUTO(record_release) struct record other = {0};
     record_begin(&other, catalog.store);
     record_run(&other, "Where is the zqxjkvwombat?", "Gone.");
     store_settle(store);
     assert_true(damage_on_disk(path, "xjkvwomb"));
     assert_true(catalog_delete(&catalog, other.info.id, NULL, &e));
     assert_false(damage_on_disk(path, "xjkvwomb"));
-    record_release(&other);
 }
 
 /* A kill came before the words were purged; the next writer purges them. */
 TEST_IF(capability_store(), test_a_deletion_that_was_cut_off_is_brought_to_its_end)
 {
-    struct record other;
+    AUTO(record_release) struct record other = {0};
     struct operation_context context;
-    struct config *config = config_new();
+    AUTO(config_free_local) struct config *config = config_new();
     record_begin(&other, catalog.store);
     record_run(&other, "Where is the zqxjkvwombat?", "Gone.");
     assert_true(transcripts_delete(catalog.store, other.info.id, &e));
@@ -294,8 +291,6 @@ TEST_IF(capability_store(), test_a_deletion_that_was_cut_off_is_brought_to_its_e
     assert_true(operation_open(&context, &operation_session_delete, config, path, NULL, &e));
     operation_close(&context);
     assert_false(damage_on_disk(path, "xjkvwomb"));
-    config_free(config);
-    record_release(&other);
 }
 
 /* Foreign files are kept and named. */
@@ -480,8 +475,7 @@ TEST(test_fork)
 static void fork_is_titled(const char *reference, const char *title)
 {
     AUTO(session_info_release)
-    struct session_info fork = fork_at(reference, 0),
-                        kept = find(fork.id);
+    struct session_info fork = fork_at(reference, 0), kept = find(fork.id);
     assert_string_equal(kept.title, title);
 }
 
@@ -543,7 +537,7 @@ TEST(test_fork_within_a_run)
 TEST(test_forks_that_cannot_be)
 {
     AUTO(session_info_release) struct session_info fork = {0};
-    struct record draft;
+    AUTO(record_release) struct record draft = {0};
     static const int64_t places[] = {11, -1};
     for (size_t i = 0; i < 2; i++) {
         assert_err(catalog_fork(&catalog, "last", places[i], &fork, &e), e, ERR_USAGE);
@@ -555,7 +549,6 @@ TEST(test_forks_that_cannot_be)
     record_save(&draft);
     fork = fork_at(draft.info.id, 0);
     assert_string_equal(fork.draft, "not sent");
-    record_release(&draft);
 }
 
 static void compact(const char *trigger)

@@ -201,10 +201,10 @@ TEST(test_running)
 
 static void assert_params(const char *expected)
 {
+    AUTO(json_free_local)
     struct json *v = shape_to_json(asked()->operation->params, asked()->params);
     auto_free char *text = json_print(v);
     assert_string_equal(text, expected);
-    json_free(v);
 }
 
 static void say(int64_t seq, enum event_type type, const char *text)

@@ -503,7 +503,7 @@ TEST(micro_keeps_the_first_bytes)
 {
     scene("u:t1 a:[c] t:(c=e\xCC\x81*10002) u:t2 a:a2"); /* three bytes a grapheme */
     struct compact_input in = input();
-    struct rebuild r;
+    AUTO(rebuild_release) struct rebuild r = {0};
     assert_true(compact_micro_useful(&in));
     assert_true(compact_micro(&in, &r));
     assert_int_equal(rebuild_count(&r), in.count);
@@ -511,7 +511,6 @@ TEST(micro_keeps_the_first_bytes)
     assert_string_equal(result_after(&r, 2),
                         support_text("%s\n[cut: the first 999 of 10002 bytes]",
                                      text_of("e\xCC\x81*999", strlen("e\xCC\x81*999"))));
-    rebuild_release(&r);
 }
 
 TEST(micro_is_enough_at_the_target_and_below_the_threshold)
@@ -554,22 +553,20 @@ TEST(calls_and_results_are_paired)
         {"u:t1 t:(c) a:a1 t:(c) a:[d] t:(d),(d=twice)", "u:t1 a:a1 a:[d] t:(d)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rebuild r = {.parts = {0}};
+        AUTO(rebuild_release) struct rebuild r = {.parts = {0}};
         scene(cases[i].before);
         rebuild_keep(&r, 0, p->c.messages.len);
         repair(&r);
         assert_string_equal(sketch_after(&r), cases[i].after);
-        rebuild_release(&r);
     }
 }
 
 TEST(what_is_paired_is_left_alone)
 {
-    struct rebuild r = {.parts = {0}};
+    AUTO(rebuild_release) struct rebuild r = {.parts = {0}};
     scene("u:t1 a:[c] t:(c) u:t2 a:a2");
     rebuild_keep(&r, 0, 5);
     repair(&r);
     assert_int_equal(r.parts.len, 1);
     assert_int_equal(r.parts.items[0].count, 5);
-    rebuild_release(&r);
 }

@@ -552,7 +552,7 @@ TEST(what_the_program_writes_is_counted_as_it_is)
 {
     struct compact_input in;
     AUTO(compact_plan_release) struct compact_plan plan = {0};
-    struct rebuild r;
+    AUTO(rebuild_release) struct rebuild r = {0};
     talk(12, 400);
     in = input();
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
@@ -560,7 +560,6 @@ TEST(what_the_program_writes_is_counted_as_it_is)
     compact_plan_rebuild(&mode_deterministic, &in, &plan, text, &r);
     assert_int_equal(compact_tokens_after(&mode_deterministic, &in, &plan),
                      rebuild_estimate(&r, in.estimates));
-    rebuild_release(&r);
 }
 
 /* --- the key that helps ---------------------------------------------------------------------- */

@@ -237,13 +237,12 @@ static void check_roles(const struct trial *t)
 
 static void check_json(const struct trial *t)
 {
-    struct rebuild again;
+    AUTO(rebuild_release) struct rebuild again = {0};
     struct error e;
     char *one = support_keep(rebuild_to_json(&t->rebuild));
     hold(t, rebuild_from_json(one, t->in.count, &again, &e), "the log cannot be read");
     char *two = support_keep(rebuild_to_json(&again));
     hold(t, strcmp(one, two) == 0, "the log says something else");
-    rebuild_release(&again);
 }
 
 static void check(const struct trial *t)
@@ -392,7 +391,7 @@ TEST(any_pairs_are_repaired)
     for (uint64_t i = 0; i < HISTORIES / 4; i++) {
         struct dice d = {.state = seed + i * 7919};
         AUTO(conversation_release) struct conversation c = {.open = 0}, after = {0};
-        struct rebuild r = {.parts = {0}};
+        AUTO(rebuild_release) struct rebuild r = {.parts = {0}};
         conversation_random(&c, &d, 1 + dice_below(&d, 6));
         break_pairs(&c, &d);
         rebuild_keep(&r, 0, c.messages.len);
@@ -402,6 +401,5 @@ TEST(any_pairs_are_repaired)
         char *what = conversation_fault(&after);
         if (what)
             fail_msg("history %llu: %s", (unsigned long long)i, what);
-        rebuild_release(&r);
     }
 }

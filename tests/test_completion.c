@@ -29,14 +29,13 @@ static char *ids[TITLES]; /* their ends */
 
 static void add_session(struct store *store, int i)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
     record_run(&r, "question", "answer");
     free(r.info.title);
     r.info.title = mem_strdup(titles[i]);
     record_save(&r);
     ids[i] = mem_strdup(r.info.id + strlen(r.info.id) - 8);
-    record_release(&r);
 }
 
 static void put_program_into_path(void)

@@ -47,13 +47,12 @@ static void ingest_in_child(int go)
 /* Small ones, and one that is written in several steps. */
 static void write_documents(int count)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < count; i++)
         shelf_write(support_text("w/f%02d.txt", i), "a lantern\n");
     for (int i = 0; i < 12000; i++)
         buf_addf(&text, "Paragraph %d has a lantern, a harbour and a night train.\n\n", i);
     shelf_write("w/f00.txt", text.data);
-    buf_release(&text);
 }
 
 TEST(two_processes_read_each_file_once)

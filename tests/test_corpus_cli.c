@@ -94,9 +94,8 @@ TEST(json_is_what_the_operations_give)
             args[k + 1] = commands[i][k];
         run_with(args);
         assert_int_equal(r.status, 0);
-        struct json *v = json_parse(r.out, strlen(r.out), NULL);
+        AUTO(json_free_local) struct json *v = json_parse(r.out, strlen(r.out), NULL);
         assert_non_null(v);
-        json_free(v);
     }
 }
 

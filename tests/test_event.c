@@ -131,43 +131,44 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
 
 FIXTURE(support_setup, support_teardown);
 
+/* The event of a payload in today's version. The caller frees. */
+static struct event *read_back(enum event_type type, const char *payload)
+{
+    struct event *back;
+    struct error e = {0};
+    if (!event_from_payload(type, event_version(type), payload, strlen(payload), &back, &e))
+        fail_msg("%s of %s", e.text, payload);
+    return back;
+}
+
+static struct event *written_and_read(const struct event *ev)
+{
+    return read_back(ev->type, support_keep(event_payload(ev)));
+}
+
 TEST(test_payload_and_back)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
-        enum event_type type = (enum event_type)i;
-        struct event ev = filled(type);
-        struct event *back, *copy;
-        struct error e;
-        char *payload = support_keep(event_payload(&ev));
-        assert_string_equal(payload, support_json(payloads[i]));
-        assert_true(
-            event_from_payload(type, event_version(type), payload, strlen(payload), &back, &e));
-        copy = event_clone(back);
-        event_free(back);
-        assert_string_equal(support_keep(event_payload(copy)), payload);
-        event_free(copy);
+        struct event ev = filled((enum event_type)i);
+        assert_string_equal(support_keep(event_payload(&ev)), support_json(payloads[i]));
+        AUTO(event_free_local)
+        struct event *back = written_and_read(&ev),
+                     *copy = event_clone(back);
+        assert_string_equal(support_keep(event_payload(copy)), support_json(payloads[i]));
     }
 }
 
 /* A cost of zero differs from an unknown cost. */
 TEST(test_a_cost_is_known_or_not)
 {
-    struct event *ev = event_new(EVENT_CALL_COMPLETED), *back;
-    struct error e;
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_CALL_COMPLETED);
     assert_true(ev->used < 0);
-    char *unknown = support_keep(event_payload(ev));
-    assert_null(strstr(unknown, "cost"));
-    assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, unknown, strlen(unknown), &back, &e));
-    assert_true(back->used < 0);
-    event_free(back);
-    ev->used = 0;
-    char *free_of_charge = support_keep(event_payload(ev));
-    assert_non_null(strstr(free_of_charge, "\"cost\":0"));
-    assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, free_of_charge, strlen(free_of_charge),
-                                   &back, &e));
-    assert_true(back->used == 0);
-    event_free(back);
-    event_free(ev);
+    for (int known = 0; known <= 1; known++) {
+        ev->used = known - 1;
+        AUTO(event_free_local) struct event *back = written_and_read(ev);
+        assert_true(back->used == known - 1);
+        assert_int_equal(strstr(support_keep(event_payload(ev)), "\"cost\":0") != NULL, known);
+    }
 }
 
 TEST(test_line)
@@ -186,7 +187,7 @@ TEST(test_line_and_back)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
-        struct event *back;
+        AUTO(event_free_local) struct event *back = NULL;
         struct error e;
         char *line = support_keep(event_to_line(&ev));
         AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
@@ -197,7 +198,6 @@ TEST(test_line_and_back)
         assert_int_equal(back->wall_ms, ev.wall_ms);
         assert_string_equal(back->session_id, ev.session_id);
         assert_string_equal(support_keep(event_to_line(back)), line);
-        event_free(back);
     }
 }
 
@@ -251,25 +251,21 @@ TEST(test_clone_keeps_the_envelope_and_owns)
 TEST(test_clone_owns_what_a_compaction_says)
 {
     struct event ev = filled(EVENT_COMPACTION_STARTED);
-    struct event *copy = event_clone(&ev);
+    AUTO(event_free_local) struct event *copy = event_clone(&ev);
     assert_ptr_not_equal(copy->compaction.mode, ev.compaction.mode);
     assert_string_equal(copy->compaction.trigger, "manual");
     assert_null(copy->compaction.history);
     assert_null(copy->text);
-    event_free(copy);
 }
 
 /* An unknown count is left out, and is unknown again when it is read. */
 TEST(test_unknown_input_tokens)
 {
-    struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
-    struct error e;
+    struct event ev = filled(EVENT_COMPACTION_STARTED);
     ev.compaction.input_tokens = -1;
-    char *payload = support_keep(event_payload(&ev));
-    assert_null(strstr(payload, "input_tokens"));
-    assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+    assert_null(strstr(support_keep(event_payload(&ev)), "input_tokens"));
+    AUTO(event_free_local) struct event *back = written_and_read(&ev);
     assert_int_equal(back->compaction.input_tokens, -1);
-    event_free(back);
 }
 
 TEST(test_between_runs)
@@ -283,17 +279,6 @@ TEST(test_between_runs)
         assert_int_equal(event_between_turns(&ev), ev.type == EVENT_COMPACTION_UNDONE);
         ev.compaction.trigger = NULL;
         assert_int_equal(event_between_turns(&ev), ev.type == EVENT_COMPACTION_UNDONE);
-    }
-}
-
-TEST(test_new_has_no_usage)
-{
-    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
-        struct event *ev = event_new((enum event_type)i);
-        assert_null(strstr(support_keep(event_to_line(ev)), "usage"));
-        assert_false(usage_known(&ev->usage));
-        assert_false(usage_known(&ev->summaries));
-        event_free(ev);
     }
 }
 
@@ -340,10 +325,9 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
 TEST(test_left_out_fields)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
-        struct event *ev = event_new((enum event_type)i);
-        char *payload = support_keep(event_payload(ev));
-        assert_string_equal(payload, support_json(fresh[i]));
-        event_free(ev);
+        AUTO(event_free_local) struct event *ev = event_new((enum event_type)i);
+        assert_string_equal(support_keep(event_payload(ev)), support_json(fresh[i]));
+        assert_false(usage_known(&ev->usage) || usage_known(&ev->summaries));
     }
 }
 
@@ -351,13 +335,10 @@ TEST(test_left_out_fields)
 static void check_args(const char *args, const char *written, const char *wanted)
 {
     struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = (char *)(uintptr_t)args};
-    struct event *back;
-    struct error e;
-    char *payload = support_keep(event_payload(&ev));
-    assert_string_equal(payload, support_text("{\"id\":\"\",\"name\":\"\",\"args\":%s}", written));
-    assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+    assert_string_equal(support_keep(event_payload(&ev)),
+                        support_text("{\"id\":\"\",\"name\":\"\",\"args\":%s}", written));
+    AUTO(event_free_local) struct event *back = written_and_read(&ev);
     assert_string_equal(back->text, wanted);
-    event_free(back);
 }
 
 TEST(test_args)
@@ -395,12 +376,8 @@ TEST(test_deep_args_can_be_read_again)
         memset(args, '[', depth);
         memset(args + depth, ']', depth);
         struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = args};
-        struct event *back;
-        struct error e;
-        char *payload = support_keep(event_payload(&ev));
-        assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+        AUTO(event_free_local) struct event *back = written_and_read(&ev);
         assert_string_equal(back->text, args);
-        event_free(back);
     }
 }
 
@@ -421,17 +398,10 @@ TEST(test_random_args_are_stable)
 {
     entropy_seed(support_seed());
     for (int i = 0; i < 20000; i++) {
-        struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = random_args()};
-        struct event *once, *twice;
-        struct error e;
-        char *payload = support_keep(event_payload(&ev));
-        assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &once, &e));
-        char *again = support_keep(event_payload(once));
-        assert_true(event_from_payload(ev.type, 1, again, strlen(again), &twice, &e));
+        struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = support_keep(random_args())};
+        AUTO(event_free_local)
+        struct event *once = written_and_read(&ev), *twice = written_and_read(once);
         assert_string_equal(once->text, twice->text);
-        event_free(once);
-        event_free(twice);
-        free(ev.text);
     }
 }
 
@@ -442,39 +412,41 @@ TEST(test_large_text)
     for (size_t i = 0; i < len; i++)
         text[i] = i % 64 ? 'x' : '\n';
     struct event ev = {.type = EVENT_TEXT_COMPLETE, .text = text};
-    struct event *back;
-    struct error e;
-    char *payload = support_keep(event_payload(&ev));
-    assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+    AUTO(event_free_local) struct event *back = written_and_read(&ev);
     assert_true(strcmp(back->text, text) == 0);
-    event_free(back);
-}
-
-static void refuse(enum event_type type, int version, const char *payload, const char *named)
-{
-    struct event *ev;
-    struct error e = {0};
-    assert_false(event_from_payload(type, version, payload, strlen(payload), &ev, &e));
-    assert_null(ev);
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-    assert_non_null(strstr(e.text, named));
 }
 
 TEST(test_refuses_what_does_not_fit)
 {
-    refuse(EVENT_TYPE_COUNT, 1, "{}", "unknown");
-    refuse(EVENT_WARNING, 2, "{\"code\":\"a\",\"detail\":\"b\"}", "version 2");
-    refuse(EVENT_WARNING, 0, "{\"code\":\"a\",\"detail\":\"b\"}", "version 0");
-    refuse(EVENT_WARNING, 1, "{\"code\":\"a\"", "no JSON");
-    refuse(EVENT_WARNING, 1, "[]", "no JSON object");
-    refuse(EVENT_WARNING, 1, "{\"code\":\"a\"}", "detail");
-    refuse(EVENT_WARNING, 1, "{\"code\":1,\"detail\":\"\"}", "code");
-    refuse(EVENT_CALL_STARTED, 1, "{\"turn\":1}", "call");
-    refuse(EVENT_CALL_STARTED, 1, "{\"turn\":1,\"call\":3e9}", "call");
-    refuse(EVENT_CALL_STARTED, 1, "{\"turn\":-1,\"call\":1}", "turn");
-    refuse(EVENT_TEXT_COMPLETE, 1, "{\"content\":\"\",\"partial\":1}", "partial");
-    refuse(EVENT_INTERRUPTED, 1, "{\"usage\":3}", "usage");
-    refuse(EVENT_CALL_COMPLETED, 1, "{\"usage\":{}}", "stop_reason");
+    static const struct {
+        enum event_type type;
+        int version;
+        const char *payload, *named;
+    } cases[] = {
+        {EVENT_TYPE_COUNT, 1, "{}", "unknown"},
+        {EVENT_WARNING, 2, "{'code':'a','detail':'b'}", "version 2"},
+        {EVENT_WARNING, 0, "{'code':'a','detail':'b'}", "version 0"},
+        {EVENT_WARNING, 1, "{'code':'a'", "no JSON"},
+        {EVENT_WARNING, 1, "[]", "no JSON object"},
+        {EVENT_WARNING, 1, "{'code':'a'}", "detail"},
+        {EVENT_WARNING, 1, "{'code':1,'detail':''}", "code"},
+        {EVENT_CALL_STARTED, 1, "{'turn':1}", "call"},
+        {EVENT_CALL_STARTED, 1, "{'turn':1,'call':3e9}", "call"},
+        {EVENT_CALL_STARTED, 1, "{'turn':-1,'call':1}", "turn"},
+        {EVENT_TEXT_COMPLETE, 1, "{'content':'','partial':1}", "partial"},
+        {EVENT_INTERRUPTED, 1, "{'usage':3}", "usage"},
+        {EVENT_CALL_COMPLETED, 1, "{'usage':{}}", "stop_reason"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *payload = support_json(cases[i].payload);
+        struct event *ev;
+        struct error e = {0};
+        assert_err(
+            event_from_payload(cases[i].type, cases[i].version, payload, strlen(payload), &ev, &e),
+            e, ERR_SESSION_STORE_ERROR);
+        assert_null(ev);
+        assert_non_null(strstr(e.text, cases[i].named));
+    }
 }
 
 /* ---- figures that nobody can mean ---- */
@@ -523,66 +495,53 @@ static bool put_extreme(struct event *ev, const struct shape_field *f, size_t n)
 }
 
 /* A written event can be read, and is unchanged when it is written again. */
-static void assert_reads_back(const struct event *ev, const char *field, size_t n)
-{
-    struct event *back;
-    struct error e = {0};
-    char *payload = support_keep(event_payload(ev)), *line = support_keep(event_to_line(ev));
-    if (!event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &back, &e))
-        fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, payload);
-    assert_string_equal(support_keep(event_payload(back)), payload);
-    event_free(back);
-    AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
-    if (!v || !event_from_json(v, &back, &e))
-        fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, line);
-    event_free(back);
-}
-
 TEST(test_every_figure_reads_back)
 {
-    for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
-        for (const struct shape_field *f = event_shapes[type].fields; f->name; f++) {
+    for (int type = 0; type < EVENT_TYPE_COUNT; type++)
+        for (const struct shape_field *f = event_shapes[type].fields; f->name; f++)
             for (size_t n = 0; n < WHOLES + REALS; n++) {
                 struct event ev = filled((enum event_type)type);
-                if (put_extreme(&ev, f, n))
-                    assert_reads_back(&ev, f->name, n);
+                if (!put_extreme(&ev, f, n))
+                    continue;
+                AUTO(event_free_local)
+                struct event *back = written_and_read(&ev),
+                             *line_back = NULL;
+                assert_string_equal(support_keep(event_payload(back)),
+                                    support_keep(event_payload(&ev)));
+                struct error e = {0};
+                char *line = support_keep(event_to_line(&ev));
+                AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
+                if (!v || !event_from_json(v, &line_back, &e))
+                    fail_msg("%s, case %zu: %s: %s", f->name, n, e.text, line);
             }
-        }
-    }
 }
 
 /* A figure that fits is neither changed nor lost; one that does not becomes the nearest. */
 TEST(test_figures_are_kept)
 {
     for (size_t n = 0; n < WHOLES; n++) {
-        struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
-        struct error e;
+        struct event ev = filled(EVENT_COMPACTION_STARTED);
         ev.compaction.input_tokens = ev.compaction.threshold = wholes[n];
         ev.compaction.messages_before = wholes[n] > INT32_MAX ? INT32_MAX : (int)wholes[n];
-        char *payload = support_keep(event_payload(&ev));
-        assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+        AUTO(event_free_local) struct event *back = written_and_read(&ev);
         assert_int_equal(back->compaction.input_tokens, figure_known(wholes[n]));
         assert_int_equal(back->compaction.threshold, figure_bounded(wholes[n], FIGURE_MAX));
         assert_int_equal(back->compaction.messages_before,
                          figure_bounded(ev.compaction.messages_before, INT32_MAX));
-        event_free(back);
     }
 }
 
 /* An older program stored a server's figures unchecked. */
 TEST(test_reads_figures_beyond_the_bound)
 {
-    const char payload[] =
-        "{\"mode\":\"handoff\",\"stage\":\"summary\",\"trigger\":\"input_tokens\","
-        "\"input_tokens\":9000000000000000000,\"estimated_history_tokens\":1,"
-        "\"threshold\":9223372036854775807,\"message_count\":2}";
-    struct event *ev;
-    struct error e = {0};
-    if (!event_from_payload(EVENT_COMPACTION_STARTED, 1, payload, strlen(payload), &ev, &e))
-        fail_msg("%s", e.text);
+    AUTO(event_free_local)
+    struct event *ev =
+        read_back(EVENT_COMPACTION_STARTED,
+                  "{\"mode\":\"handoff\",\"stage\":\"summary\",\"trigger\":\"input_tokens\","
+                  "\"input_tokens\":9000000000000000000,\"estimated_history_tokens\":1,"
+                  "\"threshold\":9223372036854775807,\"message_count\":2}");
     assert_int_equal(ev->compaction.input_tokens, FIGURE_MAX);
     assert_int_equal(ev->compaction.threshold, FIGURE_MAX);
-    event_free(ev);
 }
 
 TEST(test_names)
@@ -594,17 +553,14 @@ TEST(test_names)
     }
     assert_false(event_type_from_name("tea_break", &type));
     assert_string_equal(stop_reason_names.words[STOP_END_TURN], "end_turn");
-    struct event *ev;
-    struct error e;
-    const char payload[] = "{\"stop_reason\":\"full_moon\"}";
-    assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, payload, strlen(payload), &ev, &e));
+    AUTO(event_free_local)
+    struct event *ev = read_back(EVENT_CALL_COMPLETED, "{\"stop_reason\":\"full_moon\"}");
     assert_int_equal(ev->stop_reason, STOP_OTHER);
-    event_free(ev);
 }
 
 static void assert_rest(const char *pieces, int64_t after, const char *text, const char *left)
 {
-    struct event *ev = event_new(EVENT_TEXT_DELTA);
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_TEXT_DELTA);
     ev->seq = 9;
     ev->text = mem_strdup("one two three");
     ev->pieces = mem_strdup(pieces);
@@ -614,7 +570,6 @@ static void assert_rest(const char *pieces, int64_t after, const char *text, con
         assert_string_equal(ev->pieces, left);
     else
         assert_null(ev->pieces);
-    event_free(ev);
 }
 
 TEST(test_pieces_that_were_seen_are_left_out)

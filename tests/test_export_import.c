@@ -141,7 +141,7 @@ FIXTURE(set_up, tear_down);
 
 TEST(test_markdown)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_talk(&r);
     setenv("TZ", "Asia/Kathmandu", 1);
     setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is one */
@@ -149,7 +149,6 @@ TEST(test_markdown)
     unsetenv("TZ");
     setlocale(LC_ALL, "C.UTF-8");
     assert_string_equal(text, markdown);
-    record_release(&r);
 }
 
 static void add_partial(struct record *r, const char *text)
@@ -192,7 +191,7 @@ static void make_crashes(struct record *r)
 
 TEST(test_crashes)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_crashes(&r);
     char *text = export("last", EXPORT_MARKDOWN);
     const char *turns = strstr(text, "## you");
@@ -205,12 +204,11 @@ TEST(test_crashes)
                         YOU("Five") "! cut off\n\n"
                         YOU("Six") "## tiro · unfinished\n\nGoing\n\n"
                         "! unfinished: interrupted, or still running\n\n");
-    record_release(&r);
 }
 
 TEST(test_json)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_talk(&r);
     char *text = export("last", EXPORT_JSON);
     char *lines = support_keep(record_lines(store, r.info.id));
@@ -223,12 +221,11 @@ TEST(test_json)
     text = export("last", EXPORT_JSONL);
     assert_int_equal(strncmp(text, "{\"type\":\"session\",\"tiro\":1,\"id\":\"0189", 36), 0);
     assert_string_equal(strchr(text, '\n') + 1, lines);
-    record_release(&r);
 }
 
 TEST(test_without_events)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
     r.info.draft = mem_strdup("not yet");
     record_save(&r);
@@ -239,12 +236,11 @@ TEST(test_without_events)
         assert_string_not_equal(info.id, r.info.id);
         assert_true(catalog_delete(&catalog, info.id, NULL, &e));
     }
-    record_release(&r);
 }
 
 TEST(test_in_pieces)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
     for (int i = 0; i < 4000; i++)
         record_run(&r, "What about a text of some length that is said again and again?", "Well.");
@@ -265,7 +261,6 @@ TEST(test_in_pieces)
         assert_false(export_session(&catalog, "last", (enum export_format)f, gather, &s, &e));
         buf_release(&s.text);
     }
-    record_release(&r);
 }
 
 static bool gather_while_it_goes_on(void *context, const char *bytes, size_t len,
@@ -281,7 +276,7 @@ static bool gather_while_it_goes_on(void *context, const char *bytes, size_t len
 /* The text is that of the session as it was when its head was written. */
 TEST(test_while_it_goes_on)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
     for (int i = 0; i < 800; i++)
         record_run(&r, "What about a text of some length that is said again and again?", "Well.");
@@ -289,7 +284,6 @@ TEST(test_while_it_goes_on)
     assert_true(export_session(&catalog, "last", EXPORT_JSON, gather_while_it_goes_on, &r, &e));
     assert_string_equal(meanwhile.data, before);
     buf_release(&meanwhile);
-    record_release(&r);
 }
 
 TEST(test_formats)
@@ -320,7 +314,7 @@ static void check_file(const char *file, const char *wanted)
 
 TEST(test_to_a_file)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_talk(&r);
     char *dir = support_path("out");
     char *file = support_path("out/talk.md");
@@ -346,7 +340,6 @@ TEST(test_to_a_file)
     assert_false(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, false, &e));
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(dir), 0); /* nothing half was left */
-    record_release(&r);
 }
 
 /* --- there and back --------------------------------------------------------------------------- */
@@ -407,7 +400,7 @@ TEST(test_round_trips)
 {
     entropy_seed(support_seed());
     for (int i = 0; i < 40; i++) {
-        struct record r;
+        AUTO(record_release) struct record r = {0};
         record_begin(&r, store);
         adorn(&r);
         for (size_t runs = 1 + (size_t)(entropy_unit() * 5); runs > 0; runs--)
@@ -418,7 +411,6 @@ TEST(test_round_trips)
         record_save(&r);
         check_round_trip(r.info.id, EXPORT_JSON);
         check_round_trip(r.info.id, EXPORT_JSONL);
-        record_release(&r);
     }
 }
 
@@ -438,13 +430,13 @@ static int64_t settings_of(const char *id)
  * own with it. */
 TEST(test_settings_stay)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_talk(&r);
     assert_true(session_setting_put(store, r.info.id, "tools", "full", &e));
     for (int format = EXPORT_JSON; format < EXPORT_FORMAT_COUNT; format++) {
+        AUTO(session_info_release)
         struct session_info copy = import(export(r.info.id, (enum export_format)format));
         assert_int_equal(settings_of(copy.id), 0);
-        session_info_release(&copy);
     }
     assert_int_equal(settings_of(r.info.id), 1);
     char *text = export(r.info.id, EXPORT_JSON);
@@ -452,12 +444,11 @@ TEST(test_settings_stay)
     AUTO(session_info_release) struct session_info back = import(text);
     assert_int_equal(settings_of(back.id), 0);
     assert_int_equal(settings_of(r.info.id), 0);
-    record_release(&r);
 }
 
 TEST(test_lines_without_a_head)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_talk(&r);
     char *lines = support_keep(record_lines(store, r.info.id));
     assert_true(catalog_delete(&catalog, "last", NULL, &e));
@@ -470,7 +461,6 @@ TEST(test_lines_without_a_head)
     assert_int_equal(info.turns, 2);
     char *again = support_keep(record_lines(store, info.id));
     assert_string_equal(replaced(again, IMPORTED, ""), lines);
-    record_release(&r);
 }
 
 /* A text cannot say that its messages were typed here. */
@@ -487,9 +477,9 @@ TEST(test_imported_messages_say_so)
         assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
         assert_true(catalog_delete(&catalog, info.id, NULL, &e));
     }
+    AUTO(session_info_release)
     struct session_info info = import("[{\"role\":\"user\",\"content\":\"Hello\"}]");
     assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
-    session_info_release(&info);
 }
 
 TEST(test_titles)
@@ -727,7 +717,7 @@ TEST(test_bounds)
 /* Sums of figures in the text are bounded, too. */
 TEST(test_endless_runs)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
     for (int i = 0; i < 1100; i++)
         record_run(&r, "How long?", "Long.");
@@ -735,7 +725,6 @@ TEST(test_endless_runs)
     char *longer = replaced(text, "\"duration_ms\":0", "\"duration_ms\":9007199254740991");
     AUTO(session_info_release) struct session_info info = import(longer);
     assert_true(info.run_ms == INT64_MAX);
-    record_release(&r);
 }
 
 /* A store that fails in the middle. */
@@ -758,7 +747,7 @@ TEST(test_all_or_nothing)
 /* Any mutilation of a good text is imported or refused, and leaves a store that can be read. */
 TEST(test_mutilated_texts)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     make_talk(&r);
     char *own = export("last", EXPORT_JSON);
     char *lines = export("last", EXPORT_JSONL);
@@ -784,5 +773,4 @@ TEST(test_mutilated_texts)
         }
         assert_int_equal(session_count(), before);
     }
-    record_release(&r);
 }

@@ -351,12 +351,12 @@ TEST(test_events)
         failure_clear(&f);
         const struct mask mask = {0};
         const struct error_origin server = {.name = "p", .mask = &mask, .body_bytes = 1000};
+        AUTO(json_free_local)
         struct json *event = json_parse(cases[i].event, strlen(cases[i].event), NULL);
         assert_non_null(event);
         assert_false(server_error_event(&server, event, &f));
         assert_int_equal(f.kind, cases[i].kind);
         assert_int_equal(f.status, cases[i].status);
         assert_string_equal(f.text, cases[i].text);
-        json_free(event);
     }
 }

@@ -61,7 +61,7 @@ static struct fork_point look_through(struct fork_point p, const char *log)
         char letter = log[seq - 1];
         if (letter == '.')
             continue;
-        struct event *ev = event_new(type_of(letter));
+        AUTO(event_free_local) struct event *ev = event_new(type_of(letter));
         ev->seq = seq;
         if (letter == 'M')
             ev->compaction.trigger = mem_strdup("manual");
@@ -71,7 +71,6 @@ static struct fork_point look_through(struct fork_point p, const char *log)
         if (ev->type == EVENT_TURN_STARTED)
             run_seq = seq;
         more = fork_point_look(&p, ev);
-        event_free(ev);
     }
     fork_point_end(&p);
     return p;
@@ -173,7 +172,7 @@ static const struct {
 TEST(test_cuts)
 {
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-        struct fork_point p = point_in(cuts[i].log, cuts[i].at);
+        AUTO(fork_point_release) struct fork_point p = point_in(cuts[i].log, cuts[i].at);
         print_message("%s at %d\n", cuts[i].log, (int)cuts[i].at);
         assert_true(p.found);
         assert_int_equal(p.last, cuts[i].last);
@@ -184,14 +183,13 @@ TEST(test_cuts)
         } else {
             assert_null(p.draft);
         }
-        fork_point_release(&p);
     }
 }
 
 TEST(test_before_a_compaction)
 {
     for (size_t i = 0; i < sizeof compacted / sizeof *compacted; i++) {
-        struct fork_point p;
+        AUTO(fork_point_release) struct fork_point p = {0};
         fork_point_begin(&p, 0, compacted[i].before);
         p = look_through(p, compacted[i].log);
         print_message("%s before %d\n", compacted[i].log, (int)compacted[i].before);
@@ -201,7 +199,6 @@ TEST(test_before_a_compaction)
         assert_int_equal(p.draft != NULL, compacted[i].draft != NULL);
         if (p.draft)
             assert_string_equal(p.draft, compacted[i].draft);
-        fork_point_release(&p);
     }
 }
 
@@ -209,25 +206,22 @@ TEST(test_what_is_not_in_the_log)
 {
     static const int64_t places[] = {6, 100, -1, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct fork_point p = point_in("UTtxE", places[i]);
+        AUTO(fork_point_release) struct fork_point p = point_in("UTtxE", places[i]);
         assert_false(p.found);
         assert_int_equal(p.last, 0);
         assert_null(p.draft);
-        fork_point_release(&p);
     }
 }
 
 TEST(test_it_stops_looking)
 {
-    struct fork_point p;
-    struct event *ev = event_new(EVENT_TURN_STARTED);
+    AUTO(fork_point_release) struct fork_point p = {0};
+    AUTO(event_free_local) struct event *ev = event_new(EVENT_TURN_STARTED);
     fork_point_begin(&p, 1, 0);
     ev->seq = 1;
     assert_true(fork_point_look(&p, ev));
     ev->seq = 2;
     assert_false(fork_point_look(&p, ev));
-    event_free(ev);
-    fork_point_release(&p);
 }
 
 /* --- any log ---------------------------------------------------------------------------------- */
@@ -302,7 +296,7 @@ static void pass_over_undone_until(const char *id, struct prefix *prefix)
 
 static void check_cut(const struct record *r, int64_t at)
 {
-    struct fork_point p;
+    AUTO(fork_point_release) struct fork_point p = {0};
     struct prefix prefix = {0};
     fork_point_begin(&p, at, 0);
     assert_true(event_log_read(store, r->info.id, 0, fork_point_look, &p, &e));
@@ -314,10 +308,9 @@ static void check_cut(const struct record *r, int64_t at)
     pass_over_undone_until(r->info.id, &prefix);
     assert_true(event_log_read(store, r->info.id, 0, take_along, &prefix, &e));
     if (p.open) {
-        struct event *end = event_new(EVENT_TURN_COMPLETED);
+        AUTO(event_free_local) struct event *end = event_new(EVENT_TURN_COMPLETED);
         end->seq = p.last + 1;
         history_apply(&prefix.history, end);
-        event_free(end);
     }
     check_history(&prefix.history);
     assert_int_equal(p.tally.last_seq, p.last);
@@ -329,7 +322,6 @@ static void check_cut(const struct record *r, int64_t at)
     assert_true(p.tally.cost == prefix.tally.cost);
     history_release(&prefix.history);
     session_info_release(&prefix.tally);
-    fork_point_release(&p);
 }
 
 FIXTURE(set_up, tear_down);
@@ -338,12 +330,11 @@ TEST(test_any_cut_of_any_log)
 {
     entropy_seed(support_seed());
     for (int i = 0; i < 15; i++) {
-        struct record r;
+        AUTO(record_release) struct record r = {0};
         record_begin(&r, store);
         for (size_t runs = 1 + (size_t)(entropy_unit() * 6); runs > 0; runs--)
             record_random_run(&r);
         for (int64_t at = 0; at <= r.info.last_seq; at++)
             check_cut(&r, at);
-        record_release(&r);
     }
 }

@@ -326,7 +326,7 @@ static bool stop_at(void *context, int percent)
 
 TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
 {
-    struct catalog c;
+    AUTO(catalog_release) struct catalog c = {0};
     char *store = support_path("tiro.db");
     char *path =
         make_file(4 * MB, "[", "{\"role\":\"user\",\"content\":\"to be or not to be, so\"},",
@@ -343,5 +343,4 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
         assert_int_equal(sessions.items.len, 0);
         fclose(in);
     }
-    catalog_release(&c);
 }

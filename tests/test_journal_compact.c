@@ -27,10 +27,12 @@ static struct mailbox *notices;
 static struct journal j;
 static char id[UUID_LEN + 1];
 
-static void check(bool ok, const struct error *e)
+static struct error fault;
+
+static void check(bool ok)
 {
     if (!ok)
-        fail_msg("%s: %s", err_info(e->code)->name, e->text);
+        fail_msg("%s: %s", err_info(fault.code)->name, fault.text);
 }
 
 /* --- a memory, which is a table of the same database ----------------------------------------- */
@@ -56,10 +58,10 @@ static bool sink_index(void *context, struct store *s, const struct discard *d, 
         const struct message *m = d->messages[i];
         assert_int_equal(m->seq, memory.wanted.items[i]);
         assert_true(!m->summary && m->blocks.len > 0);
-        char *sql = support_text("INSERT INTO memory VALUES (%lld, %lld)",
-                                 (long long)d->completed_seq, (long long)m->seq);
-        bool ok = store_exec(s, sql, e);
-        if (!ok)
+        if (!store_exec(s,
+                        support_text("INSERT INTO memory VALUES (%lld, %lld)",
+                                     (long long)d->completed_seq, (long long)m->seq),
+                        e))
             return false;
     }
     if (memory.dies == 2)
@@ -89,10 +91,9 @@ static void free_notice(void *n)
 
 static void open_journal(void)
 {
-    struct error e = {0};
     struct event_list tail;
     bool more;
-    check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
+    check(store_open(path, STORE_READ_WRITE, &store, &fault));
     notices = mailbox_new(free_notice);
     journal_init(&j, notices);
     j.store = store;
@@ -103,15 +104,9 @@ static void open_journal(void)
         memcpy(id, j.info.id, sizeof id);
         return;
     }
-    check(journal_open(&j, id, JOURNAL_RESUME, &tail, &more, &e), &e);
+    check(journal_open(&j, id, JOURNAL_RESUME, &tail, &more, &fault));
     event_list_release(&tail);
     assert_false(j.loaded);
-}
-
-static void load(void)
-{
-    struct error e = {0};
-    check(journal_load(&j, &e), &e);
 }
 
 static void close_journal(void)
@@ -124,11 +119,16 @@ static void close_journal(void)
     store = NULL;
 }
 
+static void open_loaded(void)
+{
+    open_journal();
+    check(journal_load(&j, &fault));
+}
+
 static void restart(void)
 {
     close_journal();
-    open_journal();
-    load();
+    open_loaded();
 }
 
 static int setup(void **state)
@@ -140,9 +140,9 @@ static int setup(void **state)
     memset(id, 0, sizeof id);
     memset(&memory, 0, sizeof memory);
     open_journal();
-    struct error e = {0};
-    return store_exec(store, "CREATE TABLE memory (completed INTEGER, message INTEGER)", &e) ? 0
-                                                                                             : -1;
+    return store_exec(store, "CREATE TABLE memory (completed INTEGER, message INTEGER)", &fault)
+               ? 0
+               : -1;
 }
 
 static int teardown(void **state)
@@ -154,8 +154,7 @@ static int teardown(void **state)
 
 static void emit(struct event *ev)
 {
-    struct error e = {0};
-    check(journal_emit(&j, ev, &e), &e);
+    check(journal_emit(&j, ev, &fault));
 }
 
 static void say(enum event_type type, const char *text)
@@ -183,6 +182,12 @@ static void plain_run(const char *question, const char *answer)
     say(EVENT_TURN_COMPLETED, answer);
 }
 
+static void two_runs(void)
+{
+    plain_run("one", "1");
+    plain_run("two", "2");
+}
+
 static void start_compaction(void)
 {
     struct event *ev = event_new(EVENT_COMPACTION_STARTED);
@@ -194,10 +199,9 @@ static void start_compaction(void)
 
 static void expect_dropped(const struct event *ev)
 {
-    struct rebuild r;
+    AUTO(rebuild_release) struct rebuild r = {0};
     struct index_list gone;
-    struct error e = {0};
-    check(rebuild_from_json(ev->compaction.history, j.history.messages.len, &r, &e), &e);
+    check(rebuild_from_json(ev->compaction.history, j.history.messages.len, &r, &fault));
     rebuild_dropped(&r, j.history.messages.len, &gone);
     vec_clear(&memory.wanted);
     for (size_t i = 0; i < gone.items.len; i++) {
@@ -206,7 +210,6 @@ static void expect_dropped(const struct event *ev)
             vec_push(&memory.wanted, m->seq);
     }
     vec_release(&gone.items);
-    rebuild_release(&r);
 }
 
 static void forget_notices(void)
@@ -216,19 +219,6 @@ static void forget_notices(void)
         notice_free(n);
 }
 
-static struct event *shown(void)
-{
-    struct event *newest = NULL;
-    struct notice *n;
-    while ((n = mailbox_pop(notices))) {
-        event_free(newest);
-        newest = n->event;
-        n->event = NULL;
-        notice_free(n);
-    }
-    return newest;
-}
-
 static struct event *next_shown(void)
 {
     AUTO(notice_free_local) struct notice *n = mailbox_pop(notices);
@@ -236,17 +226,6 @@ static struct event *next_shown(void)
     struct event *ev = n->event;
     n->event = NULL;
     return ev;
-}
-
-static void expect_indexed(const struct event *told)
-{
-    AUTO(event_free_local) struct event *indexed = next_shown();
-    assert_int_equal(indexed->type, EVENT_MEMORY_INDEXED);
-    assert_int_equal(indexed->seq, j.info.last_seq);
-    assert_int_equal(indexed->number, told->seq);
-    assert_int_equal(indexed->count, memory.wanted.len);
-    assert_string_equal(indexed->session_id, id);
-    assert_true(indexed->wall_ms > 0);
 }
 
 /* The notice of memory follows the compaction directly; nothing is announced if no entry went to
@@ -259,37 +238,37 @@ static void expect_told(void)
     assert_int_equal(told->seq, j.info.last_seq - indexes);
     assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
     assert_non_null(told->compaction.dropped);
-    if (indexes)
-        expect_indexed(told);
+    if (indexes) {
+        AUTO(event_free_local) struct event *indexed = next_shown();
+        assert_int_equal(indexed->type, EVENT_MEMORY_INDEXED);
+        assert_int_equal(indexed->seq, j.info.last_seq);
+        assert_int_equal(indexed->number, told->seq);
+        assert_int_equal(indexed->count, memory.wanted.len);
+        assert_string_equal(indexed->session_id, id);
+        assert_true(indexed->wall_ms > 0);
+    }
     assert_null(mailbox_pop(notices));
 }
 
 static void commit(struct event *ev)
 {
-    struct error e = {0};
     expect_dropped(ev);
     forget_notices();
-    check(journal_compact(&j, ev, &e) == COMMIT_DONE, &e);
+    check(journal_compact(&j, ev, &fault) == COMMIT_DONE);
     expect_told();
 }
 
-/* The whole state of a history, with its unsaved part. */
-static char *capture(const struct history *h)
+/* The whole state of the history, with its unsaved part. Kept. */
+static char *capture(void)
 {
     struct buf text = BUF_INIT;
-    char *counters = support_keep(history_counters(h));
-    buf_addstr(&text, counters);
-    for (size_t i = 0; i < h->messages.len; i++) {
-        AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &h->messages.items[i]);
-        char *line = support_keep(json_print(v));
-        buf_addf(&text, "\n%s", line);
+    buf_addstr(&text, support_keep(history_counters(&j.history)));
+    for (size_t i = 0; i < j.history.messages.len; i++) {
+        AUTO(json_free_local)
+        struct json *v = shape_to_json(&message_shape, &j.history.messages.items[i]);
+        buf_addf(&text, "\n%s", support_keep(json_print(v)));
     }
-    return buf_take(&text);
-}
-
-static void assert_captured(const char *wanted)
-{
-    assert_string_equal(support_keep(capture(&j.history)), wanted);
+    return support_keep(buf_take(&text));
 }
 
 static bool apply(void *h, const struct event *ev)
@@ -298,40 +277,20 @@ static bool apply(void *h, const struct event *ev)
     return true;
 }
 
-/* Folds the log alone into a history. */
-static void fold(struct history *h)
-{
-    struct error e = {0};
-    history_init(h);
-    pass_over_undone(store, id, h);
-    check(event_log_read(store, id, 0, apply, h, &e), &e);
-}
-
 static int64_t count_rows(const char *where)
 {
-    char *sql = support_text("SELECT count(*) FROM memory %s", where);
-    return damage_sql(path, sql);
+    return damage_sql(path, support_text("SELECT count(*) FROM memory %s", where));
 }
 
-/* Every entry belongs to a compaction that holds, and each such compaction has all its dropped
- * messages in memory. */
-static void assert_memory(void)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < j.history.compaction.in_force.len; i++) {
-        auto_free char *where =
-            mem_printf("WHERE completed = %lld", (long long)j.history.compaction.in_force.items[i]);
-        sum += count_rows(where);
-    }
-    assert_int_equal(sum, count_rows(""));
-}
-
+/* The log alone, and the snapshot with the events after it, make the journal's history. Every entry
+ * of memory belongs to a compaction that holds. */
 static void assert_sound(void)
 {
-    struct error e = {0};
     AUTO(history_release) struct history folded = {0}, resumed = {0};
-    fold(&folded);
-    check(snapshot_resume(store, id, &resumed, &e), &e);
+    history_init(&folded);
+    pass_over_undone(store, id, &folded);
+    check(event_log_read(store, id, 0, apply, &folded, &fault));
+    check(snapshot_resume(store, id, &resumed, &fault));
     assert_same_history(&folded, &resumed);
     if (!j.history.running) {
         history_drop_open_turn(&folded);
@@ -344,7 +303,11 @@ static void assert_sound(void)
     assert_int_equal(j.history.estimate, estimate);
     if (j.history.running)
         assert_int_equal(j.history.messages.items[j.history.turn_first].seq, j.history.turn_seq);
-    assert_memory();
+    int64_t entries = 0;
+    for (size_t i = 0; i < j.history.compaction.in_force.len; i++)
+        entries += count_rows(support_text("WHERE completed = %lld",
+                                           (long long)j.history.compaction.in_force.items[i]));
+    assert_int_equal(entries, count_rows(""));
 }
 
 /* --- one compaction --------------------------------------------------------------------------- */
@@ -368,8 +331,7 @@ FIXTURE(setup, teardown);
 
 TEST(test_a_compaction)
 {
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     plain_run("three", "3");
     int64_t input = j.info.usage.input;
     start_compaction();
@@ -384,6 +346,9 @@ TEST(test_a_compaction)
     assert_int_equal(j.history.compaction.last_attempt, 3);
     assert_int_equal(memory.calls, 1);
     assert_int_equal(count_rows(""), 4);
+    assert_int_equal(
+        damage_sql(path, "SELECT count(*) FROM event WHERE payload LIKE '%\"dropped\":[[1,10]]%'"),
+        1);
     assert_int_equal(j.info.usage.input, input + 700);
     assert_true(j.info.cost > 0.24);
     assert_int_equal(j.info.messages, 6);
@@ -402,8 +367,7 @@ TEST(test_a_compaction)
 /* Memory is not called, and no notice mentions it. */
 TEST(test_where_nothing_goes_nothing_is_indexed)
 {
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     struct rebuild r = {0};
     struct message shorter = message_clone(&j.history.messages.items[1]);
     shorter.blocks.items[0].text[0] = '\0';
@@ -418,31 +382,15 @@ TEST(test_where_nothing_goes_nothing_is_indexed)
     assert_sound();
 }
 
-TEST(test_what_went_is_named)
-{
-    plain_run("one", "1");
-    plain_run("two", "2");
-    struct event *ev = drop_first(3, "s");
-    expect_dropped(ev);
-    forget_notices();
-    struct error e = {0};
-    assert_int_equal(journal_compact(&j, ev, &e), COMMIT_DONE);
-    AUTO(event_free_local) struct event *told = next_shown();
-    assert_string_equal(told->compaction.dropped, "[[1,6]]");
-}
-
 static int64_t count_events(const char *type)
 {
-    char *sql = support_text("SELECT count(*) FROM event WHERE type = '%s'", type);
-    return damage_sql(path, sql);
+    return damage_sql(path, support_text("SELECT count(*) FROM event WHERE type = '%s'", type));
 }
 
 /* If no entry went to memory, or there is no memory, no notice is given. */
 TEST(test_what_memory_took_is_told)
 {
-    struct error e = {0};
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     commit(drop_first(1, "s"));
     commit(drop_first(1, "only the summary goes"));
     assert_int_equal(memory.wanted.len, 0);
@@ -456,8 +404,9 @@ TEST(test_what_memory_took_is_told)
     assert_sound();
     j.sink = NULL;
     forget_notices();
-    assert_int_equal(journal_compact(&j, drop_first(2, "s"), &e), COMMIT_DONE);
-    AUTO(event_free_local) struct event *told = shown();
+    assert_int_equal(journal_compact(&j, drop_first(2, "s"), &fault), COMMIT_DONE);
+    AUTO(event_free_local) struct event *told = next_shown();
+    assert_null(mailbox_pop(notices));
     assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
     assert_int_equal(told->seq, j.info.last_seq);
     assert_int_equal(count_events("memory_indexed"), 1);
@@ -470,19 +419,17 @@ TEST(test_what_memory_took_is_told)
 /* Check 7 of the spec: history still holds the first message, no completed event. */
 TEST(test_memory_refuses)
 {
-    struct error e = {0};
-    plain_run("one", "1");
-    plain_run("two", "2");
-    char *before = support_keep(capture(&j.history));
+    two_runs();
+    char *before = capture();
     AUTO(session_info_release) struct session_info row = session_info_clone(&j.info);
     AUTO(event_free_local) struct event *ev = drop_first(2, "s");
     expect_dropped(ev);
     forget_notices();
     memory.refuses = true;
-    assert_int_equal(journal_compact(&j, ev, &e), COMMIT_REFUSED_BY_MEMORY);
-    assert_non_null(strstr(e.text, "full"));
+    assert_int_equal(journal_compact(&j, ev, &fault), COMMIT_REFUSED_BY_MEMORY);
+    assert_non_null(strstr(fault.text, "full"));
     assert_null(mailbox_pop(notices));
-    assert_captured(before);
+    assert_string_equal(capture(), before);
     assert_string_equal(j.history.messages.items[0].blocks.items[0].text, "one");
     assert_int_equal(j.info.last_seq, row.last_seq);
     assert_int_equal(j.info.usage.input, row.usage.input);
@@ -497,26 +444,25 @@ TEST(test_memory_refuses)
 
 TEST(test_one_that_does_not_fit)
 {
-    static const char *const texts[] = {"[[0,9]]", "x", "[[1,3]]", "[[0,1],[2,2]]",
+    static const char *const texts[] = {"[[0,9]]", "x", "[[1,3]]", "[[0,2],[3,1]]",
                                         "[[0,1],{\"message\":{\"role\":\"user\",\"seq\":999,"
                                         "\"turn\":1,\"content\":[{\"type\":\"text\",\"text\":"
                                         "\"x\"}]}}]"};
-    struct error e = {0};
     plain_run("one", "1");
     say(EVENT_TURN_STARTED, "two");
     say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "2");
-    char *before = support_keep(capture(&j.history));
+    char *before = capture();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         AUTO(event_free_local) struct event *ev = drop_first(1, "s");
         free(ev->compaction.history);
-        ev->compaction.history = mem_strdup(i < 3 ? texts[i] : i == 3 ? "[[0,2],[3,1]]" : texts[i]);
+        ev->compaction.history = mem_strdup(texts[i]);
         vec_clear(&memory.wanted);
         j.sink = NULL;
-        if (journal_compact(&j, ev, &e) != COMMIT_FAILED)
+        if (journal_compact(&j, ev, &fault) != COMMIT_FAILED)
             fail_msg("taken: %s", texts[i]);
-        assert_true(e.text[0]);
-        assert_captured(before);
+        assert_true(fault.text[0]);
+        assert_string_equal(capture(), before);
     }
     j.sink = &sink;
     assert_sound();
@@ -526,10 +472,9 @@ TEST(test_one_that_does_not_fit)
 
 static void uncompact(void)
 {
-    struct error e = {0};
     forget_notices();
-    check(journal_uncompact(&j, &e), &e);
-    AUTO(event_free_local) struct event *told = shown();
+    check(journal_uncompact(&j, &fault));
+    AUTO(event_free_local) struct event *told = next_shown();
     assert_int_equal(told->type, EVENT_COMPACTION_UNDONE);
 }
 
@@ -543,11 +488,9 @@ static void assert_texts(const char *wanted)
 
 TEST(test_undone)
 {
-    struct error e = {0};
-    assert_false(journal_uncompact(&j, &e));
-    plain_run("one", "1");
-    plain_run("two", "2");
-    assert_err(journal_uncompact(&j, &e), e, ERR_NOTHING_TO_UNDO);
+    assert_false(journal_uncompact(&j, &fault));
+    two_runs();
+    assert_err(journal_uncompact(&j, &fault), fault, ERR_NOTHING_TO_UNDO);
     commit(drop_first(2, "A"));
     plain_run("three", "3");
     commit(drop_first(3, "B"));
@@ -566,21 +509,20 @@ TEST(test_undone)
     uncompact();
     assert_texts("one 1 two 2 three 3 four 4");
     assert_int_equal(count_rows(""), 0);
-    assert_false(journal_uncompact(&j, &e));
+    assert_false(journal_uncompact(&j, &fault));
     assert_sound();
     restart();
     assert_texts("one 1 two 2 three 3 four 4");
     assert_session_sound(store, id);
     commit(drop_first(2, "D"));
     say(EVENT_TURN_STARTED, "five");
-    assert_err(journal_uncompact(&j, &e), e, ERR_SESSION_BUSY);
+    assert_err(journal_uncompact(&j, &fault), fault, ERR_SESSION_BUSY);
     assert_int_equal(j.history.compaction.in_force.len, 1);
 }
 
 TEST(test_undone_without_being_loaded)
 {
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     commit(drop_first(2, "A"));
     close_journal();
     open_journal();
@@ -594,14 +536,12 @@ TEST(test_undone_without_being_loaded)
 
 TEST(test_an_undo_that_fails)
 {
-    struct error e = {0};
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     commit(drop_first(2, "A"));
-    char *before = support_keep(capture(&j.history));
+    char *before = capture();
     memory.fails_to_withdraw = true;
-    assert_false(journal_uncompact(&j, &e));
-    assert_captured(before);
+    assert_false(journal_uncompact(&j, &fault));
+    assert_string_equal(capture(), before);
     assert_int_equal(count_rows(""), 2);
     memory.fails_to_withdraw = false;
     assert_sound();
@@ -615,8 +555,7 @@ TEST(test_an_undo_that_fails)
  */
 TEST(test_behind_a_crash)
 {
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     say(EVENT_TURN_STARTED, "three");
     say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "3");
@@ -640,26 +579,24 @@ TEST(test_behind_a_crash)
 
 TEST(test_pins)
 {
-    struct error e = {0};
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     int64_t answer = j.history.messages.items[1].seq;
-    check(journal_pin(&j, answer, true, &e), &e);
+    check(journal_pin(&j, answer, true, &fault));
     assert_true(j.history.messages.items[1].pinned);
     assert_sound();
     int64_t last = j.info.last_seq;
-    check(journal_pin(&j, answer, true, &e), &e);
+    check(journal_pin(&j, answer, true, &fault));
     assert_int_equal(j.info.last_seq, last);
-    assert_false(journal_pin(&j, 3, true, &e));
-    assert_false(journal_pin(&j, 0, true, &e));
+    assert_false(journal_pin(&j, 3, true, &fault));
+    assert_false(journal_pin(&j, 0, true, &fault));
     restart();
     assert_true(j.history.messages.items[1].pinned);
     plain_run("three", "3");
     assert_sound();
-    check(journal_pin(&j, answer, false, &e), &e);
+    check(journal_pin(&j, answer, false, &fault));
     commit(drop_first(2, "A"));
-    assert_false(journal_pin(&j, j.history.messages.items[0].seq, true, &e));
-    assert_int_equal(e.code, ERR_MESSAGE_NOT_SENT);
+    assert_false(journal_pin(&j, j.history.messages.items[0].seq, true, &fault));
+    assert_int_equal(fault.code, ERR_MESSAGE_NOT_SENT);
     assert_sound();
     restart();
     assert_sound();
@@ -698,7 +635,7 @@ TEST(test_failures_are_remembered)
     close_journal();
     open_journal();
     assert_true(j.suspended);
-    load();
+    check(journal_load(&j, &fault));
     commit(drop_first(2, "A"));
     assert_false(j.history.compaction.suspended);
     assert_int_equal(j.history.compaction.failures, 0);
@@ -715,14 +652,21 @@ static void stream(const char *text, int part, int of)
     emit(ev);
 }
 
+static struct event_list tail;
+
+/* The last events, at most so many, into `tail`; returns their number. */
+static size_t read_tail(int64_t from, int most)
+{
+    bool more;
+    event_list_release(&tail);
+    check(event_log_tail(store, id, from, most, 0, &tail, &more, &fault));
+    return tail.items.len;
+}
+
 /* Parts of a summary are kept apart, and from what else streams. */
 TEST(test_a_summary_streams)
 {
-    struct event_list tail;
-    struct error e = {0};
-    bool more;
-    plain_run("one", "1");
-    plain_run("two", "2");
+    two_runs();
     start_compaction();
     int64_t first = j.info.last_seq;
     stream("a", 1, 2);
@@ -731,8 +675,7 @@ TEST(test_a_summary_streams)
     struct event *text = event_new(EVENT_TEXT_DELTA);
     text->text = mem_strdup("x");
     emit(text);
-    check(event_log_tail(store, id, 0, 9, 0, &tail, &more, &e), &e);
-    assert_int_equal(tail.items.len, 8); /* run two, the beginning, two checkpoints */
+    assert_int_equal(read_tail(0, 9), 8); /* run two, the beginning, two checkpoints */
     const struct event *ab = tail.items.items[6], *c = tail.items.items[7];
     assert_string_equal(ab->text, "ab");
     assert_int_equal(ab->count, 1);
@@ -740,18 +683,11 @@ TEST(test_a_summary_streams)
     assert_int_equal(ab->seq, first + 2);
     assert_string_equal(c->text, "c");
     assert_int_equal(c->count, 2);
-    event_list_release(&tail);
     commit(drop_first(2, "A"));
-    check(event_log_tail(store, id, 0, 9, 0, &tail, &more, &e), &e);
-    assert_int_equal(tail.items.len, 8); /* superseded */
-    event_list_release(&tail);
-    check(event_log_tail(store, id, first + 3, 9, 0, &tail, &more, &e), &e);
-    assert_int_equal(tail.items.len, 6);
-    event_list_release(&tail);
+    assert_int_equal(read_tail(0, 9), 8); /* superseded */
+    assert_int_equal(read_tail(first + 3, 9), 6);
     start_compaction(); /* another one says nothing of the first */
-    check(event_log_tail(store, id, first + 3, 9, 0, &tail, &more, &e), &e);
-    assert_int_equal(tail.items.len, 6);
-    event_list_release(&tail);
+    assert_int_equal(read_tail(first + 3, 9), 6);
     assert_sound();
 }
 
@@ -769,12 +705,21 @@ TEST(test_a_summary_that_is_whole_leaves_no_deltas)
     assert_sound();
 }
 
+/* Parts that the log holds, which must be of the summary that was cut off. */
+static int deltas_from(int64_t from)
+{
+    int deltas = 0;
+    for (size_t i = read_tail(from, 20); i > 0; i--)
+        if (tail.items.items[i - 1]->type == EVENT_COMPACTION_DELTA) {
+            assert_string_equal(tail.items.items[i - 1]->text, "lost");
+            deltas++;
+        }
+    return deltas;
+}
+
 /* The part of a summary that a crash cut off stays, although a later summary is complete. */
 TEST(test_a_summary_that_was_cut_off_stays)
 {
-    struct event_list tail;
-    struct error e = {0};
-    bool more;
     plain_run("one", "1");
     start_compaction();
     stream("lost", 1, 2);
@@ -785,21 +730,8 @@ TEST(test_a_summary_that_was_cut_off_stays)
     stream("again", 1, 2);
     stream("more", 2, 2);
     commit(drop_first(1, "A"));
-    check(event_log_tail(store, id, 0, 20, 0, &tail, &more, &e), &e);
-    int deltas = 0;
-    for (size_t i = 0; i < tail.items.len; i++) {
-        deltas += tail.items.items[i]->type == EVENT_COMPACTION_DELTA;
-        assert_true(tail.items.items[i]->type != EVENT_COMPACTION_DELTA ||
-                    strcmp(tail.items.items[i]->text, "lost") == 0);
-    }
-    assert_int_equal(deltas, 1);
-    event_list_release(&tail);
-    check(event_log_tail(store, id, second, 20, 0, &tail, &more, &e), &e);
-    deltas = 0;
-    for (size_t i = 0; i < tail.items.len; i++)
-        deltas += tail.items.items[i]->type == EVENT_COMPACTION_DELTA;
-    assert_int_equal(deltas, 1);
-    event_list_release(&tail);
+    assert_int_equal(deltas_from(0), 1);
+    assert_int_equal(deltas_from(second), 1);
 }
 
 /* --- any session ------------------------------------------------------------------------------ */
@@ -840,12 +772,11 @@ static void any_commit(void)
         commit(ev);
         return;
     }
-    struct error e = {0};
-    char *before = support_keep(capture(&j.history));
+    char *before = capture();
     memory.refuses = true;
-    assert_int_equal(journal_compact(&j, ev, &e), COMMIT_REFUSED_BY_MEMORY);
+    assert_int_equal(journal_compact(&j, ev, &fault), COMMIT_REFUSED_BY_MEMORY);
     memory.refuses = false;
-    assert_captured(before);
+    assert_string_equal(capture(), before);
     event_free(ev);
     if (begun) /* a failure follows its beginning, which says whether a cut-off run is over */
         fail_compaction((int)below(4), maybe(0.3));
@@ -853,12 +784,11 @@ static void any_commit(void)
 
 static void any_pin(void)
 {
-    struct error e;
     if (j.history.messages.len == 0)
         return;
     const struct message *m = &j.history.messages.items[below(j.history.messages.len)];
     bool may = !m->summary && m->role != ROLE_TOOL;
-    assert_int_equal(journal_pin(&j, m->seq, maybe(0.6), &e), may);
+    assert_int_equal(journal_pin(&j, m->seq, maybe(0.6), &fault), may);
 }
 
 /* Whether the model makes another call. */
@@ -916,10 +846,8 @@ static void any_step(void)
     } else if (luck < 17) {
         any_pin();
     } else if (luck < 18) {
-        struct error e = {0};
         check(!j.stored ||
-                  store_exec(store, "DELETE FROM snapshot_message; DELETE FROM snapshot", &e),
-              &e);
+              store_exec(store, "DELETE FROM snapshot_message; DELETE FROM snapshot", &fault));
         j.history.unsaved = 0;
     } else {
         restart();
@@ -940,8 +868,7 @@ TEST(test_any_session)
             close_journal();
             memset(id, 0, sizeof id);
             open_journal();
-            struct error e = {0};
-            check(store_exec(store, "DELETE FROM memory", &e), &e);
+            check(store_exec(store, "DELETE FROM memory", &fault));
             plain_run("first", "1");
         }
     }
@@ -951,19 +878,11 @@ TEST(test_any_session)
 
 /* --- disks that fail, programs that die ------------------------------------------------------- */
 
-static void forget_files(void)
-{
-    static const char *const endings[] = {"-wal", "-shm"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *file = support_text("%s%s", path, endings[i]);
-        unlink(file);
-    }
-}
-
 static void restore(void)
 {
     close_journal();
-    forget_files();
+    unlink(support_text("%s-wal", path));
+    unlink(support_text("%s-shm", path));
     damage_copy(pristine, path);
 }
 
@@ -978,31 +897,22 @@ static void make_pristine(void)
     damage_copy(path, pristine);
 }
 
-static struct event *next_compaction(void)
+static bool compact_once(void)
 {
     struct event *ev = drop_first(5, "B");
     expect_dropped(ev);
-    return ev;
-}
-
-static bool compact_once(struct error *e)
-{
-    struct event *ev = next_compaction();
-    bool ok = journal_compact(&j, ev, e) == COMMIT_DONE;
+    bool ok = journal_compact(&j, ev, &fault) == COMMIT_DONE;
     if (!ok)
         event_free(ev);
     return ok;
 }
 
-static bool undo_once(struct error *e)
+static bool undo_once(void)
 {
-    return journal_uncompact(&j, e);
+    return journal_uncompact(&j, &fault);
 }
 
-static const struct {
-    const char *name;
-    bool (*act)(struct error *e);
-} acts[] = {{"compact", compact_once}, {"undo", undo_once}};
+static bool (*const acts[])(void) = {compact_once, undo_once};
 
 enum { ACTS = sizeof acts / sizeof *acts };
 
@@ -1012,34 +922,25 @@ static struct {
     int64_t rows_before, rows_after;
 } known;
 
-static void learn(bool (*act)(struct error *e))
+static void learn(bool (*act)(void))
 {
-    struct error e = {0};
     restore();
-    open_journal();
-    load();
-    known.before = capture(&j.history);
+    open_loaded();
+    known.before = capture();
     known.rows_before = count_rows("");
-    check(act(&e), &e);
-    known.after = capture(&j.history);
+    check(act());
+    known.after = capture();
     known.rows_after = count_rows("");
     assert_string_not_equal(known.before, known.after);
     assert_int_not_equal(known.rows_before, known.rows_after);
     close_journal();
 }
 
-static void forget_known(void)
-{
-    free(known.before);
-    free(known.after);
-}
-
 /* Whether the operation happened, which it did entirely or not at all. */
 static bool assert_before_or_after(void)
 {
-    open_journal();
-    load();
-    char *now = support_keep(capture(&j.history));
+    open_loaded();
+    char *now = capture();
     bool happened = strcmp(now, known.after) == 0;
     if (!happened)
         assert_string_equal(now, known.before);
@@ -1052,40 +953,23 @@ static bool assert_before_or_after(void)
 }
 
 /* Acts in a process of its own, which may die of the fault. */
-static int act_apart(bool (*act)(struct error *e), enum fault_point point, long n)
+static int act_apart(bool (*act)(void), enum fault_point point, long n)
 {
     int status;
     fflush(NULL);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct error e = {0};
         fault_vfs_install();
         open_journal();
-        load();
+        check(journal_load(&j, &fault));
         if (n > 0)
             fault_vfs_arm(point, FAULT_DEATH, n, false);
-        _exit(act(&e) ? 0 : 1);
+        _exit(act() ? 0 : 1);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
-}
-
-static void die_everywhere(bool (*act)(struct error *e), enum fault_point point, bool *before,
-                           bool *after)
-{
-    int status = FAULT_DEATH_STATUS;
-    for (long n = 1; status == FAULT_DEATH_STATUS; n++) {
-        assert_true(n < 500);
-        restore();
-        status = act_apart(act, point, n);
-        assert_true(status == FAULT_DEATH_STATUS || status == 0);
-        bool happened = assert_before_or_after();
-        *after = *after || happened;
-        *before = *before || !happened;
-        assert_true(status != 0 || happened);
-    }
 }
 
 TEST(test_death_at_every_step)
@@ -1094,11 +978,19 @@ TEST(test_death_at_every_step)
     make_pristine();
     for (size_t a = 0; a < ACTS; a++) {
         bool before = false, after = false;
-        learn(acts[a].act);
+        learn(acts[a]);
         for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-            die_everywhere(acts[a].act, points[i], &before, &after);
+            for (long n = 1, status = FAULT_DEATH_STATUS; status == FAULT_DEATH_STATUS; n++) {
+                assert_true(n < 500);
+                restore();
+                status = act_apart(acts[a], points[i], n);
+                assert_true(status == FAULT_DEATH_STATUS || status == 0);
+                bool happened = assert_before_or_after();
+                after = after || happened;
+                before = before || !happened;
+                assert_true(status != 0 || happened);
+            }
         assert_true(before && after);
-        forget_known();
     }
 }
 
@@ -1115,24 +1007,22 @@ TEST(test_death_in_memory)
         memory.dies = dies;
     }
     memory.dies = 0;
-    forget_known();
 }
 
 /* The disk refuses, the program lives. */
-static void refuse_everywhere(bool (*act)(struct error *e), enum fault_point point, int result)
+static void refuse_everywhere(bool (*act)(void), enum fault_point point, int result)
 {
     bool failed = true;
     for (long n = 1; failed; n++) {
-        struct error e = {0};
         assert_true(n < 500);
         restore();
         open_journal();
-        load();
+        check(journal_load(&j, &fault));
         AUTO(session_info_release) struct session_info row = session_info_clone(&j.info);
         fault_vfs_arm(point, result, n, true);
-        failed = !act(&e);
+        failed = !act();
         fault_vfs_disarm();
-        assert_captured(failed ? known.before : known.after);
+        assert_string_equal(capture(), failed ? known.before : known.after);
         if (failed)
             assert_int_equal(j.info.last_seq, row.last_seq);
         assert_int_equal(count_rows(""), failed ? known.rows_before : known.rows_after);
@@ -1147,10 +1037,9 @@ TEST(test_a_disk_that_refuses)
     make_pristine();
     fault_vfs_install();
     for (size_t a = 0; a < ACTS; a++) {
-        learn(acts[a].act);
-        refuse_everywhere(acts[a].act, FAULT_WRITE, SQLITE_FULL);
-        refuse_everywhere(acts[a].act, FAULT_SYNC, SQLITE_IOERR_FSYNC);
-        forget_known();
+        learn(acts[a]);
+        refuse_everywhere(acts[a], FAULT_WRITE, SQLITE_FULL);
+        refuse_everywhere(acts[a], FAULT_SYNC, SQLITE_IOERR_FSYNC);
     }
     close_journal();
     fault_vfs_remove();
@@ -1162,8 +1051,7 @@ TEST(test_a_disk_that_refuses)
 TEST(test_what_stays_is_moved)
 {
     AUTO(history_release) struct history h = {0};
-    struct rebuild r = {0};
-    struct error e = {0};
+    AUTO(rebuild_release) struct rebuild r = {0};
     char text[401];
     history_init(&h);
     memset(text, 'x', sizeof text - 1);
@@ -1187,7 +1075,7 @@ TEST(test_what_stays_is_moved)
     ev->seq = 20000;
     for (int i = 0; i < 5; i++) {
         struct history_backup b;
-        check(history_compact(&h, ev, &b, &e), &e);
+        check(history_compact(&h, ev, &b, &fault));
         assert_int_equal(h.messages.len, 5001);
         assert_ptr_equal(h.messages.items[4001].blocks.items[0].text, kept);
         assert_int_equal(h.unsaved, 0);
@@ -1195,5 +1083,4 @@ TEST(test_what_stays_is_moved)
         assert_int_equal(h.messages.len, 10000);
         assert_int_equal(h.unsaved, 10000);
     }
-    rebuild_release(&r);
 }

@@ -258,12 +258,12 @@ TEST(damaged_texts_do_no_harm)
         memcpy(text, sample, sizeof sample);
         for (int i = 0; i < 3; i++)
             entropy_fill(text + (size_t)(entropy_unit() * (sizeof sample - 1)), 1);
+        AUTO(json_free_local)
         struct json *v = json_parse(text, (size_t)(entropy_unit() * sizeof sample), NULL);
         if (!v)
             continue;
         auto_free char *printed = json_print(v);
         json_free(parse(printed));
-        json_free(v);
     }
 }
 

@@ -106,19 +106,18 @@ TEST(any_log_has_the_messages_of_its_fold)
 {
     entropy_seed(support_seed());
     for (int i = 0; i < 60; i++) {
-        struct record r;
+        AUTO(record_release) struct record r = {0};
         record_begin(&r, store);
         for (size_t runs = 1 + (size_t)(entropy_unit() * 8); runs > 0; runs--)
             record_random_run(&r);
         check_log(r.info.id);
-        record_release(&r);
     }
 }
 
 /* The order of events in imports. */
 TEST(answers_without_the_beginning_of_a_call)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
     record_add(&r, EVENT_TURN_STARTED, "What is in it?");
     record_add(&r, EVENT_TOOL_CALL_REQUESTED, "{}");
@@ -126,12 +125,11 @@ TEST(answers_without_the_beginning_of_a_call)
     record_add(&r, EVENT_TEXT_COMPLETE, "A list.");
     record_add(&r, EVENT_TURN_COMPLETED, "A list.");
     check_log(r.info.id);
-    record_release(&r);
 }
 
 TEST(a_damaged_payload_says_nothing)
 {
-    struct record r;
+    AUTO(record_release) struct record r = {0};
     struct log_messages read;
     record_begin(&r, store);
     record_run(&r, "One?", "One.");
@@ -139,5 +137,4 @@ TEST(a_damaged_payload_says_nothing)
     check(event_log_messages(store, r.info.id, &read, &e));
     assert_int_equal(read.items.len, 2);
     log_messages_release(&read);
-    record_release(&r);
 }

@@ -807,7 +807,7 @@ TEST(what_is_no_resource_is_not_found)
 
 static void import_sessions(int count)
 {
-    struct catalog catalog;
+    AUTO(catalog_release) struct catalog catalog = {0};
     struct error e = {0};
     assert_true(catalog_open(&catalog, surface_store(), CATALOG_WRITE, &e));
     for (int i = 0; i < count; i++) {
@@ -816,7 +816,6 @@ static void import_sessions(int count)
         if (!imported_text(&catalog, json, strlen(json), NULL, support_dir(), &info, &e))
             fail_msg("%s", e.text);
     }
-    catalog_release(&catalog);
 }
 
 TEST(resources_come_in_pages_each_once)

@@ -294,7 +294,7 @@ TEST(a_fork_of_a_fork_brings_what_is_its_own)
 
 TEST(a_fork_brings_what_is_its_own)
 {
-    struct record fork;
+    AUTO(record_release) struct record fork = {0};
     say("One?", "One.");
     follow();
     record_begin(&fork, store);
@@ -306,7 +306,6 @@ TEST(a_fork_brings_what_is_its_own)
     record_run(&fork, "Two?", "Two.");
     assert_int_equal(follow(), 1);
     assert_string_equal(support_keep(memory_contents(memory, NULL)), "One?\nOne.\nTwo?\nTwo.\n");
-    record_release(&fork);
 }
 
 TEST(a_deleted_session_takes_all_with_it)
@@ -533,7 +532,7 @@ TEST(sessions_from_before_wait_for_the_word)
 
 TEST(the_backlog_counts_what_is_done)
 {
-    struct record other;
+    AUTO(record_release) struct record other = {0};
     bool more;
     int64_t wait_ms;
     say("One?", "One.");
@@ -546,7 +545,6 @@ TEST(the_backlog_counts_what_is_done)
     assert_int_equal(backlog().sessions[BACKLOG_DONE], 1);
     follow();
     assert_int_equal(backlog().sessions[BACKLOG_DONE], 0);
-    record_release(&other);
 }
 
 TEST(a_new_database_has_none)

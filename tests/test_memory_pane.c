@@ -991,9 +991,9 @@ TEST(recalls_come_in_any_order)
                   {60, "second", TWO_HITS, false}};
     struct recalls all = {0};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        AUTO(event_free_local)
         struct event *ev = recall_event(events[i].seq, events[i].query, events[i].hits);
         assert_int_equal(recalls_add(&all, ev, false), events[i].added);
-        event_free(ev);
     }
     AUTO(event_free_local) struct event *other = event_new(EVENT_WARNING);
     assert_false(recalls_add(&all, other, false));

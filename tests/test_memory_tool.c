@@ -118,6 +118,7 @@ TEST(it_is_described_as_specified)
                         "text from earlier conversation turns that were compacted away to save "
                         "context space.");
     assert_int_equal(tool->class, TOOL_READ);
+    AUTO(json_free_local)
     struct json *schema = json_parse(spec->schema, strlen(spec->schema), NULL);
     const struct json *properties = json_get(schema, "properties");
     const struct json *query = json_get(properties, "query");
@@ -131,7 +132,6 @@ TEST(it_is_described_as_specified)
     assert_null(json_get(limit, "maximum"));
     assert_int_equal(json_len(json_get(schema, "required")), 1);
     assert_string_equal(json_string(json_at(json_get(schema, "required"), 0)), "query");
-    json_free(schema);
 }
 
 TEST(it_is_offered_where_there_is_a_memory)

@@ -90,7 +90,7 @@ TEST(files_are_read_whole)
 {
     struct error e = {0};
     char *path = support_path("big");
-    struct buf content = BUF_INIT, got = BUF_INIT;
+    AUTO(buf_release) struct buf content = BUF_INIT, got = BUF_INIT;
     for (int i = 0; i < 20000; i++)
         buf_addf(&content, "line %d\n", i);
     buf_add(&content, "\0end", 4);
@@ -109,7 +109,6 @@ TEST(files_are_read_whole)
     buf_init(&got, content.len);
     assert_true(paths_read_file(path, PATHS_FILE, &got, &e));
     buf_release(&got);
-    buf_release(&content);
 }
 
 TEST(only_files_and_pipes_are_read)

@@ -41,7 +41,7 @@ TEST(test_keeping_joins)
 
 TEST(test_written_and_read)
 {
-    struct rebuild r = {0}, back;
+    AUTO(rebuild_release) struct rebuild r = {0}, back;
     struct error e = {0};
     rebuild_make(&r, message_of(3, "[Context compacted]\n„größer“ \\u0000"));
     rebuild_keep(&r, 4, 2);
@@ -55,7 +55,6 @@ TEST(test_written_and_read)
     rebuild_release(&back);
     assert_false(rebuild_from_json(text, 9, &back, &e));
     assert_int_equal(back.parts.len, 0);
-    rebuild_release(&r);
 }
 
 #define MESSAGE "{\"role\":\"user\",\"content\":[]}"
@@ -119,11 +118,10 @@ TEST(test_texts_that_fit)
                                         "[{\"message\":" MESSAGE "},{\"message\":" MESSAGE "}]",
                                         "[{\"of\":4,\"message\":" MESSAGE "}]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct rebuild r;
+        AUTO(rebuild_release) struct rebuild r = {0};
         struct error e = {0};
         if (!rebuild_from_json(texts[i], 5, &r, &e))
             fail_msg("%s: %s", texts[i], e.text);
-        rebuild_release(&r);
     }
     struct rebuild r;
     struct error e = {0};
@@ -198,7 +196,7 @@ TEST(test_damaged_texts)
     entropy_seed(support_seed());
     for (int i = 0; i < 20000; i++) {
         char damaged[sizeof text];
-        struct rebuild r;
+        AUTO(rebuild_release) struct rebuild r = {0};
         struct error e = {0};
         memcpy(damaged, text, sizeof text);
         for (int k = 0; k < 1 + i % 3; k++)
@@ -210,6 +208,5 @@ TEST(test_damaged_texts)
         rebuild_dropped(&r, 5, &gone);
         assert_true(gone.items.len <= 5);
         vec_release(&gone.items);
-        rebuild_release(&r);
     }
 }

@@ -89,10 +89,9 @@ static void delete_record(void)
 
 static void finish(void)
 {
-    struct catalog c;
+    AUTO(catalog_release) struct catalog c = {0};
     open_catalog(&c);
     removal_finish_some(&c, 10);
-    catalog_release(&c);
 }
 
 static char *file_of(const char *name)
@@ -230,8 +229,8 @@ TEST(test_a_failure_is_told_and_tried_again)
 
 TEST(test_one_that_fails_keeps_no_other)
 {
-    struct catalog c;
-    struct record r;
+    AUTO(catalog_release) struct catalog c = {0};
+    AUTO(record_release) struct record r = {0};
     char *notes = file_of("notes.txt");
     support_write(notes, "mine");
     delete_record();
@@ -245,8 +244,6 @@ TEST(test_one_that_fails_keeps_no_other)
         removal_finish_some(&c, 1);
     assert_false(exists(other));
     assert_true(exists(notes));
-    record_release(&r);
-    catalog_release(&c);
 }
 
 TEST(test_one_that_is_open_waits)
@@ -312,7 +309,7 @@ static bool gather(void *context, const char *bytes, size_t len, struct error *f
 /* The import does not get the id whose files are being removed. */
 TEST(test_an_import_keeps_away)
 {
-    struct catalog c;
+    AUTO(catalog_release) struct catalog c = {0};
     AUTO(buf_release) struct buf text = BUF_INIT;
     AUTO(session_info_release) struct session_info info = {0};
     open_catalog(&c);
@@ -325,7 +322,6 @@ TEST(test_an_import_keeps_away)
     removal_finish_some(&c, 10);
     assert_false(exists(files));
     assert_true(exists(its));
-    catalog_release(&c);
 }
 
 /* A draft that was taken back and written again, while the note of its end was there. */

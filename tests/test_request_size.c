@@ -56,11 +56,10 @@ TEST(it_reads_back)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct error e;
         struct request_measure back;
-        struct json *v = shape_to_json(&request_measure_shape, &all[i]);
+        AUTO(json_free_local) struct json *v = shape_to_json(&request_measure_shape, &all[i]);
         assert_true(shape_read(&request_measure_shape, v, &back, &e));
         assert_int_equal(back.tokens, all[i].tokens);
         assert_int_equal(back.history, all[i].history);
         assert_int_equal(back.estimated, all[i].estimated);
-        json_free(v);
     }
 }

@@ -730,11 +730,11 @@ static void expect_said(int64_t seq, enum role role, const char *text)
 
 static void append_result(int64_t seq, const char *text)
 {
+    AUTO(event_free_local)
     struct event *ev = new_event(ID_A, seq, EVENT_TOOL_EXECUTION_COMPLETED, text);
     ev->id = mem_strdup("c");
     ev->name = mem_strdup("read_file");
     assert_true(event_log_append(store, ev, &e));
-    event_free(ev);
 }
 
 TEST(test_what_a_message_said)

@@ -104,14 +104,13 @@ static void make_pristine(void)
     struct error e = {0};
     check(store_open(pristine, STORE_READ_WRITE, &store, &e), &e);
     for (int i = 0; i < 2; i++) {
-        struct record r;
+        AUTO(record_release) struct record r = {0};
         record_begin(&r, store);
         free(r.info.title);
         r.info.title = mem_strdup(i == 0 ? PARENT_TITLE : "Another");
         r.info.title_set = true;
         for (int turn = 0; turn < 4; turn++)
             record_run(&r, "Is the quincunx square?", "It has five points, so it is not.");
-        record_release(&r);
     }
     store_close(store);
 }

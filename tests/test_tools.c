@@ -447,9 +447,9 @@ TEST(schema_sees_into_arrays_and_enums)
     AUTO(json_free_local) struct json *schema = json_parse(schema_text, strlen(schema_text), NULL);
     assert_non_null(schema);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO(json_free_local)
         struct json *value = json_parse(cases[i].text, strlen(cases[i].text), NULL);
         assert_int_equal(tool_schema_check(schema, value, &(struct error){0}), cases[i].fits);
-        json_free(value);
     }
 }
 
@@ -460,9 +460,9 @@ TEST(every_schema_parses)
     const struct workplace *w = *state;
     for (size_t i = 0; i < w->tools.tools.len; i++) {
         const struct tool *tool = &w->tools.tools.items[i];
+        AUTO(json_free_local)
         struct json *schema = json_parse(tool->spec.schema, strlen(tool->spec.schema), NULL);
         assert_non_null(schema);
         assert_ptr_equal(toolset_find(&w->tools, tool->spec.name), tool);
-        json_free(schema);
     }
 }

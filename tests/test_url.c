@@ -29,11 +29,10 @@ TEST(passwords_are_masked)
         {"http://host, mail me@home", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf out = BUF_INIT;
+        AUTO(buf_release) struct buf out = BUF_INIT;
         url_mask(&out, cases[i].url);
         assert_string_equal(out.data, cases[i].shown ? cases[i].shown : cases[i].url);
         assert_int_equal(url_mask(NULL, cases[i].url), cases[i].shown != NULL);
-        buf_release(&out);
     }
 }
 

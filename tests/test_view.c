@@ -200,11 +200,10 @@ TEST(another_session_closes_what_showed_the_last)
 TEST(all_hear_all_notices)
 {
     fakes[VIEW_PANE].shown = false;
-    struct notice *n = notice_new(NOTICE_BUSY);
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_BUSY);
     views_notice(&stack, n);
     for (int i = 0; i < VIEW_LAYERS; i++)
         assert_int_equal(fakes[i].notices, 1);
-    notice_free(n);
 }
 
 TEST(what_is_due_is_done_once)

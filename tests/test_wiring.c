@@ -272,9 +272,9 @@ TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
     compact_and_index(s, 4);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct notice *n = let_model_search(s, rows[i].args);
+        AUTO(json_free_local)
         struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
         assert_int_equal(json_len(hits), rows[i].entries);
-        json_free(hits);
     }
 }
 
