@@ -91,7 +91,7 @@ static void write_speaker(struct json_out *o, const void *entry)
 
 static const struct shape_codec speaker = STRING_CODEC(write_speaker);
 
-bool memory_entry_has_id(const void *entry)
+static bool has_id(const void *entry)
 {
     return ((const struct memory_entry *)entry)->id;
 }
@@ -105,7 +105,7 @@ const struct shape_names memory_origin_names = {origin_words, MEMORY_ORIGINS, -1
 
 /* clang-format off */
 const struct shape memory_entry_shape = SHAPE_OF("memory entry", struct memory_entry,
-    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
+    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = has_id,
                 .help = "Id of the entry."),
     SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(session_id), .least = 1,
                 .most = MEMORY_ID_BYTES, .help = "Session of the entry."),
@@ -182,7 +182,7 @@ static const struct shape_codec session = STRING_CODEC(write_session);
 
 static const struct shape entry_shape = SHAPE_OF(
     "entry", struct memory_entry,
-    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
+    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = has_id,
                 .help = "Id of the entry."),
     SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
                 .help = "Turn of the entry; 0: unknown."),
@@ -376,8 +376,7 @@ const struct shape memory_why_shape = SHAPE_OF(
                 .help = "Turn of the entry; 0: unknown.")
 #define ID                                                                                         \
     SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry),                           \
-                .codec = &memory_entry_id, .there = memory_entry_has_id,                           \
-                .help = "Id of the entry.")
+                .codec = &memory_entry_id, .there = has_id, .help = "Id of the entry.")
 #define QUESTION                                                                                   \
     SHAPE_FIELD("question", STRING, OPTIONAL, TEXT(question),                                      \
                 .help = "The user's message that a long entry answers.")
@@ -399,7 +398,7 @@ const struct shape memory_why_shape = SHAPE_OF(
         SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,  \
                     .help = "The parts of its score that are not 0.")
 
-static_assert(offsetof(struct memory_hit, entry) == 0, "memory_entry_has_id() takes a hit");
+static_assert(offsetof(struct memory_hit, entry) == 0, "has_id() takes a hit");
 
 static bool has_marks(const void *hit)
 {

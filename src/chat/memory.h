@@ -61,7 +61,6 @@ extern const struct shape_names memory_origin_names; /* "import", "dropped", "se
 
 /* Reads and writes the ID, which may be a number; NULL is left out. */
 extern const struct shape_codec memory_entry_id;
-bool memory_entry_has_id(const void *entry);
 
 /* shape_read() for lines of imports: an empty speaker becomes NULL; "content" may be empty. */
 bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e);

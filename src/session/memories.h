@@ -48,14 +48,6 @@ const char *memories_session(const struct memories *m);
 /* The working directory of the session of memories_work_in(), else the context's. */
 const char *memories_directory(const struct memories *m);
 
-/* `text` is as in struct memory_search; `id` holds a session's that was found, and the scope may
- * borrow from it and from `text`. */
-bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN + 1],
-                         struct memory_scope *out, struct error *e);
-
-/* `reference`: an entry's id or the beginning of it; NULL is USAGE. *id is the caller's to free. */
-bool memories_resolve(struct memories *m, const char *reference, char **id, struct error *e);
-
 /* The context of the operations on the graph of facts (graph_operations.h). Belongs to one thread.
  */
 

@@ -68,9 +68,11 @@ const char *memories_directory(const struct memories *m)
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
-/* A session is named by an id that entries have, else by a reference to a saved session. */
-bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN + 1],
-                         struct memory_scope *out, struct error *e)
+/* `text` is as in struct memory_search; NULL: as configured. A session is named by an id that
+ * entries have, else by a reference to a saved session, whose id is written to `id`. The scope may
+ * borrow from `id` and `text`. */
+static bool find_scope(struct memories *m, const char *text, char id[UUID_LEN + 1],
+                       struct memory_scope *out, struct error *e)
 {
     const char *name = text ? text : config_string(m->config, CONFIG_MEMORY_SCOPE);
     int64_t count;
@@ -101,7 +103,8 @@ bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN 
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-bool memories_resolve(struct memories *m, const char *reference, char **id, struct error *e)
+/* `reference`: the id of an entry or the beginning of it. The caller frees *id. */
+static bool resolve_entry(struct memories *m, const char *reference, char **id, struct error *e)
 {
     *id = NULL;
     if (!reference)
@@ -309,8 +312,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     struct memories *m = c->memories;
     struct memory_scope scope;
     char id[UUID_LEN + 1];
-    if (!memories_work_in(m, search->session, e) ||
-        !memories_find_scope(m, search->scope, id, &scope, e))
+    if (!memories_work_in(m, search->session, e) || !find_scope(m, search->scope, id, &scope, e))
         return false;
     scope.filter = search->filter;
     if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
@@ -363,7 +365,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     struct memories *m = c->memories;
     struct memory_scope scope;
     char id[UUID_LEN + 1];
-    if (!memories_work_in(m, p->session, e) || !memories_find_scope(m, p->scope, id, &scope, e))
+    if (!memories_work_in(m, p->session, e) || !find_scope(m, p->scope, id, &scope, e))
         return false;
     scope.filter = p->filter;
     return !m->store || memories_ops(m)->list(m->recall.memory, &scope, 0,
@@ -394,8 +396,7 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
     const struct memory_read_params *p = params;
     struct memories *m = c->memories;
     auto_free char *id = NULL;
-    return memories_resolve(m, p->id, &id, e) &&
-           memories_ops(m)->get(m->recall.memory, id, result, e);
+    return resolve_entry(m, p->id, &id, e) && memories_ops(m)->get(m->recall.memory, id, result, e);
 }
 
 const struct operation operation_memory_read = {
@@ -418,7 +419,7 @@ static bool run_around(struct operation_context *c, const void *params, void *re
     struct memories *m = c->memories;
     struct memory_around around = {.place = *place};
     char id[UUID_LEN + 1];
-    if (!memory_place_check(place, e) || !memories_find_scope(m, NULL, id, &around.scope, e))
+    if (!memory_place_check(place, e) || !find_scope(m, NULL, id, &around.scope, e))
         return false;
     if (!m->store)
         return err_set(e, ERR_MEMORY_NOT_FOUND, "memory is empty here");
@@ -445,7 +446,7 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
     struct memories *m = c->memories;
     auto_free char *id = NULL;
     (void)result;
-    return memories_resolve(m, p->id, &id, e) &&
+    return resolve_entry(m, p->id, &id, e) &&
            memories_ops(m)->edit(m->recall.memory, id, p->content, e);
 }
 
@@ -469,7 +470,7 @@ static bool run_pin(struct operation_context *c, const void *params, void *resul
     struct memories *m = c->memories;
     auto_free char *id = NULL;
     (void)result;
-    return memories_resolve(m, p->id, &id, e) &&
+    return resolve_entry(m, p->id, &id, e) &&
            memories_ops(m)->pin(m->recall.memory, id, p->pinned, e);
 }
 
@@ -498,7 +499,7 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
     bool ok = true;
     for (size_t i = 0; ok && i < p->ids.len; i++) {
         char *id;
-        ok = memories_resolve(m, p->ids.items[i], &id, e);
+        ok = resolve_entry(m, p->ids.items[i], &id, e);
         bool known = false; /* an entry may be named twice */
         for (size_t k = 0; ok && k < ids.items.len; k++)
             known = known || strcmp(ids.items.items[k], id) == 0;

@@ -637,22 +637,6 @@ static bool take_event(void *page, const struct event *ev)
     return !p->out->more;
 }
 
-static bool read_page(struct store *s, const char *session, struct page *p, struct error *e)
-{
-    AUTO(vec_release_local) struct ranges ranges = {0};
-    const struct event *completed = p->out->completed;
-    if (!read_ranges(completed->compaction.dropped, completed->seq, &ranges))
-        return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "the messages that this compaction dropped cannot be read; see tiro doctor");
-    for (size_t i = 0; i < ranges.items.len && !p->out->more; i++) {
-        const struct range *r = &ranges.items.items[i];
-        p->range_last = r->last;
-        if (!event_log_read(s, session, r->first - 1, take_event, p, e))
-            return false;
-    }
-    return true;
-}
-
 /* --- compaction/ledger ------------------------------------------------------------------------ */
 
 static const struct shape ledger_result_shape = SHAPE_OF(
@@ -674,11 +658,19 @@ static bool run_ledger(struct operation_context *c, const void *params, void *re
     struct compaction_ledger *out = result;
     struct page page = {.out = out, .skip = p->place, .limit = (size_t)p->limit};
     AUTO(session_info_release) struct session_info info = {0};
+    AUTO(vec_release_local) struct ranges ranges = {0};
+    struct store *s = c->catalog.store;
     bool ok = catalog_find(&c->catalog, p->session, &info, e) &&
-              compaction_find(c->catalog.store, info.id, p->seq, &out->completed, e) &&
-              read_page(c->catalog.store, info.id, &page, e) &&
-              (!capability_memory() ||
-               summary_flagged(c->catalog.store, info.id, p->seq, &out->quotes_forgotten, e));
+              compaction_find(s, info.id, p->seq, &out->completed, e);
+    if (ok && !read_ranges(out->completed->compaction.dropped, out->completed->seq, &ranges))
+        ok = err_set(e, ERR_SESSION_STORE_ERROR,
+                     "the messages that this compaction dropped cannot be read; see tiro doctor");
+    for (size_t i = 0; ok && i < ranges.items.len && !out->more; i++) {
+        page.range_last = ranges.items.items[i].last;
+        ok = event_log_read(s, info.id, ranges.items.items[i].first - 1, take_event, &page, e);
+    }
+    ok = ok &&
+         (!capability_memory() || summary_flagged(s, info.id, p->seq, &out->quotes_forgotten, e));
     if (!ok)
         shape_release(&ledger_result_shape, result);
     return ok;
