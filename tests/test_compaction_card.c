@@ -376,8 +376,7 @@ TEST(suspension_is_said)
 
 TEST(a_compaction_that_was_cut_off_says_so)
 {
-    struct event *page[] = {started(1, "handoff", "manual"), delta(2, "half of it", 0, 0)};
-    told_earlier(t, page, 2, false);
+    tell_earlier(t, false, started(1, "handoff", "manual"), delta(2, "half of it", 0, 0));
     seen_transcript_is(
         t,
         "\n▣ compaction interrupted · summary + last turns\n"
@@ -410,8 +409,7 @@ TEST(another_that_begins_leaves_the_first_cut_off)
 /* A card that a page ended as cut off may continue. */
 TEST(a_card_comes_back_to_life)
 {
-    struct event *page[] = {started(1, "handoff", "manual")};
-    told_earlier(t, page, 1, false);
+    tell_earlier(t, false, started(1, "handoff", "manual"));
     told(t, delta(0, "more", 0, 0));
     seen_transcript_says(t, "▣ compacting");
     told(t, completed(3));
@@ -469,19 +467,16 @@ TEST(a_retry_does_not_take_the_card_away)
     retry = EV(TURN_STARTED, 5, "q");
     retry->number = 1;
     told(t, retry);
-    struct event *page[] = {EV(TURN_STARTED, 1, "q"), completed(3), EV(TURN_FAILED, 4, "broken")};
-    told_earlier(t, page, 3, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), completed(3), EV(TURN_FAILED, 4, "broken"));
     seen_transcript_says(t, "!broken", "▣ compacted");
 }
 
 TEST(pages_join_a_card_that_they_cut)
 {
     tell(t, completed(4), completed(6));
-    struct event *page[] = {started(2, "handoff", "manual"), delta(3, "half", 0, 0)};
-    told_earlier(t, page, 2, true);
+    tell_earlier(t, true, started(2, "handoff", "manual"), delta(3, "half", 0, 0));
     seen_transcript_says(t, "!compaction interrupted", "!compacting");
-    struct event *older[] = {started(1, "handoff", "manual")};
-    told_earlier(t, older, 1, false);
+    tell_earlier(t, false, started(1, "handoff", "manual"));
     seen_transcript_says(t, "compaction interrupted"); /* another began after it */
     char *text = support_keep(seen_transcript(t));
     assert_true(strstr(text, "compaction interrupted") < strstr(text, "compacted"));
@@ -490,10 +485,8 @@ TEST(pages_join_a_card_that_they_cut)
 TEST(an_undo_reaches_back_over_pages)
 {
     told(t, undone(9, 3));
-    struct event *middle[] = {EV(TURN_STARTED, 6, "q")};
-    told_earlier(t, middle, 1, true);
-    struct event *page[] = {completed(2), completed(3)};
-    told_earlier(t, page, 2, false);
+    tell_earlier(t, true, EV(TURN_STARTED, 6, "q"));
+    tell_earlier(t, false, completed(2), completed(3));
     seen_transcript_says(t, "· undone\n");
     char *text = support_keep(seen_transcript(t));
     assert_true(strstr(text, "· undone") > strstr(strstr(text, "compacted") + 1, "compacted"));

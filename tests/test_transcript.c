@@ -323,12 +323,10 @@ TEST(a_search_in_memory_tells_its_hits)
 
 TEST(a_search_in_memory_across_pages_tells_them_too)
 {
-    struct event *newer[] = {recall_of(3), result_of(4, "c1", "[{},{}]", false)};
-    struct event *older[] = {EV(TURN_STARTED, 1, "where?"), search_of(2)};
     transcript_resize(t, 80, 40);
-    told_earlier(t, newer, 2, true);
+    tell_earlier(t, true, recall_of(3), result_of(4, "c1", "[{},{}]", false));
     seen_transcript_says(t, "1 match");
-    told_earlier(t, older, 2, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "where?"), search_of(2));
     seen_transcript_says(t, "memory_search “sleep kyoto” → 1 match");
 }
 
@@ -499,8 +497,7 @@ TEST(an_empty_answer_is_told)
 
 TEST(an_open_run_of_a_resumed_session_was_cut_off)
 {
-    struct event *page[] = {EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, "half an")};
-    told_earlier(t, page, 2, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, "half an"));
     seen_transcript_is(
         t, "\nyou\n│ q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n");
     tell(t, retry_of(3, "q", 1), EV(TEXT_COMPLETE, 4, "whole"));
@@ -509,14 +506,11 @@ TEST(an_open_run_of_a_resumed_session_was_cut_off)
 
 TEST(pages_join_what_their_border_cut)
 {
-    struct event *newer[] = {EV(TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
-                             EV(TEXT_COMPLETE, 9, "found"), EV(TURN_COMPLETED, 10, "found")};
-    struct event *older[] = {EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "so"),
-                             call_of(3, "c1", "read_file", "{\"path\":\"p\"}"),
-                             EV(TEXT_DELTA, 5, "look")};
-    told_earlier(t, newer, 4, true);
+    tell_earlier(t, true, EV(TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
+                 EV(TEXT_COMPLETE, 9, "found"), EV(TURN_COMPLETED, 10, "found"));
     assert_int_equal(transcript_wants_before(t), 6);
-    told_earlier(t, older, 4, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "so"),
+                 call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), EV(TEXT_DELTA, 5, "look"));
     assert_int_equal(transcript_wants_before(t), 0);
     seen_transcript_is(
         t,
@@ -525,13 +519,11 @@ TEST(pages_join_what_their_border_cut)
 
 TEST(a_retry_reaches_back_over_pages)
 {
-    struct event *newer[] = {EV(TURN_FAILED, 6, "broken"), retry_of(7, "again", 4),
-                             EV(TEXT_COMPLETE, 8, "now"), EV(TURN_COMPLETED, 9, "now")};
-    struct event *older[] = {EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, "kept"),
-                             EV(TURN_COMPLETED, 3, "kept"), EV(TURN_STARTED, 4, "again"),
-                             EV(TEXT_COMPLETE, 5, "lost")};
-    told_earlier(t, newer, 4, true);
-    told_earlier(t, older, 5, false);
+    tell_earlier(t, true, EV(TURN_FAILED, 6, "broken"), retry_of(7, "again", 4),
+                 EV(TEXT_COMPLETE, 8, "now"), EV(TURN_COMPLETED, 9, "now"));
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, "kept"),
+                 EV(TURN_COMPLETED, 3, "kept"), EV(TURN_STARTED, 4, "again"),
+                 EV(TEXT_COMPLETE, 5, "lost"));
     seen_transcript_is(t, "\nyou\n│ first\n\ntiro\n  kept\n\nyou\n│ again\n\ntiro\n  now\n");
 }
 
@@ -571,15 +563,13 @@ TEST(turns_are_counted_and_end_where_the_next_begins)
 
 TEST(turns_are_counted_over_pages)
 {
-    struct event *newer[] = {retry_of(9, "two", 7), EV(TEXT_COMPLETE, 10, "second"),
-                             EV(TURN_COMPLETED, 11, "second")};
-    struct event *older[] = {EV(TURN_STARTED, 1, "one"),        EV(TEXT_COMPLETE, 2, "first"),
-                             EV(TURN_COMPLETED, 3, "first"),    EV(TURN_STARTED, 4, "two"),
-                             EV(TURN_FAILED, 6, "broken"),      retry_of(7, "two", 4),
-                             EV(TURN_FAILED, 8, "broken again")};
-    told_earlier(t, newer, 3, true);
+    tell_earlier(t, true, retry_of(9, "two", 7), EV(TEXT_COMPLETE, 10, "second"),
+                 EV(TURN_COMPLETED, 11, "second"));
     assert_int_equal(transcript_oldest(t), 9);
-    told_earlier(t, older, 7, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "one"), EV(TEXT_COMPLETE, 2, "first"),
+                 EV(TURN_COMPLETED, 3, "first"), EV(TURN_STARTED, 4, "two"),
+                 EV(TURN_FAILED, 6, "broken"), retry_of(7, "two", 4),
+                 EV(TURN_FAILED, 8, "broken again"));
     assert_int_equal(transcript_oldest(t), 0);
     assert_turns(2, (const int64_t[]){3, 11});
 }
@@ -591,9 +581,8 @@ TEST(an_older_page_leaves_the_view_in_place)
     transcript_scroll_to_top(t);
     transcript_scroll(t, -7);
     first_row("  row 2");
-    struct event *older[] = {EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer),
-                             EV(TURN_COMPLETED, 3, answer)};
-    told_earlier(t, older, 3, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer),
+                 EV(TURN_COMPLETED, 3, answer));
     first_row("  row 2");
     assert_true(transcript_scroll(t, 10));
     first_row("  row 29");
@@ -603,13 +592,11 @@ TEST(an_older_page_leaves_the_view_in_place)
 TEST(a_joined_item_leaves_the_view_in_place)
 {
     const char *answer = thirty_rows();
-    struct event *newer[] = {EV(TEXT_COMPLETE, 4, answer), EV(TURN_COMPLETED, 5, answer)};
-    struct event *older[] = {EV(TURN_STARTED, 1, "q"), call_of(2, "c", "read_file", "{}"),
-                             result_of(3, "c", "x", false)};
-    told_earlier(t, newer, 2, true);
+    tell_earlier(t, true, EV(TEXT_COMPLETE, 4, answer), EV(TURN_COMPLETED, 5, answer));
     assert_true(transcript_scroll(t, 21));
     first_row("  row 10");
-    told_earlier(t, older, 3, false);
+    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), call_of(2, "c", "read_file", "{}"),
+                 result_of(3, "c", "x", false));
     first_row("  row 10");
     transcript_scroll(t, 18);
     first_row("  row 1");

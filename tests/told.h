@@ -14,6 +14,9 @@ struct event *told_event(enum event_type type, int64_t seq, const char *text);
 #define tell(t, ...) told_all(t, (struct event *[]){__VA_ARGS__, NULL})
 bool told(struct transcript *t, struct event *ev);
 bool told_all(struct transcript *t, struct event **events); /* up to a NULL */
+#define tell_earlier(t, more, ...)                                                                 \
+    told_earlier(t, (struct event *[]){__VA_ARGS__},                                               \
+                 sizeof((struct event *[]){__VA_ARGS__}) / sizeof(struct event *), more)
 void told_earlier(struct transcript *t, struct event **events, size_t count, bool more);
 
 #endif
