@@ -83,10 +83,10 @@ static char *read_page(const char *name)
         add_line(&out, line, len, &entry);
         line += len + (line[len] == '\n');
     }
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
-/* The text from a heading to the next one; the caller frees. */
+/* The text from a heading to the next one. */
 static char *part_of(const char *page, const char *heading)
 {
     char *start = support_text("#%s\n", heading);
@@ -94,7 +94,7 @@ static char *part_of(const char *page, const char *heading)
     if (!at)
         fail_msg("there is no %s", start);
     const char *end = strstr(at + 1, "\n#");
-    return end ? mem_strndup(at, (size_t)(end - at) + 1) : mem_strdup(at);
+    return support_keep(end ? mem_strndup(at, (size_t)(end - at) + 1) : mem_strdup(at));
 }
 
 static size_t count_entries(const char *text)
@@ -133,42 +133,33 @@ static char *describe(const struct config_key_info *k)
 static char *section_of(const char *page, const struct config_key_info *k)
 {
     bool pattern = strchr(k->section, '*') != NULL;
-    char *heading =
-        support_text("[%.*s%s]", (int)strcspn(k->section, "*"), k->section, pattern ? "NAME" : "");
-    char *part = part_of(page, heading);
-    return support_keep(part);
+    return part_of(page, support_text("[%.*s%s]", (int)strcspn(k->section, "*"), k->section,
+                                      pattern ? "NAME" : ""));
 }
 
 FIXTURE(support_setup, support_teardown);
 
 TEST(every_key_is_told)
 {
-    char *page = support_keep(read_page("tiro.ini.5"));
-    size_t entries = 0;
+    char *page = read_page("tiro.ini.5");
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *k = config_key_info((enum config_key)i);
-        char *section = section_of(page, k);
-        char *entry = describe(k);
-        assert_text(section, entry);
+        assert_text(section_of(page, k), describe(k));
     }
     for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
         const struct action_info *action = action_info((enum action)i);
-        char *section = support_keep(part_of(page, "[keys]"));
-        char *entry = support_text("\n@%s (default %s)\n", action->name, action->keys);
-        assert_text(section, entry);
+        assert_text(part_of(page, "[keys]"),
+                    support_text("\n@%s (default %s)\n", action->name, action->keys));
     }
-    char *files = support_keep(part_of(page, "FILES"));
-    entries = count_entries(page) - count_entries(files);
+    size_t entries = count_entries(page) - count_entries(part_of(page, "FILES"));
     assert_int_equal(entries, CONFIG_KEY_COUNT + ACTION_COUNT - 1);
 }
 
 TEST(every_place_of_keys_is_told)
 {
-    char *page = support_keep(read_page("tiro.ini.5"));
-    char *section = support_keep(part_of(page, "[tools]"));
-    for (size_t i = 0; guard_keys[i]; i++) {
+    char *section = part_of(read_page("tiro.ini.5"), "[tools]");
+    for (size_t i = 0; guard_keys[i]; i++)
         assert_text(section, support_text("\n%s", guard_keys[i]));
-    }
 }
 
 /* --- commands -------------------------------------------------------------------------------- */
@@ -246,7 +237,7 @@ struct manual {
 /* Options of chat and run stand in OPTIONS, those of others in their entry. */
 static void check_options(struct manual *m, const char *path, const char *help, const char *entry)
 {
-    struct words options = {0};
+    AUTO(release_words) struct words options = {0};
     bool common = strcmp(path, "chat") == 0 || strcmp(path, "run") == 0;
     help_options(help, &options);
     assert_true(has_word(&options, "--help"));
@@ -263,7 +254,6 @@ static void check_options(struct manual *m, const char *path, const char *help, 
             fail_msg("tiro(1) does not tell of %s of tiro %s", option, path);
         vec_push(&m->options.list, mem_strdup(option));
     }
-    release_words(&options);
 }
 
 static void check_command(struct manual *m, const char *path, const char *help)
@@ -283,12 +273,12 @@ static void check_command(struct manual *m, const char *path, const char *help)
 
 static void visit_commands(struct manual *m)
 {
-    struct words commands = {0};
+    AUTO(release_words) struct words commands = {0};
     help_rows(program_output(RUN("--help")), "Commands:\n", &commands);
     assert_in_range(commands.list.len, 6, 20);
     for (size_t i = 0; i < commands.list.len; i++) {
         const char *name = commands.list.items[i];
-        struct words verbs = {0};
+        AUTO(release_words) struct words verbs = {0};
         char *help = program_output(RUN("help", name));
         help_rows(help, "Commands:\n", &verbs);
         check_command(m, name, help);
@@ -298,9 +288,7 @@ static void visit_commands(struct manual *m)
             assert_string_equal(help, program_output(RUN(name, verbs.list.items[j], "--help")));
             check_command(m, path, help);
         }
-        release_words(&verbs);
     }
-    release_words(&commands);
 }
 
 /* Options that belong to no command: --version, and those of /compact and of other programs
@@ -337,10 +325,8 @@ static void check_options_exist(const struct manual *m, const char *name, const 
 static void check_nothing_else(const struct manual *m)
 {
     check_options_exist(m, "tiro(1)", m->page);
-    check_options_exist(m, "tiro(7)", support_keep(read_page("tiro.7")));
-    char *commands = support_keep(part_of(m->page, "COMMANDS"));
-    char *sessions = support_keep(part_of(m->page, "SESSIONS"));
-    const char *const parts[] = {commands, sessions};
+    check_options_exist(m, "tiro(7)", read_page("tiro.7"));
+    const char *const parts[] = {part_of(m->page, "COMMANDS"), part_of(m->page, "SESSIONS")};
     for (int i = 0; i < 2; i++)
         for (const char *at = parts[i]; (at = strstr(at, "\n@")); at++) {
             size_t len = 2 + strcspn(at + 2, " \n");
@@ -360,15 +346,12 @@ TEST(every_command_is_told)
     check_nothing_else(&m);
     release_words(&m.options);
     release_words(&m.entries);
-    free(m.common);
-    free(m.page);
 }
 
 /* The guide lists each command of a chat, and no other. */
 TEST(every_slash_command_is_told)
 {
-    char *page = support_keep(read_page("tiro.7"));
-    char *part = support_keep(part_of(page, "Slash commands of a chat"));
+    char *part = part_of(read_page("tiro.7"), "Slash commands of a chat");
     size_t told = 0, commands = 0;
     for (const char *at = part; (at = strstr(at, "/")); at++)
         told += isalpha((unsigned char)at[1]) != 0;
@@ -388,8 +371,7 @@ TEST(every_status_is_told)
 #undef X
             3, /* of a run that was refused a tool */
     };
-    char *page = support_keep(read_page("tiro.1"));
-    char *part = support_keep(part_of(page, "EXIT STATUS"));
+    char *part = part_of(read_page("tiro.1"), "EXIT STATUS");
     bool seen[256] = {false};
     size_t distinct = 0;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {

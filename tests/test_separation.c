@@ -185,8 +185,7 @@ static bool recalls(struct engine *s)
 {
     const struct memory_search search = {.query = "ryokan", .limit = 5};
     struct operation_answer *a = surface_call(s, &operation_memory_search, &search);
-    bool found = a->error.code == ERR_OK && ((struct memory_found *)a->result)->hits.items.len > 0;
-    return found;
+    return a->error.code == ERR_OK && ((struct memory_found *)a->result)->hits.items.len > 0;
 }
 
 /* --- every combination --- */
@@ -228,35 +227,36 @@ static const char *name_of(unsigned which)
     return support_keep(buf_take(&out));
 }
 
-static void try(unsigned which)
+static struct engine *start(unsigned which)
 {
     struct engine_options options = surface_options(NULL, true);
-    AUTO(session_list_release) struct session_list kept = {0};
     combination = name_of(which);
     options.tools = "full";
     for (unsigned i = 0; i < PARTS; i++)
         parts[i].set(&options, which & 1U << i);
-    struct engine *s = engine_new(&options);
-    talk(s);
-    for (unsigned i = 0; i < PARTS; i++)
-        parts[i].check(s, which & 1U << i);
-    CHECK(recalls(s) == (is_on(which, "memory") && is_on(which, "compaction")));
-    check_switched(s, is_on(which, "memory"), is_on(which, "graph"), is_on(which, "corpora"));
-    engine_free(s);
-    if (access(surface_store(), F_OK) == 0)
-        surface_list(&kept);
-    for (unsigned i = 0; i < PARTS; i++)
-        if (parts[i].check_kept)
-            parts[i].check_kept(&kept, which & 1U << i);
-    (void)unlink(surface_store());
-    (void)unlink(support_text("%s-wal", surface_store()));
-    (void)unlink(support_text("%s-shm", surface_store()));
+    return engine_new(&options);
 }
 
 TEST(each_works_without_the_others)
 {
-    for (unsigned which = 0; which < 1U << PARTS; which++)
-        try(which);
+    for (unsigned which = 0; which < 1U << PARTS; which++) {
+        AUTO(session_list_release) struct session_list kept = {0};
+        struct engine *s = start(which);
+        talk(s);
+        for (unsigned i = 0; i < PARTS; i++)
+            parts[i].check(s, which & 1U << i);
+        CHECK(recalls(s) == (is_on(which, "memory") && is_on(which, "compaction")));
+        check_switched(s, is_on(which, "memory"), is_on(which, "graph"), is_on(which, "corpora"));
+        engine_free(s);
+        if (access(surface_store(), F_OK) == 0)
+            surface_list(&kept);
+        for (unsigned i = 0; i < PARTS; i++)
+            if (parts[i].check_kept)
+                parts[i].check_kept(&kept, which & 1U << i);
+        (void)unlink(surface_store());
+        (void)unlink(support_text("%s-wal", surface_store()));
+        (void)unlink(support_text("%s-shm", surface_store()));
+    }
 }
 
 TEST(learned_memory_has_a_switch_of_its_own)
@@ -280,25 +280,7 @@ static bool has_entity(struct engine *s)
 {
     struct operation_answer *a =
         surface_call(s, &operation_graph_list, &(struct graph_list_params){.limit = 9});
-    bool found = a->error.code == ERR_OK && ((struct graph_part *)a->result)->entities.len == 1;
-    return found;
-}
-
-static size_t kept_sessions(struct engine *s)
-{
-    struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
-    size_t count = a->error.code == ERR_OK ? ((struct session_list *)a->result)->items.len : 0;
-    return count;
-}
-
-static struct engine *start(unsigned which)
-{
-    struct engine_options options = surface_options(NULL, true);
-    combination = name_of(which);
-    options.tools = "full";
-    for (unsigned i = 0; i < PARTS; i++)
-        parts[i].set(&options, which & 1U << i);
-    return engine_new(&options);
+    return a->error.code == ERR_OK && ((struct graph_part *)a->result)->entities.len == 1;
 }
 
 /* No caller can change it: the file stays unchanged. The model reads it. */
@@ -333,7 +315,8 @@ static void look_again(unsigned which)
 {
     AUTO(engine_free_local) struct engine *s = start(which);
     bool kept = is_on(which, "sessions");
-    CHECK(kept_sessions(s) == kept);
+    struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
+    CHECK((a->error.code == ERR_OK ? ((struct session_list *)a->result)->items.len : 0) == kept);
     CHECK(recalls(s) == is_on(which, "memory"));
     CHECK(has_entity(s) == is_on(which, "graph"));
     CHECK(finds_passage(s, is_on(which, "corpora")));
