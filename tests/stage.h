@@ -59,6 +59,7 @@ void forget_sent(void);
  *   found TEXT                    the last text to find; no TEXT: none
  *   due MS, due soon, tick        the time of its timer; its tick()
  *   OPERATION JSON                give_json()
+ *   ok OPERATION                  its answer as it is made
  *   fails OPERATION WORDS         an error that the view must take
  * and those of the.steps, which come first. */
 void stage_step(const char *file, int line, const char *step);
