@@ -313,6 +313,16 @@ static bool bind(const char *action_and_keys)
     return keymap_bind(&the.keymap, action, action_and_keys + strlen(action) + 1, &e);
 }
 
+static void draw_all_sizes(void)
+{
+    int width = the.width, height = the.height;
+    for (the.height = 1; the.height < 34; the.height++)
+        for (the.width = 2; the.width < 130; the.width += 1 + the.width / 7)
+            (void)rows_now();
+    the.width = width;
+    the.height = height;
+}
+
 void stage_step(const char *file, int line, const char *step)
 {
     size_t len = strcspn(step, " ");
@@ -344,6 +354,8 @@ void stage_step(const char *file, int line, const char *step)
         paste(rest);
     else if (strcmp(name, "draw") == 0)
         (void)rows_now();
+    else if (strcmp(name, "sizes") == 0)
+        draw_all_sizes();
     else if (strcmp(name, "forget") == 0)
         forget_sent();
     else if (strcmp(name, "closed") == 0 || strcmp(name, "open") == 0)

@@ -54,6 +54,7 @@ void forget_sent(void);
  *   row TEXT|LOOK|LOOK            looks at the row with this text
  *   line N|LOOK|LOOK              looks at this row
  *   draw, forget                  rows_now(), forget_sent()
+ *   sizes                         draws in every size
  *   closed, open, jumped SEQ      whether the last key closed the view, and where it jumped
  *   caret ROW COL, caret none     its place now
  *   found TEXT                    the last text to find; no TEXT: none

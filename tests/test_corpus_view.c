@@ -34,6 +34,10 @@ static struct session_info session = {.id = "0198c0de-0000-7000-8000-00000000000
     "{'passages':[" PASSAGE(0, 0, 1, "The ryokan") "," PASSAGE(0, 1, 5, "The train") "],'total':"  \
                                                                                      "2}"
 
+#define CITED                                                                                      \
+    "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(2, 1, 5, "The train") "],'total':"  \
+                                                                                     "2}"
+
 static void begin(void)
 {
     give_json(&operation_corpus_list, LIST);
@@ -53,8 +57,15 @@ static void documents(void)
     forget_sent();
 }
 
-static const struct stage_step steps[] = {
-    {"begin", .alone = begin}, {"documents", .alone = documents}, {.name = NULL}};
+static void show(const char *citation)
+{
+    corpus_view_show(the.view, citation);
+}
+
+static const struct stage_step steps[] = {{"show", .run = show},
+                                          {"begin", .alone = begin},
+                                          {"documents", .alone = documents},
+                                          {.name = NULL}};
 
 static int set_up(void **state)
 {
@@ -83,15 +94,11 @@ PLAY(what_is_typed_is_searched, "=begin", ">/ryo", "?corpus/search query=\"ryo\"
 PLAY(nothing_found_says_how_much_was_searched, "=begin", ">/zep", "?corpus/search",
      "=corpus/search {'results':[],'documents':2,'searched':91}", "91 passages searched",
      "Nothing found");
-
-TEST(one_walks_to_documents_and_passages_and_back)
-{
-    play("=documents", "Corpora > notes", "kyoto.md", "><enter>", "?corpus/passages document=4",
-         "=corpus/passages " PASSAGES);
-    see("> kyoto.md", "line 1  The ryokan", "line 5  The train");
-    play(">j<enter>", "Travel", ">e", "?editor /d/kyoto.md 5 there", "><escape>", "Corpora > notes",
-         "!The train", "><escape>", "books");
-}
+PLAY(one_walks_to_documents_and_passages_and_back, "=documents", "Corpora > notes", "kyoto.md",
+     "><enter>", "?corpus/passages document=4", "=corpus/passages " PASSAGES, " > kyoto.md",
+     "line 1  The ryokan", "line 5  The train", ">j<enter>", "Travel", ">e",
+     "?editor /d/kyoto.md 5 there", "><escape>", "Corpora > notes", "!The train", "><escape>",
+     "books");
 
 #define DOCUMENT(id, file)                                                                         \
     "{'id':" #id ",'corpus_id':'notes','file':'" file                                              \
@@ -117,30 +124,13 @@ PLAY(a_page_is_opened_as_text, "=documents", "><enter>",
      "two','score':0,'file':'/d/x.pdf','chunk':0,'page':2,"
      "'corpus_id':'notes','document':4}],'total':1}",
      ">e", "?editor /d/x.pdf 0 on page two");
-
-TEST(what_the_model_was_given_stands_by_its_numbers)
-{
-    play("=corpus/list " LIST,
-         "=corpus/cited {'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-             2, 1, 5, "The train") "],'total':2}",
-         "><down>k", "›What the model was given last", "><enter>", "[1] kyoto.md:1",
-         "[2] kyoto.md:5");
-    corpus_view_show(the.view, "[2]");
-    play("=corpus/list " LIST,
-         "=corpus/cited {'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-             2, 1, 5, "The train") "],'total':2}",
-         "›[2] kyoto.md:5", "/d/kyoto.md", ">e", "?editor /d/kyoto.md 5 there");
-}
-
-TEST(an_older_answers_citation_opens_what_that_one_was_given)
-{
-    corpus_view_show(the.view, "[2]@417");
-    play("=draw", "?corpus/cited before=417",
-         "=corpus/cited {'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
-             2, 1, 5, "The train") "],'total':2}",
-         "›[2] kyoto.md:5", "Travel", "><escape>", "!?corpus/cited before=417", "?corpus/cited");
-}
-
+PLAY(what_the_model_was_given_stands_by_its_numbers, "=corpus/list " LIST, "=corpus/cited " CITED,
+     "><down>k", "›What the model was given last", "><enter>", "[1] kyoto.md:1", "[2] kyoto.md:5",
+     "=show [2]", "=corpus/list " LIST, "=corpus/cited " CITED, "›[2] kyoto.md:5", "/d/kyoto.md",
+     ">e", "?editor /d/kyoto.md 5 there");
+PLAY(an_older_answers_citation_opens_what_that_one_was_given, "=show [2]@417",
+     "?corpus/cited before=417", "=corpus/cited " CITED, "›[2] kyoto.md:5", "Travel", "><escape>",
+     "!?corpus/cited before=417", "?corpus/cited");
 PLAY(removal_asks_first, "=begin", ">d", "Remove books from the corpus? The files stay", ">n",
      "!Remove books", ">dy", "?corpus/remove corpus_id=\"books\"", "=corpus/remove {'documents':3}",
      "Removed", "?corpus/list");
@@ -168,10 +158,6 @@ TEST(how_far_an_ingest_is_stands_in_the_title)
 }
 
 /* At 40 columns a question has as many rows as it needs. */
-TEST(a_long_question_is_broken_at_words)
-{
-    corpus_view_show(the.view, "");
-    play("=width 34",
-         "=corpus/list {'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}",
-         "><down>d", "Remove", "a-name-of-thirty-columns-in-all", "y/n");
-}
+PLAY(a_long_question_is_broken_at_words, "=width 34",
+     "=corpus/list {'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}", "><down>d",
+     "Remove", "a-name-of-thirty-columns-in-all", "y/n");

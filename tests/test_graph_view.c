@@ -194,21 +194,8 @@ TEST(a_tool_that_wrote_is_followed)
 
 /* --- any size --- */
 
-TEST(it_fits_every_size)
-{
-    walk();
-    for (the.width = 3; the.width < 100; the.width += 7)
-        for (the.height = 1; the.height < 20; the.height += 3)
-            (void)rows_now();
-    act("<escape>");
-    for (the.width = 3; the.width < 100; the.width += 7)
-        for (the.height = 1; the.height < 20; the.height += 3)
-            (void)rows_now();
-}
-
-TEST(foreign_text_is_cleaned)
-{
-    give_json(&operation_graph_list,
-              "{'entities':[" ENTITY("a\\u001b[31m", "b\\nc", 0, 0) "],'relations':[],'total':1}");
-    assert_null(strchr(row_text(2), '\033'));
-}
+PLAY(it_fits_every_size, "=walk", "=sizes", "><escape>", "=sizes");
+PLAY(foreign_text_is_cleaned,
+     "=graph/list {'entities':[" ENTITY("a\\u001b[31m", "b\\nc", 0,
+                                        0) "],'relations':[],'total':1}",
+     "=line 2|a|[31m");

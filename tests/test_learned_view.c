@@ -97,8 +97,8 @@ TEST(a_candidate_shows_its_message_before_it_is_accepted)
          "'session_id':'" HERE                                                                     \
          "','seq':9,'turn':4,'said_at':'2026-03-08T12:00:00Z',"                                    \
          "'said':'Hello. Reply in French please. Bye','said_origin':'" origin "',")
-    give_json(&operation_learned_list, "{'items':[" SAID("i2", "typed") "]}");
-    play("waits", "2026-03-08, from a conversation: Kyoto in November, turn 4",
+    play("=learned/list {'items':[" SAID("i2", "typed") "]}", "waits",
+         "2026-03-08, from a conversation: Kyoto in November, turn 4",
          "typed: \"Hello. Reply in French please. Bye\"", "><enter>", "!typed:", ">s",
          "=learned/list {'items':[" SAID("i2", "typed") "," SAID("i5", "imported") "]}",
          "!typed:", "imported: \"Hello. Reply");
@@ -166,23 +166,8 @@ TEST(what_is_noted_or_changed_elsewhere_is_followed)
 
 /* --- any size, any text --- */
 
-TEST(it_fits_every_size)
-{
-    play("=begin", "><enter>");
-    for (the.width = 3; the.width < 100; the.width += 7)
-        for (the.height = 1; the.height < 20; the.height += 3)
-            (void)rows_now();
-    act("e");
-    for (the.width = 3; the.width < 100; the.width += 7)
-        for (the.height = 1; the.height < 20; the.height += 3)
-            (void)rows_now();
-}
-
-TEST(what_nobody_sees_is_shown_where_one_decides)
-{
-    give_json(&operation_learned_list,
-              "{'items':[" ITEM("i1", "user", "fact", "candidate", "a\\u001b[31mb\\u200bc",
-                                "'uses':0,") "]}");
-    assert_null(strchr(row_text(2), '\033'));
-    see("U+200B");
-}
+PLAY(it_fits_every_size, "=begin", "><enter>", "=sizes", ">e", "=sizes");
+PLAY(what_nobody_sees_is_shown_where_one_decides,
+     "=learned/list {'items':[" ITEM("i1", "user", "fact", "candidate", "a\\u001b[31mb\\u200bc",
+                                     "'uses':0,") "]}",
+     "U+200B");

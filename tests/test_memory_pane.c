@@ -1037,45 +1037,24 @@ TEST(a_long_name_leaves_room)
 
 /* --- any size, any text --- */
 
-static void look_at_all_sizes(void)
-{
-    for (the.height = 1; the.height < 34; the.height++)
-        for (the.width = 2; the.width < 130; the.width += 1 + the.width / 7)
-            rows_now();
-    the.width = 48;
-    the.height = 30;
-}
-
 TEST(it_fits_any_size)
 {
-    static const char hostile[] =
-        "\x1b]0;x\x07\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xf0\x9f\x91\xa9\xe2\x80"
-        "\x8d\xf0\x9f\x92\xbb e\xcc\x81\t\xff\xfe\r\nend \xe2\x80\xae rtl";
-    look_at_all_sizes();
+#define HOSTILE                                                                                    \
+    "\x1b]0;x\x07\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xf0\x9f\x91\xa9\xe2\x80"                     \
+    "\x8d\xf0\x9f\x92\xbb e\xcc\x81\t\xff\xfe\r\nend \xe2\x80\xae rtl"
+    play("=sizes");
     struct operation_answer *a = answer(123456789);
     for (int i = 0; i < 30; i++) {
-        struct memory_hit *h = add(a, hit_of("a", hostile, "end"));
-        h->entry.speaker = mem_strdup(hostile);
+        struct memory_hit *h = add(a, hit_of("a", HOSTILE, "end"));
+        h->entry.speaker = mem_strdup(HOSTILE);
         h->entry.pinned = true;
         name_session(h, "other");
     }
     ((struct memory_found *)a->result)->hits.badge = "words only";
     tell(a);
-    look_at_all_sizes();
-    act("<down>");
-    look_at_all_sizes();
-    act("<enter>");
-    give_text(hostile);
-    look_at_all_sizes();
-    act("e");
-    give_text(hostile);
-    look_at_all_sizes();
-    act("<escape><escape>");
-    recall(40, hostile, TWO_HITS, true);
-    act("]");
-    look_at_all_sizes();
-    act("<down><enter>");
-    look_at_all_sizes();
+    play("=sizes", "><down>", "=sizes", "><enter>", "=text " HOSTILE, "=sizes", ">e",
+         "=text " HOSTILE, "=sizes", "><escape><escape>", "=recalls " HOSTILE, ">]", "=sizes",
+         "><down><enter>", "=sizes");
 }
 
 PLAY(a_low_pane_shows_one_thing_at_a_time, "=width 40", "=height 7", /* of a terminal of 40 x 10 */

@@ -133,8 +133,15 @@ static void give_busy(void)
     give(notice_new(NOTICE_BUSY));
 }
 
-static const struct stage_step steps[] = {
-    {"pane", .alone = open_pane}, {"busy", .alone = give_busy}, {.name = NULL}};
+static void focus(const char *yes)
+{
+    (void)memory_view_focus(the.view, *yes == 'y');
+}
+
+static const struct stage_step steps[] = {{"focus", .run = focus},
+                                          {"pane", .alone = open_pane},
+                                          {"busy", .alone = give_busy},
+                                          {.name = NULL}};
 
 static int set_up(void **state)
 {
@@ -168,17 +175,9 @@ TEST(names_stand_above_where_there_is_more_than_one)
 }
 
 /* While the user types a line, digits are text. */
-TEST(names_have_digits_where_these_are_keys)
-{
-    play("=pane", "!1 memory", "!] model");
-    give_answer(answer_to(&operation_memory_search), NULL);
-    act("<down>", "1 memory  2 fake", "] model");
-    (void)memory_view_focus(the.view, false);
-    see(" memory    fake", "!2 fake", "!] model");
-    (void)memory_view_focus(the.view, true);
-    act("<f6>", "the fake", "!2 fake"); /* it has a caret */
-}
-
+PLAY(names_have_digits_where_these_are_keys, "=pane", "!1 memory", "!] model", "=ok memory/search",
+     "><down>", "1 memory  2 fake", "] model", "=focus no", " memory    fake", "!2 fake",
+     "!] model", "=focus yes", "><f6>", "the fake", "!2 fake"); /* it has a caret */
 PLAY(a_low_pane_has_no_row_for_names, "=pane", "=height 7", "!fake", "=height 8",
      " memory    fake");
 
@@ -190,12 +189,8 @@ TEST(a_key_leads_to_the_next_tab_and_round)
 }
 
 /* In the query, digits are text. */
-TEST(digits_choose_where_nothing_is_written)
-{
-    play("=pane", ">2", "!the fake", "/ 2");
-    give_answer(answer_to(&operation_memory_search), NULL);
-    play("><down>2", "the fake", ">1", "!the fake");
-}
+PLAY(digits_choose_where_nothing_is_written, "=pane", ">2", "!the fake", "/ 2", "=ok memory/search",
+     "><down>2", "the fake", ">1", "!the fake");
 
 TEST(the_tab_gets_its_keys_first)
 {
@@ -220,17 +215,11 @@ TEST(clicks_are_told_by_the_rows_of_the_tab)
     see("!the fake");
 }
 
-TEST(the_caret_stands_below_the_names)
-{
-    play("=pane", "><f6>", "=draw");
-    assert_true(the.view->caret.shown);
-    assert_int_equal(the.view->caret.row, 1);
-}
+PLAY(the_caret_stands_below_the_names, "=pane", "><f6>", "=caret 1 0");
 
 TEST(every_tab_that_was_made_hears_notices)
 {
-    open_pane();
-    give(notice_new(NOTICE_BUSY));
+    play("=pane", "=busy");
     assert_int_equal(fake.notices, 0);
     play("><f6><f6>", "=busy");
     assert_int_equal(fake.notices, 1);
@@ -261,11 +250,9 @@ TEST(a_command_opens_a_tab_with_a_query)
 
 TEST(it_opens_again_at_the_tab_where_it_was_left)
 {
-    play("=pane", "><f6>");
-    memory_view_toggle(the.view);
+    play("=pane", "><f6>", "=pane");
     assert_false(memory_view_is_open(the.view));
-    memory_view_toggle(the.view);
-    see("the fake");
+    play("=pane", "the fake");
 }
 
 TEST(tabs_are_freed_with_the_pane)
