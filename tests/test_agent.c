@@ -25,8 +25,7 @@ TEST(an_answer)
 
 TEST(tools_run_in_order_and_the_model_goes_on)
 {
-    char *path = support_path("note.txt");
-    support_write(path, "forty-two");
+    support_write(support_path("note.txt"), "forty-two");
     PLAY({.text = "I look.",
           .tool = "read_file",
           .args = "{\"path\":\"note.txt\"}",
@@ -144,8 +143,7 @@ TEST(a_record_that_fails_amid_an_answer_stops_it)
 /* The tool that is woken takes the waking with it. */
 TEST(an_interrupt_that_a_tool_saw_ends_the_turn)
 {
-    char *path = support_path("note.txt");
-    support_write(path, "forty-two");
+    support_write(support_path("note.txt"), "forty-two");
     PLAY({.tool = "read_file",
           .args = "{\"path\":\"note.txt\"}",
           .stop = STOP_TOOL_USE,

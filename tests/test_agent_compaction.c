@@ -65,8 +65,7 @@ static char *history_text(void)
     for (size_t i = 0; i < play.history.messages.len; i++) {
         AUTO(json_free_local)
         struct json *v = shape_to_json(&message_shape, &play.history.messages.items[i]);
-        char *text = support_keep(json_print(v));
-        buf_addf(&out, "%s\n", text);
+        buf_addf(&out, "%s\n", support_keep(json_print(v)));
     }
     return support_keep(buf_take(&out));
 }
@@ -107,8 +106,7 @@ static void write_big(void)
     char big[4001];
     memset(big, 'x', sizeof big - 1);
     big[sizeof big - 1] = '\0';
-    char *path = support_path("big.txt");
-    support_write(path, big);
+    support_write(support_path("big.txt"), big);
 }
 
 #define READ_BIG                                                                                   \

@@ -219,8 +219,7 @@ TEST(of_many_kinds_some_are_remembered)
     AUTO(history_release) struct history h = {0};
     history_init(&h);
     for (int i = 0; i < 1000; i++) {
-        char *kind = support_text("kind %d", i);
-        tell_budget(&h, kind, 1, 80);
+        tell_budget(&h, support_text("kind %d", i), 1, 80);
     }
     assert_int_equal(h.budgets.len, HISTORY_MAX_BUDGETS);
 }

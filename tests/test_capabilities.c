@@ -62,8 +62,7 @@ TEST(a_turn_works_and_is_kept_where_it_can_be)
     {
         begin_afresh();
         struct engine *s = surface_open(NULL, *persist);
-        const char *answer = surface_ask(s, "hello");
-        assert_string_equal(answer, "Hello from the scripted model.");
+        assert_string_equal(surface_ask(s, "hello"), "Hello from the scripted model.");
         engine_free(s);
         AUTO(session_list_release) struct session_list list = {0};
         surface_list(&list);

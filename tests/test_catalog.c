@@ -396,8 +396,7 @@ TEST(test_in_memory)
     struct record r;
     struct catalog c;
     AUTO(session_info_release) struct session_info fork = {0};
-    char *place = support_keep(store_memory_path());
-    assert_true(store_open(place, STORE_READ_WRITE, &memory, &e));
+    assert_true(store_open(support_keep(store_memory_path()), STORE_READ_WRITE, &memory, &e));
     record_begin(&r, memory);
     record_run(&r, "Hi", "Hello");
     catalog_borrow(&c, memory, NULL, "");

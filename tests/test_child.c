@@ -313,8 +313,7 @@ static char *make_fifo(int *reader)
 TEST(a_grandchild_neither_hangs_it_nor_survives)
 {
     int reader;
-    char *fifo = support_keep(make_fifo(&reader));
-    char *text = support_text("sleep 60 4>'%s' & echo started", fifo);
+    char *text = support_text("sleep 60 4>'%s' & echo started", support_keep(make_fifo(&reader)));
     int64_t start = clock_mono_ms();
     assert_int_equal(shell(text, PATIENCE_MS), CHILD_EXITED);
     assert_string_equal(output.data, "started\n");

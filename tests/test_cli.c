@@ -189,8 +189,7 @@ TEST(test_config_show)
     unsetenv("TIRO_PROVIDER_MAX_RETRIES");
 
     r = RUN("config", "path");
-    char *path = support_path(".config/tiro/tiro.ini\n");
-    assert_string_equal(r.out, path);
+    assert_string_equal(r.out, support_path(".config/tiro/tiro.ini\n"));
 }
 
 TEST(test_config_problem_in_run)
@@ -601,8 +600,7 @@ TEST(test_run_asks_nothing)
     expect(
         RUN("run", "--tools", "full", "--allow", "run_command", "--allow", "write_file", "write"),
         0, "");
-    char *made = support_read(path);
-    assert_string_equal(made, "text\n");
+    assert_string_equal(support_read(path), "text\n");
     expect(RUN("run", "--tools", "full", "--allow", "writ_file", "write"), 1, "write_file");
     assert_int_equal(chdir("/"), 0);
     end_server(s);

@@ -43,8 +43,7 @@ static char *extract_at(const struct conversation *c, int64_t threshold)
     struct compact_input in = conversation_input(c, &settings, threshold);
     AUTO(compact_plan_release) struct compact_plan plan = {0};
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
-    char *text = mode_deterministic.text(&in, &plan);
-    return text;
+    return mode_deterministic.text(&in, &plan);
 }
 
 static char *extract(const struct conversation *c)

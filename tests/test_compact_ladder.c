@@ -341,8 +341,7 @@ static void talk(int turns)
     for (int i = 1; i <= turns; i++) {
         char name[16];
         snprintf(name, sizeof name, "t%d", i);
-        char *answer = support_keep(padded("answer", 400));
-        say(name, answer);
+        say(name, support_keep(padded("answer", 400)));
     }
 }
 

@@ -481,8 +481,7 @@ static char *result_after(const struct rebuild *r, size_t i)
     assert_true(i < after.messages.len);
     const struct message *m = &after.messages.items[i];
     assert_int_equal(m->role, ROLE_TOOL);
-    char *text = support_keep(mem_strdup(m->blocks.items[0].text));
-    return text;
+    return support_keep(mem_strdup(m->blocks.items[0].text));
 }
 
 /* Once is enough. */

@@ -261,7 +261,6 @@ TEST(any_text_fits_any_size)
         "tab\tand\ttab\r\nline\r\rend",
         "| a | b |\n|---|---|\n| 京都 | \x1b[31m |\n\n```c\nint a;\n```\n"};
     static const int widths[] = {2, 3, 5, 10, 20, 40, 80, 120};
-    (void)state;
     auto_free char *summary = mem_printf("%s\n\n%s\n\n%s", texts[1], texts[2], texts[5]);
     struct event *ev = page(summary)->completed;
     free(ev->model);

@@ -56,8 +56,7 @@ static int setup(void **state)
     if (!capability_store())
         return 0;
     struct store *store;
-    char *path = support_keep(store_default_path());
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    bool ok = store_open(support_keep(store_default_path()), STORE_READ_WRITE, &store, &e);
     if (!ok)
         return -1;
     for (int i = 0; i < TITLES; i++)
@@ -164,9 +163,7 @@ TEST_IF(capability_store(), bash_names_sessions)
     assert_bash("tiro sessions show \"\\$", "\\$(touch evil) \\`touch evil\\`\n");
     assert_bash("tiro sessions show back", "back\\\\slash\n");
     assert_bash("tiro sessions show du", "");
-    char *line = support_text("tiro sessions show %.6s", ids[DUP]);
-    char *offered = support_text("%s\n", ids[DUP]);
-    assert_bash(line, offered);
+    assert_bash(support_text("tiro sessions show %.6s", ids[DUP]), support_text("%s\n", ids[DUP]));
     char *all = bash("tiro sessions delete ");
     assert_text(all, ids[DASH]);
     assert_no_text(all, "-dash");

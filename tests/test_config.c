@@ -211,8 +211,7 @@ TEST(lines_too_long_are_not_cut)
 {
     static const char *const heads[] = {"[chat]\nsystem = ", "[chat]\nsystem = a\n "};
     for (size_t i = 0; i < 2; i++) {
-        char *text = long_line(heads[i], 5000, "\n b\n[ui]\ntheme = mono\nbad line\n");
-        load(text);
+        load(long_line(heads[i], 5000, "\n b\n[ui]\ntheme = mono\nbad line\n"));
         assert_string_equal(config_string(config, CONFIG_CHAT_SYSTEM), "");
         assert_string_equal(config_string(config, CONFIG_UI_THEME), "mono");
         assert_int_equal(problems.list.len, 2 * i + 2);
@@ -220,12 +219,10 @@ TEST(lines_too_long_are_not_cut)
         assert_non_null(strstr(problems.list.items[2 * i].text, "the line is longer than"));
     }
     config_problems_release(&problems);
-    char *comment = long_line("# ", 5000, "\n[ui]\ntheme = light\n");
-    load(comment);
+    load(long_line("# ", 5000, "\n[ui]\ntheme = light\n"));
     assert_no_problem();
     assert_string_equal(config_string(config, CONFIG_UI_THEME), "light");
-    char *joined = long_line("[chat]\nsystem = ", 150, "\n more");
-    load(joined);
+    load(long_line("[chat]\nsystem = ", 150, "\n more"));
     assert_no_problem();
     assert_int_equal(strlen(config_string(config, CONFIG_CHAT_SYSTEM)), 155);
 }

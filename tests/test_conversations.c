@@ -291,7 +291,6 @@ TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
 {
     AUTO(session_info_release) struct session_info info = {0};
     bool found = false;
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -309,7 +308,6 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
 {
     struct session_info info = {0};
     bool found = false;
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -399,7 +397,6 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
                                       "word word word word word word word word word word",
                                   .piece = 1,
                                   .interval_ms = 40};
-    (void)state;
     open_engine(true);
     answer_in(first, "Tell me all.", "All of it.");
     expect_idle(first);

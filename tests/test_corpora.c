@@ -478,8 +478,7 @@ TEST(a_document_a_folder_and_a_corpus_are_removed)
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 1);
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_words_docsize"), 1);
     assert_string_equal(shelf_expect_sound(), "sound");
-    char *file = support_read(shelf.path);
-    (void)file;
+    (void)support_read(shelf.path);
 }
 
 /* --- vectors ---------------------------------------------------------------------------------- */

@@ -59,8 +59,7 @@ static void use(const struct dialect *d)
         if (dialects[i].key_variable != NULL)
             unsetenv(dialects[i].key_variable);
     }
-    char *url = support_text("%s%s", model_server_url(server), d->url_suffix);
-    setenv(d->url_variable, url, 1);
+    setenv(d->url_variable, support_text("%s%s", model_server_url(server), d->url_suffix), 1);
     if (d->key_variable != NULL)
         setenv(d->key_variable, KEY, 1);
 }
@@ -75,9 +74,7 @@ static void queue(struct reply r)
 /* Whether the text stands in some file under the test's home. */
 static bool home_holds(const char *text)
 {
-    char *command = support_text("grep -rqaF -- '%s' '%s'", text, support_dir());
-    int status = system(command);
-    return status == 0;
+    return system(support_text("grep -rqaF -- '%s' '%s'", text, support_dir())) == 0;
 }
 
 FIXTURE(setup, teardown);
@@ -155,8 +152,7 @@ TEST(stream_json_tells_every_event)
 
 TEST(a_tool_call_goes_round)
 {
-    char *path = support_path("letter.txt");
-    support_write(path, "Dear Atticus,\nthe harvest was good.\n");
+    support_write(support_path("letter.txt"), "Dear Atticus,\nthe harvest was good.\n");
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);

@@ -459,8 +459,7 @@ TEST(test_lines_without_a_head)
     assert_string_equal(info.directory, "/here");
     assert_int_equal(info.created_ms, 1773065107123);
     assert_int_equal(info.turns, 2);
-    char *again = support_keep(record_lines(store, info.id));
-    assert_string_equal(replaced(again, IMPORTED, ""), lines);
+    assert_string_equal(replaced(support_keep(record_lines(store, info.id)), IMPORTED, ""), lines);
 }
 
 /* A text cannot say that its messages were typed here. */
@@ -732,8 +731,7 @@ TEST(test_all_or_nothing)
 {
     struct session_info info;
     sqlite3 *db;
-    char *path = support_path("tiro.db");
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_open(support_path("tiro.db"), &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
                                   "CREATE TRIGGER full BEFORE INSERT ON event WHEN NEW.seq = 5"
                                   " BEGIN SELECT RAISE(ABORT, 'full'); END",

@@ -151,8 +151,7 @@ static char *id_of(struct engine *s, const char *text)
     assert_int_equal(items->items.items[0].origin, LEARNED_EXTRACTED);
     assert_int_equal(strlen(items->items.items[0].session_id), UUID_LEN);
     assert_true(items->items.items[0].seq > 0);
-    char *id = support_keep(mem_strdup(items->items.items[0].id));
-    return id;
+    return support_keep(mem_strdup(items->items.items[0].id));
 }
 
 static struct operation_answer *accept(struct engine *s, const char *text)

@@ -232,8 +232,7 @@ static struct error e;
 static int set_up(void **state)
 {
     support_setup(state);
-    char *path = support_path("tiro.db");
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
     return ok ? 0 : -1;
 }
 

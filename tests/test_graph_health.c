@@ -75,8 +75,7 @@ TEST(facts_are_found_in_pages_that_nothing_leads_to)
         fputc(i < 100 ? 0x5a : 0, f);
     fclose(f);
     facts.graph.store = NULL;
-    const char *after = recovered_lines(&lost);
-    assert_string_equal(after, before);
+    assert_string_equal(recovered_lines(&lost), before);
     assert_int_equal(lost, 0);
     assert_non_null(strstr(facts_search("n7"), "n7 (kind)"));
 }

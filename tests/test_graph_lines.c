@@ -75,8 +75,7 @@ TEST(a_bad_line_is_named_and_nothing_of_the_text_is_kept)
         {"\\x00", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *text = support_json(support_text(GOOD "%s\n", rows[i].line));
-        assert_int_equal(facts_import(text), 2);
+        assert_int_equal(facts_import(support_json(support_text(GOOD "%s\n", rows[i].line))), 2);
         assert_non_null(strstr(facts.e.text, rows[i].says));
         assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), 0);
     }

@@ -84,8 +84,7 @@ TEST(our_own_files_are_known)
     }
     static const char *const open[] = {".config", ".config/tirox", "dotfiles", ".local/share"};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
-        char *path = support_keep(paths_join(home, open[i]));
-        assert_false(guard_covers(&g, path));
+        assert_false(guard_covers(&g, support_keep(paths_join(home, open[i]))));
     }
     guard_release(&g);
 }
@@ -143,7 +142,8 @@ TEST(what_was_asked_about_is_reached)
     struct workplace *w = *state;
     struct tool_call call;
     put_secrets();
-    assert_true(tool_call_prepare(&call, &w->tools, "read_file", "{\"path\":\"harmless\"}", &w->out));
+    assert_true(
+        tool_call_prepare(&call, &w->tools, "read_file", "{\"path\":\"harmless\"}", &w->out));
     assert_true(tool_call_is_guarded(&call));
     assert_string_equal(call.guarded + strlen(w->root), "/.env");
     assert_null(tool_call_grant(&call)); /* each time */
@@ -151,8 +151,7 @@ TEST(what_was_asked_about_is_reached)
     assert_false(tool_call_run(&call, &w->context, &w->out));
     assert_string_equal(w->out.data, "secret");
     /* The link leads elsewhere since: that was not asked about. */
-    char *link = support_path("work/harmless");
-    unlink(link);
+    unlink(support_path("work/harmless"));
     workplace_link(".ssh/id_rsa", "work/harmless");
     buf_clear(&w->out);
     assert_true(tool_call_run(&call, &w->context, &w->out));
@@ -203,8 +202,7 @@ static const char *result(int n)
 
 static void put_env(void)
 {
-    char *path = support_path(".env");
-    support_write(path, "secret");
+    support_write(support_path(".env"), "secret");
 }
 
 FIXTURES(play, play_setup, play_teardown);

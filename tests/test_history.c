@@ -276,8 +276,7 @@ TEST(test_refuses_a_broken_snapshot)
     char *text = support_keep(history_counters(&live));
     size_t len = strlen(text);
     for (size_t cut = 0; cut < len; cut++) {
-        char *part = support_keep(mem_strndup(text, cut));
-        refuse(&live, part);
+        refuse(&live, support_keep(mem_strndup(text, cut)));
     }
     refuse(&empty, text); /* its message is missing */
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
@@ -500,8 +499,7 @@ TEST(test_the_obstacle_is_remembered)
     ev = ev_new(EVENT_WARNING, "lower it");
     ev->name = mem_strdup(WARNING_NOT_COMPACTED);
     apply(ev);
-    char *counters = support_keep(history_counters(&live));
-    assert_true(restores(&live, counters, &back));
+    assert_true(restores(&live, support_keep(history_counters(&live)), &back));
     assert_string_equal(back.compaction.obstacle, "lower it");
 }
 
@@ -515,8 +513,7 @@ TEST(test_calls_are_counted)
     assert_int_equal(live.calls, 3);
     go("attempt");
     assert_int_equal(live.compaction.last_attempt, 3);
-    char *counters = support_keep(history_counters(&live));
-    assert_true(restores(&live, counters, &back));
+    assert_true(restores(&live, support_keep(history_counters(&live)), &back));
     assert_int_equal(back.calls, 3);
 }
 

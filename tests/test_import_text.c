@@ -87,8 +87,7 @@ TEST(test_a_value_that_does_not_end)
 
 static void note(void *seen, struct event *ev)
 {
-    char *line = support_keep(event_to_line(ev));
-    buf_addf(seen, "%s\n", line);
+    buf_addf(seen, "%s\n", support_keep(event_to_line(ev)));
     event_free(ev);
 }
 
@@ -292,8 +291,7 @@ static size_t count_others(void)
 static bool has_begun(void *context)
 {
     (void)context;
-    char *path = support_path(".local/share/tiro/tiro.db-wal");
-    return access(path, F_OK) == 0;
+    return access(support_path(".local/share/tiro/tiro.db-wal"), F_OK) == 0;
 }
 
 /* The writer of the pipe has stopped in the middle. */

@@ -29,8 +29,7 @@ static int set_up(void **state)
     struct error e = {0};
     if (support_setup(state) != 0)
         return -1;
-    char *path = support_path("tiro.db");
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
     notices = mailbox_new(free_notice);
     journal_init(&j, notices);
     j.store = store;

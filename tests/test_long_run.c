@@ -299,8 +299,7 @@ static void assert_all_readable(const struct conversation *c)
     assert_true(catalog_open(&catalog, surface_store(), CATALOG_READ, &e));
     assert_true(export_to_file(&catalog, "last", EXPORT_MARKDOWN, path, true, &e));
     catalog_release(&catalog);
-    char *text = support_read(path);
-    const char *at = text;
+    const char *at = support_read(path);
     for (size_t i = 0; i < c->asked.len; i++) {
         at = strstr(at, c->asked.items[i]);
         if (!at)

@@ -130,7 +130,6 @@ TEST(code_is_not_filled)
 TEST(diffs_have_the_looks_of_diffs)
 {
     static const char diff[] = "```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same\n```";
-    (void)state;
     expect_look(diff, "-old", STYLE_DIFF_REMOVED, 0);
     expect_look(diff, "+new", STYLE_DIFF_ADDED, 0);
     expect_look(diff, "--- a/x", STYLE_CODE_COMMENT, 0);

@@ -137,8 +137,7 @@ static struct got post(const struct mcp_headers *headers, const char *body)
 static int64_t code_of(const struct got *g)
 {
     AUTO(json_free_local) struct json *v = json_parse(g->body.data, g->body.len, NULL);
-    int64_t code = json_get_int(json_get(v, "error"), "code", 0);
-    return code;
+    return json_get_int(json_get(v, "error"), "code", 0);
 }
 
 FIXTURE(setup, teardown);

@@ -439,8 +439,7 @@ TEST(test_export)
 {
     add_talks();
     char *path = support_path("out.jsonl");
-    char *out = program_output(MEMORY("export"));
-    assert_string_equal(out, talks);
+    assert_string_equal(program_output(MEMORY("export")), talks);
     run_ok(MEMORY("export", path));
     char *written = support_read(path);
     assert_string_equal(written, talks);
@@ -566,8 +565,7 @@ TEST_IF(capability_store(), test_index_counts_what_it_indexed)
 static int64_t bytes_now(void)
 {
     struct json *stats = program_json(MEMORY("stats", "--json"));
-    int64_t bytes = json_get_int(stats, "bytes", -1);
-    return bytes;
+    return json_get_int(stats, "bytes", -1);
 }
 
 TEST(test_nothing_takes_no_bytes)

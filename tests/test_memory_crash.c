@@ -90,8 +90,7 @@ static void restore(void)
 {
     static const char *const endings[] = {"-wal", "-shm"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *name = support_text("%s%s", path, endings[i]);
-        unlink(name);
+        unlink(support_text("%s%s", path, endings[i]));
     }
     if (access(pristine, F_OK) == 0)
         damage_copy(pristine, path);
@@ -334,8 +333,7 @@ TEST(test_a_reindex_goes_on_after_death)
     struct memory *m = memory_open(s, NULL);
     memory_check(store_begin(s, &e), &e);
     for (int i = 0; i < LINES / BROUGHT; i++) {
-        char *session = support_text("large%d", i);
-        add_many(m, session, 0, BROUGHT);
+        add_many(m, support_text("large%d", i), 0, BROUGHT);
     }
     memory_check(store_commit(s, &e), &e);
     memory_close(m);
@@ -388,8 +386,7 @@ TEST(test_each_step_of_an_import_is_whole)
         assert_true(status == FAULT_DEATH_STATUS || status == 0);
         deaths += status != 0;
         assert_sound();
-        int64_t count = damage_sql(path, "SELECT count(*) FROM memory_entry");
-        int64_t added = count - base;
+        int64_t added = damage_sql(path, "SELECT count(*) FROM memory_entry") - base;
         assert_true(added % STEP == 0 || added == LINES);
     }
     assert_true(deaths > 0);

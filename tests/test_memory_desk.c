@@ -583,7 +583,6 @@ TEST(test_what_was_left_is_purged)
 {
     static const char *const ids[] = {"odd"};
     bool waits = true;
-    (void)state;
     add_entries();
     add_entry("odd", "talk-2", 4, "the zqxjkvwombat of old");
     struct store *s;

@@ -101,8 +101,7 @@ static void add_many(struct memory *m, int number_of)
     memory_check(store_begin(own.store, &e), &e);
     for (int i = 0; i < number_of; i++) {
         char *session = support_text("s%d", i / A_SESSION), *id = mem_printf("e%d", i);
-        char *text = support_text("quincunx number%d of the badgers", i);
-        say(m, session, id, text);
+        say(m, session, id, support_text("quincunx number%d of the badgers", i));
         free(id);
     }
     memory_check(store_commit(own.store, &e), &e);
@@ -178,8 +177,7 @@ TEST(parts_do_not_become_many)
 TEST(merging_changes_no_word)
 {
     for (int i = 0; i < 15; i++) {
-        char *text = support_text("quincunx number%d of wombats", i);
-        say(own.memory, "s", NULL, text);
+        say(own.memory, "s", NULL, support_text("quincunx number%d of wombats", i));
     }
     assert_true(parts() > FEW_PARTS);
     char *before = index_of();
@@ -284,8 +282,7 @@ static void wear(int times)
     add_many(own.memory, PAGES);
     memory_check(store_begin(own.store, &e), &e);
     for (int i = 0; i < times; i++) {
-        char *text = support_text("a secret%d", i);
-        say(own.memory, "s", "secret", text);
+        say(own.memory, "s", "secret", support_text("a secret%d", i));
         forget_one(own.memory, "secret");
     }
     memory_check(store_commit(own.store, &e), &e);

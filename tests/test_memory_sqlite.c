@@ -87,8 +87,7 @@ static bool in_index(const char *what)
         "SELECT count(*) FROM memory_words_data"
         " WHERE instr(block, CAST('%s' AS BLOB))",
         what);
-    int64_t count = number(sql);
-    return count > 0;
+    return number(sql) > 0;
 }
 
 /* Enough for several segments and pages, around an entry whose words nothing else has. */
@@ -422,8 +421,7 @@ TEST(reopening_keeps_all)
     open_store();
     assert_true(memory_has(m, "a"));
     assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);
-    char *given = support_keep(memory_store_one(m, "s", NULL, "and more", 2));
-    assert_non_null(given);
+    assert_non_null(support_keep(memory_store_one(m, "s", NULL, "and more", 2)));
     assert_int_equal(memory_total(m), 2);
 }
 
@@ -554,8 +552,7 @@ TEST(many_threads_lose_nothing)
     atomic_int faults = 0;
     AUTO(memory_stats_release) struct memory_stats stats = {0};
     for (int i = 0; i < 5; i++) {
-        char *text = support_text("wombat from before%d", i);
-        say("before", NULL, text, 1);
+        say("before", NULL, support_text("wombat from before%d", i), 1);
     }
     for (int i = 0; i < THREADS; i++) {
         busy[i] = (struct busy){i, &faults};

@@ -17,8 +17,7 @@ static struct error e;
 static int set_up_sqlite(void **state)
 {
     support_setup(state);
-    char *path = support_path("tiro.db");
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
     m = ok ? memory_open(store, NULL) : NULL;
     return ok ? 0 : -1;
 }
@@ -321,8 +320,7 @@ STORE_TEST(what_was_forgotten_comes_back_by_restoring_alone)
     AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     int stored;
     AUTO(memory_entry_release)
-    struct memory_entry first = memory_said("a", "one", 1),
-                        again = memory_said(NULL, "one", 1);
+    struct memory_entry first = memory_said("a", "one", 1), again = memory_said(NULL, "one", 1);
     first.seq = again.seq = 4;
     memory_check(m->ops->index(m, "s", 7, &first, 1, &stored, &e), &e);
     memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
@@ -360,8 +358,7 @@ STORE_TEST(withdrawing_takes_back_one_compaction)
     memory_check(m->ops->index(m, "s", 7, given, 3, &stored, &e), &e);
     say("s", "d", "delta", 4);
     AUTO(memory_entry_release)
-    struct memory_entry later = memory_said("f", "epsilon", 5),
-                        there = memory_said("g", "zeta", 5);
+    struct memory_entry later = memory_said("f", "epsilon", 5), there = memory_said("g", "zeta", 5);
     memory_check(m->ops->index(m, "s", 8, &later, 1, &stored, &e), &e);
     memory_check(m->ops->index(m, "t", 7, &there, 1, &stored, &e), &e);
     memory_check(m->ops->pin(m, "a", true, &e), &e);

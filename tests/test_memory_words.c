@@ -22,8 +22,7 @@ static int64_t now;
 static int set_up(void **state)
 {
     support_setup(state);
-    char *path = support_path("tiro.db");
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
     if (!ok)
         return -1;
     memory = memory_open(store, &(struct memory_settings){.language = "english"});

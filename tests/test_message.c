@@ -73,8 +73,7 @@ TEST(test_json_round_trip)
     assert_true(back.blocks.items[3].is_error);
     assert_string_equal(back.blocks.items[4].media_type, "image/png");
     char *a = print(&m);
-    char *b = print(&back);
-    assert_string_equal(a, b);
+    assert_string_equal(a, print(&back));
 }
 
 TEST(test_clone_owns_its_strings)
@@ -132,8 +131,7 @@ TEST(test_any_byte_at_any_place)
 TEST(test_summaries_and_pins)
 {
     AUTO(message_release)
-    struct message m = {.role = ROLE_USER, .summary = true, .pinned = true},
-                   back = {0};
+    struct message m = {.role = ROLE_USER, .summary = true, .pinned = true}, back = {0};
     struct error e;
     vec_push(&m.blocks, block_text("x"));
     AUTO(message_release) struct message copy = message_clone(&m);

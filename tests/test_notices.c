@@ -263,7 +263,6 @@ static void told_of_request(int64_t tokens)
 TEST(the_gauge_follows_the_request)
 {
     bool estimated;
-    (void)state;
     answered(6000);
     assert_int_equal(app_context(&app, &estimated), 6010);
     assert_false(estimated);

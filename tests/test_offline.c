@@ -524,8 +524,7 @@ TEST(extracts_for_a_compaction)
 {
     char *first;
     for (int i = 0; i < 10; i++) {
-        char *text = support_text("request %d\nmore", i);
-        say(ROLE_USER, text);
+        say(ROLE_USER, support_text("request %d\nmore", i));
         say(ROLE_ASSISTANT, i == 9 ? "the last answer" : "an answer");
     }
     ask("You are performing a CONTEXT COMPACTION. Your job is to create a handoff summary.");

@@ -22,8 +22,7 @@ static int setup(void **state)
 {
     if (support_setup(state) != 0 || chdir(support_dir()) != 0)
         return -1;
-    char *note = support_path("note.txt");
-    support_write(note, "Verba volant, scripta manent.\n");
+    support_write(support_path("note.txt"), "Verba volant, scripta manent.\n");
     write_config("[embedding]\nprovider = builtin\n");
     server = begin_server();
     return 0;

@@ -62,8 +62,7 @@ static void put(const char *folder, const char *name)
 
 static void put_for_session(const char *session, const char *name)
 {
-    char *folder = support_keep(paths_join("sessions", session));
-    put(folder, name);
+    put(support_keep(paths_join("sessions", session)), name);
 }
 
 static void put_lock(const char *session)

@@ -118,8 +118,7 @@ TEST(only_files_and_pipes_are_read)
     assert_false(paths_read_file(support_dir(), PATHS_FILE, &got, &e));
     assert_non_null(strstr(e.text, support_dir()));
     assert_false(paths_read_file("/dev/null", PATHS_FILE_OR_PIPE, &got, &e));
-    char *missing = support_path("missing");
-    assert_err(paths_read_file(missing, PATHS_FILE, &got, &e), e, ERR_FILE_ERROR);
+    assert_err(paths_read_file(support_path("missing"), PATHS_FILE, &got, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "missing"));
 
     char *fifo = support_path("fifo");
@@ -132,8 +131,7 @@ TEST(only_files_and_pipes_are_read)
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "piped", 5), 5);
     close(ends[1]);
-    char *piped = support_text("/dev/fd/%d", ends[0]);
-    assert_true(paths_read_file(piped, PATHS_FILE_OR_PIPE, &got, &e));
+    assert_true(paths_read_file(support_text("/dev/fd/%d", ends[0]), PATHS_FILE_OR_PIPE, &got, &e));
     assert_string_equal(got.data, "piped");
     close(ends[0]);
 }
@@ -258,8 +256,7 @@ TEST(a_whole_file_takes_no_name_that_is_taken)
     assert_err(whole_file_finish(&f, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, path));
     assert_false(whole_file_begin(&f, path, false, &e));
-    char *text = support_read(path);
-    assert_string_equal(text, "first");
+    assert_string_equal(support_read(path), "first");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_false(whole_file_begin(&f, path, true, &e)); /* never replaces anything but a file */

@@ -95,8 +95,7 @@ TEST(what_is_sent_is_what_its_parts_say)
 {
     PLAY({.text = "Hello."});
     struct context c = assemble();
-    char *system = support_keep(prompt_system(&c));
-    assert_string_equal(play.system.data, system);
+    assert_string_equal(play.system.data, support_keep(prompt_system(&c)));
     auto_free struct tool_spec *specs = NULL;
     const struct agent a = agent();
     size_t count = prompt_tools(&a, &specs);

@@ -52,8 +52,7 @@ TEST(set_is_whole)
 
 static void write_file(const char *name, const char *text)
 {
-    char *path = support_path(name);
-    support_write(path, text);
+    support_write(support_path(name), text);
 }
 
 FIXTURE(support_setup, support_teardown);

@@ -159,8 +159,7 @@ static char *infos_of(const char *file)
         AUTO(session_info_release) struct session_info info = {0};
         assert_true(sessions_get(s, list.items.items[i].id, &info, &e));
         AUTO(json_free_local) struct json *v = shape_to_json(&session_info_shape, &info);
-        char *line = support_keep(json_print(v));
-        buf_addf(&text, "%s\n", line);
+        buf_addf(&text, "%s\n", support_keep(json_print(v)));
     }
     store_close(s);
     return support_keep(buf_take(&text));
@@ -864,8 +863,7 @@ TEST(test_no_file_of_rows_is_left)
     refused_once = "-rows";
     assert_true(health_recover(path, &r, &help, &e));
     assert_null(refused_once);
-    char *rows = support_keep(mem_printf("%s-rows", r.recovered));
-    assert_int_not_equal(access(rows, F_OK), 0);
+    assert_int_not_equal(access(support_keep(mem_printf("%s-rows", r.recovered)), F_OK), 0);
 }
 
 /* The log of the damaged one is not played into what takes its place. */

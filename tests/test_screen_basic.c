@@ -176,8 +176,7 @@ TEST(an_answer_cannot_write_escape_sequences)
 
 TEST(a_tool_result_cannot_either)
 {
-    char *path = support_path("evil.txt");
-    support_write(path, hostile);
+    support_write(support_path("evil.txt"), hostile);
     scene_queue(.tool_name = "read_file", .tool_args = "{\"path\":\"evil.txt\"}");
     scene_queue(.text = "I have read it.");
     struct screen *s = scene_open(24, 120, NULL);

@@ -331,8 +331,7 @@ static const char relations[] =
 static struct screen *graph_open_with(int rows, int cols, const char *capture)
 {
     setenv("TIRO_LEARNED_CAPTURE", capture, 1);
-    struct screen *s = scene_open(rows, cols, NULL);
-    return s;
+    return scene_open(rows, cols, NULL);
 }
 
 /* A conversation in which the model noted a city and a country. */

@@ -197,8 +197,7 @@ TEST(what_was_not_read_is_not_allowed)
 TEST(a_place_of_keys_is_asked_about)
 {
     static const char args[] = "{\"path\":\".env\"}";
-    char *path = support_path(".env");
-    support_write(path, "NAME=hidden");
+    support_write(support_path(".env"), "NAME=hidden");
     scene_queue(.tool_name = "read_file", .tool_args = args);
     scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);

@@ -22,8 +22,7 @@ static const char *search(void **state, const char *args)
 
 static void put_bytes(const char *name, const void *bytes, size_t len)
 {
-    char *path = support_path(name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int fd = open(support_path(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_int_equal(write(fd, bytes, len), (ssize_t)len);
     close(fd);
 }
@@ -107,8 +106,7 @@ TEST(says_what_it_left_out)
         buf_addstr(&path, "/d");
         workplace_mkdir(path.data);
         if (i == 30 || i == 31) { /* the last level that is searched, and one too many */
-            char *name = support_text("%s/file", path.data);
-            workplace_put(name, "needle\n");
+            workplace_put(support_text("%s/file", path.data), "needle\n");
         }
     }
     char *large = support_keep(mem_alloc(9 * 1024 * 1024));
@@ -295,8 +293,7 @@ TEST(large_files_are_searched)
         buf_addstr(&text, "0123456789 0123456789 0123456789\n");
     buf_addstr(&text, "needle\n");
     for (int i = 0; i < 5; i++) {
-        char *name = support_text("work/large%d", i);
-        workplace_put(name, text.data);
+        workplace_put(support_text("work/large%d", i), text.data);
     }
     const char *out = search(state, "{\"pattern\":\"needle\"}");
     assert_int_equal(count(out, ":95327: needle\n"), 5);

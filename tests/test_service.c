@@ -154,8 +154,7 @@ TEST(a_busy_session_says_so_and_gives_the_text_back)
     surface_expect_event(s, EVENT_TEXT_DELTA);
     surface_send(s, &operation_turn_start, "second");
     surface_expect_error(s, ERR_SESSION_BUSY, "second");
-    const struct session_list_result *list =
-        surface_call(s, &operation_session_list, NULL)->result;
+    const struct session_list_result *list = surface_call(s, &operation_session_list, NULL)->result;
     assert_int_equal(list->total, 1); /* reads do not wait */
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
@@ -584,8 +583,7 @@ TEST(a_system_prompt_holds_for_a_resumed_session_too)
 
 static char *provider_of(struct engine *s)
 {
-    char *provider = mem_strdup(surface_expect(s, NOTICE_PROVIDER)->provider);
-    return provider;
+    return mem_strdup(surface_expect(s, NOTICE_PROVIDER)->provider);
 }
 
 /* Says something in a session of this provider, leaves, and tells which one a resume takes. */

@@ -424,7 +424,6 @@ TEST(switched_off_it_says_so)
 {
     static const struct operation *const types[] = {
         &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
-    (void)state;
     struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
     AUTO(engine_free_local) struct engine *s = engine_new(&options);
@@ -439,7 +438,6 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
 {
     static const struct operation *const types[] = {
         &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     engine_free(s);
@@ -514,7 +512,6 @@ TEST(leaving_ends_it)
 {
     static const struct operation *const types[] = {&operation_session_archive,
                                                     &operation_session_delete};
-    (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
         talk(s, 2);
@@ -962,7 +959,6 @@ TEST(what_went_can_be_read_by_pages)
 {
     static const enum event_type types[] = {EVENT_TURN_STARTED, EVENT_CALL_STARTED,
                                             EVENT_TEXT_COMPLETE};
-    (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     talk(s, 4);
@@ -1013,7 +1009,6 @@ TEST_IF(capability_store(), ranges_that_make_no_sense_are_refused)
         "[[5,2]]",   "[[0,3]]",     "[[-1,3]]", "[[1,4],[3,6]]",   "[[1,9007199254740993]]",
         "[[1,500]]", "[[1e300,2]]", "[1,2]",    "[[\"a\",\"b\"]]", "{}",
         "[[1.5]]",   "[null]"};
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     engine_free(s);

@@ -69,8 +69,7 @@ static char *remember(struct engine *s, const char *text)
     const struct learned_add_params params = {.text = text};
     struct operation_answer *a = surface_call(s, &operation_learned_add, &params);
     assert_int_equal(a->error.code, ERR_OK);
-    char *id = support_keep(mem_strdup(((struct learned_add_result *)a->result)->item.id));
-    return id;
+    return support_keep(mem_strdup(((struct learned_add_result *)a->result)->item.id));
 }
 
 static void decide(struct engine *s, const struct operation *o, const char *id)

@@ -154,16 +154,14 @@ TEST(images_are_found_in_the_directory)
 
 static size_t learned(const struct operation *o, const void *params)
 {
-    size_t count = ((struct learned_items *)served_done(o, params)->result)->items.len;
-    return count;
+    return ((struct learned_items *)served_done(o, params)->result)->items.len;
 }
 
 static int64_t counted(const char *session)
 {
     struct operation_answer *a =
         served_done(&operation_learned_stats, &(struct learned_stats_params){session});
-    int64_t active = ((struct learned_stats *)a->result)->active;
-    return active;
+    return ((struct learned_stats *)a->result)->active;
 }
 
 /* Entries that a session remembers belong to its project: they are given to its model, listed and
@@ -213,8 +211,7 @@ static int64_t recalled(const char *session, const char *scope)
                     &(struct memory_search){
                         .query = "lanterns", .scope = scope, .session = session, .limit = 9});
     const struct memory_found *found = a->result;
-    int64_t total = found->total;
-    return total;
+    return found->total;
 }
 
 /* Is too long for the next request, and is indexed when it is dropped. */

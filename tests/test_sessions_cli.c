@@ -353,8 +353,7 @@ TEST_IF(capability_store(), test_fork)
         if (strcmp(json_get_string(v, "type"), "run_completed") == 0 && at == 0)
             at = json_get_int(v, "seq", 0);
     assert_true(at > 0);
-    char *event = support_text("%lld", (long long)at);
-    char *fork = program_output(SESSIONS("fork", "--at", event, id));
+    char *fork = program_output(SESSIONS("fork", "--at", support_text("%lld", (long long)at), id));
     fork[strcspn(fork, "\n")] = '\0';
     char *text = program_output(SESSIONS("show", fork));
     assert_text(text, "The first answer");
@@ -442,8 +441,7 @@ TEST_IF(capability_store(), test_import_faults)
     expect(r, 1, "messages[1]");
     expect(program_run("no JSON at all", import), 1, "tiro: ");
     expect(program_run("", import), 1, "tiro: ");
-    char *missing = support_path("missing.json");
-    expect(SESSIONS("import", missing), 1, "tiro: FILE_ERROR: ");
+    expect(SESSIONS("import", support_path("missing.json")), 1, "tiro: FILE_ERROR: ");
     expect_titles(SESSIONS("list", "--json"), TITLES("Given here"));
 }
 
@@ -489,8 +487,7 @@ TEST(test_usage)
 static void expect_not_kept(void)
 {
     expect(SESSIONS("list"), 0, "not saved");
-    char *list = program_output(SESSIONS("list", "--json"));
-    assert_string_equal(list, "[]\n");
+    assert_string_equal(program_output(SESSIONS("list", "--json")), "[]\n");
     expect(SESSIONS("show"), 1, "tiro: SESSION_NOT_FOUND: ");
     expect(SESSIONS("export", "last"), 1, "tiro: SESSION_NOT_FOUND: ");
     static const char *const verbs[][4] = {{"rebuild"},          {"import", "-"},

@@ -138,8 +138,7 @@ TEST(test_all_members)
     assert_string_equal(t.words, "+a b");
     assert_int_equal(t.at_ms, 1773065107123);
     assert_int_equal(t.colour, BLUE);
-    char *text = written(&t);
-    assert_string_equal(text, all);
+    assert_string_equal(written(&t), all);
     shape_copy(&thing, &copy, &t);
     copy.own = mem_strdup("mine");
     shape_release(&thing, &t);
@@ -219,8 +218,7 @@ TEST(test_refused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct thing t = {0};
         struct error e = {0};
-        const char *text = support_json(cases[i].text);
-        assert_err(support_shape(&thing, text, &t, &e), e, ERR_USAGE);
+        assert_err(support_shape(&thing, support_json(cases[i].text), &t, &e), e, ERR_USAGE);
         if (!strstr(e.text, support_json(cases[i].named)))
             fail_msg("%s: %s", cases[i].text, e.text);
         assert_null(t.text);

@@ -47,8 +47,7 @@ TEST(test_makes_private_files)
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(stat(dir, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    char *wal = support_text("%s-wal", path);
-    assert_int_equal(stat(wal, &st), 0);
+    assert_int_equal(stat(support_text("%s-wal", path), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
@@ -208,8 +207,7 @@ TEST(test_put_and_get)
     assert_true(sessions_get(store, ID_A, &back, &e));
     AUTO(json_free_local) struct json *a = shape_to_json(&session_info_shape, &info);
     AUTO(json_free_local) struct json *b = shape_to_json(&session_info_shape, &back);
-    char *left = support_keep(json_print(a));
-    assert_string_equal(left, support_keep(json_print(b)));
+    assert_string_equal(support_keep(json_print(a)), support_keep(json_print(b)));
     assert_true(back.title_set);
     assert_int_equal(back.usage.cached, -1);
     assert_int_equal(back.usage.output, 0);
@@ -661,8 +659,7 @@ static bool add_line(void *context, const struct event *ev)
 {
     AUTO(event_free_local) struct event *copy = event_clone(ev);
     memset(copy->session_id, 0, sizeof copy->session_id);
-    char *line = support_keep(event_to_line(copy));
-    buf_addf(context, "%s\n", line);
+    buf_addf(context, "%s\n", support_keep(event_to_line(copy)));
     return true;
 }
 

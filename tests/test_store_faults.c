@@ -81,8 +81,7 @@ static void remove_database(void)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *path = support_text("%s%s", database, endings[i]);
-        unlink(path);
+        unlink(support_text("%s%s", database, endings[i]));
     }
 }
 

@@ -206,8 +206,7 @@ TEST(its_output_is_bounded)
 
 static bool note_exists(void)
 {
-    char *path = support_path("note.txt");
-    return access(path, F_OK) == 0;
+    return access(support_path("note.txt"), F_OK) == 0;
 }
 
 /* The newest tool result, which went to the model. */

@@ -508,8 +508,7 @@ TEST(test_very_many_are_deleted)
     enum { DELETED = 2100, KEPT = 600 };
     assert_true(store_begin(store, &e));
     for (int i = 0; i < KEPT; i++) {
-        char *text = support_text("quincunx number%d of the badgers", i);
-        ask(0, text);
+        ask(0, support_text("quincunx number%d of the badgers", i));
     }
     for (int i = 0; i < DELETED; i++) {
         ask(1, "wombat");

@@ -64,8 +64,7 @@ TEST(a_store_takes_many_writers)
     for (int turn = 1; turn <= TURNS; turn++) {
         struct support_child children[PROCESSES];
         for (int i = 0; i < PROCESSES; i++) {
-            char *prompt = support_text("turn %d of %d", turn, i);
-            start(&children[i], ids[i], prompt);
+            start(&children[i], ids[i], support_text("turn %d of %d", turn, i));
         }
         for (int i = 0; i < PROCESSES; i++) {
             char *id = finish_well(&children[i]);

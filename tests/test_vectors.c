@@ -191,8 +191,7 @@ static void embed(void)
 static struct vectors_counts count(void)
 {
     struct vectors_counts stats;
-    char *name = support_keep(embedding_model_name(&settings));
-    ok(vectors_count(&corpus, name, &stats, &e));
+    ok(vectors_count(&corpus, support_keep(embedding_model_name(&settings)), &stats, &e));
     return stats;
 }
 
@@ -566,8 +565,7 @@ TEST(test_calibration)
         assert_true(calibration_score(&c, x) >= last);
         last = calibration_score(&c, x);
     }
-    char *text = support_keep(calibration_print(&c));
-    assert_true(calibration_parse(text, &read));
+    assert_true(calibration_parse(support_keep(calibration_print(&c)), &read));
     assert_int_equal(read.count, 3);
     assert_true(fabs(calibration_score(&read, 0.35) - calibration_score(&c, 0.35)) < 1e-9);
     cosines[0] = 0.5;
@@ -698,8 +696,7 @@ TEST_IF(hnsw_available(), test_a_graph_is_made_in_steps)
     assert_same_as_fresh("w1 w2 w3");
     finish_graph(vectors);
     assert_true(uses_graph(vectors));
-    char *file = support_keep(graph_path(""));
-    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(stat(support_keep(graph_path("")), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
@@ -843,8 +840,7 @@ TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
     struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_false(uses_graph(second));
     assert_int_equal(access(file, F_OK), -1);
-    char *aside = support_keep(graph_path(".damaged"));
-    assert_non_null(aside);
+    assert_non_null(support_keep(graph_path(".damaged")));
     finish_graph(second);
     assert_true(uses_graph(second));
     vectors_free(second);
@@ -949,8 +945,7 @@ TEST_IF(hnsw_available(), test_a_lazy_memory_purges_the_file_later)
 TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_a_damaged_file)
 {
     with_secret();
-    char *file = support_keep(graph_path(""));
-    assert_int_equal(truncate(file, 5000), 0);
+    assert_int_equal(truncate(support_keep(graph_path("")), 5000), 0);
     forget("secret");
     assert_null(graph_path(""));
     assert_null(graph_path(".damaged"));

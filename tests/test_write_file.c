@@ -28,15 +28,13 @@ static const char *preview(void **state, const char *path, const char *content, 
 
 static void assert_file(const char *name, const char *text)
 {
-    char *path = support_path(name);
-    assert_string_equal(support_read(path), text);
+    assert_string_equal(support_read(support_path(name)), text);
 }
 
 static mode_t mode_of(const char *name)
 {
     struct stat st;
-    char *path = support_path(name);
-    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(stat(support_path(name), &st), 0);
     return st.st_mode & 07777;
 }
 
@@ -75,8 +73,7 @@ TEST(what_was_abandoned_is_swept)
     workplace_put("work/.tiro-of-the-user", "stays");
     workplace_call(w, "write_file", "{\"path\":\"new.txt\",\"content\":\"new\"}", false);
     assert_file("work/.tiro-of-the-user", "stays");
-    char *abandoned = support_path("work/.tiro-0123456789abcdef");
-    assert_int_equal(access(abandoned, F_OK), -1);
+    assert_int_equal(access(support_path("work/.tiro-0123456789abcdef"), F_OK), -1);
 }
 
 TEST(replaces_what_is_there)
@@ -399,8 +396,7 @@ TEST(what_is_as_it_was_shown_is_written)
         if (tool_call_run(&call, &w->context, &w->out))
             fail_msg("%s", w->out.data);
         tool_call_release(&call);
-        char *name = support_text("work/%s", paths[i]);
-        assert_file(name, "new\n");
+        assert_file(support_text("work/%s", paths[i]), "new\n");
     }
 }
 
