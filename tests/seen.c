@@ -92,12 +92,8 @@ static char *all_asked(void)
 
 static void check(const char *file, int line, const char *asked, const char *const *looks)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    buf_addstr(&text, "");
-    const struct rows *rows = the_person->rows();
-    for (size_t i = 0; i < rows->list.len; i++)
-        buf_addf(&text, "%s\n", seen_row(rows, i));
-    steps_check(file, line, &(struct scenery){text.data, the_person->entry_rows, asked}, looks);
+    const char *text = seen_text(the_person->rows());
+    steps_check(file, line, &(struct scenery){text, the_person->entry_rows, asked}, looks);
 }
 
 void seen_see(const char *file, int line, const char *const *looks)
@@ -157,6 +153,19 @@ void seen_act(const char *file, int line, const char *const *keys_and_looks)
         check_since(file, line, before, keys_and_looks + 1);
 }
 
+/* Does the step "EFFECT KEYS" and returns true, or returns false if it is another step. */
+static bool leads(const char *file, int line, const char *step)
+{
+    size_t len = strcspn(step, " ");
+    for (int i = 0; the_person->effects && the_person->effects[i]; i++)
+        if (strlen(the_person->effects[i]) == len &&
+            strncmp(the_person->effects[i], step, len) == 0) {
+            seen_lead_to(file, line, i, step + len + 1);
+            return true;
+        }
+    return false;
+}
+
 void seen_play(const char *file, int line, const char *const *steps)
 {
     char *before = mem_strdup("");
@@ -165,14 +174,16 @@ void seen_play(const char *file, int line, const char *const *steps)
             free(before);
             before = **steps == '>' ? all_asked() : mem_strdup("");
         }
-        if (**steps == '>')
+        if (**steps == '>') {
             seen_act(file, line, STEPS(*steps + 1));
-        else if (**steps == '=')
-            the_person->give(file, line, *steps + 1);
-        else if (**steps == '?' && the_person->look_asked)
+        } else if (**steps == '=') {
+            if (!leads(file, line, *steps + 1))
+                the_person->give(file, line, *steps + 1);
+        } else if (**steps == '?' && the_person->look_asked) {
             the_person->look_asked(file, line, *steps + 1);
-        else
+        } else {
             check_since(file, line, before, STEPS(*steps));
+        }
     }
     free(before);
 }

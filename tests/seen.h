@@ -34,6 +34,7 @@ struct person {
     void (*asked)(struct buf *out); /* adds the requests, one per line; NULL: not looked at */
     /* Does a step of play(), without its "="; fails at this place. */
     void (*give)(const char *file, int line, const char *step);
+    const char *const *effects; /* of keys, by number; the step "EFFECT KEYS" looks at them */
     void (*look_asked)(const char *file, int line, const char *wanted); /* NULL: as by see() */
 };
 void seen_by(const struct person *person);

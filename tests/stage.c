@@ -141,7 +141,8 @@ static void tell_asked(struct buf *out)
     buf_add(out, the.asked.data, the.asked.len);
 }
 
-static const struct person person = {take_key, rows_now, 1, tell_asked, stage_step, NULL};
+static const struct person person = {
+    .key = take_key, .rows = rows_now, .entry_rows = 1, .asked = tell_asked, .give = stage_step};
 
 void stage_set_up(void)
 {

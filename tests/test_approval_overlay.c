@@ -1,4 +1,5 @@
 /* The question before a tool runs: its text, the keys that count, and when they count. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +118,47 @@ static int key(const struct key *k)
     return a.view.ops->key(&a.view, keymap_find(&keymap, k), k) ? (int)effect : PASS;
 }
 
-static const struct person person = {.key = key};
+static struct {
+    int width, height;
+} size;
+
+static const struct rows *draw_now(void)
+{
+    return draw(size.width, size.height, clock_ms);
+}
+
+static void ask_numbered(int count)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    for (int i = 1; i <= count; i++)
+        buf_addf(&text, "%sline %d", i > 1 ? "\n" : "", i);
+    ask("1", "{}", text.data);
+}
+
+/* "asks TEXT": a new question; "numbered N": one of N lines; "draw W H N": it is drawn N times
+ * APPROVAL_LOOK_MS after NOW; "hidden"; "once": the answer. */
+static void give(const char *file, int line, const char *step)
+{
+    int looks = 0;
+    if (strncmp(step, "asks ", 5) == 0) {
+        approval_forget(&a.view);
+        ask("1", "{}", step + 5);
+    } else if (strncmp(step, "numbered ", 9) == 0) {
+        ask_numbered(atoi(step + 9));
+    } else if (sscanf(step, "draw %d %d %d", &size.width, &size.height, &looks) == 3) {
+        clock_ms = NOW + APPROVAL_LOOK_MS * looks;
+        (void)draw_now();
+    } else if (strcmp(step, "hidden") == 0) {
+        approval_hidden(&a);
+    } else if (answer != ANSWER_ONCE) {
+        print_error("does not hold: %s\n", step);
+        _fail(file, line);
+    }
+}
+
+static const char *const effects[] = {"pass", "taken", "text", "stop", "answered", NULL};
+static const struct person person = {
+    .key = key, .rows = draw_now, .give = give, .effects = effects};
 
 static int set_up(void **state)
 {
@@ -154,27 +195,23 @@ TEST(who_asks_what_and_the_keys_are_shown)
 TEST(without_words_the_arguments_are_shown)
 {
     ask("1", "{\"url\":\"http://x\"}", NULL);
-    assert_non_null(strstr(seen(80, 8, NOW), "\"http://x\""));
+    assert_says(seen(80, 8, NOW), "\"http://x\"");
     approval_forget(&a.view);
     ask("1", "{ no json \033[2J", "");
-    assert_non_null(strstr(seen(80, 8, NOW), "{ no json ␛[2J"));
+    assert_says(seen(80, 8, NOW), "{ no json ␛[2J");
 }
 
 TEST(keys_count_when_they_are_shown)
 {
-    lead_to(PASS, "a");
-    ask("1", "{}", "rm -r build");
-    lead_to(PASS, "a<escape>"); /* before the first frame */
+    play("=pass a", "=asks rm -r build", "=pass a<escape>"); /* before the first frame */
     assert_int_equal(approval_due(&a.view), 0);
-    assert_null(strstr(seen(80, 4, NOW), "allow"));
+    assert_says(seen(80, 4, NOW), "!allow");
     assert_int_equal(approval_due(&a.view), ARMED);
     lead_to(PASS, "a");
-    assert_null(strstr(seen(80, 4, ARMED - 1), "allow"));
-    lead_to(PASS, "a");
-    assert_non_null(strstr(seen(80, 4, ARMED), "a allow once"));
+    assert_says(seen(80, 4, ARMED - 1), "!allow");
+    play("=pass a", "=draw 80 4 1", "a allow once");
     assert_int_equal(approval_due(&a.view), 0);
-    lead_to(TEXT, "x<enter>");
-    lead_to(PASS, "<ctrl-d>");
+    play("=text x<enter>", "=pass <ctrl-d>");
     for (const char *word = "asd"; *word; word++) {
         approval_forget(&a.view);
         ask("1", "{}", "rm -r build");
@@ -191,50 +228,39 @@ TEST(keys_count_when_they_are_shown)
 TEST(who_writes_goes_on_writing)
 {
     approval_typed(&a, NOW - 10);
-    ask("1", "{}", "rm -r build");
-    assert_non_null(strstr(seen(80, 4, NOW), "you are typing"));
+    play("=asks rm -r build", "=draw 80 4 0", "you are typing");
     approval_typed(&a, NOW + 200);
     int64_t pause = NOW + 200 + APPROVAL_PAUSE_MS;
     assert_int_equal(approval_due(&a.view), pause);
-    assert_non_null(strstr(seen(80, 4, pause - 1), "you are typing"));
+    assert_says(seen(80, 4, pause - 1), "you are typing");
     lead_to(PASS, "a");
-    assert_non_null(strstr(seen(80, 4, pause), "a allow once"));
+    assert_says(seen(80, 4, pause), "a allow once");
     lead_to(TEXT, "w");
     approval_typed(&a, pause + 1);
     lead_to(PASS, "a");
-    assert_non_null(strstr(seen(80, 4, pause + 2), "you are typing"));
+    assert_says(seen(80, 4, pause + 2), "you are typing");
     approval_typed(&a, 0); /* it was sent */
-    assert_non_null(strstr(seen(80, 4, pause + 3), "a allow once"));
+    assert_says(seen(80, 4, pause + 3), "a allow once");
 }
 
 /* A pause does not end a text that has been begun. */
 TEST(a_text_that_was_begun_is_gone_on_with)
 {
     drafted = true;
-    ask("1", "{}", "rm -r build");
-    draw(80, 4, NOW);
-    lead_to(PASS, "<tab>"); /* nobody has seen the question yet */
-    assert_says(seen(80, 4, ARMED), "Tab goes to the question", "!allow once");
-    lead_to(TEXT, "asdj<enter>");
-    lead_to(TAKEN, "<tab>");
-    assert_says(seen(80, 4, ARMED), "a allow once");
-    lead_to(TEXT, "w"); /* back to the text */
+    play("=asks rm -r build", "=draw 80 4 0", "=pass <tab>", /* nobody has seen the question yet */
+         "=draw 80 4 1", "Tab goes to the question", "!allow once", "=text asdj<enter>",
+         "=taken <tab>", "=draw 80 4 1", "a allow once", "=text w"); /* back to the text */
     approval_typed(&a, ARMED);
     assert_says(seen(80, 4, ARMED + APPROVAL_PAUSE_MS), "Tab goes to the question");
-    lead_to(TEXT, "a");
-    lead_to(TAKEN, "<tab>");
-    approval_hidden(&a); /* another size */
+    play("=text a", "=taken <tab>", "=hidden"); /* another size */
     draw(80, 4, ARMED + APPROVAL_PAUSE_MS);
     assert_says(seen(80, 4, ARMED + 2 * APPROVAL_PAUSE_MS), "Tab goes to the question");
-    lead_to(TAKEN, "<tab>");
-    lead_to(ANSWERED, "a");
+    play("=taken <tab>", "=answered a");
 }
 
 TEST(escape_stops_also_before_the_keys_count)
 {
-    ask("1", "{}", "x");
-    draw(80, 4, NOW);
-    lead_to(STOP, "<escape><ctrl-c>");
+    play("=asks x", "=draw 80 4 0", "=stop <escape><ctrl-c>");
     assert_int_equal(key(&(struct key){.code = K_CLICK}), TAKEN);
 }
 
@@ -243,18 +269,12 @@ TEST(each_question_is_looked_at_anew)
 {
     ask("1", "{}", "first");
     ask("2", "{}", "second");
-    draw(80, 4, NOW);
-    assert_non_null(strstr(seen(80, 4, ARMED), "first"));
+    play("=draw 80 4 0", "=draw 80 4 1", "first");
     assert_string_equal(a.questions.items[0].id, "1");
     assert_false(approval_over(&a, "3"));
     assert_true(approval_over(&a, "1"));
     assert_string_equal(a.questions.items[0].id, "2");
-    lead_to(PASS, "a");
-    assert_non_null(strstr(seen(80, 4, ARMED), "second"));
-    lead_to(PASS, "a");
-    draw(80, 4, ARMED + APPROVAL_LOOK_MS);
-    approval_hidden(&a);
-    lead_to(PASS, "a");
+    play("=pass a", "=draw 80 4 1", "second", "=pass a", "=draw 80 4 2", "=hidden", "=pass a");
     assert_int_equal(approval_due(&a.view), 0);
     assert_true(approval_over(&a, "2"));
     assert_false(approval_open(&a.view));
@@ -267,82 +287,36 @@ TEST(keys_can_be_bound)
     assert_true(keymap_bind(&keymap, "allow_session", "none", &e));
     assert_false(keymap_bind(&keymap, "decline", "y", &e));
     assert_true(keymap_bind(&keymap, "decline", "n", &e));
-    ask("1", "{}", "x");
-    draw(80, 4, NOW);
-    assert_non_null(strstr(seen(80, 3, ARMED), " y allow once · n decline\n"));
-    lead_to(TEXT, "a");
-    lead_to(ANSWERED, "y");
-    assert_int_equal(answer, ANSWER_ONCE);
-    ask("2", "{}", "x");
-    draw(80, 4, NOW);
-    draw(80, 3, ARMED);
-    lead_to(ANSWERED, "<f5>");
+    play("=asks x", "=draw 80 4 0", "=draw 80 3 1", " y allow once · n decline\n", "=text a",
+         "=answered y", "=once", "=asks x", "=draw 80 4 0", "=draw 80 3 1", "=answered <f5>");
     assert_int_equal(keymap_find(&keymap, &(struct key){.code = K_CHAR, .cp = 'n'}), ACTION_NONE);
 }
 
 /* --- scrolling --- */
 
-static void ask_numbered(int count)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    for (int i = 1; i <= count; i++)
-        buf_addf(&text, "%sline %d", i > 1 ? "\n" : "", i);
-    ask("1", "{}", text.data);
-}
-
 TEST(the_text_scrolls)
 {
     ask_numbered(30);
     assert_int_equal(a.view.ops->height(&a.view, 80, 1000), 32);
-    draw(80, 12, NOW);
-    assert_says(seen(80, 12, ARMED), "1-10/30", "\n line 10\n PageDown next page · a allow, after");
-    lead_to(TAKEN, "kj<down>");
-    assert_non_null(strstr(seen(80, 12, ARMED), "3-12/30"));
-    lead_to(TAKEN, "<pagedown>");
-    assert_non_null(strstr(seen(80, 12, ARMED), "12-21/30"));
-    lead_to(TAKEN, "<ctrl-end> ");
-    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 30\n a allow"));
-    draw(80, 40, ARMED); /* a larger screen shows all of it */
-    assert_non_null(strstr(seen(80, 40, ARMED), "\n line 1\n"));
-    lead_to(TAKEN, "<wheel-up><wheel-down>Gg");
-    assert_non_null(strstr(seen(80, 5, ARMED), "line 1\n line 2\n line 3\n a allow"));
+    play("=draw 80 12 0", "=draw 80 12 1", "1-10/30",
+         "\n line 10\n PageDown next page · a allow, after", "=taken kj<down>", "3-12/30",
+         "=taken <pagedown>", "12-21/30", "=taken <ctrl-end> ", "\n line 30\n a allow",
+         "=draw 80 40 1", /* a larger screen shows all of it */
+         "\n line 1\n", "=taken <wheel-up><wheel-down>Gg", "=draw 80 5 1",
+         "line 1\n line 2\n line 3\n a allow");
 }
 
 /* --- nothing unseen is allowed --- */
 
-TEST(nothing_is_allowed_before_its_end_was_seen)
-{
-    ask_numbered(30);
-    draw(80, 12, NOW);
-    draw(80, 12, ARMED);
-    lead_to(TAKEN, "as");
-    for (int page = 0; page < 3; page++) {
-        assert_null(strstr(seen(80, 12, ARMED), "a allow once"));
-        lead_to(TAKEN, " a"); /* in the queue before the page was drawn */
-    }
-    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 30\n a allow once"));
-    lead_to(TAKEN, "g");
-    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 1\n"));
-    lead_to(ANSWERED, "a");
-    assert_int_equal(answer, ANSWER_ONCE);
-}
+PLAY(nothing_is_allowed_before_its_end_was_seen, "=numbered 30", "=draw 80 12 0", "=draw 80 12 1",
+     "=taken as", "!a allow once", "=taken  a", /* in the queue before the page was drawn */
+     "!a allow once", "=taken  a", "!a allow once", "=taken  a", "\n line 30\n a allow once",
+     "=taken g", "\n line 1\n", "=answered a", "=once");
 
 /* Another size shows other rows, so the reading begins anew. */
-TEST(another_size_is_read_anew)
-{
-    ask_numbered(30);
-    draw(80, 12, NOW);
-    lead_to(TAKEN, "<ctrl-end>");
-    assert_non_null(strstr(seen(80, 12, ARMED), "a allow once"));
-    approval_hidden(&a);
-    draw(40, 10, ARMED);
-    assert_non_null(strstr(seen(40, 10, ARMED + APPROVAL_LOOK_MS), "\n line 1\n"));
-    lead_to(TAKEN, "a");
-    approval_hidden(&a);
-    draw(120, 40, ARMED + APPROVAL_LOOK_MS);
-    draw(120, 40, ARMED + 2 * APPROVAL_LOOK_MS);
-    lead_to(ANSWERED, "a");
-}
+PLAY(another_size_is_read_anew, "=numbered 30", "=draw 80 12 0", "=taken <ctrl-end>",
+     "=draw 80 12 1", "a allow once", "=hidden", "=draw 40 10 1", "=draw 40 10 2", "\n line 1\n",
+     "=taken a", "=hidden", "=draw 120 40 2", "=draw 120 40 3", "=answered a");
 
 static void ask_apart(const char *before, const char *what, int count, const char *behind)
 {
@@ -361,32 +335,32 @@ TEST(empty_lines_are_folded_into_a_rule)
     assert_says(seen(40, 7, NOW), "\n echo hi\n─── 199 empty lines ─────", "─\n rm -rf x\n");
     assert_int_equal(a.view.ops->height(&a.view, 40, 1000), 7);
     ask_apart("echo hi\n", " \t \n", 5, "rm -rf x");
-    assert_non_null(strstr(seen(40, 7, NOW), "─── 5 empty lines ─"));
+    assert_says(seen(40, 7, NOW), "─── 5 empty lines ─");
     ask_apart("echo hi\n", "\n", 3, "rm -rf x"); /* few lines are left unchanged */
-    assert_non_null(strstr(seen(40, 10, NOW), "\n echo hi\n\n\n\n rm -rf x\n"));
+    assert_says(seen(40, 10, NOW), "\n echo hi\n\n\n\n rm -rf x\n");
     ask_apart("echo hi", "\n", 50, ""); /* at the end */
-    assert_non_null(strstr(seen(40, 7, NOW), "\n echo hi\n─── 49 empty lines ─"));
+    assert_says(seen(40, 7, NOW), "\n echo hi\n─── 49 empty lines ─");
     ask_apart("─── 5 empty lines ─────", "\n", 1, "x"); /* no text begins where a rule does */
-    assert_non_null(strstr(seen(40, 7, NOW), "\n ─── 5 empty lines"));
+    assert_says(seen(40, 7, NOW), "\n ─── 5 empty lines");
 }
 
 TEST(long_runs_of_blanks_are_counted)
 {
     ask_apart("echo hi", " ", 9000, "; rm -rf x");
-    assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+0020 x 9000>; rm -rf x\n"));
+    assert_says(seen(60, 7, NOW), "\n echo hi<U+0020 x 9000>; rm -rf x\n");
     ask_apart("echo hi", "\t", 900, "; rm -rf x");
-    assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+0009 x 900>; rm -rf x\n"));
+    assert_says(seen(60, 7, NOW), "\n echo hi<U+0009 x 900>; rm -rf x\n");
     ask_apart("echo hi", "\u00A0", 2, "; rm -rf x");
-    assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+00A0><U+00A0>; rm -rf x\n"));
+    assert_says(seen(60, 7, NOW), "\n echo hi<U+00A0><U+00A0>; rm -rf x\n");
 }
 
 TEST(what_cannot_be_seen_is_marked)
 {
-    ask("1", "{}", "r\u200Bm \U000E0072\u202E x\r\ny");
-    assert_non_null(strstr(seen(60, 7, NOW), "\n r<U+200B>m <U+E0072><U+202E> x\u240D\n y\n"));
+    play("=asks r\u200Bm \U000E0072\u202E x\r\ny", "=draw 60 7 0",
+         "\n r<U+200B>m <U+E0072><U+202E> x\u240D\n y\n");
     approval_forget(&a.view);
     ask("1", "{\"url\":\"http://x\u200B\"}", NULL);
-    assert_non_null(strstr(seen(80, 8, NOW), "\"http://x\\u200b\""));
+    assert_says(seen(80, 8, NOW), "\"http://x\\u200b\"");
 }
 
 /* A place of keys is named, in a row that no text can forge, and asked about each time. */
@@ -400,12 +374,9 @@ TEST(a_guarded_place_is_named_and_never_for_the_session)
     n->guarded = mem_strdup("/home/u/.ssh/id\u200B_rsa");
     approval_ask(&a, n);
     notice_free(n);
-    draw(60, 8, NOW);
-    assert_says(seen(60, 8, ARMED),
-                "\n! keys or tiro's own files: /home/u/.ssh/id<U+200B>_rsa\n {\n",
-                "\n a allow once · d decline\n");
-    lead_to(TAKEN, "s");
-    lead_to(ANSWERED, "a");
+    play("=draw 60 8 0", "=draw 60 8 1",
+         "\n! keys or tiro's own files: /home/u/.ssh/id<U+200B>_rsa\n {\n",
+         "\n a allow once · d decline\n", "=taken s", "=answered a");
 }
 
 /* --- differences --- */
@@ -427,7 +398,7 @@ TEST(differences_are_told_by_sign_and_style)
         else
             assert_int_equal(style_of(rows, i + 1), wanted);
     }
-    assert_non_null(strstr(seen(80, 9, NOW), "\n --- old\n +++ new\n"));
+    assert_says(seen(80, 9, NOW), "\n --- old\n +++ new\n");
 }
 
 /* --- text of others --- */
@@ -456,10 +427,9 @@ TEST(long_lines_go_on_in_marked_rows)
 {
     ask("1", "{}", "echo aaaaaaaaaa; rm b");
     assert_int_equal(a.view.ops->height(&a.view, 12, 1000), 6);
-    assert_non_null(strstr(seen(12, 7, NOW), "\n echo aaaaaa\n›aaaa; rm b\n"));
+    assert_says(seen(12, 7, NOW), "\n echo aaaaaa\n›aaaa; rm b\n");
     approval_forget(&a.view);
-    ask("1", "{}", "日本語日本語");
-    assert_non_null(strstr(seen(10, 7, NOW), "\n 日本語日\n›本語\n"));
+    play("=asks 日本語日本語", "=draw 10 7 0", "\n 日本語日\n›本語\n");
 }
 
 static uint64_t next(uint64_t *state)

@@ -200,7 +200,7 @@ TEST(it_says_what_a_compaction_would_drop)
 {
     play("=begin",
          "a compaction now (summary + last turns) would drop 2 messages, 10,000 \xe2\x86\x92 "
-         "~2,400 ");
+         "~2,400");
     struct context c = usual();
     c.parts.items[3].goes = false;
     give_context(c);
@@ -252,8 +252,9 @@ TEST(long_texts_scroll)
     struct context c = usual();
     add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give_context(c);
-    play(">G<enter>", "line number 5 ", ">G", "›line number 500", "!line number 300", "><pageup*2>",
-         "!line number 500", "line number 47", ">g", "›You are a helper.", ">jjk", "›read_file");
+    play(">G<enter>", "line number 5\n", ">G", "›line number 500", "!line number 300",
+         "><pageup*2>", "!line number 500", "line number 47", ">g", "›You are a helper.", ">jjk",
+         "›read_file");
 }
 
 TEST(another_width_keeps_the_place)

@@ -127,7 +127,9 @@ static const struct rows *draw(void)
 }
 
 static void give(const char *file, int line, const char *step);
-static const struct person person = {.key = key, .rows = draw, .give = give};
+static const char *const effects[] = {"pass", "taken", "keep",    "refuse", "again",
+                                      "stop", "leave", "outside", NULL};
+static const struct person person = {.key = key, .rows = draw, .give = give, .effects = effects};
 
 static void paste(const char *text)
 {
@@ -163,17 +165,10 @@ static const char *seen(int width, int height)
     return seen_text(&r.rows);
 }
 
-/* An effect and the keys that must have it; "size W H"; "opens TEXT", "summary": with it; "text",
+/* "size W H"; "opens TEXT", "summary": with it; "text",
  * "focus": what is edited, whose text this is; "changed TEXT", "unchanged". */
 static void give(const char *file, int line, const char *step)
 {
-    static const char *const effects[] = {"pass ",  "taken ", "keep ",  "refuse ",
-                                          "again ", "stop ",  "leave ", "outside "};
-    for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
-        if (strncmp(step, effects[i], strlen(effects[i])) == 0) {
-            seen_lead_to(file, line, (int)i, step + strlen(effects[i]));
-            return;
-        }
     const char *rest = strchr(step, ' ') ? strchr(step, ' ') + 1 : "";
     bool holds = true;
     if (*step == 's' && *rest) {

@@ -112,7 +112,8 @@ static int take(const struct key *key)
 
 static void check_asked(const char *file, int line, const char *wanted);
 
-static const struct person person = {take, rows_now, 2, NULL, stage_step, check_asked};
+static const struct person person = {
+    .key = take, .rows = rows_now, .entry_rows = 2, .give = stage_step, .look_asked = check_asked};
 
 /* --- requests --- */
 
