@@ -1,4 +1,5 @@
 /* Reviewing a summary before it counts: its opening, its keys, its drawing, and its end. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,25 +166,33 @@ static const char *seen(int width, int height)
     return seen_text(&r.rows);
 }
 
-/* "size W H"; "opens TEXT", "summary": with it; "text",
- * "focus": what is edited, whose text this is; "changed TEXT", "unchanged". */
+/* "draw W H"; "paste TEXT"; "begins": a draft comes, "advance N": to N times DRAFT_LOOK_MS after
+ * NOW; "opens TEXT", "summary": it is open with this text; "text", "focus": what is edited, whose
+ * text this is; "changed TEXT", "unchanged", "open", "shut". */
 static void give(const char *file, int line, const char *step)
 {
     const char *rest = strchr(step, ' ') ? strchr(step, ' ') + 1 : "";
     bool holds = true;
-    if (*step == 's' && *rest) {
-        char *end;
-        size.width = (int)strtol(rest, &end, 10);
-        size.height = (int)strtol(end, NULL, 10);
-    } else if (*step == 'o' || *step == 's') {
+    if (sscanf(step, "draw %d %d", &size.width, &size.height) == 2)
+        (void)draw();
+    else if (strncmp(step, "paste ", 6) == 0)
+        paste(rest);
+    else if (strcmp(step, "begins") == 0)
+        begin(summary);
+    else if (strncmp(step, "advance ", 8) == 0)
+        draft_review_advance(&r, true, NOW + DRAFT_LOOK_MS * atoi(rest));
+    else if (strcmp(step, "summary") == 0 || strncmp(step, "opens ", 6) == 0)
         open_with(*step == 's' ? summary : rest);
-    } else if (*step == 't' || *step == 'f') {
-        holds = r.stage == (*step == 't' ? DRAFT_TEXT : DRAFT_FOCUS) &&
-                strcmp(editor_text(*step == 't' ? r.text : r.focus), rest) == 0;
-    } else {
-        holds =
-            *step == 'c' ? changed() && strncmp(changed(), rest, strlen(rest)) == 0 : !changed();
-    }
+    else if (strcmp(step, "open") == 0 || strcmp(step, "shut") == 0)
+        holds = draft_review_open(&r) == (*step == 'o');
+    else if (strncmp(step, "changed ", 8) == 0)
+        holds = changed() && strncmp(changed(), rest, strlen(rest)) == 0;
+    else if (strcmp(step, "unchanged") == 0)
+        holds = !changed();
+    else if (strncmp(step, "text", 4) == 0)
+        holds = r.stage == DRAFT_TEXT && strcmp(editor_text(r.text), rest) == 0;
+    else
+        holds = r.stage == DRAFT_FOCUS && strcmp(editor_text(r.focus), rest) == 0;
     if (!holds) {
         print_error("does not hold: %s\n", step);
         _fail(file, line);
@@ -206,17 +215,14 @@ TEST(it_is_announced_then_it_opens)
     draft_review_advance(&r, true, NOW);
     assert_int_equal(draft_review_due(&r.view), DUE);
     draft_review_advance(&r, true, DUE - 1);
-    assert_false(draft_review_open(&r));
-    draft_review_advance(&r, true, DUE);
-    assert_true(draft_review_open(&r));
+    play("=shut", "=advance 1", "=open");
     assert_int_equal(draft_review_due(&r.view), 0);
 }
 
 TEST(it_does_not_open_while_somebody_writes)
 {
     draft_review_typed(&r, NOW - 1);
-    begin(summary);
-    draft_review_advance(&r, true, NOW);
+    play("=begins", "=advance 0");
     assert_int_equal(draft_review_due(&r.view), NOW - 1 + DRAFT_PAUSE_MS);
     draft_review_typed(&r, DUE);
     assert_int_equal(draft_review_due(&r.view), DUE + DRAFT_PAUSE_MS);
@@ -240,33 +246,23 @@ TEST(it_does_not_open_behind_something_else)
 /* Before the review is open every key goes to the message; before it is drawn no key decides. */
 TEST(what_was_typed_ahead_decides_nothing)
 {
-    begin(summary);
-    lead_to(PASS, "<enter>");
-    draft_review_advance(&r, true, NOW);
-    lead_to(PASS, "<enter><escape>");
-    draft_review_advance(&r, true, DUE);
-    lead_to(TAKEN, "<enter><escape><alt-g>");
+    play("=begins", "=pass <enter>", "=advance 0", "=pass <enter><escape>", "=advance 1",
+         "=taken <enter><escape><alt-g>");
     assert_int_equal(r.stage, DRAFT_TEXT);
-    look(80, 10);
-    lead_to(KEEP, "<enter>");
+    play("=draw 80 10", "=keep <enter>");
 }
 
 TEST(another_size_is_looked_at_anew)
 {
-    open_with(summary);
-    lead_to(TAKEN, "x");
+    play("=summary", "=taken x");
     draft_review_hidden(&r);
-    assert_true(draft_review_open(&r));
-    lead_to(TAKEN, "<enter><escape>");
-    look(40, 6);
-    lead_to(KEEP, "<enter>");
+    play("=open", "=taken <enter><escape>", "=draw 40 6", "=keep <enter>");
     draft_review_end(&r);
-    begin(summary); /* … also while it waits */
-    draft_review_advance(&r, true, NOW);
+    play("=begins", /* … also while it waits */
+         "=advance 0");
     draft_review_hidden(&r);
     assert_int_equal(draft_review_due(&r.view), 0);
-    draft_review_advance(&r, true, DUE);
-    assert_false(draft_review_open(&r));
+    play("=advance 1", "=shut");
 }
 
 /* --- the person's word --- */
@@ -301,24 +297,22 @@ TEST(a_hostile_text_is_cleaned_and_kept)
     n->name = mem_strdup("hand\033[2Joff");
     begin_with(n);
     assert_null(strchr(seen(80, 12), '\033'));
-    open_with("one\033[2J\xff two\r\nthree");
-    act("<ctrl-e>!");
+    play("=opens one\033[2J\xff two\r\nthree", "><ctrl-e>!");
     assert_non_null(strstr(changed(), "two!"));
     assert_null(strchr(changed(), '\033'));
 }
 
 TEST(the_person_s_characters_are_sent_as_they_are)
 {
-    open_with("old");
-    lead_to(TAKEN, "漢");
-    paste("e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmore");
+    play("=opens old", "=taken 漢",
+         "=paste e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmore");
     assert_string_equal(changed(),
                         "漢e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmoreold");
 }
 
 PLAY(an_emptied_summary_is_not_kept, "=summary", "=taken <ctrl-c>", "> <ctrl-j>", "=taken <enter>",
-     "an empty summary cannot be accepted", "=size 40 6", "an empty summary cannot be accepted",
-     "=taken x", "=size 80 12", "!cannot be accepted", "=keep <enter>", "=opens ", "=taken <enter>",
+     "an empty summary cannot be accepted", "=draw 40 6", "an empty summary cannot be accepted",
+     "=taken x", "=draw 80 12", "!cannot be accepted", "=keep <enter>", "=opens ", "=taken <enter>",
      "=refuse <escape>");
 
 /* Ctrl-C goes step by step, as it does in the editor of messages. */
@@ -331,9 +325,8 @@ PLAY(control_d_leaves_when_nothing_is_there, "=opens ab", "=taken <ctrl-d>", "=t
 TEST(the_focus_is_asked_for_in_a_line)
 {
     play("=summary", "=taken mine <alt-g>", "=focus", "=taken <enter>", /* not seen yet */
-         "=focus", "focus on:", ">the bridge<ctrl-j>");
-    paste(" and\033 Friday\nand all");
-    play("=focus the bridge and␛ Friday and all", "=changed mine # P", "=again <enter>");
+         "=focus", "focus on:", ">the bridge<ctrl-j>", "=paste  and\033 Friday\nand all",
+         "=focus the bridge and␛ Friday and all", "=changed mine # P", "=again <enter>");
     assert_string_equal(sent, "the bridge and␛ Friday and all");
 }
 
@@ -385,8 +378,8 @@ TEST(pages_go_through_a_long_text)
     assert_int_equal(editor_caret(r.text), 0);
     act("<wheel-down>");
     assert_int_equal(editor_caret(r.text), strlen("line 0\n") * 3);
-    act("<up*4>"); /* the history of messages is not this text's */
-    assert_null(changed());
+    play("><up*4>", /* the history of messages is not this text's */
+         "=unchanged");
 }
 
 /* Content above the draft can be scrolled; lists that need the keyboard cannot be opened. */
@@ -394,9 +387,7 @@ TEST(other_keys)
 {
     open_with(summary);
     assert_int_equal(key(&(struct key){.code = K_CLICK}), PASS);
-    lead_to(PASS, "<f1><ctrl-o>");
-    lead_to(TAKEN, "<ctrl-r><ctrl-p><ctrl-f><tab><f3>");
-    assert_null(changed());
+    play("=pass <f1><ctrl-o>", "=taken <ctrl-r><ctrl-p><ctrl-f><tab><f3>", "=unchanged");
 }
 
 /* --- drawing --- */
@@ -431,8 +422,7 @@ TEST(without_a_model_nobody_is_asked_again)
     free(n->detail);
     n->detail = NULL;
     begin_with(n);
-    draft_review_advance(&r, true, NOW);
-    draft_review_advance(&r, true, DUE);
+    play("=advance 0", "=advance 1");
     assert_string_equal(
         seen(120, 8),
         "draft summary · summary + last turns · 101,204 → ~6,310 tokens · Enter accepts · "
@@ -443,7 +433,7 @@ TEST(without_a_model_nobody_is_asked_again)
 
 TEST(the_figure_follows_the_text)
 {
-    play("=opens 12345678", "=size 120 8", "=taken abcd", "~6,311 tokens", "><ctrl-c>",
+    play("=opens 12345678", "=draw 120 8", "=taken abcd", "~6,311 tokens", "><ctrl-c>",
          "~6,308 tokens");
     r.figures.tokens_after = 1;
     see("~0 tokens");
@@ -462,8 +452,7 @@ TEST(other_keys_are_named)
 
 TEST(the_question_for_a_focus)
 {
-    open_with("a summary");
-    act("<alt-g>");
+    play("=opens a summary", "><alt-g>");
     assert_string_equal(seen(60, 6),
                         "focus on:                    Enter asks again, Esc goes back\n"
                         "> a summary\n");
@@ -495,8 +484,7 @@ TEST(the_announcement)
 {
     AUTO(rows_release) struct rows rows = {0};
     rows_init(&rows);
-    begin(summary);
-    draft_review_advance(&r, true, NOW);
+    play("=begins", "=advance 0");
     draft_review_announcement(&r, 40, &rows);
     draft_review_typed(&r, NOW + 10);
     draft_review_announcement(&r, 80, &rows);
