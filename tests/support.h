@@ -43,6 +43,13 @@ enum { SUPPORT_SKIPPED = 77 };
         assert_int_equal((e).code, expected);                                                      \
     } while (0)
 
+/* The call must return true; else the test fails with the error in `e`. */
+#define assert_ok(call, e)                                                                         \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s: %s", err_info((e).code)->name, (e).text);                                \
+    } while (0)
+
 /* The directory of the running test. Borrowed. */
 const char *support_dir(void);
 

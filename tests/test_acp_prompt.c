@@ -23,8 +23,7 @@ static void expect_text(const char *blocks, const char *text)
 {
     AUTO(acp_prompt_release) struct acp_prompt p = {0};
     struct error e = {0};
-    if (!read(blocks, &p, &e))
-        fail_msg("%s", e.text);
+    assert_ok(read(blocks, &p, &e), e);
     assert_string_equal(p.text.data, text);
     assert_int_equal(p.images.len, 0);
 }

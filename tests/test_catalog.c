@@ -60,8 +60,7 @@ static bool exists(const char *file)
 static struct session_info find(const char *id)
 {
     struct session_info info;
-    if (!catalog_find(&catalog, id, &info, &e))
-        fail_msg("%s", e.text);
+    assert_ok(catalog_find(&catalog, id, &info, &e), e);
     return info;
 }
 
@@ -180,8 +179,7 @@ TEST(test_what_the_row_does_not_know_yet)
 static void rename_to(const char *title, const char *wanted, bool by_hand)
 {
     char id[UUID_LEN + 1];
-    if (!catalog_rename(&catalog, record.info.id, title, id, &e))
-        fail_msg("%s", e.text);
+    assert_ok(catalog_rename(&catalog, record.info.id, title, id, &e), e);
     assert_string_equal(id, record.info.id);
     AUTO(session_info_release) struct session_info info = find(id);
     assert_string_equal(info.title, wanted);
@@ -255,8 +253,7 @@ TEST(test_delete)
     char *files = support_keep(projection_directory(&catalog, record.info.id));
     char *lock = support_text("%s/locks/%s.lock", catalog.directory, record.info.id);
     assert_true(exists(files));
-    if (!catalog_delete(&catalog, record.info.id, id, &e))
-        fail_msg("%s", e.text);
+    assert_ok(catalog_delete(&catalog, record.info.id, id, &e), e);
     assert_string_equal(id, record.info.id);
     assert_false(exists(files));
     assert_false(exists(lock));
@@ -427,8 +424,7 @@ static char *lines_of(const char *id)
 static struct session_info fork_at(const char *reference, int64_t at)
 {
     struct session_info fork;
-    if (!catalog_fork(&catalog, reference, at, &fork, &e))
-        fail_msg("%s", e.text);
+    assert_ok(catalog_fork(&catalog, reference, at, &fork, &e), e);
     return fork;
 }
 

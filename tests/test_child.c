@@ -58,8 +58,7 @@ static struct child_command plain(const char *const *argv, int timeout_ms)
 static enum child_end run(const struct child_command *c)
 {
     buf_clear(&output);
-    if (!child_run(c, &result, &fault))
-        fail_msg("%s", fault.text);
+    assert_ok(child_run(c, &result, &fault), fault);
     return result.end;
 }
 

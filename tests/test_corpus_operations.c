@@ -60,8 +60,7 @@ static const char *run(const char *name, const char *json)
     struct operation_context c = {0};
     const struct operation *o = operation_find(name);
     assert_non_null(o);
-    if (!operation_open(&c, o, config, path, "/", &e))
-        fail_msg("%s", e.text);
+    assert_ok(operation_open(&c, o, config, path, "/", &e), e);
     if (c.corpora)
         c.corpora->alone = !later;
     const char *answer = run_in(&c, o, json);

@@ -63,8 +63,7 @@ TEST(sets_of_characters_are_told_apart)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(loaded_document_release) struct loaded_document d = {0};
         struct error e;
-        if (!paths_write_file(support_path("a.txt"), rows[i].bytes, rows[i].len, &e))
-            fail_msg("%s", e.text);
+        assert_ok(paths_write_file(support_path("a.txt"), rows[i].bytes, rows[i].len, &e), e);
         documents_load(&d, "a.txt");
         assert_string_equal(d.text.data, expected);
         assert_int_equal(d.offsets, rows[i].offsets);

@@ -54,8 +54,7 @@ static void use(const char *provider)
                              strcmp(provider, "openai") == 0 ? "/v1/" : "");
     configure(CONFIG_EMBEDDING_PROVIDER, provider);
     configure(CONFIG_EMBEDDING_BASE_URL, url);
-    if (!read_settings(&e))
-        fail_msg("%s", e.text);
+    assert_ok(read_settings(&e), e);
 }
 
 static const char *const network[] = {"openai", "ollama"};

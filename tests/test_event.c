@@ -152,8 +152,7 @@ TEST(test_payload_and_back)
         struct event ev = filled((enum event_type)i);
         assert_string_equal(support_keep(event_payload(&ev)), support_json(payloads[i]));
         AUTO(event_free_local)
-        struct event *back = written_and_read(&ev),
-                     *copy = event_clone(back);
+        struct event *back = written_and_read(&ev), *copy = event_clone(back);
         assert_string_equal(support_keep(event_payload(copy)), support_json(payloads[i]));
     }
 }
@@ -191,8 +190,7 @@ TEST(test_line_and_back)
         struct error e;
         char *line = support_keep(event_to_line(&ev));
         AUTO(json_free_local) struct json *v = json_parse(line, strlen(line), &e);
-        if (!event_from_json(v, &back, &e))
-            fail_msg("%s", e.text);
+        assert_ok(event_from_json(v, &back, &e), e);
         assert_int_equal(back->type, ev.type);
         assert_int_equal(back->seq, ev.seq);
         assert_int_equal(back->wall_ms, ev.wall_ms);
@@ -504,8 +502,7 @@ TEST(test_every_figure_reads_back)
                 if (!put_extreme(&ev, f, n))
                     continue;
                 AUTO(event_free_local)
-                struct event *back = written_and_read(&ev),
-                             *line_back = NULL;
+                struct event *back = written_and_read(&ev), *line_back = NULL;
                 assert_string_equal(support_keep(event_payload(back)),
                                     support_keep(event_payload(&ev)));
                 struct error e = {0};

@@ -63,8 +63,7 @@ static bool gather(void *context, const char *bytes, size_t len, struct error *f
 static char *export(const char *reference, enum export_format format)
 {
     struct sheet s = {.text = BUF_INIT};
-    if (!export_session(&catalog, reference, format, gather, &s, &e))
-        fail_msg("%s", e.text);
+    assert_ok(export_session(&catalog, reference, format, gather, &s, &e), e);
     return support_keep(buf_take(&s.text));
 }
 

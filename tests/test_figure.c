@@ -145,8 +145,7 @@ TEST(test_message_reads_back)
         struct message m = {.role = ROLE_USER, .seq = extremes[i], .turn = (int)extremes[i]}, back;
         struct error e;
         AUTO(json_free_local) struct json *v = shape_to_json(&message_shape, &m);
-        if (!message_from_json(v, &back, &e))
-            fail_msg("%s", e.text);
+        assert_ok(message_from_json(v, &back, &e), e);
         assert_int_equal(back.seq, figure_bounded(m.seq, FIGURE_MAX));
         message_release(&back);
     }

@@ -54,8 +54,7 @@ static struct store *open_store(void)
 {
     struct store *store;
     struct error e;
-    if (!store_open(database, STORE_READ_WRITE, &store, &e))
-        fail_msg("%s", e.text);
+    assert_ok(store_open(database, STORE_READ_WRITE, &store, &e), e);
     return store;
 }
 

@@ -88,8 +88,7 @@ static const char *run_in(struct operation_context *c, const char *name, const c
 static const char *run(const char *name, const char *json)
 {
     struct operation_context c = {0};
-    if (!operation_open(&c, operation_find(name), config, path, "/", &e))
-        fail_msg("%s", e.text);
+    assert_ok(operation_open(&c, operation_find(name), config, path, "/", &e), e);
     const char *answer = run_in(&c, name, json);
     operation_close(&c);
     return answer;

@@ -127,8 +127,7 @@ static void fill(const char *name, const char *start, const char *piece, size_t 
     buf_addstr(&b, start);
     while (b.len < len)
         buf_addstr(&b, piece);
-    if (!paths_write_file(support_path(name), b.data, b.len, &e))
-        fail_msg("%s", e.text);
+    assert_ok(paths_write_file(support_path(name), b.data, b.len, &e), e);
 }
 
 TEST(lines_of_10_mb_are_cut)

@@ -58,8 +58,7 @@ static char *add_to(const char *project, enum learned_kind kind, enum learned_st
     enum learned_added how;
     if (item.scope == LEARNED_USER)
         item.project = NULL;
-    if (!learned_add(store, &item, &kept, &how, &e))
-        fail_msg("%s", e.text);
+    assert_ok(learned_add(store, &item, &kept, &how, &e), e);
     assert_int_equal(how, expected);
     return support_keep(mem_strdup(kept.id));
 }
@@ -74,8 +73,7 @@ static void expect(const struct learned_filter *filter, const char *wanted)
 {
     AUTO(learned_items_release) struct learned_items items = {0};
     AUTO(buf_release) struct buf out = BUF_INIT;
-    if (!learned_list(store, filter, &items, &e))
-        fail_msg("%s", e.text);
+    assert_ok(learned_list(store, filter, &items, &e), e);
     for (size_t i = 0; i < items.items.len; i++)
         buf_addf(&out, "%s%s:%s", i > 0 ? ", " : "", items.items.items[i].text,
                  learned_state_word(items.items.items[i].state));
@@ -356,8 +354,7 @@ TEST(a_recovery_saves_what_was_learned)
     FILE *f = fopen(path, "r+");
     assert_int_equal(fwrite("destroyed destroyed", 1, 16, f), 16);
     fclose(f);
-    if (!health_rescue(path, "english", &r, NULL, NULL, &e))
-        fail_msg("%s", e.text);
+    assert_ok(health_rescue(path, "english", &r, NULL, NULL, &e), e);
     assert_int_equal(r.learned, 2);
     assert_int_equal(r.lost, 0);
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));

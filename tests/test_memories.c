@@ -25,8 +25,7 @@ static struct error e;
 static void open_memories(const struct operation *o)
 {
     operation_close(&opened);
-    if (!operation_open(&opened, o, config, path, support_dir(), &e))
-        fail_msg("%s", e.text);
+    assert_ok(operation_open(&opened, o, config, path, support_dir(), &e), e);
 }
 
 static int set_up(void **state)
@@ -370,8 +369,7 @@ static bool note_step(void *context, const char *what, int64_t stored, int64_t o
         struct operation_context other;
         const struct memory_pin_params params = {.id = "e0001", .pinned = s->count % 2};
         assert_true(operation_open(&other, &operation_memory_pin, config, path, "/", &e));
-        if (!operation_call(&other, &operation_memory_pin, &params, NULL, &e))
-            fail_msg("%s", e.text);
+        assert_ok(operation_call(&other, &operation_memory_pin, &params, NULL, &e), e);
         operation_close(&other);
     }
     return s->count != s->stop_at;

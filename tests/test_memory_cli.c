@@ -206,8 +206,7 @@ static char *keep_session(const char *title)
     struct store *store;
     struct record r;
     struct error e = {0};
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
-        fail_msg("%s", e.text);
+    assert_ok(store_open(path, STORE_READ_WRITE, &store, &e), e);
     record_begin(&r, store);
     free(r.info.title);
     r.info.title = mem_strdup(title);

@@ -67,8 +67,7 @@ static int tear_down(void **state)
 
 static void set(enum config_key key, const char *value)
 {
-    if (!config_set(config, key, value, &e))
-        fail_msg("%s", e.text);
+    assert_ok(config_set(config, key, value, &e), e);
 }
 
 /* Imports on another connection. */
@@ -84,8 +83,7 @@ static void import_text(const char *text)
     const struct operation_stream stream = {.in = file, .name = name, .wake_fd = -1};
     assert_true(operation_open(&context, o, config, path, "/project", &e));
     context.stream = &stream;
-    if (!operation_call(&context, o, NULL, &imported, &e))
-        fail_msg("%s", e.text);
+    assert_ok(operation_call(&context, o, NULL, &imported, &e), e);
     operation_close(&context);
     fclose(file);
 }

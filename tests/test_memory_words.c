@@ -51,8 +51,7 @@ static void put_as(enum role role, const char *session, const char *speaker, con
                                  .created_ms = now += 60000,
                                  .content = mem_strdup(content)};
     int stored;
-    if (!memory->ops->index(memory, session, 0, &entry, 1, &stored, &e))
-        fail_msg("%s", e.text);
+    assert_ok(memory->ops->index(memory, session, 0, &entry, 1, &stored, &e), e);
     assert_int_equal(stored, 1);
 }
 
@@ -75,8 +74,7 @@ static void put_many(int count)
 static void search_with(struct memory_query query)
 {
     memory_hits_release(&hits);
-    if (!memory->ops->search(memory, &query, &hits, &e))
-        fail_msg("%s", e.text);
+    assert_ok(memory->ops->search(memory, &query, &hits, &e), e);
 }
 
 static struct memory_query query_of(const char *text)

@@ -52,14 +52,12 @@ static int tear_down(void **state)
 
 static void update(void)
 {
-    if (!projection_write(&catalog, record.info.id, false, &e))
-        fail_msg("%s", e.text);
+    assert_ok(projection_write(&catalog, record.info.id, false, &e), e);
 }
 
 static void rebuild(void)
 {
-    if (!projection_write(&catalog, record.info.id, true, &e))
-        fail_msg("%s", e.text);
+    assert_ok(projection_write(&catalog, record.info.id, true, &e), e);
 }
 
 static unsigned mode_of(const char *file)

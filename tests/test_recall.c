@@ -31,8 +31,7 @@ static int setup(void **state)
     server = model_server_start();
     config = config_new();
     configure(CONFIG_PROVIDER_MAX_RETRIES, "0");
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
-        fail_msg("%s", e.text);
+    assert_ok(store_open(path, STORE_READ_WRITE, &store, &e), e);
     recall_init(&recall, config, store, support_dir());
     return 0;
 }
@@ -71,8 +70,7 @@ static void add(const char *id, const char *text)
                                  .content = mem_strdup(text)};
     struct error e;
     int stored;
-    if (!recall.memory->ops->index(recall.memory, "s", 0, &entry, 1, &stored, &e))
-        fail_msg("%s", e.text);
+    assert_ok(recall.memory->ops->index(recall.memory, "s", 0, &entry, 1, &stored, &e), e);
 }
 
 static void add_some(void)
@@ -103,8 +101,7 @@ static void search(const char *text)
     struct memory_query query = memory_query_for(config, text);
     struct error e = {0};
     memory_hits_release(&hits);
-    if (!recall_search(&recall, &query, NULL, &hits, &e))
-        fail_msg("%s", e.text);
+    assert_ok(recall_search(&recall, &query, NULL, &hits, &e), e);
     assert_null(query.vector);
 }
 

@@ -21,8 +21,7 @@ static void read_set(struct exam *x, const char *name)
     struct error e;
     const char *source = getenv("SOURCE_DIR");
     char *directory = support_text("%s/bench/%s", source ? source : ".", name);
-    if (!exam_read(x, directory, exam_questions, &e))
-        fail_msg("%s", e.text);
+    assert_ok(exam_read(x, directory, exam_questions, &e), e);
 }
 
 static size_t count_turns(const struct exam *x)
@@ -102,8 +101,7 @@ TEST(exchanges_are_messages_with_their_answers)
                                   SAID("6", "t", "assistant"));
     write_file("questions.jsonl", "{\"question\":\"?\",\"evidence\":[\"2\",\"4\",\"3\",\"6\"]}\n");
     write_file("held.jsonl", "{\"question\":\"!\",\"evidence\":[\"1\"]}\n");
-    if (!exam_read(&x, support_dir(), exam_questions, &e))
-        fail_msg("%s", e.text);
+    assert_ok(exam_read(&x, support_dir(), exam_questions, &e), e);
     assert_int_equal(x.conversations.len, 1);
     const struct exam_targets *found = x.questions.items[0].evidence;
     assert_int_equal(found[EXAM_MESSAGE].items.len, 4);
@@ -192,8 +190,7 @@ static struct exam_store *open_store(const struct exam *x, size_t first, size_t 
     struct error e;
     struct exam_store *out;
     char *path = support_keep(store_memory_path());
-    if (!exam_store_new(&out, path, x, first, count, &e))
-        fail_msg("%s", e.text);
+    assert_ok(exam_store_new(&out, path, x, first, count, &e), e);
     return out;
 }
 

@@ -530,8 +530,7 @@ TEST(test_rubbish)
         if (i % 5 == 0)
             damage_cut(path, below(size));
         health_check(path, true, health_extensions, &found);
-        if (!health_recover(path, &r, &help, &e))
-            fail_msg("%s", e.text);
+        assert_ok(health_recover(path, &r, &help, &e), e);
         compare_sound(r.recovered);
         forget();
     }

@@ -32,8 +32,7 @@ static bool exists(const char *file)
 
 static void open_catalog(struct catalog *c)
 {
-    if (!catalog_open(c, path, CATALOG_WRITE, &e))
-        fail_msg("%s", e.text);
+    assert_ok(catalog_open(c, path, CATALOG_WRITE, &e), e);
 }
 
 /* A session with its files, as one that was talked and left. */

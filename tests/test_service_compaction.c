@@ -48,6 +48,19 @@ static void talk(struct engine *s, int turns)
     }
 }
 
+static struct engine *talked(int turns)
+{
+    struct engine *s = surface_open(NULL, true);
+    talk(s, turns);
+    return s;
+}
+
+static struct engine *reopened(struct engine *s)
+{
+    engine_free(s);
+    return surface_open("last", true);
+}
+
 static void queue_text(const char *text)
 {
     model_server_queue(surface_server(), &(struct reply){.text = text});
@@ -74,12 +87,19 @@ static void send_compact(struct engine *s, const char *mode, const char *focus, 
 }
 
 /* Compacts by hand, with the default mode; every turn is dropped. */
-static void compact_now(struct engine *s)
+static const struct event *compact_now(struct engine *s)
 {
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
-    surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    const struct event *completed = surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event;
     surface_expect_idle(s);
+    return completed;
+}
+
+static void take_back(struct engine *s)
+{
+    surface_send(s, &operation_compaction_undo, NULL);
+    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
 }
 
 static const char *last_body(void)
@@ -123,8 +143,7 @@ FIXTURE(set_up, surface_teardown);
 TEST(it_happens_by_itself)
 {
     compact_always();
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    AUTO(engine_free_local) struct engine *s = talked(1);
     queue_text(SUMMARY);
     surface_send(s, &operation_turn_start, "and now?");
     assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_STARTED)->event->model,
@@ -143,8 +162,7 @@ TEST(it_happens_by_itself)
 /* The switch and the default threshold leave a short talk alone. */
 TEST(it_does_not_happen_where_it_need_not)
 {
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 3);
+    struct engine *s = talked(3);
     engine_free(s);
     assert_int_equal(model_server_requests(surface_server()), 3);
     compact_always();
@@ -161,8 +179,7 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
 {
     compact_always();
     set(CONFIG_COMPACTION_MAX_FAILURES, "2");
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    struct engine *s = talked(1);
     for (int i = 0; i < 2; i++) {
         queue_failure();
         surface_send(s, &operation_turn_start, "on");
@@ -188,22 +205,19 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
 TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
 {
     set(CONFIG_COMPACTION_MAX_FAILURES, "1");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
     surface_expect_event(s, EVENT_COMPACTION_FAILED);
     surface_expect_idle(s);
-    engine_free(s);
-    s = surface_open("last", true);
+    s = reopened(s);
     assert_true(surface_expect(s, NOTICE_SESSION)->meters.suspended);
 }
 
 /* The window that the rejection tells is also that of the summary, which is folded into it. */
 TEST(a_rejection_tells_the_summarys_window)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 40);
+    AUTO(engine_free_local) struct engine *s = talked(40);
     size_t before = model_server_requests(surface_server());
     model_server_queue(
         surface_server(),
@@ -222,16 +236,12 @@ TEST(a_rejection_tells_the_summarys_window)
 /* A compaction by hand before the first request of this process asks the server for the window. */
 TEST_IF(capability_store(), by_hand_the_summary_is_folded_into_the_servers_window)
 {
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 40);
+    struct engine *s = talked(40);
     engine_free(s);
     model_server_set_window(surface_server(), 8000);
     size_t before = model_server_requests(surface_server());
     s = surface_open("last", true);
-    queue_text(SUMMARY);
-    send_compact(s, NULL, NULL, false);
-    surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    surface_expect_idle(s);
+    compact_now(s);
     assert_true(model_server_requests(surface_server()) >= before + 2);
     engine_free(s);
 }
@@ -257,8 +267,7 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
         surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.stage, "micro");
     surface_expect_idle(s);
     assert_null(strstr(last_body(), "THE LAST LINE"));
-    engine_free(s);
-    s = surface_open("last", true);
+    s = reopened(s);
     compact_now(s);
     assert_non_null(strstr(last_body(), "THE LAST LINE"));
     engine_free(s);
@@ -292,8 +301,7 @@ TEST(a_request_with_too_many_bytes_is_compacted_for)
 {
     struct doorkeeper door = {.most = SIZE_MAX};
     model_server_set_responder(surface_server(), keep_the_door, &door);
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 20);
+    struct engine *s = talked(20);
     door.most = door.largest * 4 / 5;
     surface_send(s, &operation_turn_start, "and now?");
     assert_string_equal(
@@ -314,8 +322,7 @@ TEST(max_request_bytes_is_never_exceeded)
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
     set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 40);
+    struct engine *s = talked(40);
     engine_free(s);
     assert_int_equal(door.refused, 0);
     assert_in_range(door.largest, 12000, 20000);
@@ -343,8 +350,7 @@ TEST(a_body_past_the_maximum_is_not_sent)
 
 TEST(by_hand_with_mode_and_focus)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     queue_text(SUMMARY);
     send_compact(s, "llm_replace", "the green door", false);
     assert_true(surface_expect(s, NOTICE_BUSY)->flag);
@@ -358,8 +364,7 @@ TEST(by_hand_with_mode_and_focus)
 
 TEST(by_hand_without_a_model)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     send_compact(s, "deterministic", NULL, false);
     surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     surface_expect_idle(s);
@@ -373,8 +378,7 @@ TEST(by_hand_the_answer_says_what_was_done)
     set(CONFIG_COMPACTION_PROTECT_TAIL, "1");
     set(CONFIG_COMPACTION_TAIL_RATIO, "0.05");
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1000");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 3);
+    AUTO(engine_free_local) struct engine *s = talked(3);
     queue_failure();
     struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
     const struct compaction_result *result = a->result;
@@ -405,8 +409,7 @@ TEST(what_cannot_be_done_by_hand_is_said)
 /* A failure is reported once: as an event, if there is one. */
 TEST(a_failure_by_hand_is_told_once)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
     assert_non_null(
@@ -438,8 +441,7 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
 {
     static const struct operation *const types[] = {
         &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    struct engine *s = talked(1);
     engine_free(s);
     struct engine_options options = surface_options("last", true);
     options.read_only = true;
@@ -463,8 +465,7 @@ static void refused(struct engine *s, const struct operation *type, const char *
 
 TEST(a_turn_refuses_it)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    AUTO(engine_free_local) struct engine *s = talked(1);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     surface_send(s, &operation_turn_start, "go");
     surface_expect_event(s, EVENT_TEXT_DELTA);
@@ -488,8 +489,7 @@ static void start_stalled(struct engine *s)
 
 TEST(it_refuses_what_a_turn_refuses)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     start_stalled(s);
     refused(s, &operation_turn_start, "me first");
     refused(s, &operation_compaction_run, NULL);
@@ -526,11 +526,9 @@ TEST(leaving_ends_it)
 
 TEST_IF(capability_store(), the_program_ends_meanwhile)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     start_stalled(s);
-    engine_free(s);
-    s = surface_open("last", true);
+    s = reopened(s);
     surface_ask(s, "and on");
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), "half"));
@@ -541,13 +539,8 @@ TEST_IF(capability_store(), the_program_ends_meanwhile)
 TEST(another_model_is_really_asked)
 {
     set(CONFIG_COMPACTION_MODEL, "cheap-model");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
-    queue_text(SUMMARY);
-    send_compact(s, NULL, NULL, false);
-    assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->model,
-                        "openai/cheap-model");
-    surface_expect_idle(s);
+    AUTO(engine_free_local) struct engine *s = talked(2);
+    assert_string_equal(compact_now(s)->model, "openai/cheap-model");
     assert_non_null(strstr(last_body(), "\"cheap-model\""));
     surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "\"scripted-model\""));
@@ -559,14 +552,10 @@ TEST(another_provider_is_really_asked)
     set(CONFIG_COMPACTION_MODEL, "claude-cheap");
     setenv("ANTHROPIC_API_KEY", "other-key", 1);
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
-    queue_text(SUMMARY);
-    send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
-    assert_string_equal(n->event->model, "anthropic/claude-cheap");
-    assert_string_equal(n->event->text, SUMMARY);
-    surface_expect_idle(s);
+    AUTO(engine_free_local) struct engine *s = talked(2);
+    const struct event *ev = compact_now(s);
+    assert_string_equal(ev->model, "anthropic/claude-cheap");
+    assert_string_equal(ev->text, SUMMARY);
     assert_string_equal(model_server_header(surface_server(), 2, "x-api-key"), "other-key");
 }
 
@@ -574,8 +563,7 @@ TEST(without_a_key_the_turn_goes_on)
 {
     compact_always();
     set(CONFIG_COMPACTION_PROVIDER, "anthropic");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    AUTO(engine_free_local) struct engine *s = talked(1);
     surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
@@ -587,8 +575,7 @@ TEST(a_summariser_that_stalls_does_not_hold_the_turn)
 {
     compact_always();
     set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    AUTO(engine_free_local) struct engine *s = talked(1);
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
     surface_send(s, &operation_turn_start, "go on");
@@ -600,8 +587,7 @@ TEST(a_summariser_that_stalls_does_not_hold_the_turn)
 /* /model changes what summaries fall back on. */
 TEST(the_sessions_model_is_asked_where_no_other_is_named)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     surface_send(s, &operation_session_set_model, "another-model");
     compact_now(s);
     assert_non_null(strstr(last_body(), "\"another-model\""));
@@ -679,8 +665,7 @@ TEST(a_draft_is_asked_for_again)
 TEST(who_cannot_be_asked_is_not)
 {
     set(CONFIG_COMPACTION_PREVIEW, "true");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     compact_now(s);
 }
 
@@ -732,8 +717,7 @@ TEST(what_goes_is_handed_to_memory)
     assert_int_equal(
         surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.entries_indexed, 4);
     surface_expect_idle(s);
-    surface_send(s, &operation_compaction_undo, NULL);
-    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
+    take_back(s);
     engine_free(s);
     assert_int_equal(memory.indexed, 1);
     assert_int_equal(memory.messages, 4);
@@ -763,15 +747,12 @@ TEST(memory_refuses_and_the_turn_goes_on)
 TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     compact_now(s);
     surface_ask(s, "a later one");
-    engine_free(s);
-    s = surface_open("last", true);
+    s = reopened(s);
     assert_int_equal(surface_expect(s, NOTICE_SESSION)->meters.compactions, 1);
-    surface_send(s, &operation_compaction_undo, NULL);
-    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
+    take_back(s);
     assert_int_equal(final_meters(s).compactions, 0);
     surface_ask(s, "next");
     assert_non_null(strstr(last_body(), "This is message number 1"));
@@ -782,8 +763,7 @@ TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 TEST(a_pin_survives)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 1);
+    AUTO(engine_free_local) struct engine *s = talked(1);
     surface_send(s, &operation_compaction_pin, NULL);
     assert_true(surface_expect_event(s, EVENT_MESSAGE_PINNED)->event->flag);
     struct notice *n = ask_context(s);
@@ -807,8 +787,7 @@ TEST(a_pin_survives)
 TEST(a_fork_is_made_as_before)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    AUTO(engine_free_local) struct engine *s = talked(2);
     compact_now(s);
     engine_start(s, &operation_session_fork,
                  &(struct session_fork_params){.session = "", .before_compaction = true});
@@ -858,8 +837,7 @@ static void check_tools(const struct json *body, const char *text)
 TEST(its_parts_are_those_of_the_next_request)
 {
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 3);
+    AUTO(engine_free_local) struct engine *s = talked(3);
     compact_now(s);
     const struct context *c = surface_context(ask_context(s));
     surface_ask(s, "the next");
@@ -932,10 +910,8 @@ TEST(it_knows_what_is_cached)
 
 TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
 {
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
-    engine_free(s);
-    s = surface_open("last", true);
+    AUTO(engine_free_local) struct engine *s = talked(2);
+    s = reopened(s);
     assert_int_equal(surface_context(ask_context(s))->parts.len, 6);
 }
 
@@ -960,12 +936,8 @@ TEST(what_went_can_be_read_by_pages)
     static const enum event_type types[] = {EVENT_TURN_STARTED, EVENT_CALL_STARTED,
                                             EVENT_TEXT_COMPLETE};
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    talk(s, 4);
-    queue_text(SUMMARY);
-    send_compact(s, NULL, NULL, false);
-    int64_t seq = surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->seq;
-    surface_expect_idle(s);
+    AUTO(engine_free_local) struct engine *s = talked(4);
+    int64_t seq = compact_now(s)->seq;
     for (int page = 0; page < 3; page++) {
         const struct compaction_ledger *ledger = read_ledger(s, seq, page * 3, 3)->result;
         assert_int_equal(ledger->completed->seq, seq);
@@ -1009,8 +981,7 @@ TEST_IF(capability_store(), ranges_that_make_no_sense_are_refused)
         "[[5,2]]",   "[[0,3]]",     "[[-1,3]]", "[[1,4],[3,6]]",   "[[1,9007199254740993]]",
         "[[1,500]]", "[[1e300,2]]", "[1,2]",    "[[\"a\",\"b\"]]", "{}",
         "[[1.5]]",   "[null]"};
-    struct engine *s = surface_open(NULL, true);
-    talk(s, 2);
+    struct engine *s = talked(2);
     engine_free(s);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         print_message("%s\n", texts[i]);
@@ -1045,8 +1016,7 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
     memcpy(id, info.id, sizeof info.id);
     session_info_release(&info);
     assert_true(export_session(&catalog, id, EXPORT_JSONL, gather, &text, &e));
-    if (!imported_text(&catalog, text.data, text.len, NULL, NULL, &info, &e))
-        fail_msg("%s", e.text);
+    assert_ok(imported_text(&catalog, text.data, text.len, NULL, NULL, &info, &e), e);
     memcpy(copy, info.id, sizeof info.id);
     assert_string_not_equal(id, copy);
     session_info_release(&info);
@@ -1057,8 +1027,7 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
 static void undo_one(const char *id)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(id, true);
-    surface_send(s, &operation_compaction_undo, NULL);
-    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
+    take_back(s);
 }
 
 static void assert_same_sessions(const char *id, const char *copy)
@@ -1084,8 +1053,7 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
         talk(s, 2);
         compact_now(s);
         if (i == 0) {
-            surface_send(s, &operation_compaction_undo, NULL);
-            surface_expect_event(s, EVENT_COMPACTION_UNDONE);
+            take_back(s);
         }
     }
     engine_free(s);
@@ -1151,8 +1119,7 @@ TEST_IF(capability_store(), a_long_history_is_sent_whole)
     AUTO(engine_free_local) struct engine *s = open_at_length();
     talk_at_length(s);
     assert_all_is_sent(LONG_TURNS);
-    engine_free(s);
-    s = surface_open("last", true);
+    s = reopened(s);
     surface_ask(s, "question 25?");
     assert_all_is_sent(LONG_TURNS + 1);
     const struct context *context = surface_context(ask_context(s));
@@ -1169,15 +1136,13 @@ TEST_IF(capability_store(), a_long_history_is_compacted_and_taken_back)
     set(CONFIG_COMPACTION_RECENT_TURNS, "2");
     AUTO(engine_free_local) struct engine *s = open_at_length();
     talk_at_length(s);
-    engine_free(s);
-    s = surface_open("last", true);
+    s = reopened(s);
     compact_now(s);
     assert_int_equal(count_in(last_body(), "question "), LONG_TURNS);
     surface_ask(s, "question 25?");
     assert_int_equal(count_in(last_body(), "question "), 3);
     assert_non_null(strstr(last_body(), SUMMARY));
-    surface_send(s, &operation_compaction_undo, NULL);
-    surface_expect_event(s, EVENT_COMPACTION_UNDONE);
+    take_back(s);
     surface_ask(s, "question 26?");
     assert_int_equal(count_in(last_body(), "question "), LONG_TURNS + 2);
     assert_null(strstr(last_body(), SUMMARY));

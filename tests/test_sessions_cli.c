@@ -224,8 +224,7 @@ static char *add_crashes(void)
     struct store *store;
     struct record r;
     struct error e = {0};
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
-        fail_msg("%s", e.text);
+    assert_ok(store_open(path, STORE_READ_WRITE, &store, &e), e);
     record_begin(&r, store);
     record_add(&r, EVENT_TURN_STARTED, "Why?");
     record_add(&r, EVENT_TEXT_DELTA, "Because of ");

@@ -113,8 +113,7 @@ TEST(test_absent_members)
                                            "'colour':'red','point':{'x':0},'own':'none'}"));
     struct error e = {0};
     const char *least = support_json("{'text':'','flag':null" POINT "}");
-    if (!support_shape(&thing, least, &t, &e))
-        fail_msg("%s", e.text);
+    assert_ok(support_shape(&thing, least, &t, &e), e);
     assert_int_equal(t.count, 5);
     assert_int_equal(t.known, -1);
     assert_int_equal(t.point.x, 1);
@@ -133,8 +132,7 @@ TEST(test_all_members)
         "'points':[{'x':1},{'x':2,'name':'q'}],'own':'mine'}");
     struct thing t = {0}, copy = {0};
     struct error e = {0};
-    if (!support_shape(&thing, all, &t, &e))
-        fail_msg("%s", e.text);
+    assert_ok(support_shape(&thing, all, &t, &e), e);
     assert_string_equal(t.words, "+a b");
     assert_int_equal(t.at_ms, 1773065107123);
     assert_int_equal(t.colour, BLUE);
@@ -233,8 +231,7 @@ TEST(test_open_shapes_pass_over)
         "{\"text\":\"\",\"point\":{\"x\":1,\"x\":5,\"y\":{\"z\":[]}},\"whole\":5000}";
     struct thing t = {0};
     struct error e = {0};
-    if (!support_shape(&thing, text, &t, &e))
-        fail_msg("%s", e.text);
+    assert_ok(support_shape(&thing, text, &t, &e), e);
     assert_int_equal(t.point.x, 1);
     assert_int_equal(t.whole, 1000); /* the nearest */
     shape_release(&thing, &t);

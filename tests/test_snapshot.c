@@ -58,8 +58,7 @@ static void happen(enum event_type type, const char *text)
         ev->id = mem_strdup("c1");
         ev->name = mem_strdup("read_file");
     }
-    if (!event_log_append(store, ev, &e))
-        fail_msg("%s", e.text);
+    assert_ok(event_log_append(store, ev, &e), e);
     history_apply(&live, ev);
 }
 
@@ -74,8 +73,7 @@ static void happen_with(enum event_type type, int64_t number, const char *name)
         ev->text = mem_strdup("größer?");
     if (name)
         ev->name = mem_strdup(name);
-    if (!event_log_append(store, ev, &e))
-        fail_msg("%s", e.text);
+    assert_ok(event_log_append(store, ev, &e), e);
     history_apply(&live, ev);
 }
 
@@ -130,15 +128,13 @@ static void check_resume(void)
 {
     static const int64_t tokens[] = {0, 60, HISTORY_HELD};
     struct history h;
-    if (!snapshot_resume(store, ID, &h, &e))
-        fail_msg("%s", e.text);
+    assert_ok(snapshot_resume(store, ID, &h, &e), e);
     assert_same_history(&h, &live);
     history_release(&h);
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         struct snapshot_rows from;
         snapshot_rows_init(&from, store, ID);
-        if (!snapshot_open(&from, tokens[i], &h, NULL, &e))
-            fail_msg("%s", e.text);
+        assert_ok(snapshot_open(&from, tokens[i], &h, NULL, &e), e);
         assert_same_history(&h, &live);
         history_release(&h);
     }
@@ -146,8 +142,7 @@ static void check_resume(void)
 
 static void save(void)
 {
-    if (!snapshot_save(store, ID, &live, &e))
-        fail_msg("%s", e.text);
+    assert_ok(snapshot_save(store, ID, &live, &e), e);
     assert_int_equal(live.unsaved, live.messages.len);
 }
 
@@ -182,8 +177,7 @@ static void open_in_place(void)
     struct history h;
     struct snapshot_rows from;
     snapshot_rows_init(&from, store, ID);
-    if (!snapshot_open(&from, (int64_t)(entropy_unit() * 400), &h, NULL, &e))
-        fail_msg("%s", e.text);
+    assert_ok(snapshot_open(&from, (int64_t)(entropy_unit() * 400), &h, NULL, &e), e);
     assert_same_history(&h, &live);
     history_release(&live);
     live = h;

@@ -446,8 +446,7 @@ static struct event *new_event(const char *id, int64_t seq, enum event_type type
 static void append(const char *id, int64_t seq, enum event_type type, const char *text)
 {
     AUTO(event_free_local) struct event *ev = new_event(id, seq, type, text);
-    if (!event_log_append(store, ev, &e))
-        fail_msg("%s", e.text);
+    assert_ok(event_log_append(store, ev, &e), e);
 }
 
 TEST(test_draft)

@@ -62,8 +62,7 @@ static void say(size_t session, enum event_type type, const char *text)
         ev->id = mem_strdup("c1");
         ev->name = mem_strdup("read_file");
     }
-    if (!transcripts_append(store, ev, &e))
-        fail_msg("%s", e.text);
+    assert_ok(transcripts_append(store, ev, &e), e);
 }
 
 static void ask(size_t session, const char *text)

@@ -85,8 +85,7 @@ static void use_model(const char *model, int dimension)
 static struct memory *open_memory(struct store **s)
 {
     struct error e;
-    if (!store_open(path, STORE_READ_WRITE, s, &e))
-        fail_msg("%s", e.text);
+    assert_ok(store_open(path, STORE_READ_WRITE, s, &e), e);
     return memory_open(*s, &(struct memory_settings){.language = "none"});
 }
 
