@@ -3,6 +3,7 @@
  *
  * Keys are typed text, with named keys of [keys] in it: "ryokan<enter><down*3>"; "<j*20>" repeats a
  * letter.
+ * Where keys and looks are steps of one script (play() of tests/seen.h), ">" stands before keys.
  * A look is a text that must be seen; "!text" must not be seen; "›text" must stand after the
  * pointer; "?text" must be a line of the view's requests to the engine, "!?text" must not be. */
 #ifndef TESTS_STEPS_H
