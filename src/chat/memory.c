@@ -89,7 +89,17 @@ static void write_speaker(struct json_out *o, const void *entry)
     json_out_string(o, memory_entry_speaker(entry));
 }
 
-static const struct shape_codec speaker = STRING_CODEC(write_speaker);
+static void release_speaker(void *entry)
+{
+    struct memory_entry *m = entry;
+    free(m->speaker);
+    m->speaker = NULL;
+}
+
+static const struct shape_codec speaker = {.write = write_speaker,
+                                           .release = release_speaker,
+                                           .schema = "{\"type\":\"string\"}",
+                                           .expected = "a string"};
 
 static bool has_id(const void *entry)
 {
