@@ -46,35 +46,36 @@ static int tear_down(void **state)
     return support_teardown(state);
 }
 
-/* Appends to the log and folds into `live`, as a running session does. */
-static void happen(enum event_type type, const char *text)
+/* Appends to the log and folds into `live`, as a running session does. Takes the event. */
+static int64_t happens(struct event *happened)
 {
-    AUTO(event_free_local) struct event *ev = event_new(type);
+    AUTO(event_free_local) struct event *ev = happened;
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
-    if (text)
-        ev->text = mem_strdup(text);
+    assert_ok(event_log_append(store, ev, &e), e);
+    history_apply(&live, ev);
+    return seq;
+}
+
+static void happen(enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->text = mem_strdup(text);
     if (type == EVENT_TOOL_CALL_REQUESTED || type == EVENT_TOOL_EXECUTION_COMPLETED) {
         ev->id = mem_strdup("c1");
         ev->name = mem_strdup("read_file");
     }
-    assert_ok(event_log_append(store, ev, &e), e);
-    history_apply(&live, ev);
+    happens(ev);
 }
 
 /* An event with a number or a name of its own. */
 static void happen_with(enum event_type type, int64_t number, const char *name)
 {
-    AUTO(event_free_local) struct event *ev = event_new(type);
-    memcpy(ev->session_id, ID, UUID_LEN);
-    ev->seq = ++seq;
+    struct event *ev = event_new(type);
     ev->number = number;
-    if (type != EVENT_COMPACTION_UNDONE)
-        ev->text = mem_strdup("größer?");
-    if (name)
-        ev->name = mem_strdup(name);
-    assert_ok(event_log_append(store, ev, &e), e);
-    history_apply(&live, ev);
+    ev->text = mem_strdup(type == EVENT_COMPACTION_UNDONE ? NULL : "größer?");
+    ev->name = mem_strdup(name);
+    happens(ev);
 }
 
 /* Mostly something new; now and then an earlier run once more, which takes back what followed. */
@@ -121,6 +122,11 @@ static void plain_run(void)
     happen(EVENT_TEXT_COMPLETE, "yes");
     happen(EVENT_CALL_COMPLETED, NULL);
     happen(EVENT_TURN_COMPLETED, "yes");
+}
+
+static int64_t saved_rows(void)
+{
+    return damage_number(path, "SELECT count(*) FROM snapshot_message");
 }
 
 /* Whole, and with old messages left in the rows. */
@@ -211,11 +217,10 @@ static void check_log(void)
 /* The rest that an old retry leaves behind the end shrinks by 200 rows per save. */
 static void save_and_count(void)
 {
-    int64_t before = damage_number(path, "SELECT count(*) FROM snapshot_message") - 200;
+    int64_t before = saved_rows() - 200;
     int64_t count = (int64_t)live.messages.len;
     save();
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
-                     before > count ? before : count);
+    assert_int_equal(saved_rows(), before > count ? before : count);
 }
 
 FIXTURE(set_up, tear_down);
@@ -278,8 +283,7 @@ TEST(test_after_a_rollback)
     store_rollback(store);
     live.unsaved = 0;
     save();
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
-                     live.messages.len);
+    assert_int_equal(saved_rows(), live.messages.len);
     check_resume();
 }
 
@@ -289,12 +293,11 @@ TEST(test_drop)
     save();
     damage_sql(path, "DELETE FROM snapshot; DELETE FROM snapshot_message");
     assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot"), 0);
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 0);
+    assert_int_equal(saved_rows(), 0);
     check_resume();
     plain_run();
     save(); /* all of it, although most was saved once */
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
-                     live.messages.len);
+    assert_int_equal(saved_rows(), live.messages.len);
     check_resume();
 }
 
@@ -305,13 +308,10 @@ TEST(test_counters)
     assert_int_equal(kept.estimate, 0);
     assert_int_equal(kept.last_input, -1);
     plain_run();
-    AUTO(event_free_local) struct event *ev = event_new(EVENT_CALL_COMPLETED);
-    memcpy(ev->session_id, ID, UUID_LEN);
+    struct event *ev = event_new(EVENT_CALL_COMPLETED);
     happen(EVENT_TURN_STARTED, "measured");
-    ev->seq = ++seq;
     ev->usage = (struct usage){.input = 1234, .output = 5, .cached = -1};
-    assert_true(event_log_append(store, ev, &e));
-    history_apply(&live, ev);
+    happens(ev);
     save();
     damage_sql(path, "DELETE FROM snapshot_message"); /* not looked at */
     assert_true(snapshot_counters(store, ID, &kept, &e));
@@ -324,38 +324,24 @@ TEST(test_counters)
     assert_int_equal(kept.last_input, -1);
 }
 
-/* Drops all but the last message. */
-static int64_t compact(void)
+/* Keeps a range, behind a summary of all before it, or not. */
+static int64_t compact_around(size_t first, size_t count, bool summary)
 {
-    AUTO(event_free_local) struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
-    memcpy(ev->session_id, ID, UUID_LEN);
-    ev->seq = ++seq;
-    ev->text = mem_strdup("S");
-    ev->compaction.trigger = mem_strdup("manual");
-    ev->compaction.history = mem_printf(
-        "[{\"message\":{\"role\":\"user\",\"seq\":%lld,\"turn\":1,\"summary\":true,\"content\":"
-        "[{\"type\":\"text\",\"text\":\"S\"}]}},[%zu,1]]",
-        (long long)live.messages.items[0].seq, live.messages.len - 1);
-    assert_true(event_log_append(store, ev, &e));
-    history_apply(&live, ev);
-    return seq;
-}
-
-/* Keeps a range, and the message that begins it in less words, or not. */
-static void compact_around(size_t first, size_t count, bool summary)
-{
-    AUTO(event_free_local) struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
     char *head = support_text(
         "{\"message\":{\"role\":\"user\",\"seq\":%lld,\"turn\":1,\"summary\":true,"
         "\"content\":[{\"type\":\"text\",\"text\":\"S\"}]}},",
         (long long)live.messages.items[0].seq);
-    memcpy(ev->session_id, ID, UUID_LEN);
-    ev->seq = ++seq;
     ev->text = mem_strdup("S");
     ev->compaction.trigger = mem_strdup("manual");
     ev->compaction.history = mem_printf("[%s[%zu,%zu]]", summary ? head : "", first, count);
-    assert_true(event_log_append(store, ev, &e));
-    history_apply(&live, ev);
+    return happens(ev);
+}
+
+/* Drops all but the last message. */
+static int64_t compact(void)
+{
+    return compact_around(live.messages.len - 1, 1, true);
 }
 
 /* Reads the log again, as every undo does. */
@@ -376,14 +362,14 @@ TEST(test_a_compaction)
     assert_int_equal(live.messages.len, 2);
     check_resume(); /* the snapshot and the compaction after it */
     save();
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 2);
+    assert_int_equal(saved_rows(), 2);
     check_resume();
     assert_true(snapshot_counters(store, ID, &kept, &e));
     assert_int_equal(kept.compactions, 1);
     assert_false(kept.suspended);
     plain_run();
     save();
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 4);
+    assert_int_equal(saved_rows(), 4);
     check_resume();
 }
 
@@ -415,14 +401,11 @@ static void compact_somehow(void)
 
 static void pin_something(void)
 {
-    AUTO(event_free_local) struct event *ev = event_new(EVENT_MESSAGE_PINNED);
+    struct event *ev = event_new(EVENT_MESSAGE_PINNED);
     size_t i = (size_t)(entropy_unit() * (double)live.messages.len);
-    memcpy(ev->session_id, ID, UUID_LEN);
-    ev->seq = ++seq;
     ev->number = live.messages.len > 0 ? live.messages.items[i].seq : 1;
     ev->flag = entropy_unit() < 0.7;
-    assert_true(event_log_append(store, ev, &e));
-    history_apply(&live, ev);
+    happens(ev);
 }
 
 static void undo_the_last(void)
@@ -540,13 +523,13 @@ TEST(test_a_log_is_saved_while_it_is_read)
     assert_false(snapshot_catch_up(&from, 0, &h, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_int_equal(h.messages.len, 0);
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 0);
+    assert_int_equal(saved_rows(), 0);
     damage_sql(path, "DROP TRIGGER full");
 
     assert_true(snapshot_catch_up(&from, 0, &h, &e));
     assert_same_history(&h, &live);
     assert_true(count_left(&h) + 3 >= h.messages.len); /* a summary, a message that waits */
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), h.messages.len);
+    assert_int_equal(saved_rows(), h.messages.len);
     assert_false(is_long(&from));
     check_resume();
     check_log();
@@ -594,13 +577,13 @@ TEST(test_what_went_is_taken_away_bit_by_bit)
     for (int i = 0; i < 300; i++)
         plain_run();
     save();
-    int64_t before = damage_number(path, "SELECT count(*) FROM snapshot_message");
+    int64_t before = saved_rows();
     assert_int_equal(before, 600);
     compact();
     for (int64_t rows = before; rows > (int64_t)live.messages.len; before = rows) {
         save();
         check_snapshot_is_read();
-        rows = damage_number(path, "SELECT count(*) FROM snapshot_message");
+        rows = saved_rows();
         assert_true(rows < before);
         assert_true(before - rows <= 200);
         check_resume();
@@ -608,8 +591,7 @@ TEST(test_what_went_is_taken_away_bit_by_bit)
         check_resume();
     }
     save();
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
-                     live.messages.len);
+    assert_int_equal(saved_rows(), live.messages.len);
 }
 
 /* A snapshot from when the compaction held is none to go on from. */
@@ -719,8 +701,7 @@ TEST(test_a_bad_snapshot_is_passed_over)
         damage_sql(path, damages[i]);
         resume_in_place();
         save(); /* sound again, although the session only went on */
-        assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
-                         live.messages.len);
+        assert_int_equal(saved_rows(), live.messages.len);
         damage_sql(path,
                    "UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
         assert_true(snapshot_resume(store, ID, &h, &e));
