@@ -138,6 +138,14 @@ TEST(test_faults_of_the_store_come_through)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+static size_t found_burritos(const char *session)
+{
+    AUTO(search_hits_release) struct search_hits hits = {0};
+    bool more;
+    assert_true(catalog_search(&catalog, "burrito", session, 5, &hits, &more, &e));
+    return hits.items.len;
+}
+
 TEST(test_read)
 {
     struct session_info info;
@@ -152,14 +160,10 @@ TEST(test_read)
     count = 0;
     assert_true(catalog_read(&catalog, record.info.id, 7, NULL, ignore, &count, &e));
     assert_int_equal(count, 3);
-    assert_true(catalog_search(&catalog, "burrito", NULL, 5, &hits, &more, &e));
-    assert_int_equal(hits.items.len, 1);
-    search_hits_release(&hits);
-    assert_true(catalog_search(&catalog, "burrito", "what is a monad?", 5, &hits, &more, &e));
-    assert_int_equal(hits.items.len, 1);
-    search_hits_release(&hits);
-    assert_false(catalog_search(&catalog, "burrito", "who", 5, &hits, &more, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_int_equal(found_burritos(NULL), 1);
+    assert_int_equal(found_burritos("what is a monad?"), 1);
+    assert_err(catalog_search(&catalog, "burrito", "who", 5, &hits, &more, &e), e,
+               ERR_SESSION_NOT_FOUND);
 }
 
 /* A crash, or a turn that runs: the log is ahead of the row. */
@@ -204,21 +208,21 @@ TEST(test_rename)
     assert_string_equal(info.title, "");
 }
 
+static void labels_are(const char *labels)
+{
+    AUTO(session_info_release) struct session_info info = find("last");
+    assert_string_equal(info.labels, labels);
+}
+
 TEST(test_label)
 {
     assert_true(catalog_label(&catalog, "last", "work urgent", NULL, &e));
     assert_true(catalog_label(&catalog, "last", "-urgent +food", NULL, &e));
-    struct session_info info = find("last");
-    assert_string_equal(info.labels, "food work");
-    session_info_release(&info);
+    labels_are("food work");
     assert_err(catalog_label(&catalog, "last", "good b\001d", NULL, &e), e, ERR_USAGE);
-    info = find("last");
-    assert_string_equal(info.labels, "food work");
-    session_info_release(&info);
+    labels_are("food work");
     assert_true(catalog_label(&catalog, "last", "trip, law,-work", NULL, &e));
-    info = find("last");
-    assert_string_equal(info.labels, "food law trip");
-    session_info_release(&info);
+    labels_are("food law trip");
 }
 
 static int64_t archived_ms(void)
@@ -460,11 +464,7 @@ TEST(test_fork)
     assert_true(kept.created_ms > record.info.created_ms);
     assert_int_equal(kept.updated_ms, kept.created_ms);
     assert_int_equal(kept.archived_ms, 0);
-    struct search_hits hits; /* the copy is found, too */
-    bool more;
-    assert_true(catalog_search(&catalog, "burrito", fork.id, 5, &hits, &more, &e));
-    assert_int_equal(hits.items.len, 1);
-    search_hits_release(&hits);
+    assert_int_equal(found_burritos(fork.id), 1); /* the copy is found, too */
 }
 
 static void fork_is_titled(const char *reference, const char *title)
@@ -534,9 +534,8 @@ TEST(test_forks_that_cannot_be)
     AUTO(session_info_release) struct session_info fork = {0};
     AUTO(record_release) struct record draft = {0};
     static const int64_t places[] = {11, -1};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         assert_err(catalog_fork(&catalog, "last", places[i], &fork, &e), e, ERR_USAGE);
-    }
     assert_err(catalog_fork(&catalog, "none", 0, &fork, &e), e, ERR_SESSION_NOT_FOUND);
     record_begin(&draft, catalog.store);
     assert_err(catalog_fork(&catalog, draft.info.id, 0, &fork, &e), e, ERR_USAGE);

@@ -121,6 +121,13 @@ static char *sketch(void)
 
 FIXTURE(setup, teardown);
 
+static void restart(void)
+{
+    history_release(&live);
+    history_init(&live);
+    next_seq = 0;
+}
+
 TEST(what_happened_becomes_messages)
 {
     static const struct {
@@ -153,9 +160,7 @@ TEST(what_happened_becomes_messages)
         {TURN("a", "b") " q:crashed m a:half " TURN("c", "d"), "u:a a:b u:c a:d #2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        history_release(&live);
-        history_init(&live);
-        next_seq = 0;
+        restart();
         go(cases[i].script);
         assert_string_equal(sketch(), cases[i].history);
     }
@@ -250,13 +255,6 @@ static void refuse(const struct history *messages, const char *counters)
     assert_false(restores(messages, counters, &back));
     assert_int_not_equal(e.text[0], '\0');
     assert_int_equal(back.messages.len, 0);
-}
-
-static void restart(void)
-{
-    history_release(&live);
-    history_init(&live);
-    next_seq = 0;
 }
 
 TEST(test_refuses_a_broken_snapshot)
@@ -622,8 +620,7 @@ TEST(test_stand_ins_count_as_failures)
 
 static void pin(int64_t seq, bool pinned)
 {
-    struct event *ev = event_new(EVENT_MESSAGE_PINNED);
-    ev->seq = ++next_seq;
+    struct event *ev = ev_new(EVENT_MESSAGE_PINNED, NULL);
     ev->number = seq;
     ev->flag = pinned;
     apply(ev);

@@ -23,7 +23,7 @@ static char *path;
 static struct store *store;
 static struct catalog catalog;
 static struct record record;
-static char *transcript, *events; /* paths */
+static char *dir, *transcript, *events, *summary; /* paths */
 static struct error e;
 
 static int set_up(void **state)
@@ -35,15 +35,15 @@ static int set_up(void **state)
         return -1;
     catalog_borrow(&catalog, store, support_dir(), "");
     record_begin(&record, store);
-    transcript = mem_printf("%s/sessions/%s/transcript.md", support_dir(), record.info.id);
-    events = mem_printf("%s/sessions/%s/events.jsonl", support_dir(), record.info.id);
+    dir = support_keep(projection_directory(&catalog, record.info.id));
+    transcript = support_text("%s/transcript.md", dir);
+    events = support_text("%s/events.jsonl", dir);
+    summary = support_text("%s/summary.txt", dir);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    free(transcript);
-    free(events);
     record_release(&record);
     catalog_release(&catalog);
     store_close(store);
@@ -104,7 +104,6 @@ TEST(test_what_is_in_them)
         record.info.id);
     assert_string_equal(support_read(transcript), head);
     check_files();
-    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     char *sessions = support_path("sessions");
     assert_int_equal(mode_of(transcript), 0600);
     assert_int_equal(mode_of(events), 0600);
@@ -236,13 +235,11 @@ static void undo(int64_t of)
 
 static void check_summary(const char *wanted)
 {
-    char *dir = support_keep(projection_directory(&catalog, record.info.id));
-    char *file = support_text("%s/summary.txt", dir);
     if (wanted) {
-        assert_string_equal(support_read(file), wanted);
-        assert_int_equal(mode_of(file), 0600);
+        assert_string_equal(support_read(summary), wanted);
+        assert_int_equal(mode_of(summary), 0600);
     } else {
-        assert_int_not_equal(access(file, F_OK), 0);
+        assert_int_not_equal(access(summary, F_OK), 0);
     }
 }
 
@@ -351,33 +348,31 @@ TEST(what_was_learned_stands_below_the_message)
 
 TEST(test_a_summary_that_was_tampered_with)
 {
-    char *dir = support_keep(projection_directory(&catalog, record.info.id));
-    char *file = support_text("%s/summary.txt", dir);
     char *other = support_path("other");
     record_run(&record, "Why?", "Because.");
     compact("Sum");
     update();
-    ino_t inode = inode_of(file);
+    ino_t inode = inode_of(summary);
     update();
-    assert_int_equal(inode_of(file), inode); /* not written for nothing */
-    support_write(file, "Sun\n");
+    assert_int_equal(inode_of(summary), inode); /* not written for nothing */
+    support_write(summary, "Sun\n");
     update();
     check_summary("Sum\n");
-    unlink(file);
+    unlink(summary);
     support_write(other, "mine\n");
-    assert_int_equal(symlink(other, file), 0);
+    assert_int_equal(symlink(other, summary), 0);
     update();
     check_summary("Sum\n");
     assert_string_equal(support_read(other), "mine\n");
-    unlink(file);
+    unlink(summary);
     support_write(other, "Sum\n");
-    assert_int_equal(symlink(other, file), 0);
+    assert_int_equal(symlink(other, summary), 0);
     update();
-    assert_int_equal(mode_of(file), 0600); /* a file, no link */
-    assert_int_not_equal(inode_of(file), inode_of(other));
+    assert_int_equal(mode_of(summary), 0600); /* a summary, no link */
+    assert_int_not_equal(inode_of(summary), inode_of(other));
     assert_int_equal(access(other, F_OK), 0);
     struct stat st;
-    assert_int_equal(lstat(file, &st), 0);
+    assert_int_equal(lstat(summary, &st), 0);
     assert_true(S_ISREG(st.st_mode));
     assert_true(projection_remove(&catalog, record.info.id, &e));
     assert_int_not_equal(access(dir, F_OK), 0);
@@ -482,9 +477,8 @@ TEST(test_what_was_begun_is_removed)
     static const char *const names[] = {"events.jsonl.new", "transcript.md.new", "summary.txt.new"};
     record_run(&record, "Why?", "Because.");
     update();
-    char *directory = support_keep(projection_directory(&catalog, record.info.id));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *begun = support_text("%s/%s", directory, names[i]);
+        char *begun = support_text("%s/%s", dir, names[i]);
         support_write(begun, "half");
         update();
         assert_int_equal(access(begun, F_OK), -1);
@@ -616,7 +610,6 @@ TEST(test_places_that_are_taken)
 {
     char *sessions = support_path("sessions");
     char *elsewhere = support_path("elsewhere");
-    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     record_run(&record, "Why?", "Because.");
     support_write(sessions, "a file");
     check_fails();
@@ -678,7 +671,6 @@ TEST(test_remove)
     record_run(&record, "Why?", "Because.");
     update();
     char *rest = support_text("%s.new", events);
-    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     support_write(rest, "half");
     assert_true(projection_remove(&catalog, record.info.id, &e));
     assert_int_equal(access(dir, F_OK), -1);
@@ -706,11 +698,9 @@ TEST(test_without_events)
     check_files();
 }
 
-/* Two processes that write to the same files at once: one waits for the other. */
 /* Another program that was stopped while it writes does not stop us. */
 TEST(test_one_that_never_ends)
 {
-    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     record_run(&record, "Why?", "Because.");
     update();
     int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -725,6 +715,7 @@ TEST(test_one_that_never_ends)
     check_files();
 }
 
+/* Processes that write to the same files at once wait for each other. */
 TEST(test_two_at_once)
 {
     for (int i = 0; i < 50; i++)

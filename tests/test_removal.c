@@ -113,16 +113,19 @@ TEST(test_a_delete_leaves_nothing)
     assert_int_equal(noted(), 0);
 }
 
+/* The data directory is the user's to place. */
+static void link_data_directory(void)
+{
+    mkdir(support_path(".local"), 0700);
+    mkdir(support_path(".local/share"), 0700);
+    assert_int_equal(symlink("../..", support_path(".local/share/tiro")), 0);
+}
+
 TEST(test_the_next_command_finishes)
 {
     const char *const args[] = {"sessions", "rename", "last", "x", NULL};
-    char *store = support_path(".local/share/tiro");
-    char *made = support_path(".local");
     delete_record();
-    mkdir(made, 0700);
-    made = support_path(".local/share");
-    mkdir(made, 0700);
-    assert_int_equal(symlink("../..", store), 0); /* the data directory is the user's to place */
+    link_data_directory();
     assert_int_equal(support_run(args, NULL, NULL, NULL), 1);
     assert_false(exists(files) || exists(lock_path));
     assert_int_equal(noted(), 0);
@@ -150,9 +153,7 @@ TEST(test_a_single_turn_finishes)
 {
     const char *const args[] = {"run", "--provider", "offline", "hello", NULL};
     delete_record();
-    mkdir(support_path(".local"), 0700);
-    mkdir(support_path(".local/share"), 0700);
-    assert_int_equal(symlink("../..", support_path(".local/share/tiro")), 0);
+    link_data_directory();
     assert_int_equal(support_run(args, NULL, NULL, NULL), 0);
     assert_false(exists(files) || exists(lock_path));
     assert_int_equal(noted(), 0);
