@@ -64,9 +64,7 @@ static bool is_owned(const char *path)
 
 static int note_stray(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
-    (void)st;
-    (void)kind;
-    (void)where;
+    (void)st, (void)kind, (void)where;
     if (!is_owned(path))
         kill_texts_add(walk.out, path);
     return 0;
@@ -100,8 +98,7 @@ void kill_files_others(const char *directory, const char *const *names, struct k
 
 static int note_public(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
-    (void)kind;
-    (void)where;
+    (void)kind, (void)where;
     if (st->st_mode & 077)
         kill_texts_add(walk.out, path);
     return 0;

@@ -148,9 +148,7 @@ static int report_calls(void)
 
 static void count_calls(struct kill_watch *w, int reports, pid_t pid)
 {
-    (void)w;
-    (void)reports;
-    (void)pid;
+    (void)w, (void)reports, (void)pid;
 }
 
 #endif

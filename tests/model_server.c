@@ -375,9 +375,7 @@ static void ended(void *context, struct MHD_Connection *connection, void **state
 {
     auto_free struct exchange *x = *state;
 
-    (void)context;
-    (void)connection;
-    (void)code;
+    (void)context, (void)connection, (void)code;
     if (!x)
         return;
     buf_release(&x->body);

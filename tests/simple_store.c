@@ -269,8 +269,7 @@ static bool simple_forget(struct memory *memory, const char *const *ids, size_t 
 /* Deleted entries leave no traces in memory, so there is nothing to purge. */
 static bool simple_purge(struct memory *m, bool *more, struct error *e)
 {
-    (void)m;
-    (void)e;
+    (void)m, (void)e;
     *more = false;
     return true;
 }
@@ -344,8 +343,7 @@ static bool simple_reindex(struct memory *memory, const char *language,
 
 static bool simple_tidy(struct memory *memory, bool *more, struct error *fault)
 {
-    (void)memory;
-    (void)fault;
+    (void)memory, (void)fault;
     *more = false;
     return true;
 }
@@ -362,20 +360,16 @@ static bool simple_count_vectors(struct memory *memory, const char *model,
 static bool simple_know_model(struct memory *memory, const char *model, int dimension,
                               struct error *fault)
 {
-    (void)memory;
-    (void)model;
-    (void)dimension;
-    (void)fault;
+    (void)memory, (void)model;
+    (void)dimension, (void)fault;
     return true;
 }
 
 static bool simple_lacking(struct memory *memory, const char *model, size_t max_bytes,
                            struct vectors_lacking *out, struct error *fault)
 {
-    (void)memory;
-    (void)model;
-    (void)max_bytes;
-    (void)fault;
+    (void)memory, (void)model;
+    (void)max_bytes, (void)fault;
     *out = (struct vectors_lacking){0};
     return true;
 }
@@ -383,20 +377,15 @@ static bool simple_lacking(struct memory *memory, const char *model, size_t max_
 static bool simple_keep(struct memory *memory, const char *model, const struct vectors_lacking *of,
                         const struct embeddings *made, struct error *fault)
 {
-    (void)memory;
-    (void)model;
-    (void)of;
-    (void)made;
-    (void)fault;
+    (void)memory, (void)model;
+    (void)of, (void)made, (void)fault;
     return true;
 }
 
 static bool simple_tidy_vectors(struct memory *memory, const char *model, int64_t *left,
                                 struct error *fault)
 {
-    (void)memory;
-    (void)model;
-    (void)fault;
+    (void)memory, (void)model, (void)fault;
     *left = 0;
     return true;
 }

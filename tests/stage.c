@@ -67,8 +67,7 @@ static struct staged_request *find_request(const struct operation *o)
 
 static void close_view(struct app *app, struct view *v)
 {
-    (void)app;
-    (void)v;
+    (void)app, (void)v;
     the.closed = true;
     buf_addstr(&the.asked, "close\n");
 }
@@ -94,8 +93,7 @@ static void run(struct app *app, enum action action)
 
 static const char *title(struct app *app, const char *session_id)
 {
-    (void)app;
-    (void)session_id;
+    (void)app, (void)session_id;
     return "Kyoto in November";
 }
 
@@ -106,8 +104,7 @@ static void touch(struct app *app)
 
 static void find_text(struct app *app, const char *session_id, const char *text)
 {
-    (void)app;
-    (void)session_id;
+    (void)app, (void)session_id;
     free(the.found);
     the.found = text ? mem_strdup(text) : NULL;
 }

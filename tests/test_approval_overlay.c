@@ -79,9 +79,7 @@ static enum effect effect;
 static uint64_t answered(struct app *app, struct view *v, const struct operation *o,
                          const void *params, view_answer *take)
 {
-    (void)app;
-    (void)v;
-    (void)take;
+    (void)app, (void)v, (void)take;
     assert_ptr_equal(o, &operation_approval_decide);
     answer = ((const struct approval_decide_params *)params)->decision;
     effect = ANSWERED;
@@ -90,9 +88,7 @@ static uint64_t answered(struct app *app, struct view *v, const struct operation
 
 static void write_text(struct app *app, enum action action, const struct key *k)
 {
-    (void)app;
-    (void)action;
-    (void)k;
+    (void)app, (void)action, (void)k;
     effect = TEXT;
 }
 

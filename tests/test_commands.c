@@ -85,8 +85,7 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
 
 void engine_withdraw(struct engine *s, uint64_t id)
 {
-    (void)s;
-    (void)id;
+    (void)s, (void)id;
 }
 
 static void forget(void)

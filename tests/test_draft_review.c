@@ -80,9 +80,7 @@ static uint64_t decided(struct app *of, struct view *v, const struct operation *
                         const void *params, view_answer *take)
 {
     const struct compaction_decide_params *p = params;
-    (void)of;
-    (void)v;
-    (void)take;
+    (void)of, (void)v, (void)take;
     assert_ptr_equal(o, &operation_compaction_decide);
     free(sent);
     sent = mem_strdup(p->text);

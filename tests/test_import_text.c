@@ -100,8 +100,7 @@ static bool settle(void *seen, struct error *fault)
 
 static bool nobody_minds(void *context, int64_t bytes)
 {
-    (void)context;
-    (void)bytes;
+    (void)context, (void)bytes;
     return true;
 }
 

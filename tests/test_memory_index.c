@@ -204,9 +204,7 @@ static bool old_is_left(void)
 
 static bool stop(void *context, int64_t done, int64_t of)
 {
-    (void)context;
-    (void)done;
-    (void)of;
+    (void)context, (void)done, (void)of;
     return false;
 }
 
@@ -372,8 +370,7 @@ TEST(others_write_while_it_is_made_anew)
 static bool until(void *context, int64_t done, int64_t of)
 {
     int *left = context;
-    (void)done;
-    (void)of;
+    (void)done, (void)of;
     return --*left > 0;
 }
 

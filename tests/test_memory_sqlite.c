@@ -437,8 +437,7 @@ TEST(numbers_of_sessions_are_not_used_again)
 
 static bool other_sees_the_old(void *context, int64_t done, int64_t of)
 {
-    (void)done;
-    (void)of;
+    (void)done, (void)of;
     struct memory *own = m;
     m = context;
     assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);

@@ -572,9 +572,7 @@ static bool go_on(void *context, int64_t done, int64_t of)
 
 static bool stop(void *context, int64_t done, int64_t of)
 {
-    (void)context;
-    (void)done;
-    (void)of;
+    (void)context, (void)done, (void)of;
     return false;
 }
 

@@ -30,8 +30,7 @@ static void free_fake(struct view *v)
 
 static bool fake_key(struct view *v, enum action action, const struct key *key)
 {
-    (void)v;
-    (void)action;
+    (void)v, (void)action;
     if (fake.takes)
         buf_addf(&the.asked, "key %c\n", key->code == K_CHAR ? (char)key->cp : '?');
     return fake.takes;
@@ -58,8 +57,7 @@ static const struct rows *fake_rows(struct view *v)
 
 static void fake_notice(struct view *v, struct notice *n)
 {
-    (void)v;
-    (void)n;
+    (void)v, (void)n;
     fake.notices++;
 }
 
@@ -103,8 +101,7 @@ static bool has_memory(struct app *app)
 
 static void came(struct app *app, struct view *v)
 {
-    (void)app;
-    (void)v;
+    (void)app, (void)v;
 }
 
 static bool beside(struct app *app)

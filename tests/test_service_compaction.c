@@ -694,10 +694,8 @@ static bool give_back(void *memory, struct store *store, const char *id, int64_t
                       struct error *e)
 {
     struct memory *m = memory;
-    (void)store;
-    (void)id;
-    (void)seq;
-    (void)e;
+    (void)store, (void)id;
+    (void)seq, (void)e;
     m->withdrawn++;
     return true;
 }

@@ -717,9 +717,7 @@ static int looks, meddles_at;
 
 static int meddle_between(unsigned what, void *context, void *statement, void *sql)
 {
-    (void)what;
-    (void)context;
-    (void)statement;
+    (void)what, (void)context, (void)statement;
     if (strncmp(sql, "SELECT", 6) != 0 || ++looks != meddles_at)
         return 0;
     struct store *ours = store;

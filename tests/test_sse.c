@@ -40,8 +40,7 @@ typedef size_t cut_fn(size_t from, size_t len, size_t parameter);
 
 static size_t cut_nowhere(size_t from, size_t len, size_t parameter)
 {
-    (void)from;
-    (void)parameter;
+    (void)from, (void)parameter;
     return len;
 }
 
@@ -252,8 +251,7 @@ TEST(test_stop)
 
 static bool count_event(void *context, const char *name, const char *data, size_t len)
 {
-    (void)name;
-    (void)data;
+    (void)name, (void)data;
     size_t *count = context;
     *count += len > 0;
     return true;

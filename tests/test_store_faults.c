@@ -163,8 +163,7 @@ static bool act_snapshot(struct catalog *c, struct error *e)
 
 static bool act_create(struct catalog *c, struct error *e)
 {
-    (void)c;
-    (void)e;
+    (void)c, (void)e;
     return true; /* opening did */
 }
 

@@ -268,9 +268,7 @@ static bool exchange(int dir, const char *a, const char *b)
 #ifdef SYS_renameat2
     return syscall(SYS_renameat2, dir, a, dir, b, 2 /* RENAME_EXCHANGE */) == 0;
 #else
-    (void)dir;
-    (void)a;
-    (void)b;
+    (void)dir, (void)a, (void)b;
     return false;
 #endif
 }

@@ -56,10 +56,8 @@ static bool fake_embed(const struct embedding_settings *s, struct http *http,
                        const struct wakeup *wakeup, const char *const *texts, size_t count,
                        struct embeddings *out, struct failure *f)
 {
-    (void)s;
-    (void)http;
-    (void)wakeup;
-    (void)f;
+    (void)s, (void)http;
+    (void)wakeup, (void)f;
     out->dimension = buckets;
     vec_reserve(&out->values, count * (size_t)buckets);
     out->values.len = count * (size_t)buckets;

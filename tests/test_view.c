@@ -32,8 +32,7 @@ static const struct fake *of_const(const struct view *view)
 
 static bool key(struct view *view, enum action action, const struct key *k)
 {
-    (void)action;
-    (void)k;
+    (void)action, (void)k;
     of(view)->keys++;
     vec_push(&order, (int)view->ops->layer);
     return of(view)->takes;
@@ -48,8 +47,7 @@ static const struct view *last_gone;
 
 static void gone(struct app *app, const struct view *view, uint64_t id)
 {
-    (void)id;
-    (void)app;
+    (void)id, (void)app;
     last_gone = view;
 }
 

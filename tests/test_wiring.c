@@ -504,9 +504,7 @@ static int handed_over;
 static bool take(void *context, struct store *s, const struct discard *d, int *entries,
                  struct error *e)
 {
-    (void)context;
-    (void)s;
-    (void)e;
+    (void)context, (void)s, (void)e;
     handed_over += (int)d->count;
     *entries = 7;
     return true;

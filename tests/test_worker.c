@@ -63,8 +63,7 @@ static int step_first(void *context, const struct wakeup *wakeup)
 
 static int step_second(void *context, const struct wakeup *wakeup)
 {
-    (void)context;
-    (void)wakeup;
+    (void)context, (void)wakeup;
     return step(SECOND, "y") == CHORE_DONE ? CHORE_DONE : rest_ms;
 }
 
