@@ -121,6 +121,13 @@ static struct meters final_meters(struct engine *s)
     return m;
 }
 
+static void refused(struct engine *s, const struct operation *o, const char *text,
+                    enum err_code code)
+{
+    surface_send(s, o, text);
+    surface_expect_error(s, code, NULL);
+}
+
 static struct notice *ask_context(struct engine *s)
 {
     surface_send(s, &operation_context_read, NULL);
@@ -400,8 +407,7 @@ TEST(what_cannot_be_done_by_hand_is_said)
     n = surface_expect_failure(s);
     assert_int_equal(surface_error(n)->code, ERR_USAGE);
     assert_non_null(strstr(surface_error(n)->text, "handoff"));
-    surface_send(s, &operation_compaction_undo, NULL);
-    surface_expect_error(s, ERR_NOTHING_TO_UNDO, NULL);
+    refused(s, &operation_compaction_undo, NULL, ERR_NOTHING_TO_UNDO);
     surface_send_for(s, &operation_compaction_pin, NULL, NULL, 0);
     surface_expect_error(s, ERR_USAGE, NULL);
 }
@@ -423,45 +429,33 @@ TEST(a_failure_by_hand_is_told_once)
     assert_non_null(strstr(last_body(), "This is message number 1"));
 }
 
+static const struct operation *const changes[] = {
+    &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
+
 TEST(switched_off_it_says_so)
 {
-    static const struct operation *const types[] = {
-        &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
     struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
     AUTO(engine_free_local) struct engine *s = engine_new(&options);
     talk(s, 1);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        surface_send(s, types[i], NULL);
-        surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
-    }
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        refused(s, changes[i], NULL, ERR_SESSION_COMPACTION_DISABLED);
 }
 
 TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
 {
-    static const struct operation *const types[] = {
-        &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
     struct engine *s = talked(1);
     engine_free(s);
     struct engine_options options = surface_options("last", true);
     options.read_only = true;
     s = engine_new(&options);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        surface_send(s, types[i], NULL);
-        surface_expect_error(s, ERR_SESSION_NOT_FOUND, NULL);
-    }
-    surface_send(s, &operation_context_read, NULL);
-    surface_expect_answer(s, &operation_context_read);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        refused(s, changes[i], NULL, ERR_SESSION_NOT_FOUND);
+    ask_context(s);
     engine_free(s);
 }
 
 /* --- requests during a compaction ------------------------------------------------------------- */
-
-static void refused(struct engine *s, const struct operation *type, const char *text)
-{
-    surface_send(s, type, text);
-    surface_expect_error(s, ERR_SESSION_BUSY, NULL);
-}
 
 TEST(a_turn_refuses_it)
 {
@@ -469,11 +463,9 @@ TEST(a_turn_refuses_it)
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     surface_send(s, &operation_turn_start, "go");
     surface_expect_event(s, EVENT_TEXT_DELTA);
-    refused(s, &operation_compaction_run, NULL);
-    refused(s, &operation_compaction_undo, NULL);
-    refused(s, &operation_compaction_pin, NULL);
-    surface_send(s, &operation_context_read, NULL);
-    struct notice *n = surface_expect_answer(s, &operation_context_read);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        refused(s, changes[i], NULL, ERR_SESSION_BUSY);
+    struct notice *n = ask_context(s);
     assert_string_equal(surface_context(n)->parts.items[surface_context(n)->parts.len - 1].text,
                         "go");
     surface_send(s, &operation_turn_interrupt, NULL);
@@ -491,13 +483,11 @@ TEST(it_refuses_what_a_turn_refuses)
 {
     AUTO(engine_free_local) struct engine *s = talked(2);
     start_stalled(s);
-    refused(s, &operation_turn_start, "me first");
-    refused(s, &operation_compaction_run, NULL);
-    refused(s, &operation_compaction_undo, NULL);
-    refused(s, &operation_compaction_pin, NULL);
-    refused(s, &operation_session_create, NULL);
-    surface_send(s, &operation_context_read, NULL);
-    surface_expect_answer(s, &operation_context_read);
+    refused(s, &operation_turn_start, "me first", ERR_SESSION_BUSY);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        refused(s, changes[i], NULL, ERR_SESSION_BUSY);
+    refused(s, &operation_session_create, NULL, ERR_SESSION_BUSY);
+    ask_context(s);
     surface_send_for(s, &operation_session_rename, NULL, "a name", 0);
     surface_expect_changed(s);
     surface_send(s, &operation_turn_interrupt, NULL);
@@ -767,12 +757,10 @@ TEST(a_pin_survives)
     struct notice *n = ask_context(s);
     assert_true(surface_context(n)->parts.items[2].pinned);
     assert_false(surface_context(n)->parts.items[3].pinned);
-    surface_send(s, &operation_compaction_pin, NULL); /* it is pinned already */
-    surface_expect_error(s, ERR_USAGE, NULL);
-    surface_send(s, &operation_compaction_unpin, NULL); /* the same one, no more; then again */
+    refused(s, &operation_compaction_pin, NULL, ERR_USAGE); /* it is pinned already */
+    surface_send(s, &operation_compaction_unpin, NULL);     /* the same one, no more; then again */
     surface_expect_event(s, EVENT_MESSAGE_PINNED);
-    surface_send(s, &operation_compaction_unpin, NULL); /* it is not */
-    surface_expect_error(s, ERR_USAGE, NULL);
+    refused(s, &operation_compaction_unpin, NULL, ERR_USAGE); /* it is not */
     surface_send(s, &operation_compaction_pin, NULL);
     surface_expect_event(s, EVENT_MESSAGE_PINNED);
     talk(s, 2);
