@@ -136,7 +136,7 @@ bool rebuild_from_json(const char *text, size_t old, struct rebuild *out, struct
     bool ok =
         json_type(v) == JSON_ARRAY || err_set(e, ERR_AGENT_ERROR, "a rebuilt history is no array");
     for (const struct json *p = ok ? json_first(v) : NULL; p && ok; p = json_next(p)) {
-        size_t first, count;
+        size_t first = 0, count = 0;
         if (json_type(p) == JSON_OBJECT) {
             ok = read_made(p, &at, out, e);
         } else if (json_type(p) == JSON_ARRAY) {

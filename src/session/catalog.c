@@ -488,7 +488,7 @@ static bool name_fork(struct catalog *c, const char *parent, char **out, struct 
     for (const char *at = parent; (at = strstr(at, mark)); at++)
         last = at;
     const char *rest = last ? last + strlen(mark) : "";
-    if (*rest == ' ')
+    if (last && *rest == ' ')
         rest += 1 + strspn(rest + 1, "0123456789");
     bool is_fork = strcmp(rest, ")") == 0, taken = true, ok = true;
     auto_free char *base = mem_strndup(parent, is_fork ? (size_t)(last - parent) : strlen(parent));
