@@ -13,6 +13,7 @@ struct error served_refusal;
 
 void served_open(bool persist)
 {
+    assert_null(served); /* the engine before has to end first: it reads the configuration */
     struct engine_options o = surface_options(NULL, persist);
     o.serves = o.can_ask = o.memory = true;
     o.tools = "full";

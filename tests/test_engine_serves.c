@@ -344,6 +344,7 @@ TEST_IF(capability_store(), a_session_of_another_process_is_busy)
     served_create(id);
     begin_turn(id, "Half of it");
     struct engine *first = served;
+    served = NULL;
     served_open(true);
     served_refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
     served_done(&operation_context_read, &(struct session_params){id});
@@ -682,6 +683,7 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
         pthread_join(askers[i].thread, NULL);
     for (int i = 0; i < SESSIONS; i++)
         assert_turns_kept(ids[i], turns[i]);
+    served_close();
 }
 
 TEST_IF(capability_store(), requests_race_for_sessions)

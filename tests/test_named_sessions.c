@@ -320,6 +320,7 @@ static void run_epoch(size_t bursts)
     while (asked.len > 0)
         take_answer();
     check_all(first_session, first_text);
+    served_close();
 }
 
 TEST(each_text_is_in_the_session_that_it_was_sent_to)

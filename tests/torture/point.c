@@ -201,7 +201,6 @@ void torture_log(const struct torture_stack *stack, const char *format, ...)
     va_end(args);
     write_line(line, len);
     if (stack) {
-        char line[LONGEST_LINE];
         for (size_t i = 0; i < stack->depth; i++) {
             struct place p = place_of(stack->frames[i]);
             write_line(line, snprintf(line, sizeof line, "at %s 0x%" PRIxPTR "\n",
