@@ -38,7 +38,7 @@ TEST(typing_shows_at_the_caret)
 {
     struct screen *s = scene_open(24, 80, NULL);
     int start = prompt_column(s);
-    see(s, "> Message, or / for commands", "memory on ─");
+    see(s, "> Message, or / for commands", capability_memory() ? "memory on ─" : "context");
     act(s, "a wrod", "> a wrod", "!Message, or");
     act(s, "<left><backspace*2>or", "> a word");
     assert_caret(s, start + 5);

@@ -146,7 +146,7 @@ TEST_IF(capability_compaction(), a_server_that_fails_is_asked_again)
     assert_int_equal(model_server_requests(scene_server()), 7);
 }
 
-TEST_IF(capability_store(), it_stops_after_failures)
+TEST_IF(capability_store() && capability_compaction(), it_stops_after_failures)
 {
     setenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS", "0", 1);
     setenv("TIRO_COMPACTION_MAX_CONSECUTIVE_FAILURES", "2", 1);
@@ -225,7 +225,7 @@ static struct screen *open_killable(const struct reply *summary)
     return s;
 }
 
-TEST_IF(capability_store(), killed_within_the_summary)
+TEST_IF(capability_store() && capability_compaction(), killed_within_the_summary)
 {
     struct screen *s = open_killable(&(struct reply){.fault = REPLY_STALL, .text = wide});
     see(s, "漢字");
@@ -255,7 +255,7 @@ static bool is_shown(struct screen *s, void *context)
     return strstr(text, back) || strstr(text, "/retry sends the message again");
 }
 
-TEST_IF(capability_store(), killed_at_any_moment)
+TEST_IF(capability_store() && capability_compaction(), killed_at_any_moment)
 {
     support_seed();
     for (int i = 0; i < 4; i++) {
@@ -373,7 +373,7 @@ static struct screen *write_meanwhile(const char *typed)
     return s;
 }
 
-TEST_IF(capability_store(), own_words_come_back)
+TEST_IF(capability_store() && capability_compaction(), own_words_come_back)
 {
     struct screen *s = write_meanwhile(OWN);
     see(s, "> my own words");
@@ -386,7 +386,7 @@ TEST_IF(capability_store(), own_words_come_back)
     assert_true(scene_wait_draft(s, "my own words!"));
 }
 
-TEST_IF(capability_store(), killed_during_the_review)
+TEST_IF(capability_store() && capability_compaction(), killed_during_the_review)
 {
     struct screen *s = write_meanwhile(OWN);
     model_server_release(scene_server());

@@ -98,7 +98,8 @@ TEST_IF(capability_memory() && capability_compaction(), escape_goes_back_to_wher
     }
 }
 
-TEST_IF(capability_store(), escape_goes_back_over_sessions)
+TEST_IF(capability_memory() && capability_store() && capability_compaction(),
+        escape_goes_back_over_sessions)
 {
     struct screen *s = open_compacted(16, 120);
     act(s, "/new<enter>", "Chat with a language model");
@@ -149,7 +150,8 @@ static void talk_before(void)
 
 #define OFFER "2 earlier conversations are not in memory yet"
 
-TEST_IF(capability_store(), earlier_conversations_come_in_when_they_are_wanted)
+TEST_IF(capability_memory() && capability_store() && capability_compaction(),
+        earlier_conversations_come_in_when_they_are_wanted)
 {
     talk_before();
     struct screen *s = scene_open(30, 120, NULL);
@@ -169,7 +171,8 @@ TEST_IF(capability_store(), earlier_conversations_come_in_when_they_are_wanted)
     see(s, "!earlier conversation");
 }
 
-TEST_IF(capability_store(), who_does_not_answer_is_asked_again_and_who_refuses_is_not)
+TEST_IF(capability_memory() && capability_store() && capability_compaction(),
+        who_does_not_answer_is_asked_again_and_who_refuses_is_not)
 {
     talk_before();
     for (int i = 0; i < 2; i++) {

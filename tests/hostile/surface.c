@@ -97,6 +97,11 @@ static bool prompt_lacks(struct screen *s, void *context)
     return strstr(screen_row_text(s, row), context) == NULL;
 }
 
+static bool prompt_shows(struct screen *s, void *context)
+{
+    return !prompt_lacks(s, context);
+}
+
 /* screen_wait() without a report, since the condition need not become true. */
 static bool comes(struct screen *s, bool (*holds)(struct screen *, void *), void *context, int ms)
 {
@@ -118,6 +123,7 @@ static struct screen *open_screen(struct visit *v)
 static void say(struct visit *v, struct screen *s, char *text)
 {
     screen_type(s, text);
+    (void)comes(s, prompt_shows, text, visit_ms(10 * VISIT_STOP_MS));
     screen_key(s, SCREEN_ENTER);
     double asked = screen_clock();
     if (!comes(s, prompt_lacks, text, visit_ms(10 * VISIT_STOP_MS)))
