@@ -187,7 +187,7 @@ const steps = {
   async 'commands answer'() {
     for (const [text, what] of [['/context', /history: \d+/], ['/memory greetings', /./],
                                 ['/pin', /pinned/], ['/model', /openai\/scripted-model/],
-                                ['/remember we write C', /remembered: we write C/]]) {
+                                ['/remember we write C', /we write C/]]) {
       const from = updates.length;
       assert.equal((await say(session, text)).stopReason, 'end_turn');
       assert.match(said(from, session), what, text);

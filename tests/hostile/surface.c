@@ -111,6 +111,21 @@ static bool comes(struct screen *s, bool (*holds)(struct screen *, void *), void
     return holds(s, context);
 }
 
+static bool is_busy(struct screen *s, void *context)
+{
+    return !is_idle(s, context);
+}
+
+/* A screen that is drawn in parts can look idle for a moment after Enter. */
+static bool becomes_idle(struct screen *s, int ms)
+{
+    double until = screen_clock() + ms;
+    while (comes(s, is_idle, NULL, (int)(until - screen_clock())))
+        if (!comes(s, is_busy, NULL, 100))
+            return true;
+    return false;
+}
+
 static struct screen *open_screen(struct visit *v)
 {
     const char *const argv[] = {support_program(), NULL};
@@ -210,7 +225,7 @@ static void visit_by_screen(struct visit *v)
     static char question[] = "What is it?";
     struct screen *s = open_screen(v);
     say(v, s, question);
-    if (!comes(s, is_idle, NULL, visit_ms(PATIENCE_MS)))
+    if (!becomes_idle(s, visit_ms(PATIENCE_MS)))
         press_escape(v, s);
     go_on(v, s);
     leave(v, s);
