@@ -56,7 +56,7 @@ double json_number(const struct json *v, double fallback);
 int64_t json_int(const struct json *v, int64_t fallback); /* cut to an int64_t */
 bool json_true(const struct json *v);
 
-/* Of a member. */
+/* The value of a member of an object, converted as by the functions above. */
 static inline const char *json_get_string(const struct json *object, const char *name)
 {
     return json_string(json_get(object, name));

@@ -434,7 +434,7 @@ bool verb_call_watched(struct operation_context *c, const struct operation *o, c
     return call_with(c, o, params, result, &(struct operation_stream){0}, e);
 }
 
-/* Where an export goes: a file that appears whole or not at all, else standard output. */
+/* The target of an export: a file that appears whole or not at all, else standard output. */
 struct export
 {
     struct whole_file *file; /* NULL: standard output, cleaned if it is a terminal */

@@ -12,7 +12,7 @@
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 
-/* What was asked. Texts are borrowed from the command line. */
+/* A call of a verb with its arguments. Texts are borrowed from the command line. */
 struct verb_call {
     const struct verb *verb;
     struct operation_context *context;

@@ -16,7 +16,7 @@
 
 enum { MEMORY_HITS = 10, HIT_BYTES = 400 };
 
-/* What an editor's command does that is more than to ask for its operation. */
+/* A command of editors that does more than call its operation. */
 struct command {
     const struct operation *operation;
     void (*run)(struct acp_session *s, const char *arguments);

@@ -62,7 +62,7 @@ int layout_pane_columns(int cols)
 static struct layout shown;
 static bool body_is_behind;  /* the frame shows less than there is */
 static bool count_is_behind; /* the matches are not all counted: the next frame continues */
-/* Where each view is on the terminal; 0 rows: it is not visible. */
+/* The place of each view on the terminal; 0 rows: it is not visible. */
 static struct place {
     int top, left, rows, cols;
 } drawn[VIEW_LAYERS];

@@ -168,7 +168,7 @@ char *slash_value(const struct operation *o, const struct session_info *session)
     return NULL;
 }
 
-/* Those that need a conversation have the one in front. */
+/* An operation without run() works on the conversation in front, so it gets no session. */
 void *slash_params(const struct operation *o, const char *session, const char *arguments)
 {
     return operation_slash_params(o, o->run ? session : NULL, arguments);

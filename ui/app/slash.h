@@ -34,8 +34,8 @@ struct slash_command {
 /* All, ending with a NULL name. */
 const struct slash_command *slash_commands(void);
 
-/* What the screen does for a command (commands.c), in the order of the help; ends with an empty
- * row. Operations that are not in it follow. */
+/* Commands that the screen completes or runs in its own way (commands.c), in the order of the help;
+ * an empty row ends the table. The other operations with SLASH() follow. */
 extern const struct slash_command slash_own[];
 
 /* Names that other programs have for a command. */
