@@ -350,6 +350,33 @@ bool play_run(const struct act *acts, size_t count, const char *input, struct er
     return ok;
 }
 
+const struct event *play_call(const char *tool, const char *args)
+{
+    int before = 0;
+    while (play_event(EVENT_TOOL_EXECUTION_COMPLETED, before))
+        before++;
+    PLAY({.tool = tool, .args = support_json(args), .stop = STOP_TOOL_USE},
+         {.text = "Done.", .stop = STOP_END_TURN});
+    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, before);
+    assert_non_null(ev);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
+    return ev;
+}
+
+void play_gives(const char *tool, const char *args, const char *text)
+{
+    const struct event *ev = play_call(tool, args);
+    assert_string_equal(ev->text, support_json(text));
+    assert_false(ev->flag);
+}
+
+void play_refuses(const char *tool, const char *args, const char *part)
+{
+    const struct event *ev = play_call(tool, args);
+    if (!ev->flag || !strstr(ev->text, support_json(part)))
+        fail_msg("%s(%s): %s", tool, args, ev->text);
+}
+
 bool play_compact(const struct act *acts, size_t count, const char *mode, const char *focus,
                   struct error *e)
 {

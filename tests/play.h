@@ -121,6 +121,13 @@ bool play_run(const struct act *acts, size_t count, const char *input, struct er
                          sizeof((const struct act[]){__VA_ARGS__}) / sizeof(struct act), "hello",  \
                          &(struct error){0}))
 
+/* A turn in which the model calls the tool; arguments with ' for ". The event of the result. */
+const struct event *play_call(const char *tool, const char *args);
+
+/* The call's result is this text, or an error that contains it; with ' for ". */
+void play_gives(const char *tool, const char *args, const char *text);
+void play_refuses(const char *tool, const char *args, const char *part);
+
 /* Compacts as `/compact` does. */
 bool play_compact(const struct act *acts, size_t count, const char *mode, const char *focus,
                   struct error *e);

@@ -5,8 +5,9 @@
 
 #include "base/mem.h"
 #include "knowledge/corpora.h"
-#include "play.h"
 #include "store/store.h"
+#include "tests/play.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -62,35 +63,6 @@ static int teardown(void **state)
     return result;
 }
 
-/* A turn in which the model calls the tool; arguments with ' for ". */
-static const struct event *call(const char *tool, const char *args)
-{
-    const struct act acts[] = {{.tool = tool, .args = support_json(args), .stop = STOP_TOOL_USE},
-                               {.text = "Done.", .stop = STOP_END_TURN}};
-    int before = 0;
-    while (play_event(EVENT_TOOL_EXECUTION_COMPLETED, before))
-        before++;
-    assert_true(play_run(acts, 2, "hello", &(struct error){0}));
-    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, before);
-    assert_non_null(ev);
-    return ev;
-}
-
-static void expect(const char *tool, const char *args, const char *part)
-{
-    const struct event *ev = call(tool, args);
-    if (ev->flag || !strstr(ev->text, support_json(part)))
-        fail_msg("%s(%s): %s", tool, args, ev->text);
-}
-
-static void expect_error(const char *tool, const char *args, const char *says)
-{
-    const struct event *ev = call(tool, args);
-    assert_true(ev->flag);
-    if (!strstr(ev->text, support_json(says)))
-        fail_msg("%s(%s): %s", tool, args, ev->text);
-}
-
 static void text(const char *name, const char *content)
 {
     struct corpus_ingested made;
@@ -111,7 +83,7 @@ FIXTURE(setup, teardown);
 TEST(a_search_gives_numbered_passages_with_their_places)
 {
     text("kyoto.md", "# Travel\n\nThe ryokan is booked.\n\n## Trains\n\nThe night train.\n");
-    const struct event *ev = call("rag_search", "{'corpus_id':'notes','query':'ryokan'}");
+    const struct event *ev = play_call("rag_search", "{'corpus_id':'notes','query':'ryokan'}");
     assert_string_equal(ev->text,
                         support_json("[{'n':1,'content':'# Travel\\n\\nThe ryokan is booked.',"
                                      "'score':0.7932,'file':'kyoto.md','chunk':0,'line':1,"
@@ -122,15 +94,17 @@ TEST(numbers_go_on_within_a_message)
 {
     text("a.txt", "a red lantern");
     text("b.txt", "a green lantern");
-    expect("rag_search", "{'corpus_id':'notes','query':'lantern'}", "'n':2,");
-    expect("rag_search", "{'corpus_id':'notes','query':'red','top_k':1}", "[{'n':3,");
+    assert_text(play_call("rag_search", "{'corpus_id':'notes','query':'lantern'}")->text,
+                support_json("'n':2,"));
+    assert_text(play_call("rag_search", "{'corpus_id':'notes','query':'red','top_k':1}")->text,
+                support_json("[{'n':3,"));
     assert_int_equal(cited, 3);
 }
 
 TEST(nothing_found_says_how_much_was_searched)
 {
     text("a.txt", "a red lantern");
-    const struct event *ev = call("rag_search", "{'corpus_id':'notes','query':'zeppelin'}");
+    const struct event *ev = play_call("rag_search", "{'corpus_id':'notes','query':'zeppelin'}");
     assert_string_equal(ev->text, support_json("{'results':[],'searched':1,'documents':1}"));
     assert_int_equal(cited, 0);
 }
@@ -145,7 +119,7 @@ TEST(a_result_that_has_no_room_leaves_out_the_worst)
     }
     configure(CONFIG_TOOLS_MAX_OUTPUT, "4096");
     const struct event *ev =
-        call("rag_search", "{'corpus_id':'notes','query':'lantern','top_k':20}");
+        play_call("rag_search", "{'corpus_id':'notes','query':'lantern','top_k':20}");
     assert_true(strlen(ev->text) <= 4096);
     assert_int_equal(ev->text[strlen(ev->text) - 1], ']');
     assert_true(cited > 0 && cited < 20);
@@ -154,22 +128,24 @@ TEST(a_result_that_has_no_room_leaves_out_the_worst)
 TEST(a_text_is_ingested_after_a_question)
 {
     configure(CONFIG_TOOLS_ALLOW, "rag_ingest");
-    expect("rag_ingest", "{'corpus_id':'new','filename':'a.txt','text':'a lantern'}",
-           "{'document':1,'chunks':1}");
-    expect("rag_search", "{'corpus_id':'new','query':'lantern'}", "'file':'a.txt'");
+    assert_text(
+        play_call("rag_ingest", "{'corpus_id':'new','filename':'a.txt','text':'a lantern'}")->text,
+        support_json("{'document':1,'chunks':1}"));
+    assert_text(play_call("rag_search", "{'corpus_id':'new','query':'lantern'}")->text,
+                support_json("'file':'a.txt'"));
 }
 
 TEST(a_mistake_is_told_by_its_member)
 {
     configure(CONFIG_TOOLS_ALLOW, "rag_ingest");
     text("a.txt", "a lantern");
-    expect_error("rag_search", "{'corpus_id':'notes'}", "query");
-    expect_error("rag_search", "{'corpus_id':'nowhere','query':'x'}", "nowhere");
-    expect_error("rag_search", "{'corpus_id':'notes','query':' '}", "query");
-    expect_error("rag_search", "{'corpus_id':'notes','query':'x','hybrid_weight':2}",
+    play_refuses("rag_search", "{'corpus_id':'notes'}", "query");
+    play_refuses("rag_search", "{'corpus_id':'nowhere','query':'x'}", "nowhere");
+    play_refuses("rag_search", "{'corpus_id':'notes','query':' '}", "query");
+    play_refuses("rag_search", "{'corpus_id':'notes','query':'x','hybrid_weight':2}",
                  "hybrid_weight");
-    expect_error("rag_ingest", "{'corpus_id':'a b','filename':'x','text':'y'}", "a b");
-    expect_error("rag_ingest", "{'corpus_id':'a','filename':'x','text':''}", "text");
+    play_refuses("rag_ingest", "{'corpus_id':'a b','filename':'x','text':'y'}", "a b");
+    play_refuses("rag_ingest", "{'corpus_id':'a','filename':'x','text':''}", "text");
 }
 
 /* Without a corpus in the session there is nothing to search. */
@@ -177,5 +153,5 @@ TEST(what_nobody_named_is_not_offered)
 {
     text("a.txt", "a lantern");
     named = false;
-    expect_error("rag_search", "{'corpus_id':'notes','query':'lantern'}", "@corpus:NAME");
+    play_refuses("rag_search", "{'corpus_id':'notes','query':'lantern'}", "@corpus:NAME");
 }

@@ -49,45 +49,16 @@ static int teardown(void **state)
     return result;
 }
 
-/* A turn in which the model calls the tool; arguments with ' for ". */
-static const struct event *call(const char *tool, const char *args)
-{
-    const struct act acts[] = {{.tool = tool, .args = support_json(args), .stop = STOP_TOOL_USE},
-                               {.text = "Done.", .stop = STOP_END_TURN}};
-    int before = 0;
-    while (play_event(EVENT_TOOL_EXECUTION_COMPLETED, before))
-        before++;
-    assert_true(play_run(acts, 2, "hello", &(struct error){0}));
-    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, before);
-    assert_non_null(ev);
-    return ev;
-}
-
-static void expect(const char *tool, const char *args, const char *result)
-{
-    const struct event *ev = call(tool, args);
-    assert_string_equal(ev->text, support_json(result));
-    assert_false(ev->flag);
-}
-
-static void expect_error(const char *tool, const char *args, const char *says)
-{
-    const struct event *ev = call(tool, args);
-    assert_true(ev->flag);
-    if (!strstr(ev->text, support_json(says)))
-        fail_msg("%s(%s): %s", tool, args, ev->text);
-}
-
 static void kyoto(void)
 {
-    expect("memory_create_entities",
-           "{'entities':[{'name':'Kyoto','entity_type':'city','observations':['old']},"
-           "{'name':'Japan','entity_type':'country'}]}",
-           "[{'name':'Kyoto','entity_type':'city','observations':['old']},"
-           "{'name':'Japan','entity_type':'country','observations':[]}]");
-    expect("memory_create_relations",
-           "{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]}",
-           "[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]");
+    play_gives("memory_create_entities",
+               "{'entities':[{'name':'Kyoto','entity_type':'city','observations':['old']},"
+               "{'name':'Japan','entity_type':'country'}]}",
+               "[{'name':'Kyoto','entity_type':'city','observations':['old']},"
+               "{'name':'Japan','entity_type':'country','observations':[]}]");
+    play_gives("memory_create_relations",
+               "{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]}",
+               "[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]");
 }
 
 #define KYOTO                                                                                      \
@@ -101,28 +72,28 @@ FIXTURE(setup, teardown);
 TEST(each_gives_what_is_specified)
 {
     kyoto();
-    expect("memory_create_entities",
-           "{'entities':[{'name':'Kyoto','entity_type':'city'},{'name':'Nara','entityType':"
-           "'city'}]}",
-           "[{'name':'Nara','entity_type':'city','observations':[]}]");
-    expect("memory_add_observations",
-           "{'observations':[{'entity_name':'Nara','contents':['deer','deer']},"
-           "{'entity_name':'Kyoto','contents':['old']}]}",
-           "[{'entity_name':'Nara','added_observations':['deer']},"
-           "{'entity_name':'Kyoto','added_observations':[]}]");
-    expect("memory_search_nodes", "{'query':'OLD'}", KYOTO);
-    expect("memory_open_nodes", "{'names':['Kyoto']}", KYOTO);
-    expect("memory_open_nodes", "{'names':['Rome']}",
-           "{'entities':[],'relations':[],'unknown':['Rome']}");
-    expect("memory_delete_observations",
-           "{'deletions':[{'entity_name':'Nara','observations':['deer']}]}",
-           "{'deleted':{'entities':0,'observations':1,'relations':0}}");
-    expect("memory_delete_relations",
-           "{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]}",
-           "{'deleted':{'entities':0,'observations':0,'relations':1}}");
-    expect("memory_delete_entities", "{'entityNames':['Kyoto']}",
-           "{'deleted':{'entities':1,'observations':1,'relations':0}}");
-    expect("memory_search_nodes", "{'query':'old'}", "{'entities':[],'relations':[]}");
+    play_gives("memory_create_entities",
+               "{'entities':[{'name':'Kyoto','entity_type':'city'},{'name':'Nara','entityType':"
+               "'city'}]}",
+               "[{'name':'Nara','entity_type':'city','observations':[]}]");
+    play_gives("memory_add_observations",
+               "{'observations':[{'entity_name':'Nara','contents':['deer','deer']},"
+               "{'entity_name':'Kyoto','contents':['old']}]}",
+               "[{'entity_name':'Nara','added_observations':['deer']},"
+               "{'entity_name':'Kyoto','added_observations':[]}]");
+    play_gives("memory_search_nodes", "{'query':'OLD'}", KYOTO);
+    play_gives("memory_open_nodes", "{'names':['Kyoto']}", KYOTO);
+    play_gives("memory_open_nodes", "{'names':['Rome']}",
+               "{'entities':[],'relations':[],'unknown':['Rome']}");
+    play_gives("memory_delete_observations",
+               "{'deletions':[{'entity_name':'Nara','observations':['deer']}]}",
+               "{'deleted':{'entities':0,'observations':1,'relations':0}}");
+    play_gives("memory_delete_relations",
+               "{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]}",
+               "{'deleted':{'entities':0,'observations':0,'relations':1}}");
+    play_gives("memory_delete_entities", "{'entityNames':['Kyoto']}",
+               "{'deleted':{'entities':1,'observations':1,'relations':0}}");
+    play_gives("memory_search_nodes", "{'query':'old'}", "{'entities':[],'relations':[]}");
     assert_int_equal(purges, 3);
 }
 
@@ -154,8 +125,8 @@ TEST(a_mistake_is_told_by_its_member)
     };
     kyoto();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        expect_error(rows[i].tool, rows[i].args, rows[i].says);
-    expect("memory_open_nodes", "{'names':['Kyoto']}", KYOTO); /* nothing was changed */
+        play_refuses(rows[i].tool, rows[i].args, rows[i].says);
+    play_gives("memory_open_nodes", "{'names':['Kyoto']}", KYOTO); /* nothing was changed */
 }
 
 TEST(a_fact_comes_from_the_session_and_its_message)
@@ -183,9 +154,9 @@ TEST(what_has_no_room_is_left_out_and_counted)
         buf_addf(&args, "%s{'name':'n%d','entity_type':'word','observations':['%s']}",
                  i > 0 ? "," : "", i, text);
     buf_addstr(&args, "]}");
-    assert_false(call("memory_create_entities", args.data)->flag);
+    assert_false(play_call("memory_create_entities", args.data)->flag);
     free(text);
-    const struct event *ev = call("memory_search_nodes", "{'query':'word'}");
+    const struct event *ev = play_call("memory_search_nodes", "{'query':'word'}");
     AUTO(json_free_local) struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
     assert_non_null(v);
     size_t shown = json_len(json_get(v, "entities"));
@@ -227,7 +198,7 @@ TEST(they_are_offered_as_the_settings_say)
 TEST(off_refuses_a_call_that_comes_all_the_same)
 {
     graph.capture = GRAPH_CAPTURE_OFF;
-    expect_error("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
+    play_refuses("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
                  "[learned] capture is off");
 }
 
@@ -236,17 +207,17 @@ TEST(ask_asks_before_anything_is_written)
     graph.capture = GRAPH_CAPTURE_ASK;
     play_policy("read write", "", ""); /* that other tools may write is not meant */
     play.answer = APPROVAL_DENY;
-    expect_error("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
+    play_refuses("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
                  "declined");
     assert_int_equal(play.questions, 1);
     assert_string_equal(play.asked_preview, "New entity a (t)\n");
     play.answer = APPROVAL_ALLOW;
-    expect("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
-           "[{'name':'a','entity_type':'t','observations':[]}]");
+    play_gives("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
+               "[{'name':'a','entity_type':'t','observations':[]}]");
     assert_int_equal(play.questions, 2);
     assert_null(play_event(EVENT_GRAPH_CHANGED, 0));
-    expect("memory_search_nodes", "{'query':'a'}",
-           "{'entities':[{'name':'a','entity_type':'t','observations':[]}],'relations':[]}");
+    play_gives("memory_search_nodes", "{'query':'a'}",
+               "{'entities':[{'name':'a','entity_type':'t','observations':[]}],'relations':[]}");
     assert_int_equal(play.questions, 2);
 }
 
@@ -255,7 +226,7 @@ TEST(a_tool_that_is_allowed_by_its_name_does_not_ask)
     graph.capture = GRAPH_CAPTURE_ASK;
     play_policy("memory_create_entities", "write", "");
     assert_false(
-        call("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}")->flag);
+        play_call("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}")->flag);
     assert_int_equal(play.questions, 0);
 }
 
@@ -265,18 +236,18 @@ TEST(auto_writes_and_leaves_a_receipt)
     assert_int_equal(play.questions, 0);
     assert_string_equal(play_event(EVENT_GRAPH_CHANGED, 0)->text, "Kyoto, Japan");
     assert_string_equal(play_event(EVENT_GRAPH_CHANGED, 1)->text, "Kyoto lies in Japan");
-    (void)call("memory_delete_entities", "{'entity_names':['Kyoto']}");
+    (void)play_call("memory_delete_entities", "{'entity_names':['Kyoto']}");
     const struct event *gone = play_event(EVENT_GRAPH_CHANGED, 2);
     assert_string_equal(gone->text, "Kyoto");
     assert_true(gone->flag);
     /* nothing new, nothing to tell */
-    (void)call("memory_create_entities", "{'entities':[{'name':'Japan','entity_type':'x'}]}");
+    (void)play_call("memory_create_entities", "{'entities':[{'name':'Japan','entity_type':'x'}]}");
     assert_null(play_event(EVENT_GRAPH_CHANGED, 3));
-    (void)call("memory_add_observations",
-               "{'observations':[{'entity_name':'Japan','contents':['islands','far']}]}");
+    (void)play_call("memory_add_observations",
+                    "{'observations':[{'entity_name':'Japan','contents':['islands','far']}]}");
     assert_string_equal(play_event(EVENT_GRAPH_CHANGED, 3)->text, "Japan: islands, Japan: far");
-    (void)call("memory_delete_observations",
-               "{'deletions':[{'entity_name':'Japan','observations':['far']}]}");
+    (void)play_call("memory_delete_observations",
+                    "{'deletions':[{'entity_name':'Japan','observations':['far']}]}");
     assert_string_equal(play_event(EVENT_GRAPH_CHANGED, 4)->text, "Japan: far");
     assert_true(play_event(EVENT_GRAPH_CHANGED, 4)->flag);
 }
@@ -291,7 +262,7 @@ TEST(a_receipt_has_some_of_many_facts_and_the_beginning_of_a_long_one)
                  "ever do, and on','entity_type':'t'}",
                  i > 0 ? "," : "", i);
     buf_addstr(&args, "]}");
-    assert_false(call("memory_create_entities", args.data)->flag);
+    assert_false(play_call("memory_create_entities", args.data)->flag);
     const struct event *ev = play_event(EVENT_GRAPH_CHANGED, 0);
     assert_int_equal(ev->number, 20);
     assert_non_null(strstr(ev->text, "09 a name"));
@@ -304,7 +275,7 @@ TEST(a_receipt_has_some_of_many_facts_and_the_beginning_of_a_long_one)
 
 static void expect_preview(const char *tool, const char *args, const char *preview)
 {
-    (void)call(tool, args);
+    (void)play_call(tool, args);
     if (strcmp(play.asked_preview, preview) != 0)
         fail_msg("%s(%s): \"%s\"", tool, args, play.asked_preview);
 }
@@ -340,16 +311,16 @@ TEST(a_question_says_what_would_change)
                    "Japan\n");
     assert_int_equal(purges, 0);
     graph.capture = GRAPH_CAPTURE_AUTO;
-    expect("memory_open_nodes", "{'names':['Kyoto','Nara']}",
-           "{'entities':[{'name':'Kyoto','entity_type':'city','observations':['old']}],"
-           "'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}],"
-           "'unknown':['Nara']}");
+    play_gives("memory_open_nodes", "{'names':['Kyoto','Nara']}",
+               "{'entities':[{'name':'Kyoto','entity_type':'city','observations':['old']}],"
+               "'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}],"
+               "'unknown':['Nara']}");
 }
 
 TEST(what_would_fail_is_no_question)
 {
     graph.capture = GRAPH_CAPTURE_ASK;
-    expect_error("memory_add_observations",
+    play_refuses("memory_add_observations",
                  "{'observations':[{'entity_name':'Rome','contents':['x']}]}",
                  "there is no entity 'Rome'");
     assert_int_equal(play.questions, 0);
@@ -358,6 +329,6 @@ TEST(what_would_fail_is_no_question)
 TEST(what_is_denied_stays_denied)
 {
     play_policy("", "", "write");
-    expect_error("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
+    play_refuses("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
                  "not allowed");
 }

@@ -64,21 +64,10 @@ static void put_talk(void)
         put(i == 3 ? 99 : MEMORY_OF_SESSION, i, support_text("text %d", i));
 }
 
-static const struct event *call(const char *args)
-{
-    const struct act acts[] = {{.tool = "memory_read", .args = args, .stop = STOP_TOOL_USE},
-                               {.text = "Done.", .stop = STOP_END_TURN}};
-    int before = 0;
-    while (play_event(EVENT_TOOL_EXECUTION_COMPLETED, before))
-        before++;
-    assert_true(play_run(acts, 2, "hello", &(struct error){0}));
-    return play_event(EVENT_TOOL_EXECUTION_COMPLETED, before);
-}
-
 /* Ids in their order, the one that was asked for in brackets. */
 static void expect(const char *args, const char *ids)
 {
-    const struct event *ev = call(args);
+    const struct event *ev = play_call("memory_read", args);
     if (ev->flag)
         fail_msg("%s: %s", args, ev->text);
     AUTO(json_free_local) struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
@@ -92,36 +81,25 @@ static void expect(const char *args, const char *ids)
     assert_string_equal(out.data, ids);
 }
 
-static void expect_error(const char *args, const char *text)
-{
-    const struct event *ev = call(args);
-    assert_true(ev->flag);
-    if (!strstr(ev->text, text))
-        fail_msg("%s: %s", args, ev->text);
-    assert_string_equal(play_last()->text, "Done."); /* the turn goes on */
-}
-
 FIXTURE(setup, teardown);
 
 TEST(it_gives_what_stands_around_an_entry)
 {
     put_talk();
-    expect("{\"id\":\"e4\"}", "e2 e3 [e4] e5 e6");
-    expect("{\"id\":\"e4\",\"before\":0,\"after\":0}", "[e4]");
-    expect("{\"id\":\"e4\",\"before\":1,\"after\":3}", "e3 [e4] e5 e6 e7");
-    expect("{\"id\":\"e1\",\"before\":9,\"after\":-3}", "[e1]");
-    expect("{\"id\":\"e8\",\"before\":500}", "e1 e2 e3 e4 e5 e6 e7 [e8]");
-    expect("{\"session_id\":\"s\",\"turn\":3,\"before\":0,\"after\":1}", "[e4] e5");
+    expect("{'id':'e4'}", "e2 e3 [e4] e5 e6");
+    expect("{'id':'e4','before':0,'after':0}", "[e4]");
+    expect("{'id':'e4','before':1,'after':3}", "e3 [e4] e5 e6 e7");
+    expect("{'id':'e1','before':9,'after':-3}", "[e1]");
+    expect("{'id':'e8','before':500}", "e1 e2 e3 e4 e5 e6 e7 [e8]");
+    expect("{'session_id':'s','turn':3,'before':0,'after':1}", "[e4] e5");
 }
 
 TEST(it_says_who_said_what_and_when)
 {
     put_talk();
-    const struct event *ev = call("{\"id\":\"e1\",\"after\":0}");
-    assert_string_equal(ev->text,
-                        "{\"session_id\":\"s\",\"asked\":0,\"entries\":[{\"id\":\"e1\",\"turn\":1,"
-                        "\"speaker\":\"assistant\",\"created_at\":\"1970-01-01T00:00:00.002Z\","
-                        "\"content\":\"text 1\"}]}");
+    play_gives("memory_read", "{'id':'e1','after':0}",
+               "{'session_id':'s','asked':0,'entries':[{'id':'e1','turn':1,'speaker':'assistant',"
+               "'created_at':'1970-01-01T00:00:00.002Z','content':'text 1'}]}");
 }
 
 TEST(an_import_is_in_the_order_of_its_lines)
@@ -132,7 +110,7 @@ TEST(an_import_is_in_the_order_of_its_lines)
     given[0].seq = given[1].seq = given[2].seq = 4;
     memory_check(memory->ops->index(memory, "s", 0, given, 3, &stored, &e), &e);
     put(MEMORY_OF_SESSION, 1, "said here");
-    expect("{\"id\":\"b\"}", "a [b] c");
+    expect("{'id':'b'}", "a [b] c");
     for (size_t i = 0; i < 3; i++)
         memory_entry_release(&given[i]);
 }
@@ -140,17 +118,17 @@ TEST(an_import_is_in_the_order_of_its_lines)
 TEST(what_cannot_be_read_is_an_error_of_the_tool)
 {
     put_talk();
-    expect_error("{\"id\":\"nowhere\"}", "no entry nowhere in memory");
-    expect_error("{\"session_id\":\"s\",\"turn\":77}", "no entry of turn 77");
-    expect_error("{\"session_id\":\"unknown\",\"turn\":1}", "no entry of turn 1");
-    expect_error("{\"session_id\":\"s\"}", "give \"id\"");
-    expect_error("{\"turn\":1}", "give \"id\"");
-    expect_error("{\"id\":\" \"}", "give \"id\"");
-    expect_error("{}", "give \"id\"");
-    expect_error("{\"id\":\"e1\",\"before\":\"two\"}", "must be of type number");
-    expect_error("{\"id\":\"e1\",\"path\":\"x\"}", "unknown argument \"path\"");
+    play_refuses("memory_read", "{'id':'nowhere'}", "no entry nowhere in memory");
+    play_refuses("memory_read", "{'session_id':'s','turn':77}", "no entry of turn 77");
+    play_refuses("memory_read", "{'session_id':'unknown','turn':1}", "no entry of turn 1");
+    play_refuses("memory_read", "{'session_id':'s'}", "give 'id'");
+    play_refuses("memory_read", "{'turn':1}", "give 'id'");
+    play_refuses("memory_read", "{'id':' '}", "give 'id'");
+    play_refuses("memory_read", "{}", "give 'id'");
+    play_refuses("memory_read", "{'id':'e1','before':'two'}", "must be of type number");
+    play_refuses("memory_read", "{'id':'e1','path':'x'}", "unknown argument 'path'");
     scope = (struct memory_scope){.kind = MEMORY_SCOPE_SESSION, .session_id = "another"};
-    expect_error("{\"id\":\"e1\"}", "may not be read here");
+    play_refuses("memory_read", "{'id':'e1'}", "may not be read here");
 }
 
 /* Neighbours are left out before the entry itself is cut, and the text names the omission. */
@@ -164,8 +142,8 @@ TEST(it_gives_as_much_as_fits)
     put(MEMORY_OF_SESSION, 3, "third");
     put(MEMORY_OF_SESSION, 4, support_text("4%s", text));
     put(MEMORY_OF_SESSION, 5, "fifth");
-    expect("{\"id\":\"e2\"}", "e1 [e2] e3");
-    const struct event *ev = call("{\"id\":\"e4\"}");
+    expect("{'id':'e2'}", "e1 [e2] e3");
+    const struct event *ev = play_call("memory_read", "{'id':'e4'}");
     assert_true(strlen(ev->text) <= 4096);
     AUTO(json_free_local) struct json *v = json_parse(ev->text, strlen(ev->text), NULL);
     assert_non_null(v);
@@ -180,5 +158,5 @@ TEST(it_gives_as_much_as_fits)
 TEST(without_a_memory_it_cannot_be_used)
 {
     play.memory = NULL;
-    expect_error("{\"id\":\"e1\"}", "there is no memory here");
+    play_refuses("memory_read", "{'id':'e1'}", "there is no memory here");
 }

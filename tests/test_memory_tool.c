@@ -7,7 +7,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "play.h"
+#include "tests/play.h"
+#include "tests/program.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -82,28 +84,7 @@ static int teardown(void **state)
     return play_teardown(state);
 }
 
-/* A turn in which the model calls the tool with these arguments. */
-static const struct event *call(const char *args)
-{
-    const struct act acts[] = {{.tool = "memory_search", .args = args, .stop = STOP_TOOL_USE},
-                               {.text = "Done.", .stop = STOP_END_TURN}};
-    int before = 0;
-    while (play_event(EVENT_TOOL_EXECUTION_COMPLETED, before))
-        before++;
-    assert_true(play_run(acts, 2, "hello", &(struct error){0}));
-    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, before);
-    assert_non_null(ev);
-    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
-    assert_string_equal(play_last()->text, "Done.");
-    return ev;
-}
-
-static struct json *list_of(const char *text)
-{
-    struct json *v = json_parse(text, strlen(text), NULL);
-    assert_int_equal(json_type(v), JSON_ARRAY);
-    return v;
-}
+#define call(args) play_call("memory_search", args)
 
 /* --- descriptions for the model --------------------------------------------------------------- */
 
@@ -118,20 +99,16 @@ TEST(it_is_described_as_specified)
                         "text from earlier conversation turns that were compacted away to save "
                         "context space.");
     assert_int_equal(tool->class, TOOL_READ);
-    AUTO(json_free_local)
-    struct json *schema = json_parse(spec->schema, strlen(spec->schema), NULL);
-    const struct json *properties = json_get(schema, "properties");
-    const struct json *query = json_get(properties, "query");
-    const struct json *limit = json_get(properties, "limit");
+    const struct json *schema = parse_json(spec->schema),
+                      *properties = json_get(schema, "properties");
+    assert_json(schema,
+                "{'required':['query'],'properties':{'query':{'type':'string'},"
+                "'limit':{'type':'integer'}}}");
     assert_int_equal(json_len(properties), 6);
-    assert_string_equal(json_get_string(query, "type"), "string");
-    assert_non_null(strstr(json_get_string(query, "description"), "natural language"));
-    assert_string_equal(json_get_string(limit, "type"), "integer");
-    assert_non_null(strstr(json_get_string(limit, "description"), "default 5, at most 20"));
-    assert_null(json_get(limit, "minimum"));
-    assert_null(json_get(limit, "maximum"));
-    assert_int_equal(json_len(json_get(schema, "required")), 1);
-    assert_string_equal(json_string(json_at(json_get(schema, "required"), 0)), "query");
+    const struct json *limit = json_get(properties, "limit");
+    assert_text(json_get_string(json_get(properties, "query"), "description"), "natural language");
+    assert_text(json_get_string(limit, "description"), "default 5, at most 20");
+    assert_false(json_get(limit, "minimum") || json_get(limit, "maximum"));
 }
 
 TEST(it_is_offered_where_there_is_a_memory)
@@ -159,9 +136,8 @@ TEST(it_is_offered_where_there_is_a_memory)
 TEST(nothing_is_searched_without_a_memory)
 {
     play.memory = NULL;
-    const struct event *ev = call("{\"query\":\"x\"}");
-    assert_true(ev->flag);
-    assert_string_equal(ev->text, "memory_search cannot be used now: there is no memory here");
+    play_refuses("memory_search", "{'query':'x'}",
+                 "memory_search cannot be used now: there is no memory here");
     assert_int_equal(script.calls, 0);
 }
 
@@ -205,39 +181,33 @@ TEST(the_skill_has_no_front_matter)
 
 TEST(the_skill_says_what_it_must)
 {
-    static const char *const says[] = {"`memory_search`", "evidence, not truth", "Corroborate",
-                                       "the summary itself is not in the memory",
-                                       "Search when earlier content may matter"};
     const char *file = embedded_text("skills/memory-retrieval/SKILL.md");
     assert_int_equal(strncmp(file, "---\nname: memory-retrieval\ndescription: ", 40), 0);
     char *text = support_keep(skill_text("memory-retrieval"));
     assert_int_equal(strncmp(text, "# Memory\n", 9), 0);
-    assert_null(strstr(text, "description:"));
-    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
-        assert_non_null(strstr(text, says[i]));
+    assert_says(text, "!description:", "`memory_search`", "evidence, not truth", "Corroborate",
+                "the summary itself is not in the memory",
+                "Search when earlier content may matter");
 }
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
 TEST(a_filter_is_handed_on)
 {
-    call("{\"query\":\"x\"}");
+    call("{'query':'x'}");
     assert_int_equal(script.filter.origin, 0);
     assert_int_equal(script.filter.after_ms, 0);
     assert_null(script.filter.project);
     call(
-        "{\"query\":\"x\",\"after\":\"2023-05-08\",\"before\":\"2023-05-09T12:00:00Z\","
-        "\"project\":\"garden\",\"origin\":\"dropped\"}");
+        "{'query':'x','after':'2023-05-08','before':'2023-05-09T12:00:00Z',"
+        "'project':'garden','origin':'dropped'}");
     assert_int_equal(script.filter.origin, 1 + MEMORY_DROPPED);
     assert_int_equal(script.filter.after_ms, 1683504000000);
     assert_int_equal(script.filter.before_ms, 1683633600000);
     assert_string_equal(script.filter.project, "garden");
     int calls = script.calls;
-    const struct event *ev = call("{\"query\":\"x\",\"after\":\"in May\"}");
-    assert_true(ev->flag);
-    assert_string_equal(ev->text,
-                        "argument \"after\" is no date; give one as 2026-05-01 or "
-                        "2026-05-01T14:00:00Z");
+    play_refuses("memory_search", "{'query':'x','after':'in May'}",
+                 "argument 'after' is no date; give one as 2026-05-01 or 2026-05-01T14:00:00Z");
     assert_int_equal(script.calls, calls);
 }
 
@@ -246,55 +216,43 @@ TEST(limits_are_bounded)
     static const struct {
         const char *args;
         int limit;
-    } rows[] = {
-        {"{\"query\":\"x\"}", 5},
-        {"{\"query\":\"x\",\"limit\":3}", 3},
-        {"{\"query\":\"x\",\"limit\":20}", 20},
-        {"{\"query\":\"x\",\"limit\":21}", 20},
-        {"{\"query\":\"x\",\"limit\":50}", 20},
-        {"{\"query\":\"x\",\"limit\":1e300}", 20},
-        {"{\"query\":\"x\",\"limit\":1}", 1},
-        {"{\"query\":\"x\",\"limit\":0}", 1},
-        {"{\"query\":\"x\",\"limit\":-7}", 1},
-        {"{\"query\":\"x\",\"limit\":-1e300}", 1},
-        {"{\"query\":\"x\",\"limit\":2.9}", 2},
-        {"{\"query\":\"x\",\"limit\":0.5}", 1},
-    };
+    } rows[] = {{"", 5},
+                {",'limit':3", 3},
+                {",'limit':20", 20},
+                {",'limit':21", 20},
+                {",'limit':1e300", 20},
+                {",'limit':1", 1},
+                {",'limit':0", 1},
+                {",'limit':-1e300", 1},
+                {",'limit':2.9", 2},
+                {",'limit':0.5", 1}};
     script.entries = 30;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct event *ev = call(rows[i].args);
+        const struct event *ev = call(support_text("{'query':'x'%s}", rows[i].args));
         assert_false(ev->flag);
         assert_int_equal(script.limit, rows[i].limit);
-        AUTO(json_free_local) struct json *hits = list_of(ev->text);
-        assert_int_equal(json_len(hits), rows[i].limit);
+        assert_int_equal(json_len(parse_json(ev->text)), rows[i].limit);
     }
 }
 
 TEST(wrong_arguments_are_errors_of_the_tool)
 {
     static const char *const rows[][2] = {
-        {"{}", "argument \"query\" is missing"},
-        {"", "argument \"query\" is missing"},
-        {"{\"limit\":3}", "argument \"query\" is missing"},
-        {"{\"query\":\"\"}", "\"query\" must not be empty"},
-        {"{\"query\":\" \\n\\t\"}", "\"query\" must not be empty"},
-        {"{\"query\":7}", "argument \"query\" must be of type string"},
-        {"{\"query\":null}", "argument \"query\" must be of type string"},
-        {"{\"query\":\"x\",\"limit\":\"many\"}", "argument \"limit\" must be of type number"},
-        {"{\"query\":\"x\",\"limit\":\"3\"}", "argument \"limit\" must be of type number"},
-        {"{\"query\":\"x\",\"limit\":null}", "argument \"limit\" must be of type number"},
-        {"{\"query\":\"x\",\"limit\":true}", "argument \"limit\" must be of type number"},
-        {"{\"query\":\"x\",\"scope\":\"all\"}", "unknown argument \"scope\""},
-        {"[\"x\"]", "one JSON object"},
-        {"{\"query\":", "no valid JSON"},
+        {"{}", "argument 'query' is missing"},
+        {"", "argument 'query' is missing"},
+        {"{'query':''}", "'query' must not be empty"},
+        {"{'query':' \\n\\t'}", "'query' must not be empty"},
+        {"{'query':7}", "argument 'query' must be of type string"},
+        {"{'query':null}", "argument 'query' must be of type string"},
+        {"{'query':'x','limit':'3'}", "argument 'limit' must be of type number"},
+        {"{'query':'x','limit':null}", "argument 'limit' must be of type number"},
+        {"{'query':'x','limit':true}", "argument 'limit' must be of type number"},
+        {"{'query':'x','scope':'all'}", "unknown argument 'scope'"},
+        {"['x']", "one JSON object"},
+        {"{'query':", "no valid JSON"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct event *ev = call(rows[i][0]);
-        assert_true(ev->flag);
-        if (!strstr(ev->text, rows[i][1]))
-            print_error("%s: %s\n", rows[i][0], ev->text);
-        assert_non_null(strstr(ev->text, rows[i][1]));
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        play_refuses("memory_search", rows[i][0], rows[i][1]);
     assert_int_equal(script.calls, 0);
     assert_null(play_event(EVENT_MEMORY_RECALLED, 0));
 }
@@ -302,7 +260,7 @@ TEST(wrong_arguments_are_errors_of_the_tool)
 TEST(the_query_goes_through_as_it_is)
 {
     script.entries = 1;
-    call("{\"query\":\"  wo wollten wir schlafen? 🏯 \"}");
+    call("{'query':'  wo wollten wir schlafen? 🏯 '}");
     assert_string_equal(script.query, "  wo wollten wir schlafen? 🏯 ");
 }
 
@@ -310,24 +268,16 @@ TEST(the_query_goes_through_as_it_is)
 
 TEST(hits_are_what_the_model_gets)
 {
-    script.entries = 2;
-    const struct event *ev = call("{\"query\":\"x\"}");
-    assert_string_equal(
-        ev->text,
-        "[{\"content\":\"text “0” über 日本\",\"score\":1,\"session_id\":\"s-1\",\"turn\":1,"
-        "\"id\":\"E0\",\"speaker\":\"user\",\"created_at\":\"2023-11-14T22:13:20.000Z\","
-        "\"title\":\"A journey\",\"project\":\"/home/ada/garden\"},{\"content\":\"text “1” über "
-        "日本\",\"score\":0.99,\"session_id\":\"s-1\",\"turn\":2,"
-        "\"id\":\"E1\",\"speaker\":\"assistant\",\"created_at\":\"2023-11-14T22:13:20.000Z\","
-        "\"title\":\"A journey\",\"project\":\"/home/ada/garden\"}]");
-}
-
-TEST(nothing_found_is_an_empty_list)
-{
-    const struct event *ev = call("{\"query\":\"x\"}");
-    assert_false(ev->flag);
-    assert_string_equal(ev->text, "[]");
+    play_gives("memory_search", "{'query':'x'}", "[]");
     assert_string_equal(play_event(EVENT_MEMORY_RECALLED, 0)->hits, "[]");
+    script.entries = 2;
+    play_gives("memory_search", "{'query':'x'}",
+               "[{'content':'text “0” über 日本','score':1,'session_id':'s-1','turn':1,'id':'E0',"
+               "'speaker':'user','created_at':'2023-11-14T22:13:20.000Z','title':'A journey',"
+               "'project':'/home/ada/garden'},{'content':'text “1” über 日本','score':0.99,"
+               "'session_id':'s-1','turn':2,'id':'E1','speaker':'assistant',"
+               "'created_at':'2023-11-14T22:13:20.000Z','title':'A journey',"
+               "'project':'/home/ada/garden'}]");
 }
 
 /* Too much for one result: the worst give way, and it is still JSON. */
@@ -336,23 +286,18 @@ TEST(a_long_result_has_fewer_hits)
     script.entries = 20;
     script.bytes = 600;
     assert_true(config_set(play.config, CONFIG_TOOLS_MAX_OUTPUT, "4096", NULL));
-    const struct event *ev = call("{\"query\":\"x\",\"limit\":20}");
+    const struct event *ev = call("{'query':'x','limit':20}");
     assert_false(ev->flag);
     assert_true(strlen(ev->text) <= 4096);
-    struct json *hits = list_of(ev->text);
-    assert_int_equal(json_len(hits), 5);
-    assert_int_equal(json_get_int(json_at(hits, 0), "turn", 0), 1);
-    json_free(hits);
-    AUTO(json_free_local) struct json *told = list_of(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
-    assert_int_equal(json_len(told), 5);
+    assert_json(parse_json(ev->text), "[{'turn':1},{},{},{},{}]");
+    assert_json(parse_json(play_event(EVENT_MEMORY_RECALLED, 0)->hits), "[{},{},{},{},{}]");
 }
 
 TEST(a_store_that_fails_is_an_error_of_the_tool)
 {
     script.fails = true;
-    const struct event *ev = call("{\"query\":\"x\"}");
-    assert_true(ev->flag);
-    assert_string_equal(ev->text, "the memory could not be searched: the disk is gone");
+    play_refuses("memory_search", "{'query':'x'}",
+                 "the memory could not be searched: the disk is gone");
     assert_null(play_event(EVENT_MEMORY_RECALLED, 0));
 }
 
@@ -372,7 +317,7 @@ TEST(each_search_is_an_event)
 {
     script.entries = 1;
     script.badge = "words only: the endpoint is down";
-    call("{\"query\":\"who\",\"limit\":3}");
+    call("{'query':'who','limit':3}");
     const struct event *ev = play_event(EVENT_MEMORY_RECALLED, 0);
     const struct event *asked = play_event(EVENT_TOOL_CALL_REQUESTED, 0);
     const struct event *done = play_event(EVENT_TOOL_EXECUTION_COMPLETED, 0);
@@ -382,16 +327,11 @@ TEST(each_search_is_an_event)
     assert_string_equal(ev->text, "who");
     assert_int_equal(ev->limit, 3);
     assert_string_equal(ev->name, "words only: the endpoint is down");
-    AUTO(json_free_local) struct json *hits = list_of(ev->hits);
-    assert_int_equal(json_len(hits), 1);
-    const struct json *hit = json_at(hits, 0);
-    assert_string_equal(json_get_string(hit, "id"), "E0");
-    assert_string_equal(json_get_string(hit, "content"), "text “0” über 日本");
-    assert_string_equal(json_get_string(hit, "session_id"), "s-1");
-    assert_string_equal(json_get_string(hit, "role"), "user");
-    assert_string_equal(json_get_string(hit, "speaker"), "user");
+    const struct json *hits = parse_json(ev->hits), *hit = json_at(hits, 0);
+    assert_json(hits,
+                "[{'id':'E0','content':'text “0” über 日本','session_id':'s-1','role':'user',"
+                "'speaker':'user','turn':1}]");
     assert_non_null(json_get_string(hit, "created_at"));
-    assert_int_equal(json_get_int(hit, "turn", 0), 1);
     assert_true(json_get_number(json_get(hit, "why"), "words", 0) > 3.4);
     assert_null(play_event(EVENT_MEMORY_RECALLED, 1));
 }
@@ -400,13 +340,11 @@ TEST(the_event_names_the_message_and_its_best_part)
 {
     script.entries = 2;
     script.part = true;
-    const struct event *done = call("{\"query\":\"who\"}");
-    AUTO(json_free_local) struct json *list = list_of(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
-    AUTO(json_free_local) struct json *given = list_of(done->text);
-    assert_int_equal(json_get_int(json_at(list, 1), "seq", 0), 10);
+    const struct event *done = call("{'query':'who'}");
+    const struct json *list = parse_json(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
+    assert_json(list, "[{},{'seq':10,'content':'“1”'}]");
     assert_null(json_get(json_at(list, 0), "seq")); /* of an import */
-    assert_string_equal(json_get_string(json_at(list, 1), "content"), "“1”");
-    assert_string_equal(json_get_string(json_at(given, 1), "content"), "text “1” über 日本");
+    assert_json(parse_json(done->text), "[{},{'content':'text “1” über 日本'}]");
 }
 
 /* An entry longer than a passage is marked as such, with the way to get all of it. */
@@ -415,15 +353,14 @@ TEST(a_long_entry_is_a_passage_that_says_so)
     script.entries = 1;
     script.part = true;
     script.bytes = 801;
-    AUTO(json_free_local) struct json *given = list_of(call("{\"query\":\"who\"}")->text);
-    assert_string_equal(json_get_string(json_at(given, 0), "content"),
-                        "“0”\n[a part of 826 bytes; memory_read gives the whole]");
+    assert_json(parse_json(call("{'query':'who'}")->text),
+                "[{'content':'“0”\\n[a part of 826 bytes; memory_read gives the whole]'}]");
 }
 
 TEST(the_event_changes_no_history)
 {
     script.entries = 1;
-    call("{\"query\":\"who\"}");
+    call("{'query':'who'}");
     play_check_history();
     assert_int_equal(play.history.messages.len, 4);
     assert_int_equal(play.history.messages.items[2].role, ROLE_TOOL);
