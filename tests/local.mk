@@ -81,13 +81,11 @@ SUITE_TESTS = \
 	tests/test_corpora.c \
 	tests/test_corpora_turn.c \
 	tests/test_corpora_vectors.c \
-	tests/test_corpus_cli.c \
 	tests/test_corpus_files.c \
 	tests/test_corpus_operations.c \
 	tests/test_corpus_tools.c \
 	tests/test_corpus_view.c \
 	tests/test_instructions.c \
-	tests/test_graph_cli.c \
 	tests/test_graph_delete.c \
 	tests/test_graph_health.c \
 	tests/test_graph_lines.c \
@@ -115,7 +113,7 @@ SUITE_TESTS = \
 	tests/test_keymap.c \
 	tests/test_link.c \
 	tests/test_learned.c \
-	tests/test_learned_cli.c \
+	tests/test_knowledge_cli.c \
 	tests/test_learned_prompt.c \
 	tests/test_learned_view.c \
 	tests/test_list.c \
