@@ -232,6 +232,7 @@ void cards_remember(struct app *app, const char *text)
 {
     auto_free char *id = app->reworded;
     app->reworded = NULL;
+    app_follow(app);
     if (id) {
         const struct learned_edit_params params = {.id = id, .text = text};
         (void)app_ask(app, &operation_learned_edit, &params, take_reworded);
@@ -261,9 +262,17 @@ static bool take_found(struct app *app, struct operation_answer *a, const char *
     return true;
 }
 
-void cards_find(struct app *app, const char *query)
+/* With a query the keyboard goes to its hits, and the number of learned items that match is shown.
+ */
+void cards_forget(struct app *app, const char *arguments)
 {
-    const struct learned_search_params params = {.query = query, .limit = LISTED};
+    const struct learned_search_params params = {.query = arguments, .limit = LISTED};
+    if (*arguments) /* so that the tab of learned items shows the same query */
+        (void)memory_view_open_tab(app->memory, "learned", arguments);
+    memory_view_open(app->memory, arguments);
+    if (!*arguments)
+        return;
+    memory_view_to_hits(app->memory);
     (void)app_ask(app, &operation_learned_search, &params, take_found);
 }
 
@@ -342,11 +351,11 @@ bool cards_access_of(const char *word, enum memory_access *access)
     return false;
 }
 
-bool cards_set_access(struct app *app, const char *word)
+void cards_memory(struct app *app, const char *arguments)
 {
     struct session_memory_params params = {0};
-    bool is = cards_access_of(word, &params.access);
-    if (is)
+    if (cards_access_of(arguments, &params.access))
         (void)app_ask(app, &operation_session_set_memory, &params, take_access);
-    return is;
+    else
+        memory_view_open(app->memory, arguments);
 }

@@ -20,15 +20,15 @@ void cards_take_proposals(struct app *app, struct notice *n);
  * editor; _REJECT drops it, also if it is used already. */
 void cards_decide(struct app *app, enum action action);
 
-void cards_remember(struct app *app, const char *text);  /* /remember */
-void cards_show(struct app *app, const char *arguments); /* /learned */
-void cards_find(struct app *app,
-                const char *query); /* reports how many items match a query of /forget */
+/* The commands /remember, /learned, /forget and /memory. */
+void cards_remember(struct app *app, const char *text);
+void cards_show(struct app *app, const char *arguments);
+void cards_forget(struct app *app, const char *arguments);
+void cards_memory(struct app *app, const char *arguments);
 
 /* Cycles through write, read and off. */
 void cards_next_access(struct app *app);
 /* "off", "read", "write" or "on" (write); false: any other word. */
 bool cards_access_of(const char *word, enum memory_access *access);
-bool cards_set_access(struct app *app, const char *word);
 
 #endif

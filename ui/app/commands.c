@@ -30,11 +30,6 @@ static void run_resume(struct app *app, const char *arguments)
         app_open_session(app, *arguments ? arguments : app->session.id, false);
 }
 
-static void run_sessions(struct app *app, const char *arguments)
-{
-    (void)panes_open(app, ACTION_SESSIONS, arguments);
-}
-
 static void run_archive(struct app *app)
 {
     const struct session_params params = {app->session.id};
@@ -64,40 +59,11 @@ static void run_stop(struct app *app)
     app_interrupt(app);
 }
 
-static void run_context(struct app *app)
-{
-    (void)panes_open(app, ACTION_CONTEXT, "");
-}
-
-static void run_memory(struct app *app, const char *arguments)
-{
-    if (!cards_set_access(app, arguments))
-        memory_view_open(app->memory, arguments);
-}
-
 static void run_graph(struct app *app, const char *arguments)
 {
     if (!memory_view_open_tab(app->memory, "graph", arguments))
         app_note(app, STYLE_WARNING, "%s",
                  _("The graph is off. \"enabled = true\" in [graph] of tiro.ini turns it on."));
-}
-
-/* With a query the keyboard goes to its hits. */
-static void run_forget(struct app *app, const char *arguments)
-{
-    if (*arguments) /* so that the tab of learned items shows the same query */
-        (void)memory_view_open_tab(app->memory, "learned", arguments);
-    memory_view_open(app->memory, arguments);
-    if (!*arguments)
-        return;
-    memory_view_to_hits(app->memory);
-    cards_find(app, arguments);
-}
-
-static void run_remember(struct app *app, const char *arguments)
-{
-    app_follow(app);
-    cards_remember(app, arguments);
 }
 
 static bool take_indexed(struct app *app, struct operation_answer *a, const char *words)
@@ -124,17 +90,6 @@ static void run_index(struct app *app, const char *arguments)
         (void)app_ask(app, &operation_memory_index, &params, take_indexed);
 }
 
-static void run_model(struct app *app, const char *arguments)
-{
-    if (!*arguments) {
-        picker_models(app);
-        return;
-    }
-    struct session_model_params params;
-    auto_free char *provider = picker_read_model(arguments, &params);
-    picker_choose_model(app, &params);
-}
-
 static void run_system(struct app *app, const char *arguments)
 {
     bool configured = strcmp(arguments, "default") == 0;
@@ -158,46 +113,31 @@ static void run_copy(struct app *app, const char *arguments)
     }
 }
 
-static void run_theme(struct app *app, const char *arguments)
-{
-    if (!*arguments)
-        picker_themes(app);
-    else
-        picker_choose_theme(app, arguments);
-}
-
-static void run_config(struct app *app, const char *arguments)
-{
-    picker_config(app);
-    if (*arguments)
-        list_filter(list_view_find(&app->views, LIST_CONFIG), arguments);
-}
-
 const struct slash_command slash_own[] = {
     {NULL, "help", "", ARGUMENT_OTHER, N_("keys and commands"), .act = picker_help},
     {&operation_session_create, .act = app_begin_session},
     {&operation_session_open, .kind = ARGUMENT_SESSION, .run = run_resume},
-    {&operation_session_list, .run = run_sessions},
+    {&operation_session_list, .pane = ACTION_SESSIONS},
     {&operation_session_rename, .kind = ARGUMENT_OTHER},
     {&operation_session_label, .kind = ARGUMENT_OTHER},
-    {&operation_session_fork, .kind = ARGUMENT_FORK, .run = fork_run},
+    {&operation_session_fork, .kind = ARGUMENT_FORK},
     {&operation_session_archive, .act = run_archive},
     {&operation_session_export, .run = run_export},
     {&operation_turn_interrupt, .act = run_stop},
     {&operation_compaction_run, .kind = ARGUMENT_COMPACT, .run = compact_send},
     {&operation_compaction_undo, .kind = ARGUMENT_OTHER},
-    {&operation_compaction_pin, .kind = ARGUMENT_TURN, .run = pin_run},
-    {&operation_compaction_unpin, .kind = ARGUMENT_TURN, .run = unpin_run},
-    {&operation_context_read, .act = run_context},
-    {&operation_memory_search, .run = run_memory},
+    {&operation_compaction_pin, .kind = ARGUMENT_TURN},
+    {&operation_compaction_unpin, .kind = ARGUMENT_TURN},
+    {&operation_context_read, .pane = ACTION_CONTEXT},
+    {&operation_memory_search, .run = cards_memory},
     {&operation_memory_index, .run = run_index},
     {&operation_graph_search, .run = run_graph},
-    {&operation_learned_add, .run = run_remember},
+    {&operation_learned_add, .run = cards_remember},
     {&operation_learned_list, .run = cards_show},
-    {&operation_memory_forget, .run = run_forget},
+    {&operation_memory_forget, .run = cards_forget},
     {&operation_corpus_search, .run = corpora_run},
     {&operation_corpus_cited, .run = corpora_cite},
-    {&operation_session_set_model, .kind = ARGUMENT_MODEL, .run = run_model},
+    {&operation_session_set_model, .kind = ARGUMENT_MODEL, .run = picker_models},
     {&operation_session_set_system, .run = run_system},
     {&operation_turn_retry, .act = message_retry},
     {NULL, "edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"),
@@ -206,9 +146,9 @@ const struct slash_command slash_own[] = {
      .run = run_copy},
     {NULL, "find", "TEXT", ARGUMENT_OTHER, N_("find a text in the transcript"), .run = find_open},
     {NULL, "theme", "[NAME]", ARGUMENT_THEME,
-     N_("change the colours and save the choice (default: a list)"), .run = run_theme},
+     N_("change the colours and save the choice (default: a list)"), .run = picker_themes},
     {NULL, "config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),
-     .run = run_config},
+     .run = picker_config},
     {&operation_doctor_report, .act = picker_report},
     {NULL, "quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), .act = app_leave},
     {0}};
@@ -234,6 +174,10 @@ void slash_do(struct app *app, const struct slash_command *c, const char *argume
         c->act(app);
     } else if (c->run) {
         c->run(app, arguments);
+    } else if (c->pane != ACTION_NONE) {
+        (void)panes_open(app, c->pane, arguments);
+    } else if (c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK) {
+        turns_run(app, c->operation, arguments);
     } else {
         auto_free void *params = slash_params(c->operation, app->session.id, arguments);
         app_follow(app);

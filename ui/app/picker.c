@@ -267,17 +267,12 @@ static bool took_model(struct app *app, struct operation_answer *a, const char *
     return !words;
 }
 
-void picker_choose_model(struct app *app, const struct session_model_params *params)
-{
-    (void)app_ask(app, &operation_session_set_model, params, took_model);
-}
-
 /* "m" and the model, or "p" and the provider: models may be called anything. */
 static void chose_model(struct app *app, const char *value)
 {
     const struct session_model_params params = {.provider = *value == 'p' ? value + 1 : NULL,
                                                 .model = *value == 'm' ? value + 1 : NULL};
-    picker_choose_model(app, &params);
+    (void)app_ask(app, &operation_session_set_model, &params, took_model);
 }
 
 /* Fills the list, if it is open, from the last answer. */
@@ -328,8 +323,14 @@ bool picker_take_models(struct app *app, struct operation_answer *a, const char 
     return true;
 }
 
-void picker_models(struct app *app)
+void picker_models(struct app *app, const char *arguments)
 {
+    struct session_model_params params;
+    auto_free char *provider = *arguments ? picker_read_model(arguments, &params) : NULL;
+    if (provider) {
+        (void)app_ask(app, &operation_session_set_model, &params, took_model);
+        return;
+    }
     app_open_list(app, LIST_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
     fill_models(app);
     (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
@@ -337,15 +338,20 @@ void picker_models(struct app *app)
 
 /* Themes */
 
-void picker_choose_theme(struct app *app, const char *name)
+/* An unknown name changes nothing. */
+static void choose_theme(struct app *app, const char *name)
 {
     if (app_set_theme(app, name))
         keep(app, CONFIG_UI_THEME, name, CONFIG_UI_THEME, NULL, mem_printf(_("Theme: %s"), name));
 }
 
-void picker_themes(struct app *app)
+void picker_themes(struct app *app, const char *arguments)
 {
     struct theme_names names;
+    if (*arguments) {
+        choose_theme(app, arguments);
+        return;
+    }
     theme_names(&names);
     struct list *list = list_new(LIST_PICK, _("Themes"));
     for (size_t i = 0; i < names.items.len; i++) {
@@ -354,12 +360,12 @@ void picker_themes(struct app *app)
         list_add(list, name, current ? _("in use") : NULL, name);
     }
     vec_free_each(&names.items);
-    app_open_list(app, LIST_THEMES, list, picker_choose_theme);
+    app_open_list(app, LIST_THEMES, list, choose_theme);
 }
 
 /* Configuration */
 
-void picker_config(struct app *app)
+void picker_config(struct app *app, const char *arguments)
 {
     static const char *const origins[] = {[CONFIG_FROM_DEFAULT] = N_("default"),
                                           [CONFIG_FROM_FILE] = N_("file"),
@@ -384,6 +390,8 @@ void picker_config(struct app *app)
         list_add(list, label, detail.data, "");
     }
     app_open_list(app, LIST_CONFIG, list, NULL);
+    if (*arguments)
+        list_filter(list, arguments);
 }
 
 /* The report of /doctor */

@@ -7,19 +7,16 @@
 void picker_help(struct app *app);
 void picker_palette(struct app *app);
 void picker_history(struct app *app);
-void picker_models(struct app *app);
-void picker_themes(struct app *app);
-void picker_config(struct app *app);
 void picker_report(struct app *app);
+
+/* /model, /theme and /config. A model or a theme that is named is set, the choice is saved and the
+ * result is shown; "" opens the list. The list of settings is filtered by the words. */
+void picker_models(struct app *app, const char *arguments);
+void picker_themes(struct app *app, const char *arguments);
+void picker_config(struct app *app, const char *arguments);
 
 /* Requests the inputs of earlier sessions, once. */
 void picker_want_inputs(struct app *app);
-
-/* Sets the theme, saves the choice and reports the result. An unknown name changes nothing. */
-void picker_choose_theme(struct app *app, const char *name);
-
-/* Changes the model of the session, saves the choice and reports the result. */
-void picker_choose_model(struct app *app, const struct session_model_params *params);
 
 /* Reads NAME, PROVIDER/NAME or PROVIDER. The strings of `out` point into `text` and into the
  * result, which the caller frees. */

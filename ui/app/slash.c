@@ -68,27 +68,6 @@ const struct slash_command *slash_find(const char *name, size_t len)
     return NULL;
 }
 
-/* The one command that begins with these letters, or NULL. */
-static const struct slash_command *find_abbreviated(const char *name, size_t len)
-{
-    const struct slash_command *only = NULL;
-    for (const struct slash_command *c = slash_commands(); len > 0 && c->name; c++)
-        if (strncmp(c->name, name, len) == 0) {
-            if (only)
-                return NULL;
-            only = c;
-        }
-    return only;
-}
-
-const char *slash_nearest(const char *name)
-{
-    AUTO(vec_release_local) VEC(const char *) words = {0};
-    for (const struct slash_command *c = slash_commands(); c->name; c++)
-        vec_push(&words, c->name);
-    return config_nearest(name, words.items, words.len);
-}
-
 bool slash_needs_argument(const struct slash_command *c)
 {
     return *c->arguments && *c->arguments != '[';
@@ -106,15 +85,15 @@ struct slash_line slash_parse(const char *text)
     return (struct slash_line){SLASH_COMMAND, name_len, arguments};
 }
 
-static char *unknown(const char *name)
+/* Complains of a name that no command has. `several`: the commands that begin with it. */
+static char *unknown(const char *name, const struct buf *several)
 {
-    AUTO(buf_release) struct buf several = BUF_INIT; /* "/resume, /rename, /retry" */
-    const char *near = slash_nearest(name);
-    for (const struct slash_command *c = slash_commands(); *name && c->name; c++)
-        if (strncmp(c->name, name, strlen(name)) == 0)
-            buf_addf(&several, "%s/%s", several.len > 0 ? ", " : "", c->name);
-    if (several.len > 0)
-        return mem_printf(_("/%s is the beginning of several commands: %s."), name, several.data);
+    AUTO(vec_release_local) VEC(const char *) words = {0};
+    for (const struct slash_command *c = slash_commands(); c->name; c++)
+        vec_push(&words, c->name);
+    const char *near = config_nearest(name, words.items, words.len);
+    if (several->len > 0)
+        return mem_printf(_("/%s is the beginning of several commands: %s."), name, several->data);
     if (near)
         return mem_printf(_("There is no command /%s. Did you mean /%s? To send it as a message, "
                             "begin it with \"//\"."),
@@ -127,22 +106,28 @@ static char *unknown(const char *name)
 struct slash_choice slash_choose(const char *text)
 {
     struct slash_line line = slash_parse(text);
-    struct slash_choice choice = {.command = slash_find(text + 1, line.name_len)};
-    if (!choice.command)
-        choice.command = find_abbreviated(text + 1, line.name_len);
+    auto_free char *name = mem_strndup(text + 1, line.name_len);
+    AUTO(buf_release) struct buf several = BUF_INIT; /* "/resume, /rename, /retry" */
+    const struct slash_command *c = slash_find(name, line.name_len), *begun = NULL;
+    size_t count = 0;
+    for (const struct slash_command *o = slash_commands(); !c && *name && o->name; o++)
+        if (strncmp(o->name, name, line.name_len) == 0) {
+            buf_addf(&several, "%s/%s", count++ > 0 ? ", " : "", o->name);
+            begun = o;
+        }
+    if (count == 1)
+        c = begun;
+
     size_t len = strlen(text + line.arguments);
     while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
         len--;
-    choice.arguments = mem_strndup(text + line.arguments, len);
-    const struct slash_command *c = choice.command;
-    if (!c) {
-        auto_free char *name = mem_strndup(text + 1, line.name_len);
-        choice.complaint = unknown(name);
-    } else if (!*choice.arguments && slash_needs_argument(c)) {
+    struct slash_choice choice = {c, mem_strndup(text + line.arguments, len), NULL};
+    if (!c)
+        choice.complaint = unknown(name, &several);
+    else if (!*choice.arguments && slash_needs_argument(c))
         choice.complaint = mem_printf("/%s %s: %s", c->name, c->arguments, _(c->help));
-    } else if (*choice.arguments && !*c->arguments) {
+    else if (*choice.arguments && !*c->arguments)
         choice.complaint = mem_printf(_("/%s takes no arguments."), c->name);
-    }
     return choice;
 }
 

@@ -26,9 +26,11 @@ struct slash_command {
     const char *arguments;             /* "" if it takes none; "[X]" may lack */
     enum argument_kind kind;
     const char *help; /* for gettext */
-    /* Without both the operation is asked for, and its result is told. */
+    /* Without these three, fork, pin and unpin call turns_run(), and any other command asks for its
+     * operation and shows the result. */
     void (*run)(struct app *app, const char *arguments);
     void (*act)(struct app *app); /* in place of run where no argument is taken */
+    enum action pane;             /* opens this view (panes_open()) */
 };
 
 /* All, ending with a NULL name. */
@@ -53,9 +55,6 @@ char *slash_parting(const char *title, bool archived);
 /* By its name or an alias. */
 const struct slash_command *slash_find(const char *name, size_t len);
 
-/* The nearest command's name, or NULL. */
-const char *slash_nearest(const char *name);
-
 /* Whether the command can do nothing without an argument. */
 bool slash_needs_argument(const struct slash_command *c);
 
@@ -70,8 +69,8 @@ struct slash_line {
 };
 struct slash_line slash_parse(const char *text);
 
-/* The command of such a line, or a complaint for the person: there is no such command, its argument
- * is missing, or it takes none. */
+/* The command of such a line, of which a beginning is enough that no other command shares; or a
+ * complaint for the person: there is no such command, its argument is missing, or it takes none. */
 struct slash_choice {
     const struct slash_command *command;
     char *arguments;

@@ -127,8 +127,10 @@ void way_back_page(struct app *app)
 
 /* Sending */
 
-static void begin_turn(struct app *app)
+/* Starts a turn with turn/start or turn/retry. */
+static void start_turn(struct app *app, const struct operation *o, const void *params)
 {
+    (void)app_ask(app, o, params, NULL);
     app->activity.busy = true;
     app->activity.over = false;
     app->activity.started_ms = clock_mono_ms();
@@ -143,9 +145,8 @@ void message_send(struct app *app, const char *text)
         return;
     editor_history_add(app->editor, text);
     if (!app->activity.busy) {
-        (void)app_ask(app, &operation_turn_start,
-                      &(struct turn_start_params){.text = text, .origin = INPUT_TYPED}, NULL);
-        begin_turn(app);
+        start_turn(app, &operation_turn_start,
+                   &(struct turn_start_params){.text = text, .origin = INPUT_TYPED});
         return;
     }
     char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
@@ -153,14 +154,6 @@ void message_send(struct app *app, const char *text)
     app->waiting = joined;
     app->waiting_after = app->activity.over;
     app_touch_now(app, DIRTY_ALL);
-}
-
-/* `text` replaces the message; NULL: it is sent as it was. */
-static void send_again(struct app *app, const char *text)
-{
-    (void)app_ask(app, &operation_turn_retry,
-                  &(struct turn_retry_params){.text = text, .origin = INPUT_TYPED}, NULL);
-    begin_turn(app);
 }
 
 void message_retry(struct app *app)
@@ -173,7 +166,7 @@ void message_retry(struct app *app)
     else if (app->fresh)
         app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
     else
-        send_again(app, NULL);
+        start_turn(app, &operation_turn_retry, &(struct turn_retry_params){.origin = INPUT_TYPED});
 }
 
 static bool must_wait_for_turn(struct app *app)
@@ -213,7 +206,8 @@ void message_replace(struct app *app, const char *text)
     }
     message_keep(app);
     editor_history_add(app->editor, text);
-    send_again(app, text);
+    start_turn(app, &operation_turn_retry,
+               &(struct turn_retry_params){.text = text, .origin = INPUT_TYPED});
 }
 
 /* Turns by their number */
@@ -321,43 +315,23 @@ void turns_forget(struct app *app)
     app->jump = (struct transcript_place){0};
 }
 
-/* /fork, /pin and /unpin */
-
-void fork_run(struct app *app, const char *arguments)
+void turns_run(struct app *app, const struct operation *o, const char *arguments)
 {
     size_t number;
-    if (!*arguments)
-        fork_after(app, ALL_EVENTS, false);
-    else if (strcmp(arguments, before_compaction) == 0)
-        fork_after(app, ALL_EVENTS, true);
-    else if (turns_number(arguments, &number))
-        do_with_turn(app, &operation_session_fork, number);
-    else
-        app_note(app, STYLE_WARNING, "%s",
-                 _("/fork takes the number of one of your messages, counted from 1, or "
-                   "~before-compaction; Tab lists them."));
-}
-
-static void run_pin(struct app *app, const char *arguments, const struct operation *o)
-{
-    size_t number;
-    app_follow(app);
-    if (!*arguments)
-        (void)app_ask(app, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
-    else if (turns_number(arguments, &number))
+    bool forks = o == &operation_session_fork;
+    bool before = forks && strcmp(arguments, before_compaction) == 0;
+    if (!forks)
+        app_follow(app);
+    if (turns_number(arguments, &number))
         do_with_turn(app, o, number);
+    else if (before || (forks && !*arguments))
+        fork_after(app, ALL_EVENTS, before);
+    else if (!*arguments)
+        (void)app_ask(app, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
     else
         app_note(app, STYLE_WARNING, "%s",
-                 _("/pin and /unpin take the number of one of your messages, counted from 1; Tab "
-                   "lists them."));
-}
-
-void pin_run(struct app *app, const char *arguments)
-{
-    run_pin(app, arguments, &operation_compaction_pin);
-}
-
-void unpin_run(struct app *app, const char *arguments)
-{
-    run_pin(app, arguments, &operation_compaction_unpin);
+                 forks ? _("/fork takes the number of one of your messages, counted from 1, or "
+                           "~before-compaction; Tab lists them.")
+                       : _("/pin and /unpin take the number of one of your messages, counted from "
+                           "1; Tab lists them."));
 }

@@ -49,9 +49,8 @@ bool turns_page_came(struct app *app);
 /* Gives these up. */
 void turns_forget(struct app *app);
 
-void fork_run(struct app *app, const char *arguments);
-void pin_run(struct app *app, const char *arguments);
-void unpin_run(struct app *app, const char *arguments);
+/* /fork, /pin and /unpin, by their operation. */
+void turns_run(struct app *app, const struct operation *o, const char *arguments);
 
 /* --- jumps --- */
 
