@@ -48,7 +48,7 @@ void corpora_order_read(const char *arguments, struct corpora_order *out)
     const char *home = strncmp(path, "~/", 2) == 0 ? environment_get("HOME") : NULL;
     out->path = home ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
     if (!*out->name || !*out->path)
-        out->kind = CORPORA_INCOMPLETE;
+        out->complaint = _("/corpus add NAME PATH: a file or a folder.");
 }
 
 void corpora_order_release(struct corpora_order *o)
@@ -57,20 +57,10 @@ void corpora_order_release(struct corpora_order *o)
     free(o->path);
 }
 
-const char *corpora_order_complaint(void)
+const char *corpora_read_citation(const char *arguments, int *number)
 {
-    return _("/corpus add NAME PATH: a file or a folder.");
-}
-
-int corpora_citation_number(const char *arguments)
-{
-    int number = atoi(arguments + (*arguments == '['));
-    return number > 0 ? number : 0;
-}
-
-const char *corpora_citation_complaint(void)
-{
-    return _("A citation is a number: /cite 2 opens [2].");
+    *number = atoi(arguments + (*arguments == '['));
+    return *number > 0 ? NULL : _("A citation is a number: /cite 2 opens [2].");
 }
 
 /* Messages about an ingest */
@@ -120,13 +110,6 @@ char *corpora_state_text(const struct notice *n, const char *why)
     return buf_take(&text);
 }
 
-void corpora_take(struct app *app, struct notice *n)
-{
-    auto_free char *text = corpora_state_text(n, _("/corpus shows which and why"));
-    if (text)
-        app_note_briefly(app, n->error.code != ERR_OK ? STYLE_WARNING : STYLE_NOTE, "%s", text);
-}
-
 /* Commands */
 
 static void show(struct app *app, const char *query)
@@ -136,30 +119,26 @@ static void show(struct app *app, const char *query)
                  _("Corpora are off. \"enabled = true\" in [corpus] of tiro.ini turns them on."));
 }
 
-/* The keyboard stays with the message: a letter would act on the passage. */
-static void show_passage(struct app *app, const char *query)
-{
-    show(app, query);
-    (void)memory_view_focus(app->memory, false);
-}
-
 void corpora_cite(struct app *app, const char *arguments)
 {
-    int number = corpora_citation_number(arguments), given = transcript_passages(app->transcript);
-    if (number == 0 || (given > 0 && number > given)) {
-        app_note(app, STYLE_WARNING, "%s",
-                 number == 0 ? corpora_citation_complaint()
-                             : _("The model was given no passage with this number."));
-        return;
-    }
-    auto_free char *query = mem_printf("[%d]", number);
-    show_passage(app, query);
+    struct transcript_citation citation = {0};
+    int given = transcript_passages(app->transcript);
+    const char *complaint = corpora_read_citation(arguments, &citation.number);
+    if (!complaint && given > 0 && citation.number > given)
+        complaint = _("The model was given no passage with this number.");
+    if (complaint)
+        app_note(app, STYLE_WARNING, "%s", complaint);
+    else
+        corpora_open_citation(app, &citation);
 }
 
 void corpora_open_citation(struct app *app, const struct transcript_citation *citation)
 {
-    auto_free char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
-    show_passage(app, query);
+    auto_free char *query = citation->before > 0 ? mem_printf("[%d]@%lld", citation->number,
+                                                              (long long)citation->before)
+                                                 : mem_printf("[%d]", citation->number);
+    show(app, query);
+    (void)memory_view_focus(app->memory, false); /* a letter would act on the passage */
 }
 
 static bool begun(struct app *app, struct operation_answer *a, const char *words)
@@ -181,8 +160,8 @@ void corpora_run(struct app *app, const char *arguments)
         .name = o.name, .paths = {paths, o.path != NULL, 1}, .consent = o.consent};
     if (o.kind == CORPORA_SHOW)
         show(app, o.query);
-    else if (o.kind == CORPORA_INCOMPLETE)
-        app_note(app, STYLE_WARNING, "%s", corpora_order_complaint());
+    else if (o.complaint)
+        app_note(app, STYLE_WARNING, "%s", o.complaint);
     else
         (void)app_ask(app, o.kind == CORPORA_ADD ? &operation_corpus_add : &operation_corpus_update,
                       &params, begun);

@@ -489,7 +489,7 @@ static void take_of_another(struct app *app, const struct notice *n)
 
 static void take(struct app *app, struct notice *n)
 {
-    auto_free char *question = NULL;
+    auto_free char *text = NULL;
     unsigned long sessions = (unsigned long)n->number;
     switch (n->type) {
     case NOTICE_ANSWER:
@@ -517,8 +517,8 @@ static void take(struct app *app, struct notice *n)
     case NOTICE_APPROVAL:
         if (strcmp(n->detail, "write") == 0)
             transcript_set_difference(app->transcript, n->text, n->preview);
-        question = mem_printf(_("may %s run?"), n->name);
-        notify(app, INT64_MAX, question);
+        text = mem_printf(_("may %s run?"), n->name);
+        notify(app, INT64_MAX, text);
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_CHANGE:
@@ -533,7 +533,9 @@ static void take(struct app *app, struct notice *n)
         cards_take_proposals(app, n);
         break;
     case NOTICE_CORPORA_STATE:
-        corpora_take(app, n);
+        text = corpora_state_text(n, _("/corpus shows which and why"));
+        if (text)
+            app_note_briefly(app, n->error.code != ERR_OK ? STYLE_WARNING : STYLE_NOTE, "%s", text);
         break;
     case NOTICE_MEMORY_OFFER: /* a note and not a question: the editor keeps the keyboard */
         app_note(

@@ -55,11 +55,6 @@ void plain_say_unsent(struct plain *p, const char *text)
     plain_writef(&p->out, _("Not sent; /retry sends it, Ctrl-C drops it: %s"), text);
 }
 
-void plain_forget_found(struct plain *p)
-{
-    vec_free_each(&p->found);
-}
-
 void plain_began(struct plain *p)
 {
     p->busy = true;
@@ -90,19 +85,6 @@ void plain_say(struct plain *p, const char *text)
     p->waiting = joined;
     save_draft(p);
     plain_write(&p->out, _("Queued; the message is sent when the turn ends."));
-}
-
-void plain_retry(struct plain *p)
-{
-    auto_free char *text = p->unsent;
-    if (!text) {
-        plain_began(p);
-        plain_send(p, &operation_turn_retry, NULL);
-        return;
-    }
-    p->unsent = NULL;
-    plain_say(p, text);
-    save_draft(p);
 }
 
 /* Lines */
@@ -196,10 +178,10 @@ static void end_input(struct plain *p)
         plain_writef(&p->out, _("A text longer than %d MiB is not read; the input ends here."),
                      PLAIN_LINE_MAX >> 20);
     p->in.too_long = false;
-    if (plain_is_asked(p))
-        plain_deny(p);
-    else if (is_free(p))
+    if (!plain_is_asked(p) && is_free(p))
         p->leaving = true;
+    while (plain_is_asked(p))
+        (void)plain_answer(p, "no");
 }
 
 static bool run_loop(struct plain *p, struct error *e)
@@ -257,16 +239,11 @@ static void release(struct plain *p)
     approval_release(&p->approval.view);
     session_info_release(&p->session);
     transcript_free(p->transcript);
-    plain_forget_found(p);
+    vec_free_each(&p->found);
     free(p->provider);
     free(p->waiting);
     free(p->unsent);
     free(p->files);
-}
-
-/* The line surface changes no mode of the terminal, so a crash leaves nothing to restore. */
-static void nothing_to_rescue(void)
-{
 }
 
 int plain_run(const struct ui_options *options, struct error *e)
@@ -278,7 +255,8 @@ int plain_run(const struct ui_options *options, struct error *e)
                       .asked = {.open = true}};
     glyph_set_up();
     glyph_set_ascii(true); /* screen readers and printers know ASCII best */
-    if (!signals_init(nothing_to_rescue, e)) {
+    /* No mode of the terminal is changed, so a crash leaves nothing to restore. */
+    if (!signals_init(NULL, e)) {
         free(p.files);
         return 1;
     }

@@ -54,9 +54,7 @@ struct plain {
     VEC(char *) found;        /* ids of the memory entries in the last list */
 
     size_t turn; /* number of the turn that is searched in older pages; 0: none */
-    void (*turn_found)(struct plain *p, const struct turn_found *found);
-
-    const struct operation *pins; /* the operation for the message that is searched */
+    const struct operation *turn_operation; /* it is forked after, pinned or unpinned */
 
     int64_t leave_until_ms; /* another Ctrl-C before then leaves */
     bool leaving;
@@ -70,9 +68,7 @@ void plain_ask(struct plain *p, const struct operation *o, const void *params, p
 /* Starts an operation; no line waits, and only a failure is reported. */
 void plain_send(struct plain *p, const struct operation *o, const void *params);
 void plain_say(struct plain *p, const char *text); /* sends a message, or queues it */
-void plain_retry(struct plain *p);
-void plain_forget_found(struct plain *p); /* forgets the last list of memory */
-void plain_began(struct plain *p);        /* a turn or a compaction was requested */
+void plain_began(struct plain *p);                 /* a turn or a compaction was requested */
 
 /* Takes the lines typed so far, before a question that the person has not seen when typing. */
 void plain_drain(struct plain *p);
@@ -95,7 +91,6 @@ void plain_take_context(struct plain *p, struct operation_answer *a);
 bool plain_is_asked(const struct plain *p);
 const char *plain_question(const struct plain *p);    /* one line, the prompt of the answer */
 bool plain_answer(struct plain *p, const char *text); /* false: the text is no answer */
-void plain_deny(struct plain *p);                     /* refuses all: the input has ended */
 void plain_forget_questions(struct plain *p);
 
 /* plain_commands.c */

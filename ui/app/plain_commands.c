@@ -24,6 +24,7 @@
 #include "ui/view/sessions.h"
 
 enum { LISTED = 20, LEARNED_LISTED = 30, PAGE_EVENTS = 200 };
+enum { ALL_EVENTS = 0, NEWEST_MESSAGE = 0 }; /* in place of an event's number */
 
 /* Says the result of an operation, or that it was done, as its row says. */
 static void take_told(struct plain *p, struct operation_answer *a)
@@ -100,8 +101,8 @@ static void run_corpus(struct plain *p, const char *arguments)
     const struct corpus_add change = {
         .name = o.name, .paths = {paths, o.path != NULL, 1}, .consent = o.consent};
     const struct corpus_search search = {.query = o.query, .hybrid_weight = -1};
-    if (o.kind == CORPORA_INCOMPLETE)
-        plain_write(&p->out, corpora_order_complaint());
+    if (o.complaint)
+        plain_write(&p->out, o.complaint);
     else if (o.kind == CORPORA_ADD)
         plain_ask(p, &operation_corpus_add, &change, take_begun);
     else if (o.kind == CORPORA_UPDATE)
@@ -125,11 +126,11 @@ static void take_cited(struct plain *p, struct operation_answer *a)
 
 static void run_cite(struct plain *p, const char *arguments)
 {
-    p->cited = corpora_citation_number(arguments);
-    if (p->cited > 0)
-        plain_ask(p, &operation_corpus_cited, &(struct corpus_cited){p->session.id, 0}, take_cited);
+    const char *complaint = corpora_read_citation(arguments, &p->cited);
+    if (complaint)
+        plain_write(&p->out, complaint);
     else
-        plain_write(&p->out, corpora_citation_complaint());
+        plain_ask(p, &operation_corpus_cited, &(struct corpus_cited){p->session.id, 0}, take_cited);
 }
 
 /* Learned memory: /remember, /learned, and /memory off, read or write */
@@ -225,12 +226,6 @@ static void say_archived(struct plain *p, struct operation_answer *a)
     plain_write(&p->out, text);
 }
 
-static void run_archive(struct plain *p, const char *arguments)
-{
-    (void)arguments;
-    plain_ask(p, &operation_session_archive, &(struct session_params){p->session.id}, say_archived);
-}
-
 static void take_export(struct plain *p, struct operation_answer *a)
 {
     const struct session_export_params *params = a->request->params;
@@ -267,16 +262,10 @@ static void run_compact(struct plain *p, const char *arguments)
     plain_send(p, &operation_compaction_run, &params);
 }
 
-static void run_context(struct plain *p, const char *arguments)
-{
-    (void)arguments;
-    plain_ask(p, &operation_context_read, NULL, plain_take_context);
-}
-
 static void take_found(struct plain *p, struct operation_answer *a)
 {
     const struct memory_hits *hits = &((const struct memory_found *)a->result)->hits;
-    plain_forget_found(p);
+    vec_free_each(&p->found);
     for (size_t i = 0; i < hits->items.len; i++) {
         const struct memory_hit *h = &hits->items.items[i];
         auto_free char *passage = memory_hit_passage(h);
@@ -402,13 +391,21 @@ static void run_system(struct plain *p, const char *arguments)
               &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
 }
 
+/* Sends the text that was kept, or else the last message again. */
 static void run_retry(struct plain *p, const char *arguments)
 {
+    auto_free char *text = p->busy ? NULL : p->unsent;
     (void)arguments;
-    if (p->busy)
+    if (p->busy) {
         plain_write(&p->out, _("A turn is running; use /retry when it has ended."));
-    else
-        plain_retry(p);
+    } else if (text) {
+        p->unsent = NULL;
+        plain_say(p, text);
+        plain_keep(p, NULL);
+    } else {
+        plain_began(p);
+        plain_send(p, &operation_turn_retry, NULL);
+    }
 }
 
 static void run_config(struct plain *p, const char *arguments)
@@ -417,12 +414,6 @@ static void run_config(struct plain *p, const char *arguments)
     (void)arguments;
     plain_writef(&p->out, _("The configuration is in %s; \"tiro config show\" lists all settings."),
                  path);
-}
-
-static void run_doctor(struct plain *p, const char *arguments)
-{
-    (void)arguments;
-    plain_ask(p, &operation_doctor_report, NULL, plain_take_report);
 }
 
 static void run_quit(struct plain *p, const char *arguments)
@@ -444,7 +435,8 @@ static void take_older(struct plain *p, struct operation_answer *a)
         look_for_turn(p);
 }
 
-/* Turns are counted from the first, so older pages are asked for until all are here. */
+/* Forks after the turn, pins or unpins its message. Turns are counted from the first, so older
+ * pages are asked for until all are here. */
 static void look_for_turn(struct plain *p)
 {
     int64_t oldest = transcript_oldest(p->transcript);
@@ -455,9 +447,13 @@ static void look_for_turn(struct plain *p)
         return;
     }
     struct turn_found found = turns_held(p->transcript, p->turn);
+    const struct session_fork_params fork = {
+        p->session.id, found.number == found.count ? ALL_EVENTS : found.last, false};
     p->turn = 0;
-    if (found.seq > 0)
-        p->turn_found(p, &found);
+    if (found.seq > 0 && p->turn_operation == &operation_session_fork)
+        ask_told(p, p->turn_operation, &fork);
+    else if (found.seq > 0) /* an event tells of it */
+        plain_ask(p, p->turn_operation, &(struct compaction_pin_params){.seq = found.seq}, NULL);
     else
         plain_writef(&p->out,
                      ngettext("You have sent %zu message in this session.",
@@ -465,86 +461,43 @@ static void look_for_turn(struct plain *p)
                      found.count);
 }
 
-/* Calls `found` for the message of that number. */
-static void with_turn(struct plain *p, const char *arguments,
-                      void (*found)(struct plain *p, const struct turn_found *found))
+/* /fork, /pin and /unpin, with the number of a message or without one. */
+static void run_with_turn(struct plain *p, const struct operation *o, const char *arguments)
 {
-    if (turns_number(arguments, &p->turn)) {
-        p->turn_found = found;
+    bool forks = o == &operation_session_fork;
+    bool before_compaction = forks && strcmp(arguments, "~before-compaction") == 0;
+    p->turn_operation = o;
+    if (before_compaction || (forks && !*arguments))
+        ask_told(p, o, &(struct session_fork_params){p->session.id, ALL_EVENTS, before_compaction});
+    else if (!*arguments)
+        plain_ask(p, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
+    else if (turns_number(arguments, &p->turn))
         look_for_turn(p);
-    } else {
+    else
         plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
-    }
-}
-
-/* `event` 0: all events. */
-static void fork_after(struct plain *p, int64_t event, bool before_compaction)
-{
-    const struct session_fork_params params = {p->session.id, event, before_compaction};
-    ask_told(p, &operation_session_fork, &params);
-}
-
-static void fork_found(struct plain *p, const struct turn_found *found)
-{
-    fork_after(p, found->number == found->count ? 0 : found->last, false);
-}
-
-static void run_fork(struct plain *p, const char *arguments)
-{
-    bool before_compaction = strcmp(arguments, "~before-compaction") == 0;
-    if (before_compaction || !*arguments)
-        fork_after(p, 0, before_compaction);
-    else
-        with_turn(p, arguments, fork_found);
-}
-
-/* `message` 0: the newest. An event tells of it. */
-static void pin(struct plain *p, int64_t message)
-{
-    plain_ask(p, p->pins, &(struct compaction_pin_params){.seq = message}, NULL);
-}
-
-static void pin_found(struct plain *p, const struct turn_found *found)
-{
-    pin(p, found->seq);
-}
-
-static void pin_message(struct plain *p, const struct operation *o, const char *arguments)
-{
-    p->pins = o;
-    if (*arguments)
-        with_turn(p, arguments, pin_found);
-    else
-        pin(p, 0);
-}
-
-static void run_pin(struct plain *p, const char *arguments)
-{
-    pin_message(p, &operation_compaction_pin, arguments);
-}
-
-static void run_unpin(struct plain *p, const char *arguments)
-{
-    pin_message(p, &operation_compaction_unpin, arguments);
 }
 
 /* The table */
 
 static void run_help(struct plain *p, const char *arguments);
 
-/* A command of an operation that is not here asks for it, and tells what its row says. */
+/* A command that is not here asks for its operation, and the answer is written as its row says. */
 static const struct own {
     const char *name;
     void (*run)(struct plain *p, const char *arguments);
+    plain_taker *take; /* without `run`: takes the operation's answer */
 } own[] = {
-    {"help", run_help},     {"resume", run_resume},   {"sessions", run_sessions},
-    {"fork", run_fork},     {"archive", run_archive}, {"export", run_export},
-    {"stop", run_stop},     {"compact", run_compact}, {"pin", run_pin},
-    {"unpin", run_unpin},   {"context", run_context}, {"memory", run_memory},
-    {"index", run_index},   {"learned", run_learned}, {"graph", run_graph},
-    {"corpus", run_corpus}, {"cite", run_cite},       {"forget", run_forget},
-    {"model", run_model},   {"system", run_system},   {"retry", run_retry},
-    {"config", run_config}, {"doctor", run_doctor},   {"quit", run_quit},
+    {"help", .run = run_help},         {"resume", .run = run_resume},
+    {"sessions", .run = run_sessions}, {"archive", .take = say_archived},
+    {"export", .run = run_export},     {"stop", .run = run_stop},
+    {"compact", .run = run_compact},   {"context", .take = plain_take_context},
+    {"memory", .run = run_memory},     {"index", .run = run_index},
+    {"learned", .run = run_learned},   {"graph", .run = run_graph},
+    {"corpus", .run = run_corpus},     {"cite", .run = run_cite},
+    {"forget", .run = run_forget},     {"model", .run = run_model},
+    {"system", .run = run_system},     {"retry", .run = run_retry},
+    {"config", .run = run_config},     {"doctor", .take = plain_take_report},
+    {"quit", .run = run_quit},
 };
 
 static const struct own *own_of(const struct slash_command *c)
@@ -575,11 +528,13 @@ void plain_command(struct plain *p, const char *text)
     auto_free char *value = c && !*choice.arguments ? slash_value(c->operation, &p->session) : NULL;
     if (choice.complaint || value) {
         plain_write(&p->out, value ? value : choice.complaint);
-    } else if (self) {
+    } else if (self && self->run) {
         self->run(p, choice.arguments);
+    } else if (c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK) {
+        run_with_turn(p, c->operation, choice.arguments);
     } else if (c->operation) {
         auto_free void *params = slash_params(c->operation, p->session.id, choice.arguments);
-        ask_told(p, c->operation, params);
+        plain_ask(p, c->operation, params, self ? self->take : take_told);
     } else {
         plain_writef(&p->out, _("/%s needs the full screen; start tiro without --plain to use it."),
                      c->name);

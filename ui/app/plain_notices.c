@@ -62,22 +62,6 @@ static bool is_word(const char *text, const char *english, const char *local)
     return false;
 }
 
-static void answer_tool(struct plain *p, enum approval_answer answer)
-{
-    auto_free char *id = mem_strdup(p->approval.questions.items[0].id);
-    approval_over(&p->approval, id);
-    plain_send(p, &operation_approval_decide,
-               &(struct approval_decide_params){.call = id, .decision = answer});
-    show_question(p);
-}
-
-static void answer_review(struct plain *p, enum draft_answer answer)
-{
-    p->reviewing = false;
-    plain_send(p, &operation_compaction_decide,
-               &(struct compaction_decide_params){.decision = answer});
-}
-
 bool plain_answer(struct plain *p, const char *text)
 {
     bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
@@ -87,19 +71,20 @@ bool plain_answer(struct plain *p, const char *text)
              : is_word(text, "again", _("again"));
     if (!*text || !(yes || no || third))
         return !*text;
-    if (tool)
-        answer_tool(p, yes ? ANSWER_ONCE : no ? ANSWER_DENY : ANSWER_SESSION);
-    else
-        answer_review(p, yes ? DRAFT_COMMIT : no ? DRAFT_REFUSE : DRAFT_AGAIN);
+    if (!tool) {
+        enum draft_answer decision = yes ? DRAFT_COMMIT : no ? DRAFT_REFUSE : DRAFT_AGAIN;
+        p->reviewing = false;
+        plain_send(p, &operation_compaction_decide,
+                   &(struct compaction_decide_params){.decision = decision});
+        return true;
+    }
+    enum approval_answer decision = yes ? ANSWER_ONCE : no ? ANSWER_DENY : ANSWER_SESSION;
+    auto_free char *id = mem_strdup(p->approval.questions.items[0].id);
+    approval_over(&p->approval, id);
+    plain_send(p, &operation_approval_decide,
+               &(struct approval_decide_params){.call = id, .decision = decision});
+    show_question(p);
     return true;
-}
-
-void plain_deny(struct plain *p)
-{
-    while (approval_open(&p->approval.view))
-        answer_tool(p, ANSWER_DENY);
-    if (p->reviewing)
-        answer_review(p, DRAFT_REFUSE);
 }
 
 void plain_forget_questions(struct plain *p)

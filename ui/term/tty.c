@@ -130,7 +130,8 @@ static void on_caught(int number)
 /* SA_RESETHAND put the default back, so that the signal kills when this returns. */
 static void on_fatal(int number)
 {
-    rescue_terminal();
+    if (rescue_terminal)
+        rescue_terminal();
     raise(number);
 }
 

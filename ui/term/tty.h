@@ -35,7 +35,7 @@ long tty_read(char *bytes, size_t size, int timeout_ms);
 
 /* Catches SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP and SIGCONT into the pipe, ignores SIGPIPE,
  * and lets fatal faults (SIGSEGV …) run `rescue` before they kill. `rescue` must be
- * async-signal-safe. */
+ * async-signal-safe; NULL: nothing is to be restored. */
 bool signals_init(void (*rescue)(void), struct error *e);
 
 /* Puts back what was before. */
