@@ -117,7 +117,7 @@ static bool check_items(const struct check *c, const struct json *k, const struc
 static bool check_closed(const struct check *c, const struct json *schema, const struct json *k,
                          const struct json *v)
 {
-    for (const struct json *m = json_first(v); m && !json_true(k); m = json_next(m))
+    for (const struct json *m = json_first(v); m && !json_bool(k, false); m = json_next(m))
         if (!json_get(json_get(schema, "properties"), json_name(m)))
             return fault(c, json_name(m), v);
     return true;

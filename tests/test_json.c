@@ -111,7 +111,7 @@ TEST(reading_never_trips)
     assert_true(json_get_number(v, "b", -1) == -1);
     assert_true(json_get_bool(v, "b", false));
     assert_true(json_get_bool(v, "i", true));
-    assert_false(json_true(json_get(v, "i")));
+    assert_false(json_bool(json_get(v, "i"), false));
     assert_int_equal(json_len(v), 8);
     assert_int_equal(json_len(json_get(v, "s")), 0);
     assert_null(json_at(json_get(v, "l"), 2));

@@ -22,7 +22,10 @@ extern char buf_empty[1];
         .data = buf_empty                                                                          \
     }
 
-void buf_init(struct buf *b, size_t max);
+static inline void buf_init(struct buf *b, size_t max)
+{
+    *b = (struct buf){.data = buf_empty, .max = max};
+}
 void buf_release(struct buf *b);
 void buf_clear(struct buf *b); /* keeps the memory */
 

@@ -172,31 +172,25 @@ static void tell(enum supervisor_event event, int number)
         continue;
 }
 
-/* Reaps orphans that ended; tells the end of the program, if it has ended. The program itself is
- * not reaped, so that its number still names its group and nothing else. */
-static bool tell_end(pid_t program)
-{
-    for (;;) {
-        siginfo_t info = {0};
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
-            return false;
-        if (info.si_pid == program) {
-            tell(info.si_code == CLD_EXITED ? SUPERVISOR_EXITED : SUPERVISOR_SIGNALED,
-                 info.si_status);
-            return true;
-        }
-        waitpid(info.si_pid, NULL, 0);
-    }
-}
-
-/* Returns when the leash is closed: whether the program has ended by then. */
+/* Returns when the leash is closed: whether the program has ended by then, which was told. */
 static bool watch(pid_t program)
 {
     sigset_t waiting;
     sigfillset(&waiting);
     sigdelset(&waiting, SIGCHLD);
     for (bool ended = false;;) {
-        ended = ended || tell_end(program);
+        /* Reaps orphans that ended. The program itself is not reaped, so that its number still
+         * names its group and nothing else. */
+        for (siginfo_t info = {0};
+             !ended && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+             info.si_pid = 0) {
+            ended = info.si_pid == program;
+            if (ended)
+                tell(info.si_code == CLD_EXITED ? SUPERVISOR_EXITED : SUPERVISOR_SIGNALED,
+                     info.si_status);
+            else
+                waitpid(info.si_pid, NULL, 0);
+        }
         fd_set leash;
         FD_ZERO(&leash);
         FD_SET(SUPERVISOR_LEASH, &leash);
@@ -209,26 +203,6 @@ static bool watch(pid_t program)
     }
 }
 
-static void kill_children(void)
-{
-    char text[4096];
-    ssize_t n;
-    pid_t pid = 0;
-    int fd = open(children, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (n = read(fd, text, sizeof text)) > 0)
-        for (ssize_t i = 0; i < n; i++) {
-            if (text[i] >= '0' && text[i] <= '9') {
-                pid = 10 * pid + (text[i] - '0');
-                continue;
-            }
-            if (pid > 0)
-                kill(pid, SIGKILL); /* not reaped yet, so the number is still that child's */
-            pid = 0;
-        }
-    if (fd >= 0)
-        close(fd);
-}
-
 /* A killed process cannot start another one, and an orphan becomes our child: when there is no
  * child, there is nobody left. A process that starts another and ends can outrun one pass, but not
  * all of them. False when some did not end in time. */
@@ -239,8 +213,22 @@ static bool kill_all(pid_t program, bool spare_group)
     if (!spare_group)
         kill(-program, SIGKILL);
     for (int pass = 0; pass < PASSES; pass++) {
-        pid_t pid;
-        kill_children();
+        char text[4096];
+        ssize_t n;
+        pid_t pid = 0;
+        int fd = open(children, O_RDONLY | O_CLOEXEC);
+        while (fd >= 0 && (n = read(fd, text, sizeof text)) > 0)
+            for (ssize_t i = 0; i < n; i++) {
+                if (text[i] >= '0' && text[i] <= '9') {
+                    pid = 10 * pid + (text[i] - '0');
+                    continue;
+                }
+                if (pid > 0)
+                    kill(pid, SIGKILL); /* not reaped yet, so the number is still that child's */
+                pid = 0;
+            }
+        if (fd >= 0)
+            close(fd);
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0 || (pid < 0 && errno == EINTR))
             continue;
         if (pid < 0)
@@ -289,7 +277,7 @@ static _Noreturn void supervisor_run(const struct supervision *s)
 /* --- the start -------------------------------------------------------------------------------- */
 
 struct process {
-    pid_t supervisor;  /* ours until reap() */
+    pid_t supervisor;  /* ours until finish() */
     pid_t program;     /* the supervisor's child; 0: not known yet */
     int in, out;       /* our ends of the program's pipes, not blocking; -1: none, or closed */
     int news;          /* ready for hear() */
@@ -334,19 +322,6 @@ static bool open_pipe(int *reader, int *writer)
     close(fds[1]);
     errno = cause;
     return *reader >= 0 && *writer >= 0;
-}
-
-static bool open_ends(const struct child_command *c, struct ends *ends)
-{
-    if (!open_pipe(&ends->our_out, &ends->child_out) ||
-        !open_pipe(&ends->our_news, &ends->its_news) ||
-        !open_pipe(&ends->its_leash, &ends->our_leash) ||
-        (c->input && !open_pipe(&ends->child_in, &ends->our_in)))
-        return false;
-    if (c->extra > 0 && (ends->extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) < 0)
-        return false;
-    return fcntl(ends->our_out, F_SETFL, O_NONBLOCK) == 0 &&
-           (ends->our_in < 0 || fcntl(ends->our_in, F_SETFL, O_NONBLOCK) == 0);
 }
 
 /* These return 0 or an errno. */
@@ -452,7 +427,14 @@ static int start_in_directory(const struct child_command *c, const struct ends *
 static bool start(const struct child_command *c, struct process *p, struct error *e)
 {
     struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
-    int fault = open_ends(c, &ends) ? 0 : errno;
+    bool open =
+        open_pipe(&ends.our_out, &ends.child_out) && open_pipe(&ends.our_news, &ends.its_news) &&
+        open_pipe(&ends.its_leash, &ends.our_leash) &&
+        (!c->input || open_pipe(&ends.child_in, &ends.our_in)) &&
+        (c->extra <= 0 || (ends.extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) >= 0) &&
+        fcntl(ends.our_out, F_SETFL, O_NONBLOCK) == 0 &&
+        (ends.our_in < 0 || fcntl(ends.our_in, F_SETFL, O_NONBLOCK) == 0);
+    int fault = open ? 0 : errno;
     if (!fault)
         fault = start_in_directory(c, &ends, &p->supervisor);
     close_end(&ends.child_in);
@@ -542,16 +524,6 @@ static void end_at_once(struct run *r, enum child_end why)
     close_leash(&r->process);
 }
 
-static void feed(struct run *r)
-{
-    ssize_t n = write(r->process.in, r->c->input + r->fed, r->c->input_len - r->fed);
-    if (n > 0)
-        r->fed += (size_t)n;
-    bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
-    if (r->fed == r->c->input_len || (n < 0 && !later))
-        close_end(&r->process.in); /* all of it, or the child wants no more */
-}
-
 /* Returns how many bytes there were; 0 when there are none now. Closes the pipe at its end. */
 static size_t read_output(struct run *r)
 {
@@ -594,8 +566,14 @@ static void wait_for_news(struct run *r)
         }
     if (news && p[2].revents != 0)
         r->dead = !hear(&r->process, &r->last) || r->last.event != SUPERVISOR_STARTED;
-    if (news && p[1].revents != 0)
-        feed(r);
+    if (news && p[1].revents != 0) {
+        ssize_t n = write(r->process.in, r->c->input + r->fed, r->c->input_len - r->fed);
+        if (n > 0)
+            r->fed += (size_t)n;
+        bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
+        if (r->fed == r->c->input_len || (n < 0 && !later))
+            close_end(&r->process.in); /* all of it, or the child wants no more */
+    }
     if (news && p[0].revents != 0)
         read_output(r);
 }
@@ -608,10 +586,10 @@ static bool over(const struct run *r)
 }
 
 /* Ends all and waits for that, 3 seconds at most since the leash was closed; then the supervisor is
- * killed: the program may have stopped it. The program's pipes stay open. */
-static bool reap(struct process *p, bool *left_some, struct error *e)
+ * killed: the program may have stopped it. */
+static bool finish(struct run *r, struct child_result *out, struct error *e)
 {
-    int status, fault = 0;
+    struct process *p = &r->process;
     struct supervisor_news news;
     close_leash(p);
     int64_t left = LONGEST_END_MS;
@@ -621,23 +599,18 @@ static bool reap(struct process *p, bool *left_some, struct error *e)
     if (left <= 0)
         kill(p->supervisor, SIGKILL);
     close(p->news);
+    int status, fault = 0;
     while (fault == 0 && waitpid(p->supervisor, &status, 0) < 0)
         fault = errno == EINTR ? 0 : errno;
     bool killed = fault || !WIFEXITED(status);
     if (killed && p->program > 0)
         kill(-p->program, SIGKILL); /* as much as can be ended without the supervisor */
-    *left_some = killed || WEXITSTATUS(status) == SUPERVISOR_LEFT_SOME;
-    errno = fault;
-    return !fault || err_set_errno(e, ERR_AGENT_ERROR, "cannot learn how a program ended");
-}
+    bool left_some = !fault && (killed || WEXITSTATUS(status) == SUPERVISOR_LEFT_SOME);
 
-static bool finish(struct run *r, struct child_result *out, struct error *e)
-{
-    bool left_some, ok = reap(&r->process, &left_some, e);
-    for (size_t rest = 0, n = 1; r->process.out >= 0 && n > 0 && rest < MAX_REST; rest += n)
+    for (size_t rest = 0, n = 1; p->out >= 0 && n > 0 && rest < MAX_REST; rest += n)
         n = read_output(r);
-    close_end(&r->process.in);
-    close_end(&r->process.out);
+    close_end(&p->in);
+    close_end(&p->out);
     if (r->last.event == SUPERVISOR_NOT_STARTED) {
         errno = r->last.number;
         return err_set_errno(e, ERR_AGENT_ERROR, "cannot run %s", r->c->argv[0]);
@@ -646,10 +619,11 @@ static bool finish(struct run *r, struct child_result *out, struct error *e)
     *out = (struct child_result){
         .end = r->end,
         .status = exited || r->last.event == SUPERVISOR_SIGNALED ? r->last.number : SIGKILL,
-        .left_some = ok && left_some};
+        .left_some = left_some};
     if (r->end == CHILD_EXITED && !exited)
         out->end = CHILD_SIGNALED;
-    return ok;
+    errno = fault;
+    return !fault || err_set_errno(e, ERR_AGENT_ERROR, "cannot learn how a program ended");
 }
 
 bool child_run(const struct child_command *c, struct child_result *out, struct error *e)

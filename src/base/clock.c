@@ -3,6 +3,7 @@
 #endif
 #include "base/clock.h"
 
+#include <ctype.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -49,16 +50,11 @@ struct reader {
     bool ok;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static int read_digits(struct reader *r, int count, int least, int most)
 {
     int n = 0;
     for (int i = 0; i < count && r->ok; i++) {
-        r->ok = is_digit(*r->at);
+        r->ok = isdigit((unsigned char)*r->at);
         if (r->ok)
             n = n * 10 + (*r->at++ - '0');
     }
@@ -74,18 +70,6 @@ static bool next_is(struct reader *r, const char *chars)
     return is;
 }
 
-static int64_t read_date(struct reader *r)
-{
-    struct tm date = {.tm_year = read_digits(r, 4, 0, 9999) - 1900};
-    r->ok = next_is(r, "-");
-    date.tm_mon = read_digits(r, 2, 1, 12) - 1;
-    r->ok = next_is(r, "-");
-    int day = date.tm_mday = read_digits(r, 2, 1, 31);
-    int64_t seconds = timegm(&date);
-    r->ok = r->ok && date.tm_mday == day; /* timegm() moves the 31st of April to another day */
-    return seconds * SECOND_MS;
-}
-
 static int64_t read_time(struct reader *r)
 {
     int64_t ms = read_digits(r, 2, 0, 23) * (int64_t)60;
@@ -96,8 +80,8 @@ static int64_t read_time(struct reader *r)
     ms += read_digits(r, 2, 0, 60) * (int64_t)SECOND_MS; /* 60: a leap second */
     if (!next_is(r, ".,"))
         return ms;
-    r->ok = r->ok && is_digit(*r->at);
-    for (int unit = 100; r->ok && is_digit(*r->at); r->at++, unit /= 10)
+    r->ok = r->ok && isdigit((unsigned char)*r->at);
+    for (int unit = 100; r->ok && isdigit((unsigned char)*r->at); r->at++, unit /= 10)
         ms += (*r->at - '0') * unit; /* digits below a millisecond are dropped */
     return ms;
 }
@@ -110,7 +94,13 @@ static int64_t clamp(int64_t ms)
 bool rfc3339_parse(const char *text, int64_t *wall_ms)
 {
     struct reader r = {.at = text, .ok = true};
-    int64_t ms = read_date(&r);
+    struct tm date = {.tm_year = read_digits(&r, 4, 0, 9999) - 1900};
+    r.ok = next_is(&r, "-");
+    date.tm_mon = read_digits(&r, 2, 1, 12) - 1;
+    r.ok = next_is(&r, "-");
+    int day = date.tm_mday = read_digits(&r, 2, 1, 31);
+    int64_t ms = timegm(&date) * (int64_t)SECOND_MS;
+    r.ok = r.ok && date.tm_mday == day; /* timegm() moves the 31st of April to another day */
     if (next_is(&r, "Tt ")) {
         ms += read_time(&r);
         int sign = *r.at == '+' ? -1 : 1;

@@ -218,9 +218,9 @@ double json_number(const struct json *v, double fallback)
     return v->c.valuedouble;
 }
 
-bool json_true(const struct json *v)
+bool json_bool(const struct json *v, bool fallback)
 {
-    return v && cJSON_IsTrue(&v->c);
+    return json_type(v) == JSON_BOOL ? cJSON_IsTrue(&v->c) : fallback;
 }
 
 int64_t json_int(const struct json *v, int64_t fallback)
@@ -231,12 +231,6 @@ int64_t json_int(const struct json *v, int64_t fallback)
     if (n >= 0x1p63)
         return INT64_MAX;
     return n <= -0x1p63 ? INT64_MIN : (int64_t)n;
-}
-
-bool json_get_bool(const struct json *object, const char *name, bool fallback)
-{
-    const struct json *v = json_get(object, name);
-    return json_type(v) == JSON_BOOL ? json_true(v) : fallback;
 }
 
 void json_set(struct json *object, const char *name, struct json *value)

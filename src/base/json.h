@@ -54,7 +54,7 @@ const char *json_name(const struct json *member);
 const char *json_string(const struct json *v); /* NULL unless a string */
 double json_number(const struct json *v, double fallback);
 int64_t json_int(const struct json *v, int64_t fallback); /* cut to an int64_t */
-bool json_true(const struct json *v);
+bool json_bool(const struct json *v, bool fallback);
 
 /* The value of a member of an object, converted as by the functions above. */
 static inline const char *json_get_string(const struct json *object, const char *name)
@@ -69,7 +69,10 @@ static inline double json_get_number(const struct json *object, const char *name
 {
     return json_number(json_get(object, name), fallback);
 }
-bool json_get_bool(const struct json *object, const char *name, bool fallback);
+static inline bool json_get_bool(const struct json *object, const char *name, bool fallback)
+{
+    return json_bool(json_get(object, name), fallback);
+}
 
 /* Writing. `value` is taken. Setting a NULL string writes nothing. Names are copied. */
 void json_set(struct json *object, const char *name, struct json *value);

@@ -94,12 +94,6 @@ enum {
 /* Shared by all empty buffers; never written to. */
 char buf_empty[1];
 
-void buf_init(struct buf *b, size_t max)
-{
-    *b = (struct buf)BUF_INIT;
-    b->max = max;
-}
-
 void buf_release(struct buf *b)
 {
     if (b->cap)
@@ -223,12 +217,6 @@ void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size)
         grown = VEC_FIRST_CAP;
     *cap = grown < want ? want : grown;
     return mem_resize(items, *cap * size);
-}
-
-void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size)
-{
-    if (count)
-        memmove((char *)items + to * size, (char *)items + from * size, count * size);
 }
 
 int vec_number_order(const void *a, const void *b)

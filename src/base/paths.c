@@ -295,24 +295,6 @@ bool whole_file_sync(struct whole_file *f, struct error *e)
     return fsync(f->fd) == 0 || fail(f, e);
 }
 
-/* Without links (some file systems), a file that got the name meanwhile is overwritten. */
-static bool move_to_free_name(struct whole_file *f, struct error *e)
-{
-    struct stat st;
-    if (link(f->temporary, f->target) == 0) {
-        if (unlink(f->temporary) == 0)
-            return true;
-        err_set_errno(e, ERR_FILE_ERROR, "%s is written, but cannot remove %s", f->target,
-                      f->temporary);
-    } else if (errno == EEXIST || lstat(f->target, &st) == 0) {
-        refuse_taken(f->target, e);
-    } else {
-        return rename(f->temporary, f->target) == 0 || fail(f, e);
-    }
-    whole_file_drop(f);
-    return false;
-}
-
 bool whole_file_finish(struct whole_file *f, struct error *e)
 {
     bool ok = fsync(f->fd) == 0;
@@ -320,9 +302,21 @@ bool whole_file_finish(struct whole_file *f, struct error *e)
     f->fd = -1;
     if (!ok)
         return fail(f, e);
-    if (!f->replace && !move_to_free_name(f, e))
+    struct stat st;
+    bool linked = !f->replace && link(f->temporary, f->target) == 0;
+    if (linked && unlink(f->temporary) != 0) {
+        err_set_errno(e, ERR_FILE_ERROR, "%s is written, but cannot remove %s", f->target,
+                      f->temporary);
+        whole_file_drop(f);
         return false;
-    if (f->replace && rename(f->temporary, f->target) != 0)
+    }
+    if (!linked && !f->replace && (errno == EEXIST || lstat(f->target, &st) == 0)) {
+        refuse_taken(f->target, e);
+        whole_file_drop(f);
+        return false;
+    }
+    /* Without links (some file systems), a file that got the name meanwhile is overwritten. */
+    if (!linked && rename(f->temporary, f->target) != 0)
         return fail(f, e);
     forget_temporary(f);
     paths_sync_parent(f->target);

@@ -159,49 +159,29 @@ void shape_init(const struct shape *s, void *object)
     }
 }
 
-static void release_list(const struct shape_field *f, struct list list)
-{
-    for (size_t i = 0; i < list.len; i++) {
-        char *element = list.items + i * element_size(f);
-        if (f->type == SHAPE_LIST)
-            shape_release(f->of, element);
-        else
-            free(get_text(element));
-    }
-    free(list.items);
-}
-
 void shape_release(const struct shape *s, void *object)
 {
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *at = (char *)object + f->offset;
-        if (storage[f->type] == TEXT)
+        if (storage[f->type] == TEXT) {
             free(get_text(at));
-        else if (storage[f->type] == LIST)
-            release_list(f, get_list(at));
-        else if (f->type == SHAPE_OBJECT)
+        } else if (storage[f->type] == LIST) {
+            struct list list = get_list(at);
+            for (size_t i = 0; i < list.len; i++) {
+                char *element = list.items + i * element_size(f);
+                if (f->type == SHAPE_LIST)
+                    shape_release(f->of, element);
+                else
+                    free(get_text(element));
+            }
+            free(list.items);
+        } else if (f->type == SHAPE_OBJECT) {
             shape_release(f->of, at);
-        else if (f->type == SHAPE_OWN && f->codec->release)
+        } else if (f->type == SHAPE_OWN && f->codec->release) {
             f->codec->release(at);
-    }
-    shape_init(s, object);
-}
-
-static struct list copy_list(const struct shape_field *f, struct list from)
-{
-    size_t size = element_size(f);
-    struct list to = {.len = from.len};
-    to.items = vec_reserve_(NULL, &to.cap, from.len, size);
-    for (size_t i = 0; i < from.len; i++) {
-        char *element = to.items + i * size;
-        if (f->type == SHAPE_LIST) {
-            memset(element, 0, size);
-            shape_copy(f->of, element, from.items + i * size);
-        } else {
-            put_text(element, mem_strdup(get_text(from.items + i * size)));
         }
     }
-    return to;
+    shape_init(s, object);
 }
 
 void shape_copy(const struct shape *s, void *to, const void *from)
@@ -215,14 +195,26 @@ void shape_copy(const struct shape *s, void *to, const void *from)
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *there = (char *)to + f->offset;
         const char *at = (const char *)from + f->offset;
-        if (storage[f->type] == TEXT)
+        if (storage[f->type] == TEXT) {
             put_text(there, mem_strdup(get_text(at)));
-        else if (storage[f->type] == LIST)
-            put_list(there, copy_list(f, get_list(at)));
-        else if (f->type == SHAPE_OBJECT)
+        } else if (storage[f->type] == LIST) {
+            size_t size = element_size(f);
+            struct list from_list = get_list(at), list = {.len = from_list.len};
+            list.items = vec_reserve_(NULL, &list.cap, list.len, size);
+            for (size_t i = 0; i < list.len; i++) {
+                char *element = list.items + i * size, *original = from_list.items + i * size;
+                memset(element, 0, size);
+                if (f->type == SHAPE_LIST)
+                    shape_copy(f->of, element, original);
+                else
+                    put_text(element, mem_strdup(get_text(original)));
+            }
+            put_list(there, list);
+        } else if (f->type == SHAPE_OBJECT) {
             shape_copy(f->of, there, at);
-        else if (f->type != SHAPE_OWN)
+        } else if (f->type != SHAPE_OWN) {
             memcpy(there, at, sizes[f->type]);
+        }
     }
 }
 
@@ -481,77 +473,74 @@ static bool read_list(const struct shape_field *f, const struct json *v, const s
     return ok;
 }
 
-/* The types that need no place for an error below them. */
-static bool read_plain(const struct shape_field *f, const struct json *v, char *at)
-{
-    const char *text = json_string(v);
-    switch (f->type) {
-    case SHAPE_INTEGER:
-    case SHAPE_COUNT:
-    case SHAPE_NUMBER:
-        return read_number(f, v, at);
-    case SHAPE_STRING:
-    case SHAPE_JSON:
-        put_text(at, text || f->type != SHAPE_JSON ? mem_strdup(text) : json_print(v));
-        return get_text(at) && within(f, strlen(get_text(at)));
-    case SHAPE_WORDS:
-        return read_words(v, at);
-    case SHAPE_UUID:
-        if (!text || !uuid_valid(text))
-            return false;
-        memcpy(at, text, UUID_LEN + 1);
-        return true;
-    case SHAPE_BOOLEAN:
-        *(bool *)(void *)at = json_true(v);
-        return json_type(v) == JSON_BOOL;
-    case SHAPE_TIME:
-        return text && rfc3339_parse(text, (int64_t *)(void *)at);
-    case SHAPE_ENUM:
-        return read_word(f->names, v, at);
-    default:
-        return f->codec && f->codec->read && f->codec->read(v, at);
-    }
-}
-
 static bool read_member(const struct shape_field *f, const struct json *v, const struct place *p,
                         void *object, struct error *e)
 {
     char *at = (char *)object + f->offset;
-    bool null = json_type(v) == JSON_NULL && f->type != SHAPE_JSON;
+    const char *text = json_string(v);
+    bool null = json_type(v) == JSON_NULL && f->type != SHAPE_JSON, fits = false;
     if (!v || (null && f->presence != SHAPE_REQUIRED))
         return f->presence != SHAPE_REQUIRED || misfit(p, f, "is missing", e);
-    if (storage[f->type] == LIST)
+    switch (f->type) {
+    case SHAPE_STRINGS:
+    case SHAPE_LIST:
         return read_list(f, v, p, at, e);
-    if (f->type == SHAPE_OBJECT && json_type(v) == JSON_OBJECT)
-        return read_object(f->of, v, p, at, e);
-    return read_plain(f, v, at) || misfit(p, f, "does not fit", e);
+    case SHAPE_OBJECT:
+        if (json_type(v) == JSON_OBJECT)
+            return read_object(f->of, v, p, at, e);
+        break;
+    case SHAPE_INTEGER:
+    case SHAPE_COUNT:
+    case SHAPE_NUMBER:
+        fits = read_number(f, v, at);
+        break;
+    case SHAPE_STRING:
+    case SHAPE_JSON:
+        put_text(at, text || f->type != SHAPE_JSON ? mem_strdup(text) : json_print(v));
+        fits = get_text(at) && within(f, strlen(get_text(at)));
+        break;
+    case SHAPE_WORDS:
+        fits = read_words(v, at);
+        break;
+    case SHAPE_UUID:
+        fits = text && uuid_valid(text);
+        if (fits)
+            memcpy(at, text, UUID_LEN + 1);
+        break;
+    case SHAPE_BOOLEAN:
+        *(bool *)(void *)at = json_bool(v, false);
+        fits = json_type(v) == JSON_BOOL;
+        break;
+    case SHAPE_TIME:
+        fits = text && rfc3339_parse(text, (int64_t *)(void *)at);
+        break;
+    case SHAPE_ENUM:
+        fits = read_word(f->names, v, at);
+        break;
+    case SHAPE_OWN:
+        fits = f->codec->read && f->codec->read(v, at);
+        break;
+    }
+    return fits || misfit(p, f, "does not fit", e);
 }
 
-/* Refuses unknown and repeated members. */
-static bool check_members(const struct shape *s, const struct json *v, const struct place *above,
-                          struct error *e)
+static bool read_object(const struct shape *s, const struct json *v, const struct place *above,
+                        void *object, struct error *e)
 {
     enum { SHOWN_BYTES = 60 }; /* of a foreign name */
-    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+    shape_init(s, object);
+    for (const struct json *m = json_first(v); m && s->closed; m = json_next(m)) {
         const char *name = json_name(m);
         bool known = find_field(s, name);
         if (known && json_get(v, name) == m)
             continue;
         AUTO(buf_release) struct buf where = BUF_INIT;
         auto_free char *shown = mem_strndup(name, utf8_cut_bytes(name, strlen(name), SHOWN_BYTES));
-        const struct place here = {above, shown, 0};
-        add_place(&where, &here);
+        add_place(&where, &(struct place){above, shown, 0});
         return err_set(e, ERR_USAGE, "\"%s\" %s", where.data,
                        known ? "is there twice; give it once" : "is unknown here; leave it out");
     }
-    return true;
-}
-
-static bool read_object(const struct shape *s, const struct json *v, const struct place *above,
-                        void *object, struct error *e)
-{
-    shape_init(s, object);
-    bool ok = !s->closed || check_members(s, v, above, e);
+    bool ok = true;
     for (const struct shape_field *f = s->fields; f->name && ok; f++) {
         const struct place here = {above, f->name, 0};
         const struct json *member = json_get(v, f->name);

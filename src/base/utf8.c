@@ -235,20 +235,6 @@ void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max)
         buf_addstr(out, "…");
 }
 
-/* The character that is shown instead; itself if it is harmless. */
-static uint32_t safe_form(uint32_t cp, size_t used, enum utf8_clean_mode mode)
-{
-    if (cp == '\n' || cp == '\r' || cp == 0x2028 || cp == 0x2029)
-        return mode == UTF8_MULTILINE ? '\n' : ' ';
-    if (cp == '\t')
-        return mode == UTF8_MULTILINE ? '\t' : ' ';
-    if (cp < 0x20)
-        return 0x2400 + cp;
-    if (cp == 0x7F)
-        return 0x2421;
-    return is_forbidden(cp) || is_invalid(cp, used) ? REPLACEMENT : cp;
-}
-
 void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode)
 {
     size_t copied = 0; /* harmless runs are copied whole */
@@ -257,10 +243,18 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
             i++;
             continue;
         }
-        uint32_t cp;
+        uint32_t cp, shown; /* itself if it is harmless */
         size_t used = utf8_decode(s + i, len - i, &cp);
-        uint32_t shown = safe_form(cp, used, mode);
-        if (shown != cp || is_invalid(cp, used)) {
+        bool invalid = is_invalid(cp, used);
+        if (cp == '\n' || cp == '\r' || cp == 0x2028 || cp == 0x2029)
+            shown = mode == UTF8_MULTILINE ? '\n' : ' ';
+        else if (cp == '\t')
+            shown = mode == UTF8_MULTILINE ? '\t' : ' ';
+        else if (cp < 0x20 || cp == 0x7F)
+            shown = cp < 0x20 ? 0x2400 + cp : 0x2421;
+        else
+            shown = invalid || is_forbidden(cp) ? REPLACEMENT : cp;
+        if (shown != cp || invalid) {
             char bytes[4];
             buf_add(out, s + copied, i - copied);
             if (cp != '\r' || i + 1 == len || s[i + 1] != '\n')
@@ -484,20 +478,6 @@ enum charset charset(void)
     return found;
 }
 
-/* The C library's transliteration; "" if it has none. */
-static void ask_library(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
-{
-    char in[4], *from = in, *to = out;
-    size_t from_len = utf8_encode(cp, in), room = CHARSET_STAND_IN_MAX - 1;
-    pthread_mutex_lock(&to_ascii_lock);
-    bool ok = iconv(to_ascii, &from, &from_len, &to, &room) != (size_t)-1;
-    iconv(to_ascii, NULL, NULL, NULL, NULL);
-    pthread_mutex_unlock(&to_ascii_lock);
-    *to = '\0';
-    if (!ok || strchr(out, '?'))
-        *out = '\0';
-}
-
 /* The ASCII letters that the character is composed of, without their marks. */
 static void take_apart(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
 {
@@ -532,8 +512,17 @@ bool charset_lacks(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
     default:
         break;
     }
-    if (to_ascii != (iconv_t)-1)
-        ask_library(cp, out);
+    if (to_ascii != (iconv_t)-1) { /* the C library's transliteration, if it has one */
+        char in[4], *from = in, *to = out;
+        size_t from_len = utf8_encode(cp, in), room = CHARSET_STAND_IN_MAX - 1;
+        pthread_mutex_lock(&to_ascii_lock);
+        bool ok = iconv(to_ascii, &from, &from_len, &to, &room) != (size_t)-1;
+        iconv(to_ascii, NULL, NULL, NULL, NULL);
+        pthread_mutex_unlock(&to_ascii_lock);
+        *to = '\0';
+        if (!ok || strchr(out, '?'))
+            *out = '\0';
+    }
     if (*out == '\0')
         take_apart(cp, out);
     if (*out == '\0')

@@ -72,6 +72,10 @@ int vec_text_order(const void *a, const void *b);
 int vec_number_order(const void *a, const void *b);
 
 void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size);
-void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size);
+static inline void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size)
+{
+    if (count)
+        memmove((char *)items + to * size, (char *)items + from * size, count * size);
+}
 
 #endif
