@@ -106,11 +106,6 @@ void browser_release(struct browser *b)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-void browser_say(struct browser *b, enum style style, const char *text)
-{
-    remark_set(&b->remark, style, text);
-}
-
 void browser_refresh(struct browser *b)
 {
     b->stale = false;
@@ -133,21 +128,23 @@ void browser_take(struct operation_answer *a, void *to)
     memset(a->result, 0, shape->size);
 }
 
+bool browser_changed(struct view *v, struct operation_answer *a, const char *words)
+{
+    struct browser *b = browser_of(v);
+    const char *said = words ? words : b->table->done(b, a);
+    remark_set(&b->remark, words ? STYLE_ERROR : STYLE_NOTE, said);
+    if (!words)
+        browser_refresh(b);
+    return true;
+}
+
 bool browser_came(struct browser *b, const char *words)
 {
     b->asked = 0;
     b->known = b->known || !words;
     if (words)
-        browser_say(b, STYLE_ERROR, words);
+        remark_set(&b->remark, STYLE_ERROR, words);
     return !words;
-}
-
-bool browser_done(struct browser *b, const char *done, const char *words)
-{
-    browser_say(b, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
-    if (!words)
-        browser_refresh(b);
-    return true;
 }
 
 int64_t browser_due(const struct view *v)
@@ -182,23 +179,11 @@ void browser_write_source(const struct browser *b, const struct browser_source *
         buf_addf(out, ", %s", other);
 }
 
-void browser_show_source(struct browser *b, const struct browser_source *s, const char *other)
-{
-    if (!s)
-        browser_say(b, STYLE_NOTE, _("No entry is selected."));
-    else if (!s->session_id)
-        browser_say(b, STYLE_NOTE, other);
-    else if (s->deleted)
-        browser_say(b, STYLE_NOTE, _("The conversation of this was deleted."));
-    else
-        b->view.host->show_message(b->view.host->app, &b->view, s->session_id, s->seq);
-}
-
 /* --- keys ------------------------------------------------------------------------------------- */
 
 static bool has_query(const struct browser *b)
 {
-    return !b->table->has_query || b->table->has_query(b);
+    return b->table->has_query ? b->table->has_query(b) : b->list == &b->main;
 }
 
 void browser_to_query(struct browser *b)
@@ -214,6 +199,24 @@ bool browser_edit(struct editor *e, size_t most, enum action action, const struc
     auto_free char *before = mem_strdup(editor_text(e));
     *mine = edit_line_key(e, most, action, key);
     return strcmp(before, editor_text(e)) != 0;
+}
+
+/* Shows the message from which the chosen entry is, or says why it cannot. */
+static void show_source(struct browser *b)
+{
+    const struct view_host *host = b->view.host;
+    size_t chosen = browser_chosen(b);
+    if (chosen == SIZE_MAX) {
+        remark_set(&b->remark, STYLE_NOTE, _("No entry is selected."));
+        return;
+    }
+    const struct browser_source s = b->list->columns->source(b, chosen);
+    if (!s.session_id)
+        remark_set(&b->remark, STYLE_NOTE, _(b->table->sourceless));
+    else if (s.deleted)
+        remark_set(&b->remark, STYLE_NOTE, _("The conversation of this was deleted."));
+    else
+        host->show_message(host->app, &b->view, s.session_id, s.seq);
 }
 
 static bool move(struct browser *b, enum action action, const struct key *key)
@@ -232,15 +235,22 @@ static bool list_key(struct browser *b, enum action action, const struct key *ke
     bool first = b->list->count == 0 || browser_chosen(b) == 0;
     bool up = action == ACTION_CANCEL || action == ACTION_BACKSPACE ||
               (action == ACTION_LEFT && table->back);
-    if (table->act(b, letter) || table->act(b, action))
+    if (table->act && (table->act(b, letter) || table->act(b, action)))
         return true;
     if (letter == ACTION_MEMORY_FORGET) {
         AUTO(buf_release) struct buf question = BUF_INIT;
         const char *why_not = table->question(b, &question);
         if (why_not)
-            browser_say(b, STYLE_NOTE, why_not);
+            remark_set(&b->remark, STYLE_NOTE, why_not);
         else
             b->place = BROWSER_QUESTION;
+    } else if (letter == ACTION_MEMORY_OPEN && b->list->columns->source) {
+        show_source(b);
+    } else if (letter == ACTION_MEMORY_RESTORE && table->restore) {
+        (void)view_ask(&b->view, table->restore, NULL, browser_changed);
+    } else if (action == ACTION_SEND || action == ACTION_TOGGLE || action == ACTION_RIGHT) {
+        if (!table->open || !table->open(b))
+            (void)outline_toggle(b->list->outline);
     } else if (letter == ACTION_MEMORY_QUERY) {
         browser_to_query(b);
     } else if (up && !has_query(b)) {
@@ -269,22 +279,10 @@ static bool query_key(struct browser *b, enum action action, const struct key *k
     return mine;
 }
 
-static bool line_key(struct browser *b, enum action action, const struct key *key)
-{
-    bool mine = true;
-    if (action == ACTION_SEND || action == ACTION_CANCEL ||
-        (action == ACTION_CLEAR && editor_len(b->line) == 0))
-        b->place = BROWSER_LIST;
-    else
-        (void)browser_edit(b->line, b->table->line_bytes, action, key, &mine);
-    if (action == ACTION_SEND)
-        b->table->save(b);
-    return mine;
-}
-
 bool browser_key(struct view *v, enum action action, const struct key *key)
 {
     struct browser *b = browser_of(v);
+    bool mine = true;
     if (b->place == BROWSER_QUESTION) {
         enum hint_answer answer = hint_answer(action, key);
         if (answer != HINT_NO_ANSWER)
@@ -293,10 +291,17 @@ bool browser_key(struct view *v, enum action action, const struct key *key)
             b->table->confirm(b);
         return true;
     }
-    browser_say(b, STYLE_NOTE, NULL);
-    return b->place == BROWSER_LINE    ? line_key(b, action, key)
-           : b->place == BROWSER_QUERY ? query_key(b, action, key)
-                                       : list_key(b, action, key);
+    remark_set(&b->remark, STYLE_NOTE, NULL);
+    if (b->place != BROWSER_LINE)
+        return (b->place == BROWSER_QUERY ? query_key : list_key)(b, action, key);
+    if (action == ACTION_SEND || action == ACTION_CANCEL ||
+        (action == ACTION_CLEAR && editor_len(b->line) == 0))
+        b->place = BROWSER_LIST;
+    else
+        (void)browser_edit(b->line, b->table->line_bytes, action, key, &mine);
+    if (action == ACTION_SEND)
+        b->table->save(b);
+    return mine;
 }
 
 void browser_click(struct view *v, int row, int col)
@@ -313,8 +318,8 @@ void browser_click(struct view *v, int row, int col)
     }
     b->place = BROWSER_LIST;
     if (outline_click(b->list->outline, row - b->top_rows) && browser_chosen(b) == before &&
-        !writing && !outline_unfolds(b->list->outline))
-        (void)b->table->act(b, ACTION_SEND);
+        !writing && !outline_unfolds(b->list->outline) && b->table->open)
+        (void)b->table->open(b);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

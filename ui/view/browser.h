@@ -19,12 +19,21 @@ struct browser_entry {
     enum style style; /* of `left`; STYLE_OVERLAY unless it is set */
 };
 
+/* Where something was said: a conversation (id NULL: none) and a place in it. */
+struct browser_source {
+    const char *session_id, *title; /* title NULL: not known */
+    int64_t seq, at_ms;
+    bool deleted; /* the conversation is */
+};
+
 /* The entries of one list. */
 struct browser_columns {
     int64_t (*id)(const struct browser *b, size_t index); /* the same after each answer */
     void (*entry)(const struct browser *b, size_t index, struct browser_entry *out);
     /* Writes the text that the entry unfolds. False: it does not unfold. NULL: no entry does. */
     bool (*text)(const struct browser *b, size_t index, struct buf *out);
+    /* Where the entry was said; ACTION_MEMORY_OPEN shows that message. NULL: no key does. */
+    struct browser_source (*source)(const struct browser *b, size_t index);
 };
 
 struct browser_list {
@@ -44,13 +53,21 @@ enum browser_place {
 
 /* A function that is NULL does nothing. */
 struct browser_table {
-    /* An action in the list, of KEYS_PANE or KEYS_EVERYWHERE. False: it is none of this view. */
+    /* An action in the list, of KEYS_PANE or KEYS_EVERYWHERE, before the browser's own. False: it
+     * is none of this view. */
     bool (*act)(struct browser *b, enum action action);
+    /* Enter on an entry, or a click at the chosen one. False: the entry unfolds. NULL: each does.
+     */
+    bool (*open)(struct browser *b);
+    const char *sourceless; /* why an entry without a conversation has no message; for gettext */
+    const struct operation *restore; /* ACTION_MEMORY_RESTORE asks for it */
+    /* A change was made, whose answer browser_changed() got: returns what the foot says of it. */
+    const char *(*done)(struct browser *b, struct operation_answer *a);
     void (*title)(const struct browser *b, struct buf *out);
     const char *(*empty)(const struct browser *b); /* shown in place of a list without entries */
     const char *to_list; /* a word for the key that leads from the query to the list; for gettext */
     struct hint_table (*hints)(const struct browser *b); /* in the list */
-    bool (*has_query)(const struct browser *b);          /* the list that is shown; NULL: always */
+    bool (*has_query)(const struct browser *b);          /* the list that is shown; NULL: `main` */
     void (*back)(struct browser *b);                     /* up from a list that has no query */
     void (*search)(struct browser *b);                   /* the query was changed */
     void (*refresh)(struct browser *b);                  /* asks for everything again */
@@ -74,8 +91,8 @@ struct browser {
     uint64_t asked;            /* the newest request for the list; 0: it was answered */
     bool stale;                /* refresh() is called, not more than every 300 ms */
     int64_t asked_ms;          /* clock_mono_ms() of browser_refresh() */
-    struct remark remark;
-    int top_rows; /* above the list, as drawn last */
+    struct remark remark;      /* in the foot, until the next key */
+    int top_rows;              /* above the list, as drawn last */
     struct rows rows;
     char *unfolded; /* text of the entry that was unfolded last */
 };
@@ -105,9 +122,6 @@ size_t browser_chosen(const struct browser *b);
 /* Calls table->refresh. */
 void browser_refresh(struct browser *b);
 
-/* Says it in the foot, until the next key. */
-void browser_say(struct browser *b, enum style style, const char *text);
-
 /* Asks for the list, and no more for the one that was asked for before. */
 void browser_ask(struct browser *b, const struct operation *o, const void *params,
                  view_answer *take);
@@ -115,23 +129,16 @@ void browser_ask(struct browser *b, const struct operation *o, const void *param
 bool browser_came(struct browser *b, const char *words);
 /* Moves the result to `to`, a struct of the same shape, whose former members are released. */
 void browser_take(struct operation_answer *a, void *to);
-/* A change was made, which `done` says, and everything is asked for again; or it failed. True. */
-bool browser_done(struct browser *b, const char *done, const char *words);
+/* For a request that changes something: says that it was done, and asks for everything again; or
+ * says that it failed. */
+view_answer browser_changed;
 
 /* Goes up to the list that has a query, and gives the query the keys. */
 void browser_to_query(struct browser *b);
 
-/* Where something was said: a conversation (id NULL: none) and a place in it. */
-struct browser_source {
-    const char *session_id, *title; /* title NULL: not known */
-    int64_t seq, at_ms;
-    bool deleted; /* the conversation is */
-};
 /* ", from a conversation: Kyoto", with the date before it; `other`: there is no conversation. */
 void browser_write_source(const struct browser *b, const struct browser_source *s,
                           const char *other, struct buf *out);
-/* Shows the message, or says why it cannot. `s` NULL: nothing is chosen. */
-void browser_show_source(struct browser *b, const struct browser_source *s, const char *other);
 
 /* Members of struct view_ops. */
 bool browser_key(struct view *v, enum action action, const struct key *key);

@@ -74,14 +74,6 @@ static const struct corpus_document *document_of(const struct corpus_view *v,
                                    : NULL;
 }
 
-/* NULL: the row has no file. */
-static const char *file_of(const struct corpus_view *v, const struct corpus_row *r)
-{
-    const struct corpus_passage *p = passage_of(v, r);
-    const struct corpus_document *d = document_of(v, r);
-    return p ? p->file : d ? d->file : NULL;
-}
-
 static const char *name_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -93,7 +85,9 @@ static const char *name_among(const struct corpus_view *v, const char *file)
 {
     const char *name = name_of(file);
     for (size_t i = 0; i < v->rows.len; i++) {
-        const char *other = file_of(v, &v->rows.items[i]);
+        const struct corpus_passage *p = passage_of(v, &v->rows.items[i]);
+        const struct corpus_document *d = document_of(v, &v->rows.items[i]);
+        const char *other = p ? p->file : d ? d->file : NULL;
         while (other && strcmp(other, file) != 0 && name > file) {
             size_t len = strlen(other), tail = strlen(name);
             bool alike = len >= tail && strcmp(other + len - tail, name) == 0 &&
@@ -202,7 +196,7 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
     return out->len > 0;
 }
 
-static const struct browser_columns columns = {entry_id, entry, entry_text};
+static const struct browser_columns columns = {entry_id, entry, entry_text, NULL};
 
 static void list_rows(struct corpus_view *v)
 {
@@ -230,9 +224,11 @@ static bool has_query(const struct browser *b)
     return level == LEVEL_CORPORA || level == LEVEL_FOUND;
 }
 
+/* LEVEL_CORPORA is LEVEL_FOUND while there is a query. */
 static void open_level(struct corpus_view *v, enum corpus_level level)
 {
-    v->level = level;
+    bool searches = !utf8_is_blank(editor_text(v->b.query));
+    v->level = level == LEVEL_CORPORA && searches ? LEVEL_FOUND : level;
     if (v->b.place == BROWSER_QUESTION || !has_query(&v->b))
         v->b.place = BROWSER_LIST;
     list_rows(v);
@@ -267,7 +263,7 @@ static bool take_cited(struct view *view, struct operation_answer *a, const char
             show_passage(v, i);
             return true;
         }
-    browser_say(&v->b, STYLE_NOTE, _("The model was given no passage with this number."));
+    remark_set(&v->b.remark, STYLE_NOTE, _("The model was given no passage with this number."));
     return true;
 }
 
@@ -288,7 +284,7 @@ static bool take_entries(struct view *view, struct operation_answer *a, const ch
     else
         browser_take(a, &v->passages);
     if (o == &operation_corpus_search && v->found.badge)
-        browser_say(&v->b, STYLE_NOTE, v->found.badge);
+        remark_set(&v->b.remark, STYLE_NOTE, v->found.badge);
     list_rows(v);
     for (size_t i = 0; o == &operation_corpus_passages && i < v->passages.items.len; i++)
         if (v->passages.items.items[i].chunk == v->chunk)
@@ -341,14 +337,9 @@ static void refresh(struct browser *b)
     }
 }
 
-static void open_top(struct corpus_view *v)
-{
-    open_level(v, utf8_is_blank(editor_text(v->b.query)) ? LEVEL_CORPORA : LEVEL_FOUND);
-}
-
 static void search(struct browser *b)
 {
-    open_top((struct corpus_view *)b);
+    open_level((struct corpus_view *)b, LEVEL_CORPORA);
     refresh(b);
 }
 
@@ -368,13 +359,15 @@ static void open_document(struct corpus_view *v, int64_t document, const char *f
     refresh(&v->b);
 }
 
-static void choose(struct corpus_view *v, const struct corpus_row *r)
+static bool open_chosen(struct browser *b)
 {
-    if (r->kind == ROW_CITED) {
+    struct corpus_view *v = (struct corpus_view *)b;
+    const struct corpus_row *r = chosen_row(v);
+    if (r && r->kind == ROW_CITED) {
         open_level(v, LEVEL_CITED);
-    } else if (r->kind == ROW_DOCUMENT) {
+    } else if (r && r->kind == ROW_DOCUMENT) {
         open_document(v, document_of(v, r)->id, document_of(v, r)->file, -1);
-    } else if (r->kind == ROW_CORPUS) {
+    } else if (r && r->kind == ROW_CORPUS) {
         free(v->corpus);
         v->corpus = mem_strdup(v->corpora.items.items[r->index].name);
         shape_release(&corpus_documents_shape, &v->documents);
@@ -383,8 +376,9 @@ static void choose(struct corpus_view *v, const struct corpus_row *r)
         open_level(v, LEVEL_DOCUMENTS);
         refresh(&v->b);
     } else {
-        (void)outline_toggle(v->b.main.outline);
+        return false;
     }
+    return true;
 }
 
 /* The top has the passages that were given last of all. */
@@ -398,7 +392,7 @@ static void back(struct browser *b)
     }
     if (v->level == LEVEL_CITED)
         v->cited_before = 0;
-    open_top(v);
+    open_level(v, LEVEL_CORPORA);
     if (older)
         ask_cited(v);
 }
@@ -436,10 +430,11 @@ static const char *chosen_corpus(const struct corpus_view *v, const char **file)
                                       : NULL;
 }
 
-static bool removed(struct view *view, struct operation_answer *a, const char *words)
+static const char *done(struct browser *b, struct operation_answer *a)
 {
+    (void)b;
     (void)a;
-    return browser_done(browser_of(view), _("Removed; the files stay as they are."), words);
+    return _("Removed; the files stay as they are.");
 }
 
 static void remove_chosen(struct browser *b)
@@ -447,20 +442,20 @@ static void remove_chosen(struct browser *b)
     const char *file, *name = chosen_corpus((const struct corpus_view *)b, &file);
     if (name)
         (void)view_ask(&b->view, &operation_corpus_remove, &(struct corpus_remove){name, file},
-                       removed);
+                       browser_changed);
 }
 
 static bool updated(struct view *view, struct operation_answer *a, const char *words)
 {
     const struct corpus_progress *p = a->result;
     if (words)
-        browser_say(browser_of(view), STYLE_ERROR, words);
+        remark_set(&browser_of(view)->remark, STYLE_ERROR, words);
     else if (p->asks)
-        browser_say(browser_of(view), STYLE_WARNING,
-                    _("More than 1,000 files or 100 MB for the embedding endpoint: tiro corpus "
-                      "update asks."));
+        remark_set(&browser_of(view)->remark, STYLE_WARNING,
+                   _("More than 1,000 files or 100 MB for the embedding endpoint: tiro corpus "
+                     "update asks."));
     else
-        browser_say(browser_of(view), STYLE_NOTE, _("Looking for changed files."));
+        remark_set(&browser_of(view)->remark, STYLE_NOTE, _("Looking for changed files."));
     return true;
 }
 
@@ -471,21 +466,15 @@ static bool act(struct browser *b, enum action action)
     const struct corpus_passage *p = passage_of(v, r);
     const char *file, *name;
     switch (action) {
-    case ACTION_SEND:
-    case ACTION_TOGGLE:
-    case ACTION_RIGHT:
-        if (r)
-            choose(v, r);
-        return true;
     case ACTION_MEMORY_OPEN: /* the passage within its document */
         if (p && v->level != LEVEL_PASSAGES)
             open_document(v, p->document, p->file, p->chunk);
         else if (!p)
-            browser_say(b, STYLE_NOTE, _("No passage is selected."));
+            remark_set(&b->remark, STYLE_NOTE, _("No passage is selected."));
         return true;
     case ACTION_MEMORY_EDIT:
         if (!open_in_editor(v, r))
-            browser_say(b, STYLE_NOTE, _("No passage is selected."));
+            remark_set(&b->remark, STYLE_NOTE, _("No passage is selected."));
         return true;
     case ACTION_MEMORY_RESTORE:
         name = chosen_corpus(v, &file);
@@ -495,7 +484,7 @@ static bool act(struct browser *b, enum action action)
             (void)view_ask(&b->view, &operation_corpus_update, &(struct corpus_add){.name = name},
                            updated);
         else
-            browser_say(b, STYLE_NOTE, _("No corpus and no document is selected."));
+            remark_set(&b->remark, STYLE_NOTE, _("No corpus and no document is selected."));
         return true;
     default:
         return false;
@@ -573,6 +562,8 @@ static struct hint_table hints(const struct browser *b)
 
 static const struct browser_table table = {
     .act = act,
+    .open = open_chosen,
+    .done = done,
     .title = title,
     .empty = empty,
     .to_list = N_("to the list"),
@@ -599,7 +590,7 @@ static void notice(struct view *view, struct notice *n)
     free(v->progress);
     v->progress = NULL;
     if (n->error.code != ERR_OK)
-        browser_say(&v->b, STYLE_ERROR, n->error.text);
+        remark_set(&v->b.remark, STYLE_ERROR, n->error.text);
     else if (!over && n->flag)
         v->progress = mem_printf(_("vectors: %lld to go"), (long long)n->number);
     else if (!over)
@@ -647,7 +638,7 @@ void corpus_view_show(struct view *view, const char *query)
         browser_to_query(&v->b);
         editor_set(v->b.query, citation ? "" : query);
         v->b.place = citation ? BROWSER_QUERY : BROWSER_LIST;
-        open_level(v, citation ? LEVEL_CORPORA : LEVEL_FOUND);
+        open_level(v, LEVEL_CORPORA);
         v->cited_before = before; /* browser_to_query() may have left a citation */
     }
     browser_refresh(&v->b);

@@ -67,13 +67,6 @@ static struct graph_choice chosen(const struct graph_view *v)
                                  NULL};
 }
 
-static const struct graph_source *source_of(const struct graph_view *v, const struct graph_row *r)
-{
-    return r->kind == ROW_ENTITY        ? &open_entity(v)->source
-           : r->kind == ROW_OBSERVATION ? &open_entity(v)->observations.items[r->index].source
-                                        : &v->open.relations.items[r->index].source;
-}
-
 static const char *other_end(const struct graph_view *v, const struct graph_row *r)
 {
     const struct graph_relation *relation = &v->open.relations.items[r->index];
@@ -109,6 +102,20 @@ static int64_t fact_id(const struct browser *b, size_t index)
     return browser_hash(type, other_end(v, r));
 }
 
+/* Of an entity of the list, or of a row of the open entity. */
+static struct browser_source source(const struct browser *b, size_t index)
+{
+    const struct graph_view *v = (const struct graph_view *)b;
+    const struct graph_row *r = walks(b) ? &v->facts.items[index] : NULL;
+    const struct graph_source *s = !r                      ? &v->list.entities.items[index].source
+                                   : r->kind == ROW_ENTITY ? &open_entity(v)->source
+                                   : r->kind == ROW_OBSERVATION
+                                       ? &open_entity(v)->observations.items[r->index].source
+                                       : &v->open.relations.items[r->index].source;
+    return (struct browser_source){
+        .session_id = s->session_id, .seq = s->seq, .at_ms = s->created_ms, .deleted = s->deleted};
+}
+
 static void fact_entry(const struct browser *b, size_t index, struct browser_entry *out)
 {
     const struct graph_view *v = (const struct graph_view *)b;
@@ -126,14 +133,8 @@ static void fact_entry(const struct browser *b, size_t index, struct browser_ent
         buf_addstr(&out->left, ": ");
         browser_clean(&out->left, other_end(v, r));
     }
-    format_age(&out->right, source_of(v, r)->created_ms, clock_wall_ms());
+    format_age(&out->right, source(b, index).at_ms, clock_wall_ms());
     buf_addch(&out->right, ' ');
-}
-
-static struct browser_source as_source(const struct graph_source *s)
-{
-    return (struct browser_source){
-        .session_id = s->session_id, .seq = s->seq, .at_ms = s->created_ms, .deleted = s->deleted};
 }
 
 static bool fact_text(const struct browser *b, size_t index, struct buf *out)
@@ -144,13 +145,13 @@ static bool fact_text(const struct browser *b, size_t index, struct buf *out)
         return false;
     if (r->kind == ROW_OBSERVATION)
         buf_addf(out, "%s\n", open_entity(v)->observations.items[r->index].content);
-    const struct browser_source s = as_source(source_of(v, r));
+    const struct browser_source s = source(b, index);
     browser_write_source(b, &s, _("by you or an import"), out);
     return true;
 }
 
-static const struct browser_columns entities = {entity_id, entity_entry, NULL};
-static const struct browser_columns facts = {fact_id, fact_entry, fact_text};
+static const struct browser_columns entities = {entity_id, entity_entry, NULL, source};
+static const struct browser_columns facts = {fact_id, fact_entry, fact_text, source};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -183,7 +184,7 @@ static bool take_open(struct view *view, struct operation_answer *a, const char 
     struct graph_view *v = (struct graph_view *)view;
     v->opening = 0;
     if (words) {
-        browser_say(&v->b, STYLE_ERROR, words);
+        remark_set(&v->b.remark, STYLE_ERROR, words);
         return true;
     }
     bool fresh = !open_entity(v);
@@ -191,7 +192,7 @@ static bool take_open(struct view *view, struct operation_answer *a, const char 
     const struct graph_entity *n = open_entity(v);
     vec_clear(&v->facts);
     if (!n) {
-        browser_say(&v->b, STYLE_NOTE, _("This entity does not exist any more."));
+        remark_set(&v->b.remark, STYLE_NOTE, _("This entity does not exist any more."));
         walk_back(&v->b);
         return true;
     }
@@ -269,14 +270,12 @@ static void walk_back(struct browser *b)
 
 /* --- actions ---------------------------------------------------------------------------------- */
 
-static bool take_change(struct view *view, struct operation_answer *a, const char *words)
+static const char *done(struct browser *b, struct operation_answer *a)
 {
     const struct operation *o = a->request->operation;
-    if (!words && o == &operation_graph_delete)
-        walk_back(browser_of(view));
-    return browser_done(browser_of(view),
-                        o == &operation_graph_restore ? _("Restored.") : _("Deleted; u undoes it."),
-                        words);
+    if (o == &operation_graph_delete)
+        walk_back(b);
+    return o == &operation_graph_restore ? _("Restored.") : _("Deleted; u undoes it.");
 }
 
 static void delete_chosen(struct browser *b)
@@ -289,52 +288,33 @@ static void delete_chosen(struct browser *b)
         const char *content = c.entity->observations.items[c.row->index].content;
         struct graph_new_observations which = {c.entity->name, {&content, 1, 1}};
         (void)view_ask(&b->view, &operation_graph_unobserve,
-                       &(struct graph_unobserve){.deletions = {&which, 1, 1}}, take_change);
+                       &(struct graph_unobserve){.deletions = {&which, 1, 1}}, browser_changed);
     } else if (c.row && c.row->kind != ROW_ENTITY) {
         const struct graph_relation *relation = &v->open.relations.items[c.row->index];
         struct graph_new_relation which = {relation->from, relation->to, relation->type};
         (void)view_ask(&b->view, &operation_graph_unrelate,
-                       &(struct graph_relate){.relations = {&which, 1, 1}}, take_change);
+                       &(struct graph_relate){.relations = {&which, 1, 1}}, browser_changed);
     } else {
         const char *name = c.entity->name;
         (void)view_ask(&b->view, &operation_graph_delete,
-                       &(struct graph_names){.names = {&name, 1, 1}}, take_change);
+                       &(struct graph_names){.names = {&name, 1, 1}}, browser_changed);
     }
 }
 
-/* Enter opens an entity, follows a relation, unfolds anything else. */
-static bool act(struct browser *b, enum action action)
+/* Opens an entity, or goes along a relation. */
+static bool open_chosen(struct browser *b)
 {
     struct graph_view *v = (struct graph_view *)b;
     struct graph_choice c = chosen(v);
     bool relation = c.row && (c.row->kind == ROW_OUT || c.row->kind == ROW_IN);
-    struct browser_source source;
-    switch (action) {
-    case ACTION_SEND:
-    case ACTION_TOGGLE:
-    case ACTION_RIGHT:
-        if (!c.entity || (c.row && !relation)) {
-            (void)outline_toggle(b->list->outline);
-            return true;
-        }
-        if (v->path.len > 0)
-            vec_last(&v->path).chosen = browser_chosen(b);
-        vec_push(&v->path, ((struct graph_step){
-                               mem_strdup(relation ? other_end(v, c.row) : c.entity->name), 0}));
-        show_path(v);
-        return true;
-    case ACTION_MEMORY_OPEN:
-        if (c.entity)
-            source = as_source(c.row ? source_of(v, c.row) : &c.entity->source);
-        browser_show_source(b, c.entity ? &source : NULL,
-                            _("Not from a conversation: yours or imported."));
-        return true;
-    case ACTION_MEMORY_RESTORE:
-        (void)view_ask(&b->view, &operation_graph_restore, NULL, take_change);
-        return true;
-    default:
+    if (!c.entity || (c.row && !relation))
         return false;
-    }
+    if (v->path.len > 0)
+        vec_last(&v->path).chosen = browser_chosen(b);
+    vec_push(&v->path,
+             ((struct graph_step){mem_strdup(relation ? other_end(v, c.row) : c.entity->name), 0}));
+    show_path(v);
+    return true;
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -410,18 +390,15 @@ static struct hint_table hints(const struct browser *b)
 
 /* --- the view --------------------------------------------------------------------------------- */
 
-static bool has_query(const struct browser *b)
-{
-    return !walks(b);
-}
-
 static const struct browser_table table = {
-    .act = act,
+    .open = open_chosen,
+    .sourceless = N_("Not from a conversation: yours or imported."),
+    .restore = &operation_graph_restore,
+    .done = done,
     .title = title,
     .empty = empty,
     .to_list = N_("to the entities"),
     .hints = hints,
-    .has_query = has_query,
     .back = walk_back,
     .search = search,
     .refresh = refresh,

@@ -82,8 +82,9 @@ static void entry(const struct browser *b, size_t index, struct browser_entry *o
     buf_addch(&out->right, ' ');
 }
 
-static struct browser_source source_of(const struct learned_item *item)
+static struct browser_source source(const struct browser *b, size_t index)
 {
+    const struct learned_item *item = &((const struct learned_view *)b)->list.items.items[index];
     return (struct browser_source){.session_id = item->session_id,
                                    .title = item->title,
                                    .seq = item->seq,
@@ -101,7 +102,7 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
     };
     const struct learned_view *v = (const struct learned_view *)b;
     const struct learned_item *item = &v->list.items.items[index];
-    const struct browser_source source = source_of(item);
+    const struct browser_source said = source(b, index);
     bool has_history = v->history_of && strcmp(v->history_of, item->id) == 0;
     utf8_reveal(out, item->text, strlen(item->text), UTF8_MULTILINE);
     for (size_t i = 1; has_history && i < v->history.items.len; i++) {
@@ -119,7 +120,7 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
     }
     buf_addf(out, "\n%s, %s\n", kind_name((int)item->kind), scope_name((int)item->scope));
     browser_write_source(
-        b, &source, item->origin == LEARNED_LOGGED ? _("from session logs") : _("added by hand"),
+        b, &said, item->origin == LEARNED_LOGGED ? _("from session logs") : _("added by hand"),
         out);
     if (item->origin == LEARNED_EXTRACTED)
         buf_addf(out, ", %s", _("proposed by a model"));
@@ -140,7 +141,7 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
     return true;
 }
 
-static const struct browser_columns columns = {entry_id, entry, entry_text};
+static const struct browser_columns columns = {entry_id, entry, entry_text, source};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -184,26 +185,17 @@ static bool take_stats(struct view *view, struct operation_answer *a, const char
     return true;
 }
 
-/* "port #deploy": the first word with that sign is the tag, the others are words. The caller frees
- * both; *tag NULL: there is none. */
-static char *split_query(const char *query, char **tag)
-{
-    const char *at = query;
-    *tag = NULL;
-    while ((at = strchr(at, '#')) && at > query && at[-1] != ' ')
-        at++;
-    if (!at || at[1] == '\0' || at[1] == ' ')
-        return mem_strdup(query);
-    size_t len = strcspn(at, " ");
-    *tag = mem_strndup(at, len);
-    return mem_printf("%.*s%s", (int)(at - query), query, at + len);
-}
-
+/* Of "port #deploy" the first word with that sign is the tag, the others are words. */
 static void ask_list(struct browser *b)
 {
     const struct learned_view *v = (const struct learned_view *)b;
-    auto_free char *tag = NULL, *query = split_query(editor_text(b->query), &tag);
-    const char *session = b->view.host->session->id;
+    const char *session = b->view.host->session->id, *text = editor_text(b->query), *at = text;
+    while ((at = strchr(at, '#')) && at > text && at[-1] != ' ')
+        at++;
+    size_t len = at ? strcspn(at, " ") : 0;
+    auto_free char *tag = len > 1 ? mem_strndup(at, len) : NULL;
+    auto_free char *query =
+        tag ? mem_printf("%.*s%s", (int)(at - text), text, at + len) : mem_strdup(text);
     const struct learned_list_params params = {
         .query = utf8_is_blank(query) ? NULL : query,
         .tag = tag,
@@ -241,7 +233,7 @@ static const struct learned_item *changeable(const struct browser *b, const char
     return *why_not ? NULL : item;
 }
 
-static bool take_change(struct view *view, struct operation_answer *a, const char *words)
+static const char *done(struct browser *b, struct operation_answer *a)
 {
     static const struct {
         const struct operation *operation;
@@ -251,14 +243,15 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
                    {&operation_learned_edit, N_("Changed.")},
                    {&operation_learned_forget, N_("Forgotten; u undoes it.")},
                    {&operation_learned_restore, N_("Restored.")}};
-    const char *done = NULL;
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        if (changes[i].operation == a->request->operation)
-            done = _(changes[i].done);
-    if (!words && a->request->operation == &operation_learned_accept &&
+    const struct operation *o = a->request->operation;
+    (void)b;
+    if (o == &operation_learned_accept &&
         ((const struct learned_item *)a->result)->kind == LEARNED_ENTITY)
-        done = _("Kept in the graph of facts.");
-    return browser_done(browser_of(view), done, words);
+        return _("Kept in the graph of facts.");
+    size_t i = 0;
+    while (i + 1 < sizeof changes / sizeof *changes && changes[i].operation != o)
+        i++;
+    return _(changes[i].done);
 }
 
 static void forget(struct browser *b)
@@ -267,14 +260,14 @@ static void forget(struct browser *b)
     const char *id = item ? item->id : NULL;
     const struct learned_forget_params params = {.ids = {.items = &id, .len = 1}};
     if (id)
-        (void)view_ask(&b->view, &operation_learned_forget, &params, take_change);
+        (void)view_ask(&b->view, &operation_learned_forget, &params, browser_changed);
 }
 
 static void save(struct browser *b)
 {
     const struct learned_edit_params params = {.id = ((const struct learned_view *)b)->changed,
                                                .text = editor_text(b->line)};
-    (void)view_ask(&b->view, &operation_learned_edit, &params, take_change);
+    (void)view_ask(&b->view, &operation_learned_edit, &params, browser_changed);
 }
 
 static bool take_history(struct view *view, struct operation_answer *a, const char *words)
@@ -283,9 +276,9 @@ static bool take_history(struct view *view, struct operation_answer *a, const ch
     const struct learned_item *item = chosen_item(&v->b);
     struct learned_items *items = a->result;
     if (words)
-        browser_say(&v->b, STYLE_ERROR, words);
+        remark_set(&v->b.remark, STYLE_ERROR, words);
     else if (items->items.len < 2)
-        browser_say(&v->b, STYLE_NOTE, _("There is no earlier version of it."));
+        remark_set(&v->b.remark, STYLE_NOTE, _("There is no earlier version of it."));
     if (words || items->items.len < 2 || !item || strcmp(item->id, items->items.items[0].id) != 0)
         return true;
     forget_history(v);
@@ -303,7 +296,7 @@ static void ask_about_item(struct browser *b, const struct operation *o, view_an
     if (item)
         (void)view_ask(&b->view, o, &(struct learned_id_params){item->id}, take);
     else
-        browser_say(b, STYLE_NOTE, why_not);
+        remark_set(&b->remark, STYLE_NOTE, why_not);
 }
 
 static void edit(struct learned_view *v)
@@ -311,7 +304,7 @@ static void edit(struct learned_view *v)
     const char *why_not;
     const struct learned_item *item = changeable(&v->b, &why_not);
     if (!item) {
-        browser_say(&v->b, STYLE_NOTE, why_not);
+        remark_set(&v->b.remark, STYLE_NOTE, why_not);
         return;
     }
     AUTO(buf_release) struct buf line = BUF_INIT;
@@ -325,20 +318,13 @@ static void edit(struct learned_view *v)
 static bool act(struct browser *b, enum action action)
 {
     struct learned_view *v = (struct learned_view *)b;
-    const struct learned_item *item = chosen_item(b);
-    struct browser_source source;
     bool has_history = v->history_of != NULL;
     switch (action) {
-    case ACTION_SEND:
-    case ACTION_TOGGLE:
-    case ACTION_RIGHT:
-        (void)outline_toggle(b->main.outline);
-        return true;
     case ACTION_ITEM_ACCEPT:
-        ask_about_item(b, &operation_learned_accept, take_change);
+        ask_about_item(b, &operation_learned_accept, browser_changed);
         return true;
     case ACTION_ITEM_REJECT:
-        ask_about_item(b, &operation_learned_reject, take_change);
+        ask_about_item(b, &operation_learned_reject, browser_changed);
         return true;
     case ACTION_ITEM_HISTORY:
         forget_history(v);
@@ -348,14 +334,6 @@ static bool act(struct browser *b, enum action action)
         return true;
     case ACTION_MEMORY_EDIT:
         edit(v);
-        return true;
-    case ACTION_MEMORY_RESTORE:
-        (void)view_ask(&b->view, &operation_learned_restore, NULL, take_change);
-        return true;
-    case ACTION_MEMORY_OPEN:
-        if (item)
-            source = source_of(item);
-        browser_show_source(b, item ? &source : NULL, _("Not from a conversation: added by hand."));
         return true;
     case ACTION_MEMORY_SCOPE:
         v->scope = v->scope + 1 < LEARNED_SCOPES ? v->scope + 1 : -1;
@@ -460,6 +438,9 @@ static struct hint_table hints(const struct browser *b)
 
 static const struct browser_table table = {
     .act = act,
+    .sourceless = N_("Not from a conversation: added by hand."),
+    .restore = &operation_learned_restore,
+    .done = done,
     .title = title,
     .empty = empty,
     .to_list = N_("to the items"),
