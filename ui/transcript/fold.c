@@ -510,31 +510,6 @@ bool fold_apply(struct fold *f, const struct event *ev)
 
 /* --- older pages --- */
 
-/* Gives the results on this page to their calls on the older one. */
-static void adopt_results(struct fold *older, struct fold *f)
-{
-    for (size_t i = 0; i < f->items.len && f->items.items[i]->kind != ITEM_USER;) {
-        struct item *orphan = f->items.items[i];
-        struct item *call = orphan->orphan ? fold_call(older, orphan->id, false) : NULL;
-        if (!call) {
-            i++;
-            continue;
-        }
-        if (orphan->recalled)
-            give_recalled(call, orphan->recalled);
-        orphan->recalled = NULL;
-        struct buf result = orphan->result;
-        buf_init(&orphan->result, 0);
-        buf_release(&call->result);
-        call->result = result;
-        call->result_lines = orphan->result_lines;
-        call->ms = orphan->ms;
-        call->answered = true;
-        call->failed = orphan->failed;
-        remove_item(f, i);
-    }
-}
-
 /* Drops the items that a retry on this page took back. */
 static void drop_taken_back(struct fold *f, struct fold *older)
 {
@@ -580,7 +555,27 @@ static void join_turns(struct fold *f, struct fold *older)
         return;
     }
     drop_open(older); /* they are complete on this page */
-    adopt_results(older, f);
+    /* results on this page belong to calls on the older one */
+    for (size_t i = 0; i < f->items.len && f->items.items[i]->kind != ITEM_USER;) {
+        struct item *orphan = f->items.items[i];
+        struct item *call = orphan->orphan ? fold_call(older, orphan->id, false) : NULL;
+        if (!call) {
+            i++;
+            continue;
+        }
+        if (orphan->recalled)
+            give_recalled(call, orphan->recalled);
+        orphan->recalled = NULL;
+        struct buf result = orphan->result;
+        buf_init(&orphan->result, 0);
+        buf_release(&call->result);
+        call->result = result;
+        call->result_lines = orphan->result_lines;
+        call->ms = orphan->ms;
+        call->answered = true;
+        call->failed = orphan->failed;
+        remove_item(f, i);
+    }
     first = f->items.len ? f->items.items[0] : NULL;
     if (first && first->label && !older->need_label) {
         first->label = false;

@@ -295,19 +295,6 @@ static void write_value(struct buf *out, const struct json *v, int depth)
     }
 }
 
-static void add_arguments(struct rows *out, const struct item *call, size_t width)
-{
-    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    AUTO(buf_release) struct buf shown = BUF_INIT;
-    if (!all)
-        buf_addstr(&text, call->text.data);
-    else if (json_len(all) > 0)
-        write_value(&text, all, 0);
-    utf8_clean(&shown, text.data, text.len, UTF8_MULTILINE);
-    add_block(out, shown.data, 0, width, NULL);
-}
-
 /* The hits of memory with score, speaker and turn. */
 static void add_hits(struct rows *out, const struct item *call, size_t width)
 {
@@ -369,7 +356,15 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
         add_block(out, call->difference.data, 0, width, language_find("diff", 4));
         return;
     }
-    add_arguments(out, call, width);
+    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf shown = BUF_INIT;
+    if (!all)
+        buf_addstr(&text, call->text.data);
+    else if (json_len(all) > 0)
+        write_value(&text, all, 0);
+    utf8_clean(&shown, text.data, text.len, UTF8_MULTILINE);
+    add_block(out, shown.data, 0, width, NULL);
     if (!call->answered || call->result.len == 0)
         return;
     rows_begin(out);

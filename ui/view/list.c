@@ -207,25 +207,20 @@ bool list_click(struct list *l, int row)
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-/* The number of rows; of a text that is read, the rows in view and how to filter it. */
-static void add_count(const struct list *l, struct buf *out)
-{
-    size_t end = l->top + l->page, all = l->reading.list.len;
-    auto_free char *shown = format_exact((int64_t)l->shown.len);
-    buf_addstr(out, " ");
-    if (l->mode != LIST_READ)
-        buf_addstr(out, shown);
-    else if (all > l->page)
-        buf_addf(out, "%s%s%zu-%zu/%zu", l->typing ? "" : _("type to filter"),
-                 l->typing ? "" : "  ", l->top + 1, end < all ? end : all, all);
-    else if (!l->typing)
-        buf_addstr(out, _("type to filter"));
-}
-
 static void draw_title(struct list *l, size_t width)
 {
+    /* the number of rows; of a text that is read, the rows in view and how to filter it */
     AUTO(buf_release) struct buf count = BUF_INIT;
-    add_count(l, &count);
+    size_t end = l->top + l->page, all = l->reading.list.len;
+    auto_free char *shown = format_exact((int64_t)l->shown.len);
+    buf_addstr(&count, " ");
+    if (l->mode != LIST_READ)
+        buf_addstr(&count, shown);
+    else if (all > l->page)
+        buf_addf(&count, "%s%s%zu-%zu/%zu", l->typing ? "" : _("type to filter"),
+                 l->typing ? "" : "  ", l->top + 1, end < all ? end : all, all);
+    else if (!l->typing)
+        buf_addstr(&count, _("type to filter"));
     rows_begin(&l->rows);
     rows_addstr(&l->rows, " ", STYLE_OVERLAY_TITLE, 0);
     size_t used = 1 + rows_add_cut(&l->rows, l->title, width - 1, STYLE_OVERLAY_TITLE);

@@ -310,23 +310,6 @@ static void add_row(struct memory_view *p, struct rows *out, size_t row)
     rows_pad(out, used < width ? width - used : 0, STYLE_OVERLAY);
 }
 
-/* The row above: an arrow at its end says that the text goes on. */
-static void add_title(struct memory_view *p, struct rows *out)
-{
-    size_t width = (size_t)p->layout.width, used = 0;
-    bool here = p->focused && p->place == IN_PREVIEW;
-    bool more = know_row(p, p->preview.top + rows_in_view(p));
-    rows_begin(out);
-    used += rows_add_cut(out, here ? glyph(GLYPH_POINTER) : glyph(GLYPH_LINE), width,
-                         here ? STYLE_PROMPT : STYLE_RULE);
-    for (; used + 2 < width; used++)
-        rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
-    if (used < width)
-        used += rows_add_cut(out, more ? glyph(GLYPH_DOWN) : glyph(GLYPH_LINE), width - used,
-                             more ? STYLE_PROMPT : STYLE_RULE);
-    rows_pad(out, width - used, STYLE_RULE);
-}
-
 /* Scrolls to the match: the beginning of a long entry may not have it. */
 static void show_match(struct memory_view *p)
 {
@@ -352,7 +335,19 @@ void preview_rows(struct memory_view *p, struct rows *out)
         show_match(p);
     while (v->top > 0 && !know_row(p, v->top + rows_in_view(p) - 1)) /* the view became larger */
         v->top--;
-    add_title(p, out);
+    /* the row above the text: an arrow at its end says that the text goes on */
+    size_t width = (size_t)p->layout.width, used = 0;
+    bool here = p->focused && p->place == IN_PREVIEW;
+    bool more = know_row(p, p->preview.top + rows_in_view(p));
+    rows_begin(out);
+    used += rows_add_cut(out, here ? glyph(GLYPH_POINTER) : glyph(GLYPH_LINE), width,
+                         here ? STYLE_PROMPT : STYLE_RULE);
+    for (; used + 2 < width; used++)
+        rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    if (used < width)
+        used += rows_add_cut(out, more ? glyph(GLYPH_DOWN) : glyph(GLYPH_LINE), width - used,
+                             more ? STYLE_PROMPT : STYLE_RULE);
+    rows_pad(out, width - used, STYLE_RULE);
     for (int i = 1; i < p->layout.lower_rows; i++)
         add_row(p, out, v->top + (size_t)i - 1);
 }

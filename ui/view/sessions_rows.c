@@ -364,31 +364,6 @@ static const struct hint input_hints[] = {{ACTION_SEND, NULL, N_("save")},
 
 enum { LIST_HINTS = sizeof list_hints / sizeof *list_hints }; /* the longest table */
 
-/* Keys that do nothing now are left out. */
-static void add_keys(struct sessions *s)
-{
-    struct hint useful[LIST_HINTS];
-    struct hint_table all = s->input != INPUT_NONE ? HINTS(input_hints)
-                            : s->in_preview        ? HINTS(preview_hints)
-                                                   : HINTS(list_hints);
-    size_t count = 0;
-    struct sessions_entry e = sessions_entry(s, s->selected);
-    bool archived = e.session ? e.session->archived_ms > 0 : e.hit && e.hit->archived;
-    for (size_t i = 0; i < all.count; i++) {
-        struct hint h = all.hints[i];
-        bool general = h.action == ACTION_CANCEL || h.action == ACTION_SESSION_ARCHIVED ||
-                       h.action == ACTION_HELP || s->input != INPUT_NONE;
-        if ((h.action == ACTION_COMPLETE && s->layout.place == PREVIEW_NONE) ||
-            (!general && !sessions_selected_id(s)))
-            continue;
-        if (h.action == ACTION_SESSION_ARCHIVE && archived)
-            h.text = N_("unarchive");
-        useful[count++] = h;
-    }
-    hints_rows(&s->rows, s->view.host->keymap, (struct hint_table){useful, count},
-               (size_t)s->layout.width, s->layout.hint_rows);
-}
-
 /* The message in place of the keys; NULL: none. The caller frees. */
 static char *foot_text(const struct sessions *s)
 {
@@ -407,7 +382,27 @@ static void add_foot(struct sessions *s)
     if (s->layout.hint_rows == 0)
         return;
     if (!text) {
-        add_keys(s);
+        /* keys that do nothing now are left out */
+        struct hint useful[LIST_HINTS];
+        struct hint_table all = s->input != INPUT_NONE ? HINTS(input_hints)
+                                : s->in_preview        ? HINTS(preview_hints)
+                                                       : HINTS(list_hints);
+        size_t count = 0;
+        struct sessions_entry e = sessions_entry(s, s->selected);
+        bool archived = e.session ? e.session->archived_ms > 0 : e.hit && e.hit->archived;
+        for (size_t i = 0; i < all.count; i++) {
+            struct hint h = all.hints[i];
+            bool general = h.action == ACTION_CANCEL || h.action == ACTION_SESSION_ARCHIVED ||
+                           h.action == ACTION_HELP || s->input != INPUT_NONE;
+            if ((h.action == ACTION_COMPLETE && s->layout.place == PREVIEW_NONE) ||
+                (!general && !sessions_selected_id(s)))
+                continue;
+            if (h.action == ACTION_SESSION_ARCHIVE && archived)
+                h.text = N_("unarchive");
+            useful[count++] = h;
+        }
+        hints_rows(&s->rows, s->view.host->keymap, (struct hint_table){useful, count},
+                   (size_t)s->layout.width, s->layout.hint_rows);
         return;
     }
     struct remark_end end = remark_rows(&s->rows, text, asks ? STYLE_WARNING : s->remark.style,
