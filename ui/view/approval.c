@@ -21,11 +21,6 @@ enum {
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-static bool begins(const char *line, const char *prefix)
-{
-    return strncmp(line, prefix, strlen(prefix)) == 0;
-}
-
 /* Blanks that would push the text behind them out of view are counted instead. A row that goes on
  * with the line above is marked: no text can look like a line of its own. */
 static void add_line(const char *text, size_t len, enum style style, int width, struct rows *out)
@@ -53,41 +48,37 @@ static void add_line(const char *text, size_t len, enum style style, int width, 
     wrap_text(out, &line, &(struct wrap_look){(size_t)width, WRAP_HARD, &first, &rest});
 }
 
-/* "─── 12 empty lines ───": begins where no row of a text does, so that no text can look like it.
- */
-static void add_rule(size_t lines, int width, struct rows *out)
+/* More than MOST_EMPTY empty lines become "─── 12 empty lines ───", which begins where no row of a
+ * text does, so that no text can look like it. Returns their bytes; 0: there are not so many. */
+static size_t fold_empty(const char *text, int width, struct rows *out)
 {
-    auto_free char *text =
+    const char *end = text;
+    size_t lines = 0;
+    for (size_t blanks; *end; lines++) {
+        blanks = strspn(end, " \t");
+        if (end[blanks] && end[blanks] != '\n')
+            break;
+        end += blanks + (end[blanks] == '\n');
+    }
+    if (lines <= MOST_EMPTY)
+        return 0;
+    auto_free char *words =
         mem_printf(ngettext(" %zu empty line ", " %zu empty lines ", (unsigned long)lines), lines);
     rows_begin(out);
     for (int i = 0; i < RULE_LEAD; i++)
         rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
-    rows_add_cut(out, text, (size_t)width - RULE_LEAD, STYLE_DIM);
+    rows_add_cut(out, words, (size_t)width - RULE_LEAD, STYLE_DIM);
     while (rows_width(out, out->list.len - 1) < (size_t)width)
         rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
-}
-
-/* The number of empty lines from here on; *bytes: their length together. */
-static size_t count_empty(const char *text, size_t *bytes)
-{
-    size_t lines = 0;
-    *bytes = 0;
-    for (const char *p = text; *p;) {
-        size_t blanks = strspn(p, " \t");
-        if (p[blanks] != '\n' && p[blanks] != '\0')
-            break;
-        p += blanks + (p[blanks] == '\n');
-        *bytes = (size_t)(p - text);
-        lines++;
-    }
-    return lines;
+    return (size_t)(end - text);
 }
 
 static void lay_out_text(struct approval *a, int width)
 {
     const struct question *q = &a->questions.items[0];
     const char *text = q->text;
-    bool diff = begins(text, "@@ ") || (begins(text, "--- ") && strstr(text, "\n@@ "));
+    bool diff =
+        strncmp(text, "@@ ", 3) == 0 || (strncmp(text, "--- ", 4) == 0 && strstr(text, "\n@@ "));
     bool in_hunk = false;
     rows_clear(&a->text);
     if (q->guarded) { /* like a rule, it begins where no text does */
@@ -98,14 +89,12 @@ static void lay_out_text(struct approval *a, int width)
         wrap_text(&a->text, &line, &(struct wrap_look){.width = (size_t)width, .mode = WRAP_HARD});
     }
     while (*text) {
-        size_t len, empty = count_empty(text, &len);
-        if (empty > MOST_EMPTY) {
-            add_rule(empty, width, &a->text);
-            text += len;
+        size_t empty = fold_empty(text, width, &a->text);
+        text += empty;
+        if (empty > 0)
             continue;
-        }
-        len = strcspn(text, "\n");
-        in_hunk = in_hunk || begins(text, "@@ ");
+        size_t len = strcspn(text, "\n");
+        in_hunk = in_hunk || strncmp(text, "@@ ", 3) == 0;
         /* before the first hunk a line that begins with + or - names a file */
         bool dim = diff && (!in_hunk || *text == '@' || *text == '\\');
         enum style style = dim                    ? STYLE_DIM
@@ -404,11 +393,23 @@ static void answer(struct approval *a, enum approval_answer decision)
                    &(struct approval_decide_params){.call = id, .decision = decision}, NULL);
 }
 
-/* A key of the question, once they count: an answer, a letter that moves, or text, for the message
- * if that can be seen. */
-static bool armed_key(struct approval *a, enum action action, const struct key *key)
+/* Once keys count, a key is an answer, a letter that moves, or text, for the message if that can be
+ * seen. */
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    const struct view_host *host = a->view.host;
+    struct approval *a = (struct approval *)view;
+    const struct view_host *host = view->host;
+    a->drafted = host->drafting(host->app);
+    if (a->questions.len == 0 || a->shown_ms == 0)
+        return false;
+    if (action == ACTION_CANCEL || action == ACTION_CLEAR) {
+        host->act(host->app, ACTION_CANCEL);
+        return true;
+    }
+    if (key->code == K_CLICK || move_by_action(a, action))
+        return true;
+    if (!a->armed)
+        return false;
     enum action word = keymap_find_in(host->keymap, key, KEYS_ANSWER);
     long by = moves_by_letter(key);
     enum action move = moves_is_letter(key, ' ') ? ACTION_PAGE_DOWN
@@ -417,13 +418,12 @@ static bool armed_key(struct approval *a, enum action action, const struct key *
                        : by > 0                  ? ACTION_BOTTOM
                        : by < 0                  ? ACTION_TOP
                                                  : ACTION_NONE;
-    bool writes = a->drafted && !a->entered;
+    bool writes = a->drafted && !a->entered, once = word == ACTION_ALLOW_ONCE;
     if (writes && action == ACTION_COMPLETE) {
         a->entered = true;
     } else if (!writes && word == ACTION_DECLINE) {
         answer(a, ANSWER_DENY);
-    } else if (!writes && (word == ACTION_ALLOW_ONCE || word == ACTION_ALLOW_SESSION)) {
-        bool once = word == ACTION_ALLOW_ONCE;
+    } else if (!writes && (once || word == ACTION_ALLOW_SESSION)) {
         if (a->read && (once || a->questions.items[0].grant))
             answer(a, once ? ANSWER_ONCE : ANSWER_SESSION);
     } else if (action == ACTION_LEAVE) {
@@ -431,20 +431,6 @@ static bool armed_key(struct approval *a, enum action action, const struct key *
     } else if (writes || action != ACTION_NONE || !move_by_action(a, move)) {
         host->write(host->app, action, key);
     }
-    return true;
-}
-
-static bool take_key(struct view *view, enum action action, const struct key *key)
-{
-    struct approval *a = (struct approval *)view;
-    const struct view_host *host = view->host;
-    a->drafted = host->drafting(host->app);
-    if (a->questions.len == 0 || a->shown_ms == 0)
-        return false;
-    if (action == ACTION_CANCEL || action == ACTION_CLEAR)
-        host->act(host->app, ACTION_CANCEL);
-    else if (key->code != K_CLICK && !move_by_action(a, action))
-        return a->armed && armed_key(a, action, key);
     return true;
 }
 

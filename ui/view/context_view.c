@@ -279,43 +279,23 @@ static char *row_text(const struct context_part *p)
     return source ? mem_printf("%s: %s", source, text) : mem_strdup(text);
 }
 
-static const char *dropped_word(const struct context_view *v)
-{
-    return v->view.width >= WIDE ? _("would be dropped") : _("dropped");
-}
-
-static size_t mark_columns(const struct context_view *v)
-{
-    size_t fate = 0, cached = 0;
-    widen(&fate, dropped_word(v), MARK_MOST);
-    widen(&fate, _("pinned"), MARK_MOST);
-    widen(&cached, _("cached"), MARK_MOST);
-    return 1 + (v->view.width >= WIDE ? fate + 1 + cached : fate > cached ? fate : cached);
-}
-
-/* The most important marks that have room. A pinned message is never dropped. */
-static void write_marks(const struct context_view *v, size_t part, struct buf *out)
-{
-    const struct context_part *p = &v->context.parts.items[part];
-    const char *const marks[] = {p->goes ? dropped_word(v) : NULL, p->pinned ? _("pinned") : NULL,
-                                 p->whole > 0 ? _("cut") : NULL,
-                                 part < v->cached ? _("cached") : NULL};
-    size_t left = v->view.width >= WIDE ? 2 : 1;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks && left > 0; i++)
-        if (marks[i]) {
-            buf_addf(out, " %s", marks[i]);
-            left--;
-        }
-}
-
+/* Shows the most important marks that have room. A pinned message is never dropped. */
 static void part_heading(void *view, size_t part, const struct outline_look *look, struct rows *out)
 {
     const struct context_view *v = view;
     const struct context_part *p = &v->context.parts.items[part];
     bool wide = v->view.width >= WIDE;
     enum style side = look->chosen ? STYLE_SELECTED : STYLE_DIM;
-    size_t marks = mark_columns(v), tokens = wide ? 10 : 6, share = wide ? SHARE_COLUMNS : 0;
-    size_t right = marks + tokens + share, left = look->columns;
+    const char *going = wide ? _("would be dropped") : _("dropped");
+    const char *const marks[] = {p->goes ? going : NULL, p->pinned ? _("pinned") : NULL,
+                                 p->whole > 0 ? _("cut") : NULL,
+                                 part < v->cached ? _("cached") : NULL};
+    size_t fate = 0, cached = 0, tokens = wide ? 10 : 6, share = wide ? SHARE_COLUMNS : 0;
+    widen(&fate, going, MARK_MOST);
+    widen(&fate, _("pinned"), MARK_MOST);
+    widen(&cached, _("cached"), MARK_MOST);
+    size_t marked = 1 + (wide ? fate + 1 + cached : fate > cached ? fate : cached);
+    size_t right = marked + tokens + share, left = look->columns;
     auto_free char *text = row_text(p);
     const char *who =
         p->kind == CONTEXT_MESSAGE ? message_row_who(p->role) : context_kind_name(p->kind);
@@ -328,8 +308,12 @@ static void part_heading(void *view, size_t part, const struct outline_look *loo
         return;
     AUTO(buf_release) struct buf figure = BUF_INIT;
     auto_free char *count = tokens_text(p->tokens, wide);
-    write_marks(v, part, &figure);
-    message_row_field(out, figure.data, marks, p->goes && !look->chosen ? STYLE_WARNING : side);
+    for (size_t i = 0, most = wide ? 2 : 1; i < sizeof marks / sizeof *marks && most > 0; i++)
+        if (marks[i]) {
+            buf_addf(&figure, " %s", marks[i]);
+            most--;
+        }
+    message_row_field(out, figure.data, marked, p->goes && !look->chosen ? STYLE_WARNING : side);
     message_row_figure(out, count, tokens, side);
     buf_clear(&figure);
     write_share(&figure, p->tokens, v->context.tokens);

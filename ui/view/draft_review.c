@@ -75,10 +75,15 @@ static void add_heading(const struct draft_review *r, const struct keymap *keyma
                 width >= ROOMY_COLUMNS ? _("asks again with a focus") : _("focus"), width, out);
 }
 
-/* In place of the heading: "focus on: ...", and the keys where there is room for them. */
-static void add_question(struct draft_review *r, const struct keymap *keymap, size_t width,
-                         struct rows *out)
+/* The heading; or in its place "focus on: ...", and the keys where there is room for them. */
+static void add_head(struct draft_review *r, const struct keymap *keymap, int width,
+                     struct rows *out)
 {
+    size_t all = width > 1 ? (size_t)width : 1;
+    if (r->stage != DRAFT_FOCUS) {
+        add_heading(r, keymap, all, out);
+        return;
+    }
     AUTO(buf_release) struct buf send = BUF_INIT;
     AUTO(buf_release) struct buf back = BUF_INIT;
     int caret;
@@ -86,8 +91,8 @@ static void add_question(struct draft_review *r, const struct keymap *keymap, si
     keymap_describe_first(keymap, ACTION_CANCEL, &back);
     auto_free char *hint = mem_printf(_("%s asks again, %s goes back"), send.data, back.data);
     rows_begin(out);
-    size_t used = rows_add_cut(out, _("focus on: "), width, STYLE_PROMPT);
-    size_t room = width - used, beside = utf8_width(hint, strlen(hint)) + 1;
+    size_t used = rows_add_cut(out, _("focus on: "), all, STYLE_PROMPT);
+    size_t room = all - used, beside = utf8_width(hint, strlen(hint)) + 1;
     bool hinted = room >= beside + FOCUS_COLUMNS;
     room -= hinted ? beside : 0;
     size_t columns = edit_line(out, r->focus, room, &caret);
@@ -97,16 +102,6 @@ static void add_question(struct draft_review *r, const struct keymap *keymap, si
         rows_pad(out, room - columns + 1, STYLE_OVERLAY);
         rows_addstr(out, hint, STYLE_DIM, 0);
     }
-}
-
-static void add_head(struct draft_review *r, const struct keymap *keymap, int width,
-                     struct rows *out)
-{
-    size_t room = width > 1 ? (size_t)width : 1;
-    if (r->stage == DRAFT_FOCUS)
-        add_question(r, keymap, room, out);
-    else
-        add_heading(r, keymap, room, out);
 }
 
 static int text_width(int width)
@@ -250,44 +245,33 @@ static void decide(struct draft_review *r, enum draft_answer decision, const cha
     close_view(&r->view);
 }
 
-static void text_key(struct draft_review *r, enum action action)
+/* A key that decides, in the text or in the line of the focus. */
+static void decisive_key(struct draft_review *r, enum action action)
 {
     const struct view_host *host = r->view.host;
-    const char *text = editor_text(r->text);
-    switch (action) {
-    case ACTION_EXTERNAL:
+    bool focus = r->stage == DRAFT_FOCUS;
+    const char *text = editor_text(focus ? r->focus : r->text);
+    if (action == ACTION_CLEAR &&
+        *text) { /* it can be brought back: only the second time ends it */
+        editor_set(focus ? r->focus : r->text, "");
+    } else if (focus && action == ACTION_SEND && !utf8_is_blank(text)) {
+        decide(r, DRAFT_AGAIN, text);
+    } else if (focus) {
+        show(r, DRAFT_TEXT);
+    } else if (action == ACTION_EXTERNAL) {
         host->edit_outside(host->app, r->text);
-        break;
-    case ACTION_CANCEL:
+    } else if (action == ACTION_CANCEL) {
         decide(r, DRAFT_REFUSE, NULL);
-        break;
-    case ACTION_SEND:
+    } else if (action == ACTION_CLEAR) {
+        host->act(host->app, ACTION_CANCEL);
+    } else if (action == ACTION_SEND) {
         r->empty_refused = utf8_is_blank(text);
         if (!r->empty_refused)
             decide(r, DRAFT_COMMIT, strcmp(text, r->original) == 0 ? NULL : text);
-        break;
-    case ACTION_CLEAR: /* the text can be brought back: only the second time ends it */
-        if (*text)
-            editor_set(r->text, "");
-        else
-            host->act(host->app, ACTION_CANCEL);
-        break;
-    default: /* ACTION_DRAFT_FOCUS */
-        if (!r->by_model)
-            break;
+    } else if (r->by_model) { /* ACTION_DRAFT_FOCUS */
         editor_start(r->focus, NULL);
         show(r, DRAFT_FOCUS);
     }
-}
-
-static void focus_key(struct draft_review *r, enum action action)
-{
-    if (action == ACTION_SEND && !utf8_is_blank(editor_text(r->focus)))
-        decide(r, DRAFT_AGAIN, editor_text(r->focus));
-    else if (action == ACTION_CLEAR && editor_len(r->focus) > 0)
-        editor_set(r->focus, "");
-    else
-        show(r, DRAFT_TEXT);
 }
 
 /* Keys that decide count only while they are shown. */
@@ -311,7 +295,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     else if (action == ACTION_LEAVE)
         editor_do(e, ACTION_DELETE);
     else if (decides)
-        (focus ? focus_key : text_key)(r, action);
+        decisive_key(r, action);
     else if (focus)
         (void)edit_line_key(e, FOCUS_BYTES, action, key);
     else if (editor_move(e, action, r->text_rows > 2 ? r->text_rows - 1 : 1))

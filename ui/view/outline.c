@@ -110,12 +110,6 @@ static bool has_text_row(const struct outline *o, struct text *t, size_t row)
     return true;
 }
 
-static size_t text_rows(const struct outline *o, struct text *t)
-{
-    (void)has_text_row(o, t, SIZE_MAX - 1);
-    return t->markdown ? t->laid.list.len : t->starts.len;
-}
-
 /* --- entries --- */
 
 static void entries_release(struct entry *items, size_t count)
@@ -171,7 +165,11 @@ static bool has_row(struct outline *o, struct place p)
 
 static size_t row_count(struct outline *o, size_t entry)
 {
-    return o->entries.items[entry].open ? 1 + text_rows(o, text_of(o, entry)) : 1;
+    if (!o->entries.items[entry].open)
+        return 1;
+    struct text *t = text_of(o, entry);
+    (void)has_text_row(o, t, SIZE_MAX - 1);
+    return 1 + (t->markdown ? t->laid.list.len : t->starts.len);
 }
 
 /* The nearest row, as a text may have become shorter. */

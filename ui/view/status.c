@@ -145,17 +145,6 @@ static void make_retry(const struct status *s, struct part *p)
     p->style = STYLE_WARNING;
 }
 
-static void make_cost(const struct status *s, struct part *p)
-{
-    if (s->cost <= 0) /* a free model needs no figure */
-        return;
-    if (s->cost_estimated)
-        buf_addch(&p->text, '~');
-    format_cost(&p->text, s->cost);
-    if (s->cost_partial)
-        buf_addch(&p->text, '+');
-}
-
 /* Sets the text of a part, if it is shown, and its style. */
 static void set_part(struct part *p, bool shown, enum style style, const char *text)
 {
@@ -193,7 +182,11 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     make_context(s, parts[PART_GAUGE].text.len > 0, &parts[PART_CONTEXT]);
     if (s->rate >= 0)
         buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
-    make_cost(s, &parts[PART_COST]);
+    if (s->cost > 0) { /* a free model needs no figure */
+        buf_addstr(&parts[PART_COST].text, s->cost_estimated ? "~" : "");
+        format_cost(&parts[PART_COST].text, s->cost);
+        buf_addstr(&parts[PART_COST].text, s->cost_partial ? "+" : "");
+    }
     set_part(&parts[PART_TRUNCATED], s->truncated, STYLE_ERROR,
              _("the server dropped the beginning!"));
     if (s->compactions > 0)
@@ -217,18 +210,6 @@ static size_t gap(const struct part parts[PART_COUNT], int index, bool first)
     return index == PART_CONTEXT && parts[PART_GAUGE].text.len > 0 ? 1 : SEPARATOR_COLUMNS;
 }
 
-static size_t columns(const struct part parts[PART_COUNT])
-{
-    size_t sum = 0;
-    bool first = true;
-    for (int i = 0; i < PART_COUNT; i++)
-        if (parts[i].text.len > 0) {
-            sum += gap(parts, i, first) + utf8_width(parts[i].text.data, parts[i].text.len);
-            first = false;
-        }
-    return sum;
-}
-
 /* Cuts a long reason of a retry so that the key that stops has room, if half of the line is left.
  */
 static void cut_reason(struct part parts[PART_COUNT], size_t room)
@@ -249,23 +230,26 @@ static void cut_reason(struct part parts[PART_COUNT], size_t room)
     buf_splice(text, cut, text->len - cut, mark, strlen(mark));
 }
 
-/* Empties the least important part; false when only one is left. */
-static bool drop_one(const struct status *s, struct part parts[PART_COUNT])
+/* Empties the least important parts until the line fits or one is left. */
+static void drop_parts(const struct status *s, struct part parts[PART_COUNT], size_t room)
 {
-    int least = -1, shown = 0;
-    for (int i = 0; i < PART_COUNT; i++) {
-        if (parts[i].text.len == 0)
-            continue;
-        shown++;
-        if (least < 0 || part_rank[i] < part_rank[least])
-            least = i;
+    for (;;) {
+        int least = -1, shown = 0;
+        size_t columns = 0;
+        for (int i = 0; i < PART_COUNT; i++) {
+            const struct buf *text = &parts[i].text;
+            if (text->len == 0)
+                continue;
+            columns += gap(parts, i, shown++ == 0) + utf8_width(text->data, text->len);
+            if (least < 0 || part_rank[i] < part_rank[least])
+                least = i;
+        }
+        if (columns <= room || shown < 2)
+            return;
+        buf_clear(&parts[least].text);
+        if (least == PART_GAUGE)
+            make_context(s, false, &parts[PART_CONTEXT]);
     }
-    if (shown < 2)
-        return false;
-    buf_clear(&parts[least].text);
-    if (least == PART_GAUGE)
-        make_context(s, false, &parts[PART_CONTEXT]);
-    return true;
 }
 
 void status_row(const struct status *s, int width, struct rows *out)
@@ -274,8 +258,7 @@ void status_row(const struct status *s, int width, struct rows *out)
     size_t room = width > 0 ? (size_t)width : 0;
     make_parts(s, parts);
     cut_reason(parts, room);
-    while (columns(parts) > room && drop_one(s, parts))
-        ;
+    drop_parts(s, parts, room);
     rows_begin(out);
     bool first = true;
     for (int i = 0; i < PART_COUNT; i++) {
