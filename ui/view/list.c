@@ -237,20 +237,6 @@ static void draw_title(struct list *l, size_t width)
     }
 }
 
-/* Columns of the labels in view, of which details stand at the right. */
-static size_t label_columns(const struct list *l, size_t width)
-{
-    size_t most = 0, limit = width > 60 ? width / 2 : width * 3 / 5;
-    bool details = false;
-    for (size_t i = l->top; i < l->shown.len && i < l->top + l->page; i++) {
-        const struct list_row *row = &l->all.items[l->shown.items[i]];
-        size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
-        most = columns > most ? columns : most;
-        details = details || *row->detail;
-    }
-    return !details ? width : most < limit ? most : limit;
-}
-
 static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
 {
     const struct list_row *row = &l->all.items[l->shown.items[index]];
@@ -270,53 +256,48 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
         rows_pad(&l->rows, width - used, STYLE_SELECTED);
 }
 
-/* A row that is read is not cut: the text goes on below itself, and begins below a wide label. */
-static void wrap_row(struct list *l, const struct list_row *row, size_t labels, size_t width)
-{
-    struct styled first, rest, text;
-    enum style style = !row->value && !*row->detail ? STYLE_HEADING : STYLE_OVERLAY;
-    size_t columns = utf8_width(row->label, strlen(row->label)), indent = labels + 3;
-    bool beside = *row->detail && columns <= labels;
-    auto_free char *blanks = mem_printf("%*s", (int)indent, "");
-    styled_init(&first);
-    styled_init(&rest);
-    styled_init(&text);
-    styled_addstr(&first, " ", STYLE_OVERLAY, 0);
-    styled_addstr(beside ? &first : &text, row->label, style, 0);
-    if (!beside) {
-        wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &first});
-        styled_clear(&first);
-        styled_clear(&text);
-    }
-    size_t used = beside ? 1 + columns : 0;
-    styled_add(&first, blanks, used < indent ? indent - used : 0, STYLE_DIM, 0);
-    styled_add(&rest, blanks, indent, STYLE_DIM, 0);
-    styled_addstr(&text, row->detail, STYLE_DIM, 0);
-    if (*row->detail)
-        wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &rest});
-    styled_release(&first);
-    styled_release(&rest);
-    styled_release(&text);
-}
-
-/* The labels of all rows count, so that a filter moves nothing sideways. */
+/* A row that is read is not cut: the text goes on below itself, and begins below a wide label. The
+ * labels of all rows count, so that a filter moves nothing sideways. */
 static void lay_out_reading(struct list *l, size_t width)
 {
     size_t labels = 0, most = width < 16 ? 0 : width / 3;
+    AUTO(styled_release) struct styled first = STYLED_INIT;
+    AUTO(styled_release) struct styled rest = STYLED_INIT;
+    AUTO(styled_release) struct styled text = STYLED_INIT;
     rows_clear(&l->reading);
     for (size_t i = 0; i < l->all.len; i++) {
         const struct list_row *row = &l->all.items[i];
         size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
         labels = columns > labels && columns <= most ? columns : labels;
     }
-    for (size_t i = 0; i < l->shown.len; i++)
-        wrap_row(l, &l->all.items[l->shown.items[i]], labels, width);
+    auto_free char *blanks = mem_printf("%*s", (int)labels + 3, "");
+    styled_add(&rest, blanks, labels + 3, STYLE_DIM, 0);
+    for (size_t i = 0; i < l->shown.len; i++) {
+        const struct list_row *row = &l->all.items[l->shown.items[i]];
+        enum style style = !row->value && !*row->detail ? STYLE_HEADING : STYLE_OVERLAY;
+        size_t columns = utf8_width(row->label, strlen(row->label));
+        bool beside = *row->detail && columns <= labels;
+        styled_clear(&first);
+        styled_clear(&text);
+        styled_addstr(&first, " ", STYLE_OVERLAY, 0);
+        styled_addstr(beside ? &first : &text, row->label, style, 0);
+        if (!beside) {
+            wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &first});
+            styled_clear(&first);
+            styled_clear(&text);
+        }
+        size_t used = beside ? 1 + columns : 0;
+        styled_add(&first, blanks, used < labels + 3 ? labels + 3 - used : 0, STYLE_DIM, 0);
+        styled_addstr(&text, row->detail, STYLE_DIM, 0);
+        if (*row->detail)
+            wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &rest});
+    }
 }
 
 const struct rows *list_rows(struct list *l, int width, int height)
 {
     size_t columns = width > 2 ? (size_t)width : 2;
-    bool title = l->mode != LIST_POPUP, reads = l->mode == LIST_READ;
+    bool title = l->mode != LIST_POPUP, reads = l->mode == LIST_READ, details = false;
     rows_clear(&l->rows);
     size_t room = height > title ? (size_t)(height - title) : 0;
     l->page = room > 0 ? room : 1;
@@ -331,7 +312,15 @@ const struct rows *list_rows(struct list *l, int width, int height)
         rows_addstr(&l->rows, " ", STYLE_DIM, 0);
         rows_add_cut(&l->rows, l->all.len > 0 ? _("no matches") : l->empty, columns - 1, STYLE_DIM);
     }
-    size_t labels = reads ? 0 : label_columns(l, columns - 2);
+    /* columns of the labels in view, of which details stand at the right */
+    size_t labels = 0, most = columns > 62 ? (columns - 2) / 2 : (columns - 2) * 3 / 5;
+    for (size_t i = l->top; !reads && i < count && i < l->top + l->page; i++) {
+        const struct list_row *row = &l->all.items[l->shown.items[i]];
+        size_t label = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
+        labels = label > labels ? label : labels;
+        details = details || *row->detail;
+    }
+    labels = !details ? columns - 2 : labels < most ? labels : most;
     for (size_t i = l->top; i < count && i < l->top + room; i++)
         if (reads)
             rows_copy(&l->rows, &l->reading, i);

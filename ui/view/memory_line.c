@@ -43,27 +43,6 @@ static bool is_within(struct memory_span mark, struct range r)
     return mark.start >= r.from && mark.start < r.to && mark.len <= r.to - mark.start;
 }
 
-/* A line begins with the passage, or behind a blank before its first mark if that would not be
- * seen. */
-static size_t begin_of_line(const struct memory_hit *h, struct range r, size_t columns)
-{
-    const char *text = h->entry.content;
-    size_t i = 0, before = columns / BEFORE_MARK;
-    while (i < h->marks.len && !is_within(h->marks.items[i], r))
-        i++;
-    if (i == h->marks.len)
-        return r.from;
-    size_t mark = h->marks.items[i].start, len = mark + h->marks.items[i].len - r.from;
-    if (len <= columns ||
-        (len <= columns * BYTES_A_COLUMN && utf8_width(text + r.from, len) <= columns))
-        return r.from;
-    size_t at = mark - (mark - r.from < before ? mark - r.from : before);
-    for (size_t k = at; k < mark; k++)
-        if (strchr(" \t\n", text[k]))
-            return k + strspn(text + k, " \t\n");
-    return forward_to_character(text, at, mark);
-}
-
 /* Tabs become blanks; in one line several blanks become one. */
 static void add_piece(struct styled *out, const char *text, size_t len, enum utf8_clean_mode mode,
                       enum style style, unsigned attrs)
@@ -94,18 +73,32 @@ static void add_range(struct styled *out, const char *text, struct range r,
     add_piece(out, text + at, r.to - at, mode, style, 0);
 }
 
+/* The line begins with the passage, or behind a blank before its first mark if that would not be
+ * seen. */
 void memory_line(struct styled *out, const struct memory_hit *h, size_t columns, enum style style)
 {
     const char *text = h->entry.content;
     struct range r = passage_of(h);
-    size_t from = begin_of_line(h, r, columns);
-    if (from > r.from) {
+    size_t i = 0, begin = r.from, most = columns * BYTES_A_COLUMN;
+    while (i < h->marks.len && !is_within(h->marks.items[i], r))
+        i++;
+    size_t mark = i < h->marks.len ? h->marks.items[i].start : r.from;
+    size_t len = i < h->marks.len ? mark + h->marks.items[i].len - r.from : 0;
+    if (len > most || (len > columns && utf8_width(text + r.from, len) > columns)) {
+        size_t before = columns / BEFORE_MARK, blank;
+        begin = mark - (mark - r.from < before ? mark - r.from : before);
+        for (blank = begin; blank < mark && !strchr(" \t\n", text[blank]);)
+            blank++;
+        begin = blank < mark ? blank + strspn(text + blank, " \t\n")
+                             : forward_to_character(text, begin, mark);
+    }
+    if (begin > r.from) {
         styled_addstr(out, glyph(GLYPH_ELLIPSIS), style, 0);
         styled_addstr(out, " ", style, 0);
     }
-    r.from = from;
-    if (r.to - r.from > columns * BYTES_A_COLUMN)
-        r.to = r.from + utf8_cut_bytes(text + r.from, r.to - r.from, columns * BYTES_A_COLUMN);
+    r.from = begin;
+    if (r.to - r.from > most)
+        r.to = r.from + utf8_cut_bytes(text + r.from, r.to - r.from, most);
     add_range(out, text, r, h, UTF8_ONE_LINE, style);
 }
 

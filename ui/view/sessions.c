@@ -21,11 +21,6 @@ enum {
     FILE_NAME_BYTES = 100
 };
 
-static void say(struct sessions *s, enum style style, const char *text)
-{
-    remark_set(&s->remark, style, text);
-}
-
 char *sessions_title(const struct session_info *info)
 {
     auto_free char *draft = session_title_of_draft(info);
@@ -159,7 +154,7 @@ static bool is_answered(struct sessions *s, struct sessions_question *q, const c
 {
     q->id = 0;
     if (words && !s->remark.text)
-        say(s, STYLE_ERROR, words);
+        remark_set(&s->remark, STYLE_ERROR, words);
     return !words;
 }
 
@@ -280,7 +275,7 @@ static bool take_change(struct view *view, struct operation_answer *a, const cha
             done = changes[i].operation;
             said = _(changes[i].said);
         }
-    say(s, words ? STYLE_ERROR : STYLE_NOTE, said);
+    remark_set(&s->remark, words ? STYLE_ERROR : STYLE_NOTE, said);
     if (words)
         return true;
     const char *id = ((const struct session_changed *)a->result)->id;
@@ -316,7 +311,8 @@ static bool take_export(struct view *view, struct operation_answer *a, const cha
     const struct session_export_params *p = a->request->params;
     auto_free char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
     end_input((struct sessions *)view, a->request->id, !words);
-    say((struct sessions *)view, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
+    remark_set(&((struct sessions *)view)->remark, words ? STYLE_ERROR : STYLE_NOTE,
+               words ? words : done);
     return true;
 }
 
@@ -350,17 +346,6 @@ static void open_input(struct sessions *s, enum sessions_input input)
     editor_set(s->line, first);
 }
 
-static bool has_word(const char *words, const char *word, size_t len)
-{
-    while (*(words += strspn(words, " "))) {
-        size_t n = strcspn(words, " ");
-        if (n == len && memcmp(words, word, len) == 0)
-            return true;
-        words += n;
-    }
-    return false;
-}
-
 /* The line has the labels as they shall be: those that it lacks are removed. 0: nothing changes. */
 static uint64_t send_labels(struct sessions *s, const char *text)
 {
@@ -370,7 +355,10 @@ static uint64_t send_labels(struct sessions *s, const char *text)
         return 0;
     while (*(old += strspn(old, " "))) {
         size_t len = strcspn(old, " ");
-        if (!has_word(text, old, len))
+        bool stays = false;
+        for (const char *word = text; *(word += strspn(word, " ")); word += strcspn(word, " "))
+            stays = stays || (strcspn(word, " ") == len && memcmp(word, old, len) == 0);
+        if (!stays)
             buf_addf(&words, "-%.*s ", (int)len, old);
         old += len;
     }
@@ -416,7 +404,7 @@ static bool take_opened(struct view *view, struct operation_answer *a, const cha
     (void)a;
     ((struct sessions *)view)->opening = false;
     if (words)
-        say((struct sessions *)view, STYLE_ERROR, words);
+        remark_set(&((struct sessions *)view)->remark, STYLE_ERROR, words);
     else
         view_close(view);
     return true;
@@ -425,7 +413,7 @@ static bool take_opened(struct view *view, struct operation_answer *a, const cha
 static void ask_to_open(struct sessions *s, const struct operation *o, const void *params)
 {
     s->opening = true;
-    say(s, STYLE_NOTE, _("opening"));
+    remark_set(&s->remark, STYLE_NOTE, _("opening"));
     (void)view_ask(&s->view, o, params, take_opened);
 }
 
@@ -500,7 +488,8 @@ static bool act(struct sessions *s, enum action action)
         break;
     case ACTION_SESSION_ARCHIVED:
         s->shows_archived = !s->shows_archived;
-        say(s, STYLE_NOTE, s->shows_archived ? _("Archived sessions are shown.") : NULL);
+        remark_set(&s->remark, STYLE_NOTE,
+                   s->shows_archived ? _("Archived sessions are shown.") : NULL);
         sessions_ask(s);
         break;
     case ACTION_SESSION_RENAME:
@@ -522,17 +511,32 @@ static bool act(struct sessions *s, enum action action)
 }
 
 /* Emacs' keys move everywhere, vi's letters in the preview. */
-static bool move_by_key(struct sessions *s, enum action action, const struct key *key)
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
+    struct sessions *s = (struct sessions *)view;
     int rows = s->in_preview ? s->layout.preview_rows - 1 : s->layout.list_rows;
     long page = rows > 2 ? rows - 1 : 1, by = moves_by_action(action, page, MOVES_WHEEL);
-    if (by == 0)
-        by = moves_by_control(key);
+    bool mine;
+    if (action == ACTION_HELP)
+        return false;
+    if (!s->opening)
+        remark_set(&s->remark, STYLE_NOTE, NULL);
+    if (s->input != INPUT_NONE && action == ACTION_CLEAR) {
+        view_close(view);
+        return true;
+    }
+    if (s->input != INPUT_NONE) {
+        input_key(s, action, key);
+        return true;
+    }
+    if (act(s, action))
+        return true;
+    by = by != 0 ? by : moves_by_control(key);
     if (by == 0 && s->in_preview)
         by = moves_is_letter(key, ' ') ? page : moves_by_letter(key);
-    if (by == 0)
-        return false;
-    if (!s->in_preview && sessions_count(s) > 0)
+    if (by == 0 && browser_edit(s->query, QUERY_BYTES, action, key, &mine))
+        query_changed(s);
+    else if (by != 0 && !s->in_preview && sessions_count(s) > 0)
         select_entry(s, moves_within((long)s->selected + by, sessions_count(s)));
     else if (s->in_preview && by == -MOVES_ALL)
         (void)transcript_scroll_to_top(s->preview);
@@ -540,24 +544,6 @@ static bool move_by_key(struct sessions *s, enum action action, const struct key
         (void)transcript_scroll_to_end(s->preview);
     else if (s->in_preview)
         (void)transcript_scroll(s->preview, (int)-by);
-    return true;
-}
-
-static bool take_key(struct view *view, enum action action, const struct key *key)
-{
-    struct sessions *s = (struct sessions *)view;
-    bool mine;
-    if (action == ACTION_HELP)
-        return false;
-    if (!s->opening)
-        say(s, STYLE_NOTE, NULL);
-    if (s->input != INPUT_NONE && action == ACTION_CLEAR)
-        view_close(view);
-    else if (s->input != INPUT_NONE)
-        input_key(s, action, key);
-    else if (!act(s, action) && !move_by_key(s, action, key) &&
-             browser_edit(s->query, QUERY_BYTES, action, key, &mine))
-        query_changed(s);
     return true;
 }
 

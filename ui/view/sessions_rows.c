@@ -209,11 +209,16 @@ static size_t drop_fields(struct columns *c, size_t room)
     return used;
 }
 
-/* The fields come before the length of a title, and the last line before the labels. */
-static struct columns session_columns(const struct sessions *s, size_t width)
+/* The fields of a session come before the length of its title, and the last line before the labels.
+ */
+static struct columns fit_columns(const struct sessions *s, enum line_kind kind, size_t width)
 {
     bool last_line;
-    struct columns c = measure(s, LINE_SESSION, &last_line);
+    struct columns c = measure(s, kind, &last_line);
+    if (kind == LINE_HIT) {
+        c.main = width - drop_fields(&c, width - (width > WIDE ? width / 2 : width * 3 / 5));
+        return c;
+    }
     size_t title = least(c.main, most(TITLE_LEAST, width / 4)), room = width - title;
     size_t labels = c.fields[LABELS], rest = last_line ? REST_COLUMNS : 0;
     c.fields[LABELS] = 0;
@@ -224,15 +229,6 @@ static struct columns session_columns(const struct sessions *s, size_t width)
     size_t spare = width - used;
     rest = rest > 0 ? most(rest, spare / 3) : 0;
     c.main = least(c.main, most(title, spare - rest));
-    return c;
-}
-
-static struct columns hit_columns(const struct sessions *s, size_t width)
-{
-    bool last_line;
-    struct columns c = measure(s, LINE_HIT, &last_line);
-    size_t half = width > WIDE ? width / 2 : width * 3 / 5;
-    c.main = width - drop_fields(&c, width - half);
     return c;
 }
 
@@ -533,8 +529,8 @@ const struct rows *sessions_rows(struct view *view)
         l->place != PREVIEW_NONE ? transcript_rows(s->preview, &previewed) : NULL;
     rows_clear(&s->rows);
     keep_in_view(s);
-    const struct columns of_sessions = session_columns(s, width - 1);
-    const struct columns of_hits = hit_columns(s, width - 1);
+    const struct columns of_sessions = fit_columns(s, LINE_SESSION, width - 1);
+    const struct columns of_hits = fit_columns(s, LINE_HIT, width - 1);
     add_query(s);
     for (int row = 0; row < l->list_rows; row++) {
         struct line line = line_at(s, s->top + (size_t)row);
