@@ -401,12 +401,10 @@ const struct rows *browser_rows(struct view *v)
         outline_resize(b->list->outline, b->view.width, body);
         outline_rows(b->list->outline, &b->rows);
     }
-    const struct keymap *keys = v->host->keymap;
     if (feet > 0 && foot.len > 0)
         remark_rows(&b->rows, foot.data, asks ? STYLE_WARNING : b->remark.style, width, feet);
-    else if (feet > 0 && view_has_keyboard(v))
-        hints_rows(&b->rows, keys, hints(b), width, feet);
     else if (feet > 0)
-        hints_elsewhere(&b->rows, keys, width, feet);
+        hints_rows(&b->rows, v->host->keymap, view_has_keyboard(v) ? hints(b) : hints_elsewhere,
+                   width, feet);
     return &b->rows;
 }

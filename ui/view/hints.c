@@ -67,14 +67,12 @@ void hints_rows(struct rows *out, const struct keymap *keymap, struct hint_table
         next += hints_part(out, keymap, table.hints + next, table.count - next, width, rows == 1);
 }
 
-void hints_elsewhere(struct rows *out, const struct keymap *keymap, size_t width, int rows)
-{
-    static const struct hint hints[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
+static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
                                         {ACTION_MEMORY, NULL, N_("close")}};
-    hints_rows(out, keymap, HINTS(hints), width, rows);
-}
+const struct hint_table hints_elsewhere = {elsewhere, sizeof elsewhere / sizeof *elsewhere};
 
-bool hint_is_letter(const struct key *key, const char *word)
+/* Whether the key is the letter that a catalogue has for yes, or for no. */
+static bool is_letter_of(const struct key *key, const char *word)
 {
     uint32_t cp, small;
     (void)utf8_decode(word, strlen(word), &cp);
@@ -84,9 +82,9 @@ bool hint_is_letter(const struct key *key, const char *word)
 
 enum hint_answer hint_answer(enum action action, const struct key *key)
 {
-    if (hint_is_letter(key, _("y")))
+    if (is_letter_of(key, _("y")))
         return HINT_YES;
-    bool no = action == ACTION_CANCEL || action == ACTION_CLEAR || hint_is_letter(key, _("n"));
+    bool no = action == ACTION_CANCEL || action == ACTION_CLEAR || is_letter_of(key, _("n"));
     return no ? HINT_NO : HINT_NO_ANSWER;
 }
 

@@ -34,15 +34,12 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
                   size_t count, size_t width, bool last);
 
 /* The keys of a pane beside the message, while the message has the keyboard. */
-void hints_elsewhere(struct rows *out, const struct keymap *keymap, size_t width, int rows);
+extern const struct hint_table hints_elsewhere;
 
 /* From now on `take` gets each hint of the rows that are made, also those without room: its keys,
  * and its sentence or word. NULL: no longer. */
 typedef void hint_taker(void *context, const char *keys, const char *text);
 void hints_collect(hint_taker *take, void *context);
-
-/* Whether the key is the letter that a catalogue has for yes, or for no. */
-bool hint_is_letter(const struct key *key, const char *word);
 
 /* A key as the answer to a question of yes or no; a key that closes means no. */
 enum hint_answer { HINT_NO_ANSWER, HINT_YES, HINT_NO };

@@ -445,20 +445,18 @@ static void add_foot(struct memory_view *p, struct rows *out)
                                             {ACTION_CANCEL, NULL, N_("close")},
                                             {ACTION_EXTERNAL, NULL, "$EDITOR"},
                                             {ACTION_CLEAR, NULL, N_("undo changes")}};
-    const struct keymap *keys = p->view.host->keymap;
     size_t width = (size_t)p->layout.width;
     int rows = p->layout.hint_rows;
-    struct hint_table table = has_editor(p)            ? HINTS(in_editor)
+    struct hint_table table = !p->focused              ? hints_elsewhere
+                              : has_editor(p)          ? HINTS(in_editor)
                               : p->place == IN_QUERY   ? HINTS(in_query)
                               : p->place == IN_PREVIEW ? HINTS(in_preview)
                               : pane_count(p) == 0     ? HINTS(in_empty_list)
                                                        : HINTS(in_list);
     if (rows > 0 && p->remark.text)
         remark_rows(out, p->remark.text, p->remark.style, width, rows);
-    else if (rows > 0 && p->focused)
-        hints_rows(out, keys, table, width, rows);
     else if (rows > 0)
-        hints_elsewhere(out, keys, width, rows);
+        hints_rows(out, p->view.host->keymap, table, width, rows);
 }
 
 /* --- all of it --- */
