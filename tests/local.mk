@@ -282,8 +282,6 @@ tests_libsupport_a_SOURCES = \
 	tests/steps.c tests/steps.h \
 	tests/served.c tests/served.h \
 	tests/shelf.c tests/shelf.h \
-	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
-	tests/simple_store_read.c \
 	tests/still_app.c tests/still_app.h \
 	tests/json_schema.c tests/json_schema.h \
 	tests/rpc_client.c tests/rpc_client.h \

@@ -7,6 +7,104 @@
 #include "base/mem.h"
 #include "memory/sqlite_private.h"
 #include "tests/suite.h"
+#include "tests/support.h"
+
+char *lore_path;
+struct store *lore_store;
+struct memory *lore_memory;
+struct error lore_error;
+
+void lore_open(void)
+{
+    memory_check(store_open(lore_path, STORE_READ_WRITE, &lore_store, &lore_error), &lore_error);
+    lore_memory = memory_open(lore_store, NULL);
+}
+
+void lore_close(void)
+{
+    memory_close(lore_memory);
+    store_close(lore_store);
+}
+
+int lore_setup(void **state)
+{
+    support_setup(state);
+    lore_path = support_path("tiro.db");
+    lore_open();
+    return 0;
+}
+
+int lore_teardown(void **state)
+{
+    lore_close();
+    return support_teardown(state);
+}
+
+int lore_index(const char *session_id, int64_t compaction, const struct lore_entry *given,
+               size_t count)
+{
+    AUTO(memory_entries_release) struct memory_entries entries = {0};
+    int stored;
+    for (size_t i = 0; i < count; i++) {
+        struct memory_entry entry = memory_said(given[i].id, given[i].text, given[i].at);
+        entry.seq = given[i].seq;
+        entry.pinned = given[i].pinned;
+        vec_push(&entries.items, entry);
+    }
+    lore_do(index, session_id, compaction, entries.items.items, count, &stored);
+    return stored;
+}
+
+void lore_say(const char *session_id, const char *id, const char *content, int64_t created_ms)
+{
+    char *given = support_keep(memory_store_one(lore_memory, session_id, id, content, created_ms));
+    assert_non_null(given);
+    if (id)
+        assert_string_equal(given, id);
+}
+
+void lore_forget(const char *id)
+{
+    lore_do(forget, &id, 1, NULL);
+}
+
+void lore_run(const char *sql)
+{
+    memory_check(store_exec(lore_store, sql, &lore_error), &lore_error);
+}
+
+int64_t lore_number(const char *sql)
+{
+    int64_t n;
+    memory_check(store_number(lore_store, sql, &n, &lore_error), &lore_error);
+    return n;
+}
+
+struct memory_query lore_query(const char *text)
+{
+    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
+}
+
+int lore_hits(const char *text, struct memory_scope scope)
+{
+    AUTO(memory_hits_release) struct memory_hits found = {0};
+    struct memory_query query = lore_query(text);
+    query.limit = 20;
+    query.scope = scope;
+    lore_do(search, &query, &found);
+    return (int)found.items.len;
+}
+
+void lore_expect_found(const char *text, const char *contents)
+{
+    AUTO(memory_hits_release) struct memory_hits hits = {0};
+    AUTO(buf_release) struct buf got = BUF_INIT;
+    struct memory_query query = lore_query(text);
+    lore_do(search, &query, &hits);
+    for (size_t i = 0; i < hits.items.len; i++)
+        buf_addf(&got, "%s\n", hits.items.items[i].entry.content);
+    assert_string_equal(got.data, contents);
+}
 
 void memory_check(bool ok, const struct error *e)
 {

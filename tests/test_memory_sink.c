@@ -16,14 +16,14 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static char *path;
+#define path lore_path
+#define memory lore_memory
+#define e lore_error
+
 static struct config *config;
-static struct store *store;
-static struct memory *memory;
 static struct memory_sink sink;
 static struct mailbox *notices;
 static struct journal j;
-static struct error e;
 
 static void free_notice(void *n)
 {
@@ -32,15 +32,12 @@ static void free_notice(void *n)
 
 static int setup(void **state)
 {
-    support_setup(state);
-    path = support_path("tiro.db");
+    lore_setup(state);
     config = config_new();
-    memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-    memory = memory_open(store, NULL);
     memory_sink_init(&sink, memory, config);
     notices = mailbox_new(free_notice);
     journal_init(&j, notices);
-    j.store = store;
+    j.store = lore_store;
     j.directory = support_dir();
     j.sink = &sink.sink;
     journal_begin(&j, "/d");
@@ -51,10 +48,8 @@ static int teardown(void **state)
 {
     journal_release(&j);
     mailbox_free(notices);
-    memory_close(memory);
-    store_close(store);
     config_free(config);
-    return support_teardown(state);
+    return lore_teardown(state);
 }
 
 static void emit(enum event_type type, const char *text)
@@ -68,26 +63,25 @@ static void emit(enum event_type type, const char *text)
     memory_check(journal_emit(&j, ev, &e), &e);
 }
 
-static void turn(const char *question, const char *answer)
+/* A turn, with a call of a tool and its result. */
+static void turn_with(const char *question, const char *result, const char *answer)
 {
     emit(EVENT_TURN_STARTED, question);
+    if (result) {
+        emit(EVENT_CALL_STARTED, NULL);
+        emit(EVENT_TOOL_CALL_REQUESTED, "{}");
+        emit(EVENT_CALL_COMPLETED, NULL);
+        emit(EVENT_TOOL_EXECUTION_COMPLETED, result);
+    }
     emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TEXT_COMPLETE, answer);
     emit(EVENT_CALL_COMPLETED, NULL);
     emit(EVENT_TURN_COMPLETED, answer);
 }
 
-static void turn_with_tool(const char *question, const char *answer)
+static void turn(const char *question, const char *answer)
 {
-    emit(EVENT_TURN_STARTED, question);
-    emit(EVENT_CALL_STARTED, NULL);
-    emit(EVENT_TOOL_CALL_REQUESTED, "{}");
-    emit(EVENT_CALL_COMPLETED, NULL);
-    emit(EVENT_TOOL_EXECUTION_COMPLETED, "contents of the file");
-    emit(EVENT_CALL_STARTED, NULL);
-    emit(EVENT_TEXT_COMPLETE, answer);
-    emit(EVENT_CALL_COMPLETED, NULL);
-    emit(EVENT_TURN_COMPLETED, answer);
+    turn_with(question, NULL, answer);
 }
 
 /* Keeps all but the first messages. */
@@ -110,7 +104,7 @@ static enum commit_result compact(size_t gone)
 
 static void let(enum memory_access access)
 {
-    memory_check(learned_access_write(store, j.info.id, access, &e), &e);
+    memory_check(learned_access_write(lore_store, j.info.id, access, &e), &e);
     sink.closed = access != MEMORY_ACCESS_WRITE;
 }
 
@@ -129,7 +123,7 @@ static bool note_entry(void *context, const struct memory_entry *entry)
 static struct memory_entries entries(void)
 {
     struct memory_entries list = {0};
-    memory_check(memory->ops->each(memory, note_entry, &list, &e), &e);
+    lore_do(each, note_entry, &list);
     return list;
 }
 
@@ -146,22 +140,14 @@ static void many_turns(int count)
 static int64_t deferred(void)
 {
     AUTO(memory_stats_release) struct memory_stats stats = {0};
-    memory_check(memory->ops->stats(memory, &stats, &e), &e);
+    lore_do(stats, &stats);
     return stats.deferred;
-}
-
-static int64_t entry_count(void)
-{
-    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
-    int64_t count;
-    memory_check(memory->ops->count(memory, &all, &count, &e), &e);
-    return count;
 }
 
 static bool work(void)
 {
     bool more;
-    memory_check(memory_sink_work(&sink, store, &more, &e), &e);
+    memory_check(memory_sink_work(&sink, lore_store, &more, &e), &e);
     return more;
 }
 
@@ -178,6 +164,23 @@ static void expect_talk(size_t from, size_t to)
         assert_int_equal(entry->role, i % 2 ? ROLE_ASSISTANT : ROLE_USER);
         assert_true(entry->seq > 0 && entry->created_ms > 1500000000000);
     }
+}
+
+/* The database refuses an entry with this content. */
+static void refuse(const char *content)
+{
+    lore_run(
+        support_text("CREATE TRIGGER refuse BEFORE INSERT ON memory_entry WHEN NEW.content ="
+                     " '%s' BEGIN SELECT raise(ABORT, 'full'); END",
+                     content));
+}
+
+/* Everything that waits is indexed. */
+static void work_all(void)
+{
+    while (work())
+        ;
+    assert_int_equal(deferred(), 0);
 }
 
 FIXTURE(setup, teardown);
@@ -220,22 +223,19 @@ TEST(what_was_said_while_memory_was_not_written_stays_out)
     turn("five?", "5");
     assert_int_equal(compact(8), COMMIT_DONE);
     expect_contents("one?\n1\nfour?\n4\n");
-    while (damage_number(path, "SELECT count(*) FROM memory_deferred") > 0) {
-        bool more;
-        memory_check(memory_sink_work(&sink, store, &more, &e), &e);
-    }
+    work_all();
     expect_contents("one?\n1\nfour?\n4\n");
 }
 
 TEST(tool_results_only_where_it_is_set)
 {
-    turn_with_tool("read it", "I have");
+    turn_with("read it", "contents of the file", "I have");
     turn("more", "yes, more");
     assert_int_equal(compact(4), COMMIT_DONE);
     expect_contents("read it\nI have\n");
     assert_true(config_set(config, CONFIG_MEMORY_TOOL_RESULTS, "true", &e));
     memory_sink_init(&sink, memory, config);
-    turn_with_tool("read another", "I have that");
+    turn_with("read another", "contents of the file", "I have that");
     turn("and more", "enough");
     assert_int_equal(compact(7), COMMIT_DONE);
     expect_contents(
@@ -248,7 +248,7 @@ TEST(shortened_results_are_kept_whole)
 {
     assert_true(config_set(config, CONFIG_MEMORY_TOOL_RESULTS, "true", &e));
     memory_sink_init(&sink, memory, config);
-    turn_with_tool("read it", "I have");
+    turn_with("read it", "contents of the file", "I have");
     turn("more", "yes, more");
     struct block *result = &j.history.messages.items[2].blocks.items[0];
     assert_int_equal(result->type, BLOCK_TOOL_RESULT);
@@ -274,21 +274,16 @@ TEST(a_refusal_keeps_the_history)
 {
     turn("one?", "1");
     turn("two?", "2");
-    memory_check(store_exec(store,
-                            "CREATE TRIGGER refuse BEFORE INSERT ON memory_entry"
-                            " WHEN NEW.content = '1' BEGIN SELECT raise(ABORT, 'full'); END",
-                            &e),
-                 &e);
+    refuse("1");
     assert_int_equal(compact(2), COMMIT_REFUSED_BY_MEMORY);
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_int_equal(j.history.messages.len, 4);
     expect_contents("");
-    assert_int_equal(damage_sql(path,
-                                "SELECT count(*) FROM event"
-                                " WHERE type = 'compaction_completed'"),
+    assert_int_equal(lore_number("SELECT count(*) FROM event"
+                                 " WHERE type = 'compaction_completed'"),
                      0);
-    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_session"), 0);
-    memory_check(store_exec(store, "DROP TRIGGER refuse", &e), &e);
+    assert_int_equal(lore_number("SELECT count(*) FROM memory_session"), 0);
+    lore_run("DROP TRIGGER refuse");
     assert_int_equal(compact(2), COMMIT_DONE);
     expect_contents("one?\n1\n");
 }
@@ -311,13 +306,11 @@ TEST(much_is_indexed_later_and_in_order)
 {
     many_turns(MANY_TURNS);
     assert_int_equal(compact(1300), COMMIT_DONE);
-    assert_int_equal(entry_count(), 500);
+    assert_int_equal(memory_total(memory), 500);
     assert_int_equal(deferred(), 800);
-    while (work())
-        ;
-    assert_int_equal(deferred(), 0);
+    work_all();
     expect_talk(0, 1300);
-    assert_int_equal(damage_sql(path, "SELECT count(DISTINCT compaction) FROM memory_entry"), 1);
+    assert_int_equal(lore_number("SELECT count(DISTINCT compaction) FROM memory_entry"), 1);
 }
 
 TEST(a_later_compaction_comes_behind_what_waits)
@@ -325,12 +318,11 @@ TEST(a_later_compaction_comes_behind_what_waits)
     many_turns(MANY_TURNS);
     assert_int_equal(compact(1300), COMMIT_DONE);
     assert_true(work());
-    assert_int_equal(entry_count(), 500 + 500);
+    assert_int_equal(memory_total(memory), 500 + 500);
     assert_int_equal(compact(51), COMMIT_DONE); /* the summary goes, too */
-    assert_int_equal(entry_count(), 500 + 500);
+    assert_int_equal(memory_total(memory), 500 + 500);
     assert_int_equal(deferred(), 300 + 50);
-    while (work())
-        ;
+    work_all();
     expect_talk(0, 1350);
 }
 
@@ -341,7 +333,7 @@ TEST(undoing_takes_what_waits_back)
     assert_true(work());
     memory_check(journal_uncompact(&j, &e), &e);
     assert_int_equal(deferred(), 0);
-    assert_int_equal(entry_count(), 0);
+    assert_int_equal(memory_total(memory), 0);
     assert_false(work());
 }
 
@@ -349,10 +341,10 @@ TEST(a_deleted_session_has_nothing_that_waits)
 {
     many_turns(MANY_TURNS);
     assert_int_equal(compact(1000), COMMIT_DONE);
-    memory_check(memory->ops->forget_session(memory, j.info.id, &e), &e);
+    lore_do(forget_session, j.info.id);
     assert_int_equal(deferred(), 0);
     assert_false(work());
-    assert_int_equal(entry_count(), 0);
+    assert_int_equal(memory_total(memory), 0);
 }
 
 /* The texts are so large that few fill the transaction. */
@@ -364,28 +356,21 @@ TEST(few_large_messages_are_much)
         turn(support_text("%d %s", i, large), "ok");
     assert_int_equal(compact(6), COMMIT_DONE);
     assert_int_equal(deferred(), 3); /* the second question filled it */
-    while (work())
-        ;
-    assert_int_equal(entry_count(), 4); /* "ok" once */
+    work_all();
+    assert_int_equal(memory_total(memory), 4); /* "ok" once */
 }
 
 TEST(what_fails_later_waits_on)
 {
     many_turns(MANY_TURNS);
     assert_int_equal(compact(600), COMMIT_DONE);
-    memory_check(
-        store_exec(store,
-                   "CREATE TRIGGER refuse BEFORE INSERT ON memory_entry"
-                   " WHEN NEW.content = 'answer 299' BEGIN SELECT raise(ABORT, 'full'); END",
-                   &e),
-        &e);
+    refuse("answer 299");
     bool more;
-    assert_false(memory_sink_work(&sink, store, &more, &e));
+    assert_false(memory_sink_work(&sink, lore_store, &more, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_int_equal(deferred(), 100);
-    assert_int_equal(entry_count(), 500);
-    memory_check(store_exec(store, "DROP TRIGGER refuse", &e), &e);
-    while (work())
-        ;
+    assert_int_equal(memory_total(memory), 500);
+    lore_run("DROP TRIGGER refuse");
+    work_all();
     expect_talk(0, 600);
 }

@@ -17,67 +17,15 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static char *path;
-static struct store *store;
-static struct memory *m;
-static struct error e;
+#define m lore_memory
+#define e lore_error
+#define path lore_path
+#define say lore_say
+#define number lore_number
+#define run lore_run
+#define hits lore_hits
 
-static void open_store(void)
-{
-    memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-    m = memory_open(store, NULL);
-}
-
-static void close_store(void)
-{
-    memory_close(m);
-    store_close(store);
-    m = NULL;
-    store = NULL;
-}
-
-static int set_up(void **state)
-{
-    support_setup(state);
-    path = support_path("tiro.db");
-    open_store();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    close_store();
-    return support_teardown(state);
-}
-
-static void say(const char *session_id, const char *id, const char *content, int64_t at)
-{
-    free(memory_store_one(m, session_id, id, content, at));
-}
-
-static void run(const char *sql)
-{
-    memory_check(store_exec(store, sql, &e), &e);
-}
-
-static int64_t number(const char *sql)
-{
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_prepare_v2(store->db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return n;
-}
-
-static int hits(const char *text, struct memory_scope scope)
-{
-    AUTO(memory_hits_release) struct memory_hits found = {0};
-    struct memory_query query = {
-        .text = text, .limit = 20, .rank = rank_settings_for(1.2, 0.75), .scope = scope};
-    memory_check(m->ops->search(m, &query, &found, &e), &e);
-    return (int)found.items.len;
-}
+static const struct memory_scope everywhere = {.kind = MEMORY_SCOPE_ALL};
 
 /* ---- deleting that can be proved ---- */
 
@@ -101,30 +49,28 @@ static void fill(void)
     }
 }
 
-FIXTURE(set_up, tear_down);
+FIXTURE(lore_setup, lore_teardown);
 
 TEST(nothing_of_a_forgotten_text_stays)
 {
-    static const char *const ids[] = {"a"};
     fill();
     assert_true(damage_on_disk(path, "xjkvwombats") && damage_on_disk(path, "qvnorth"));
     assert_true(in_index("qxjkvwombat") && in_index("zqx") && in_index("qvnorth"));
-    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
+    lore_forget("a");
     assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_int_equal(memory_total(m), 40);
-    assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+    assert_int_equal(hits("wombat7", everywhere), 1);
 }
 
 TEST(nor_with_another_connection_open)
 {
-    static const char *const ids[] = {"a"};
     struct store *other;
     fill();
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
     struct memory *of_other = memory_open(other, NULL);
     assert_int_equal(memory_total(of_other), 41);
-    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
+    lore_forget("a");
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_false(memory_has(of_other, "a"));
     memory_close(of_other);
@@ -141,24 +87,23 @@ static bool purge_some(struct memory *memory)
 /* A lazy memory is quick and leaves the rest to the next user, here another connection. */
 TEST(a_lazy_one_leaves_the_rest_for_later)
 {
-    static const char *const ids[] = {"a"};
     struct store *other;
     fill();
     m->lazy = true;
-    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
-    assert_int_equal(hits("Zqxjkvwombats", (struct memory_scope){0}), 0);
+    lore_forget("a");
+    assert_int_equal(hits("Zqxjkvwombats", everywhere), 0);
     assert_true(in_index("qxjkvwomb"));
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
     struct memory *later = memory_open(other, NULL);
     while (purge_some(later))
-        assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+        assert_int_equal(hits("wombat7", everywhere), 1);
     assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
-    assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+    assert_int_equal(hits("wombat7", everywhere), 1);
     say("s", "a", "the Zqxjkvwombats again", 20);
-    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e); /* little is to be merged */
+    lore_forget("a"); /* little is to be merged */
     while (purge_some(later))
-        assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+        assert_int_equal(hits("wombat7", everywhere), 1);
     assert_false(in_index("qxjkvwomb") || in_index("zqx"));
     int before = sqlite3_total_changes(other->db);
     assert_false(purge_some(later)); /* all is done: it costs nothing */
@@ -170,7 +115,7 @@ TEST(a_lazy_one_leaves_the_rest_for_later)
 TEST(nor_of_one_that_was_edited)
 {
     fill();
-    memory_check(m->ops->edit(m, "a", "other words", &e), &e);
+    lore_do(edit, "a", "other words");
     assert_false(in_index("qxjkvwomb") || damage_on_disk(path, "xjkvwomb") ||
                  damage_on_disk(path, "qvnorth"));
 }
@@ -182,7 +127,7 @@ TEST(nor_of_a_session_that_was_deleted)
     say("zqxsession", "b", "and more", 21);
     run("INSERT INTO memory_flag SELECT number, 5, 'a' FROM memory_session WHERE id = "
         "'zqxsession'");
-    memory_check(m->ops->forget_session(m, "zqxsession", &e), &e);
+    lore_do(forget_session, "zqxsession");
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth") ||
                  damage_on_disk(path, "zqxsession"));
     assert_int_equal(number("SELECT count(*) FROM memory_flag"), 0);
@@ -203,13 +148,13 @@ TEST(its_vectors_go)
     say("s", "a", "one", 1);
     say("s", "b", "two", 2);
     run(vectors);
-    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
+    lore_do(forget, ids, 1, &f);
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 1);
     assert_int_equal(number("SELECT count(*) FROM memory_floats"), 1);
-    memory_check(m->ops->edit(m, "b", "three", &e), &e);
+    lore_do(edit, "b", "three");
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
     assert_int_equal(number("SELECT count(*) FROM memory_floats"), 0);
-    memory_check(m->ops->restore(m, &f, &e), &e); /* made again in the background */
+    lore_do(restore, &f); /* made again in the background */
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
 }
 
@@ -228,25 +173,24 @@ static void begin_session(const char *id, const char *directory, const char *par
     info.directory = mem_strdup(directory);
     if (parent)
         memcpy(info.parent, parent, sizeof ID);
-    memory_check(sessions_put(store, &info, &e), &e);
+    memory_check(sessions_put(lore_store, &info, &e), &e);
 }
 
 TEST(what_a_snapshot_left_goes)
 {
-    static const char *const ids[] = {"a"};
     begin_session(ID, "/p", NULL);
     run("INSERT INTO snapshot SELECT key, 9, '{\"messages\":1}' FROM session;"
         "INSERT INTO snapshot_message SELECT key, 0, 'stays' FROM session;"
         "INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session;"
         "INSERT INTO snapshot_message SELECT key, 2, 'of Mqvnorth' FROM session");
     say(ID, "a", "the Zqxjkvwombats of Mqvnorth", 20);
-    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
+    lore_forget("a");
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
     assert_int_equal(number("SELECT position FROM snapshot_message"), 0);
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     run("INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session");
     say(ID, "a", "the Zqxjkvwombats once more", 30);
-    memory_check(m->ops->edit(m, "a", "nothing", &e), &e);
+    lore_do(edit, "a", "nothing");
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
     assert_false(damage_on_disk(path, "xjkvwomb"));
 }
@@ -273,9 +217,9 @@ TEST(scopes_know_directories_and_forks)
     assert_int_equal(hits("wombat", import), 1);
     assert_int_equal(hits("wombat", nowhere), 0);
     int64_t count;
-    memory_check(m->ops->count(m, &project, &count, &e), &e);
+    lore_do(count, &project, &count);
     assert_int_equal(count, 2);
-    memory_check(m->ops->count(m, &child, &count, &e), &e);
+    lore_do(count, &child, &count);
     assert_int_equal(count, 2);
     char *newest = support_keep(memory_newest(m, CHILD, 0, 10));
     assert_string_equal(newest, "wombat of the child\nwombat of the parent\n");
@@ -306,8 +250,8 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(memory_entries_release) struct memory_entries list = {0};
         int64_t count;
-        memory_check(m->ops->count(m, &rows[i].scope, &count, &e), &e);
-        memory_check(m->ops->list(m, &rows[i].scope, 0, 100, &list, &e), &e);
+        lore_do(count, &rows[i].scope, &count);
+        lore_do(list, &rows[i].scope, 0, 100, &list);
         if ((int64_t)hits("wombat", rows[i].scope) != rows[i].count || count != rows[i].count ||
             list.items.len != (size_t)rows[i].count)
             fail_msg("row %zu: %lld hits, %lld counted", i,
@@ -327,7 +271,7 @@ static void compaction(int64_t seq, const char *type, const char *payload)
 static bool is_flagged(int64_t seq)
 {
     bool flagged;
-    memory_check(summary_flagged(store, ID, seq, &flagged, &e), &e);
+    memory_check(summary_flagged(lore_store, ID, seq, &flagged, &e), &e);
     return flagged;
 }
 
@@ -349,7 +293,7 @@ TEST(summaries_that_quote_are_flagged)
     say(ID, "a", "the code is 4711", 1);
     say(ID, "b", "a wombat digs", 2);
     say("elsewhere", "c", "the code is 4711", 1);
-    memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
+    lore_do(forget, ids, 2, &f);
     assert_int_equal(f.summaries.len, 2);
     assert_int_equal(f.summaries.items[0].completed_seq, 3);
     assert_int_equal(f.summaries.items[0].turn, 1);
@@ -358,13 +302,13 @@ TEST(summaries_that_quote_are_flagged)
     assert_int_equal(f.summaries.items[1].turn, 2);
     assert_true(is_flagged(3) && is_flagged(6));
     assert_false(is_flagged(4) || is_flagged(8));
-    memory_check(m->ops->stats(m, &stats, &e), &e);
+    lore_do(stats, &stats);
     assert_int_equal(stats.flagged, 2);
     struct memory_forgotten first = f;
     first.items.len = 1;
-    memory_check(m->ops->restore(m, &first, &e), &e);
+    lore_do(restore, &first);
     assert_true(!is_flagged(3) && is_flagged(6)); /* the other one is still quoted there */
-    memory_check(m->ops->restore(m, &f, &e), &e);
+    lore_do(restore, &f);
     assert_false(is_flagged(3) || is_flagged(6));
 }
 
@@ -373,13 +317,13 @@ TEST(summaries_that_quote_are_flagged)
 TEST(an_open_transaction_takes_it_back)
 {
     say("s", "a", "one", 1);
-    memory_check(store_begin(store, &e), &e);
+    memory_check(store_begin(lore_store, &e), &e);
     say("s", "b", "two", 2);
-    memory_check(m->ops->edit(m, "a", "changed", &e), &e);
-    store_rollback(store);
+    lore_do(edit, "a", "changed");
+    store_rollback(lore_store);
     assert_string_equal(support_keep(memory_contents(m, NULL)), "one\n");
-    assert_int_equal(hits("two", (struct memory_scope){0}), 0);
-    assert_int_equal(hits("one", (struct memory_scope){0}), 1);
+    assert_int_equal(hits("two", everywhere), 0);
+    assert_int_equal(hits("one", everywhere), 1);
 }
 
 TEST(a_full_session_is_refused)
@@ -391,14 +335,15 @@ TEST(a_full_session_is_refused)
     AUTO(memory_entry_release) struct memory_entry given = memory_said("c", "three", 3);
     assert_err(m->ops->index(m, "s", 0, &given, 1, &stored, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "memory is full"));
-    memory_check(m->ops->index(m, "t", 0, &given, 1, &stored, &e), &e);
+    lore_do(index, "t", 0, &given, 1, &stored);
     assert_int_equal(memory_total(m), 3);
 }
 
 TEST(a_new_index_is_of_the_configured_language)
 {
     struct memory_stats stats;
-    struct memory *german = memory_open(store, &(struct memory_settings){.language = "german"});
+    struct memory *german =
+        memory_open(lore_store, &(struct memory_settings){.language = "german"});
     free(memory_store_one(german, "s", "a", "die Häuser", 1));
     memory_check(german->ops->stats(german, &stats, &e), &e);
     assert_string_equal(stats.language, "german");
@@ -406,22 +351,22 @@ TEST(a_new_index_is_of_the_configured_language)
     memory_stats_release(&stats);
     memory_close(german);
     say("s", "b", "two", 2); /* with entries it keeps its own */
-    memory_check(m->ops->stats(m, &stats, &e), &e);
+    lore_do(stats, &stats);
     assert_string_equal(stats.language, "german");
     assert_true(stats.language_stale);
     memory_stats_release(&stats);
-    assert_int_equal(hits("Haus", (struct memory_scope){0}), 1);
+    assert_int_equal(hits("Haus", everywhere), 1);
 }
 
 TEST(reopening_keeps_all)
 {
     say("s", "a", "a wombat digs", 1);
-    memory_check(m->ops->pin(m, "a", true, &e), &e);
-    close_store();
-    open_store();
+    lore_do(pin, "a", true);
+    lore_close();
+    lore_open();
     assert_true(memory_has(m, "a"));
-    assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);
-    assert_non_null(support_keep(memory_store_one(m, "s", NULL, "and more", 2)));
+    assert_int_equal(hits("wombat", everywhere), 1);
+    say("s", NULL, "and more", 2);
     assert_int_equal(memory_total(m), 2);
 }
 
@@ -430,7 +375,7 @@ TEST(numbers_of_sessions_are_not_used_again)
     say("s", "a", "one", 1);
     say("t", "b", "two", 1);
     int64_t key = number("SELECT max(key) FROM memory_entry");
-    memory_check(m->ops->forget_session(m, "t", &e), &e);
+    lore_do(forget_session, "t");
     say("u", "c", "three", 1);
     assert_true(number("SELECT max(key) FROM memory_entry") > key);
 }
@@ -440,7 +385,7 @@ static bool other_sees_the_old(void *context, int64_t done, int64_t of)
     (void)done, (void)of;
     struct memory *own = m;
     m = context;
-    assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);
+    assert_int_equal(hits("wombat", everywhere), 1);
     m = own;
     return true;
 }
@@ -451,7 +396,7 @@ TEST(reindexing_is_one_step_to_others)
     say("s", "a", "a wombat digs", 1);
     memory_check(store_open(path, STORE_READ_ONLY, &other, &e), &e);
     struct memory *of_other = memory_open(other, NULL);
-    memory_check(m->ops->reindex(m, "german", other_sees_the_old, of_other, &e), &e);
+    lore_do(reindex, "german", other_sees_the_old, of_other);
     memory_check(other_sees_the_old(of_other, 0, 0), &e);
     memory_close(of_other);
     store_close(other);
@@ -560,7 +505,7 @@ TEST(many_threads_lose_nothing)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(faults, 0);
-    memory_check(m->ops->stats(m, &stats, &e), &e);
+    lore_do(stats, &stats);
     assert_int_equal(stats.entries, 5 + 2 * THREADS * ROUNDS);
     assert_int_equal(stats.pinned, THREADS * ROUNDS);
     assert_int_equal(stats.sessions, 2);

@@ -1,42 +1,17 @@
-/* The contract of every store of semantic memory: the same tests run against each. */
+/* The contract of a store of semantic memory (memory/memory.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "memory/memory.h"
 #include "tests/memory_store.h"
-#include "tests/simple_store.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static struct store *store;
-static struct memory *m;
-static struct error e;
-
-static int set_up_sqlite(void **state)
-{
-    support_setup(state);
-    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
-    m = ok ? memory_open(store, NULL) : NULL;
-    return ok ? 0 : -1;
-}
-
-static int set_up_simple(void **state)
-{
-    support_setup(state);
-    m = memory_simple_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    memory_close(m);
-    store_close(store);
-    store = NULL;
-    m = NULL;
-    return support_teardown(state);
-}
+#define m lore_memory
+#define e lore_error
+#define say lore_say
+#define expect_found lore_expect_found
 
 static void expect_contents(const char *session_id, const char *wanted)
 {
@@ -56,14 +31,6 @@ static void expect_fault(bool ok, enum err_code code, const char *part)
         fail_msg("\"%s\" lacks \"%s\"", e.text, part);
 }
 
-static void say(const char *session_id, const char *id, const char *content, int64_t at)
-{
-    char *given = support_keep(memory_store_one(m, session_id, id, content, at));
-    assert_non_null(given);
-    if (id)
-        assert_string_equal(given, id);
-}
-
 static void pass_over(const char *session_id, const char *id, const char *content, int64_t at)
 {
     assert_null(memory_store_one(m, session_id, id, content, at));
@@ -72,61 +39,34 @@ static void pass_over(const char *session_id, const char *id, const char *conten
 static struct memory_entry get(const char *id)
 {
     struct memory_entry entry;
-    memory_check(m->ops->get(m, id, &entry, &e), &e);
+    lore_do(get, id, &entry);
     return entry;
 }
 
-static struct memory_query query_of(const char *text)
+static struct memory_stats stats_now(void)
 {
-    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
+    struct memory_stats stats;
+    lore_do(stats, &stats);
+    return stats;
 }
 
-static void expect_hits(const struct memory_query *query, const char *wanted)
+static const char *const id_a = "a";
+
+FIXTURE(lore_setup, lore_teardown);
+
+TEST(an_empty_one_has_nothing)
 {
-    AUTO(memory_hits_release) struct memory_hits hits = {0};
-    AUTO(buf_release) struct buf got = BUF_INIT;
-    memory_check(m->ops->search(m, query, &hits, &e), &e);
-    for (size_t i = 0; i < hits.items.len; i++)
-        buf_addf(&got, "%s\n", hits.items.items[i].entry.content);
-    assert_string_equal(got.data, wanted);
-}
-
-static void expect_found(const char *text, const char *wanted)
-{
-    struct memory_query query = query_of(text);
-    expect_hits(&query, wanted);
-}
-
-/* ---- tests ---- */
-
-/* Both stores must pass this test. */
-#define STORE_TEST(f)                                                                              \
-    static void f(void **state);                                                                   \
-    __attribute__((constructor)) static void add_##f(void)                                         \
-    {                                                                                              \
-        suite_use(__FILE__, set_up_sqlite, tear_down);                                             \
-        suite_add(__FILE__, "sqlite: " #f, f, NULL);                                               \
-        suite_use(__FILE__, set_up_simple, tear_down);                                             \
-        suite_add(__FILE__, "simple: " #f, f, NULL);                                               \
-    }                                                                                              \
-    static void f(__attribute__((unused)) void **state)
-
-STORE_TEST(an_empty_one_has_nothing)
-{
-    AUTO(memory_stats_release) struct memory_stats stats = {0};
+    AUTO(memory_stats_release) struct memory_stats stats = stats_now();
     assert_int_equal(memory_total(m), 0);
     expect_contents(NULL, "");
     expect_newest(NULL, 0, 10, "");
     expect_found("anything", "");
     expect_found("", "");
-    memory_check(m->ops->stats(m, &stats, &e), &e);
-    assert_int_equal(stats.entries, 0);
-    assert_int_equal(stats.sessions, 0);
-    assert_false(stats.language_stale);
+    assert_true(stats.entries == 0 && stats.sessions == 0 && !stats.language_stale);
     assert_string_equal(stats.language, "english");
 }
 
-STORE_TEST(all_of_an_entry_is_kept)
+TEST(all_of_an_entry_is_kept)
 {
     int stored;
     AUTO(memory_entry_release)
@@ -140,7 +80,7 @@ STORE_TEST(all_of_an_entry_is_kept)
                                  .content = mem_strdup(" Straße 日本語 🙂\n"),
                                  .pinned = true,
                                  .edited = true};
-    memory_check(m->ops->index(m, "s", 5, &given, 1, &stored, &e), &e);
+    lore_do(index, "s", 5, &given, 1, &stored);
     assert_int_equal(stored, 1);
     AUTO(memory_entry_release) struct memory_entry got = get("7");
     assert_string_equal(got.id, "7");
@@ -155,14 +95,14 @@ STORE_TEST(all_of_an_entry_is_kept)
     assert_true(got.pinned && got.edited);
 }
 
-STORE_TEST(roles_are_kept)
+TEST(roles_are_kept)
 {
     static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
     for (size_t i = 0; i < 3; i++) {
         int stored;
         struct memory_entry given = memory_said(NULL, role_name(roles[i]), 1);
         given.role = roles[i];
-        memory_check(m->ops->index(m, "s", 0, &given, 1, &stored, &e), &e);
+        lore_do(index, "s", 0, &given, 1, &stored);
         AUTO(memory_entry_release) struct memory_entry got = get(given.id);
         assert_int_equal(got.role, roles[i]);
         assert_null(got.speaker);
@@ -171,7 +111,7 @@ STORE_TEST(roles_are_kept)
     }
 }
 
-STORE_TEST(ids_are_made_and_told)
+TEST(ids_are_made_and_told)
 {
     char *a = support_keep(memory_store_one(m, "s", NULL, "one", 1));
     char *b = support_keep(memory_store_one(m, "s", NULL, "two", 2));
@@ -180,23 +120,23 @@ STORE_TEST(ids_are_made_and_told)
     assert_false(memory_has(m, "unknown"));
 }
 
-STORE_TEST(what_is_empty_is_passed_over)
+TEST(what_is_empty_is_passed_over)
 {
     pass_over("s", NULL, "", 1);
     pass_over("s", "x", " \n\t ", 1);
     assert_int_equal(memory_total(m), 0);
 }
 
-STORE_TEST(secrets_are_masked)
+TEST(secrets_are_masked)
 {
     say("s", "a", "the password=hunter2 is", 1);
     expect_contents("s", "the password=[secret] is\n");
-    memory_check(m->ops->edit(m, "a", "now password=hunter3", &e), &e);
+    lore_do(edit, "a", "now password=hunter3");
     expect_contents("s", "now password=[secret]\n");
     expect_found("hunter2", "");
 }
 
-STORE_TEST(an_older_copy_gives_way)
+TEST(an_older_copy_gives_way)
 {
     say("s", "a", "the same", 10);
     say("s", "b", "other", 11);
@@ -209,48 +149,37 @@ STORE_TEST(an_older_copy_gives_way)
     assert_int_equal(memory_total(m), 3);
 }
 
-STORE_TEST(a_pinned_copy_stays)
+TEST(a_pinned_copy_stays)
 {
     say("s", "a", "the same", 10);
-    memory_check(m->ops->pin(m, "a", true, &e), &e);
+    lore_do(pin, "a", true);
     pass_over("s", "b", "the same", 20);
-    memory_check(m->ops->pin(m, "a", false, &e), &e);
+    lore_do(pin, "a", false);
     say("s", "b", "the same", 20);
     assert_false(memory_has(m, "a"));
 }
 
-STORE_TEST(what_is_known_adds_nothing)
+TEST(what_is_known_adds_nothing)
 {
-    int stored;
-    struct memory_entry given[] = {memory_said("a", "one", 1), memory_said(NULL, "two", 2)};
-    given[1].seq = 4;
-    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
-    assert_int_equal(stored, 2);
-    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
-    assert_int_equal(stored, 0);
-    free(given[1].id); /* known by its event and its text, whenever it was said */
-    given[1].id = NULL;
-    given[1].created_ms = 9;
-    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
-    assert_int_equal(stored, 0);
+    assert_int_equal(LORE_INDEX("s", 0, {.id = "a", .text = "one", .at = 1},
+                                {.id = "b", .text = "two", .at = 2, .seq = 4}),
+                     2);
+    assert_int_equal(LORE_INDEX("s", 0, {.id = "a", .text = "one", .at = 1},
+                                {.id = "b", .text = "two", .at = 2, .seq = 4}),
+                     0);
+    /* Known by its event and its text, whenever it was said. */
+    assert_int_equal(LORE_INDEX("s", 0, {.text = "two", .at = 9, .seq = 4}), 0);
     expect_contents("s", "one\ntwo\n");
-    memory_check(m->ops->index(m, "t", 0, &given[1], 1, &stored, &e), &e);
-    assert_int_equal(stored, 1);
-    memory_entry_release(&given[0]);
-    memory_entry_release(&given[1]);
+    assert_int_equal(LORE_INDEX("t", 0, {.text = "two", .at = 9, .seq = 4}), 1);
 }
 
 /* Indexes one without an id, said at event 4. */
 static int index_event(int64_t compaction, const char *content)
 {
-    int stored;
-    AUTO(memory_entry_release) struct memory_entry given = memory_said(NULL, content, 1);
-    given.seq = 4;
-    memory_check(m->ops->index(m, "s", compaction, &given, 1, &stored, &e), &e);
-    return stored;
+    return LORE_INDEX("s", compaction, {.text = content, .at = 1, .seq = 4});
 }
 
-STORE_TEST(only_compactions_number_messages)
+TEST(only_compactions_number_messages)
 {
     assert_int_equal(index_event(0, "an import"), 1);
     assert_int_equal(index_event(0, "its next talk"), 1);
@@ -264,76 +193,50 @@ STORE_TEST(only_compactions_number_messages)
 
 /* A text that was said again takes the place of its older copy, be that of this batch: no row more.
  */
-STORE_TEST(only_rows_that_are_more_count_as_new)
+TEST(only_rows_that_are_more_count_as_new)
 {
-    struct memory_entry given[] = {memory_said(NULL, "go on", 1), memory_said(NULL, "go on", 2),
-                                   memory_said(NULL, "enough", 3)};
-    int stored;
-    memory_check(m->ops->index(m, "s", 7, given, 2, &stored, &e), &e);
-    assert_int_equal(stored, 1);
-    struct memory_entry again[] = {memory_said(NULL, "go on", 4), memory_said(NULL, "more", 5)};
-    memory_check(m->ops->index(m, "s", 9, again, 2, &stored, &e), &e);
-    assert_int_equal(stored, 1);
+    assert_int_equal(LORE_INDEX("s", 7, {.text = "go on", .at = 1}, {.text = "go on", .at = 2}), 1);
+    assert_int_equal(LORE_INDEX("s", 9, {.text = "go on", .at = 4}, {.text = "more", .at = 5}), 1);
     expect_contents("s", "go on\nmore\n");
-    memory_check(m->ops->index(m, "s", 11, &given[2], 1, &stored, &e), &e);
-    assert_int_equal(stored, 1);
-    for (size_t i = 0; i < 3; i++)
-        memory_entry_release(&given[i]);
-    for (size_t i = 0; i < 2; i++)
-        memory_entry_release(&again[i]);
+    assert_int_equal(LORE_INDEX("s", 11, {.text = "enough", .at = 3}), 1);
 }
 
 /* Text that the user removed from an entry does not come back. */
-STORE_TEST(an_edited_entry_is_known_by_its_event)
+TEST(an_edited_entry_is_known_by_its_event)
 {
     say("s", "a", "other", 1);
-    AUTO(memory_entry_release) struct memory_entry given = memory_said("b", "my key is x", 2);
-    int stored;
-    given.seq = 4;
-    memory_check(m->ops->index(m, "s", 0, &given, 1, &stored, &e), &e);
-    memory_check(m->ops->edit(m, "b", "my key", &e), &e);
+    LORE_INDEX("s", 0, {.id = "b", .text = "my key is x", .at = 2, .seq = 4});
+    lore_do(edit, "b", "my key");
     assert_int_equal(index_event(0, "my key is x"), 0);
     expect_contents("s", "other\nmy key\n");
 }
 
-STORE_TEST(talks_may_number_their_messages_anew)
+TEST(talks_may_number_their_messages_anew)
 {
-    int stored;
-    struct memory_entry given[] = {memory_said("a", "one", 1), memory_said("b", "two", 2)};
-    given[0].seq = given[1].seq = 4;
-    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
-    assert_int_equal(stored, 2);
-    static const char *const ids[] = {"a"};
     AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
-    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
-    memory_check(m->ops->restore(m, &f, &e), &e);
+    assert_int_equal(LORE_INDEX("s", 0, {.id = "a", .text = "one", .at = 1, .seq = 4},
+                                {.id = "b", .text = "two", .at = 2, .seq = 4}),
+                     2);
+    lore_do(forget, &id_a, 1, &f);
+    lore_do(restore, &f);
     expect_contents("s", "one\ntwo\n");
-    memory_entry_release(&given[0]);
-    memory_entry_release(&given[1]);
 }
 
 /* The compaction was undone and made anew: a forgotten entry stays forgotten, and is restored
  * once. */
-STORE_TEST(what_was_forgotten_comes_back_by_restoring_alone)
+TEST(what_was_forgotten_comes_back_by_restoring_alone)
 {
-    static const char *const ids[] = {"a"};
     AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
-    int stored;
-    AUTO(memory_entry_release)
-    struct memory_entry first = memory_said("a", "one", 1), again = memory_said(NULL, "one", 1);
-    first.seq = again.seq = 4;
-    memory_check(m->ops->index(m, "s", 7, &first, 1, &stored, &e), &e);
-    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
-    memory_check(m->ops->index(m, "s", 9, &again, 1, &stored, &e), &e);
-    assert_int_equal(stored, 0);
+    LORE_INDEX("s", 7, {.id = "a", .text = "one", .at = 1, .seq = 4});
+    lore_do(forget, &id_a, 1, &f);
+    assert_int_equal(index_event(9, "one"), 0);
     expect_contents("s", "");
-    memory_check(m->ops->restore(m, &f, &e), &e);
-    memory_check(m->ops->index(m, "s", 9, &again, 1, &stored, &e), &e);
-    assert_int_equal(stored, 0);
+    lore_do(restore, &f);
+    assert_int_equal(index_event(9, "one"), 0);
     expect_contents("s", "one\n");
 }
 
-STORE_TEST(a_taken_id_is_refused_whole)
+TEST(a_taken_id_is_refused_whole)
 {
     int stored = 7;
     say("s", "a", "one", 1);
@@ -342,45 +245,38 @@ STORE_TEST(a_taken_id_is_refused_whole)
     assert_int_equal(stored, 0);
     expect_contents(NULL, "one\n");
     expect_fault(m->ops->index(m, "t", 0, &given[1], 1, &stored, &e), ERR_USAGE, " a ");
-    memory_check(m->ops->edit(m, "a", "changed", &e), &e);
-    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
+    lore_do(edit, "a", "changed");
+    lore_do(index, "s", 0, given, 2, &stored);
     assert_int_equal(stored, 1); /* the user's text holds */
     expect_contents(NULL, "changed\ntwo\n");
     memory_entry_release(&given[0]);
     memory_entry_release(&given[1]);
 }
 
-STORE_TEST(withdrawing_takes_back_one_compaction)
+TEST(withdrawing_takes_back_one_compaction)
 {
-    int stored;
-    struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
-                                   memory_said("c", "gamma", 3)};
-    memory_check(m->ops->index(m, "s", 7, given, 3, &stored, &e), &e);
+    LORE_INDEX("s", 7, {.id = "a", .text = "alpha", .at = 1}, {.id = "b", .text = "beta", .at = 2},
+               {.id = "c", .text = "gamma", .at = 3});
     say("s", "d", "delta", 4);
-    AUTO(memory_entry_release)
-    struct memory_entry later = memory_said("f", "epsilon", 5), there = memory_said("g", "zeta", 5);
-    memory_check(m->ops->index(m, "s", 8, &later, 1, &stored, &e), &e);
-    memory_check(m->ops->index(m, "t", 7, &there, 1, &stored, &e), &e);
-    memory_check(m->ops->pin(m, "a", true, &e), &e);
-    memory_check(m->ops->edit(m, "b", "beta two", &e), &e);
-    memory_check(m->ops->withdraw(m, "s", 7, &e), &e);
+    LORE_INDEX("s", 8, {.id = "f", .text = "epsilon", .at = 5});
+    LORE_INDEX("t", 7, {.id = "g", .text = "zeta", .at = 5});
+    lore_do(pin, "a", true);
+    lore_do(edit, "b", "beta two");
+    lore_do(withdraw, "s", 7);
     expect_contents("s", "alpha\nbeta two\ndelta\nepsilon\n");
     expect_contents("t", "zeta\n");
     expect_found("gamma", "");
-    memory_check(m->ops->withdraw(m, "nowhere", 7, &e), &e);
-    memory_check(m->ops->index(m, "s", 9, &given[2], 1, &stored, &e), &e);
-    assert_int_equal(stored, 1);
-    for (int i = 0; i < 3; i++)
-        memory_entry_release(&given[i]);
+    lore_do(withdraw, "nowhere", 7);
+    assert_int_equal(LORE_INDEX("s", 9, {.id = "c", .text = "gamma", .at = 3}), 1);
 }
 
-STORE_TEST(listing_begins_with_the_newest)
+TEST(listing_begins_with_the_newest)
 {
     say("s", NULL, "b", 20);
     say("t", NULL, "c", 30);
     say("s", NULL, "a", 10);
     say("s", "x", "b2", 20);
-    memory_check(m->ops->pin(m, "x", true, &e), &e);
+    lore_do(pin, "x", true);
     expect_newest(NULL, 0, -1, "c\nb2\nb\na\n");
     expect_newest(NULL, 0, 2, "c\nb2\n");
     expect_newest(NULL, 2, 1, "b\n");
@@ -390,11 +286,11 @@ STORE_TEST(listing_begins_with_the_newest)
     expect_newest("nowhere", 0, 10, "");
     struct memory_scope scope = {.kind = MEMORY_SCOPE_SESSION, .session_id = "s"};
     int64_t count;
-    memory_check(m->ops->count(m, &scope, &count, &e), &e);
+    lore_do(count, &scope, &count);
     assert_int_equal(count, 3);
     assert_int_equal(memory_total(m), 4);
     struct memory_scope project = {.kind = MEMORY_SCOPE_PROJECT, .directory = "/nowhere"};
-    memory_check(m->ops->count(m, &project, &count, &e), &e);
+    lore_do(count, &project, &count);
     assert_int_equal(count, 0);
 }
 
@@ -405,7 +301,7 @@ static bool visit_two(void *context, const struct memory_entry *entry)
     return ++*count < 2;
 }
 
-STORE_TEST(each_keeps_sessions_together)
+TEST(each_keeps_sessions_together)
 {
     int count = 0;
     say("s", NULL, "1", 5);
@@ -413,14 +309,14 @@ STORE_TEST(each_keeps_sessions_together)
     say("s", NULL, "3", 4);
     say("t", NULL, "4", 2);
     expect_contents(NULL, "1\n3\n2\n4\n");
-    memory_check(m->ops->each(m, visit_two, &count, &e), &e);
+    lore_do(each, visit_two, &count);
     assert_int_equal(count, 2);
 }
 
-STORE_TEST(an_edit_is_found_by_its_new_words)
+TEST(an_edit_is_found_by_its_new_words)
 {
     say("s", "a", "the wombat digs", 1);
-    memory_check(m->ops->edit(m, "a", " the badger digs\n", &e), &e);
+    lore_do(edit, "a", " the badger digs\n");
     struct memory_entry got = get("a");
     assert_string_equal(got.content, "the badger digs");
     assert_true(got.edited);
@@ -432,27 +328,27 @@ STORE_TEST(an_edit_is_found_by_its_new_words)
     expect_fault(m->ops->edit(m, "a", " \n", &e), ERR_USAGE, "empty");
     expect_fault(m->ops->edit(m, "zz", "x", &e), ERR_MEMORY_NOT_FOUND, "zz");
     say("s", "b", "unchanged", 2);
-    memory_check(m->ops->edit(m, "b", "unchanged", &e), &e);
+    lore_do(edit, "b", "unchanged");
     got = get("b");
     assert_false(got.edited);
     memory_entry_release(&got);
 }
 
-STORE_TEST(a_pin_goes_on_and_off)
+TEST(a_pin_goes_on_and_off)
 {
     say("s", "a", "one", 1);
-    memory_check(m->ops->pin(m, "a", true, &e), &e);
+    lore_do(pin, "a", true);
     struct memory_entry got = get("a");
     assert_true(got.pinned && !got.edited);
     memory_entry_release(&got);
-    memory_check(m->ops->pin(m, "a", false, &e), &e);
+    lore_do(pin, "a", false);
     got = get("a");
     assert_false(got.pinned);
     memory_entry_release(&got);
     expect_fault(m->ops->pin(m, "zz", true, &e), ERR_MEMORY_NOT_FOUND, "zz");
 }
 
-STORE_TEST(forgetting_is_all_or_none)
+TEST(forgetting_is_all_or_none)
 {
     static const char *const wrong[] = {"a", "zz", "b"}, *const right[] = {"c", "a", "c"};
     struct memory_forgotten f;
@@ -463,98 +359,90 @@ STORE_TEST(forgetting_is_all_or_none)
     assert_int_equal(f.items.len, 0);
     assert_int_equal(memory_total(m), 3);
     expect_fault(m->ops->forget(m, wrong, 3, NULL, &e), ERR_MEMORY_NOT_FOUND, "zz");
-    memory_check(m->ops->forget(m, right, 3, &f, &e), &e);
+    lore_do(forget, right, 3, &f);
     assert_int_equal(f.items.len, 2);
     assert_int_equal(f.summaries.len, 0);
     assert_string_equal(f.items.items[0].entry.content, "wombat three");
     expect_contents(NULL, "wombat two\n");
     expect_found("wombat", "wombat two\n");
     memory_forgotten_release(&f);
-    memory_check(m->ops->forget(m, right, 0, &f, &e), &e);
+    lore_do(forget, right, 0, &f);
     assert_int_equal(f.items.len, 0);
     static const char *const last[] = {"b"};
-    memory_check(m->ops->forget(m, last, 1, NULL, &e), &e);
+    lore_do(forget, last, 1, NULL);
     assert_int_equal(memory_total(m), 0);
     expect_found("wombat", "");
 }
 
-STORE_TEST(restoring_puts_all_back)
+TEST(restoring_puts_all_back)
 {
     static const char *const ids[] = {"b", "a"};
     AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
-    int stored;
-    struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
-                                   memory_said("c", "gamma", 3)};
-    given[1].seq = 12;
-    given[1].pinned = true;
-    memory_check(m->ops->index(m, "s", 7, given, 3, &stored, &e), &e);
-    memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
+    LORE_INDEX("s", 7, {.id = "a", .text = "alpha", .at = 1},
+               {.id = "b", .text = "beta", .at = 2, .seq = 12, .pinned = true},
+               {.id = "c", .text = "gamma", .at = 3});
+    lore_do(forget, ids, 2, &f);
     expect_contents("s", "gamma\n");
-    memory_check(m->ops->restore(m, &f, &e), &e);
+    lore_do(restore, &f);
     expect_contents("s", "alpha\nbeta\ngamma\n");
     expect_found("beta", "beta\n");
     AUTO(memory_entry_release) struct memory_entry got = get("b");
     assert_true(got.pinned);
     assert_int_equal(got.seq, 12);
-    memory_check(m->ops->restore(m, &f, &e), &e); /* there again: passed over */
+    lore_do(restore, &f); /* there again: passed over */
     assert_int_equal(memory_total(m), 3);
-    memory_check(m->ops->withdraw(m, "s", 7, &e), &e);
+    lore_do(withdraw, "s", 7);
     expect_contents("s", "beta\n");
-    for (int i = 0; i < 3; i++)
-        memory_entry_release(&given[i]);
 }
 
-STORE_TEST(what_cannot_come_back)
+TEST(what_cannot_come_back)
 {
     static const char *const ids[] = {"a", "b"};
     AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
     say("s", "a", "alpha", 1);
     say("t", "b", "beta", 1);
-    memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
+    lore_do(forget, ids, 2, &f);
     say("t", "b", "gamma", 2);
     expect_fault(m->ops->restore(m, &f, &e), ERR_USAGE, " b ");
     expect_contents(NULL, "gamma\n");
-    memory_check(m->ops->forget_session(m, "t", &e), &e);
+    lore_do(forget_session, "t");
     say("t", "c", "delta", 2);
     expect_fault(m->ops->restore(m, &f, &e), ERR_MEMORY_NOT_FOUND, "session t ");
     expect_contents(NULL, "delta\n");
 }
 
-STORE_TEST(places_are_not_used_again)
+TEST(places_are_not_used_again)
 {
-    static const char *const ids[] = {"b"};
     AUTO(memory_forgotten_release) struct memory_forgotten f = {0};
-    say("s", "a", "alpha", 1);
-    say("s", "b", "beta", 2);
-    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
+    say("s", "z", "alpha", 1);
+    say("s", "a", "beta", 2);
+    lore_do(forget, &id_a, 1, &f);
     say("s", "c", "gamma", 3);
-    memory_check(m->ops->restore(m, &f, &e), &e);
+    lore_do(restore, &f);
     expect_contents("s", "alpha\nbeta\ngamma\n");
 }
 
-STORE_TEST(a_deleted_session_leaves_nothing)
+TEST(a_deleted_session_leaves_nothing)
 {
-    AUTO(memory_stats_release) struct memory_stats stats = {0};
     say("s", "a", "wombat", 1);
     say("t", "b", "badger", 2);
-    memory_check(m->ops->forget_session(m, "s", &e), &e);
-    memory_check(m->ops->forget_session(m, "nowhere", &e), &e);
+    lore_do(forget_session, "s");
+    lore_do(forget_session, "nowhere");
     expect_contents(NULL, "badger\n");
     expect_found("wombat", "");
-    memory_check(m->ops->stats(m, &stats, &e), &e);
+    AUTO(memory_stats_release) struct memory_stats stats = stats_now();
     assert_int_equal(stats.sessions, 1);
     say("s", "a", "wombat", 1);
     expect_found("wombat", "wombat\n");
 }
 
-STORE_TEST(stats_count)
+TEST(stats_count)
 {
-    AUTO(memory_stats_release) struct memory_stats stats = {0};
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
     say("t", "c", "gamma", 3);
-    memory_check(m->ops->pin(m, "c", true, &e), &e);
-    memory_check(m->ops->stats(m, &stats, &e), &e);
+    lore_do(pin, "c", true);
+    AUTO(memory_stats_release) struct memory_stats stats = stats_now();
     assert_int_equal(stats.entries, 3);
     assert_int_equal(stats.sessions, 2);
     assert_int_equal(stats.pinned, 1);
@@ -576,120 +464,50 @@ static bool stop(void *context, int64_t done, int64_t of)
     return false;
 }
 
-STORE_TEST(reindexing_changes_the_language)
+static void expect_language(const char *language)
 {
-    struct memory_stats stats;
+    AUTO(memory_stats_release) struct memory_stats stats = stats_now();
+    assert_string_equal(stats.language, language);
+}
+
+TEST(reindexing_changes_the_language)
+{
     int64_t done = 0;
     say("s", "a", "wombat", 1);
     say("s", "b", "badger", 2);
-    memory_check(m->ops->reindex(m, "german", go_on, &done, &e), &e);
+    lore_do(reindex, "german", go_on, &done);
     assert_int_equal(done, 2);
-    memory_check(m->ops->stats(m, &stats, &e), &e);
-    assert_string_equal(stats.language, "german");
-    memory_stats_release(&stats);
+    expect_language("german");
     expect_found("wombat", "wombat\n");
     expect_fault(m->ops->reindex(m, "french", stop, NULL, &e), ERR_INTERRUPTED, "as before");
-    memory_check(m->ops->stats(m, &stats, &e), &e);
-    assert_string_equal(stats.language, "german");
-    memory_stats_release(&stats);
+    expect_language("german");
     expect_found("wombat", "wombat\n");
-    memory_check(m->ops->reindex(m, NULL, NULL, NULL, &e), &e);
-    memory_check(m->ops->stats(m, &stats, &e), &e);
-    assert_string_equal(stats.language, "english");
-    memory_stats_release(&stats);
-}
-
-/* ---- searching ---- */
-
-STORE_TEST(the_same_text_scores_one)
-{
-    AUTO(memory_hits_release) struct memory_hits hits = {0};
-    say("s", "a", "the wombat digs a burrow", 1);
-    say("s", "b", "a badger digs as well", 2);
-    struct memory_query query = query_of("the wombat digs a burrow");
-    memory_check(m->ops->search(m, &query, &hits, &e), &e);
-    assert_true(hits.items.len >= 1);
-    assert_string_equal(hits.items.items[0].entry.id, "a");
-    assert_true(hits.items.items[0].score == 1.0);
-    for (size_t i = 1; i < hits.items.len; i++)
-        assert_true(hits.items.items[i].score < 1.0);
-}
-
-STORE_TEST(what_has_no_word_of_it_is_not_found)
-{
-    say("s", "a", "the wombat digs", 1);
-    say("s", "b", "badgers sleep", 2);
-    expect_found("wombat", "the wombat digs\n");
-    expect_found("zebra", "");
-}
-
-STORE_TEST(limits_and_scopes_hold)
-{
-    for (int i = 0; i < 30; i++) {
-        char *text = support_text("wombat number%d", i);
-        say(i < 28 ? "s" : "t", NULL, text, i);
-    }
-    static const int limits[] = {1, 3, 5, 20};
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        AUTO(memory_hits_release) struct memory_hits hits = {0};
-        struct memory_query query = query_of("wombat");
-        query.limit = limits[i];
-        memory_check(m->ops->search(m, &query, &hits, &e), &e);
-        assert_int_equal(hits.items.len, limits[i]);
-    }
-    struct memory_query query = query_of("wombat");
-    query.scope = (struct memory_scope){.kind = MEMORY_SCOPE_SESSION, .session_id = "t"};
-    expect_hits(&query, "wombat number29\nwombat number28\n");
-    query.scope.session_id = "nowhere";
-    expect_hits(&query, "");
-}
-
-STORE_TEST(every_script_is_found)
-{
-    say("s", NULL, "Die Straße führt über Köln.", 1);
-    say("s", NULL, "私は京都へ行きました", 2);
-    say("s", NULL, "party 🎉 tonight", 3);
-    expect_found("Straße", "Die Straße führt über Köln.\n");
-    expect_found("京都", "私は京都へ行きました\n");
-    expect_found("🎉", "party 🎉 tonight\n");
-}
-
-STORE_TEST(pinned_entries_win_ties)
-{
-    say("s", "a", "wombat alpha", 5);
-    say("t", "b", "wombat gamma", 5);
-    memory_check(m->ops->pin(m, "a", true, &e), &e);
-    expect_found("wombat", "wombat alpha\nwombat gamma\n");
-    memory_check(m->ops->pin(m, "a", false, &e), &e);
-    memory_check(m->ops->pin(m, "b", true, &e), &e);
-    expect_found("wombat", "wombat gamma\nwombat alpha\n");
+    lore_do(reindex, NULL, NULL, NULL);
+    expect_language("english");
 }
 
 /* ---- names of entries ---- */
 
-STORE_TEST(the_beginning_of_an_id_is_enough)
+TEST(the_beginning_of_an_id_is_enough)
 {
-    char *id;
+    static const char *const given[][3] = {
+        {"x", "xyz", NULL},          {"ab", "ab", NULL}, /* whole, though others begin so */
+        {"a", NULL, "ab, abc, abd"}, {"q", NULL, "no entry q"},
+        {"", NULL, "no entry"},      {"many", NULL, "many4, …"}};
     say("s", "abc", "one", 1);
     say("s", "abd", "two", 2);
     say("s", "ab", "three", 3);
     say("s", "xyz", "four", 4);
-    memory_check(memory_resolve(m, "x", &id, &e), &e);
-    assert_string_equal(id, "xyz");
-    free(id);
-    memory_check(memory_resolve(m, "ab", &id, &e), &e); /* whole, though others begin so */
-    assert_string_equal(id, "ab");
-    free(id);
-    expect_fault(memory_resolve(m, "a", &id, &e), ERR_MEMORY_NOT_FOUND, "ab, abc, abd");
-    assert_null(id);
-    expect_fault(memory_resolve(m, "q", &id, &e), ERR_MEMORY_NOT_FOUND, "no entry q");
-    expect_fault(memory_resolve(m, "", &id, &e), ERR_MEMORY_NOT_FOUND, "no entry");
-    for (int i = 0; i < 9; i++) {
-        char *name = support_text("many%d", i), *text = mem_printf("text %d", i);
-        say("s", name, text, 5);
-        free(text);
+    for (int i = 0; i < 9; i++)
+        say("s", support_text("many%d", i), support_text("text %d", i), 5);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        auto_free char *id = NULL;
+        bool ok = memory_resolve(m, given[i][0], &id, &e);
+        if (given[i][1])
+            assert_string_equal(id, given[i][1]);
+        else
+            expect_fault(ok || id, ERR_MEMORY_NOT_FOUND, given[i][2]);
     }
-    expect_fault(memory_resolve(m, "many", &id, &e), ERR_MEMORY_NOT_FOUND, "many4, …");
 }
 
 /* ---- listeners ---- */
@@ -719,26 +537,26 @@ static void expect_told(struct told *told, const char *wanted)
     buf_clear(&told->text);
 }
 
-STORE_TEST(who_listens_is_told)
+TEST(who_listens_is_told)
 {
     static const char *const ids[] = {"a", "c", "a"};
     struct told told = {.text = BUF_INIT};
     AUTO(memory_forgotten_release) struct memory_forgotten forgotten = {0};
     m->listener = (struct memory_listener){.hear = hear, .context = &told};
-    free(memory_store_one(m, "s", "a", "the first", 1));
-    free(memory_store_one(m, "s", "b", "the second", 2));
-    free(memory_store_one(m, "t", "c", "the third", 3));
-    memory_check(m->ops->edit(m, "b", "the second", &e), &e);
+    say("s", "a", "the first", 1);
+    say("s", "b", "the second", 2);
+    say("t", "c", "the third", 3);
+    lore_do(edit, "b", "the second");
     expect_told(&told, "");
-    memory_check(m->ops->edit(m, "b", "number two", &e), &e);
+    lore_do(edit, "b", "number two");
     expect_told(&told, "edited b the second; ");
-    memory_check(m->ops->forget(m, ids, 2, &forgotten, &e), &e);
+    lore_do(forget, ids, 2, &forgotten);
     expect_told(&told, "forgotten a the first; forgotten c the third; ");
-    memory_check(m->ops->restore(m, &forgotten, &e), &e);
+    lore_do(restore, &forgotten);
     expect_told(&told, "restored a the first; restored c the third; ");
-    memory_check(m->ops->forget_session(m, "nobody", &e), &e);
+    lore_do(forget_session, "nobody");
     expect_told(&told, "");
-    memory_check(m->ops->forget_session(m, "t", &e), &e);
+    lore_do(forget_session, "t");
     expect_told(&told, "session t ; ");
     told.refuses = true;
     assert_false(m->ops->forget(m, ids, 1, NULL, &e));

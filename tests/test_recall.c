@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "memory/recall.h"
 #include "tests/model_server.h"
-#include "tests/simple_store.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -496,26 +495,4 @@ TEST(test_scopes)
     scope = recall_scope(&recall, "id", "/dir");
     assert_int_equal(scope.kind, MEMORY_SCOPE_SESSION);
     assert_string_equal(scope.session_id, "id");
-}
-
-/* A store without a database: it is called through its table of functions alone. */
-TEST(test_any_store_will_do)
-{
-    AUTO(memory_stats_release) struct memory_stats stats = {0};
-    struct error e;
-    memory_close(recall.memory);
-    recall.memory = memory_simple_new();
-    store_close(store);
-    store = NULL;
-    configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
-    configure(CONFIG_MEMORY_RANKING, "both");
-    add_some();
-    search("river");
-    assert_string_equal(hits.items.items[0].entry.id, "ryokan");
-    assert_badge(being_made);
-    assert_true(recall_know_model(&recall, NULL, &e));
-    assert_int_equal(work(&e), RECALL_IDLE);
-    assert_true(recall_stats(&recall, NULL, &stats, &e));
-    assert_int_equal(stats.entries, 2);
-    assert_int_equal(stats.missing, 2);
 }

@@ -1,5 +1,5 @@
-/* Semantic memory behind a table of functions. `sqlite` is the one that programs use; the tests
- * have a simple one beside it. One connection, one thread. "Store" is the database of sessions.
+/* Semantic memory behind a table of functions; `sqlite` is the only one. One connection, one
+ * thread. "Store" is the database of sessions.
  *
  * Each call is a transaction of its own unless one is open on the connection, and then a part of
  * that. Errors are SESSION_STORE_ERROR; MEMORY_NOT_FOUND where an id is unknown (its text names
