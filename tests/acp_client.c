@@ -1,9 +1,7 @@
 #include "tests/acp_client.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "tests/program.h"
 #include "tests/suite.h"
 

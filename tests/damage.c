@@ -3,17 +3,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "chat/session_info.h"
 #include "store/db_files.h"
 #include "store/sessions.h"

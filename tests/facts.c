@@ -1,13 +1,8 @@
 #include "tests/facts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json_out.h"
-#include "base/mem.h"
 #include "store/sql.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 struct facts facts;
 const struct graph_by facts_nobody;

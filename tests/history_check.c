@@ -1,11 +1,8 @@
 #include "tests/history_check.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "chat/session_info.h"
 #include "store/event_log.h"
 #include "store/sessions.h"

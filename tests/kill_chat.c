@@ -1,10 +1,7 @@
 /* A person at a terminal in the kill campaign: writes, sends, and changes the session, until the
  * program is hit or left. Waits end with the program. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "tests/kill_private.h"
 #include "tests/scene.h"
 #include "tests/suite.h"

@@ -1,11 +1,8 @@
 /* The programs of the kill campaign that have no terminal: which is started, when it is hit, and
  * whether it ended as it may. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "tests/kill_commands.h"
 #include "tests/suite.h"
 

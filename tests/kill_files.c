@@ -4,11 +4,8 @@
 #include "tests/kill_files.h"
 
 #include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "tests/damage.h"
 #include "tests/kill_script.h"
 #include "tests/suite.h"

@@ -1,8 +1,4 @@
 /* `tiro memory`, `tiro config set` and `tiro doctor` in the kill campaign. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
 #include "tests/suite.h"

@@ -1,10 +1,6 @@
 #include "tests/kill_model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/mem.h"
 #include "config/edit.h"
 #include "store/event_log.h"
 #include "store/sessions.h"

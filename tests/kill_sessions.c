@@ -1,9 +1,6 @@
 /* `tiro sessions` in the kill campaign. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
 #include "tests/suite.h"

@@ -1,13 +1,10 @@
 /* `tiro run` in the kill campaign: turns that stream, call tools, stall and are cut off. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
 #include "tests/suite.h"

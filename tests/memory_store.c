@@ -1,10 +1,5 @@
 #include "tests/memory_store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "memory/sqlite_private.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -2,14 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "compact/mode.h"
-#include "support.h"
 #include "tests/suite.h"
 
 struct play play;

@@ -1,14 +1,9 @@
 #include "tests/program.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "base/vec.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { PATIENCE_MS = 20000, QUESTION_ROWS = 10 };
 

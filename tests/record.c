@@ -1,12 +1,7 @@
 #include "tests/record.h"
 #include "index/transcripts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "chat/session_info.h"
 #include "store/event_log.h"
 #include "store/sessions.h"

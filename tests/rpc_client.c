@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "tests/suite.h"
 
 /* --- bytes ------------------------------------------------------------------------------------ */

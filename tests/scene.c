@@ -1,13 +1,7 @@
 #include "tests/scene.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "session/catalog.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { MAX_OPEN = 8 };
 

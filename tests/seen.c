@@ -1,10 +1,5 @@
 #include "tests/seen.h"
-#include "base/mem.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "ui/term/keymap.h"

@@ -1,12 +1,7 @@
 #include "tests/served.h"
 #include "tests/suite.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include "base/mem.h"
 
 struct engine *served;
 struct error served_refusal;

@@ -1,13 +1,8 @@
 #include "tests/stage.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 struct stage the;
 

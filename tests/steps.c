@@ -1,11 +1,7 @@
 #include "tests/steps.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "tests/suite.h"
 #include "ui/term/rows.h"
 

@@ -1,12 +1,7 @@
 #include "tests/suite.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/vec.h"
 #include "tests/kill_watch.h"
-#include "tests/support.h"
 
 /* The tests of a file, registered by its constructors. */
 struct file_tests {

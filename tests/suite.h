@@ -1,5 +1,5 @@
-/* The frame of a test file: cmocka with the headers that it needs, and tests that register
- * themselves. TEST(name) { … } runs in the order of the file, with the fixture of the last
+/* The frame of a test file: cmocka, the headers that nearly every test needs, and tests that
+ * register themselves. TEST(name) { … } runs in the order of the file, with the fixture of the last
  * FIXTURE() before it.
  *
  * Most files are linked into one program: `tests/suite test_json` runs a file, `tests/suite
@@ -13,8 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "base/mem.h"
+#include "tests/support.h"
 
 #define TEST(f) TEST_IF(true, f)
 

@@ -1,5 +1,4 @@
 #define _GNU_SOURCE /* ST_NOEXEC */
-#include "tests/support.h"
 #include "tests/suite.h"
 
 #include <dirent.h>
@@ -10,16 +9,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/vec.h"
 #include "tests/default_signals.h"
 

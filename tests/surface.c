@@ -1,12 +1,6 @@
 #include "tests/surface.h"
 #include "tests/suite.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/support.h"
-
 static struct model_server *server;
 static struct config *config;
 static char *store_path;

@@ -2,12 +2,9 @@
 #include "tests/suite.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/outgoing.h"
 

@@ -1,11 +1,6 @@
 /* The turn loop with a scripted provider: the events, their order, and the history afterwards. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "play.h"
-#include "support.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(play_setup, play_teardown);
 

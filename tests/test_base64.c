@@ -1,11 +1,6 @@
 /* Bytes as text and back. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* RFC 4648, section 10. */
 static const char *const vectors[][2] = {{"", ""},

@@ -1,18 +1,12 @@
 /* The budget: its arithmetic, and its effects on the turn loop. */
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "agent/budget.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "chat/event.h"
 #include "play.h"
-#include "support.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 

@@ -1,8 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "tests/suite.h"
 

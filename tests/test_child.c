@@ -4,22 +4,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/mem.h"
-#include "support.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { PATIENCE_MS = 20000, SOON_MS = 5000 };
 

@@ -1,20 +1,15 @@
 /* The command line through the real program. */
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/program.h"
 #include "tests/screen.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { PATIENCE_MS = 20000 };
 

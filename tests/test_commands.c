@@ -1,11 +1,8 @@
 /* Lines that begin with "/", and keys: their effects on the state of the screen, without a terminal
  * or an engine. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/session_operations.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"

@@ -1,15 +1,9 @@
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "config/config.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct config *config;
 static struct config_problems problems;

@@ -1,17 +1,12 @@
 /* `tiro config set`: its changes of a text, and the real program with a file. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* --- a text ---------------------------------------------------------------------------------- */
 

@@ -1,10 +1,6 @@
 /* An engine with many conversations: those that run, the one in front, and the notices of the
  * others. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "store/store.h"

@@ -1,8 +1,6 @@
 /* The real program, killed with SIGKILL and ended by signals at any moment: a short form of the
  * kill campaign (tests/campaign_kill.c), and the user's next steps. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "session/capability.h"
@@ -11,7 +9,6 @@
 #include "tests/kill_watch.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 enum { DEADLINE_MS = 20000, ROUNDS = 6 };

@@ -1,19 +1,14 @@
 /* The real program with databases that it cannot use: it says so within its time, harms nothing,
  * and a chat goes on in memory. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "tests/damage.h"
 #include "tests/history_check.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *directory;
 

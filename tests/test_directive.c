@@ -1,12 +1,7 @@
 /* Sentences and their kinds, one file per language in tests/directives/: "KIND: SENTENCE", then
  * perhaps " => " and the text that is kept. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "knowledge/directive.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { POSITIVES = 40, NEGATIVES = 60 };
 

@@ -1,19 +1,13 @@
 /* The real program, one turn without a screen, with every provider. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define KEY "sk-e2e-0123456789-must-not-leak"
 

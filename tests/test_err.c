@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,17 +1,13 @@
 /* Every row of the table of errors, provoked in the real program: standard error, the exit status,
  * and the output of `tiro run` for programs. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "tests/program.h"
 #include "tests/rpc_client.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { ARGS_MAX = 12 };
 

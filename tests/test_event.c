@@ -1,16 +1,11 @@
 /* Events: payloads, stream-json lines and what reading them back gives. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "chat/event.h"
 #include "chat/usage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* An event with every field of any type set; what its type does not use must not get through. */
 static struct event filled(enum event_type type)

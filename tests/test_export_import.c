@@ -1,16 +1,11 @@
 /* Sessions as texts to take away, and back again. */
 #include <locale.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "chat/history.h"
 #include "session/export.h"
 #include "store/event_log.h"
@@ -20,7 +15,6 @@
 #include "tests/imported.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct store *store;
 static struct catalog catalog;

@@ -1,11 +1,7 @@
 /* The meaning of a failed call: the retry decision, Retry-After, and the errors that servers
  * send. */
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/failure.h"
 #include "provider/http.h"

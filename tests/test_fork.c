@@ -1,16 +1,11 @@
 /* The point where a fork leaves its session: the pure function. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "chat/history.h"
 #include "chat/session_info.h"
 #include "session/catalog.h"
 #include "store/event_log.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* A log as letters, numbered from 1; '.' is a number that the log leaves out. An R retries the run
  * before it. Texts are the letter and the number. */

@@ -2,18 +2,13 @@
 #include <dirent.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { LONGEST_SECONDS = 60, NAME_BYTES = 256 };
 

@@ -1,16 +1,12 @@
 /* Places of keys and of the program's own files: which they are, and that no tool reaches one
  * without a question about that very call. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "agent/approval.h"
 #include "agent/tool.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/play.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/workplace.h"
 
 FIXTURE(workplace_setup, workplace_teardown);

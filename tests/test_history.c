@@ -1,16 +1,10 @@
 /* The fold of events into messages: each rule, and the invariants for any sequence of events. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "chat/history.h"
 #include "tests/any_compaction.h"
 #include "tests/history_check.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct history live;
 static int64_t next_seq;

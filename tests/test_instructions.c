@@ -1,14 +1,10 @@
 /* Text that is put before a conversation: files of instructions, and the names of the graph. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "knowledge/memory_prompt.h"
 #include "knowledge/project.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct instructions in;
 

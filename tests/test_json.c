@@ -1,18 +1,12 @@
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
 #include "base/json.h"
 #include "base/json_out.h"
 #include "base/json_pack.h"
-#include "base/mem.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct json *parse(const char *text)
 {

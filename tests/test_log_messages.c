@@ -1,7 +1,5 @@
 /* The messages of a session, by numbers alone: the result of folding its events without
  * compactions. */
-#include <stdlib.h>
-
 #include "base/entropy.h"
 #include "chat/event.h"
 #include "chat/history.h"
@@ -9,7 +7,6 @@
 #include "store/sql.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct store *store;
 static struct error e;

@@ -1,22 +1,17 @@
 /* A conversation that goes on far beyond the model's window: no request is beyond it, no turn is
  * stuck, the process does not grow, and all that was said can be read at the end. SOAK_TURNS sets
  * how many turns each has (`make soak`: 2,000). */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "config/keys.h"
 #include "session/export.h"
 #include "tests/history_check.h"
 #include "tests/long_run.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 enum {

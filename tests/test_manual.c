@@ -1,17 +1,12 @@
 /* The manual pages and the help texts say all that the tables have, and nothing else. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "agent/approval.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/app/slash.h"
 #include "ui/term/keymap.h"
 

@@ -1,13 +1,8 @@
 /* Messages, session infos and usage as JSON, and back. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/message.h"
 #include "chat/session_info.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct message sample(void)
 {

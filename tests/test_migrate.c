@@ -1,11 +1,9 @@
 /* Making the schema, also by several at once, and databases of other versions. */
 #include <pthread.h>
-#include <string.h>
 
 #include "store/store.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct error e;
 

@@ -1,7 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/paths.h"
 #include "provider/provider.h"
 #include "tests/suite.h"

@@ -2,11 +2,6 @@
  * engine that serves send random requests, many at once, to a few sessions; each text is kept in
  * the named session, and every acknowledged session is kept until it is deleted. NAMED_ROUNDS sets
  * the number of bursts; TIRO_TEST_SEED repeats them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/vec.h"
 #include "session/engine_private.h"
 #include "session/session_operations.h"

@@ -1,22 +1,17 @@
 /* A pipe, a device or a socket in place of a file, or a file that may not grow, is reported without
  * waiting. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char talk[] =
     "[{\"role\":\"user\",\"content\":\"Hello\"},{\"role\":\"assistant\",\"content\":\"Hi\"}]";

@@ -1,11 +1,8 @@
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "compact/mode.h"
 #include "compact/summary.h"
@@ -13,7 +10,6 @@
 #include "provider/outgoing.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* A conversation under construction. */
 static struct {

@@ -1,16 +1,12 @@
 /* A session from its beginning to its end in the real program: turns with tools, a compaction,
  * memory, an export, a chat at a terminal, and nothing left of it. Short enough to run under
  * valgrind (tests/valgrind.sh). */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { PATIENCE_MS = 200000 }; /* valgrind takes fifty times as long */
 

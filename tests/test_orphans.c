@@ -1,13 +1,9 @@
 /* doctor names the files beside the database that nothing refers to, and leaves them alone. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
 #include "index/graph_file.h"
 #include "session/capability.h"
@@ -17,7 +13,6 @@
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char talk[] =
     "[{\"role\":\"user\",\"content\":\"Hello\"},{\"role\":\"assistant\",\"content\":\"Hi\"}]";

@@ -1,17 +1,11 @@
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static void assert_path(char *path, const char *base, const char *rest)
 {

@@ -1,16 +1,11 @@
 /* The surface that writes line by line: through a pipe, and at a terminal that knows no sequences.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/app/plain_io.h"
 
 static void say(const char *text)

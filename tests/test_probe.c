@@ -1,12 +1,6 @@
 /* Answers of a terminal: their meaning, and that wrong ones have no effect. Notifications to an
  * absent user: the bytes for each terminal, and the moment. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/probe.h"
 
 BEFORE_ALL(support_utf8);

@@ -1,12 +1,8 @@
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "knowledge/project.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(support_setup, support_teardown);
 

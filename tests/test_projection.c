@@ -1,9 +1,6 @@
 /* Files derived from a log: however they came about, they are the same. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -11,13 +8,11 @@
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "session/projection.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *path;
 static struct store *store;

@@ -1,15 +1,11 @@
 /* The HTTP providers against the scripted server: the result of every answer and every fault. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/outgoing.h"
 #include "tests/raw_server.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/talk.h"
 
 #define CANCEL_MS 100

@@ -1,11 +1,7 @@
 /* Every request to `tiro serve --stdio` gets one answer: each method of the contract with
  * parameters that are valid, missing, of another type, long or unreadable, many at once.
  * RANDOM_CALLS sets the number; TIRO_TEST_SEED repeats a run. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "serve/contract.h"
 #include "session/capability.h"

@@ -2,14 +2,10 @@
  * touched. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "memory/memory.h"
 #include "session/health.h"
@@ -19,7 +15,6 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *path, *whole; /* the damaged file, and its original */
 static struct damage_events all;

@@ -1,6 +1,4 @@
 /* The size of the next request: counted, estimated, and after changes of the history. */
-#include <string.h>
-
 #include "chat/usage.h"
 #include "tests/suite.h"
 

@@ -1,14 +1,8 @@
 /* The bodies that go out: the same conversation in the three formats. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "provider/outgoing.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct talk {
     VEC(struct message) messages;

@@ -1,9 +1,6 @@
 /* The tool run_command: the model's result, the command's environment, and that no process
  * remains. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,11 +8,9 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/environment.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/workplace.h"
 
 enum { SOON_MS = 5000 };

@@ -1,18 +1,13 @@
 /* The tool search_files, and the patterns and globs that it takes. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/pattern.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/workplace.h"
 
 static const char *search(void **state, const char *args)

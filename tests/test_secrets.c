@@ -1,12 +1,9 @@
 /* Keys of known formats are masked; all other text stays. */
-#include <string.h>
 #include <time.h>
 
-#include "base/mem.h"
 #include "memory/content.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static void expect(const char *text, int count, const char *masked)
 {

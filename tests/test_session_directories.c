@@ -1,11 +1,8 @@
 /* Sessions of one engine that work in directories of their own: tools, prompts,
  * projects. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "tests/served.h"

@@ -1,12 +1,8 @@
 /* `tiro sessions` through the real program. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "session/capability.h"
@@ -15,7 +11,6 @@
 #include "tests/record.h"
 #include "tests/screen.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { PATIENCE_MS = 20000 };
 

@@ -1,14 +1,10 @@
 /* Shapes: writing, reading back, and refusals. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/shape.h"
 #include "base/vec.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum colour { RED, NOBODYS, BLUE };
 

@@ -1,10 +1,7 @@
 /* Resuming: snapshot and events after it give what all events give. */
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
@@ -12,7 +9,6 @@
 #include "tests/damage.h"
 #include "tests/history_check.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 

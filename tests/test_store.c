@@ -1,11 +1,7 @@
 /* The database: opening and its errors, sessions, the log of events. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "store/event_log.h"
@@ -14,7 +10,6 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *path;
 static struct store *store;

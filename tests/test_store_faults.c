@@ -1,15 +1,10 @@
 /* The disk fails at every single call, once or for good: the failure is reported, acknowledged data
  * is kept, each change is made entirely or not at all, and the program continues. */
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "base/vec.h"
 #include "session/catalog.h"
@@ -24,7 +19,6 @@
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 static const struct {

@@ -3,8 +3,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,11 +10,9 @@
 #include "agent/confine.h"
 #include "agent/tool.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/workplace.h"
 
 static const char *call(struct workplace *w, const char *tool, const char *args, bool want_error)

@@ -1,17 +1,11 @@
 /* Tools in the turn loop: where they come from, which are offered, and which the user is asked
  * about. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "agent/tool.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "play.h"
-#include "support.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* A shop of tools whose list is a text: a letter a tool. */
 static struct shop {

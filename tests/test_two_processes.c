@@ -1,17 +1,13 @@
 /* Several programs on one store at once. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "tests/damage.h"
 #include "tests/history_check.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 enum { PROCESSES = 4, TURNS = 25, CONTESTS = 10, DEADLINE_MS = 20000 };

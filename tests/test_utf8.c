@@ -1,12 +1,9 @@
-#include <string.h>
 #include <wchar.h>
 
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define WATER "\xE6\xB0\xB4" /* U+6C34, two columns */
 #define E_ACUTE "e\xCC\x81"  /* e and a combining accent */

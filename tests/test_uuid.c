@@ -1,11 +1,8 @@
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static int64_t fake_ms;
 

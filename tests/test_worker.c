@@ -1,14 +1,9 @@
 /* The worker: order, cancelling by a newer job, chores, the end. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/worker.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { WAIT_MS = 20000, FIRST = 0, SECOND = 1 };
 

@@ -1,17 +1,12 @@
 /* The tool write_file: whole files, atomically, and the preview that a person sees. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/workplace.h"
 
 static const char *write_file(void **state, const char *path, const char *content, bool want_error)

@@ -3,15 +3,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
-#include "tests/support.h"
 
 static bool go_on(void *context)
 {

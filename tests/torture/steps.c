@@ -1,10 +1,7 @@
 #include "tests/torture/steps.h"
 #include "tests/suite.h"
 
-#include <stdlib.h>
-
 #include "tests/program.h"
-#include "tests/support.h"
 
 #define EVENTS "--output-format", "stream-json"
 #define QUESTION "What is a quincunx?"

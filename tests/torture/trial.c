@@ -5,21 +5,15 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "tests/history_check.h"
 #include "tests/program.h"
 #include "tests/scene.h"
-#include "tests/support.h"
 
 enum {
     STATUS_OUT_OF_MEMORY = 70,
