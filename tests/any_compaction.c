@@ -99,9 +99,7 @@ struct event *compaction_of(const struct history *h, const struct rebuild *r, co
 
 struct event *any_compaction(const struct history *h, const char *summary)
 {
-    struct rebuild r;
+    AUTO(rebuild_release) struct rebuild r = {0};
     any_rebuild(h, summary, &r);
-    struct event *ev = compaction_of(h, &r, summary);
-    rebuild_release(&r);
-    return ev;
+    return compaction_of(h, &r, summary);
 }

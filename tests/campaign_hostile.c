@@ -5,7 +5,6 @@
  *
  *     HOSTILE=all                       every combination, with every step of its mode
  *     HOSTILE=mode[/dialect[/surface]]  these combinations ("" for any), with every step */
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -85,11 +85,9 @@ static void take_lines(struct kill_stage *stage, struct kill_op *op)
 static int shell(const char *format, const char *word)
 {
     auto_free char *command = mem_printf("%s '%s'", format, word);
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     support_start(&c, (const char *const[]){"/bin/sh", "-c", command, NULL});
-    int status = support_finish(&c, "");
-    support_release(&c);
-    return status;
+    return support_finish(&c, "");
 }
 
 static bool is_over(void *mark)

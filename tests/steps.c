@@ -1,7 +1,5 @@
 #include "tests/steps.h"
 
-#include <ctype.h>
-
 #include "tests/suite.h"
 #include "ui/term/rows.h"
 

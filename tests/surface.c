@@ -254,21 +254,18 @@ const char *surface_ask(struct engine *s, const char *text)
 
 void surface_list(struct session_list *out)
 {
-    struct catalog catalog;
+    AUTO(catalog_release) struct catalog catalog = {0};
     struct error e = {0};
     const struct session_filter every = {0};
     assert_true(catalog_open(&catalog, store_path, CATALOG_READ, &e));
     assert_true(catalog_list(&catalog, &every, out, NULL, &e));
-    catalog_release(&catalog);
 }
 
 bool surface_read(const char *reference, struct session_info *info,
                   bool (*visit)(void *context, const struct event *ev), void *context,
                   struct error *e)
 {
-    struct catalog catalog;
+    AUTO(catalog_release) struct catalog catalog = {0};
     assert_true(catalog_open(&catalog, store_path, CATALOG_READ, e));
-    bool ok = catalog_read(&catalog, reference, 0, info, visit, context, e);
-    catalog_release(&catalog);
-    return ok;
+    return catalog_read(&catalog, reference, 0, info, visit, context, e);
 }

@@ -1,5 +1,5 @@
 /* The turn loop with a scripted provider: the events, their order, and the history afterwards. */
-#include "play.h"
+#include "tests/play.h"
 #include "tests/suite.h"
 
 FIXTURE(play_setup, play_teardown);

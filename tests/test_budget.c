@@ -5,7 +5,7 @@
 #include "agent/budget.h"
 #include "base/clock.h"
 #include "chat/event.h"
-#include "play.h"
+#include "tests/play.h"
 #include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

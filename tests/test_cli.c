@@ -681,7 +681,7 @@ static void interrupt_with(int number)
 {
     struct model_server *s = begin_server();
     const char *const argv[] = {support_program(), "run", "go", NULL};
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     model_server_queue(s, &(struct reply){.fault = REPLY_STALL, .text = "The beginning of"});
     support_start(&c, argv);
     close(c.in);
@@ -691,7 +691,6 @@ static void interrupt_with(int number)
     assert_int_equal(support_finish(&c, NULL), 128 + number);
     assert_string_equal(c.out_text.data, "The beginning of\n");
     assert_string_equal(c.err_text.data, "");
-    support_release(&c);
     model_server_release(s);
     end_server(s);
 
@@ -710,7 +709,7 @@ TEST_IF(capability_store(), test_run_broken_pipe)
 {
     struct model_server *s = begin_server();
     const char *const argv[] = {support_program(), "run", "go", NULL};
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     model_server_queue(s, &(struct reply){.text = "nobody reads this", .hold = true});
     support_start(&c, argv);
     close(c.in);
@@ -721,7 +720,6 @@ TEST_IF(capability_store(), test_run_broken_pipe)
     model_server_release(s);
     assert_int_equal(support_finish(&c, NULL), 128 + SIGPIPE);
     assert_string_equal(c.err_text.data, "");
-    support_release(&c);
     end_server(s);
 
     /* The program ended in order, and kept the text that had arrived. */
@@ -754,7 +752,7 @@ TEST_IF(capability_store(), test_derived_files_follow_each_change)
 {
     static const char *const plain[] = {"--plain", "-r", "last", NULL};
     struct model_server *s = begin_server();
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     run_ok(RUN("run", "the first"));
     int behind = files_behind("a turn");
     (void)program_run("/pin\n", plain);
@@ -778,7 +776,6 @@ TEST_IF(capability_store(), test_derived_files_follow_each_change)
     assert_true(support_read_until(&c, "text_delta", PATIENCE_MS));
     kill(c.pid, SIGKILL);
     assert_int_equal(support_finish(&c, NULL), 128 + SIGKILL);
-    support_release(&c);
     (void)program_run("", plain);
     behind += files_behind("a turn that was killed");
     assert_int_equal(behind, 0);
@@ -789,7 +786,7 @@ TEST_IF(capability_store(), test_derived_files_follow_each_change)
 static struct result run_in_shell(const char *command)
 {
     const char *const argv[] = {"/bin/sh", "-c", command, "sh", support_program(), NULL};
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     struct result r;
     support_start(&c, argv);
     close(c.in);
@@ -797,7 +794,6 @@ static struct result run_in_shell(const char *command)
     r.status = support_finish(&c, NULL);
     r.out = support_keep(mem_strdup(c.out_text.data));
     r.err = support_keep(mem_strdup(c.err_text.data));
-    support_release(&c);
     return r;
 }
 

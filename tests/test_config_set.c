@@ -1,6 +1,5 @@
 /* `tiro config set`: its changes of a text, and the real program with a file. */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/paths.h"
 #include "config/config.h"

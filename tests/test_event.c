@@ -230,14 +230,13 @@ TEST(test_lines_that_do_not_fit)
 TEST(test_clone_keeps_the_envelope_and_owns)
 {
     struct event ev = filled(EVENT_TOOL_EXECUTION_COMPLETED);
-    struct event *copy = event_clone(&ev);
+    AUTO(event_free_local) struct event *copy = event_clone(&ev);
     assert_int_equal(copy->seq, 42);
     assert_int_equal(copy->wall_ms, 1773065107123);
     assert_string_equal(copy->session_id, ev.session_id);
     assert_ptr_not_equal(copy->text, ev.text);
     assert_string_equal(copy->text, ev.text);
     assert_null(copy->signature); /* not a field of this type: nobody would free it */
-    event_free(copy);
     event_free(NULL);
 }
 
@@ -566,7 +565,7 @@ static void assert_rest(const char *pieces, int64_t after, const char *text, con
 
 TEST(test_pieces_that_were_seen_are_left_out)
 {
-    struct event_pieces p = {0};
+    AUTO(event_pieces_release) struct event_pieces p = {0};
     event_pieces_add(&p, 7, 4);
     assert_null(event_pieces_json(&p));
     event_pieces_add(&p, 8, 1);
@@ -580,7 +579,6 @@ TEST(test_pieces_that_were_seen_are_left_out)
     assert_rest(json, 7, "two three", "[4,5]");
     assert_rest(json, 8, "three", NULL);
     assert_rest(json, 9, "one two three", json); /* it is no event behind that */
-    event_pieces_release(&p);
 }
 
 TEST(test_pieces_that_are_not_the_texts_cut_nothing)

@@ -45,7 +45,7 @@ TEST(usual_places_are_known)
         "/p/env",      "/p/.environment", "/p/src/key.c",       "/p/history",    "/p/.docker/x",
         "/p/gh/hosts", "/p/.config/ghx",  "/p/config/gh",       "/p/monkey",     "/p/pem",
     };
-    struct guard g;
+    AUTO(guard_release) struct guard g = {0};
     guard_init(&g);
     for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++)
         if (!guard_covers(&g, guarded[i]))
@@ -55,7 +55,6 @@ TEST(usual_places_are_known)
             fail_msg("%s is guarded", open[i]);
     assert_true(guard_begins(&g, "/home/u/.ssh"));
     assert_false(guard_begins(&g, "/home/u/.ssh/config")); /* what leads to it was looked at */
-    guard_release(&g);
 }
 
 /* Files are recognised by their real place, through any links. */
@@ -66,7 +65,7 @@ TEST(our_own_files_are_known)
     workplace_put("dotfiles/tiro.ini", "");
     workplace_mkdir(".config/tiro");
     workplace_link("../../dotfiles/tiro.ini", ".config/tiro/tiro.ini");
-    struct guard g;
+    AUTO(guard_release) struct guard g = {0};
     guard_init(&g);
     char *home = support_keep(realpath(support_dir(), NULL));
     static const char *const guarded[] = {
@@ -82,7 +81,6 @@ TEST(our_own_files_are_known)
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
         assert_false(guard_covers(&g, support_keep(paths_join(home, open[i]))));
     }
-    guard_release(&g);
 }
 
 /* --- tools --- */
@@ -136,7 +134,7 @@ TEST(no_tool_reaches_one_unasked)
 TEST(what_was_asked_about_is_reached)
 {
     struct workplace *w = *state;
-    struct tool_call call;
+    AUTO(tool_call_release) struct tool_call call = {0};
     put_secrets();
     assert_true(
         tool_call_prepare(&call, &w->tools, "read_file", "{\"path\":\"harmless\"}", &w->out));
@@ -152,7 +150,6 @@ TEST(what_was_asked_about_is_reached)
     buf_clear(&w->out);
     assert_true(tool_call_run(&call, &w->context, &w->out));
     assert_non_null(strstr(w->out.data, "was not asked"));
-    tool_call_release(&call);
 }
 
 TEST(a_search_leaves_them_out_with_a_word)

@@ -685,7 +685,7 @@ static bool has_text(enum event_type type)
 /* A rebuild that fits, or that names random messages. */
 static char *random_rebuild(const struct history *h)
 {
-    struct rebuild r = {0};
+    AUTO(rebuild_release) struct rebuild r = {0};
     struct message m = {.role = (enum role)pick(4), .seq = pick((int)next_seq), .turn = pick(4)};
     if (one_in(2)) {
         any_rebuild(h, "summary", &r);
@@ -696,9 +696,7 @@ static char *random_rebuild(const struct history *h)
         rebuild_make(&r, m);
         rebuild_keep(&r, first + (size_t)pick(4), (size_t)pick(6));
     }
-    char *text = rebuild_to_json(&r);
-    rebuild_release(&r);
-    return text;
+    return rebuild_to_json(&r);
 }
 
 static struct event *random_event(const struct history *h, enum event_type type, int64_t last_run)

@@ -82,7 +82,7 @@ static void assert_same_messages(const struct log_messages *a, const struct log_
 static void check_log(const char *id)
 {
     struct folds f = {0};
-    struct log_messages read;
+    AUTO(log_messages_release) struct log_messages read = {0};
     history_init(&f.history);
     check(event_log_read(store, id, 0, note_compaction, &f.history, &e));
     check(event_log_read(store, id, 0, fold_both, &f, &e));
@@ -92,7 +92,6 @@ static void check_log(const char *id)
     assert_int_equal(history_drop_open_turn(&f.history), open > 0);
     assert_int_equal(log_messages_drop_open_turn(&f.messages), open);
     assert_same(&f);
-    log_messages_release(&read);
     log_messages_release(&f.messages);
     history_release(&f.history);
 }
@@ -127,11 +126,10 @@ TEST(answers_without_the_beginning_of_a_call)
 TEST(a_damaged_payload_says_nothing)
 {
     AUTO(record_release) struct record r = {0};
-    struct log_messages read;
+    AUTO(log_messages_release) struct log_messages read = {0};
     record_begin(&r, store);
     record_run(&r, "One?", "One.");
     check(store_exec(store, "UPDATE event SET payload = '{' WHERE type = 'run_started'", &e));
     check(event_log_messages(store, r.info.id, &read, &e));
     assert_int_equal(read.items.len, 2);
-    log_messages_release(&read);
 }

@@ -6,7 +6,6 @@
 #include <malloc.h>
 #endif
 
-#include "base/clock.h"
 #include "config/keys.h"
 #include "session/export.h"
 #include "tests/history_check.h"

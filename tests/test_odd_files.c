@@ -1,6 +1,5 @@
 /* A pipe, a device or a socket in place of a file, or a file that may not grow, is reported without
  * waiting. */
-#include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

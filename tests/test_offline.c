@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/paths.h"
 #include "compact/mode.h"
 #include "compact/summary.h"

@@ -1,7 +1,6 @@
 /* doctor names the files beside the database that nothing refers to, and leaves them alone. */
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/paths.h"

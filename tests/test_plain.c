@@ -160,7 +160,7 @@ static void type_line(struct support_child *c, const char *line, const char *ans
 
 TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
 {
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     mkdir(support_path("docs"), 0700);
     support_write(support_path("docs/kyoto.md"), "# Sleeping\n\nThe ryokan is by the river.\n");
     support_write(support_path("docs/broken.docx"), "no archive");
@@ -178,7 +178,6 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     type_line(&c, "/cite 1\n", "kyoto.md:1  Sleeping");
     type_line(&c, "/cite 7\n", "The model was given no passage with this number.");
     assert_int_equal(support_finish(&c, NULL), 0);
-    support_release(&c);
 }
 
 TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
@@ -288,12 +287,11 @@ TEST(another_charset_is_written)
 
 TEST(a_full_output_is_told)
 {
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     auto_free char *line = mem_printf("'%s' --plain >/dev/full", support_program());
     support_start(&c, (const char *const[]){"/bin/sh", "-c", line, NULL});
     assert_int_equal(support_finish(&c, "hello\n"), 1);
     assert_says(c.err_text.data, "standard output cannot be written");
-    support_release(&c);
 }
 
 /* --- at a terminal --- */
@@ -497,7 +495,7 @@ TEST(words_are_not_torn)
 static void expect_texts(bool terminal, const char *input, const char *const *texts)
 {
     int fds[2];
-    struct plain_reader r;
+    AUTO(plain_reader_release) struct plain_reader r = {0};
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(write(fds[1], input, strlen(input)), strlen(input));
     close(fds[1]);
@@ -511,7 +509,6 @@ static void expect_texts(bool terminal, const char *input, const char *const *te
         assert_string_equal(text, *texts);
     }
     assert_null(plain_reader_next(&r));
-    plain_reader_release(&r);
     close(fds[0]);
 }
 

@@ -1,7 +1,6 @@
 /* The tool run_command: the model's result, the command's environment, and that no process
  * remains. */
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/tool.h"
@@ -153,7 +152,7 @@ TEST(a_shell_leaves_what_a_child_gets)
         " LC_ALL LCX TERM PAGER tiro_name FIRST; do"
         " printenv \"$name\" || echo \"no $name\"; done; cat; exit 0";
     const char *const plain[] = {"/bin/sh", "-c", "--", show, NULL};
-    struct child_environment e, given = {0};
+    AUTO(child_environment_release) struct child_environment e = {0}, given = {0};
     AUTO(buf_release) struct buf first = BUF_INIT;
     child_environment_script(&first, CHILD_OF_MODEL, "MINE_*, OTHER $(id) B*C");
     for (const char *const *v = from; *v; v++)
@@ -170,8 +169,6 @@ TEST(a_shell_leaves_what_a_child_gets)
         if (access(shells[i][0], X_OK) == 0)
             assert_string_equal(run_with(argv, given.list.items), expected);
     }
-    child_environment_release(&e);
-    child_environment_release(&given);
 }
 
 TEST(keeps_the_beginning_and_the_end)
@@ -197,14 +194,13 @@ TEST(cuts_between_characters)
 {
     for (size_t max = 10; max < 20; max++)
         for (int count = 10; count < 20; count++) {
-            struct head_tail h;
+            AUTO(head_tail_release) struct head_tail h = {0};
             AUTO(buf_release) struct buf out = BUF_INIT;
             head_tail_init(&h, max);
             for (int i = 0; i < count; i++)
                 head_tail_add(&h, "😀", strlen("😀"));
             head_tail_show(&h, &out);
             assert_says(out.data, " bytes left out …]\n😀", "!\xef\xbf\xbd");
-            head_tail_release(&h);
         }
 }
 
@@ -214,7 +210,7 @@ TEST(head_and_tail_of_anything)
     static const char *const parts[] = {"a", "\n", "ü", "漢", "\xff", "\xc3", "\x1b", "word "};
     srand((unsigned)support_seed());
     for (int round = 0; round < 3000; round++) {
-        struct head_tail h;
+        AUTO(head_tail_release) struct head_tail h = {0};
         AUTO(buf_release) struct buf all = BUF_INIT, out = BUF_INIT;
         size_t max = 2 + (size_t)rand() % 60, piece;
         head_tail_init(&h, max);
@@ -238,7 +234,6 @@ TEST(head_and_tail_of_anything)
             assert_true((size_t)(note - out.data) + strlen(rest) <= max);
             assert_true(strtoul(note + strlen("\n[… "), NULL, 10) > 0);
         }
-        head_tail_release(&h);
     }
 }
 

@@ -1,6 +1,5 @@
 /* The tool search_files, and the patterns and globs that it takes. */
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/pattern.h"

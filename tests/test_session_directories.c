@@ -1,6 +1,5 @@
 /* Sessions of one engine that work in directories of their own: tools, prompts,
  * projects. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session/learned_operations.h"

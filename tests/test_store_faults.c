@@ -183,10 +183,8 @@ typedef bool act_on(struct catalog *c, struct error *e);
 
 static bool act_once(act_on *act, struct error *e)
 {
-    struct catalog c;
-    bool ok = catalog_open(&c, database, CATALOG_WRITE, e) && act(&c, e);
-    catalog_release(&c);
-    return ok;
+    AUTO(catalog_release) struct catalog c = {0};
+    return catalog_open(&c, database, CATALOG_WRITE, e) && act(&c, e);
 }
 
 /* Runs the operation with the n-th call failing. Returns whether it made that many calls. */

@@ -1,6 +1,5 @@
 /* The tools as a model calls them: confinement, schema, limits, results. */
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 
 #include "agent/tool.h"
 #include "base/clock.h"
-#include "play.h"
+#include "tests/play.h"
 #include "tests/suite.h"
 
 /* A shop of tools whose list is a text: a letter a tool. */

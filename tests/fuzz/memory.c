@@ -252,7 +252,7 @@ static void begin(void)
 
 static bool take_lines_graph_lines(struct graph_import *in, FILE *file)
 {
-    struct memories_lines lines;
+    AUTO(memories_lines_release) struct memories_lines lines = {0};
     struct error e = {0};
     enum lines_result result;
     bool ok = true;
@@ -263,7 +263,6 @@ static bool take_lines_graph_lines(struct graph_import *in, FILE *file)
     FUZZ_CHECK(result != LINES_FAILED);
     if (result == LINES_BAD || !ok)
         fuzz_check_error(&e);
-    memories_lines_release(&lines);
     return ok && result != LINES_BAD;
 }
 
@@ -571,7 +570,7 @@ int fuzz_doclist(const uint8_t *data, size_t size)
     size_t word_len = size > 0 ? data[0] & 0x7f : 0;
     if (size < 1 || size - 1 < word_len)
         return -1;
-    struct doclist_runs runs = {0};
+    AUTO(doclist_runs_release) struct doclist_runs runs = {0};
     struct doclist d = {.word = (const char *)data + 1,
                         .word_len = word_len,
                         .runs = data[0] & 0x80 ? &runs : NULL,
@@ -580,7 +579,6 @@ int fuzz_doclist(const uint8_t *data, size_t size)
                         .key = -1,
                         .at = BUF_INIT};
     read_pages(&d, data + 1 + word_len, size - 1 - word_len);
-    doclist_runs_release(&runs);
     buf_release(&d.at);
     vec_release(&list.items);
     vec_release(&places.bytes);

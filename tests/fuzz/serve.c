@@ -144,8 +144,8 @@ static void check_result(const struct told *t)
     const struct wakeup wakeup = {.fd = -1};
     const struct tool_context context = {
         .max_output = MAX_OUTPUT, .deadline_ms = clock_mono_ms() + 10000, .wakeup = &wakeup};
-    struct toolset tools;
-    struct tool_call call;
+    AUTO(toolset_release) struct toolset tools = {0};
+    AUTO(tool_call_release) struct tool_call call = {0};
     AUTO(buf_release) struct buf out = BUF_INIT;
     toolset_init(&tools, tool_sources, &host);
     FUZZ_CHECK(tool_call_prepare(&call, &tools, "run_command", "{\"command\":\"x\"}", &out));
@@ -153,8 +153,6 @@ static void check_result(const struct told *t)
     FUZZ_CHECK(failed == (t->signal || t->status != 0));
     FUZZ_CHECK(out.len <= MAX_OUTPUT && out.data[out.len - 1] == ']');
     FUZZ_CHECK(fuzz_is_clean(out.data, out.len, true));
-    tool_call_release(&call);
-    toolset_release(&tools);
     close(host.root_fd);
 }
 

@@ -1,5 +1,4 @@
 /* Connections that break, stall, drip, or carry something that is no HTTP. */
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,12 +1,10 @@
 #include "tests/torture/trial.h"
 #include "tests/suite.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,7 +154,7 @@ static void disarm(void)
 static void run_command(void)
 {
     VEC(const char *) argv = {0};
-    struct support_child c;
+    AUTO(support_release) struct support_child c = {0};
     vec_push(&argv, support_program());
     for (const char *const *arg = trial->step->arguments; *arg; arg++)
         vec_push(&argv, *arg);
@@ -167,7 +165,6 @@ static void run_command(void)
     result.status = support_finish(&c, "");
     result.out = buf_take(&c.out_text);
     result.err = buf_take(&c.err_text);
-    support_release(&c);
     vec_release(&argv);
 }
 
@@ -518,10 +515,9 @@ static void begin_home(void)
     assert_int_equal(chdir(support_dir()), 0);
     if (!trial->step->fresh) {
         auto_free char *from = mem_printf("%s/.", trial->home);
-        struct support_child c;
+        AUTO(support_release) struct support_child c = {0};
         support_start(&c, (const char *const[]){"/bin/cp", "-a", from, support_dir(), NULL});
         assert_int_equal(support_finish(&c, NULL), 0);
-        support_release(&c);
     }
     if (trial->step->breaks_before) {
         /* A page in the middle of the file. */
