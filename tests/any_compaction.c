@@ -33,12 +33,6 @@ static bool any_goes(const bool *goes, size_t count)
     return false;
 }
 
-static void drop_summaries(const struct history *h, bool *goes)
-{
-    for (size_t i = 0; i < h->messages.len; i++)
-        goes[i] = goes[i] || h->messages.items[i].summary;
-}
-
 static struct message summary_of(const struct message *first, const char *text)
 {
     struct message m = {.role = ROLE_USER, .summary = true, .seq = first->seq, .turn = first->turn};
@@ -63,8 +57,10 @@ void any_rebuild(const struct history *h, const char *summary, struct rebuild *o
     bool made = false;
     *out = (struct rebuild){0};
     choose(h, goes);
-    if (any_goes(goes, count))
-        drop_summaries(h, goes);
+    if (any_goes(goes, count)) {
+        for (size_t i = 0; i < h->messages.len; i++)
+            goes[i] = goes[i] || h->messages.items[i].summary;
+    }
     for (size_t i = 0; i < count; i++) {
         const struct message *m = &h->messages.items[i];
         if (goes[i] && !made)

@@ -124,22 +124,6 @@ static void add_text(struct conversation *c, struct dice *d, size_t max)
     vec_push(&vec_last(&c->messages).blocks, b);
 }
 
-static void add_image(struct conversation *c)
-{
-    vec_push(&vec_last(&c->messages).blocks, (struct block){.type = BLOCK_IMAGE,
-                                                            .text = mem_strdup("pictures/cat.png"),
-                                                            .media_type = mem_strdup("image/png")});
-}
-
-static void add_reasoning(struct conversation *c, struct dice *d)
-{
-    char *text = dice_text(d, 60);
-    vec_push(&vec_last(&c->messages).blocks, (struct block){.type = BLOCK_REASONING,
-                                                            .text = text,
-                                                            .signature = mem_strdup("proof"),
-                                                            .name = mem_strdup("model")});
-}
-
 static size_t result_size(struct dice *d)
 {
     static const size_t sizes[] = {0, 10, 30, 60, 60, 90, 150, 300, 2500};
@@ -153,8 +137,13 @@ static void add_work(struct conversation *c, struct dice *d)
     size_t calls = 1 + dice_below(d, 3), first = dice_below(d, 3);
     bool same = dice_one_in(d, 8);
     conversation_add(c, ROLE_ASSISTANT, NULL);
-    if (dice_one_in(d, 4))
-        add_reasoning(c, d);
+    if (dice_one_in(d, 4)) {
+        char *text = dice_text(d, 60);
+        vec_push(&vec_last(&c->messages).blocks, (struct block){.type = BLOCK_REASONING,
+                                                                .text = text,
+                                                                .signature = mem_strdup("proof"),
+                                                                .name = mem_strdup("model")});
+    }
     if (!dice_one_in(d, 3))
         add_text(c, d, 60);
     for (size_t i = 0; i < calls; i++) {
@@ -169,40 +158,27 @@ static void add_work(struct conversation *c, struct dice *d)
     }
 }
 
-static void add_answer(struct conversation *c, struct dice *d)
-{
-    conversation_add(c, ROLE_ASSISTANT, "Well: ");
-    add_text(c, d, 90);
-    vec_last(&c->messages).partial = dice_one_in(d, 10);
-}
-
-static void add_question(struct conversation *c, struct dice *d)
-{
-    conversation_add(c, ROLE_USER, NULL);
-    bool image = dice_one_in(d, 8);
-    if (image)
-        add_image(c);
-    if (!image || dice_one_in(d, 2))
-        add_text(c, d, 70);
-}
-
 static void add_turn(struct conversation *c, struct dice *d, bool runs)
 {
     size_t question = c->messages.len;
-    add_question(c, d);
+    conversation_add(c, ROLE_USER, NULL);
+    bool image = dice_one_in(d, 8);
+    if (image) {
+        vec_push(&vec_last(&c->messages).blocks,
+                 (struct block){.type = BLOCK_IMAGE,
+                                .text = mem_strdup("pictures/cat.png"),
+                                .media_type = mem_strdup("image/png")});
+    }
+    if (!image || dice_one_in(d, 2))
+        add_text(c, d, 70);
     for (size_t work = dice_below(d, 4); work > 0; work--)
         add_work(c, d);
-    if (!runs && !dice_one_in(d, 10))
-        add_answer(c, d);
-    c->open = runs ? question : c->messages.len;
-}
-
-static void pin_some(struct conversation *c, struct dice *d)
-{
-    for (size_t i = 0; i < c->messages.len; i++) {
-        struct message *m = &c->messages.items[i];
-        m->pinned = m->role != ROLE_TOOL && !m->summary && dice_one_in(d, 9);
+    if (!runs && !dice_one_in(d, 10)) {
+        conversation_add(c, ROLE_ASSISTANT, "Well: ");
+        add_text(c, d, 90);
+        vec_last(&c->messages).partial = dice_one_in(d, 10);
     }
+    c->open = runs ? question : c->messages.len;
 }
 
 /* Adds a summary as a compaction leaves it, in an earlier turn or in the middle of one. */
@@ -230,8 +206,12 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns)
             add_summary(c, d);
         add_turn(c, d, runs && i + 1 == turns);
     }
-    if (dice_one_in(d, 2))
-        pin_some(c, d);
+    if (dice_one_in(d, 2)) {
+        for (size_t i = 0; i < c->messages.len; i++) {
+            struct message *m = &c->messages.items[i];
+            m->pinned = m->role != ROLE_TOOL && !m->summary && dice_one_in(d, 9);
+        }
+    }
     conversation_weigh(c);
 }
 

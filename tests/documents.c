@@ -94,19 +94,6 @@ static void begin_object(struct pdf *p)
     buf_addf(&p->bytes, "%zu 0 obj\n", p->objects.len);
 }
 
-static void add_page(struct pdf *p, int page)
-{
-    char *stream = support_text("BT /F1 12 Tf 72 720 Td (This is page %d.) Tj ET", page);
-    begin_object(p);
-    buf_addf(&p->bytes,
-             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %zu 0 R /Resources << "
-             "/Font << /F1 3 0 R >> >> >>\nendobj\n",
-             p->objects.len + 1);
-    begin_object(p);
-    buf_addf(&p->bytes, "<< /Length %zu >>\nstream\n%s\nendstream\nendobj\n", strlen(stream),
-             stream);
-}
-
 void documents_write_pdf(const char *name, int pages, bool encrypted)
 {
     enum { FIRST_PAGE = 4 };
@@ -124,8 +111,18 @@ void documents_write_pdf(const char *name, int pages, bool encrypted)
     buf_addstr(&p.bytes, " ] >>\nendobj\n");
     begin_object(&p);
     buf_addstr(&p.bytes, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>\nendobj\n");
-    for (int i = 1; i <= pages; i++)
-        add_page(&p, i);
+    for (int i = 1; i <= pages; i++) {
+        char *stream = support_text("BT /F1 12 Tf 72 720 Td (This is page %d.) Tj ET", i);
+        begin_object(&p);
+        buf_addf(
+            &p.bytes,
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %zu 0 R /Resources << "
+            "/Font << /F1 3 0 R >> >> >>\nendobj\n",
+            p.objects.len + 1);
+        begin_object(&p);
+        buf_addf(&p.bytes, "<< /Length %zu >>\nstream\n%s\nendstream\nendobj\n", strlen(stream),
+                 stream);
+    }
     size_t xref = p.bytes.len;
     buf_addf(&p.bytes, "xref\n0 %zu\n0000000000 65535 f \n", p.objects.len + 1);
     for (size_t i = 0; i < p.objects.len; i++)

@@ -173,14 +173,6 @@ static void assert_same_counts(struct store *s, const char *id, const struct fol
     assert_int_equal(row.usage.output, f->tally.usage.output);
 }
 
-static void assert_valid(const char *id, struct history *h)
-{
-    history_drop_open_turn(h);
-    auto_free char *fault = history_fault(h);
-    if (fault)
-        fail_msg("the history of %s: %s", id, fault);
-}
-
 void pass_over_undone(struct store *s, const char *id, struct history *h)
 {
     struct error e = {0};
@@ -202,30 +194,16 @@ void assert_session_sound(struct store *s, const char *id)
     check(event_log_read(s, id, 0, fold, &f, &e), &e);
     check(snapshot_resume(s, id, &resumed, &e), &e);
     assert_same_history(&resumed, &f.history);
-    assert_valid(id, &resumed);
+    history_drop_open_turn(&resumed);
+    auto_free char *fault = history_fault(&resumed);
+    if (fault)
+        fail_msg("the history of %s: %s", id, fault);
     assert_same_counts(s, id, &f);
     history_release(&f.history);
     session_info_release(&f.tally);
 }
 
 /* --- a store ---------------------------------------------------------------------------------- */
-
-static void assert_integrity(const char *path)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    for (int i = 0; i < 2; i++) {
-        const char *sql = i == 0 ? "PRAGMA integrity_check"
-                                 : "SELECT 'ok' WHERE NOT EXISTS "
-                                   "(SELECT 1 FROM pragma_foreign_key_check)";
-        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-        assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-        assert_string_equal((const char *)sqlite3_column_text(q, 0), "ok");
-        sqlite3_finalize(q);
-    }
-    sqlite3_close(db);
-}
 
 struct sweep {
     struct store *store;
@@ -244,7 +222,19 @@ size_t assert_store_sound(const char *path)
 {
     struct error e = {0};
     struct sweep sweep = {0};
-    assert_integrity(path);
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    for (int i = 0; i < 2; i++) {
+        const char *sql = i == 0 ? "PRAGMA integrity_check"
+                                 : "SELECT 'ok' WHERE NOT EXISTS "
+                                   "(SELECT 1 FROM pragma_foreign_key_check)";
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+        assert_string_equal((const char *)sqlite3_column_text(q, 0), "ok");
+        sqlite3_finalize(q);
+    }
+    sqlite3_close(db);
     check(store_open(path, STORE_READ_ONLY, &sweep.store, &e), &e);
     check(sessions_each(sweep.store, assert_one_sound, &sweep, &e), &e);
     store_close(sweep.store);

@@ -58,11 +58,6 @@ static size_t points(const char *s)
     return n;
 }
 
-static size_t length_of(const struct json *v)
-{
-    return json_type(v) == JSON_STRING ? points(json_string(v)) : json_len(v);
-}
-
 /* Checks one keyword of a schema; keywords that depend on another one are checked elsewhere. */
 static bool keyword(const struct check *c, const struct json *schema, const struct json *k,
                     const struct json *v);
@@ -137,7 +132,9 @@ static bool keyword(const struct check *c, const struct json *schema, const stru
 {
     const char *name = json_name(k);
     double n = json_number(v, NAN), bound = json_number(k, 0);
-    double len = json_type(v) == JSON_NUMBER ? 0 : (double)length_of(v);
+    double len = json_type(v) == JSON_NUMBER
+                     ? 0
+                     : (double)(json_type(v) == JSON_STRING ? points(json_string(v)) : json_len(v));
 #define IS(word) (strcmp(name, word) == 0)
     if (IS("type"))
         return check_type(c, k, v);

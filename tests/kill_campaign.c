@@ -60,19 +60,6 @@ static void begin_stage(struct kill_stage *stage)
     model_server_set_responder(stage->server, kill_respond, NULL);
 }
 
-static void end_stage(struct kill_stage *stage)
-{
-    char *const paths[] = {stage->data,    stage->config,   stage->work,
-                           stage->exports, stage->database, stage->ini};
-    assert_int_equal(chdir("/"), 0);
-    end_server(stage->server);
-    kill_script_reset();
-    kill_model_release(&stage->model);
-    kill_texts_clear(&stage->promises);
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        free(paths[i]);
-}
-
 /* --- checks after the end of all programs ----------------------------------------------------- */
 
 static struct store *open_to_read(const struct kill_stage *stage)
@@ -274,5 +261,13 @@ void kill_campaign(size_t rounds)
         rounds, stage.ended[1], stage.ended[2], stage.ended[0], stage.ended[3], stage.chats, shown,
         deleted, stage.promised, stage.commands_left);
     kill_commands_print();
-    end_stage(&stage);
+    char *const paths[] = {stage.data,    stage.config,   stage.work,
+                           stage.exports, stage.database, stage.ini};
+    assert_int_equal(chdir("/"), 0);
+    end_server(stage.server);
+    kill_script_reset();
+    kill_model_release(&stage.model);
+    kill_texts_clear(&stage.promises);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        free(paths[i]);
 }

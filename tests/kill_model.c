@@ -200,17 +200,6 @@ static void settle_draft(const struct kill_model *m, struct kill_session *s, con
     s->draft = mem_strdup(draft);
 }
 
-static void settle_title(struct kill_session *s, const struct session_info *info)
-{
-    bool strict = s->named || s->title.told.items.len > 0;
-    if (!strict && !kill_texts_have(&s->title.tried, info->title)) {
-        kill_value_release(&s->title);
-        s->title.was = mem_strdup(info->title);
-    }
-    kill_value_settle(&s->title, info->title, "a title");
-    s->named = info->title_set;
-}
-
 static void settle_session(struct kill_model *m, struct kill_session *s, struct store *store,
                            bool is_new)
 {
@@ -243,7 +232,13 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     }
     settle_labels(s, info.labels);
     settle_draft(m, s, info.draft, is_new);
-    settle_title(s, &info);
+    bool strict = s->named || s->title.told.items.len > 0;
+    if (!strict && !kill_texts_have(&s->title.tried, info.title)) {
+        kill_value_release(&s->title);
+        s->title.was = mem_strdup(info.title);
+    }
+    kill_value_settle(&s->title, info.title, "a title");
+    s->named = info.title_set;
     if (is_new && !s->archived.was)
         s->archived.was = mem_strdup(info.archived_ms ? "yes" : "no");
     kill_value_settle(&s->archived, info.archived_ms ? "yes" : "no", "being archived");

@@ -10,15 +10,6 @@
 
 enum { USUAL_DIMENSION = 32 };
 
-static size_t bucket(const char *word, size_t len, size_t buckets)
-{
-    unsigned long sum = 5381;
-
-    for (size_t i = 0; i < len; i++)
-        sum = sum * 33 + (unsigned long)tolower((unsigned char)word[i]);
-    return sum % buckets;
-}
-
 static void add_vector(struct buf *out, const char *text, size_t buckets)
 {
     auto_free int *counts = mem_alloc(buckets * sizeof *counts);
@@ -27,8 +18,14 @@ static void add_vector(struct buf *out, const char *text, size_t buckets)
         size_t len = 0;
         while (isalnum((unsigned char)text[at + len]) || (text[at + len] & 0x80))
             len++;
-        if (len > 0)
-            counts[bucket(text + at, len, buckets)]++;
+        if (len > 0) {
+            const char *word = text + at;
+            unsigned long sum = 5381;
+
+            for (size_t i = 0; i < len; i++)
+                sum = sum * 33 + (unsigned long)tolower((unsigned char)word[i]);
+            counts[(sum % buckets)]++;
+        }
         at += len > 0 ? len : 1;
     }
     buf_addch(out, '[');
@@ -61,19 +58,6 @@ static void ollama_vectors(struct buf *out, const struct json *input, size_t buc
     buf_addstr(out, "]}");
 }
 
-static void add_vectors(struct script *out, enum dialect dialect, const struct reply *r,
-                        const char *body, size_t len)
-{
-    AUTO(json_free_local) struct json *request = json_parse(body, len, NULL);
-    const struct json *input = json_get(request, "input");
-    size_t buckets = r->dimension > 0 ? (size_t)r->dimension : USUAL_DIMENSION;
-
-    if (dialect == DIALECT_OLLAMA)
-        ollama_vectors(&out->body, input, buckets);
-    else
-        openai_vectors(&out->body, input, buckets);
-}
-
 void script_build_embeddings(struct script *out, enum dialect dialect, const struct reply *r,
                              const char *body, size_t len)
 {
@@ -87,7 +71,14 @@ void script_build_embeddings(struct script *out, enum dialect dialect, const str
                                .content_type = "application/json",
                                .body = BUF_INIT,
                                .pause_at = SIZE_MAX};
-        add_vectors(out, dialect, r, body, len);
+        AUTO(json_free_local) struct json *request = json_parse(body, len, NULL);
+        const struct json *input = json_get(request, "input");
+        size_t buckets = r->dimension > 0 ? (size_t)r->dimension : USUAL_DIMENSION;
+
+        if (dialect == DIALECT_OLLAMA)
+            ollama_vectors(&out->body, input, buckets);
+        else
+            openai_vectors(&out->body, input, buckets);
     }
     if (r->fault == REPLY_MALFORMED_JSON)
         out->body.data[out->body.len / 2] = '!';

@@ -185,12 +185,6 @@ static bool wait_due(struct exchange *x)
     return go_on;
 }
 
-/* The library keeps the headers back until there is some body. A real server does not. */
-static void push_headers(const struct exchange *x)
-{
-    setsockopt(x->socket, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-}
-
 /* The end of the write that begins at `pos`. */
 static size_t write_end(struct exchange *x, size_t pos, size_t max)
 {
@@ -214,8 +208,10 @@ static ssize_t send_some(void *context, uint64_t position, char *out, size_t max
     size_t pos = (size_t)position;
     size_t end;
 
-    if (pos == 0)
-        push_headers(x);
+    if (pos == 0) {
+        /* The library keeps the headers back until there is some body. A real server does not. */
+        setsockopt(x->socket, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    }
     if (pos == script->pause_at && !wait_release(x))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (pos == script->body.len)
@@ -228,24 +224,6 @@ static ssize_t send_some(void *context, uint64_t position, char *out, size_t max
     end = write_end(x, pos, max);
     memcpy(out, script->body.data + pos, end - pos);
     return (ssize_t)(end - pos);
-}
-
-static enum MHD_Result send_script(struct MHD_Connection *connection, struct exchange *x)
-{
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)128 * 1024, send_some, x, NULL);
-    enum MHD_Result result;
-
-    if (!response)
-        return MHD_NO;
-    x->socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, x->script.content_type);
-    if (x->reply.retry_after)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, x->reply.retry_after);
-    clock_gettime(CLOCK_REALTIME, &x->due);
-    result = MHD_queue_response(connection, (unsigned)x->script.status, response);
-    MHD_destroy_response(response);
-    return result;
 }
 
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
@@ -294,7 +272,20 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct exch
 {
     if (x->reply.hold && !wait_release(x))
         return MHD_NO;
-    return send_script(connection, x);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)128 * 1024, send_some, x, NULL);
+    enum MHD_Result result;
+
+    if (!response)
+        return MHD_NO;
+    x->socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, x->script.content_type);
+    if (x->reply.retry_after)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, x->reply.retry_after);
+    clock_gettime(CLOCK_REALTIME, &x->due);
+    result = MHD_queue_response(connection, (unsigned)x->script.status, response);
+    MHD_destroy_response(response);
+    return result;
 }
 
 static enum MHD_Result answer_model(struct MHD_Connection *connection, struct exchange *x,
@@ -386,18 +377,6 @@ static void ended(void *context, struct MHD_Connection *connection, void **state
 
 /* --- the server ------------------------------------------------------------------------------ */
 
-static struct MHD_Daemon *listen_on_loopback(struct model_server *s)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
-                                MHD_USE_POLL,
-                            0, NULL, NULL, answer, s, MHD_OPTION_SOCK_ADDR,
-                            (struct sockaddr *)&address, MHD_OPTION_NOTIFY_COMPLETED, ended, NULL,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)256 * 1024, MHD_OPTION_END);
-}
-
 struct model_server *model_server_start(void)
 {
     struct model_server *s = mem_alloc(sizeof *s);
@@ -406,7 +385,14 @@ struct model_server *model_server_start(void)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->fallback = reply_clone(&hello);
-    s->daemon = listen_on_loopback(s);
+    struct sockaddr_in address = {.sin_family = AF_INET};
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    s->daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0, NULL,
+        NULL, answer, s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
+        MHD_OPTION_NOTIFY_COMPLETED, ended, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)256 * 1024, MHD_OPTION_END);
     info = s->daemon ? MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info) {
         fprintf(stderr, "The scripted model server cannot start on 127.0.0.1.\n");

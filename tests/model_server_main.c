@@ -49,21 +49,6 @@ static bool parse_options(int argc, char **argv, struct options *o)
     return argc % 2 == 1;
 }
 
-/* Prose with some Markdown in it, of exactly `bytes` bytes. */
-static void fill(struct buf *out, size_t bytes)
-{
-    static const char paragraph[] =
-        "The *secretary* took dictation in a shorthand of his own, and **kept the letters**.\n"
-        "He wrote `scripta manent` above the door:\n\n- one line a letter,\n- one letter a "
-        "day.\n\n";
-
-    while (out->len < bytes) {
-        size_t rest = bytes - out->len;
-
-        buf_add(out, paragraph, rest < strlen(paragraph) ? rest : strlen(paragraph));
-    }
-}
-
 int main(int argc, char **argv)
 {
     struct options options = {0};
@@ -82,7 +67,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "model-server: %s\n", e.text);
         return 1;
     }
-    fill(&text, (size_t)options.text_bytes);
+    /* Prose with some Markdown in it, of exactly `bytes` bytes. */
+    size_t bytes = (size_t)options.text_bytes;
+    static const char paragraph[] =
+        "The *secretary* took dictation in a shorthand of his own, and **kept the letters**.\n"
+        "He wrote `scripta manent` above the door:\n\n- one line a letter,\n- one letter a "
+        "day.\n\n";
+
+    while (text.len < bytes) {
+        size_t rest = bytes - text.len;
+
+        buf_add(&text, paragraph, rest < strlen(paragraph) ? rest : strlen(paragraph));
+    }
     server = model_server_start();
     if (text.len > 0)
         model_server_set_default(server, &(struct reply){.text = text.data,

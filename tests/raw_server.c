@@ -56,21 +56,6 @@ static void hang_up(struct raw_server *s)
     buf_clear(&s->heard);
 }
 
-static void begin_reply(struct raw_server *s)
-{
-    pthread_mutex_lock(&s->lock);
-    size_t index = s->state.requests++;
-    pthread_mutex_unlock(&s->lock);
-    s->reply = &s->replies[index < s->count ? index : s->count - 1];
-    s->answering = true;
-    s->ended = false;
-    s->left = s->reply->times > 0 ? s->reply->times : SIZE_MAX;
-    s->next_ms = clock_mono_ms() + s->reply->pause_ms;
-    s->block_sent = 0;
-    buf_clear(&s->block);
-    buf_addstr(&s->block, s->reply->begin);
-}
-
 /* Refills the block that is sent. False: not now. */
 static bool next_block(struct raw_server *s)
 {
@@ -152,8 +137,19 @@ static void hear(struct raw_server *s)
     }
     if (n > 0)
         buf_add(&s->heard, bytes, (size_t)n);
-    if (take_request(s))
-        begin_reply(s);
+    if (take_request(s)) {
+        pthread_mutex_lock(&s->lock);
+        size_t index = s->state.requests++;
+        pthread_mutex_unlock(&s->lock);
+        s->reply = &s->replies[index < s->count ? index : s->count - 1];
+        s->answering = true;
+        s->ended = false;
+        s->left = s->reply->times > 0 ? s->reply->times : SIZE_MAX;
+        s->next_ms = clock_mono_ms() + s->reply->pause_ms;
+        s->block_sent = 0;
+        buf_clear(&s->block);
+        buf_addstr(&s->block, s->reply->begin);
+    }
 }
 
 static int timeout_of(const struct raw_server *s)

@@ -115,38 +115,11 @@ static struct usage any_usage(void)
                           .estimated = maybe(0.2)};
 }
 
-static void begin_run(struct record *r)
-{
-    struct event *ev = make(EVENT_TURN_STARTED, any_text());
-    if (maybe(0.2))
-        ev->number = r->run_seq;
-    if (maybe(0.2))
-        ev->attachments = mem_strdup("[{\"type\":\"image\",\"text\":\"/tmp/a b.png\"}]");
-    record_event(r, ev);
-}
-
 static void any_call(struct record *r)
 {
     static const char *const args[] = {"{\"path\":\"x\"}", "{\"n\":12345678901234567890}", "{\"a",
                                        "\"word\"", "[\"a\\u0000b\"]"};
     record_add(r, EVENT_TOOL_CALL_REQUESTED, args[below(sizeof args / sizeof *args)]);
-}
-
-static void any_result(struct record *r)
-{
-    struct event *ev = make(EVENT_TOOL_EXECUTION_COMPLETED, any_text());
-    ev->flag = maybe(0.3);
-    ev->number = (int64_t)below(100000);
-    record_event(r, ev);
-}
-
-static void any_turn_end(struct record *r)
-{
-    struct event *ev = make(EVENT_CALL_COMPLETED, NULL);
-    ev->usage = any_usage();
-    ev->used = maybe(0.5) ? entropy_unit() / 3 : 0;
-    ev->model = mem_strdup(maybe(0.5) ? "m-1" : NULL);
-    record_event(r, ev);
 }
 
 static void any_answer(struct record *r)
@@ -164,10 +137,19 @@ static void any_answer(struct record *r)
     bool call = maybe(0.4);
     if (call)
         any_call(r);
-    if (maybe(0.9))
-        any_turn_end(r);
-    if (call && maybe(0.9))
-        any_result(r);
+    if (maybe(0.9)) {
+        struct event *ev = make(EVENT_CALL_COMPLETED, NULL);
+        ev->usage = any_usage();
+        ev->used = maybe(0.5) ? entropy_unit() / 3 : 0;
+        ev->model = mem_strdup(maybe(0.5) ? "m-1" : NULL);
+        record_event(r, ev);
+    }
+    if (call && maybe(0.9)) {
+        struct event *ev = make(EVENT_TOOL_EXECUTION_COMPLETED, any_text());
+        ev->flag = maybe(0.3);
+        ev->number = (int64_t)below(100000);
+        record_event(r, ev);
+    }
 }
 
 static void any_end(struct record *r)
@@ -183,17 +165,6 @@ static void any_end(struct record *r)
     ev->number = (int64_t)below(60000);
     ev->usage = any_usage();
     record_event(r, ev);
-}
-
-static void start_compaction(struct record *r, const struct history *h)
-{
-    struct event *ev = event_new(EVENT_COMPACTION_STARTED);
-    ev->compaction.mode = mem_strdup("handoff");
-    ev->compaction.stage = mem_strdup("summary");
-    ev->compaction.trigger = mem_strdup(h->running ? "estimate" : "manual");
-    record_event(r, ev);
-    for (size_t i = below(3); i > 0; i--)
-        record_add(r, EVENT_COMPACTION_DELTA, any_text());
 }
 
 static void fail_compaction(struct record *r)
@@ -218,7 +189,13 @@ static void compact(struct record *r, struct history *h)
 {
     if (!h->running || maybe(0.2))
         history_drop_open_turn(h);
-    start_compaction(r, h);
+    struct event *ev = event_new(EVENT_COMPACTION_STARTED);
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.stage = mem_strdup("summary");
+    ev->compaction.trigger = mem_strdup(h->running ? "estimate" : "manual");
+    record_event(r, ev);
+    for (size_t i = below(3); i > 0; i--)
+        record_add(r, EVENT_COMPACTION_DELTA, any_text());
     if (maybe(0.2))
         fail_compaction(r);
     else if (maybe(0.9))
@@ -240,7 +217,12 @@ void record_random_run(struct record *r)
 {
     if (maybe(0.2))
         record_random_compaction(r);
-    begin_run(r);
+    struct event *ev = make(EVENT_TURN_STARTED, any_text());
+    if (maybe(0.2))
+        ev->number = r->run_seq;
+    if (maybe(0.2))
+        ev->attachments = mem_strdup("[{\"type\":\"image\",\"text\":\"/tmp/a b.png\"}]");
+    record_event(r, ev);
     for (size_t i = below(4); i > 0; i--) {
         any_answer(r);
         if (maybe(0.1))

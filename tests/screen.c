@@ -137,23 +137,6 @@ static void size_links(struct screen *s, int rows, int cols)
     memset(s->links, 0, (size_t)(rows * cols) * sizeof *s->links);
 }
 
-static void new_terminal(struct screen *s, int rows, int cols)
-{
-    static const VTermScreenCallbacks callbacks = {
-        .settermprop = on_property, .damage = on_damage, .moverect = on_move};
-    static const VTermParserCallbacks others = {.osc = on_osc};
-    size_links(s, rows, cols);
-    vec_push(&s->addresses, mem_strdup(""));
-    s->vt = vterm_new(rows, cols);
-    vterm_set_utf8(s->vt, 1);
-    s->cells = vterm_obtain_screen(s->vt);
-    s->cursor_visible = true;
-    vterm_screen_enable_altscreen(s->cells, 1);
-    vterm_screen_set_callbacks(s->cells, &callbacks, s);
-    vterm_screen_set_unrecognised_fallbacks(s->cells, &others, s);
-    vterm_screen_reset(s->cells, 1);
-}
-
 double screen_clock(void)
 {
     struct timespec now;
@@ -239,7 +222,19 @@ struct screen *screen_start(const char *const *argv, const char *directory, int 
     buf_init(&s->row, 0);
     buf_init(&s->text, 0);
     buf_init(&s->held, 0);
-    new_terminal(s, rows, cols);
+    static const VTermScreenCallbacks callbacks = {
+        .settermprop = on_property, .damage = on_damage, .moverect = on_move};
+    static const VTermParserCallbacks others = {.osc = on_osc};
+    size_links(s, rows, cols);
+    vec_push(&s->addresses, mem_strdup(""));
+    s->vt = vterm_new(rows, cols);
+    vterm_set_utf8(s->vt, 1);
+    s->cells = vterm_obtain_screen(s->vt);
+    s->cursor_visible = true;
+    vterm_screen_enable_altscreen(s->cells, 1);
+    vterm_screen_set_callbacks(s->cells, &callbacks, s);
+    vterm_screen_set_unrecognised_fallbacks(s->cells, &others, s);
+    vterm_screen_reset(s->cells, 1);
     start_child(s, argv, directory);
     return s;
 }
@@ -305,21 +300,6 @@ static void answer_more(struct screen *s, const char *bytes, size_t len)
             if (s->answers[a].answer)
                 send_bytes(s, s->answers[a].answer, strlen(s->answers[a].answer));
         }
-}
-
-/* A terminal shows a synchronised frame when it is whole. */
-static void follow_frames(struct screen *s, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (s->sync_so_far == strlen(SYNC_MODE)) {
-            s->drawing = bytes[i] == 'h';
-            s->sync_so_far = 0;
-        } else if (bytes[i] == SYNC_MODE[s->sync_so_far]) {
-            s->sync_so_far++;
-        } else {
-            s->sync_so_far = bytes[i] == SYNC_MODE[0];
-        }
-    }
 }
 
 /* The start of an unfinished OSC at the end, which libvterm 0.1.4 needs whole. */
@@ -388,7 +368,18 @@ static bool read_output(struct screen *s)
         return true;
     answer_more(s, bytes, (size_t)got);
     draw(s, bytes, (size_t)got);
-    follow_frames(s, bytes, (size_t)got);
+    /* A terminal shows a synchronised frame when it is whole. */
+    size_t len = (size_t)got;
+    for (size_t i = 0; i < len; i++) {
+        if (s->sync_so_far == strlen(SYNC_MODE)) {
+            s->drawing = bytes[i] == 'h';
+            s->sync_so_far = 0;
+        } else if (bytes[i] == SYNC_MODE[s->sync_so_far]) {
+            s->sync_so_far++;
+        } else {
+            s->sync_so_far = bytes[i] == SYNC_MODE[0];
+        }
+    }
     bool silent = false;
     for (const struct screen_answer *a = s->answers; a && a->question; a++)
         silent = silent || !a->answer;
@@ -408,16 +399,6 @@ static void read_last_output(struct screen *s)
         ;
 }
 
-static void note_exit(struct screen *s)
-{
-    int status;
-    read_last_output(s);
-    close(s->life);
-    s->life = -1;
-    if (waitpid(s->pid, &status, 0) == s->pid)
-        s->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static bool pump_once(struct screen *s, double until)
 {
     struct pollfd polls[] = {{.fd = s->master, .events = POLLIN},
@@ -430,8 +411,14 @@ static bool pump_once(struct screen *s, double until)
         return false;
     bool news = polls[0].revents != 0 && read_output(s);
     /* The last output may still lie in the line when the program has gone. */
-    if (!news && polls[1].revents != 0)
-        note_exit(s);
+    if (!news && polls[1].revents != 0) {
+        int status;
+        read_last_output(s);
+        close(s->life);
+        s->life = -1;
+        if (waitpid(s->pid, &status, 0) == s->pid)
+            s->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
     return news;
 }
 

@@ -63,23 +63,6 @@ static bool is_leak(const char *variable)
     return false;
 }
 
-static void scrub_environment(void)
-{
-    if (!test_seed && getenv("TIRO_TEST_SEED"))
-        test_seed = mem_strdup(getenv("TIRO_TEST_SEED"));
-    for (size_t i = 0; environ[i];) {
-        if (!is_leak(environ[i])) {
-            i++;
-            continue;
-        }
-        auto_free char *name = mem_strndup(environ[i], strcspn(environ[i], "="));
-        unsetenv(name);
-    }
-    setenv("HOME", test_dir, 1);
-    setenv("LC_ALL", "C.UTF-8", 1);
-    setlocale(LC_ALL, "C.UTF-8");
-}
-
 static void remove_tree(const char *path)
 {
     struct stat st;
@@ -128,7 +111,19 @@ int support_setup(void **state)
         give_up(test_dir);
     free(test_dir);
     test_dir = real;
-    scrub_environment();
+    if (!test_seed && getenv("TIRO_TEST_SEED"))
+        test_seed = mem_strdup(getenv("TIRO_TEST_SEED"));
+    for (size_t i = 0; environ[i];) {
+        if (!is_leak(environ[i])) {
+            i++;
+            continue;
+        }
+        auto_free char *name = mem_strndup(environ[i], strcspn(environ[i], "="));
+        unsetenv(name);
+    }
+    setenv("HOME", test_dir, 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    setlocale(LC_ALL, "C.UTF-8");
     return 0;
 }
 

@@ -95,20 +95,6 @@ static void put_text(void *params, const struct shape_field *f, const char *text
         *(const char **)(void *)((char *)params + f->offset) = text;
 }
 
-static void put_number(const struct shape *shape, void *params, int64_t number)
-{
-    const struct shape_field *f = shape->fields;
-    while (f->name && (f->type == SHAPE_STRING || f->type == SHAPE_JSON))
-        f++;
-    void *at = (char *)params + f->offset;
-    if (f->name && f->type == SHAPE_INTEGER)
-        *(int64_t *)at = number;
-    else if (f->name && f->type == SHAPE_BOOLEAN)
-        *(bool *)at = number;
-    else if (f->name)
-        *(int *)at = (int)number;
-}
-
 /* A message of a test is one that a person typed. */
 static void put_typed(const struct shape *shape, void *params)
 {
@@ -125,7 +111,16 @@ uint64_t surface_send_for(struct engine *s, const struct operation *o, const cha
         int64_t aligned;
     } params = {{0}};
     if (o->params) {
-        put_number(o->params, &params, number);
+        const struct shape_field *f = o->params->fields;
+        while (f->name && (f->type == SHAPE_STRING || f->type == SHAPE_JSON))
+            f++;
+        void *at = (char *)&params + f->offset;
+        if (f->name && f->type == SHAPE_INTEGER)
+            *(int64_t *)at = number;
+        else if (f->name && f->type == SHAPE_BOOLEAN)
+            *(bool *)at = number;
+        else if (f->name)
+            *(int *)at = (int)number;
         put_text(&params, text_field(o, 0), name);
         put_text(&params, said_field(o), text);
         put_typed(o->params, &params);

@@ -1,14 +1,10 @@
 /* The operations that work in each profile: each build, and within a full build each switch. One
  * row per operation, as in the specification's table. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "session/session_operations.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 /* Both values of the run-time switch; in a build without a store the switch changes nothing. */

@@ -2,15 +2,10 @@
  * differ between runs (times, directories, and figures that depend on them) are made constant.
  * CAPTURE=1 writes the files anew. */
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 NEEDS(capability_store() && capability_memory() && capability_compaction());
 

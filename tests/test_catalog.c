@@ -1,11 +1,7 @@
 /* Operations on kept sessions from outside a conversation. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "chat/history.h"
 #include "config/config.h"
 #include "index/transcripts.h"
@@ -21,7 +17,6 @@
 #include "tests/damage.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *path;
 static struct store *store;
@@ -394,8 +389,8 @@ TEST(test_abandoned_locks_are_swept)
 TEST(test_in_memory)
 {
     struct store *memory;
-    struct record r;
-    struct catalog c;
+    AUTO(record_release) struct record r = {0};
+    AUTO(catalog_release) struct catalog c = {0};
     AUTO(session_info_release) struct session_info fork = {0};
     assert_true(store_open(support_keep(store_memory_path()), STORE_READ_WRITE, &memory, &e));
     record_begin(&r, memory);
@@ -409,8 +404,6 @@ TEST(test_in_memory)
     AUTO(session_info_release) struct session_info info = {0};
     assert_err(catalog_find(&c, r.info.id, &info, &e), e, ERR_SESSION_NOT_FOUND);
     assert_true(catalog_find(&c, fork.id, &info, &e));
-    catalog_release(&c);
-    record_release(&r);
     store_close(memory);
 }
 

@@ -1,12 +1,8 @@
 /* A locale that is not UTF-8: the replacement characters, and columns that agree with them. */
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static void start(const char *all, const char *lang)
 {

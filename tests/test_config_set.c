@@ -1,5 +1,6 @@
 /* `tiro config set`: its changes of a text, and the real program with a file. */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/paths.h"
 #include "config/config.h"
@@ -135,23 +136,6 @@ TEST(names_and_values_are_checked)
     }
 }
 
-/* Lines that mean much to the format, in any order. */
-static void random_text(struct buf *out, uint64_t *seed)
-{
-    static const char *const lines[] = {
-        "[ui]",       "[chat]",     "[ ui ] ; x", "[broken", "theme = a",   "theme=b ; c",
-        ";theme = d", "# theme: e", "  more",     "",        "   ",         "mouse = no",
-        "system = x", "nonsense",   "theme",      "= y",     "\ttheme = z", "  ; c",
-        "[]",         "theme =",    ";",          "[ui]x"};
-    int count = (int)(support_random(seed) % 12);
-    bool carriage = support_random(seed) % 4 == 0;
-    for (int i = 0; i < count; i++)
-        buf_addf(out, "%s%s", lines[support_random(seed) % (sizeof lines / sizeof *lines)],
-                 i == count - 1 && support_random(seed) % 2 ? ""
-                 : carriage                                 ? "\r\n"
-                                                            : "\n");
-}
-
 static void assert_same_value(const char *before, const char *after, const char *section,
                               const char *name)
 {
@@ -170,7 +154,19 @@ TEST(any_text_survives)
     for (int round = 0; round < 20000; round++) {
         AUTO(buf_release) struct buf text = BUF_INIT, set = BUF_INIT, unset = BUF_INIT;
         struct error e = {0};
-        random_text(&text, &seed);
+        /* Lines that mean much to the format, in any order. */
+        static const char *const lines[] = {
+            "[ui]",       "[chat]",     "[ ui ] ; x", "[broken", "theme = a",   "theme=b ; c",
+            ";theme = d", "# theme: e", "  more",     "",        "   ",         "mouse = no",
+            "system = x", "nonsense",   "theme",      "= y",     "\ttheme = z", "  ; c",
+            "[]",         "theme =",    ";",          "[ui]x"};
+        int count = (int)(support_random(&seed) % 12);
+        bool carriage = support_random(&seed) % 4 == 0;
+        for (int i = 0; i < count; i++)
+            buf_addf(&text, "%s%s", lines[support_random(&seed) % (sizeof lines / sizeof *lines)],
+                     i == count - 1 && support_random(&seed) % 2 ? ""
+                     : carriage                                  ? "\r\n"
+                                                                 : "\n");
         char *old = support_keep(config_edit_value(text.data, "ui", "theme"));
         if (config_edit_set(text.data, "ui", "theme", "new", &set, &e)) {
             assert_string_equal(support_keep(config_edit_value(set.data, "ui", "theme")), "new");
@@ -207,14 +203,9 @@ TEST(the_explained_file_takes_every_key)
 
 /* --- the program ----------------------------------------------------------------------------- */
 
-static char *read_config(void)
-{
-    return support_read(support_path(".config/tiro/tiro.ini"));
-}
-
 static void assert_config(const char *text)
 {
-    assert_string_equal(read_config(), text);
+    assert_string_equal(support_read(support_path(".config/tiro/tiro.ini")), text);
 }
 
 TEST(the_file_is_made)

@@ -27,15 +27,10 @@ static void send(const struct operation *type, const char *text)
     surface_send(engine, type, text);
 }
 
-static void stall(const char *text)
-{
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = text});
-}
-
 /* A turn that runs until the server is released, or the end. */
 static void begin_turn(const char *message, const char *half)
 {
-    stall(half);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = half});
     send(&operation_turn_start, message);
     surface_expect_event(engine, EVENT_TEXT_DELTA);
 }
@@ -369,21 +364,6 @@ static void assert_soon(const struct operation *o, const void *params)
     assert_true(took[ROUNDS - 1] <= LONG_MS);
 }
 
-/* Waits so long that every conversation must save its streamed text (a checkpoint per second), and
- * cannot. */
-static void wait_until_all_wait(void)
-{
-    for (int64_t until = clock_mono_ms() + 1500; clock_mono_ms() < until;)
-        notice_free(mailbox_wait(engine_notices(engine), 20));
-}
-
-static void expect_delta(const char *session)
-{
-    for (bool came = false; !came;) {
-        came = strcmp(surface_expect_event(engine, EVENT_TEXT_DELTA)->session, session) == 0;
-    }
-}
-
 /* Another process writes, and every conversation streams and waits to save its text. */
 TEST_IF(capability_store(), reads_wait_for_nobody)
 {
@@ -407,7 +387,9 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
     surface_expect_event(engine, EVENT_TEXT_DELTA);
     begin_another();
     send(&operation_turn_start, "Go on, too.");
-    expect_delta(second); /* it has a row */
+    for (bool came = false; !came;) {
+        came = strcmp(surface_expect_event(engine, EVENT_TEXT_DELTA)->session, second) == 0;
+    } /* it has a row */
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
     for (int i = 0; i < 2; i++) {
@@ -416,7 +398,10 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
         assert_soon(&operation_session_history, &newest);
         if (capability_memory())
             assert_soon(&operation_memory_search, &recall);
-        wait_until_all_wait();
+        /* Waits so long that every conversation must save its streamed text (a checkpoint per
+         * second), and cannot. */
+        for (int64_t until = clock_mono_ms() + 1500; clock_mono_ms() < until;)
+            notice_free(mailbox_wait(engine_notices(engine), 20));
     }
     store_rollback(other);
     store_close(other);

@@ -1,14 +1,9 @@
 /* Recall without a model, as tiro(7) shows it: a dozen turns through a small window, then a
  * question about the first, in the real program. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/mem.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define FACT                                                                                       \
     "In Kyoto we want to sleep in the ryokan by the river, from the 14th to the 17th of November."

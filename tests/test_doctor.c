@@ -1,19 +1,15 @@
 /* `tiro doctor` through the real program: its report on each state, that it changes nothing, and
  * recovering. */
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "session/capability.h"
 #include "store/store.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *data, *path;
 

@@ -198,14 +198,6 @@ PROVOKE(SESSION_AMBIGUOUS)
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
-static void start_turn(struct support_child *c, const char *format)
-{
-    queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
-    support_start(c, ARGS(support_program(), "run", "--output-format", format, "go"));
-    close(c->in);
-    c->in = -1;
-}
-
 PROVOKE(SESSION_BUSY)
 {
     queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
@@ -320,18 +312,13 @@ static char *random_text(size_t len)
     return support_keep(text);
 }
 
-static void make_dirs(void)
+PROVOKE(SESSION_STORE_ERROR)
 {
+    char *bytes = random_text(8192);
     static const char *const names[] = {".local", ".local/share", ".local/share/tiro"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_int_equal(mkdir(support_path(names[i]), 0700), 0);
     }
-}
-
-PROVOKE(SESSION_STORE_ERROR)
-{
-    char *bytes = random_text(8192);
-    make_dirs();
     support_write(scene_store(), bytes);
     if (capability_store()) {
         fails(ERR_SESSION_STORE_ERROR, ARGS("sessions", "list"));
@@ -434,20 +421,6 @@ static void assert_stopped(struct support_child *c, size_t format, bool began)
     support_release(c);
 }
 
-static void a_signal_is_an_interrupt(size_t format)
-{
-    bool whole = strcmp(formats[format].name, "json") == 0;
-    size_t before = model_server_requests(scene_server());
-    struct support_child c;
-    start_turn(&c, formats[format].name);
-    if (whole)
-        assert_true(model_server_wait(scene_server(), before + 1, WAIT_MS));
-    else
-        assert_true(support_read_until(&c, "half an answer", WAIT_MS));
-    assert_stopped(&c, format, true);
-    model_server_release(scene_server());
-}
-
 /* The terminal and the command line may do all: other programs alone meet it. */
 PROVOKE(FORBIDDEN)
 {
@@ -495,8 +468,21 @@ static void so_is_one_before_anything_was_sent(void)
 
 PROVOKE(INTERRUPTED)
 {
-    for (size_t i = 0; i < FORMAT_COUNT; i++)
-        a_signal_is_an_interrupt(i);
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        bool whole = strcmp(formats[i].name, "json") == 0;
+        size_t before = model_server_requests(scene_server());
+        struct support_child c;
+        queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
+        support_start(&c, ARGS(support_program(), "run", "--output-format", formats[i].name, "go"));
+        close(c.in);
+        c.in = -1;
+        if (whole)
+            assert_true(model_server_wait(scene_server(), before + 1, WAIT_MS));
+        else
+            assert_true(support_read_until(&c, "half an answer", WAIT_MS));
+        assert_stopped(&c, i, true);
+        model_server_release(scene_server());
+    }
     so_is_one_before_anything_was_sent();
 }
 

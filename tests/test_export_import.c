@@ -144,14 +144,6 @@ TEST(test_markdown)
     assert_string_equal(text, markdown);
 }
 
-static void add_partial(struct record *r, const char *text)
-{
-    struct event *ev = event_new(EVENT_TEXT_COMPLETE);
-    ev->text = mem_strdup(text);
-    ev->flag = true;
-    record_event(r, ev);
-}
-
 /* Runs that end in each of the ways in which streamed text can be left alone. */
 static void make_crashes(struct record *r)
 {
@@ -169,7 +161,10 @@ static void make_crashes(struct record *r)
     record_add(r, EVENT_REASONING_DELTA, "Hm.");
     record_add(r, EVENT_TEXT_DELTA, "so");
     record_add(r, EVENT_TURN_STARTED, "Three");
-    add_partial(r, "Part");
+    struct event *ev = event_new(EVENT_TEXT_COMPLETE);
+    ev->text = mem_strdup("Part");
+    ev->flag = true;
+    record_event(r, ev);
     record_add(r, EVENT_INTERRUPTED, NULL);
     record_add(r, EVENT_TURN_STARTED, "Four");
     record_add(r, EVENT_TEXT_DELTA, "Lost");

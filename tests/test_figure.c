@@ -2,17 +2,13 @@
  * was written: usage, snapshots, entries of memory, listings. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json_out.h"
-#include "base/mem.h"
 #include "chat/history.h"
 #include "chat/memory.h"
 #include "chat/session_info.h"
 #include "chat/usage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const int64_t extremes[] = {INT64_MIN,
                                    INT64_MIN + 1,

@@ -1,14 +1,11 @@
 /* The program's memory: libraries are loaded only when they are needed, and a long answer takes
  * little more than its text. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #ifdef LIBCURL_FILE
 static const char libcurl[] = LIBCURL_FILE;

@@ -261,23 +261,6 @@ static size_t count_blocks(const struct message *m, enum block_type type)
     return count;
 }
 
-/* Fails the test where a provider would refuse the history. */
-static void check_history(const struct history *h)
-{
-    assert_false(h->running);
-    for (size_t i = 0; i < h->messages.len; i++) {
-        const struct message *m = &h->messages.items[i];
-        size_t calls = count_blocks(m, BLOCK_TOOL_CALL);
-        if (calls > 0) {
-            assert_true(i + 1 < h->messages.len);
-            assert_int_equal(m[1].role, ROLE_TOOL);
-            assert_int_equal(count_blocks(&m[1], BLOCK_TOOL_RESULT), calls);
-        }
-        if (m->role == ROLE_TOOL)
-            assert_true(i > 0 && count_blocks(m - 1, BLOCK_TOOL_CALL) > 0);
-    }
-}
-
 static void pass_over_undone_until(const char *id, struct prefix *prefix)
 {
     struct undone_list undone;
@@ -306,7 +289,20 @@ static void check_cut(const struct record *r, int64_t at)
         end->seq = p.last + 1;
         history_apply(&prefix.history, end);
     }
-    check_history(&prefix.history);
+    /* Fails the test where a provider would refuse the history. */
+    const struct history *h = &prefix.history;
+    assert_false(h->running);
+    for (size_t i = 0; i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        size_t calls = count_blocks(m, BLOCK_TOOL_CALL);
+        if (calls > 0) {
+            assert_true(i + 1 < h->messages.len);
+            assert_int_equal(m[1].role, ROLE_TOOL);
+            assert_int_equal(count_blocks(&m[1], BLOCK_TOOL_RESULT), calls);
+        }
+        if (m->role == ROLE_TOOL)
+            assert_true(i > 0 && count_blocks(m - 1, BLOCK_TOOL_CALL) > 0);
+    }
     assert_int_equal(p.tally.last_seq, p.last);
     assert_int_equal(p.tally.messages, prefix.tally.messages);
     assert_int_equal(p.tally.turns, prefix.tally.turns);

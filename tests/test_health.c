@@ -1,13 +1,9 @@
 /* The doctor's findings about a database: every state is a real one, and looking changes none. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "memory/memory.h"
 #include "session/health.h"
@@ -15,7 +11,6 @@
 #include "store/store.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *path;
 

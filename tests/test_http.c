@@ -6,8 +6,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -15,13 +13,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "provider/http.h"
 #include "provider/provider.h"
 #include "tests/raw_server.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define CANCEL_MS 100
 #define MAX_BACKLOG 64
@@ -121,16 +117,6 @@ static bool perform(struct client *c)
     return http_perform(c->http, &c->request, &c->wakeup, &c->reply, &c->failure);
 }
 
-static void client_release(struct client *c)
-{
-    http_free(c->http);
-    http_headers_release(&c->headers);
-    http_reply_release(&c->reply);
-    buf_release(&c->body);
-    close(c->wake[0]);
-    close(c->wake[1]);
-}
-
 #define HEAD(status, more) "HTTP/1.1 " status "\r\n" more "\r\n"
 
 static struct raw_server *server;
@@ -148,8 +134,14 @@ static void begin(const struct raw_reply *replies, size_t count)
 
 static void end(void)
 {
-    if (c.http)
-        client_release(&c);
+    if (c.http) {
+        http_free(c.http);
+        http_headers_release(&c.headers);
+        http_reply_release(&c.reply);
+        buf_release(&c.body);
+        close(c.wake[0]);
+        close(c.wake[1]);
+    }
     c.http = NULL;
     if (server)
         raw_server_stop(server);
@@ -295,15 +287,6 @@ static int full_listener(char **url, struct pollfd *queued)
     return -1;
 }
 
-static void close_listener(int listener, char *url, const struct pollfd *queued)
-{
-    for (size_t i = 0; i < MAX_BACKLOG; i++)
-        if (queued[i].fd != -1)
-            close(queued[i].fd);
-    close(listener);
-    free(url);
-}
-
 static void assert_cancelled_at_once(void)
 {
     assert_int_equal(write(c.wake[1], "x", 1), 1);
@@ -334,7 +317,11 @@ TEST(test_connecting)
     c.request.connect_timeout_ms = 60000;
     assert_cancelled_at_once();
     end();
-    close_listener(listener, url, queued);
+    for (size_t i = 0; i < MAX_BACKLOG; i++)
+        if (queued[i].fd != -1)
+            close(queued[i].fd);
+    close(listener);
+    free(url);
 }
 
 /* A limit of time ends an answer in the middle, with nothing to wake us. */

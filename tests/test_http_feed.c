@@ -1,13 +1,7 @@
 /* The recent notices about sessions, for clients that resume reading. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/http_events.h"
 #include "serve/http_server.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char one[] = "01900000-0000-7000-8000-000000000001";
 
@@ -43,7 +37,7 @@ TEST(a_frame_is_what_goes_over_the_wire)
 
 TEST(a_reader_goes_on_behind_the_number_that_it_saw)
 {
-    struct http_feeds all = {0};
+    AUTO(http_feeds_release) struct http_feeds all = {0};
     struct http_feed *f = http_feed_get(&all, one);
     for (int64_t seq = 1; seq <= 4; seq++)
         add(&all, f, seq);
@@ -57,12 +51,11 @@ TEST(a_reader_goes_on_behind_the_number_that_it_saw)
     assert_int_equal(f->base, 0);
     assert_int_equal(f->breaks, 0);
     assert_ptr_equal(http_feed_find(&all, one), f);
-    http_feeds_release(&all);
 }
 
 TEST(a_missing_number_begins_it_anew_and_places_go_on)
 {
-    struct http_feeds all = {0};
+    AUTO(http_feeds_release) struct http_feeds all = {0};
     struct http_feed *f = http_feed_get(&all, one);
     http_feed_begin(f, 10);
     add(&all, f, 11);
@@ -74,12 +67,11 @@ TEST(a_missing_number_begins_it_anew_and_places_go_on)
     assert_int_equal(f->base, 19);
     assert_int_equal(f->first, place);
     assert_string_equal(from(f, place), "20 ");
-    http_feeds_release(&all);
 }
 
 TEST(it_is_bounded_and_tells_what_it_has_let_go_of)
 {
-    struct http_feeds all = {0};
+    AUTO(http_feeds_release) struct http_feeds all = {0};
     struct http_feed *f = http_feed_get(&all, one);
     char *data = support_keep(mem_alloc(10001));
     memset(data, 'x', 10000);
@@ -99,7 +91,6 @@ TEST(it_is_bounded_and_tells_what_it_has_let_go_of)
     assert_int_equal(f->breaks, 1);
     http_feed_add(&all, f, http_frame_new(-1, "e", large));
     assert_int_equal(f->frames.len, 1); /* which has nothing without a number */
-    http_feeds_release(&all);
 }
 
 /* The limit holds for any number of readers and any size of events. */
@@ -117,7 +108,7 @@ TEST(what_readers_hold_of_the_log_has_a_bound)
 
 TEST(those_that_nobody_needs_are_forgotten_oldest_first)
 {
-    struct http_feeds all = {0};
+    AUTO(http_feeds_release) struct http_feeds all = {0};
     int reader;
     char id[UUID_LEN + 1];
     struct http_feed *busy = http_feed_get(&all, one), *read;
@@ -135,5 +126,4 @@ TEST(those_that_nobody_needs_are_forgotten_oldest_first)
     assert_null(http_feed_find(&all, "01900000-0000-7000-8000-000000100000"));
     http_feed_leave(read, &reader);
     assert_int_equal(read->readers.len, 0);
-    http_feeds_release(&all);
 }

@@ -1,10 +1,6 @@
 /* Contents and limits of a request: targets, parameters, routes, heads. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "serve/describe.h"
 #include "serve/http_request.h"
 #include "serve/http_service.h"
@@ -12,7 +8,6 @@
 #include "session/operation.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
@@ -147,15 +142,6 @@ static void check_references(const struct json *root, const struct json *v)
         check_references(root, m);
 }
 
-static void check_used(const struct json *api)
-{
-    char *text = support_keep(json_print(api));
-    const struct json *schemas = json_get(json_get(api, "components"), "schemas");
-    for (const struct json *s = json_first(schemas); s; s = json_next(s))
-        if (!strstr(text, support_text("\"#/components/schemas/%s\"", json_name(s))))
-            fail_msg("%s is not used", json_name(s));
-}
-
 TEST(each_route_is_described)
 {
     AUTO(json_free_local) struct json *api = describe_contract("openapi"), *ids = json_new_object();
@@ -181,7 +167,11 @@ TEST(each_route_is_described)
         assert_non_null(json_get(json_get(method, "responses"), "4XX"));
     }
     check_references(api, api);
-    check_used(api);
+    char *text = support_keep(json_print(api));
+    const struct json *schemas = json_get(json_get(api, "components"), "schemas");
+    for (const struct json *s = json_first(schemas); s; s = json_next(s))
+        if (!strstr(text, support_text("\"#/components/schemas/%s\"", json_name(s))))
+            fail_msg("%s is not used", json_name(s));
     const struct json *messages =
         json_get(json_get(json_get(api, "paths"), "/sessions/{session_id}/messages"), "post");
     char *body = support_keep(json_print(json_get(messages, "requestBody")));
@@ -547,7 +537,7 @@ TEST(an_address_has_a_host_and_a_port)
 
 TEST(this_machine_is_listened_to_alone_unless_it_is_said)
 {
-    struct listening l = {0};
+    AUTO(listening_release) struct listening l = {0};
     struct error e = {0};
     AUTO(buf_release) struct buf urls = BUF_INIT;
     assert_true(listening_open(&l, NULL, 0, &e));
@@ -557,12 +547,10 @@ TEST(this_machine_is_listened_to_alone_unless_it_is_said)
     assert_true(l.sockets.len == 1 || strstr(urls.data, " http://[::1]:"));
     int port = atoi(urls.data + 17);
     assert_true(port > 0);
-    struct listening again = {0};
+    AUTO(listening_release) struct listening again = {0};
     assert_false(listening_open(&again, "127.0.0.1", port, &e));
     assert_int_equal(e.code, ERR_FILE_ERROR);
     assert_false(listening_open(&again, "name.example", 0, &e));
     assert_int_equal(e.code, ERR_USAGE);
     assert_true(listening_open(&again, "0.0.0.0", 0, &e));
-    listening_release(&again);
-    listening_release(&l);
 }

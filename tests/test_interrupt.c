@@ -1,13 +1,8 @@
 /* A turn can be interrupted in every state; also the operations that are allowed while it runs.
  * Each of the states would last for ever, or for a minute at least. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "session/session_operations.h"
 #include "store/store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 /* An engine that may run commands and be asked. */

@@ -66,19 +66,6 @@ static bool fold_both(void *folds, const struct event *ev)
     return true;
 }
 
-static void assert_same_messages(const struct log_messages *a, const struct log_messages *b)
-{
-    assert_int_equal(a->items.len, b->items.len);
-    for (size_t i = 0; i < a->items.len; i++) {
-        assert_int_equal(a->items.items[i].seq, b->items.items[i].seq);
-        assert_int_equal(a->items.items[i].turn, b->items.items[i].turn);
-        assert_int_equal(a->items.items[i].role, b->items.items[i].role);
-        assert_int_equal(a->items.items[i].says, b->items.items[i].says);
-        assert_true(log_messages_have(a, a->items.items[i].seq));
-    }
-    assert_int_equal(a->turn_seq, b->turn_seq);
-}
-
 static void check_log(const char *id)
 {
     struct folds f = {0};
@@ -87,7 +74,16 @@ static void check_log(const char *id)
     check(event_log_read(store, id, 0, note_compaction, &f.history, &e));
     check(event_log_read(store, id, 0, fold_both, &f, &e));
     check(event_log_messages(store, id, &read, &e));
-    assert_same_messages(&read, &f.messages);
+    const struct log_messages *b = &f.messages;
+    assert_int_equal(read.items.len, b->items.len);
+    for (size_t i = 0; i < read.items.len; i++) {
+        assert_int_equal(read.items.items[i].seq, b->items.items[i].seq);
+        assert_int_equal(read.items.items[i].turn, b->items.items[i].turn);
+        assert_int_equal(read.items.items[i].role, b->items.items[i].role);
+        assert_int_equal(read.items.items[i].says, b->items.items[i].says);
+        assert_true(log_messages_have(&read, read.items.items[i].seq));
+    }
+    assert_int_equal(read.turn_seq, b->turn_seq);
     int64_t open = f.history.turn_seq;
     assert_int_equal(history_drop_open_turn(&f.history), open > 0);
     assert_int_equal(log_messages_drop_open_turn(&f.messages), open);

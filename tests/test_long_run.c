@@ -93,15 +93,6 @@ static void add_to_trail(struct conversation *c, const struct event *ev)
     buf_addstr(&c->trail, "\n");
 }
 
-static void note_end(struct conversation *c, const struct event *ev)
-{
-    bool ok = ev->type == EVENT_TURN_COMPLETED;
-    if (!ok && (!ev->text || !*ev->text))
-        give_up(c, "it failed without a reason");
-    c->failed += !ok;
-    c->failed_in_a_row = ok ? 0 : c->failed_in_a_row + 1;
-}
-
 static void note_event(struct conversation *c, const struct event *ev)
 {
     add_to_trail(c, ev);
@@ -110,7 +101,11 @@ static void note_event(struct conversation *c, const struct event *ev)
     switch (ev->type) {
     case EVENT_TURN_COMPLETED:
     case EVENT_TURN_FAILED:
-        note_end(c, ev);
+        bool ok = ev->type == EVENT_TURN_COMPLETED;
+        if (!ok && (!ev->text || !*ev->text))
+            give_up(c, "it failed without a reason");
+        c->failed += !ok;
+        c->failed_in_a_row = ok ? 0 : c->failed_in_a_row + 1;
         break;
     case EVENT_INTERRUPTED:
         give_up(c, "it was interrupted by nobody");
@@ -191,35 +186,11 @@ static void ask(struct conversation *c)
         give_up(c, "nothing goes on");
 }
 
-/* The user's compaction by hand, when the conversation no longer compacts itself. */
-static void compact_by_hand(struct conversation *c)
-{
-    surface_send(c->engine, &operation_compaction_run, "what the letters say");
-    wait_for_end(c);
-}
-
 static void pin(struct conversation *c, int64_t seq, bool pinned)
 {
     surface_send_for(c->engine, pinned ? &operation_compaction_pin : &operation_compaction_unpin,
                      NULL, NULL, seq);
     wait_for_event(c, EVENT_MESSAGE_PINNED);
-}
-
-/* Keeps one message pinned, and sometimes undoes the newest compaction. */
-static void meddle(struct conversation *c)
-{
-    if (c->failed_in_a_row == 0 && c->turn - c->pinned_in > 5) {
-        c->model.pinned = NULL;
-        if (c->pinned)
-            pin(c, c->pinned, false);
-        pin(c, 0, true);
-        c->pinned_in = c->turn;
-        c->model.pinned = vec_last(&c->asked);
-    }
-    if (c->turn % 23 == 17 && c->compactions > c->undone) {
-        surface_send(c->engine, &operation_compaction_undo, NULL);
-        wait_for_event(c, EVENT_COMPACTION_UNDONE);
-    }
 }
 
 static void open_in_mode(struct conversation *c, const char *mode, const char *resume)
@@ -272,8 +243,18 @@ static bool count_event(void *context, const struct event *ev)
     return true;
 }
 
-static void assert_log_complete(const struct conversation *c)
+static void end(struct conversation *c)
 {
+    int64_t late = resident_bytes();
+    if (SUPPORT_TELLS_MEMORY && late > c->early_bytes + c->early_bytes / 20 + SLACK_BYTES)
+        fail_msg("resident memory grew from %lld to %lld bytes", (long long)c->early_bytes,
+                 (long long)late);
+    engine_free(c->engine);
+    model_server_set_responder(surface_server(), NULL, NULL);
+    if (c->model.complaint)
+        fail_msg("%s", c->model.complaint);
+    assert_true(c->compactions > 0);
+    assert_int_equal(assert_store_sound(surface_store()), 1);
     struct ends n = {0};
     AUTO(session_info_release) struct session_info info = {0};
     assert_true(surface_read("last", &info, count_event, &n, &(struct error){0}));
@@ -283,10 +264,6 @@ static void assert_log_complete(const struct conversation *c)
     assert_int_equal(n.calls, n.results);
     assert_true(n.calls > 0);
     assert_int_equal(info.last_seq, c->event_seq);
-}
-
-static void assert_all_readable(const struct conversation *c)
-{
     struct catalog catalog;
     struct error e = {0};
     char *path = support_path("transcript.md");
@@ -299,27 +276,6 @@ static void assert_all_readable(const struct conversation *c)
         if (!at)
             fail_msg("question %zu is not in the transcript: %s", i + 1, c->asked.items[i]);
     }
-}
-
-static void assert_memory_flat(const struct conversation *c)
-{
-    int64_t late = resident_bytes();
-    if (SUPPORT_TELLS_MEMORY && late > c->early_bytes + c->early_bytes / 20 + SLACK_BYTES)
-        fail_msg("resident memory grew from %lld to %lld bytes", (long long)c->early_bytes,
-                 (long long)late);
-}
-
-static void end(struct conversation *c)
-{
-    assert_memory_flat(c);
-    engine_free(c->engine);
-    model_server_set_responder(surface_server(), NULL, NULL);
-    if (c->model.complaint)
-        fail_msg("%s", c->model.complaint);
-    assert_true(c->compactions > 0);
-    assert_int_equal(assert_store_sound(surface_store()), 1);
-    assert_log_complete(c);
-    assert_all_readable(c);
     printf(
         "%d turns (%d failed), %zu requests, the largest of %ld tokens, %d compactions, "
         "%zu summaries, %.1f MB\n",
@@ -336,8 +292,11 @@ static void go_on(struct conversation *c, int turns, int until)
 {
     while (c->turn < until) {
         ask(c);
-        if (c->suspended)
-            compact_by_hand(c);
+        if (c->suspended) {
+            /* The user's compaction by hand, when the conversation no longer compacts itself. */
+            surface_send(c->engine, &operation_compaction_run, "what the letters say");
+            wait_for_end(c);
+        }
         if (c->turn == turns / 5)
             c->early_bytes = resident_bytes();
     }
@@ -366,7 +325,19 @@ static void every_mode(void **state)
     for (int n = 0; c.turn < turns; n++) {
         while (c.turn < (n + 1) * stretch && c.turn < turns) {
             go_on(&c, turns, c.turn + 1);
-            meddle(&c);
+            /* Keeps one message pinned, and sometimes undoes the newest compaction. */
+            if (c.failed_in_a_row == 0 && c.turn - c.pinned_in > 5) {
+                c.model.pinned = NULL;
+                if (c.pinned)
+                    pin(&c, c.pinned, false);
+                pin(&c, 0, true);
+                c.pinned_in = c.turn;
+                c.model.pinned = vec_last(&c.asked);
+            }
+            if (c.turn % 23 == 17 && c.compactions > c.undone) {
+                surface_send(c.engine, &operation_compaction_undo, NULL);
+                wait_for_event(&c, EVENT_COMPACTION_UNDONE);
+            }
         }
         engine_free(c.engine);
         open_in_mode(&c, modes[(n + 1) % MODES], "last");

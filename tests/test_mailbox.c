@@ -1,11 +1,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/wakeup.h"
 #include "base/worker.h"
 #include "tests/suite.h"

@@ -186,18 +186,6 @@ static void help_rows(const char *help, const char *heading, struct words *out)
             vec_push(&out->list, mem_strndup(row + 3, strcspn(row + 3, " \n")));
 }
 
-/* The long options of a help text. */
-static void help_options(const char *help, struct words *out)
-{
-    const char *row = strstr(help, "\nOptions:\n");
-    for (row = row ? strchr(row + 1, '\n') : NULL; row && strncmp(row, "\n  ", 3) == 0;
-         row = strchr(row + 1, '\n')) {
-        const char *name = row[3] == '-' && row[4] != '-' ? row + 7 : row + 3;
-        if (strncmp(name, "--", 2) == 0)
-            vec_push(&out->list, mem_strndup(name, strcspn(name, " \n")));
-    }
-}
-
 /* The entry whose first line begins with `name`, to the next one; NULL if there is none. */
 static char *entry_of(const char *page, const char *name)
 {
@@ -234,7 +222,14 @@ static void check_options(struct manual *m, const char *path, const char *help, 
 {
     AUTO(release_words) struct words options = {0};
     bool common = strcmp(path, "chat") == 0 || strcmp(path, "run") == 0;
-    help_options(help, &options);
+    /* The long options of a help text. */
+    const char *row = strstr(help, "\nOptions:\n");
+    for (row = row ? strchr(row + 1, '\n') : NULL; row && strncmp(row, "\n  ", 3) == 0;
+         row = strchr(row + 1, '\n')) {
+        const char *name = row[3] == '-' && row[4] != '-' ? row + 7 : row + 3;
+        if (strncmp(name, "--", 2) == 0)
+            vec_push(&options.list, mem_strndup(name, strcspn(name, " \n")));
+    }
     assert_true(has_word(&options, "--help"));
     for (size_t i = 0; i < options.list.len; i++) {
         const char *option = options.list.items[i];
@@ -264,26 +259,6 @@ static void check_command(struct manual *m, const char *path, const char *help)
         fail_msg("tiro(1) has no entry for %s", path);
     check_options(m, path, help, entry);
     vec_push(&m->entries.list, mem_strdup(path));
-}
-
-static void visit_commands(struct manual *m)
-{
-    AUTO(release_words) struct words commands = {0};
-    help_rows(program_output(RUN("--help")), "Commands:\n", &commands);
-    assert_in_range(commands.list.len, 6, 20);
-    for (size_t i = 0; i < commands.list.len; i++) {
-        const char *name = commands.list.items[i];
-        AUTO(release_words) struct words verbs = {0};
-        char *help = program_output(RUN("help", name));
-        help_rows(help, "Commands:\n", &verbs);
-        check_command(m, name, help);
-        for (size_t j = 0; j < verbs.list.len; j++) {
-            char *path = support_text("%s %s", name, verbs.list.items[j]);
-            help = program_output(RUN("help", name, verbs.list.items[j]));
-            assert_string_equal(help, program_output(RUN(name, verbs.list.items[j], "--help")));
-            check_command(m, path, help);
-        }
-    }
 }
 
 /* Options that belong to no command: --version, and those of /compact and of other programs
@@ -337,7 +312,22 @@ TEST(every_command_is_told)
 {
     struct manual m = {.page = read_page("tiro.1")};
     m.common = part_of(m.page, "OPTIONS");
-    visit_commands(&m);
+    AUTO(release_words) struct words commands = {0};
+    help_rows(program_output(RUN("--help")), "Commands:\n", &commands);
+    assert_in_range(commands.list.len, 6, 20);
+    for (size_t i = 0; i < commands.list.len; i++) {
+        const char *name = commands.list.items[i];
+        AUTO(release_words) struct words verbs = {0};
+        char *help = program_output(RUN("help", name));
+        help_rows(help, "Commands:\n", &verbs);
+        check_command(&m, name, help);
+        for (size_t j = 0; j < verbs.list.len; j++) {
+            char *path = support_text("%s %s", name, verbs.list.items[j]);
+            help = program_output(RUN("help", name, verbs.list.items[j]));
+            assert_string_equal(help, program_output(RUN(name, verbs.list.items[j], "--help")));
+            check_command(&m, path, help);
+        }
+    }
     check_nothing_else(&m);
     release_words(&m.options);
     release_words(&m.entries);

@@ -114,16 +114,11 @@ static size_t create(void)
     return know(id, known.len);
 }
 
-/* A text that says its number. Kept. */
-static const char *new_text(size_t session)
-{
-    vec_push(&said, (struct said){.session = session, .answer = UNANSWERED});
-    return support_text("text %zu", said.len - 1);
-}
-
 static uint64_t say(const struct operation *o, size_t session)
 {
-    const char *id = known.items[session].id, *text = new_text(session);
+    /* A text that says its number. Kept. */
+    vec_push(&said, (struct said){.session = session, .answer = UNANSWERED});
+    const char *id = known.items[session].id, *text = support_text("text %zu", said.len - 1);
     uint64_t request =
         o == &operation_turn_retry
             ? engine_start(served, o, &(struct turn_retry_params){.session = id, .text = text})

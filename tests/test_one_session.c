@@ -40,29 +40,6 @@ static void queue_call(const char *tool, const char *args)
     queue((struct reply){.text = "I look.", .tool_name = tool, .tool_args = args});
 }
 
-static void a_turn_with_tools(void)
-{
-    queue_call("read_file", "{\"path\":\"note.txt\"}");
-    queue_call("write_file", "{\"path\":\"new.txt\",\"content\":\"one\\ntwo\\n\"}");
-    queue_call("run_command", "{\"command\":\"echo from a command\"}");
-    queue_call("search_files", "{\"pattern\":\"volant\"}");
-    queue((struct reply){.text = "All is **done**.\n\n```c\nint x;\n```\n", .reasoning = "Well."});
-    char *out = program_output(RUN("run", "-o", "stream-json", "--tools", "full", "--allow",
-                                   "write", "--allow", "execute", "Is the " WORD " square?"));
-    assert_text(out, "scripta manent");
-    assert_text(out, "from a command");
-    assert_text(out, "\"run_completed\"");
-}
-
-static void failures(void)
-{
-    queue((struct reply){
-        .fault = REPLY_STATUS, .status = 401, .error_type = "auth", .error_message = "no"});
-    expect(RUN("run", "-c", "And now?"), 1, "no");
-    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "half an ans"});
-    expect(RUN("run", "-c", "And now?"), 1, "");
-}
-
 static void wait_text(struct screen *s, const char *text)
 {
     assert_true(screen_wait_text(s, text, PATIENCE_MS));
@@ -100,8 +77,29 @@ static void a_chat(void)
     screen_free(s);
 }
 
-static void looking_at_it(void)
+NEEDS(capability_store() && capability_memory() && capability_compaction());
+FIXTURE(setup, teardown);
+
+TEST(from_its_beginning_to_its_end)
 {
+    queue_call("read_file", "{\"path\":\"note.txt\"}");
+    queue_call("write_file", "{\"path\":\"new.txt\",\"content\":\"one\\ntwo\\n\"}");
+    queue_call("run_command", "{\"command\":\"echo from a command\"}");
+    queue_call("search_files", "{\"pattern\":\"volant\"}");
+    queue((struct reply){.text = "All is **done**.\n\n```c\nint x;\n```\n", .reasoning = "Well."});
+    char *out = program_output(RUN("run", "-o", "stream-json", "--tools", "full", "--allow",
+                                   "write", "--allow", "execute", "Is the " WORD " square?"));
+    assert_text(out, "scripta manent");
+    assert_text(out, "from a command");
+    assert_text(out, "\"run_completed\"");
+
+    queue((struct reply){
+        .fault = REPLY_STATUS, .status = 401, .error_type = "auth", .error_message = "no"});
+    expect(RUN("run", "-c", "And now?"), 1, "no");
+    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "half an ans"});
+    expect(RUN("run", "-c", "And now?"), 1, "");
+    a_chat();
+
     char *file = support_path("exported.json");
     char *found = program_output(RUN("memory", "search", WORD));
     assert_text(found, WORD);
@@ -113,23 +111,8 @@ static void looking_at_it(void)
     run_ok(RUN("doctor"));
     run_ok(RUN("sessions", "import", file));
     run_ok(RUN("sessions", "list"));
-}
 
-static void its_end(void)
-{
     char *database = support_path(".local/share/tiro/tiro.db");
     run_ok(RUN("sessions", "delete", "--yes", "last", "~2"));
     assert_int_equal(damage_number(database, "SELECT count(*) FROM session"), 0);
-}
-
-NEEDS(capability_store() && capability_memory() && capability_compaction());
-FIXTURE(setup, teardown);
-
-TEST(from_its_beginning_to_its_end)
-{
-    a_turn_with_tools();
-    failures();
-    a_chat();
-    looking_at_it();
-    its_end();
 }

@@ -1,13 +1,8 @@
 /* Rules for every operation, derived from its row. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct config *config;
 static char *path;

@@ -1,16 +1,11 @@
 /* Figures that no server can mean, through the real program: for any reported or stored figures,
  * the session can be read, exported, forked, resumed, found and recovered. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "chat/usage.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define EVENT(json) "data: " json "\n\n"
 
@@ -115,8 +110,11 @@ TEST(test_whatever_a_server_tells)
 
 /* ---- data of an older program ---- */
 
-static void keep_old_rows(void)
+static void add_old_session(void)
 {
+    begin("openai");
+    queue(&dialects[1], "12");
+    run_ok(RUN("run", "tea?"));
     damage_sql(scene_store(),
                "UPDATE event SET payload = json_set(payload, '$.usage.input_tokens', "
                "9000000000000000000) WHERE type = 'turn_completed';"
@@ -130,14 +128,6 @@ static void keep_old_rows(void)
                "INSERT INTO event SELECT session, max(seq) + 1, max(at), 'compaction_failed', 1, "
                "'{\"mode\":\"handoff\",\"reason\":\"too_small\",\"message\":\"small\","
                "\"consecutive_failures\":1,\"suspended\":false}' FROM event;");
-}
-
-static void add_old_session(void)
-{
-    begin("openai");
-    queue(&dialects[1], "12");
-    run_ok(RUN("run", "tea?"));
-    keep_old_rows();
 }
 
 TEST(test_old_rows_are_read)

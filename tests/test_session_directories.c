@@ -112,13 +112,6 @@ TEST(prompts_and_commands_are_of_the_directory)
     free(places[1]);
 }
 
-static void attach(const char *session, const char *images)
-{
-    const struct turn_start_params params = {
-        .session = session, .text = "What is this?", .attachments = images};
-    served_done(&operation_turn_start, &params);
-}
-
 /* A path that is not absolute begins where the session works. */
 TEST(images_are_found_in_the_directory)
 {
@@ -137,7 +130,9 @@ TEST(images_are_found_in_the_directory)
     }
     served_make_file(file, "\x89PNG\r\n\x1a\n");
     size_t before = model_server_requests(surface_server());
-    attach(id, named);
+    const struct turn_start_params params = {
+        .session = id, .text = "What is this?", .attachments = named};
+    served_done(&operation_turn_start, &params);
     assert_non_null(strstr(model_server_body(surface_server(), before), "data:image/png;base64,"));
     served_close();
     free(file);

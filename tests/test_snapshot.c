@@ -74,9 +74,10 @@ static void happen_with(enum event_type type, int64_t number, const char *name)
     happens(ev);
 }
 
-/* Mostly something new; now and then an earlier run once more, which takes back what followed. */
-static void begin_run(void)
+static void run(void)
 {
+    /* Mostly something new; now and then an earlier run once more, which takes back what followed.
+     */
     double luck = entropy_unit();
     if (luck < 0.2 && live.last_turn_seq > 0)
         happen_with(EVENT_TURN_STARTED, live.last_turn_seq, NULL);
@@ -86,11 +87,6 @@ static void begin_run(void)
                     NULL);
     else
         happen(EVENT_TURN_STARTED, "größer?");
-}
-
-static void run(void)
-{
-    begin_run();
     if (entropy_unit() < 0.1) {
         happen_with(EVENT_TURN_FAILED, 0, "AGENT_ERROR");
         return;
@@ -166,27 +162,6 @@ static size_t count_left(const struct history *h)
     return left;
 }
 
-/* Saves as the journal does. */
-static void save_and_shed(void)
-{
-    save();
-    live.source = &live_rows.source;
-    history_shed(&live, (int64_t)(entropy_unit() * 400));
-}
-
-static void open_in_place(void)
-{
-    struct history h;
-    struct snapshot_rows from;
-    snapshot_rows_init(&from, store, ID);
-    assert_ok(snapshot_open(&from, (int64_t)(entropy_unit() * 400), &h, NULL, &e), e);
-    assert_same_history(&h, &live);
-    history_release(&live);
-    live = h;
-    live_rows = from;
-    live.source = &live_rows.source;
-}
-
 static bool fold(void *history, const struct event *ev)
 {
     history_apply(history, ev);
@@ -210,15 +185,6 @@ static void check_log(void)
     vec_release(&undone.items);
 }
 
-/* The rest that an old retry leaves behind the end shrinks by 200 rows per save. */
-static void save_and_count(void)
-{
-    int64_t before = saved_rows() - 200;
-    int64_t count = (int64_t)live.messages.len;
-    save();
-    assert_int_equal(saved_rows(), before > count ? before : count);
-}
-
 FIXTURE(set_up, tear_down);
 
 /* A history that is saved in steps equals the one that all events make, and leaves no stale
@@ -229,8 +195,13 @@ TEST(test_with_and_without_a_snapshot)
     check_resume();
     for (int i = 0; i < 150; i++) {
         run();
-        if (entropy_unit() < 0.5)
-            save_and_count();
+        if (entropy_unit() < 0.5) {
+            /* The rest that an old retry leaves behind the end shrinks by 200 rows per save. */
+            int64_t before = saved_rows() - 200;
+            int64_t count = (int64_t)live.messages.len;
+            save();
+            assert_int_equal(saved_rows(), before > count ? before : count);
+        }
         if (entropy_unit() < 0.2)
             resume_in_place();
         check_resume();
@@ -369,20 +340,6 @@ TEST(test_a_compaction)
     check_resume();
 }
 
-static void check_snapshot_is_read(void)
-{
-    AUTO(history_release) struct history h = {0};
-    damage_sql(
-        path,
-        "UPDATE snapshot_message SET message = replace(message, 'yes', 'YES') WHERE position = 1");
-    assert_true(snapshot_resume(store, ID, &h, &e));
-    assert_int_equal(h.messages.len, live.messages.len);
-    assert_string_equal(h.messages.items[1].blocks.items[0].text, "YES");
-    damage_sql(
-        path,
-        "UPDATE snapshot_message SET message = replace(message, 'YES', 'yes') WHERE position = 1");
-}
-
 static void compact_somehow(void)
 {
     size_t count = live.messages.len;
@@ -431,10 +388,23 @@ TEST(test_old_messages_stay_in_their_rows)
             pin_something();
         else if (luck < 0.33)
             undo_the_last();
-        if (entropy_unit() < 0.6)
-            save_and_shed();
-        if (entropy_unit() < 0.2)
-            open_in_place();
+        if (entropy_unit() < 0.6) {
+            /* Saves as the journal does. */
+            save();
+            live.source = &live_rows.source;
+            history_shed(&live, (int64_t)(entropy_unit() * 400));
+        }
+        if (entropy_unit() < 0.2) {
+            struct history h;
+            struct snapshot_rows from;
+            snapshot_rows_init(&from, store, ID);
+            assert_ok(snapshot_open(&from, (int64_t)(entropy_unit() * 400), &h, NULL, &e), e);
+            assert_same_history(&h, &live);
+            history_release(&live);
+            live = h;
+            live_rows = from;
+            live.source = &live_rows.source;
+        }
         check_log();
         check_resume();
         left += count_left(&live);
@@ -578,7 +548,16 @@ TEST(test_what_went_is_taken_away_bit_by_bit)
     compact();
     for (int64_t rows = before; rows > (int64_t)live.messages.len; before = rows) {
         save();
-        check_snapshot_is_read();
+        AUTO(history_release) struct history h = {0};
+        damage_sql(path,
+                   "UPDATE snapshot_message SET message = replace(message, 'yes', 'YES') WHERE "
+                   "position = 1");
+        assert_true(snapshot_resume(store, ID, &h, &e));
+        assert_int_equal(h.messages.len, live.messages.len);
+        assert_string_equal(h.messages.items[1].blocks.items[0].text, "YES");
+        damage_sql(path,
+                   "UPDATE snapshot_message SET message = replace(message, 'YES', 'yes') WHERE "
+                   "position = 1");
         rows = saved_rows();
         assert_true(rows < before);
         assert_true(before - rows <= 200);

@@ -1,13 +1,8 @@
 /* The two framings of a streamed answer: server-sent events and lines. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "provider/sse.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define MAX ((size_t)1 << 20)
 

@@ -1,7 +1,6 @@
 /* Passwords in URLs do not show; a text becomes a part of a path. */
 #include "base/environment.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 TEST(passwords_are_masked)
 {

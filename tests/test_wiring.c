@@ -1,16 +1,10 @@
 /* Memory with and without compaction, and neither: the offered tools, the request, stored data,
  * hits, and errors where memory is off. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "compact/discard.h"
 #include "session/memory_operations.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 #define SUMMARY "a short summary"

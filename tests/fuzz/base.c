@@ -190,9 +190,17 @@ int fuzz_time(const uint8_t *data, size_t size)
 
 /* --- secrets ---------------------------------------------------------------------------------- */
 
-/* A key on a line of its own is masked whatever text stands before it. */
-static void check_key(const uint8_t *data, size_t size)
+/* Masking: a key is masked after any text, masking again changes nothing, and no text grows by more
+ * than its mask. */
+int fuzz_secrets(const uint8_t *data, size_t size)
 {
+    AUTO(buf_release) struct buf once = BUF_INIT, twice = BUF_INIT;
+    int found = secrets_mask(&once, (const char *)data, size);
+    FUZZ_CHECK(found >= 0 && once.len <= size + (size_t)found * strlen("[secret]"));
+    FUZZ_CHECK(found > 0 || (once.len == size && memcmp(once.data, data, size) == 0));
+    secrets_mask(&twice, once.data, once.len);
+    FUZZ_CHECK(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
+    /* A key on a line of its own is masked whatever text stands before it. */
     static const char *const keys[] = {"ghp_0123456789abcdefghijABCDEFGHIJ012345",
                                        "AKIAIOSFODNN7EXAMPLE",
                                        "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"};
@@ -206,41 +214,10 @@ static void check_key(const uint8_t *data, size_t size)
                                : masked.data;
         FUZZ_CHECK(strncmp(last, keys[i], strlen(keys[i])) != 0);
     }
-}
-
-/* Masking: a key is masked after any text, masking again changes nothing, and no text grows by more
- * than its mask. */
-int fuzz_secrets(const uint8_t *data, size_t size)
-{
-    AUTO(buf_release) struct buf once = BUF_INIT, twice = BUF_INIT;
-    int found = secrets_mask(&once, (const char *)data, size);
-    FUZZ_CHECK(found >= 0 && once.len <= size + (size_t)found * strlen("[secret]"));
-    FUZZ_CHECK(found > 0 || (once.len == size && memcmp(once.data, data, size) == 0));
-    secrets_mask(&twice, once.data, once.len);
-    FUZZ_CHECK(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
-    check_key(data, size);
     return 0;
 }
 
 /* --- config ----------------------------------------------------------------------------------- */
-
-static void check_load(const char *text)
-{
-    AUTO(config_free_local) struct config *c = config_new();
-    AUTO(config_problems_release) struct config_problems problems = {0};
-    config_load_text(c, "file", text, &problems);
-    for (size_t i = 0; i < problems.list.len; i++)
-        FUZZ_CHECK(problems.list.items[i].line > 0 && *problems.list.items[i].text);
-    for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
-        const struct config_key_info *info = config_key_info((enum config_key)key);
-        double n = info->type == CONFIG_INTEGER ? (double)config_integer(c, (enum config_key)key)
-                   : info->type == CONFIG_REAL  ? config_real(c, (enum config_key)key)
-                                                : 0;
-        bool number = info->type == CONFIG_INTEGER || info->type == CONFIG_REAL;
-        if (number && config_is_set(c, (enum config_key)key))
-            FUZZ_CHECK(n >= info->min && n <= info->max);
-    }
-}
 
 static bool is_theme(const struct ini_entry *entry)
 {
@@ -300,7 +277,20 @@ static void check_set(const char *text, const char *value)
 int fuzz_config(const uint8_t *data, size_t size)
 {
     auto_free char *text = fuzz_text(data, size);
-    check_load(text);
+    AUTO(config_free_local) struct config *c = config_new();
+    AUTO(config_problems_release) struct config_problems problems = {0};
+    config_load_text(c, "file", text, &problems);
+    for (size_t i = 0; i < problems.list.len; i++)
+        FUZZ_CHECK(problems.list.items[i].line > 0 && *problems.list.items[i].text);
+    for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
+        const struct config_key_info *info = config_key_info((enum config_key)key);
+        double n = info->type == CONFIG_INTEGER ? (double)config_integer(c, (enum config_key)key)
+                   : info->type == CONFIG_REAL  ? config_real(c, (enum config_key)key)
+                                                : 0;
+        bool number = info->type == CONFIG_INTEGER || info->type == CONFIG_REAL;
+        if (number && config_is_set(c, (enum config_key)key))
+            FUZZ_CHECK(n >= info->min && n <= info->max);
+    }
     check_set(text, "dark");
     check_set(text, "two\nlines; or more");
     check_unset(text);

@@ -311,26 +311,6 @@ static void check_search_graph_lines(const char *text, bool brief)
     FUZZ_CHECK(found.entities.len <= MOST_FOUND);
 }
 
-/* The first entity is found by its name. */
-static void check_named(void)
-{
-    struct graph_part list, found;
-    struct error e = {0};
-    FUZZ_CHECK_ERROR(graph_list(&graph, NULL, 1, &list, &e), &e);
-    if (list.entities.len > 0) {
-        const char *name = list.entities.items[0].name;
-        struct graph_names names = {0};
-        vec_push(&names.names, name);
-        FUZZ_CHECK_ERROR(graph_open(&graph, &names, &found, &e), &e);
-        FUZZ_CHECK(found.entities.len == 1 && found.unknown.len == 0);
-        FUZZ_CHECK_SAME(found.entities.items[0].name, name);
-        check_search_graph_lines(name, false);
-        vec_release(&names.names);
-        graph_part_release(&found);
-    }
-    graph_part_release(&list);
-}
-
 static void check_again(const char *lines, const struct graph_counts *first)
 {
     struct graph_counts added, counts;
@@ -358,7 +338,22 @@ int fuzz_graph_lines(const uint8_t *data, size_t size)
         lines = exported(&counts);
         FUZZ_CHECK(added.entities == counts.entities && added.relations == counts.relations &&
                    added.observations == counts.observations);
-        check_named();
+        /* The first entity is found by its name. */
+        struct graph_part list, found;
+        struct error e = {0};
+        FUZZ_CHECK_ERROR(graph_list(&graph, NULL, 1, &list, &e), &e);
+        if (list.entities.len > 0) {
+            const char *name = list.entities.items[0].name;
+            struct graph_names names = {0};
+            vec_push(&names.names, name);
+            FUZZ_CHECK_ERROR(graph_open(&graph, &names, &found, &e), &e);
+            FUZZ_CHECK(found.entities.len == 1 && found.unknown.len == 0);
+            FUZZ_CHECK_SAME(found.entities.items[0].name, name);
+            check_search_graph_lines(name, false);
+            vec_release(&names.names);
+            graph_part_release(&found);
+        }
+        graph_part_release(&list);
     }
     check_search_graph_lines(text, false);
     check_search_graph_lines(text, true);

@@ -136,26 +136,6 @@ static enum surface_outcome run(void *context, const struct tool_context *tool,
     return SURFACE_DID;
 }
 
-static void check_result(const struct told *t)
-{
-    const struct tool_surface surface = {.run = run, .context = (void *)(uintptr_t)t};
-    const struct tool_host host = {
-        .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .root = "/", .surface = &surface};
-    const struct wakeup wakeup = {.fd = -1};
-    const struct tool_context context = {
-        .max_output = MAX_OUTPUT, .deadline_ms = clock_mono_ms() + 10000, .wakeup = &wakeup};
-    AUTO(toolset_release) struct toolset tools = {0};
-    AUTO(tool_call_release) struct tool_call call = {0};
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    toolset_init(&tools, tool_sources, &host);
-    FUZZ_CHECK(tool_call_prepare(&call, &tools, "run_command", "{\"command\":\"x\"}", &out));
-    bool failed = tool_call_run(&call, &context, &out);
-    FUZZ_CHECK(failed == (t->signal || t->status != 0));
-    FUZZ_CHECK(out.len <= MAX_OUTPUT && out.data[out.len - 1] == ']');
-    FUZZ_CHECK(fuzz_is_clean(out.data, out.len, true));
-    close(host.root_fd);
-}
-
 /* The next message in the form that rpc/peer.h passes on: valid UTF-8 without NULs. */
 static struct json *next(const char **at, const char *end)
 {
@@ -182,8 +162,25 @@ int fuzz_acp_answer(const uint8_t *data, size_t size)
     FUZZ_CHECK(t.status >= -1 && t.status <= UINT32_MAX && (!t.signal || *t.signal));
     t.answer.text = json_get_string(output, "output");
     t.answer.truncated = json_get_bool(output, "truncated", false);
-    if (t.answer.text)
-        check_result(&t);
+    if (t.answer.text) {
+        const struct tool_surface surface = {.run = run, .context = (void *)(uintptr_t)&t};
+        const struct tool_host host = {.root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                                       .root = "/",
+                                       .surface = &surface};
+        const struct wakeup wakeup = {.fd = -1};
+        const struct tool_context context = {
+            .max_output = MAX_OUTPUT, .deadline_ms = clock_mono_ms() + 10000, .wakeup = &wakeup};
+        AUTO(toolset_release) struct toolset tools = {0};
+        AUTO(tool_call_release) struct tool_call call = {0};
+        AUTO(buf_release) struct buf out = BUF_INIT;
+        toolset_init(&tools, tool_sources, &host);
+        FUZZ_CHECK(tool_call_prepare(&call, &tools, "run_command", "{\"command\":\"x\"}", &out));
+        bool failed = tool_call_run(&call, &context, &out);
+        FUZZ_CHECK(failed == (t.signal || t.status != 0));
+        FUZZ_CHECK(out.len <= MAX_OUTPUT && out.data[out.len - 1] == ']');
+        FUZZ_CHECK(fuzz_is_clean(out.data, out.len, true));
+        close(host.root_fd);
+    }
     free(t.signal);
     const char *message = json_get_string(error, "message");
     const struct rpc_fault fault = {0, message ? message : "", json_get(error, "data")};

@@ -59,24 +59,6 @@ void visit_late(struct visit *v, const char *format, ...)
     va_end(args);
 }
 
-static void set_environment(struct visit *v)
-{
-    auto_free char *url = mem_printf("%s%s", hostile_server_url(v->server), v->form->host_suffix);
-    setenv(v->form->host_variable, url, 1);
-    if (v->form->key_variable != NULL)
-        setenv(v->form->key_variable, v->key, 1);
-    setenv("TIRO_PROVIDER_NAME", v->form->name, 1);
-    setenv("TIRO_PROVIDER_CONNECT_TIMEOUT", "1", 1);
-    setenv("TIRO_PROVIDER_STALL_TIMEOUT", "1", 1);
-    setenv("TIRO_PROVIDER_MAX_RETRIES", "1", 1);
-    setenv("TIRO_LOG_LEVEL", "debug", 1);
-    /* Without a model's name, tiro asks the server for its models. */
-    if (v->target != TARGET_LISTING)
-        setenv("TIRO_PROVIDER_MODEL", "good-model", 1);
-    if (v->target == TARGET_EMBEDDING)
-        setenv("TIRO_EMBEDDING_PROVIDER", v->form->name, 1);
-}
-
 void visit_begin(struct visit *v)
 {
     buf_init(&v->faults, 0);
@@ -91,7 +73,20 @@ void visit_begin(struct visit *v)
         v->key[i] = letters[support_random(&seed) % (sizeof letters - 1)];
     v->key[51] = '\0';
     v->server = hostile_server_start(v->form, v->mode, v->target, v->key);
-    set_environment(v);
+    auto_free char *url = mem_printf("%s%s", hostile_server_url(v->server), v->form->host_suffix);
+    setenv(v->form->host_variable, url, 1);
+    if (v->form->key_variable != NULL)
+        setenv(v->form->key_variable, v->key, 1);
+    setenv("TIRO_PROVIDER_NAME", v->form->name, 1);
+    setenv("TIRO_PROVIDER_CONNECT_TIMEOUT", "1", 1);
+    setenv("TIRO_PROVIDER_STALL_TIMEOUT", "1", 1);
+    setenv("TIRO_PROVIDER_MAX_RETRIES", "1", 1);
+    setenv("TIRO_LOG_LEVEL", "debug", 1);
+    /* Without a model's name, tiro asks the server for its models. */
+    if (v->target != TARGET_LISTING)
+        setenv("TIRO_PROVIDER_MODEL", "good-model", 1);
+    if (v->target == TARGET_EMBEDDING)
+        setenv("TIRO_EMBEDDING_PROVIDER", v->form->name, 1);
     if (chdir(support_dir()) != 0)
         visit_fault(v, "%s: %s", support_dir(), strerror(errno));
 }

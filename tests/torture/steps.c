@@ -136,8 +136,12 @@ static void put(const char *name, const char *text)
     free(path);
 }
 
-static void make_sessions(struct model_server *s)
+void steps_make_home(void)
 {
+    struct model_server *s = begin_server();
+    write_config("[provider]\nmax_retries = 1\n[compaction]\nmin_turns_between_compactions = 0\n");
+    put("note.txt", "Verba volant, scripta manent.\n");
+    put("new.jsonl", NEW_ENTRY);
     say(s, NULL, "Imported", "This was imported.");
     run_ok(RUN("sessions", "export", "--format", "jsonl", "-o", "kept.jsonl", "Imported"));
     run_ok(RUN("sessions", "delete", "--yes", "Imported"));
@@ -154,15 +158,6 @@ static void make_sessions(struct model_server *s)
     model_server_queue(s, &(struct reply){.text = "The compacted one has five points, too."});
     expect(RUN("run", "--resume", "Beta", QUESTION), 0, "compacted");
     unsetenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD");
-}
-
-void steps_make_home(void)
-{
-    struct model_server *s = begin_server();
-    write_config("[provider]\nmax_retries = 1\n[compaction]\nmin_turns_between_compactions = 0\n");
-    put("note.txt", "Verba volant, scripta manent.\n");
-    put("new.jsonl", NEW_ENTRY);
-    make_sessions(s);
     static const char entries[] =
         "{\"id\":\"entry-1\",\"session_id\":\"talk-1\",\"role\":\"user\","
         "\"created_at\":\"2026-01-02T10:00:00Z\","

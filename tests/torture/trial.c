@@ -89,13 +89,6 @@ static void keep(const char *name, const char *text)
     support_write(path, text);
 }
 
-/* Runs after the session was continued. */
-static void keep_names(void)
-{
-    auto_free char *names = names_of_files();
-    keep("names", names);
-}
-
 static char *kept_file(const char *directory, const char *name)
 {
     auto_free char *path = inside(directory, name);
@@ -445,22 +438,6 @@ static void assert_done(void)
 
 enum { REFUSED_A_TOOL = 3 }; /* answered, but the model asked for a tool that it is not offered */
 
-static void assert_goes_on(void)
-{
-    if (trial->step->breaks_before) {
-        /* Completes any unfinished recovery. */
-        RUN("doctor", "--recover", "--yes");
-    }
-    struct result r =
-        !trial->step->fresh ? RUN("run", "--resume", "last", "And then?") : RUN("run", "And then?");
-    if (r.status != 0 && r.status != REFUSED_A_TOOL)
-        fail_msg("a further turn fails: %s", r.err);
-    run_ok(RUN("sessions", "rebuild"));
-    r = RUN("doctor");
-    if (r.status != 0)
-        fail_msg("afterwards doctor says: %s%s", r.out, r.err);
-}
-
 /* The program named the files that it could not remove, except those that SQLite makes and removes
  * beside a recovery's scratch database. */
 static void assert_no_files_left(const char *log)
@@ -494,7 +471,18 @@ static void assert_all(const char *log)
         assert_file();
     }
     assert_done();
-    assert_goes_on();
+    if (trial->step->breaks_before) {
+        /* Completes any unfinished recovery. */
+        RUN("doctor", "--recover", "--yes");
+    }
+    struct result r =
+        !trial->step->fresh ? RUN("run", "--resume", "last", "And then?") : RUN("run", "And then?");
+    if (r.status != 0 && r.status != REFUSED_A_TOOL)
+        fail_msg("a further turn fails: %s", r.err);
+    run_ok(RUN("sessions", "rebuild"));
+    r = RUN("doctor");
+    if (r.status != 0)
+        fail_msg("afterwards doctor says: %s%s", r.out, r.err);
     assert_shown_is_kept();
     assert_events_kept();
     char *now = damage_memory(database), *before = mem_strdup(trial->memory), *rest = before;
@@ -528,14 +516,6 @@ static void begin_home(void)
     unlink(trial->log);
 }
 
-static void queue_replies(struct model_server *s)
-{
-    model_server_set_default(s, &(struct reply){.text = STEPS_ANSWER});
-    for (size_t i = 0; i < STEP_REPLIES; i++)
-        if (trial->step->replies[i].text || trial->step->replies[i].tool_name)
-            model_server_queue(s, &trial->step->replies[i]);
-}
-
 static enum trial_result trial_end;
 
 static void play(void **state)
@@ -545,7 +525,10 @@ static void play(void **state)
     database = support_path(".local/share/tiro/tiro.db");
     begin_home();
     struct model_server *server = begin_server();
-    queue_replies(server);
+    model_server_set_default(server, &(struct reply){.text = STEPS_ANSWER});
+    for (size_t i = 0; i < STEP_REPLIES; i++)
+        if (trial->step->replies[i].text || trial->step->replies[i].tool_name)
+            model_server_queue(server, &trial->step->replies[i]);
     if (trial->step->form == STEP_SCREEN)
         run_screen();
     else
@@ -567,8 +550,11 @@ static void play(void **state)
         trial_end = TRIAL_MISSED;
     else
         assert_all(log);
-    if (trial->outcome)
-        keep_names();
+    if (trial->outcome) {
+        /* Runs after the session was continued. */
+        auto_free char *names = names_of_files();
+        keep("names", names);
+    }
     if (trial_end == TRIAL_FAILED)
         trial_end = TRIAL_PASSED;
     end_server(server);
