@@ -42,25 +42,6 @@ const char *pane_origin_words(enum memory_origin origin)
 
 /* --- title and state --- */
 
-/* " · all · 1,204 entries", " · all · imported · 12 entries"; of the model's searches " · 3" */
-static void write_figures(const struct memory_view *p, struct buf *out)
-{
-    static const char *const scopes[SCOPES] = {N_("all"), N_("project"), N_("session")};
-    const char *dot = glyph(GLYPH_DOT);
-    if (p->tab == TAB_ASKED) {
-        buf_addf(out, " %s %zu", dot, p->recalls.items.len);
-        return;
-    }
-    buf_addf(out, " %s %s", dot, _(scopes[p->scope]));
-    if (p->origin > 0)
-        buf_addf(out, " %s %s", dot, pane_origin_words((enum memory_origin)(p->origin - 1)));
-    if (p->total >= 0) {
-        auto_free char *figure = format_exact(p->total);
-        buf_addf(out, " %s ", dot);
-        buf_addf(out, ngettext("%s entry", "%s entries", (unsigned long)p->total), figure);
-    }
-}
-
 /* The other list, with its key: "] model's searches 3"; `brief`: "] searches 3". */
 static char *other_list(const struct memory_view *p, bool brief, size_t fresh)
 {
@@ -80,13 +61,27 @@ static char *other_list(const struct memory_view *p, bool brief, size_t fresh)
     return buf_take(&out);
 }
 
+/* "Memory · all · 1,204 entries   ] model's searches 3", "Memory · all · imported · 12 entries";
+ * with the searches of the model: "Model's searches · 3   ] memory" */
 static void add_title(struct memory_view *p, struct rows *out)
 {
+    static const char *const scopes[SCOPES] = {N_("all"), N_("project"), N_("session")};
+    const char *dot = glyph(GLYPH_DOT);
     size_t width = (size_t)p->layout.width, used = 1, fresh = 0;
     AUTO(buf_release) struct buf figures = BUF_INIT;
     for (size_t i = 0; i < p->recalls.items.len; i++)
         fresh += p->recalls.items.items[i]->fresh;
-    write_figures(p, &figures);
+    if (p->tab == TAB_ASKED)
+        buf_addf(&figures, " %s %zu", dot, p->recalls.items.len);
+    else
+        buf_addf(&figures, " %s %s", dot, _(scopes[p->scope]));
+    if (p->tab == TAB_MEMORY && p->origin > 0)
+        buf_addf(&figures, " %s %s", dot, pane_origin_words((enum memory_origin)(p->origin - 1)));
+    if (p->tab == TAB_MEMORY && p->total >= 0) {
+        auto_free char *figure = format_exact(p->total);
+        buf_addf(&figures, " %s ", dot);
+        buf_addf(&figures, ngettext("%s entry", "%s entries", (unsigned long)p->total), figure);
+    }
     rows_begin(out);
     rows_addstr(out, " ", STYLE_OVERLAY_TITLE, 0);
     used += rows_add_cut(out, p->tab == TAB_MEMORY ? _("Memory") : _("Model's searches"),
@@ -211,23 +206,6 @@ struct look {
     enum style main, side;
 };
 
-static void add_score(struct rows *out, double score, size_t width, enum style style)
-{
-    auto_free char *figure = mem_printf("%.2f ", score);
-    size_t cells = width >= WIDE ? BAR_CELLS : BAR_NARROW;
-    size_t full = score >= 1 ? cells : score <= 0 ? 0 : (size_t)(score * (double)cells + 0.5);
-    add_whole(out, figure, width, style);
-    if (rows_room(out, width) < cells + WHO_LEAST)
-        return;
-    for (size_t i = 0; i < cells; i++)
-        rows_addstr(out, glyph(i < full ? GLYPH_SCORE_FULL : GLYPH_GAUGE_EMPTY),
-                    style == STYLE_SELECTED ? style
-                    : i < full              ? STYLE_GAUGE
-                                            : STYLE_DIM,
-                    0);
-    rows_addstr(out, " ", style, 0);
-}
-
 /* Row `row` of the words, which may have `most` rows. */
 static void add_passage(struct rows *out, const struct memory_hit *h, size_t columns,
                         enum style style, size_t row, size_t most)
@@ -254,36 +232,62 @@ static bool is_search(const struct memory_view *p)
     return p->held && p->held[strspn(p->held, " ")] != '\0';
 }
 
-/* Row 0 of an entry: score, speaker, time. The others: its words. */
+/* Row 0 of an entry: score with its bar, speaker, time. The others: its words. */
 static void add_hit(struct memory_view *p, struct rows *out, size_t index, int row,
                     const struct look *look)
 {
     const struct memory_hit *h = &p->hits.items.items[index];
-    size_t width = (size_t)p->layout.width;
+    size_t width = (size_t)p->layout.width, cells = width >= WIDE ? BAR_CELLS : BAR_NARROW;
+    bool selected = look->main == STYLE_SELECTED;
     if (row > 0) {
         add_whole(out, " ", width, look->main);
         add_passage(out, h, rows_room(out, width), look->main, (size_t)row - 1,
                     (size_t)pane_entry_height(p) - 1);
         return;
     }
-    AUTO(buf_release) struct buf who = BUF_INIT;
-    if (is_search(p))
-        add_score(out, h->score, width, look->main);
+    if (is_search(p)) {
+        auto_free char *figure = mem_printf("%.2f ", h->score);
+        add_whole(out, figure, width, look->main);
+        size_t full = h->score >= 1   ? cells
+                      : h->score <= 0 ? 0
+                                      : (size_t)(h->score * (double)cells + 0.5);
+        if (rows_room(out, width) < cells + WHO_LEAST)
+            cells = 0;
+        for (size_t i = 0; i < cells; i++)
+            rows_addstr(out, glyph(i < full ? GLYPH_SCORE_FULL : GLYPH_GAUGE_EMPTY),
+                        selected   ? look->main
+                        : i < full ? STYLE_GAUGE
+                                   : STYLE_DIM,
+                        0);
+        if (cells > 0)
+            rows_addstr(out, " ", look->main, 0);
+    }
     if (h->entry.pinned) {
-        add_whole(out, glyph(GLYPH_PINNED), width,
-                  look->main == STYLE_SELECTED ? look->main : STYLE_WARNING);
+        add_whole(out, glyph(GLYPH_PINNED), width, selected ? look->main : STYLE_WARNING);
         add_whole(out, " ", width, look->main);
     }
+    AUTO(buf_release) struct buf who = BUF_INIT;
     pane_write_who(p, &h->entry, WHO_ROW, &who);
     (void)rows_add_cut(out, who.data, rows_room(out, width), look->side);
 }
 
-/* A search of the model: “tea garden” → 3 matches · 2 h · new */
-static void add_asked(struct memory_view *p, struct rows *out, const struct recalled *r,
+/* A search of the model: “tea garden” → 3 matches · 2 h · new; or a match of it. */
+static void add_asked(struct memory_view *p, struct rows *out, struct asked_row asked,
                       const struct look *look)
 {
-    size_t width = (size_t)p->layout.width, hits = r->hits.items.len;
+    size_t width = (size_t)p->layout.width;
     AUTO(buf_release) struct buf end = BUF_INIT;
+    if (asked.hit) {
+        auto_free char *score = mem_printf("  %.2f ", asked.hit->score);
+        add_whole(out, score, width, look->side);
+        pane_write_who(p, &asked.hit->entry, WHO_SHORT, &end);
+        (void)rows_add_cut(out, end.data, rows_room(out, width) / 2, look->side);
+        add_whole(out, " ", width, look->main);
+        add_passage(out, asked.hit, rows_room(out, width), look->main, 0, 1);
+        return;
+    }
+    const struct recalled *r = asked.recalled;
+    size_t hits = r->hits.items.len;
     buf_addf(&end, " %s ", glyph(GLYPH_ARROW));
     buf_addf(&end, ngettext("%zu match", "%zu matches", hits), hits);
     if (r->at_ms > 0) {
@@ -298,45 +302,6 @@ static void add_asked(struct memory_view *p, struct rows *out, const struct reca
                        look->main == STYLE_SELECTED ? look->main : STYLE_HEADING);
     add_whole(out, glyph(GLYPH_QUOTE_CLOSE), width, look->side);
     (void)rows_add_cut(out, end.data, rows_room(out, width), look->side);
-}
-
-/* A match of such a search. */
-static void add_asked_hit(struct memory_view *p, struct rows *out, const struct memory_hit *h,
-                          const struct look *look)
-{
-    size_t width = (size_t)p->layout.width;
-    AUTO(buf_release) struct buf who = BUF_INIT;
-    auto_free char *score = mem_printf("  %.2f ", h->score);
-    add_whole(out, score, width, look->side);
-    pane_write_who(p, &h->entry, WHO_SHORT, &who);
-    (void)rows_add_cut(out, who.data, rows_room(out, width) / 2, look->side);
-    add_whole(out, " ", width, look->main);
-    add_passage(out, h, rows_room(out, width), look->main, 0, 1);
-}
-
-/* In place of a list without entries. The messages that the model is sent anyway are not in memory.
- */
-static void add_empty(struct memory_view *p, struct rows *out)
-{
-    bool all = p->scope == SCOPE_ALL;
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    AUTO(buf_release) struct buf key = BUF_INIT;
-    if (p->tab == TAB_ASKED) {
-        buf_addstr(&text, _("The model has not searched memory in this session yet."));
-    } else if (!p->held) {
-        buf_addstr(&text, p->searching != 0 ? _("loading") : "");
-    } else if (!is_search(p)) {
-        buf_addstr(&text, all ? _("Memory is empty. Conversations come here when you leave them "
-                                  "or they are compacted.")
-                              : _("Memory has no entries in this scope yet."));
-    } else {
-        keymap_describe_first(p->view.host->keymap, ACTION_FIND, &key);
-        buf_addstr(&text, all ? _("No matches in memory.") : _("No matches in this scope."));
-        if (key.len > 0)
-            buf_addf(&text, _(" The open conversation is not in it yet: %s searches there."),
-                     key.data);
-    }
-    remark_rows(out, text.data, STYLE_DIM, (size_t)p->layout.width, p->layout.list_rows);
 }
 
 int pane_entry_height(const struct memory_view *p)
@@ -368,13 +333,10 @@ static void add_list_row(struct memory_view *p, struct rows *out, int row)
     int of_entry = row % pane_entry_height(p);
     bool pointed = chosen && of_entry == 0;
     rows_addstr(out, pointed ? glyph(GLYPH_POINTER) : " ", pointed ? STYLE_PROMPT : look.main, 0);
-    struct asked_row asked = p->tab == TAB_ASKED ? asked_row(p, index) : (struct asked_row){0};
     if (p->tab == TAB_MEMORY)
         add_hit(p, out, index, of_entry, &look);
-    else if (asked.hit)
-        add_asked_hit(p, out, asked.hit, &look);
     else
-        add_asked(p, out, asked.recalled, &look);
+        add_asked(p, out, asked_row(p, index), &look);
     rows_pad(out, rows_room(out, width), look.main);
 }
 
@@ -383,14 +345,32 @@ static void add_list(struct memory_view *p, struct rows *out)
 {
     struct pane_list *l = &p->lists[p->tab];
     size_t count = pane_count(p), whole = (size_t)(p->layout.list_rows / pane_entry_height(p));
-    if (count == 0) {
-        add_empty(p, out);
-        return;
-    }
     l->chosen = moves_within((long)l->chosen, count);
     l->top = moves_keep_in_view(l->top, l->chosen, l->chosen, count, whole > 0 ? whole : 1);
-    for (int i = 0; i < p->layout.list_rows; i++)
+    for (int i = 0; count > 0 && i < p->layout.list_rows; i++)
         add_list_row(p, out, i);
+    if (count > 0)
+        return;
+    /* messages that the model is sent anyway are not in memory */
+    bool all = p->scope == SCOPE_ALL;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf key = BUF_INIT;
+    if (p->tab == TAB_ASKED) {
+        buf_addstr(&text, _("The model has not searched memory in this session yet."));
+    } else if (!p->held) {
+        buf_addstr(&text, p->searching != 0 ? _("loading") : "");
+    } else if (!is_search(p)) {
+        buf_addstr(&text, all ? _("Memory is empty. Conversations come here when you leave them "
+                                  "or they are compacted.")
+                              : _("Memory has no entries in this scope yet."));
+    } else {
+        keymap_describe_first(p->view.host->keymap, ACTION_FIND, &key);
+        buf_addstr(&text, all ? _("No matches in memory.") : _("No matches in this scope."));
+        if (key.len > 0)
+            buf_addf(&text, _(" The open conversation is not in it yet: %s searches there."),
+                     key.data);
+    }
+    remark_rows(out, text.data, STYLE_DIM, (size_t)p->layout.width, p->layout.list_rows);
 }
 
 /* --- the foot --- */
