@@ -12,23 +12,14 @@ enum { BAR_ROWS = 8 /* of the pane, from which on there is a row for the names *
 
 /* --- tabs --- */
 
-static size_t count_tabs(const struct memory_view *p)
-{
-    return p->tabs.views.len + 1;
-}
-
-static const struct view_tab *tab_at(const struct memory_view *p, size_t tab)
-{
-    return &p->host->tabs[tab - 1];
-}
-
 /* False: there is no such tab, or its operation is not offered. */
 static bool is_offered(const struct memory_view *p, size_t tab)
 {
     const struct pane_host *host = p->host;
-    if (tab >= count_tabs(p))
+    if (tab >= p->tabs.views.len)
         return false;
-    const struct operation *o = tab == 0 ? &operation_memory_search : tab_at(p, tab)->operation;
+    const struct operation *o =
+        tab == 0 ? &operation_memory_search : p->host->tabs[tab - 1].operation;
     return !host->offers || host->offers(p->view.host->app, o);
 }
 
@@ -37,16 +28,10 @@ static bool is_offered(const struct memory_view *p, size_t tab)
 static size_t nth_offered(const struct memory_view *p, size_t nth)
 {
     size_t tab = 0;
-    for (; tab < count_tabs(p); tab++)
+    for (; tab < p->tabs.views.len; tab++)
         if (is_offered(p, tab) && nth-- == 0)
             return tab;
     return tab;
-}
-
-/* The view of the shown tab; NULL: memory's own list. */
-static struct view *shown(const struct memory_view *p)
-{
-    return p->tabs.at > 0 ? p->tabs.views.items[p->tabs.at - 1] : NULL;
 }
 
 /* `query` NULL: as it was left. */
@@ -54,12 +39,12 @@ static void choose_tab(struct memory_view *p, size_t tab, const char *query)
 {
     p->tabs.at = tab;
     if (tab > 0) {
-        struct view **v = &p->tabs.views.items[tab - 1];
+        struct view **v = &p->tabs.views.items[tab];
         if (!*v) {
-            *v = tab_at(p, tab)->make(p->view.host);
+            *v = p->host->tabs[tab - 1].make(p->view.host);
             (*v)->within = &p->view;
         }
-        tab_at(p, tab)->show(*v, query);
+        p->host->tabs[tab - 1].show(*v, query);
     } else {
         pane_show(p, query);
     }
@@ -86,7 +71,7 @@ static bool change_by_digit(struct memory_view *p, const struct key *key)
 
 static bool is_writing(const struct memory_view *p)
 {
-    const struct view *v = shown(p);
+    const struct view *v = p->tabs.views.items[p->tabs.at];
     if (v)
         return v->caret.shown;
     return p->place == IN_QUERY || p->place == IN_EDITOR || ahead_waits(p);
@@ -99,14 +84,14 @@ static size_t names_row(const struct memory_view *p, struct rows *out, size_t co
     size_t width = (size_t)p->view.width, used = 0, found = SIZE_MAX, nth = 0;
     bool digits = p->focused && !is_writing(p);
     rows_begin(out);
-    for (size_t tab = 0; tab < count_tabs(p); tab++) {
+    for (size_t tab = 0; tab < p->tabs.views.len; tab++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
         AUTO(buf_release) struct buf key = BUF_INIT;
         if (!is_offered(p, tab))
             continue;
         keymap_describe_first(p->view.host->keymap, (enum action)(ACTION_PANE_TAB_1 + nth++), &key);
         buf_addf(&text, " %*s %s ", (int)key.len, digits && key.data ? key.data : "",
-                 tab == 0 ? _("memory") : _(tab_at(p, tab)->name));
+                 tab == 0 ? _("memory") : _(p->host->tabs[tab - 1].name));
         size_t columns = rows_add_cut(out, text.data, width - used,
                                       tab == p->tabs.at ? STYLE_OVERLAY_TITLE : STYLE_DIM);
         found = column >= used && column < used + columns ? tab : found;
@@ -119,7 +104,7 @@ static size_t names_row(const struct memory_view *p, struct rows *out, size_t co
 static void click(struct view *view, int row, int col)
 {
     struct memory_view *p = pane_of(view);
-    struct view *v = shown(p);
+    struct view *v = p->tabs.views.items[p->tabs.at];
     (void)memory_view_focus(view, true);
     if (p->tabs.bar && row == 0) {
         struct rows scratch;
@@ -138,8 +123,8 @@ static void click(struct view *view, int row, int col)
 static const struct rows *rows(struct view *view)
 {
     struct memory_view *p = pane_of(view);
-    struct view *v = shown(p);
-    p->tabs.bar = view->height >= BAR_ROWS && nth_offered(p, 1) < count_tabs(p);
+    struct view *v = p->tabs.views.items[p->tabs.at];
+    p->tabs.bar = view->height >= BAR_ROWS && nth_offered(p, 1) < p->tabs.views.len;
     int height = view->height - (int)p->tabs.bar;
     p->layout.width = view->width;
     p->layout.height = height;
@@ -160,7 +145,7 @@ static const struct rows *rows(struct view *view)
 static int64_t due(const struct view *view)
 {
     const struct memory_view *p = (const struct memory_view *)view;
-    const struct view *v = shown(p);
+    const struct view *v = p->tabs.views.items[p->tabs.at];
     if (!p->open || !v)
         return pane_due(view);
     return v->ops->due ? v->ops->due(v) : 0;
@@ -168,22 +153,18 @@ static int64_t due(const struct view *view)
 
 static void tick(struct view *view)
 {
-    struct view *v = shown(pane_of(view));
+    const struct memory_view *p = pane_of(view);
+    struct view *v = p->tabs.views.items[p->tabs.at];
     if (v && v->ops->tick)
         v->ops->tick(v);
 }
 
 /* --- its place --- */
 
-static bool is_beside(const struct memory_view *p)
-{
-    return p->host->beside(p->view.host->app);
-}
-
 bool pane_is_seen(const struct view *view)
 {
     const struct memory_view *p = (const struct memory_view *)view;
-    return p->open && (p->focused || is_beside(p));
+    return p->open && (p->focused || p->host->beside(p->view.host->app));
 }
 
 static bool passes(const struct view *view)
@@ -204,7 +185,7 @@ bool memory_view_focused(const struct view *view)
 bool memory_view_focus(struct view *view, bool focused)
 {
     struct memory_view *p = pane_of(view);
-    if (!p->open || (!focused && !is_beside(p)))
+    if (!p->open || (!focused && !p->host->beside(p->view.host->app)))
         return false;
     p->focused = focused;
     view_touch(view);
@@ -240,7 +221,7 @@ bool memory_view_open_tab(struct view *view, const char *name, const char *query
 {
     struct memory_view *p = pane_of(view);
     size_t tab = 1;
-    while (tab < count_tabs(p) && strcmp(tab_at(p, tab)->name, name) != 0)
+    while (tab < p->tabs.views.len && strcmp(p->host->tabs[tab - 1].name, name) != 0)
         tab++;
     if (!is_offered(p, tab))
         return false;
@@ -254,7 +235,7 @@ static void open_anyway(struct memory_view *p)
 {
     size_t first = nth_offered(p, 0);
     if (!is_offered(p, p->tabs.at))
-        p->tabs.at = first < count_tabs(p) ? first : 0;
+        p->tabs.at = first < p->tabs.views.len ? first : 0;
     if (p->tabs.at == 0) {
         memory_view_open(&p->view, "");
         return;
@@ -306,7 +287,7 @@ void memory_view_toggle(struct view *view)
 void memory_view_uncover(struct view *view)
 {
     const struct memory_view *p = pane_of(view);
-    if (p->open && p->focused && !is_beside(p))
+    if (p->open && p->focused && !p->host->beside(p->view.host->app))
         close_view(view);
     else
         (void)memory_view_focus(view, false);
@@ -317,7 +298,7 @@ void memory_view_uncover(struct view *view)
 static void say(struct view *view, const char *text)
 {
     if (pane_is_seen(view) && pane_of(view)->tabs.at == 0)
-        pane_say(pane_of(view), STYLE_NOTE, text);
+        remark_set(&pane_of(view)->remark, STYLE_NOTE, text);
     else
         pane_of(view)->host->note(view->host->app, text);
     view_touch(view);
@@ -329,12 +310,6 @@ void memory_view_say(struct view *view, const char *text)
         say(view, text);
 }
 
-static void copy_id(char out[UUID_LEN + 1], const char *id)
-{
-    memset(out, 0, UUID_LEN + 1);
-    memcpy(out, id, strnlen(id, UUID_LEN));
-}
-
 static bool opened(struct view *view, struct operation_answer *a, const char *words)
 {
     struct memory_view *p = pane_of(view);
@@ -344,7 +319,7 @@ static bool opened(struct view *view, struct operation_answer *a, const char *wo
     p->source.waits = false;
     bool tells = pane_is_seen(view) && p->tabs.at == 0;
     if (tells)
-        pane_say(p, STYLE_WARNING, words);
+        remark_set(&p->remark, STYLE_WARNING, words);
     return tells;
 }
 
@@ -360,7 +335,7 @@ void memory_view_show_message(struct view *view, const char *id, int64_t seq)
     } else if (strlen(id) != UUID_LEN) {
         say(view, _("This entry was imported; its conversation is not here."));
     } else {
-        copy_id(p->source.session, id);
+        memcpy(p->source.session, id, sizeof p->source.session);
         p->source.seq = seq;
         p->source.waits = true;
         (void)view_ask(view, &operation_session_open,
@@ -375,15 +350,15 @@ void memory_view_show_message(struct view *view, const char *id, int64_t seq)
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct memory_view *p = pane_of(view);
-    struct view *v = shown(p);
+    struct view *v = p->tabs.views.items[p->tabs.at];
     bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
-    bool by_place = wheel && is_beside(p), taken = true;
+    bool by_place = wheel && p->host->beside(p->view.host->app), taken = true;
     if (by_place ? !p->host->under(view->host->app, view, key) : !p->focused)
         return false;
     if (action == ACTION_PANE_NEXT) {
         size_t tab = p->tabs.at;
         do
-            tab = (tab + 1) % count_tabs(p);
+            tab = (tab + 1) % p->tabs.views.len;
         while (tab != p->tabs.at && !is_offered(p, tab));
         change_tab(p, tab);
     } else if (!v) {
@@ -402,52 +377,67 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     return taken || by_place;
 }
 
+/* A search of the model is shown at once unless the person is busy here. */
 static void take_event(struct memory_view *p, const struct event *ev, bool live)
 {
+    struct pane_list *l = &p->lists[TAB_ASKED];
     bool added = recalls_add(&p->recalls, ev, live);
-    if (added && live)
-        pane_recalled(p, vec_last(&p->recalls.items));
     if (live && (ev->type == EVENT_MEMORY_INDEXED || ev->type == EVENT_COMPACTION_UNDONE))
         pane_changed(p);
     if (added)
         view_touch(&p->view);
+    if (!added || !live)
+        return;
+    const struct recalled *r = vec_last(&p->recalls.items);
+    size_t hits = r->hits.items.len;
+    if (l->chosen > 0) { /* it came before those that are there */
+        l->chosen += 1 + hits;
+        l->top += 1 + hits;
+    }
+    if (!p->open)
+        return;
+    if (!p->focused && p->place != IN_EDITOR && !p->preview.open) {
+        p->tab = TAB_ASKED;
+        p->place = IN_LIST;
+        *l = (struct pane_list){0};
+    }
+    auto_free char *text = mem_printf(
+        ngettext("model's search, %zu match: \"%s\"", "model's search, %zu matches: \"%s\"", hits),
+        hits, r->query);
+    remark_set(&p->remark, STYLE_NOTE, text);
 }
 
 /* A page may have been asked for before another session was opened. The first page of a session
  * that was asked for here shows its message. */
-static void take_page(struct memory_view *p, const struct notice *n)
-{
-    if (n->events.len > 0 && strcmp(n->events.items[0]->session_id, p->session) != 0)
-        return;
-    for (size_t i = 0; i < n->events.len; i++)
-        take_event(p, n->events.items[i], false);
-    if (n->number != 0 || !p->source.waits || strcmp(p->source.session, p->session) != 0)
-        return;
-    p->source.waits = false;
-    say(&p->view, _("opened read-only; /resume continues it"));
-    if (p->source.seq > 0)
-        p->host->scroll_to(p->view.host->app, p->source.seq);
-}
-
 static void notice(struct view *view, struct notice *n)
 {
     struct memory_view *p = pane_of(view);
     if (n->type == NOTICE_MEMORY_STATE) {
         bool others = n->stats.entries != p->stats.entries; /* of sessions that were left */
-        pane_take_stats(p, &n->stats);
+        memory_stats_release(&p->stats);
+        p->stats = n->stats;
+        n->stats = (struct memory_stats){0};
         if (others)
             pane_changed(p);
     } else if (n->type == NOTICE_EVENT) {
         take_event(p, n->event, true);
-    } else if (n->type == NOTICE_PAGE) {
-        take_page(p, n);
+    } else if (n->type == NOTICE_PAGE &&
+               (n->events.len == 0 || strcmp(n->events.items[0]->session_id, p->session) == 0)) {
+        for (size_t i = 0; i < n->events.len; i++)
+            take_event(p, n->events.items[i], false);
+        if (n->number == 0 && p->source.waits && strcmp(p->source.session, p->session) == 0) {
+            p->source.waits = false;
+            say(view, _("opened read-only; /resume continues it"));
+            if (p->source.seq > 0)
+                p->host->scroll_to(view->host->app, p->source.seq);
+        }
     } else if (n->type == NOTICE_SESSION && n->flag) {
         if (*p->session) {
             recalls_clear(&p->recalls);
             memory_view_uncover(view);
             pane_session_changed(p);
         }
-        copy_id(p->session, view->host->session->id);
+        memcpy(p->session, view->host->session->id, sizeof p->session);
     }
     for (size_t i = 0; i < p->tabs.views.len; i++) {
         struct view *v = p->tabs.views.items[i];
@@ -520,6 +510,7 @@ struct view *memory_view_new(const struct view_host *host, const struct pane_hos
     rows_init(&p->rows);
     rows_init(&p->tabs.rows);
     styled_init(&p->preview.text);
+    vec_push(&p->tabs.views, NULL);
     for (const struct view_tab *t = pane->tabs; t && t->name; t++)
         vec_push(&p->tabs.views, NULL);
     return &p->view;

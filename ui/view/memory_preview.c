@@ -113,20 +113,6 @@ const struct memory_entry *preview_entry(const struct memory_view *p)
     return known ? whole : h ? &h->entry : NULL;
 }
 
-/* The place of the first mark of the best passage, in a text in which the entry begins at `begin`.
- * Cleaning may change how many bytes stand before it. */
-static size_t find_match(const struct memory_hit *marks, size_t begin)
-{
-    size_t i = 0, count = marks ? marks->marks.len : 0;
-    AUTO(buf_release) struct buf before = BUF_INIT;
-    while (i < count && marks->marks.items[i].start < marks->passage.start)
-        i++;
-    if (i == count)
-        return 0;
-    utf8_clean(&before, marks->entry.content, marks->marks.items[i].start, UTF8_MULTILINE);
-    return begin + before.len;
-}
-
 /* Speaker and marks, the question that it answers, the text, and why it was found. */
 static void make_text(struct memory_view *p)
 {
@@ -155,7 +141,15 @@ static void make_text(struct memory_view *p)
     }
     /* marks are places in the text that the search saw */
     const struct memory_hit *marks = strcmp(h->entry.content, e->content) == 0 ? h : NULL;
-    v->found = find_match(marks, v->text.text.len);
+    size_t first = 0, count = marks ? marks->marks.len : 0;
+    while (first < count && marks->marks.items[first].start < marks->passage.start)
+        first++;
+    v->found = 0;
+    if (first < count) { /* cleaning may change how many bytes stand before the match */
+        AUTO(buf_release) struct buf before = BUF_INIT;
+        utf8_clean(&before, marks->entry.content, marks->marks.items[first].start, UTF8_MULTILINE);
+        v->found = v->text.text.len + before.len;
+    }
     memory_marked_text(&v->text, e->content, marks, STYLE_OVERLAY);
     buf_clear(&line);
     write_why(h, v->figures, &line);
@@ -392,7 +386,7 @@ void edit_open(struct memory_view *p)
         return;
     bool same = e->id && strcmp(e->id, params.id) == 0, unsaved = is_changed(e);
     if (unsaved && !same)
-        pane_say(p, STYLE_WARNING, _("another entry has unsaved changes: this one"));
+        remark_set(&p->remark, STYLE_WARNING, _("another entry has unsaved changes: this one"));
     if (unsaved || (same && e->original)) {
         p->place = IN_EDITOR;
         return;
@@ -432,7 +426,7 @@ static void save(struct memory_view *p)
     if (e->saving)
         return;
     if (utf8_is_blank(editor_text(e->editor))) {
-        pane_say(p, STYLE_WARNING, _("an empty text cannot be saved"));
+        remark_set(&p->remark, STYLE_WARNING, _("an empty text cannot be saved"));
     } else if (!is_changed(e)) {
         go_back(p);
         clear(e);
@@ -443,20 +437,6 @@ static void save(struct memory_view *p)
     }
 }
 
-static void leave(struct memory_view *p)
-{
-    AUTO(buf_release) struct buf key = BUF_INIT;
-    go_back(p);
-    if (!is_changed(&p->edit)) {
-        clear(&p->edit);
-        return;
-    }
-    keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_EDIT, &key);
-    auto_free char *text =
-        mem_printf(_("not saved; %s continues editing"), key.len > 0 ? key.data : "-");
-    pane_say(p, STYLE_NOTE, text);
-}
-
 bool edit_key(struct memory_view *p, enum action action, const struct key *key)
 {
     const struct view_host *host = p->view.host;
@@ -465,7 +445,15 @@ bool edit_key(struct memory_view *p, enum action action, const struct key *key)
     if (action == ACTION_SEND) {
         save(p);
     } else if (action == ACTION_CANCEL || (action == ACTION_CLEAR && !is_changed(&p->edit))) {
-        leave(p);
+        AUTO(buf_release) struct buf again = BUF_INIT;
+        keymap_describe_first(host->keymap, ACTION_MEMORY_EDIT, &again);
+        auto_free char *text =
+            mem_printf(_("not saved; %s continues editing"), again.len > 0 ? again.data : "-");
+        go_back(p);
+        if (is_changed(&p->edit))
+            remark_set(&p->remark, STYLE_NOTE, text);
+        else
+            clear(&p->edit);
     } else if (action == ACTION_CLEAR) {
         if (!p->edit.saving)
             editor_set(editor, p->edit.original);

@@ -16,17 +16,12 @@ enum {
     MOST_KEYS = 64    /* that wait */
 };
 
-void pane_say(struct memory_view *p, enum style style, const char *text)
-{
-    remark_set(&p->remark, style, text);
-}
-
 /* The failure is to be seen before the next key does something. */
 bool pane_fail(struct memory_view *p, const char *words)
 {
     ahead_drop(p);
     if (pane_is_seen(&p->view))
-        pane_say(p, STYLE_ERROR, words);
+        remark_set(&p->remark, STYLE_ERROR, words);
     return pane_is_seen(&p->view);
 }
 
@@ -55,35 +50,6 @@ static bool is_any_of(enum action action, const enum action *all)
         if (*all == action)
             return true;
     return false;
-}
-
-/* Keeps a key that waits; true: it was kept. A key that leaves the list drops those before it; one
- * that needs no hit is not kept if none waits before it. */
-static bool ahead_take(struct memory_view *p, enum action action, const struct key *key)
-{
-    static const enum action leaving[] = {ACTION_CANCEL,   ACTION_CLEAR,      ACTION_MEMORY,
-                                          ACTION_COMPLETE, ACTION_FIND_NEWER, ACTION_NONE};
-    static const enum action letters[] = {
-        ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE, ACTION_MEMORY_ORIGIN, ACTION_MEMORY_SORT,
-        ACTION_MEMORY_QUERY,   ACTION_MEMORY_TAB,   ACTION_NONE};
-    bool wheel = action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN;
-    bool first = p->lists[p->tab].chosen == 0;
-    if (wheel || !ahead_waits(p) || p->place == IN_QUERY)
-        return false;
-    if (is_any_of(action, leaving) || pane_passes(action)) {
-        ahead_drop(p);
-        return false;
-    }
-    bool of_list = is_any_of(keymap_find_in(p->view.host->keymap, key, KEYS_PANE), letters) ||
-                   (p->place == IN_LIST && (action == ACTION_LEFT || action == ACTION_RIGHT ||
-                                            (action == ACTION_UP && first)));
-    if (of_list && p->ahead.len == 0 && p->place != IN_EDITOR && p->edit.reading == 0)
-        return false;
-    struct key copy = *key;
-    copy.text = p->ahead.len < MOST_KEYS ? mem_strdup(key->text) : NULL;
-    if (p->ahead.len < MOST_KEYS)
-        vec_push(&p->ahead, copy);
-    return true;
 }
 
 void ahead_replay(struct memory_view *p)
@@ -137,13 +103,6 @@ static void choose_row(struct memory_view *p, long index)
     preview_follow(p);
 }
 
-static void set_stay(struct memory_view *p, const char *id)
-{
-    char *copy = mem_strdup(id);
-    free(p->stay);
-    p->stay = copy;
-}
-
 /* --- searching --- */
 
 /* The same entry stays chosen in a new answer to the same query, and so does the first place. */
@@ -173,7 +132,8 @@ static bool take_hits(struct view *view, struct operation_answer *a, const char 
         p->total = found->total;
         free(p->held);
         p->held = mem_strdup(editor_text(p->query));
-        set_stay(p, NULL);
+        free(p->stay);
+        p->stay = NULL;
     } else if (p->behind) { /* hits of another query do not stay */
         memory_hits_release(&p->hits);
         p->lists[TAB_MEMORY] = (struct pane_list){0};
@@ -232,18 +192,11 @@ void pane_changed(struct memory_view *p)
         ask(p);
 }
 
-void pane_take_stats(struct memory_view *p, struct memory_stats *stats)
-{
-    memory_stats_release(&p->stats);
-    p->stats = *stats;
-    *stats = (struct memory_stats){0};
-}
-
 static bool take_stats(struct view *view, struct operation_answer *a, const char *words)
 {
     if (words)
         return pane_fail(pane_of(view), words);
-    pane_take_stats(pane_of(view), a->result);
+    browser_take(a, &pane_of(view)->stats);
     return true;
 }
 
@@ -253,7 +206,7 @@ static void appear(struct memory_view *p, enum pane_tab tab, bool other)
 {
     ahead_drop(p);
     p->tab = tab;
-    pane_say(p, STYLE_NOTE, NULL);
+    remark_set(&p->remark, STYLE_NOTE, NULL);
     view_ask(&p->view, &operation_memory_stats, NULL, take_stats);
     if (other || !p->held)
         fall_behind(p);
@@ -353,9 +306,11 @@ bool pane_take_change(struct view *view, struct operation_answer *a, const char 
         said = forgotten = forgotten_text(p, gone->summaries);
     }
     if (!words)
-        pane_say(p, style, said);
-    if (!words && id)
-        set_stay(p, id);
+        remark_set(&p->remark, style, said);
+    if (!words && id) {
+        free(p->stay);
+        p->stay = mem_strdup(id);
+    }
     preview_follow(p);
     pane_changed(p);
     if (words)
@@ -400,34 +355,12 @@ static void forget(struct memory_view *p)
 void pane_session_changed(struct memory_view *p)
 {
     p->lists[TAB_ASKED] = (struct pane_list){0};
-    pane_say(p, STYLE_NOTE, NULL);
+    remark_set(&p->remark, STYLE_NOTE, NULL);
     if (p->tab == TAB_ASKED)
         preview_close(p);
     if (p->scope == SCOPE_SESSION)
         fall_behind(p);
     pane_changed(p); /* the scope may be another now */
-}
-
-/* The search of the model is shown at once unless the person is busy here. */
-void pane_recalled(struct memory_view *p, const struct recalled *r)
-{
-    struct pane_list *l = &p->lists[TAB_ASKED];
-    size_t hits = r->hits.items.len;
-    if (l->chosen > 0) { /* it came before those that are there */
-        l->chosen += 1 + hits;
-        l->top += 1 + hits;
-    }
-    if (!p->open)
-        return;
-    if (!p->focused && p->place != IN_EDITOR && !p->preview.open) {
-        p->tab = TAB_ASKED;
-        p->place = IN_LIST;
-        *l = (struct pane_list){0};
-    }
-    auto_free char *text = mem_printf(
-        ngettext("model's search, %zu match: \"%s\"", "model's search, %zu matches: \"%s\"", hits),
-        hits, r->query);
-    pane_say(p, STYLE_NOTE, text);
 }
 
 /* --- the chosen entry --- */
@@ -505,25 +438,6 @@ static void move_list(struct memory_view *p, long by)
     }
 }
 
-static bool move_by_key(struct memory_view *p, enum action action, const struct key *key)
-{
-    bool previews = p->place == IN_PREVIEW, next = moves_is_letter(key, 'n');
-    int rows = previews ? p->layout.lower_rows - 1 : p->layout.list_rows / pane_entry_height(p);
-    long page = rows > 2 ? rows - 1 : 1;
-    long by = moves_by_action(action, page, previews ? MOVES_WHEEL : 1);
-    if (by == 0)
-        by = previews && moves_is_letter(key, ' ') ? page : moves_by_letter(key);
-    if (by != 0 && previews)
-        preview_scroll(p, by);
-    else if (by != 0)
-        move_list(p, by);
-    else if (next || moves_is_letter(key, 'N'))
-        move_list(p, next ? 1 : -1);
-    else
-        return false;
-    return true;
-}
-
 static bool query_key(struct memory_view *p, enum action action, const struct key *key)
 {
     bool mine = true, scrolls = action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN;
@@ -557,7 +471,7 @@ static bool letter_key(struct memory_view *p, enum action letter)
                     letter == ACTION_MEMORY_PIN || letter == ACTION_MEMORY_EDIT ||
                     letter == ACTION_MEMORY_FORGET;
     if (of_entry && !e) {
-        pane_say(p, STYLE_NOTE, _("No entry is selected."));
+        remark_set(&p->remark, STYLE_NOTE, _("No entry is selected."));
         return true;
     }
     switch (letter) {
@@ -607,9 +521,14 @@ static bool letter_key(struct memory_view *p, enum action letter)
 
 static bool list_key(struct memory_view *p, enum action action, const struct key *key)
 {
-    bool preview = p->place == IN_PREVIEW;
+    bool preview = p->place == IN_PREVIEW, next = moves_is_letter(key, 'n');
     bool first = !preview && p->tab == TAB_MEMORY && p->lists[p->tab].chosen == 0;
     bool chooses = action == ACTION_SEND || action == ACTION_TOGGLE;
+    int rows = preview ? p->layout.lower_rows - 1 : p->layout.list_rows / pane_entry_height(p);
+    long page = rows > 2 ? rows - 1 : 1;
+    long by = moves_by_action(action, page, preview ? MOVES_WHEEL : 1);
+    if (by == 0)
+        by = preview && moves_is_letter(key, ' ') ? page : moves_by_letter(key);
     if (letter_key(p, keymap_find_in(p->view.host->keymap, key, KEYS_PANE)))
         return true;
     if (action == ACTION_CLEAR)
@@ -622,16 +541,43 @@ static bool list_key(struct memory_view *p, enum action action, const struct key
         change_list(p);
     else if (action == ACTION_CANCEL || (action == ACTION_UP && first))
         to_query(p);
-    else if (!move_by_key(p, action, key))
+    else if (by != 0 && preview)
+        preview_scroll(p, by);
+    else if (by != 0)
+        move_list(p, by);
+    else if (next || moves_is_letter(key, 'N'))
+        move_list(p, next ? 1 : -1);
+    else
         return !pane_passes(action);
     return true;
 }
 
+/* While keys wait, one that leaves the list drops them, and others wait behind them; but a key that
+ * needs no hit does not begin to wait. */
 bool pane_key(struct memory_view *p, enum action action, const struct key *key)
 {
-    pane_say(p, STYLE_NOTE, NULL);
-    if (ahead_take(p, action, key))
+    static const enum action leaving[] = {ACTION_CANCEL,   ACTION_CLEAR,      ACTION_MEMORY,
+                                          ACTION_COMPLETE, ACTION_FIND_NEWER, ACTION_NONE};
+    static const enum action letters[] = {
+        ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE, ACTION_MEMORY_ORIGIN, ACTION_MEMORY_SORT,
+        ACTION_MEMORY_QUERY,   ACTION_MEMORY_TAB,   ACTION_NONE};
+    bool wheel = action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN;
+    bool leaves = is_any_of(action, leaving) || pane_passes(action);
+    bool of_list = is_any_of(keymap_find_in(p->view.host->keymap, key, KEYS_PANE), letters) ||
+                   (p->place == IN_LIST && (action == ACTION_LEFT || action == ACTION_RIGHT ||
+                                            (action == ACTION_UP && p->lists[p->tab].chosen == 0)));
+    bool at_once = of_list && p->ahead.len == 0 && p->place != IN_EDITOR && p->edit.reading == 0;
+    bool waits = !wheel && p->place != IN_QUERY && ahead_waits(p);
+    remark_set(&p->remark, STYLE_NOTE, NULL);
+    if (waits && leaves) {
+        ahead_drop(p);
+    } else if (waits && !at_once) {
+        struct key copy = *key;
+        copy.text = p->ahead.len < MOST_KEYS ? mem_strdup(key->text) : NULL;
+        if (p->ahead.len < MOST_KEYS)
+            vec_push(&p->ahead, copy);
         return true;
+    }
     if (action == ACTION_MEMORY)
         view_close(&p->view);
     else if (action == ACTION_COMPLETE || action == ACTION_FIND_NEWER)

@@ -61,7 +61,7 @@ struct pane_layout {
 
 /* Tabs are counted from 0, memory's own. */
 struct pane_tabs {
-    VEC(struct view *) views; /* of the other tabs; NULL: not made yet */
+    VEC(struct view *) views; /* of the tabs; NULL: memory's own, and one that is not made yet */
     size_t at;                /* the one that is shown */
     bool bar;                 /* their names have a row, as drawn last */
     struct rows rows;
@@ -103,7 +103,7 @@ struct memory_view {
     struct pane_list lists[TABS];
     struct pane_preview preview;
     struct pane_edit edit;
-    struct remark remark;
+    struct remark remark; /* in the foot, until the next key */
 
     struct pane_layout layout;
     struct rows rows;
@@ -125,12 +125,8 @@ void pane_show(struct memory_view *p, const char *query); /* NULL: as it was lef
 view_answer pane_take_change;                     /* of a pin, an edit, a deletion, a restoration */
 void pane_changed(struct memory_view *p);         /* memory may hold other entries */
 void pane_session_changed(struct memory_view *p); /* another one is open */
-void pane_recalled(struct memory_view *p, const struct recalled *r); /* just now */
-void pane_take_stats(struct memory_view *p, struct memory_stats *stats);
 const struct memory_hit *pane_hit(const struct memory_view *p); /* chosen; NULL: none is */
 size_t pane_count(const struct memory_view *p);                 /* rows of the list */
-/* Says it in the foot until the next key; NULL: nothing. */
-void pane_say(struct memory_view *p, enum style style, const char *text);
 /* A request failed. False: the pane is not seen, so it does not tell. */
 bool pane_fail(struct memory_view *p, const char *words);
 bool pane_key(struct memory_view *p, enum action action, const struct key *key);
