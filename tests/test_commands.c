@@ -649,7 +649,7 @@ TEST(what_is_written_after_a_jump_stays)
 {
     open_one(here, false);
     act("half");
-    way_back_mark(&app);
+    way_back_mark(&app, NULL);
     act(" a thought<escape>");
     assert_int_equal(app.way_back.places.len, 0);
     assert_string_equal(editor_text(app.editor), "half a thought");
@@ -660,9 +660,9 @@ TEST(what_is_written_after_a_jump_stays)
 TEST(the_last_jump_is_the_first_to_go_back)
 {
     open_one(here, false);
-    way_back_leave(&app, there);
+    way_back_mark(&app, there);
     open_one(there, true);
-    way_back_mark(&app);
+    way_back_mark(&app, NULL);
     act("<escape>");
     assert_int_equal(asked_count(&operation_session_open), 0);
     act("<escape>");
@@ -677,7 +677,7 @@ TEST(the_last_jump_is_the_first_to_go_back)
 TEST(reading_what_is_open_has_a_way_back)
 {
     open_one(here, false);
-    way_back_leave(&app, here);
+    way_back_mark(&app, here);
     open_one(here, true);
     act("<escape>");
     assert_string_equal(opened(), here);
@@ -686,10 +686,10 @@ TEST(reading_what_is_open_has_a_way_back)
 TEST(another_session_or_a_message_ends_it)
 {
     open_one(here, false);
-    way_back_mark(&app);
+    way_back_mark(&app, NULL);
     open_one(there, false);
     assert_int_equal(app.way_back.places.len, 0);
-    way_back_mark(&app);
+    way_back_mark(&app, NULL);
     message_send(&app, "go on");
     assert_int_equal(app.way_back.places.len, 0);
 }
@@ -710,7 +710,7 @@ TEST(what_cannot_be_opened_leaves_nothing_behind)
 TEST(a_session_without_a_word_is_begun_again)
 {
     memcpy(app.session.id, here, sizeof here);
-    way_back_leave(&app, there);
+    way_back_mark(&app, there);
     open_one(there, true);
     app.session.draft = mem_strdup("its own draft");
     editor_set(app.editor, "its own draft");

@@ -81,10 +81,10 @@ static void edit_outside(struct app *app, struct editor *editor)
     host.outside++;
 }
 
-static void want_older(struct app *app)
+static int64_t want_older(struct app *app)
 {
     (void)app;
-    host.older++;
+    return ++host.older;
 }
 
 static void type_again(struct app *app, struct view *v, const struct key *key)

@@ -270,18 +270,15 @@ bool asked_give(struct app *app, const struct asked_request *r, struct operation
     return r->take && r->take(app, a, words);
 }
 
-void app_take_sessions(struct app *app, struct operation_answer *a)
-{
-    struct session_list_result *found = a->result;
-    session_list_release(&app->sessions);
-    app->sessions = found->sessions;
-    found->sessions = (struct session_list){0};
-    app->sessions_known = true;
-}
-
 bool app_is_blank(const char *text)
 {
     return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+void app_write(struct app *app, const char *text)
+{
+    editor_set(app->editor, text);
+    app_edited(app);
 }
 
 void app_give_back(struct app *app, const char *text)
@@ -291,8 +288,7 @@ void app_give_back(struct app *app, const char *text)
         return;
     auto_free char *both =
         app_is_blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
-    editor_set(app->editor, both);
-    app_edited(app);
+    app_write(app, both);
 }
 
 void app_edited(struct app *app)
@@ -345,11 +341,6 @@ void app_open_session(struct app *app, const char *session, bool read_only)
     const struct session_open_params params = {.session = session, .read_only = read_only};
     app_leave_session(app);
     (void)app_ask(app, &operation_session_open, &params, NULL);
-}
-
-void app_interrupt(struct app *app)
-{
-    (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
 }
 
 /* Conversations in the background */

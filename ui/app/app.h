@@ -244,18 +244,14 @@ void errand_start(struct errands *s, struct errand *e);
 struct mailbox *errands_back(struct errands *s);
 void errand_finish(struct app *app, struct errand *e);
 
-/* Takes the answer to session/list as the last listing. */
-void app_take_sessions(struct app *app, struct operation_answer *a);
-
-/* Requests that the running turn or compaction be stopped. */
-void app_interrupt(struct app *app);
-
 /* Replaces the open session by a new one, or by another one. */
 void app_begin_session(struct app *app);
 void app_open_session(struct app *app, const char *session, bool read_only);
 
 bool app_is_blank(const char *text); /* the text has nothing but white space */
 
+/* Replaces the text in the editor. */
+void app_write(struct app *app, const char *text);
 /* Puts the text before the text in the editor, so that neither is lost. */
 void app_give_back(struct app *app, const char *text);
 

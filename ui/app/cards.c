@@ -69,30 +69,16 @@ static void say_keys(struct app *app, bool active)
                          accept, edit, reject);
 }
 
-void cards_noted(struct app *app, const struct event *ev)
+void cards_event(struct app *app, const struct event *ev, bool live)
 {
-    if (!ev->id || !ev->text)
-        return;
-    add_card(app, ev->id, ev->text, ev->flag);
-    app->cards_new = true;
-}
-
-void cards_say_keys(struct app *app)
-{
-    if (app->cards_new && app->cards.len > 0)
-        say_keys(app, vec_last(&app->cards).active);
-    app->cards_new = false;
-}
-
-void cards_take_proposals(struct app *app, struct notice *n)
-{
-    if (!n->flag || n->number == 0) /* of another project */
-        return;
-    app_note(app, STYLE_NOTE,
-             ngettext("%d item waits to be remembered; a model proposed it. /learned shows it.",
-                      "%d items wait to be remembered; a model proposed some. /learned shows them.",
-                      (unsigned long)n->number),
-             (int)n->number);
+    if (ev->type == EVENT_LEARNED_NOTED && live && ev->id && ev->text) {
+        add_card(app, ev->id, ev->text, ev->flag);
+        app->cards_new = true;
+    } else if (ev->type == EVENT_CALL_STARTED) {
+        if (app->cards_new && app->cards.len > 0)
+            say_keys(app, vec_last(&app->cards).active);
+        app->cards_new = false;
+    }
 }
 
 /* Marks the noted items of a page: the log does not contain the decisions. */

@@ -5,16 +5,13 @@
 
 #include "ui/app/app.h"
 
-/* An item was noted in the running turn. The keys for the newest are shown once all are noted. */
-void cards_noted(struct app *app, const struct event *ev);
-void cards_say_keys(struct app *app);
+/* Takes an event (`live`: it happens now). An item that is noted in the running turn becomes a card;
+ * the keys for the newest are shown when the next call of the model starts and all are noted. */
+void cards_event(struct app *app, const struct event *ev, bool live);
 
 /* At the start: reports the number that waits. With a page of events: marks the decided items. */
 void cards_begin(struct app *app);
 void cards_page_came(struct app *app, const struct notice *n);
-
-/* Reports proposals of a model, which wait in the pane. */
-void cards_take_proposals(struct app *app, struct notice *n);
 
 /* ACTION_LEARNED_ACCEPT keeps the newest card that waits; _EDIT rewords the newest card in the
  * editor; _REJECT drops it, also if it is used already. */

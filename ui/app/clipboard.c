@@ -125,7 +125,7 @@ static void run(struct errand *e)
 {
     struct copying *c = (struct copying *)e;
     for (size_t i = 0; i < PROGRAMS && !c->took; i++) {
-        const char *needed = programs[i].variable ? variable(programs[i].variable) : "any";
+        const char *needed = programs[i].variable ? getenv(programs[i].variable) : "any";
         if (needed && *needed && run_program(c, &programs[i]))
             c->took = &programs[i];
     }
@@ -202,44 +202,31 @@ void clipboard_copy(struct app *app, const char *text)
 
 enum { TERMINAL_TAB = 8, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
 
-/* Adds the text as a terminal of this character set shows it, and returns where `mark` is then.
- * Terminals take a tab for a move, not for text that fills a row: it becomes blanks. */
-static size_t add_shown(struct buf *out, const struct buf *text, size_t mark)
-{
-    static const char blanks[] = "        ";
-    size_t column = 0, marked = 0;
-    for (size_t at = 0, len; at < text->len; at += len) {
-        uint32_t cp;
-        char stand_in[CHARSET_STAND_IN_MAX];
-        len = utf8_decode(text->data + at, text->len - at, &cp);
-        if (cp == '\t') {
-            size_t missing = TERMINAL_TAB - column % TERMINAL_TAB;
-            buf_add(out, blanks, missing);
-            column += missing;
-        } else if (cp != '\n' && charset_lacks(cp, stand_in)) {
-            buf_addstr(out, stand_in);
-            column += strlen(stand_in);
-        } else {
-            buf_add(out, text->data + at, len);
-            column = cp == '\n' ? 0 : column + (size_t)utf8_cp_width(cp);
-        }
-        if (at + len <= mark)
-            marked = out->len;
-    }
-    return marked;
-}
-
-static void show_row(struct bare *b, size_t row)
-{
-    size_t height = (size_t)b->height, most = b->rows.len > height ? b->rows.len - height : 0;
-    b->top = row < most ? row : most;
-}
-
 void bare_init(struct bare *b, const struct buf *text, size_t at)
 {
+    static const char blanks[] = "        ";
+    size_t column = 0, top = 0;
     *b = (struct bare){.width = 1, .height = 1};
     buf_init(&b->text, 0);
-    vec_push(&b->rows, add_shown(&b->text, text, at));
+    for (size_t i = 0, len; i < text->len; i += len) {
+        uint32_t cp;
+        char stand_in[CHARSET_STAND_IN_MAX];
+        len = utf8_decode(text->data + i, text->len - i, &cp);
+        if (cp == '\t') { /* terminals take it for a move, not for text that fills a row */
+            size_t missing = TERMINAL_TAB - column % TERMINAL_TAB;
+            buf_add(&b->text, blanks, missing);
+            column += missing;
+        } else if (cp != '\n' && charset_lacks(cp, stand_in)) {
+            buf_addstr(&b->text, stand_in);
+            column += strlen(stand_in);
+        } else {
+            buf_add(&b->text, text->data + i, len);
+            column = cp == '\n' ? 0 : column + (size_t)utf8_cp_width(cp);
+        }
+        if (i + len <= at)
+            top = b->text.len;
+    }
+    vec_push(&b->rows, top);
 }
 
 void bare_release(struct bare *b)
@@ -282,13 +269,16 @@ void bare_resize(struct bare *b, int width, int height)
         else
             high = middle;
     }
-    show_row(b, low);
+    b->top = low;
+    bare_scroll(b, 0);
 }
 
 void bare_scroll(struct bare *b, long rows)
 {
-    size_t back = rows < 0 ? (size_t)-rows : 0;
-    show_row(b, rows < 0 ? (b->top > back ? b->top - back : 0) : b->top + (size_t)rows);
+    size_t height = (size_t)b->height, most = b->rows.len > height ? b->rows.len - height : 0;
+    size_t back = rows < 0 ? (size_t)-rows : 0, on = rows > 0 ? (size_t)rows : 0;
+    size_t top = b->top > back ? b->top - back + on : on;
+    b->top = top < most ? top : most;
 }
 
 const char *bare_view(const struct bare *b, size_t *len)

@@ -56,7 +56,7 @@ static void run_export(struct app *app, const char *arguments)
 static void run_stop(struct app *app)
 {
     app->stop_asked = true;
-    app_interrupt(app);
+    (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
 }
 
 static void run_graph(struct app *app, const char *arguments)

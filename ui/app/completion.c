@@ -112,6 +112,12 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+void completion_add(struct list *list, const char *word, const char *name, const char *detail)
+{
+    if (begins(name, word))
+        list_add(list, name, detail, name);
+}
+
 /* A path that ends in a slash, or the mark of corpora, is continued; all else is complete. */
 static void replace(struct app *app, const struct target *t, const char *text)
 {
@@ -177,35 +183,15 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
     offer(app, t, list, asked);
 }
 
-static bool take_models(struct app *app, struct operation_answer *a, const char *words)
-{
-    bool told = picker_take_models(app, a, words);
-    if (told)
-        completion_listed(app);
-    return told;
-}
-
-static void add_models(struct app *app, struct list *list, const char *prefix)
-{
-    const struct models_result *m = &app->models;
-    if (!app->models_known) {
-        app->completion_wanted = true;
-        (void)app_ask(app, &operation_models_list, NULL, take_models);
-    }
-    for (size_t i = 0; i < m->models.len; i++)
-        if (begins(m->models.items[i], prefix))
-            list_add(list, m->models.items[i], NULL, m->models.items[i]);
-    for (size_t i = 0; i < m->providers.len; i++)
-        if (!m->providers.items[i].wants && begins(m->providers.items[i].name, prefix))
-            list_add(list, m->providers.items[i].name, _("switch to this provider"),
-                     m->providers.items[i].name);
-}
-
-static bool take_sessions(struct app *app, struct operation_answer *a, const char *words)
+bool completion_take_sessions(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)
         return false;
-    app_take_sessions(app, a);
+    struct session_list_result *found = a->result;
+    session_list_release(&app->sessions);
+    app->sessions = found->sessions;
+    found->sessions = (struct session_list){0};
+    app->sessions_known = true;
     completion_listed(app);
     return true;
 }
@@ -216,7 +202,7 @@ static void add_sessions(struct app *app, struct list *list, const char *prefix)
     const struct session_list *sessions = &app->sessions;
     if (!app->sessions_known) {
         app->completion_wanted = true;
-        (void)app_ask(app, &operation_session_list, &every, take_sessions);
+        (void)app_ask(app, &operation_session_list, &every, completion_take_sessions);
     }
     for (size_t i = 0; i < sessions->items.len; i++) {
         const struct session_info *s = &sessions->items.items[i];
@@ -224,25 +210,32 @@ static void add_sessions(struct app *app, struct list *list, const char *prefix)
         for (size_t j = 0; j < sessions->items.len; j++)
             same += strcmp(sessions->items.items[j].title, s->title) == 0;
         const char *name = *s->title && same == 1 ? s->title : s->id;
-        if (begins(name, prefix))
-            list_add(list, name, name == s->id ? s->title : NULL, name);
+        completion_add(list, prefix, name, name == s->id ? s->title : NULL);
     }
 }
 
 static void offer_arguments(struct app *app, const struct target *t)
 {
+    const struct models_result *m = &app->models;
     struct list *list = list_new(LIST_POPUP, NULL);
     struct theme_names themes;
     switch (t->command->kind) {
     case ARGUMENT_THEME:
         theme_names(&themes);
         for (size_t i = 0; i < themes.items.len; i++)
-            if (begins(themes.items.items[i], t->word))
-                list_add(list, themes.items.items[i], NULL, themes.items.items[i]);
+            completion_add(list, t->word, themes.items.items[i], NULL);
         vec_free_each(&themes.items);
         break;
     case ARGUMENT_MODEL:
-        add_models(app, list, t->word);
+        app->completion_wanted = !app->models_known;
+        if (!app->models_known)
+            (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
+        for (size_t i = 0; i < m->models.len; i++)
+            completion_add(list, t->word, m->models.items[i], NULL);
+        for (size_t i = 0; i < m->providers.len; i++)
+            if (!m->providers.items[i].wants)
+                completion_add(list, t->word, m->providers.items[i].name,
+                               _("switch to this provider"));
         break;
     case ARGUMENT_SESSION:
         add_sessions(app, list, t->word);
@@ -255,8 +248,7 @@ static void offer_arguments(struct app *app, const struct target *t)
         compact_list(list, t->before ? t->before : "", t->word);
         break;
     case ARGUMENT_COPY:
-        if (begins("code", t->word))
-            list_add(list, "code", NULL, "code");
+        completion_add(list, t->word, "code", NULL);
         break;
     case ARGUMENT_OTHER:
         break;
@@ -269,12 +261,6 @@ static char *directory_of(const char *word)
 {
     const char *slash = strrchr(word, '/');
     return mem_strndup(word, slash ? (size_t)(slash - word) + 1 : 0);
-}
-
-bool completion_possible(const struct app *app)
-{
-    AUTO(release) struct target t = find_target(app);
-    return t.place != PLACE_NONE;
 }
 
 static void offer_paths(struct app *app, struct errand *e)
@@ -292,8 +278,8 @@ static void offer_paths(struct app *app, struct errand *e)
             auto_free char *path = mem_printf("%s%s", directory, name);
             list_add(list, name, NULL, path);
         }
-        if (!*directory && *t.word && begins(CORPUS_MARK, t.word))
-            list_add(list, CORPUS_MARK, _("a corpus"), CORPUS_MARK);
+        if (!*directory && *t.word)
+            completion_add(list, t.word, CORPUS_MARK, _("a corpus"));
         offer(app, &t, list, true);
     }
 }
@@ -308,7 +294,7 @@ static bool take_corpora(struct app *app, struct operation_answer *a, const char
     return true;
 }
 
-void completion_start(struct app *app)
+bool completion_start(struct app *app)
 {
     AUTO(release) struct target t = find_target(app);
     bool wanted = app->completion_wanted; /* the names have come */
@@ -321,8 +307,7 @@ void completion_start(struct app *app)
     } else if (t.place == PLACE_CORPUS && wanted) {
         struct list *list = list_new(LIST_POPUP, NULL);
         for (size_t i = 0; i < app->corpora.len; i++)
-            if (begins(app->corpora.items[i], t.word))
-                list_add(list, app->corpora.items[i], NULL, app->corpora.items[i]);
+            completion_add(list, t.word, app->corpora.items[i], NULL);
         offer(app, &t, list, true);
     } else if (t.place == PLACE_CORPUS) { /* listed anew each time: others may have been added */
         app->completion_wanted = true;
@@ -334,6 +319,7 @@ void completion_start(struct app *app)
         l->directory = directory_of(t.word);
         errand_start(app->errands, &l->errand);
     }
+    return t.place != PLACE_NONE;
 }
 
 void completion_follow(struct app *app)
@@ -349,5 +335,5 @@ void completion_follow(struct app *app)
 void completion_listed(struct app *app)
 {
     if (app->completion_wanted && !views_holder(&app->views)) /* keys go to the editor */
-        completion_start(app);
+        (void)completion_start(app);
 }

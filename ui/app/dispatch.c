@@ -30,12 +30,6 @@
 
 /* Sending */
 
-static void clear_editor(struct app *app)
-{
-    editor_set(app->editor, "");
-    app_edited(app);
-}
-
 static void send(struct app *app)
 {
     struct transcript_citation citation;
@@ -53,7 +47,7 @@ static void send(struct app *app)
         if (card > 0)
             panes_show(app, compaction_detail_new(&app->host, card));
     } else if (line.kind == SLASH_COMMAND) {
-        clear_editor(app);
+        app_write(app, "");
         if (slash_run(app, text)) {
             editor_history_add(app->editor, text);
         } else {
@@ -61,7 +55,7 @@ static void send(struct app *app)
             app_give_back(app, text);
         }
     } else if (text[strspn(text, " \t\n")]) {
-        clear_editor(app);
+        app_write(app, "");
         (app->replacing ? message_replace : message_send)(app, text + (line.kind == SLASH_LITERAL));
         app_save_draft(app);
     }
@@ -77,10 +71,10 @@ static void cancel(struct app *app)
         ;
     } else if (app->replacing) {
         message_keep(app);
-        clear_editor(app);
+        app_write(app, "");
     } else if (!app_take_waiting(app)) {
         if (app->activity.busy)
-            app_interrupt(app);
+            (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
         else
             transcript_scroll_to_end(app->transcript);
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
@@ -92,13 +86,13 @@ static void clear_or_leave(struct app *app)
 {
     if (app->replacing) {
         message_keep(app);
-        clear_editor(app);
+        app_write(app, "");
     } else if (*editor_text(app->editor)) {
-        clear_editor(app);
+        app_write(app, "");
     } else if (app_take_waiting(app)) {
         ;
     } else if (app->activity.busy) {
-        app_interrupt(app);
+        (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
     } else {
         int64_t now_ms = clock_mono_ms();
         (void)app_knows_others(app);
@@ -236,8 +230,8 @@ static bool run_action(struct app *app, enum action action)
             app_edited(app);
         return true;
     case ACTION_COMPLETE: /* where nothing can be completed, Tab goes to the memory pane */
-        if (completion_possible(app) || !memory_view_focus(app->memory, true))
-            completion_start(app);
+        if (!completion_start(app))
+            (void)memory_view_focus(app->memory, true);
         return true;
     case ACTION_DOWN:
         if (editor_do(app->editor, ACTION_DOWN))
@@ -398,7 +392,7 @@ static void act(struct app *app, enum action action)
         app_take_waiting(app);
         views_close(&app->views, &app->approval.view);
         views_close(&app->views, &app->draft.view);
-        app_interrupt(app);
+        (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
     }
 }
 

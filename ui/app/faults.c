@@ -10,67 +10,52 @@
 #include "session/session_operations.h"
 #include "ui/app/slash.h"
 
-/* A sentence about the operation, where it says more than the code of the error. */
-static const char *sentence_of(const struct operation *o)
+/* A sentence about the error. *whole: it says all; else the text of the error says more. */
+static const char *sentence(const struct fault *f, const struct doing *doing, bool *whole)
 {
-    return o && o->undone ? _(o->undone) : NULL;
-}
-
-static const char *sentence(const struct fault *f, const struct doing *doing)
-{
-    const struct error *e = f->error;
-    bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE || e->code == ERR_CONFIG_ERROR;
-    const char *of_operation = plain ? sentence_of(f->operation) : NULL;
     static const struct {
         enum err_code code;
+        bool whole;
         const char *text;
     } sentences[] = {
-        {ERR_SESSION_NOT_FOUND, N_("The session was not found.")},
-        {ERR_SESSION_BUSY, N_("Not possible while a turn is running.")},
-        {ERR_SESSION_PERSISTENCE_DISABLED, N_("Conversations are not saved here.")},
-        {ERR_SESSION_COMPACTION_DISABLED, N_("Conversations are not shortened here.")},
-        {ERR_SESSION_NOT_RUNNING, N_("Nothing is running.")},
-        {ERR_SESSION_STORE_ERROR, N_("The database cannot be used.")},
-        {ERR_FILE_ERROR, N_("A file could not be used.")},
-        {ERR_BUDGET_EXHAUSTED, N_("The budget is used up.")},
-        {ERR_MEMORY_DISABLED, N_("Memory is off.")},
-        {ERR_MEMORY_NOT_FOUND, N_("The memory entry was not found.")},
-        {ERR_USAGE, N_("This is not possible.")},
-        {ERR_AGENT_ERROR, N_("An error occurred.")},
+        {ERR_SESSION_NOT_FOUND, false, N_("The session was not found.")},
+        {ERR_SESSION_BUSY, false, N_("Not possible while a turn is running.")},
+        {ERR_SESSION_PERSISTENCE_DISABLED, false, N_("Conversations are not saved here.")},
+        {ERR_SESSION_COMPACTION_DISABLED, false, N_("Conversations are not shortened here.")},
+        {ERR_SESSION_NOT_RUNNING, false, N_("Nothing is running.")},
+        {ERR_SESSION_STORE_ERROR, false, N_("The database cannot be used.")},
+        {ERR_FILE_ERROR, false, N_("A file could not be used.")},
+        {ERR_BUDGET_EXHAUSTED, false, N_("The budget is used up.")},
+        {ERR_MEMORY_DISABLED, false, N_("Memory is off.")},
+        {ERR_MEMORY_NOT_FOUND, true, N_("The memory entry was not found.")},
+        {ERR_NOTHING_TO_COMPACT, true, N_("There is nothing to compact yet.")},
+        {ERR_NOTHING_TO_UNDO, true, N_("There is no compaction to undo.")},
+        {ERR_MESSAGE_NOT_SENT, true,
+         N_("The message is no longer sent to the model, so it cannot be pinned.")},
+        {ERR_USAGE, false, N_("This is not possible.")},
+        {ERR_AGENT_ERROR, false, N_("An error occurred.")},
     };
-    if (of_operation)
-        return of_operation;
+    const struct error *e = f->error;
+    bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE || e->code == ERR_CONFIG_ERROR;
+    *whole = false;
+    if (plain && f->operation && f->operation->undone)
+        return _(f->operation->undone);
     if (e->code == ERR_SESSION_BUSY && !doing->turn)
         return _("The session is in use.");
-    if (e->code == ERR_SESSION_BUSY && doing->compaction)
+    *whole = true;
+    if (e->code == ERR_SESSION_BUSY && doing->compaction) /* the engine speaks of a turn */
         return _("Not possible while a compaction is running.");
-    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
-        if (sentences[i].code == e->code)
-            return _(sentences[i].text);
-    return _("An error occurred.");
-}
-
-/* A sentence that says all; NULL: the text of the error says more. */
-static const char *whole_sentence(const struct fault *f, const struct doing *doing)
-{
-    const struct error *e = f->error;
-    if (e->code == ERR_SESSION_BUSY && doing->turn && doing->compaction)
-        return sentence(f, doing); /* the engine speaks of a turn */
     if (e->code == ERR_SESSION_AMBIGUOUS)
         return e->text;
-    switch (e->code) {
-    case ERR_MEMORY_NOT_FOUND:
-        return f->operation == &operation_memory_restore ? _("There is nothing to restore.")
-                                                         : sentence(f, doing);
-    case ERR_NOTHING_TO_COMPACT:
-        return _("There is nothing to compact yet.");
-    case ERR_NOTHING_TO_UNDO:
-        return _("There is no compaction to undo.");
-    case ERR_MESSAGE_NOT_SENT:
-        return _("The message is no longer sent to the model, so it cannot be pinned.");
-    default:
-        return NULL;
-    }
+    if (e->code == ERR_MEMORY_NOT_FOUND && f->operation == &operation_memory_restore)
+        return _("There is nothing to restore.");
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (sentences[i].code == e->code) {
+            *whole = sentences[i].whole;
+            return _(sentences[i].text);
+        }
+    *whole = false;
+    return _("An error occurred.");
 }
 
 /* A name, such as api_key_command, keeps its small letter. */
@@ -87,15 +72,15 @@ static void add_sentence(struct buf *out, const char *text, size_t len)
 char *faults_words(const struct fault *f, const struct doing *doing, bool *whole)
 {
     const struct error *e = f->error;
-    bool nothing = e->code == ERR_TOO_SMALL_TO_COMPACT; /* the mode keeps everything */
     const struct compaction_run_params *p =
         f->operation == &operation_compaction_run ? f->params : NULL;
-    const char *words = nothing ? NULL : whole_sentence(f, doing);
-    *whole = nothing || words;
-    if (nothing)
+    const char *words = sentence(f, doing, whole);
+    if (e->code == ERR_TOO_SMALL_TO_COMPACT) { /* the mode keeps everything */
+        *whole = true;
         return compact_all_stays(doing->config, p ? p->mode : NULL);
-    if (e->code != ERR_CONFIG_ERROR || sentence_of(f->operation))
-        return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(f, doing), e->text);
+    }
+    if (e->code != ERR_CONFIG_ERROR || (f->operation && f->operation->undone))
+        return *whole ? mem_strdup(words) : mem_printf("%s\n%s", words, e->text);
     /* The error and its advice, a sentence and a line each. */
     struct buf out = BUF_INIT;
     const char *advice = err_advice(e->text);
@@ -111,31 +96,25 @@ char *faults_words(const struct fault *f, const struct doing *doing, bool *whole
 
 /* Restoring the state before a refused request */
 
-/* The fault is not of another conversation than the one that is shown. */
-static bool is_here(const struct app *app, const struct notice *n)
-{
-    return !*n->session || strcmp(n->session, app->session.id) == 0;
-}
-
-static void take_back(struct app *app, const struct notice *n)
+/* `here`: the request was of the session that is shown. */
+static void take_back(struct app *app, const struct operation_answer *a, bool here)
 {
     static const struct operation *const leave[] = {
         &operation_session_create, &operation_session_open, &operation_session_fork,
         &operation_session_archive, &operation_session_delete};
-    const struct operation_answer *a = n->answer;
     const struct turn_start_params *start =
         operation_answers(a, &operation_turn_start) ? a->request->params : NULL;
     const struct turn_retry_params *retry =
         operation_answers(a, &operation_turn_retry) ? a->request->params : NULL;
     const char *text = start ? start->text : retry ? retry->text : NULL;
-    if ((start || retry) && is_here(app, n)) {
+    if ((start || retry) && here) {
         if (a->error.code != ERR_SESSION_BUSY)
             app->activity.busy = app->activity.over = false;
         app->activity.failed = !app->activity.busy;
     }
     if (text)
         app_give_back(app, text);
-    if (retry && is_here(app, n))
+    if (retry && here)
         app->replacing = text;
 
     for (size_t i = 0; i < sizeof leave / sizeof *leave; i++)
@@ -176,7 +155,8 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
 {
     bool whole;
     struct operation_answer *a = n->answer;
-    take_back(app, n);
+    bool here = !*n->session || strcmp(n->session, app->session.id) == 0;
+    take_back(app, a, here);
     struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
     struct fault fault = {&a->error, a->request->operation, a->request->params};
     auto_free char *words = faults_words(&fault, &doing, &whole);
@@ -186,7 +166,7 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
         return;
     if (a->error.code == ERR_INTERRUPTED)
         app_note(app, STYLE_NOTE, "%s", _("Cancelled before anything was sent."));
-    else if (turn && is_here(app, n) && app->read_only && a->error.code == ERR_SESSION_NOT_FOUND)
+    else if (turn && here && app->read_only && a->error.code == ERR_SESSION_NOT_FOUND)
         app_note(app, STYLE_WARNING, "%s",
                  _("This session is read-only. /resume continues it; /fork continues in a copy."));
     else

@@ -46,6 +46,7 @@ static void stop_counting(struct app *app)
 static void note_event(struct app *app, struct event *ev, bool live)
 {
     struct activity *a = &app->activity;
+    cards_event(app, ev, live);
     switch (ev->type) {
     case EVENT_TURN_STARTED:
     case EVENT_TOOL_EXECUTION_COMPLETED:
@@ -58,7 +59,6 @@ static void note_event(struct app *app, struct event *ev, bool live)
         }
         break;
     case EVENT_CALL_STARTED:
-        cards_say_keys(app);
         app->truncated = app->truncated && !app->answered;
         break;
     case EVENT_TURN_COMPLETED: /* a warning about an answer comes after the answer */
@@ -69,10 +69,6 @@ static void note_event(struct app *app, struct event *ev, bool live)
             app->truncated = true;
             app->answered = false;
         }
-        break;
-    case EVENT_LEARNED_NOTED:
-        if (live)
-            cards_noted(app, ev);
         break;
     case EVENT_TEXT_DELTA:
     case EVENT_REASONING_DELTA:
@@ -430,25 +426,6 @@ static void take_answer(struct app *app, struct notice *n)
 
 /* Conversations that are not shown */
 
-static bool is_of_another(const struct app *app, const struct notice *n)
-{
-    if (!*n->session || !*app->session.id || strcmp(n->session, app->session.id) == 0)
-        return false;
-    switch (n->type) {
-    case NOTICE_SESSION:
-        return !n->flag; /* with the flag that session is shown from now on */
-    case NOTICE_EVENT:
-    case NOTICE_PAGE:
-    case NOTICE_PROVIDER:
-    case NOTICE_BUSY:
-    case NOTICE_APPROVAL:
-    case NOTICE_DRAFT:
-        return true;
-    default: /* answers, and notices about the whole engine */
-        return false;
-    }
-}
-
 /* Tells the person when the conversation asks and when it ends. */
 static void take_of_another(struct app *app, const struct notice *n)
 {
@@ -530,7 +507,14 @@ static void take(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_LEARNED:
-        cards_take_proposals(app, n);
+        if (n->flag && n->number > 0) /* else it is of another project */
+            app_note(app, STYLE_NOTE,
+                     ngettext("%d item waits to be remembered; a model proposed it. /learned shows "
+                              "it.",
+                              "%d items wait to be remembered; a model proposed some. /learned "
+                              "shows them.",
+                              (unsigned long)n->number),
+                     (int)n->number);
         break;
     case NOTICE_CORPORA_STATE:
         text = corpora_state_text(n, _("/corpus shows which and why"));
@@ -555,16 +539,20 @@ static void take(struct app *app, struct notice *n)
 
 void notices_take(struct app *app, struct notice *n)
 {
-    bool answer = n->type == NOTICE_ANSWER;
-    if (!answer && is_of_another(app, n)) {
+    enum notice_type type = n->type;
+    /* Answers, and notices about the whole engine, are never of another conversation. With the flag
+     * NOTICE_SESSION tells which session is shown from now on. */
+    bool of_one = (type == NOTICE_SESSION && !n->flag) || type == NOTICE_EVENT ||
+                  type == NOTICE_PAGE || type == NOTICE_PROVIDER || type == NOTICE_BUSY ||
+                  type == NOTICE_APPROVAL || type == NOTICE_DRAFT;
+    if (of_one && *n->session && *app->session.id && strcmp(n->session, app->session.id) != 0) {
         take_of_another(app, n);
-        notice_free(n);
-        return;
+    } else {
+        take(app, n);
+        if (type != NOTICE_ANSWER)
+            views_notice(&app->views, n);
+        if (type != NOTICE_ANSWER && type != NOTICE_EVENT && views_holder(&app->views))
+            app_touch_now(app, DIRTY_BODY);
     }
-    take(app, n);
-    if (!answer)
-        views_notice(&app->views, n);
-    if (!answer && n->type != NOTICE_EVENT && views_holder(&app->views))
-        app_touch_now(app, DIRTY_BODY);
     notice_free(n);
 }

@@ -10,6 +10,7 @@
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
 #include "session/session_operations.h"
+#include "ui/app/completion.h"
 #include "ui/app/find.h"
 #include "ui/app/screen.h"
 #include "ui/app/turns.h"
@@ -61,7 +62,7 @@ static uint64_t ask(struct app *app, struct view *v, const struct operation *o, 
     const struct compaction_decide_params *draft =
         o == &operation_compaction_decide ? params : NULL;
     if (open && open->read_only)
-        way_back_leave(app, open->session);
+        way_back_mark(app, open->session);
     /* Before the open session is replaced, its draft is saved with it. A session that is deleted
      * keeps none: the text comes along. */
     if (open || o == &operation_session_fork ||
@@ -139,7 +140,7 @@ static void show_message(struct app *app, struct view *v, const char *session_id
         memory_view_show_message(app->memory, session_id, seq);
         return;
     }
-    way_back_mark(app);
+    way_back_mark(app, NULL);
     if (v == app->memory)
         memory_view_uncover(v);
     else
@@ -162,19 +163,12 @@ static bool has_memory(struct app *app)
     return false;
 }
 
-static bool take_titles(struct app *app, struct operation_answer *a, const char *words)
-{
-    if (!words)
-        app_take_sessions(app, a);
-    return !words;
-}
-
 static void came(struct app *app, struct view *v)
 {
     const struct session_filter newest = {.limit = TITLES_LISTED};
     views_close_from(&app->views, (enum view_layer)(v->ops->layer + 1));
     if (!app->sessions_known)
-        (void)app_ask(app, &operation_session_list, &newest, take_titles);
+        (void)app_ask(app, &operation_session_list, &newest, completion_take_sessions);
 }
 
 static bool beside(struct app *app)
@@ -214,11 +208,6 @@ static void insert(struct app *app, const char *lines)
     app_edited(app);
 }
 
-static void want_older(struct app *app)
-{
-    (void)app_want_older(app);
-}
-
 void panes_init(struct app *app)
 {
     app->host = (struct view_host){.keymap = &app->keymap,
@@ -247,7 +236,7 @@ void panes_init(struct app *app)
                            .note = note,
                            .scroll_to = jump_to,
                            .insert = insert,
-                           .want_older = want_older};
+                           .want_older = app_want_older};
     draft_review_init(&app->draft, &app->host);
     views_open(&app->views, &app->draft.view);
     find_init(app);

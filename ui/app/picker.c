@@ -9,6 +9,7 @@
 #include "base/paths.h"
 #include "config/edit.h"
 #include "session/session_operations.h"
+#include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/slash.h"
 #include "ui/term/rows.h"
@@ -102,8 +103,7 @@ static void chose_command(struct app *app, const char *value)
     const struct slash_command *c = slash_find(value, strlen(value));
     if (*editor_text(app->editor) == '\0' && slash_needs_argument(c)) {
         auto_free char *line = mem_printf("/%s ", value);
-        editor_set(app->editor, line);
-        app_edited(app);
+        app_write(app, line);
         return;
     }
     if (slash_needs_argument(c))
@@ -120,12 +120,6 @@ void picker_palette(struct app *app)
 }
 
 /* Earlier messages */
-
-static void chose_input(struct app *app, const char *value)
-{
-    editor_set(app->editor, value);
-    app_edited(app);
-}
 
 static void fill_history(struct app *app)
 {
@@ -163,7 +157,7 @@ void picker_history(struct app *app)
     picker_want_inputs(app);
     struct list *list = list_new(LIST_TYPE, _("Earlier messages"));
     list_set_empty(list, _("No message was sent yet."));
-    app_open_list(app, LIST_HISTORY, list, chose_input);
+    app_open_list(app, LIST_HISTORY, list, app_write);
     fill_history(app);
 }
 
@@ -320,6 +314,7 @@ bool picker_take_models(struct app *app, struct operation_answer *a, const char 
     fill_models(app);
     if (app->models.fault.code != ERR_OK)
         faults_say(app, &app->models.fault);
+    completion_listed(app);
     return true;
 }
 

@@ -358,22 +358,18 @@ static void draw_status(struct app *app)
 
 /* The editor and what waits above it */
 
-static void draw_waiting(const struct app *app)
-{
-    if (shown.waiting_row < 0)
-        return;
-    int row = shown.waiting_row, cols = shown.cols;
-    auto_free char *text = utf8_clean_line(app->waiting);
-    const char *hint = _("Esc edits");
-    int hint_cols = (int)utf8_width(hint, strlen(hint));
-    int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);
-    used += put_cut(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
-    term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
-    put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
-}
-
 static void draw_editor(struct app *app)
 {
+    if (shown.waiting_row >= 0) {
+        int row = shown.waiting_row, cols = shown.cols;
+        auto_free char *text = utf8_clean_line(app->waiting);
+        const char *hint = _("Esc edits");
+        int hint_cols = (int)utf8_width(hint, strlen(hint));
+        int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);
+        used += put_cut(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
+        term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
+        put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
+    }
     int announced = draft_review_pending(&app->draft.view);
     if (draft_review_open(&app->draft)) {
         const struct rows *rows =
@@ -497,10 +493,8 @@ void screen_draw(struct app *app)
     } else {
         if (app->dirty & DIRTY_BODY)
             draw_body(app);
-        if (app->dirty & DIRTY_EDITOR) {
-            draw_waiting(app);
+        if (app->dirty & DIRTY_EDITOR)
             draw_editor(app);
-        }
         if (app->dirty & DIRTY_TITLE)
             draw_title(app);
         if (app->dirty & DIRTY_STATUS && app->find.active)

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "config/config.h"
 #include "config/keys.h"
+#include "ui/app/completion.h"
 #include "ui/view/sessions.h"
 
 /* Commands */
@@ -246,19 +247,14 @@ char *compact_all_stays(const struct config *config, const char *asked)
                       mode, set.data, keeps_less);
 }
 
-static void offer(struct list *list, const char *name, const char *help, const char *word)
-{
-    if (strncmp(name, word, strlen(word)) == 0)
-        list_add(list, name, help, name);
-}
-
 void compact_list(struct list *list, const char *before, const char *word)
 {
     struct compact_words words = compact_parse(before);
     if (words.unknown || *words.focus)
         return;
     for (size_t i = 0; !words.mode && i < MODES; i++)
-        offer(list, modes[i].name, _(modes[i].help), word);
+        completion_add(list, word, modes[i].name, _(modes[i].help));
     if (!words.preview)
-        offer(list, preview, _("show the summary first, to edit, accept or reject it"), word);
+        completion_add(list, word, preview,
+                       _("show the summary first, to edit, accept or reject it"));
 }

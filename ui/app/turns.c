@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/session_operations.h"
+#include "ui/app/completion.h"
 #include "ui/view/memory_view.h"
 
 static const char before_compaction[] = "~before-compaction";
@@ -32,8 +33,9 @@ void jump_to(struct app *app, int64_t seq)
     show_jump(app);
 }
 
-static struct place_left here(const struct app *app)
+void way_back_mark(struct app *app, const char *to)
 {
+    struct way_back *w = &app->way_back;
     struct place_left p = {
         .read_only = app->read_only,
         .blank = app->fresh && editor_len(app->editor) == 0,
@@ -43,21 +45,15 @@ static struct place_left here(const struct app *app)
         .memory_focused = memory_view_focused(app->memory),
     };
     memcpy(p.session, app->session.id, sizeof p.session);
-    return p;
-}
-
-void way_back_mark(struct app *app)
-{
-    vec_push(&app->way_back.places, here(app));
-    app_touch_now(app, DIRTY_STATUS);
-}
-
-void way_back_leave(struct app *app, const char *id)
-{
-    app->way_back.moving = WAY_OUT;
-    app->way_back.left = here(app);
-    memset(app->way_back.to, 0, sizeof app->way_back.to);
-    memcpy(app->way_back.to, id, strnlen(id, UUID_LEN));
+    if (!to) {
+        vec_push(&w->places, p);
+        app_touch_now(app, DIRTY_STATUS);
+        return;
+    }
+    w->moving = WAY_OUT;
+    w->left = p;
+    memset(w->to, 0, sizeof w->to);
+    memcpy(w->to, to, strnlen(to, UUID_LEN));
 }
 
 static void show_again(struct app *app, const struct place_left *p)
@@ -286,14 +282,12 @@ void turns_list(struct app *app, struct list *list, const char *prefix, bool for
     transcript_each_turn(app->transcript, keep_turn, &turns);
     for (size_t i = turns.items.len; i-- > 0;) {
         auto_free char *number = mem_printf("%zu", turns.items.items[i].number);
-        if (strncmp(number, prefix, strlen(prefix)) == 0)
-            list_add(list, number, turns.items.items[i].text, number);
+        completion_add(list, prefix, number, turns.items.items[i].text);
     }
     vec_release(&turns.items);
-    if (forks && app->meters.compactions > 0 &&
-        strncmp(before_compaction, prefix, strlen(prefix)) == 0)
-        list_add(list, before_compaction, _("the state before the last compaction"),
-                 before_compaction);
+    if (forks && app->meters.compactions > 0)
+        completion_add(list, prefix, before_compaction,
+                       _("the state before the last compaction"));
 }
 
 bool turns_page_came(struct app *app)

@@ -58,10 +58,9 @@ void turns_run(struct app *app, const struct operation *o, const char *arguments
 void jump_to(struct app *app, int64_t seq);
 
 /* Esc goes back to the place before a jump, the last jump first. Sending a message, or opening a
- * session in any other way, forgets these places. Call mark before a jump within the open session,
- * leave before another session is opened by its id. */
-void way_back_mark(struct app *app);
-void way_back_leave(struct app *app, const char *id);
+ * session in any other way, forgets these places. Call mark before a jump within the open session
+ * (`to` NULL) and before another session is opened by its id `to`. */
+void way_back_mark(struct app *app, const char *to);
 bool way_back_go(struct app *app); /* false: there is no place to go back to */
 
 /* Events of opening a session, in their order: it is about to be shown; its newest page has come.

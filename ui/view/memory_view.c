@@ -431,7 +431,7 @@ static void move_list(struct memory_view *p, long by)
     if (!beyond)
         return;
     if (p->tab == TAB_ASKED) {
-        p->host->want_older(p->view.host->app);
+        (void)p->host->want_older(p->view.host->app);
     } else if (p->searching == 0 && (int)p->hits.items.len >= p->limit && p->limit < MOST_HITS) {
         p->limit *= 2;
         ask(p);

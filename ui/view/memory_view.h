@@ -30,7 +30,7 @@ struct pane_host {
     void (*note)(struct app *app, const char *text);   /* in the transcript */
     void (*scroll_to)(struct app *app, int64_t seq);   /* a message, without a way back */
     void (*insert)(struct app *app, const char *text); /* into the message, as lines */
-    void (*want_older)(struct app *app);               /* events of the open session */
+    int64_t (*want_older)(struct app *app);            /* events of the open session */
     /* Gives a key that waited to the view if it has the keyboard, else to the message, if that has
      * it. */
     void (*type)(struct app *app, struct view *v, const struct key *key);
