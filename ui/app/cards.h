@@ -5,8 +5,9 @@
 
 #include "ui/app/app.h"
 
-/* Takes an event (`live`: it happens now). An item that is noted in the running turn becomes a card;
- * the keys for the newest are shown when the next call of the model starts and all are noted. */
+/* Takes an event (`live`: it happens now). An item that is noted in the running turn becomes a
+ * card; the keys for the newest are shown when the next call of the model starts and all are noted.
+ */
 void cards_event(struct app *app, const struct event *ev, bool live);
 
 /* At the start: reports the number that waits. With a page of events: marks the decided items. */

@@ -30,7 +30,8 @@ struct bare {
     size_t top; /* the first row in view */
 };
 
-/* Takes a copy of the clean text, as a terminal of this character set shows it. The row with byte `at` is the first in view after the resize. */
+/* Takes a copy of the clean text, as a terminal of this character set shows it. The row with byte
+ * `at` is the first in view after the resize. */
 void bare_init(struct bare *b, const struct buf *text, size_t at);
 void bare_release(struct bare *b);
 

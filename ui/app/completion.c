@@ -112,12 +112,6 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-void completion_add(struct list *list, const char *word, const char *name, const char *detail)
-{
-    if (begins(name, word))
-        list_add(list, name, detail, name);
-}
-
 /* A path that ends in a slash, or the mark of corpora, is continued; all else is complete. */
 static void replace(struct app *app, const struct target *t, const char *text)
 {
@@ -183,6 +177,14 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
     offer(app, t, list, asked);
 }
 
+static bool take_models(struct app *app, struct operation_answer *a, const char *words)
+{
+    bool told = picker_take_models(app, a, words);
+    if (told)
+        completion_listed(app);
+    return told;
+}
+
 bool completion_take_sessions(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)
@@ -210,7 +212,7 @@ static void add_sessions(struct app *app, struct list *list, const char *prefix)
         for (size_t j = 0; j < sessions->items.len; j++)
             same += strcmp(sessions->items.items[j].title, s->title) == 0;
         const char *name = *s->title && same == 1 ? s->title : s->id;
-        completion_add(list, prefix, name, name == s->id ? s->title : NULL);
+        list_add_match(list, prefix, name, name == s->id ? s->title : NULL);
     }
 }
 
@@ -223,18 +225,18 @@ static void offer_arguments(struct app *app, const struct target *t)
     case ARGUMENT_THEME:
         theme_names(&themes);
         for (size_t i = 0; i < themes.items.len; i++)
-            completion_add(list, t->word, themes.items.items[i], NULL);
+            list_add_match(list, t->word, themes.items.items[i], NULL);
         vec_free_each(&themes.items);
         break;
     case ARGUMENT_MODEL:
         app->completion_wanted = !app->models_known;
         if (!app->models_known)
-            (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
+            (void)app_ask(app, &operation_models_list, NULL, take_models);
         for (size_t i = 0; i < m->models.len; i++)
-            completion_add(list, t->word, m->models.items[i], NULL);
+            list_add_match(list, t->word, m->models.items[i], NULL);
         for (size_t i = 0; i < m->providers.len; i++)
             if (!m->providers.items[i].wants)
-                completion_add(list, t->word, m->providers.items[i].name,
+                list_add_match(list, t->word, m->providers.items[i].name,
                                _("switch to this provider"));
         break;
     case ARGUMENT_SESSION:
@@ -248,7 +250,7 @@ static void offer_arguments(struct app *app, const struct target *t)
         compact_list(list, t->before ? t->before : "", t->word);
         break;
     case ARGUMENT_COPY:
-        completion_add(list, t->word, "code", NULL);
+        list_add_match(list, t->word, "code", NULL);
         break;
     case ARGUMENT_OTHER:
         break;
@@ -279,7 +281,7 @@ static void offer_paths(struct app *app, struct errand *e)
             list_add(list, name, NULL, path);
         }
         if (!*directory && *t.word)
-            completion_add(list, t.word, CORPUS_MARK, _("a corpus"));
+            list_add_match(list, t.word, CORPUS_MARK, _("a corpus"));
         offer(app, &t, list, true);
     }
 }
@@ -307,7 +309,7 @@ bool completion_start(struct app *app)
     } else if (t.place == PLACE_CORPUS && wanted) {
         struct list *list = list_new(LIST_POPUP, NULL);
         for (size_t i = 0; i < app->corpora.len; i++)
-            completion_add(list, t.word, app->corpora.items[i], NULL);
+            list_add_match(list, t.word, app->corpora.items[i], NULL);
         offer(app, &t, list, true);
     } else if (t.place == PLACE_CORPUS) { /* listed anew each time: others may have been added */
         app->completion_wanted = true;

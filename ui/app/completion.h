@@ -7,12 +7,9 @@
 /* After an edit: shows, changes or closes the popup of commands. */
 void completion_follow(struct app *app);
 
-/* Tab: completes a single candidate, or lists the candidates. False: the word before the caret cannot
- * be completed. */
+/* Tab: completes a single candidate, or lists the candidates. False: the word before the caret
+ * cannot be completed. */
 bool completion_start(struct app *app);
-
-/* Adds a candidate if it begins with the word. */
-void completion_add(struct list *list, const char *word, const char *name, const char *detail);
 
 /* Takes the answer to session/list as the last listing. */
 app_answer completion_take_sessions;

@@ -9,7 +9,6 @@
 #include "base/paths.h"
 #include "config/edit.h"
 #include "session/session_operations.h"
-#include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/slash.h"
 #include "ui/term/rows.h"
@@ -314,7 +313,6 @@ bool picker_take_models(struct app *app, struct operation_answer *a, const char 
     fill_models(app);
     if (app->models.fault.code != ERR_OK)
         faults_say(app, &app->models.fault);
-    completion_listed(app);
     return true;
 }
 

@@ -9,7 +9,6 @@
 #include "base/vec.h"
 #include "config/config.h"
 #include "config/keys.h"
-#include "ui/app/completion.h"
 #include "ui/view/sessions.h"
 
 /* Commands */
@@ -253,8 +252,8 @@ void compact_list(struct list *list, const char *before, const char *word)
     if (words.unknown || *words.focus)
         return;
     for (size_t i = 0; !words.mode && i < MODES; i++)
-        completion_add(list, word, modes[i].name, _(modes[i].help));
+        list_add_match(list, word, modes[i].name, _(modes[i].help));
     if (!words.preview)
-        completion_add(list, word, preview,
+        list_add_match(list, word, preview,
                        _("show the summary first, to edit, accept or reject it"));
 }

@@ -7,7 +7,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/session_operations.h"
-#include "ui/app/completion.h"
 #include "ui/view/memory_view.h"
 
 static const char before_compaction[] = "~before-compaction";
@@ -282,12 +281,11 @@ void turns_list(struct app *app, struct list *list, const char *prefix, bool for
     transcript_each_turn(app->transcript, keep_turn, &turns);
     for (size_t i = turns.items.len; i-- > 0;) {
         auto_free char *number = mem_printf("%zu", turns.items.items[i].number);
-        completion_add(list, prefix, number, turns.items.items[i].text);
+        list_add_match(list, prefix, number, turns.items.items[i].text);
     }
     vec_release(&turns.items);
     if (forks && app->meters.compactions > 0)
-        completion_add(list, prefix, before_compaction,
-                       _("the state before the last compaction"));
+        list_add_match(list, prefix, before_compaction, _("the state before the last compaction"));
 }
 
 bool turns_page_came(struct app *app)

@@ -103,6 +103,12 @@ void list_add(struct list *l, const char *label, const char *detail, const char 
         vec_push(&l->shown, l->all.len - 1);
 }
 
+void list_add_match(struct list *l, const char *word, const char *label, const char *detail)
+{
+    if (strncmp(label, word, strlen(word)) == 0)
+        list_add(l, label, detail, label);
+}
+
 void list_set_empty(struct list *l, const char *text)
 {
     free(l->empty);

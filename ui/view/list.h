@@ -23,6 +23,9 @@ void list_clear(struct list *l);
  * `value` may be NULL; a row without a value is a heading, which cannot be chosen. */
 void list_add(struct list *l, const char *label, const char *detail, const char *value);
 
+/* Adds a row whose value is its label, if that begins with `word`. */
+void list_add_match(struct list *l, const char *word, const char *label, const char *detail);
+
 /* The text in place of rows ("loading"). */
 void list_set_empty(struct list *l, const char *text);
 
