@@ -32,64 +32,66 @@ static void assert_real(double got, double expected)
 
 /* --- settings -------------------------------------------------------------------------------- */
 
-TEST(the_defaults_are_those_of_the_specification)
+/* The settings in the order of the table below; the mode and the preview apart. */
+enum { SETTINGS = 13 };
+static void list_settings(const struct compact_settings *s, double out[SETTINGS])
 {
-    struct compact_settings s = defaults();
-    assert_ptr_equal(s.mode, &mode_handoff);
-    assert_int_equal(s.auto_threshold, 100000);
-    assert_real(s.threshold_percent, 0.95);
-    assert_int_equal(s.recent_turns, 4);
-    assert_int_equal(s.max_summary_tokens, 4096);
-    assert_int_equal(s.min_turns, 3);
-    assert_real(s.target_percent, 0.5);
-    assert_int_equal(s.micro_bytes, 10000);
-    assert_int_equal(s.protect_head, 3);
-    assert_int_equal(s.protect_tail_min, 20);
-    assert_real(s.tail_ratio, 0.2);
-    assert_int_equal(s.prune_chars, 200);
-    assert_int_equal(s.summary_ms, 60000);
-    assert_int_equal(s.max_failures, 3);
-    assert_false(s.preview);
+    const double list[SETTINGS] = {(double)s->auto_threshold,
+                                   s->threshold_percent,
+                                   s->recent_turns,
+                                   (double)s->max_summary_tokens,
+                                   s->min_turns,
+                                   s->target_percent,
+                                   (double)s->micro_bytes,
+                                   s->protect_head,
+                                   s->protect_tail_min,
+                                   s->tail_ratio,
+                                   (double)s->prune_chars,
+                                   s->max_failures,
+                                   (double)s->summary_ms / 1000};
+    memcpy(out, list, sizeof list);
 }
 
+/* Defaults are those of the specification, and each key reaches its setting. */
 TEST(each_key_reaches_its_setting)
 {
     static const struct {
         enum config_key key;
+        double usual;
         const char *value;
-    } rows[] = {
-        {CONFIG_COMPACTION_MODE, "structured"},     {CONFIG_COMPACTION_AUTO_THRESHOLD, "11"},
-        {CONFIG_COMPACTION_PERCENT, "0.5"},         {CONFIG_COMPACTION_RECENT_TURNS, "12"},
-        {CONFIG_COMPACTION_SUMMARY_TOKENS, "1300"}, {CONFIG_COMPACTION_MIN_TURNS, "14"},
-        {CONFIG_COMPACTION_TARGET, "0.25"},         {CONFIG_COMPACTION_MICRO_BYTES, "1500"},
-        {CONFIG_COMPACTION_PROTECT_HEAD, "16"},     {CONFIG_COMPACTION_PROTECT_TAIL, "17"},
-        {CONFIG_COMPACTION_TAIL_RATIO, "0.75"},     {CONFIG_COMPACTION_PRUNE_CHARS, "18"},
-        {CONFIG_COMPACTION_MAX_FAILURES, "19"},     {CONFIG_COMPACTION_PREVIEW, "true"},
-        {CONFIG_COMPACTION_SUMMARY_TIMEOUT, "20"},
+    } rows[SETTINGS] = {
+        {CONFIG_COMPACTION_AUTO_THRESHOLD, 100000, "11"},
+        {CONFIG_COMPACTION_PERCENT, 0.95, "0.5"},
+        {CONFIG_COMPACTION_RECENT_TURNS, 4, "12"},
+        {CONFIG_COMPACTION_SUMMARY_TOKENS, 4096, "1300"},
+        {CONFIG_COMPACTION_MIN_TURNS, 3, "14"},
+        {CONFIG_COMPACTION_TARGET, 0.5, "0.25"},
+        {CONFIG_COMPACTION_MICRO_BYTES, 10000, "1500"},
+        {CONFIG_COMPACTION_PROTECT_HEAD, 3, "16"},
+        {CONFIG_COMPACTION_PROTECT_TAIL, 20, "17"},
+        {CONFIG_COMPACTION_TAIL_RATIO, 0.2, "0.75"},
+        {CONFIG_COMPACTION_PRUNE_CHARS, 200, "18"},
+        {CONFIG_COMPACTION_MAX_FAILURES, 3, "19"},
+        {CONFIG_COMPACTION_SUMMARY_TIMEOUT, 60, "20"},
     };
-    struct compact_settings s;
+    struct compact_settings s = defaults();
     struct compact_warnings w;
-    struct config *config = config_new();
-    for (size_t i = 0; i < COUNT(rows); i++)
+    AUTO(config_free_local) struct config *config = config_new();
+    double got[SETTINGS];
+    list_settings(&s, got);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_real(got[i], rows[i].usual);
         assert_true(config_set(config, rows[i].key, rows[i].value, NULL));
+    }
+    assert_true(s.mode == &mode_handoff && !s.preview);
+    assert_true(config_set(config, CONFIG_COMPACTION_MODE, "structured", NULL));
+    assert_true(config_set(config, CONFIG_COMPACTION_PREVIEW, "true", NULL));
     compact_settings_read(&s, config, &w);
-    config_free(config);
     assert_int_equal(w.count, 0);
-    assert_ptr_equal(s.mode, &mode_structured);
-    assert_int_equal(s.auto_threshold, 11);
-    assert_real(s.threshold_percent, 0.5);
-    assert_int_equal(s.recent_turns, 12);
-    assert_int_equal(s.max_summary_tokens, 1300);
-    assert_int_equal(s.min_turns, 14);
-    assert_real(s.target_percent, 0.25);
-    assert_int_equal(s.micro_bytes, 1500);
-    assert_int_equal(s.protect_head, 16);
-    assert_int_equal(s.protect_tail_min, 17);
-    assert_real(s.tail_ratio, 0.75);
-    assert_int_equal(s.prune_chars, 18);
-    assert_int_equal(s.max_failures, 19);
-    assert_int_equal(s.summary_ms, 20000);
-    assert_true(s.preview);
+    list_settings(&s, got);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_real(got[i], strtod(rows[i].value, NULL));
+    assert_true(s.mode == &mode_structured && s.preview);
 }
 
 TEST(what_is_out_of_bounds_is_clamped_and_told)
@@ -159,148 +161,67 @@ TEST(the_lower_threshold_holds)
 #define ESTIMATE TRIGGER_ESTIMATE
 #define REQUEST TRIGGER_REQUEST
 
-struct row {
+enum { MICRO = 1, BYPASSED = 2, SUSPENDED = 4 };
+
+static const struct {
     const char *what;
     int64_t window;
-    struct compact_counters c;
-    struct compact_decision expected;
-};
-
-static const struct row rows[] = {
-    {"exactly the threshold",
-     0,
-     {.boundary = 1, .last_input = 100000, .last_attempt = -1},
-     {.trigger = INPUT}},
-    {"one less",
-     0,
-     {.boundary = 1, .last_input = 99999, .estimate = 99999, .last_attempt = -1},
-     {.trigger = NONE}},
-    {"the estimate alone",
-     0,
-     {.boundary = 1, .estimate = 100000, .last_attempt = -1, .last_input = -1},
-     {.trigger = ESTIMATE}},
-    {"input is named first",
-     0,
-     {.boundary = 1, .last_input = 100000, .estimate = 100000, .last_attempt = -1},
-     {.trigger = INPUT}},
-    {"50k and 50k",
-     0,
-     {.boundary = 9, .last_input = 50000, .estimate = 50000, .last_attempt = -1},
-     {.trigger = NONE}},
-    {"nothing known", 0, {.boundary = 9, .last_attempt = -1, .last_input = -1}, {.trigger = NONE}},
-    {"of the window",
-     104096,
-     {.boundary = 1, .estimate = 95000, .last_attempt = -1, .last_input = -1},
-     {.trigger = ESTIMATE}},
-    {"below that",
-     104096,
-     {.boundary = 1, .estimate = 94999, .last_attempt = -1, .last_input = -1},
-     {.trigger = NONE}},
-
-    {"boundary 0",
-     0,
-     {.boundary = 0, .last_input = 200000, .estimate = 200000, .last_attempt = -1},
-     {.trigger = NONE}},
-    {"boundary 0, micro",
-     0,
-     {.boundary = 0, .last_input = 200000, .micro_useful = true, .last_attempt = -1},
-     {.trigger = INPUT, .micro_only = true}},
-    {"boundary 0, micro below",
-     0,
-     {.boundary = 0, .last_input = 99999, .micro_useful = true, .last_attempt = -1},
-     {.trigger = NONE}},
-    {"boundary 0, micro tried",
-     0,
-     {.boundary = 0, .last_attempt = 0, .last_input = 200000, .micro_useful = true},
-     {.trigger = NONE}},
-    {"boundary 1, micro is of the ladder",
-     0,
-     {.boundary = 1, .last_input = 200000, .micro_useful = true, .last_attempt = -1},
-     {.trigger = INPUT}},
-    {"boundary 0, request",
-     1000,
-     {.boundary = 0, .request = 1000, .micro_useful = true, .last_attempt = -1, .last_input = -1},
-     {.trigger = REQUEST, .bypasses = true}},
-
-    {"guarded", 0, {.boundary = 7, .last_attempt = 5, .last_input = 200000}, {.trigger = NONE}},
-    {"guarded at the attempt",
-     0,
-     {.boundary = 5, .last_attempt = 5, .last_input = 200000},
-     {.trigger = NONE}},
-    {"no longer", 0, {.boundary = 8, .last_attempt = 5, .last_input = 200000}, {.trigger = INPUT}},
-    {"after one at 0",
-     0,
-     {.boundary = 3, .last_attempt = 0, .last_input = 200000},
-     {.trigger = INPUT}},
-    {"soon after one at 0",
-     0,
-     {.boundary = 2, .last_attempt = 0, .last_input = 200000},
-     {.trigger = NONE}},
-
-    {"request passes the guard by",
-     1000,
-     {.boundary = 6, .last_attempt = 5, .request = 1000, .last_input = -1},
-     {.trigger = REQUEST, .bypasses = true}},
-    {"once",
-     1000,
-     {.boundary = 6, .last_attempt = 5, .request = 1000, .bypassed = true, .last_input = -1},
-     {.trigger = NONE}},
-    {"request that fits",
-     1000,
-     {.boundary = 6, .last_attempt = 5, .request = 875, .last_input = -1},
-     {.trigger = NONE}},
-    {"request that leaves no room for its answer",
-     1000,
-     {.boundary = 6, .last_attempt = 5, .request = 876, .last_input = -1},
-     {.trigger = REQUEST, .bypasses = true}},
-    {"request at its threshold",
-     1000,
-     {.boundary = 9, .last_attempt = 5, .request = 831, .last_input = -1},
-     {.trigger = REQUEST}},
-    {"request below its threshold",
-     1000,
-     {.boundary = 9, .last_attempt = 5, .request = 830, .last_input = -1},
-     {.trigger = NONE}},
-    {"request at its threshold, boundary 0",
-     1000,
-     {.boundary = 0, .last_attempt = -1, .request = 831, .last_input = -1},
-     {.trigger = NONE}},
-    {"request, window unknown",
-     0,
-     {.boundary = 6, .request = 1000000, .last_attempt = -1, .last_input = -1},
-     {.trigger = NONE}},
-    {"the threshold comes first",
-     1000,
-     {.boundary = 6, .estimate = 1000, .request = 1000, .last_attempt = -1, .last_input = -1},
-     {.trigger = ESTIMATE}},
-
-    {"suspended",
-     0,
-     {.boundary = 9, .last_input = 200000, .suspended = true, .last_attempt = -1},
-     {.trigger = NONE}},
-    {"suspended, request",
-     1000,
-     {.boundary = 9, .request = 5000, .suspended = true, .last_attempt = -1, .last_input = -1},
-     {.trigger = NONE}},
-    {"suspended, micro",
-     0,
-     {.boundary = 0,
-      .last_input = 200000,
-      .suspended = true,
-      .micro_useful = true,
-      .last_attempt = -1},
-     {.trigger = NONE}},
+    int boundary, last_attempt;
+    int64_t last_input, estimate, request; /* counters */
+    int is;                                /* micro is useful, bypassed before, suspended */
+    enum compact_trigger trigger;
+    int does; /* micro alone, bypasses */
+} rows[] = {
+    {"exactly the threshold", 0, 1, -1, 100000, 0, 0, 0, INPUT, 0},
+    {"one less", 0, 1, -1, 99999, 99999, 0, 0, NONE, 0},
+    {"the estimate alone", 0, 1, -1, -1, 100000, 0, 0, ESTIMATE, 0},
+    {"input is named first", 0, 1, -1, 100000, 100000, 0, 0, INPUT, 0},
+    {"50k and 50k", 0, 9, -1, 50000, 50000, 0, 0, NONE, 0},
+    {"nothing known", 0, 9, -1, -1, 0, 0, 0, NONE, 0},
+    {"of the window", 104096, 1, -1, -1, 95000, 0, 0, ESTIMATE, 0},
+    {"below that", 104096, 1, -1, -1, 94999, 0, 0, NONE, 0},
+    {"boundary 0", 0, 0, -1, 200000, 200000, 0, 0, NONE, 0},
+    {"boundary 0, micro", 0, 0, -1, 200000, 0, 0, MICRO, INPUT, MICRO},
+    {"boundary 0, micro below", 0, 0, -1, 99999, 0, 0, MICRO, NONE, 0},
+    {"boundary 0, micro tried", 0, 0, 0, 200000, 0, 0, MICRO, NONE, 0},
+    {"boundary 1, micro is of the ladder", 0, 1, -1, 200000, 0, 0, MICRO, INPUT, 0},
+    {"boundary 0, request", 1000, 0, -1, -1, 0, 1000, MICRO, REQUEST, BYPASSED},
+    {"guarded", 0, 7, 5, 200000, 0, 0, 0, NONE, 0},
+    {"guarded at the attempt", 0, 5, 5, 200000, 0, 0, 0, NONE, 0},
+    {"no longer", 0, 8, 5, 200000, 0, 0, 0, INPUT, 0},
+    {"after one at 0", 0, 3, 0, 200000, 0, 0, 0, INPUT, 0},
+    {"soon after one at 0", 0, 2, 0, 200000, 0, 0, 0, NONE, 0},
+    {"request passes the guard by", 1000, 6, 5, -1, 0, 1000, 0, REQUEST, BYPASSED},
+    {"once", 1000, 6, 5, -1, 0, 1000, BYPASSED, NONE, 0},
+    {"request that fits", 1000, 6, 5, -1, 0, 875, 0, NONE, 0},
+    {"request that leaves no room for its answer", 1000, 6, 5, -1, 0, 876, 0, REQUEST, BYPASSED},
+    {"request at its threshold", 1000, 9, 5, -1, 0, 831, 0, REQUEST, 0},
+    {"request below its threshold", 1000, 9, 5, -1, 0, 830, 0, NONE, 0},
+    {"request at its threshold, boundary 0", 1000, 0, -1, -1, 0, 831, 0, NONE, 0},
+    {"request, window unknown", 0, 6, -1, -1, 0, 1000000, 0, NONE, 0},
+    {"the threshold comes first", 1000, 6, -1, -1, 1000, 1000, 0, ESTIMATE, 0},
+    {"suspended", 0, 9, -1, 200000, 0, 0, SUSPENDED, NONE, 0},
+    {"suspended, request", 1000, 9, -1, -1, 0, 5000, SUSPENDED, NONE, 0},
+    {"suspended, micro", 0, 0, -1, 200000, 0, 0, MICRO | SUSPENDED, NONE, 0},
 };
 
 TEST(the_decision_follows_the_table)
 {
     struct compact_settings s = defaults();
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct compact_limits l = {.window = rows[i].window};
-        struct compact_decision d = compact_decide(&s, &l, &rows[i].c);
-        if (d.trigger != rows[i].expected.trigger || d.micro_only != rows[i].expected.micro_only ||
-            d.bypasses != rows[i].expected.bypasses ||
-            d.must_fit != (d.trigger != NONE && (d.trigger == REQUEST || rows[i].c.request > 875)))
+        const struct compact_limits l = {.window = rows[i].window};
+        const struct compact_counters c = {.boundary = rows[i].boundary,
+                                           .last_attempt = rows[i].last_attempt,
+                                           .last_input = rows[i].last_input,
+                                           .estimate = rows[i].estimate,
+                                           .request = rows[i].request,
+                                           .micro_useful = rows[i].is & MICRO,
+                                           .bypassed = rows[i].is & BYPASSED,
+                                           .suspended = rows[i].is & SUSPENDED};
+        const struct compact_decision d = compact_decide(&s, &l, &c);
+        int does = (d.micro_only ? MICRO : 0) | (d.bypasses ? BYPASSED : 0);
+        if (d.trigger != rows[i].trigger || does != rows[i].does ||
+            d.must_fit != (d.trigger != NONE && (d.trigger == REQUEST || c.request > 875)))
             fail_msg("%s: %s%s%s", rows[i].what, compact_trigger_name(d.trigger),
                      d.micro_only ? ", micro only" : "", d.bypasses ? ", bypasses" : "");
     }
@@ -419,11 +340,7 @@ static struct place {
 static int setup(void **state)
 {
     (void)state;
-    struct compact_warnings w;
-    struct config *config = config_new();
-    p = (struct place){.limits = {.window = 0}};
-    compact_settings_read(&p.s, config, &w);
-    config_free(config);
+    p = (struct place){.s = defaults()};
     return 0;
 }
 
@@ -440,51 +357,38 @@ FIXTURES(prospect, setup, teardown);
 
 TEST(the_table_holds)
 {
+    enum { HISTORY = 1, OF_REQUEST = 2 };
     static const struct {
         const char *what;
-        int64_t window;
-        struct compact_prospect p;
+        int64_t window, before, after, overhead;
+        int purpose;
         bool expected;
     } cases[] = {
-        {"a tenth below", 0, {.before = 100000, .after = 90000, .for_history = true}, true},
-        {"less", 0, {.before = 100000, .after = 90001, .for_history = true}, false},
-        {"a third, but not below",
-         0,
-         {.before = 150000, .after = 99000, .for_history = true},
-         false},
-        {"the server counted more", 0, {.before = 500, .after = 450, .for_history = true}, true},
-        {"less than a tenth of it", 0, {.before = 500, .after = 451, .for_history = true}, false},
-        {"nothing", 0, {.before = 100000, .after = 100000, .for_history = true}, false},
-        {"a wide window", 1000000, {.before = 195007, .after = 191505, .for_history = true}, false},
+        {"a tenth below", 0, 100000, 90000, 0, HISTORY, true},
+        {"less", 0, 100000, 90001, 0, HISTORY, false},
+        {"a third, but not below", 0, 150000, 99000, 0, HISTORY, false},
+        {"the server counted more", 0, 500, 450, 0, HISTORY, true},
+        {"less than a tenth of it", 0, 500, 451, 0, HISTORY, false},
+        {"nothing", 0, 100000, 100000, 0, HISTORY, false},
+        {"a wide window", 1000000, 195007, 191505, 0, HISTORY, false},
         /* A window of 1,000 has 875 for requests, and their threshold is 831. */
-        {"a request",
-         1000,
-         {.before = 490, .after = 248, .overhead = 500, .for_request = true},
-         true},
-        {"less of it",
-         1000,
-         {.before = 490, .after = 249, .overhead = 500, .for_request = true},
-         false},
-        {"from beyond the window",
-         1000,
-         {.before = 500, .after = 499, .overhead = 500, .for_request = true},
-         true},
-        {"still beyond it",
-         1000,
-         {.before = 600, .after = 500, .overhead = 500, .for_request = true},
-         false},
-        {"for the history although the request is beyond",
-         1000,
-         {.before = 900, .after = 500, .overhead = 500, .for_history = true, .for_request = true},
-         true},
-        {"for the request although the history stays long",
-         1000,
-         {.before = 900, .after = 740, .overhead = 1, .for_history = true, .for_request = true},
+        {"a request", 1000, 490, 248, 500, OF_REQUEST, true},
+        {"less of it", 1000, 490, 249, 500, OF_REQUEST, false},
+        {"from beyond the window", 1000, 500, 499, 500, OF_REQUEST, true},
+        {"still beyond it", 1000, 600, 500, 500, OF_REQUEST, false},
+        {"for the history although the request is beyond", 1000, 900, 500, 500,
+         HISTORY | OF_REQUEST, true},
+        {"for the request although the history stays long", 1000, 900, 740, 1, HISTORY | OF_REQUEST,
          true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct compact_limits l = {.window = cases[i].window};
-        if (compact_is_worth(&p.s, &l, &cases[i].p) != cases[i].expected)
+        const struct compact_limits l = {.window = cases[i].window};
+        const struct compact_prospect prospect = {.before = cases[i].before,
+                                                  .after = cases[i].after,
+                                                  .overhead = cases[i].overhead,
+                                                  .for_history = cases[i].purpose & HISTORY,
+                                                  .for_request = cases[i].purpose & OF_REQUEST};
+        if (compact_is_worth(&p.s, &l, &prospect) != cases[i].expected)
             fail_msg("%s", cases[i].what);
     }
 }
