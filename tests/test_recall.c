@@ -46,12 +46,6 @@ static int teardown(void **state)
     return support_teardown(state);
 }
 
-static void use_ollama(void)
-{
-    configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
-    configure(CONFIG_EMBEDDING_BASE_URL, model_server_url(server));
-}
-
 /* Begins as after a change of the settings. */
 static void begin_anew(void)
 {
@@ -95,6 +89,21 @@ static void work_all(void)
         fail_msg("%s", why.text);
 }
 
+/* An endpoint, and two entries without vectors. */
+static void with_endpoint(void)
+{
+    configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
+    configure(CONFIG_EMBEDDING_BASE_URL, model_server_url(server));
+    add_some();
+}
+
+/* ... and their vectors. */
+static void with_vectors(void)
+{
+    with_endpoint();
+    work_all();
+}
+
 static void search(const char *text)
 {
     struct memory_query query = memory_query_for(config, text);
@@ -104,21 +113,28 @@ static void search(const char *text)
     assert_null(query.vector);
 }
 
-static void assert_found(const char *id, bool by_words, bool by_vector)
+enum { WORDS = 1, VECTOR = 2 };
+
+/* NULL: no badge. */
+static void expect_badge(const char *text, const char *badge)
 {
-    const struct memory_hit *hit = &hits.items.items[0];
-    assert_true(hits.items.len > 0);
-    assert_string_equal(hit->entry.id, id);
-    assert_int_equal(hit->why.words > 0, by_words);
-    assert_int_equal(hit->why.has_vector, by_vector);
+    search(text);
+    assert_string_equal(hits.badge ? hits.badge : "none", badge ? badge : "none");
 }
 
-static void assert_badge(const char *badge)
+/* The first hit, by which of the two, and the badge. */
+static void expect(const char *text, const char *id, int by, const char *badge)
 {
-    if (!badge)
-        assert_null(hits.badge);
-    else
-        assert_string_equal(hits.badge ? hits.badge : "none", badge);
+    expect_badge(text, badge);
+    assert_true(hits.items.len > 0);
+    const struct memory_hit *hit = &hits.items.items[0];
+    assert_string_equal(hit->entry.id, id);
+    assert_int_equal((hit->why.words > 0 ? WORDS : 0) | (hit->why.has_vector ? VECTOR : 0), by);
+}
+
+static void expect_requests(size_t count)
+{
+    assert_int_equal(model_server_requests(server), count);
 }
 
 static const char no_answer[] = "words only: the embedding endpoint does not answer";
@@ -155,71 +171,53 @@ TEST(test_words_without_an_endpoint)
 {
     struct error why;
     add_some();
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge(NULL);
+    expect("river", "ryokan", WORDS, NULL);
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
 TEST(test_nothing_to_find)
 {
-    search("river");
+    expect_badge("river", NULL);
     assert_int_equal(hits.items.len, 0);
-    use_ollama();
+    configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
+    configure(CONFIG_EMBEDDING_BASE_URL, model_server_url(server));
     begin_anew();
-    search("river");
+    expect_badge("river", NULL);
     assert_int_equal(hits.items.len, 0);
-    assert_badge(NULL);
-    assert_int_equal(model_server_requests(server), 0);
+    expect_requests(0);
 }
 
 TEST(test_both_with_an_endpoint)
 {
-    use_ollama();
-    add_some();
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge(being_made);
-    assert_int_equal(model_server_requests(server), 0);
+    with_endpoint();
+    expect("river", "ryokan", WORDS, being_made);
+    expect_requests(0);
     work_all();
-    search("river");
-    assert_found("ryokan", true, true);
-    assert_badge(NULL);
+    expect("river", "ryokan", WORDS | VECTOR, NULL);
     assert_int_equal(hits.items.len, 1); /* the other text has nothing in common with it */
     add("boat", "a boat");
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge(being_made);
+    expect("river", "ryokan", WORDS, being_made);
 }
 
 TEST(test_words_in_spite_of_an_endpoint)
 {
-    use_ollama();
+    with_endpoint();
     configure(CONFIG_MEMORY_RANKING, "words");
-    add_some();
     work_all();
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge(NULL);
-    assert_int_equal(model_server_requests(server), 0);
+    expect("river", "ryokan", WORDS, NULL);
+    expect_requests(0);
 }
 
 TEST(test_vectors_alone)
 {
-    use_ollama();
+    with_endpoint();
     configure(CONFIG_MEMORY_RANKING, "vectors");
-    add_some();
-    search("river");
-    assert_badge(being_made);
-    assert_found("ryokan", true, false);
+    expect("river", "ryokan", WORDS, being_made);
     work_all();
-    search("river");
-    assert_found("ryokan", false, true);
-    assert_badge(NULL);
+    expect("river", "ryokan", VECTOR, NULL);
     add("boat", "a boat on the river");
-    search("river");
-    assert_found("ryokan", false, true);
-    assert_badge("vectors are being computed: some entries cannot be found yet");
+    expect("river", "ryokan", VECTOR,
+           "vectors are being computed: some entries cannot be found yet");
 }
 
 TEST(test_hashed_when_asked_for)
@@ -228,8 +226,7 @@ TEST(test_hashed_when_asked_for)
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
     work_all();
-    search("RIVER!");
-    assert_found("ryokan", false, true);
+    expect("RIVER!", "ryokan", VECTOR, NULL);
     search("quarterly revenue rose");
     assert_true(hits.items.items[0].score > 0.9999);
     search("unheard of");
@@ -241,9 +238,7 @@ TEST(test_vectors_without_an_endpoint)
     struct error why;
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge("words only: no embedding endpoint is configured");
+    expect("river", "ryokan", WORDS, "words only: no embedding endpoint is configured");
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
@@ -252,9 +247,7 @@ TEST(test_an_endpoint_without_a_key)
     struct error why;
     configure(CONFIG_EMBEDDING_PROVIDER, "openai");
     add_some();
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge("words only: the embedding endpoint is not configured");
+    expect("river", "ryokan", WORDS, "words only: the embedding endpoint is not configured");
     assert_int_equal(work(&why), RECALL_WAITS);
     assert_non_null(strstr(why.text, "OPENAI_API_KEY"));
 }
@@ -281,57 +274,43 @@ static int64_t our_clock(void)
 TEST(test_a_dead_endpoint_is_left_alone_for_a_while)
 {
     const struct reply down = {.fault = REPLY_STATUS, .status = 500};
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     size_t asked = model_server_requests(server);
     now_ms = clock_mono_ms();
     clock_replace(NULL, our_clock);
     model_server_queue(server, &down);
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge(no_answer);
-    assert_int_equal(model_server_requests(server), asked + 1);
+    expect("river", "ryokan", WORDS, no_answer);
+    expect_requests(asked + 1);
     now_ms += 29000;
-    search("river");
-    assert_badge(no_answer);
-    assert_int_equal(model_server_requests(server), asked + 1);
+    expect_badge("river", no_answer);
+    expect_requests(asked + 1);
     now_ms += 2000;
-    search("river");
-    assert_found("ryokan", true, true);
-    assert_badge(NULL);
-    assert_int_equal(model_server_requests(server), asked + 2);
+    expect("river", "ryokan", WORDS | VECTOR, NULL);
+    expect_requests(asked + 2);
 }
 
 TEST(test_the_same_question_is_asked_once)
 {
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     size_t asked = model_server_requests(server);
     search("river");
     search("river");
-    assert_int_equal(model_server_requests(server), asked + 1);
+    expect_requests(asked + 1);
     search("  ");
-    assert_int_equal(model_server_requests(server), asked + 1);
-    search("revenue");
-    assert_int_equal(model_server_requests(server), asked + 2);
-    assert_found("revenue", true, true);
+    expect_requests(asked + 1);
+    expect("revenue", "revenue", WORDS | VECTOR, NULL);
+    expect_requests(asked + 2);
 }
 
 TEST(test_a_silent_endpoint_has_its_time)
 {
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     assert_int_equal(recall.encoder.patience_ms, 5000);
     recall.encoder.patience_ms = 50;
     model_server_queue(server, &(struct reply){.hold = true});
     int64_t begun = clock_mono_ms();
-    search("river");
+    expect("river", "ryokan", WORDS, no_answer);
     assert_true(clock_mono_ms() - begun < 4000);
-    assert_found("ryokan", true, false);
-    assert_badge(no_answer);
 }
 
 static bool never(void *context)
@@ -344,86 +323,65 @@ TEST(test_it_can_be_stopped)
 {
     struct memory_query query = memory_query_for(config, "river");
     struct error e = {0};
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     const struct wakeup stop = {.fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + 300};
     model_server_queue(server, &(struct reply){.hold = true});
     assert_err(recall_search(&recall, &query, &stop, &hits, &e), e, ERR_INTERRUPTED);
     assert_int_equal(hits.items.len, 0);
-    search("river"); /* it is not the endpoint's fault */
-    assert_badge(NULL);
+    expect_badge("river", NULL);
 }
 
 TEST(test_hostile_answers_leave_words)
 {
     static const char *const raws[] = {"{\"embeddings\":[]}", "no json", "{\"embeddings\":[[]]}",
                                        "{\"embeddings\":[[1e999]]}"};
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     for (size_t i = 0; i < sizeof raws / sizeof *raws; i++) {
         begin_anew();
         model_server_queue(server, &(struct reply){.raw = raws[i]});
-        search("river");
-        assert_found("ryokan", true, false);
-        assert_badge(no_answer);
+        expect("river", "ryokan", WORDS, no_answer);
     }
 }
 
 /* The server has another model under that name now. */
 TEST(test_another_dimension)
 {
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     model_server_set_default(server, &(struct reply){.dimension = 48});
-    search("river");
-    assert_found("ryokan", true, false);
-    assert_badge(being_made);
+    expect("river", "ryokan", WORDS, being_made);
     work_all();
-    search("river");
-    assert_found("ryokan", true, true);
-    assert_badge(NULL);
+    expect("river", "ryokan", WORDS | VECTOR, NULL);
 }
 
 /* A command computes no vectors, and a search writes nothing. */
 TEST(test_alone)
 {
     struct error e = {0};
-    use_ollama();
-    add_some();
+    with_endpoint();
     recall.alone = true;
-    search("river");
-    assert_badge(left_undone);
+    expect_badge("river", left_undone);
     assert_true(recall_know_model(&recall, NULL, &e));
-    assert_int_equal(model_server_requests(server), 0);
+    expect_requests(0);
     work_all();
-    search("river");
-    assert_badge(NULL);
+    expect_badge("river", NULL);
     model_server_set_default(server, &(struct reply){.dimension = 48});
-    search("quarterly");
-    assert_badge(left_undone);
+    expect_badge("quarterly", left_undone);
     work_all();
-    search("quarterly");
-    assert_badge(left_undone);
+    expect_badge("quarterly", left_undone);
     assert_true(recall_know_model(&recall, NULL, &e));
     work_all();
-    search("quarterly");
-    assert_badge(NULL);
+    expect_badge("quarterly", NULL);
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add("boat", "a boat on the river");
-    search("river");
-    assert_badge("entries without a vector are not found; tiro memory reindex computes them");
+    expect_badge("river",
+                 "entries without a vector are not found; tiro memory reindex computes them");
 }
 
 TEST(test_a_dead_endpoint_does_not_keep_from_other_work)
 {
     const struct reply down = {.fault = REPLY_STATUS, .status = 500};
     struct error e = {0}, why;
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     model_server_queue(server, &down);
     assert_true(recall_know_model(&recall, NULL, &e));
     assert_int_equal(work(&why), RECALL_IDLE);
@@ -433,21 +391,17 @@ TEST(test_another_model)
 {
     struct memory_stats stats = {0};
     struct error e;
-    use_ollama();
-    add_some();
-    work_all();
+    with_vectors();
     configure(CONFIG_EMBEDDING_MODEL, "better");
     begin_anew();
-    search("river");
-    assert_badge(being_made);
+    expect_badge("river", being_made);
     assert_true(recall_stats(&recall, NULL, &stats, &e));
     assert_string_equal(stats.model, "ollama/better");
     assert_int_equal(stats.missing, 2);
     assert_int_equal(stats.stale, 2);
     memory_stats_release(&stats);
     work_all();
-    search("river");
-    assert_found("ryokan", true, true);
+    expect("river", "ryokan", WORDS | VECTOR, NULL);
     stats = (struct memory_stats){0};
     assert_true(recall_stats(&recall, NULL, &stats, &e));
     assert_int_equal(stats.entries, 2);
@@ -462,8 +416,7 @@ TEST(test_work_waits_for_the_endpoint)
     int64_t left = 0;
     int retry_ms = 0;
     struct error why;
-    use_ollama();
-    add_some();
+    with_endpoint();
     now_ms = clock_mono_ms();
     clock_replace(NULL, our_clock);
     model_server_queue(server, &(struct reply){.fault = REPLY_STATUS, .status = 500});
@@ -474,7 +427,7 @@ TEST(test_work_waits_for_the_endpoint)
     now_ms += 10000;
     assert_int_equal(recall_work(&recall, NULL, &left, &retry_ms, &why), RECALL_WAITS);
     assert_int_equal(retry_ms, 20000);
-    assert_int_equal(model_server_requests(server), 1);
+    expect_requests(1);
     now_ms += 21000;
     assert_int_equal(recall_work(&recall, NULL, &left, &retry_ms, &why), RECALL_WORKED);
     assert_int_equal(left, 0);
