@@ -51,23 +51,18 @@ struct rpc_peer *rpc_peer_new(const struct rpc_handlers *handlers, void *context
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-static size_t waiting(const struct rpc_peer *p)
-{
-    return p->out.len - p->written;
-}
-
 const char *rpc_peer_output(const struct rpc_peer *p, size_t *len)
 {
-    *len = waiting(p);
+    *len = p->out.len - p->written;
     return p->out.data + p->written;
 }
 
 /* Written bytes are cut off when they are most of the buffer, so that no byte moves often. */
 void rpc_peer_wrote(struct rpc_peer *p, size_t len)
 {
-    assert(len <= waiting(p));
+    assert(len <= p->out.len - p->written);
     p->written += len;
-    if (waiting(p) == 0 && p->out.cap > RPC_OUTPUT_MAX) {
+    if (p->written == p->out.len && p->out.cap > RPC_OUTPUT_MAX) {
         buf_release(&p->out);
         buf_init(&p->out, 0);
         p->written = 0;
@@ -94,7 +89,7 @@ static void add_method(struct buf *out, const char *method, const char *params_j
 static bool has_room(const struct rpc_peer *p, const char *params_json)
 {
     size_t len = params_json ? strlen(params_json) : 0;
-    return len <= RPC_MESSAGE_MAX && waiting(p) + len <= RPC_OUTPUT_MAX;
+    return len <= RPC_MESSAGE_MAX && p->out.len - p->written + len <= RPC_OUTPUT_MAX;
 }
 
 bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json)
@@ -134,7 +129,7 @@ static void put_answer(struct rpc_peer *p, struct rpc_batch *b, const char *id, 
     size_t together = strlen(json) + RPC_ID_MAX + sizeof head + (b ? b->answers.len : 0);
     struct buf *out = b ? &b->answers : &p->out;
     auto_free char *instead = NULL;
-    if (together > RPC_MESSAGE_MAX || waiting(p) + together > RPC_ANSWERS_MAX) {
+    if (together > RPC_MESSAGE_MAX || p->out.len - p->written + together > RPC_ANSWERS_MAX) {
         member = "error";
         json = instead = error_json(RPC_INTERNAL_ERROR,
                                     "the answer is too long, or too many wait to be read; ask for "
@@ -153,9 +148,7 @@ static void put_answer(struct rpc_peer *p, struct rpc_batch *b, const char *id, 
 static void forget_call(struct rpc_call *c)
 {
     struct rpc_peer *p = c->peer;
-    for (size_t i = p->calls.len; i-- > 0;)
-        if (p->calls.items[i] == c)
-            vec_remove(&p->calls, i, 1);
+    vec_drop(&p->calls, c);
     free(c->id);
     free(c);
 }
@@ -207,18 +200,12 @@ int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
     return id;
 }
 
-/* The index of the question; p->asks.len: nobody waits for its answer. */
-static size_t find_ask(const struct rpc_peer *p, double id)
+/* False: nobody waits for the answer to that question. */
+static bool take_ask(struct rpc_peer *p, double id, struct ask *out)
 {
     size_t i = 0;
     while (i < p->asks.len && (double)p->asks.items[i].id != id)
         i++;
-    return i;
-}
-
-static bool take_ask(struct rpc_peer *p, double id, struct ask *out)
-{
-    size_t i = find_ask(p, id);
     if (i == p->asks.len)
         return false;
     *out = p->asks.items[i];
@@ -327,13 +314,14 @@ static void on_message(struct rpc_peer *p, struct rpc_batch *b, const struct jso
     double number = json_get_number(message, "id", 0);
     /* An answer is never answered itself, even if it makes no sense. One with neither result nor
      * error does not fit, and ends the wait all the same. */
-    if (!json_get(message, "method") && (result || error || find_ask(p, number) < p->asks.len)) {
+    struct ask ask;
+    bool asked = !json_get(message, "method") && take_ask(p, number, &ask);
+    if (!json_get(message, "method") && (result || error || asked)) {
         const char *text = json_get_string(error, "message");
         struct rpc_fault fault = {(int)json_get_int(error, "code", RPC_INTERNAL_ERROR),
                                   text ? text : "", json_get(error, "data")};
         bool failed = !result || json_type(error) != JSON_NULL;
-        struct ask ask;
-        if (take_ask(p, number, &ask) && ask.answered)
+        if (asked && ask.answered)
             ask.answered(ask.context, failed ? NULL : result, failed ? &fault : NULL);
         return;
     }
