@@ -129,31 +129,16 @@ static bool refuse(struct reading *r, const char *why)
     return err_set(r->e, ERR_USAGE, "prompt[%zu]: %s", r->index, why);
 }
 
-static bool read_resource(struct reading *r, const struct json *resource)
-{
-    const char *uri = json_get_string(resource, "uri"), *text = json_get_string(resource, "text");
-    struct acp_image image = {json_get_string(resource, "blob"),
-                              json_get_string(resource, "mimeType")};
-    if (!uri || (!text && !image.data))
-        return refuse(r, "a resource needs \"uri\" and \"text\" or \"blob\"");
-    if (!text && (!image.media_type || strncmp(image.media_type, "image/", 6) != 0))
-        return refuse(r, "a resource that is neither text nor an image cannot be sent");
-    if (!text) {
-        vec_push(&r->out->images, image);
-        return true;
-    }
-    auto_free char *path = acp_uri_to_path(uri);
-    attached_file_add(&r->out->text, path, text, strlen(text));
-    buf_addf(&r->written, "`%s`", path);
-    return true;
-}
-
 static bool read_block(struct reading *r, const struct json *block)
 {
+    const struct json *resource = json_get(block, "resource");
     const char *type = json_get_string(block, "type");
     type = type ? type : "";
+    bool embedded = strcmp(type, "resource") == 0;
+    const struct json *of = embedded ? resource : block;
+    const char *text = json_get_string(of, "text"), *uri = json_get_string(of, "uri");
+    auto_free char *path = uri ? acp_uri_to_path(uri) : NULL;
     if (strcmp(type, "text") == 0) {
-        const char *text = json_get_string(block, "text");
         if (!text)
             return refuse(r, "a text lacks its \"text\"; give a string");
         buf_addstr(&r->written, text);
@@ -165,13 +150,22 @@ static bool read_block(struct reading *r, const struct json *block)
         vec_push(&r->out->images, image);
     } else if (strcmp(type, "resource_link") == 0) {
         /* The model reads the file with a tool where it wants to. */
-        const char *uri = json_get_string(block, "uri");
-        auto_free char *path = uri ? acp_uri_to_path(uri) : NULL;
         if (!path)
             return refuse(r, "a resource_link lacks its \"uri\"");
         buf_addf(&r->written, "`%s`", path);
-    } else if (strcmp(type, "resource") == 0) {
-        return read_resource(r, json_get(block, "resource"));
+    } else if (embedded) {
+        struct acp_image image = {json_get_string(resource, "blob"),
+                                  json_get_string(resource, "mimeType")};
+        if (!path || (!text && !image.data))
+            return refuse(r, "a resource needs \"uri\" and \"text\" or \"blob\"");
+        if (!text && (!image.media_type || strncmp(image.media_type, "image/", 6) != 0))
+            return refuse(r, "a resource that is neither text nor an image cannot be sent");
+        if (text) {
+            attached_file_add(&r->out->text, path, text, strlen(text));
+            buf_addf(&r->written, "`%s`", path);
+        } else {
+            vec_push(&r->out->images, image);
+        }
     } else {
         return refuse(r, "give a block of type text, image, resource_link or resource");
     }

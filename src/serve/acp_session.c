@@ -65,28 +65,11 @@ static void write_model(struct json_out *o, const char *provider, const char *mo
     json_out_pack(o, "{value:s name:s}", value, value);
 }
 
-/* Writes the present model first, unless its server lists it. */
-static void write_models(const struct acp_options *now, struct json_out *o)
-{
-    const char *model = now->model ? now->model : "";
-    bool listed = false;
-    for (size_t i = 0; i < now->models.len; i++)
-        listed = listed || strcmp(now->models.items[i], model) == 0;
-    json_out_open(o, '[');
-    if (!listed)
-        write_model(o, now->provider, model);
-    for (size_t i = 0; i < now->models.len; i++)
-        write_model(o, now->provider, now->models.items[i]);
-    for (size_t i = 0; i < now->providers.len; i++)
-        if (strcmp(now->providers.items[i], now->provider) != 0)
-            write_model(o, now->providers.items[i], NULL);
-    json_out_close(o, ']');
-}
-
 static void write_options(const struct acp_options *now, struct json_out *o)
 {
-    auto_free char *model = now->provider ? model_value(now->provider, now->model) : NULL;
-    const char *const values[] = {[ACP_OPTION_MODEL] = model,
+    const char *model = now->model ? now->model : "";
+    auto_free char *present = now->provider ? model_value(now->provider, model) : NULL;
+    const char *const values[] = {[ACP_OPTION_MODEL] = present,
                                   [ACP_OPTION_COMPACTION] = now->compaction,
                                   [ACP_OPTION_TOOLS] = now->tools};
     json_out_open(o, '[');
@@ -98,10 +81,24 @@ static void write_options(const struct acp_options *now, struct json_out *o)
         json_out_pack(o, "id:s name:s description:s category:s type:'select' currentValue:s",
                       row->id, _(row->name), _(row->help), row->category, values[i]);
         json_out_name(o, "options");
-        if (row->choices)
+        if (row->choices) {
             write_choice_list(o, "value", row->choices);
-        else
-            write_models(now, o);
+            json_out_close(o, '}');
+            continue;
+        }
+        /* The present model comes first, unless its server lists it. */
+        bool listed = false;
+        json_out_open(o, '[');
+        for (size_t m = 0; m < now->models.len; m++)
+            listed = listed || strcmp(now->models.items[m], model) == 0;
+        if (!listed)
+            write_model(o, now->provider, model);
+        for (size_t m = 0; m < now->models.len; m++)
+            write_model(o, now->provider, now->models.items[m]);
+        for (size_t p = 0; p < now->providers.len; p++)
+            if (strcmp(now->providers.items[p], now->provider) != 0)
+                write_model(o, now->providers.items[p], NULL);
+        json_out_close(o, ']');
         json_out_close(o, '}');
     }
     json_out_close(o, ']');

@@ -59,30 +59,26 @@ static bool begin_hunk(struct undoing *u, const char *head)
     return u->line == line;
 }
 
-/* The line stands in the new text; its end may lack there. */
-static bool is_next(struct undoing *u, const struct line *l)
-{
-    struct line found;
-    if (!next_line(&u->after, &found))
-        return false;
-    u->line++;
-    bool shorter = l->len == found.len + 1 && l->text[l->len - 1] == '\n';
-    return (l->len == found.len || shorter) && memcmp(l->text, found.text, found.len) == 0;
-}
-
 static bool undo_line(struct undoing *u, const struct line *l)
 {
     const struct line rest = {l->text + 1, l->len - 1};
+    struct line found;
     char mark = *l->text;
     bool fits = true;
-    if (mark == '@')
+    if (mark == '@') {
         fits = begin_hunk(u, l->text);
-    else if (mark == '+' || mark == ' ')
-        fits = is_next(u, &rest);
-    else if (mark != '\\')
+    } else if (mark == '+' || mark == ' ') {
+        /* The line stands in the new text; its end may lack there. */
+        if (!next_line(&u->after, &found))
+            return false;
+        u->line++;
+        bool shorter = rest.len == found.len + 1 && rest.text[rest.len - 1] == '\n';
+        fits = (rest.len == found.len || shorter) && memcmp(rest.text, found.text, found.len) == 0;
+    } else if (mark != '\\') {
         fits = mark == '-';
-    else if (u->last != '+' && u->before.len > 0 && u->before.data[u->before.len - 1] == '\n')
+    } else if (u->last != '+' && u->before.len > 0 && u->before.data[u->before.len - 1] == '\n') {
         buf_truncate(&u->before, u->before.len - 1); /* "\ No newline at end of file" */
+    }
     if (fits && (mark == '-' || mark == ' '))
         buf_add(&u->before, rest.text, rest.len);
     u->last = mark;
@@ -211,30 +207,24 @@ static void write_result(struct json_out *o, const char *result)
     json_out_pack(o, "content:[{type:'content' content:{type:'text' text:s}}]", fenced.data);
 }
 
-/* Writes a diff of the call's text and the text before it. Both show control characters as the
- * preview does. False: the preview is no difference that leads to that text. */
-static bool write_change(struct json_out *o, const struct acp_tool_call *call,
-                         const struct json *args, const char *preview)
-{
-    const char *content = json_get_string(args, "content");
-    auto_free char *path = absolute(call, json_get_string(args, "path"));
-    auto_free char *before = NULL;
-    AUTO(buf_release) struct buf after = BUF_INIT;
-    if (content)
-        utf8_reveal(&after, content, strlen(content), UTF8_MULTILINE);
-    if (!content || !path || !acp_difference_undo(preview, after.data, &before))
-        return false;
-    json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path, before,
-                  after.data);
-    return true;
-}
-
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
                                  const char *preview)
 {
     AUTO(json_free_local) struct json *args = parse_args(call);
     bool edits = strcmp(find_row(call->tool)->kind, "edit") == 0;
-    if (preview && (!edits || !write_change(o, call, args, preview)))
+    const char *content = edits ? json_get_string(args, "content") : NULL;
+    auto_free char *path = absolute(call, json_get_string(args, "path"));
+    auto_free char *before = NULL;
+    AUTO(buf_release) struct buf after = BUF_INIT;
+    if (!preview)
+        return;
+    /* Both texts of a diff show control characters as the preview does. */
+    if (content)
+        utf8_reveal(&after, content, strlen(content), UTF8_MULTILINE);
+    if (content && path && acp_difference_undo(preview, after.data, &before))
+        json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path, before,
+                      after.data);
+    else
         write_result(o, preview);
 }
 
