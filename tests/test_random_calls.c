@@ -95,7 +95,7 @@ static void add_right_value(struct buf *out, const char *name, const struct json
 
 static void add_params(struct buf *out, const struct operation *o)
 {
-    AUTO(json_free_local) struct json *schema = contract_params_schema(o);
+    AUTO(json_free_local) struct json *schema = contract_schema(o, false);
     bool first = true;
     buf_addch(out, '{');
     for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m)) {

@@ -17,10 +17,14 @@
 
 static const char content[] = "content";
 
-/* The schema of a row's shape (NULL: it has no members), with the member "content" if `help` is
- * given. */
-static struct json *schema_of(const struct shape *s, const char *help, bool required)
+struct json *contract_schema(const struct operation *o, bool of_result)
 {
+    const struct shape *s = of_result ? o->result : o->params; /* NULL: it has no members */
+    const char *help = NULL;
+    if (of_result && o->content == CONTENT_OUT)
+        help = "The text, unless it went to a file.";
+    else if (!of_result && o->content == CONTENT_IN)
+        help = "The text to read, as an export gives it.";
     struct json *schema =
         s ? shape_schema(s)
           : json_pack("{type:'object' properties:{} additionalProperties:b}", false);
@@ -33,7 +37,7 @@ static struct json *schema_of(const struct shape *s, const char *help, bool requ
     json_set(members, content, json_pack("{type:'string' description:s}", help));
     json_set(schema, "properties", members);
     json_set_string(schema, "title", title);
-    if (required) {
+    if (!of_result) {
         struct json *names = had ? json_clone(had) : json_new_array();
         json_push(names, json_new_string(content));
         json_set(schema, "required", names);
@@ -41,44 +45,8 @@ static struct json *schema_of(const struct shape *s, const char *help, bool requ
     return schema;
 }
 
-struct json *contract_params_schema(const struct operation *o)
-{
-    bool reads = o->content == CONTENT_IN;
-    return schema_of(o->params, reads ? "The text to read, as an export gives it." : NULL, true);
-}
-
-struct json *contract_result_schema(const struct operation *o)
-{
-    bool writes = o->content == CONTENT_OUT;
-    return schema_of(o->result, writes ? "The text, unless it went to a file." : NULL, false);
-}
-
 /* --- calls --------------------------------------------------------------------------------------
  */
-
-/* Fills the struct `into` of the row's shape (NULL: it takes nothing), which the caller releases.
- */
-static bool read_params(const struct operation *o, const struct json *params, void *into,
-                        struct error *e)
-{
-    AUTO(json_free_local) struct json *copy = NULL;
-    bool in = o->content == CONTENT_IN;
-    if (params && json_type(params) != JSON_OBJECT)
-        return err_set(e, ERR_USAGE, "\"params\" is no object; give members by their names");
-    if (!params || in) { /* the shape does not have the text */
-        copy = json_new_object();
-        for (const struct json *m = json_first(params); m; m = json_next(m))
-            if (strcmp(json_name(m), content) != 0)
-                json_set(copy, json_name(m), json_clone(m));
-    }
-    const struct json *members = copy ? copy : params;
-    const char *first = json_name(json_first(members));
-    if (!into && first)
-        return err_set(e, ERR_USAGE, "\"%.60s\" is not known; %s takes nothing", first, o->name);
-    return (!into || shape_read(o->params, members, into, e)) &&
-           (!in || json_get_string(params, content) ||
-            err_set(e, ERR_USAGE, "\"content\" does not fit; give the text to read"));
-}
 
 bool contract_start(struct server *s, enum authority caller, const struct operation *o,
                     const struct json *params, server_answered *done, void *context, uint64_t *id,
@@ -94,9 +62,26 @@ bool contract_start(struct server *s, enum authority caller, const struct operat
             "%s is for an owner; the person who starts tiro serve allows it with --allow "
             "owner",
             o->name);
+    if (params && json_type(params) != JSON_OBJECT)
+        return err_set(e, ERR_USAGE, "\"params\" is no object; give members by their names");
+    AUTO(json_free_local) struct json *copy = NULL;
+    bool in = o->content == CONTENT_IN;
+    const char *text = in ? json_get_string(params, content) : NULL;
+    if (!params || in) { /* the shape does not have the text */
+        copy = json_new_object();
+        for (const struct json *m = json_first(params); m; m = json_next(m))
+            if (strcmp(json_name(m), content) != 0)
+                json_set(copy, json_name(m), json_clone(m));
+    }
+    const struct json *members = copy ? copy : params;
+    const char *first = json_name(json_first(members));
+    if (!o->params && first)
+        return err_set(e, ERR_USAGE, "\"%.60s\" is not known; %s takes nothing", first, o->name);
     auto_free void *taken = o->params ? mem_alloc(o->params->size) : NULL;
-    const char *text = o->content == CONTENT_IN ? json_get_string(params, content) : NULL;
-    if (read_params(o, params, taken, e) && authority_gives(s, caller, o, taken, e))
+    bool fits =
+        (!taken || shape_read(o->params, members, taken, e)) &&
+        (!in || text || err_set(e, ERR_USAGE, "\"content\" does not fit; give the text to read"));
+    if (fits && authority_gives(s, caller, o, taken, e))
         *id = server_ask_with(s, o, taken, text, done, context, e);
     if (taken)
         shape_release(o->params, taken);

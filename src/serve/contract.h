@@ -31,9 +31,9 @@ const struct error *contract_fault(const struct operation_answer *a);
 /* Answers a call of JSON-RPC; where a turn failed, its result is in the data of the error. */
 void contract_answer(struct rpc_call *call, const struct operation_answer *a);
 
-/* JSON Schema (draft 2020-12) of what a row takes and gives, each an object; the caller frees. */
-struct json *contract_params_schema(const struct operation *o);
-struct json *contract_result_schema(const struct operation *o);
+/* JSON Schema (draft 2020-12) of the parameters or the result of a row, an object; the caller
+ * frees. */
+struct json *contract_schema(const struct operation *o, bool of_result);
 
 /* Whether the parameters (a struct of the row's shape, or NULL) are such a caller's to give: paths
  * as session/folders.h says, which are replaced by what they lead to; no key of the configuration

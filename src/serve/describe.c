@@ -122,54 +122,41 @@ static struct json *responses(const struct http_route *r)
     return v;
 }
 
-/* "session/list" → session_list; without an operation of the path: get_sessions_session_events. */
-static char *name_of(const struct http_route *r)
-{
-    char *name = r->operation ? mem_strdup(r->operation) : mem_printf("%s%s", r->method, r->path),
-         *to = name;
-    for (const char *at = name; *at; at++)
-        if (!strchr("{}.", *at))
-            *to++ = (char)(*at == '/' ? '_' : tolower((unsigned char)*at));
-    *to = '\0';
-    return name;
-}
-
-/* The path has said what its variables are. */
-static struct json *body_schema(const struct http_route *r, const struct json *schema)
-{
-    struct json *v = json_clone(schema), *members = json_new_object(), *required = json_new_array();
-    for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m))
-        if (!is_variable(r, json_name(m)))
-            json_set(members, json_name(m), json_clone(m));
-    for (const struct json *n = json_first(json_get(schema, "required")); n; n = json_next(n))
-        if (!is_variable(r, json_string(n)))
-            json_push(required, json_clone(n));
-    json_set(v, "properties", members);
-    json_set(v, "required", required);
-    return v;
-}
-
-/* Takes the schema. */
-static void add_body(struct json *v, struct json *schema)
-{
-    json_set(v, "requestBody", json_pack("{content:o}", content("application/json", schema)));
-}
-
 static struct json *openapi_method(const struct http_route *r)
 {
     const struct operation *o = r->operation ? operation_find(r->operation) : NULL;
     bool posts = strcmp(r->method, "POST") == 0;
-    AUTO(json_free_local) struct json *schema = o ? contract_params_schema(o) : NULL;
-    auto_free char *name = name_of(r);
+    AUTO(json_free_local) struct json *schema = o ? contract_schema(o, false) : NULL;
+    /* "session/list" → session_list; without an operation of the path: get_sessions_session_events
+     */
+    auto_free char *name = o ? mem_strdup(o->name) : mem_printf("%s%s", r->method, r->path);
+    char *to = name;
+    for (const char *at = name; *at; at++)
+        if (!strchr("{}.", *at))
+            *to++ = (char)(*at == '/' ? '_' : tolower((unsigned char)*at));
+    *to = '\0';
     struct json *v = json_pack("{summary:s operationId:s x-authority:s parameters:o}",
                                o ? o->summary : r->summary, name,
                                o ? authority_name(o->authority) : NULL, parameters(r, schema));
-    if (o && posts)
-        add_body(v, body_schema(r, schema));
-    if (r->kind == HTTP_MCP && posts)
-        add_body(v, json_pack("{type:'object'}"));
-    if (r->kind == HTTP_RPC)
-        add_body(v, reference(NULL, "request"));
+    struct json *body = NULL;
+    if (o && posts) { /* without the variables of the path */
+        struct json *members = json_new_object(), *required = json_new_array();
+        for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m))
+            if (!is_variable(r, json_name(m)))
+                json_set(members, json_name(m), json_clone(m));
+        for (const struct json *n = json_first(json_get(schema, "required")); n; n = json_next(n))
+            if (!is_variable(r, json_string(n)))
+                json_push(required, json_clone(n));
+        body = json_clone(schema);
+        json_set(body, "properties", members);
+        json_set(body, "required", required);
+    } else if (r->kind == HTTP_MCP && posts) {
+        body = json_pack("{type:'object'}");
+    } else if (r->kind == HTTP_RPC) {
+        body = reference(NULL, "request");
+    }
+    if (body)
+        json_set(v, "requestBody", json_pack("{content:o}", content("application/json", body)));
     if (r->kind == HTTP_EVENTS)
         json_set(v, "security", from_text("[{\"token\":[]},{\"ticket\":[]}]"));
     json_set(v, "responses", responses(r));
@@ -181,29 +168,13 @@ static const char error_schema[] =
     "\"message\":{\"type\":\"string\"},\"result\":{\"type\":\"object\",\"description\":\"What was "
     "done until then.\"}},\"required\":[\"code\",\"message\"]}";
 
-/* Adds the routes to the object "paths", and to the schemas of the components those that they refer
- * to besides NAME.params and NAME.result of the operations ("session.list.result"). */
-static void add_routes(struct json *paths, struct json *schemas)
-{
-    for (const struct http_route *r = http_routes; r->path; r++) {
-        const struct json *had = json_get(paths, r->path);
-        struct json *path = had ? json_clone(had) : json_new_object();
-        auto_free char *name = mem_strdup(r->method);
-        for (char *c = name; *c; c++)
-            *c = (char)tolower((unsigned char)*c);
-        json_set(path, name, openapi_method(r));
-        json_set(paths, r->path, path);
-    }
-    json_set(schemas, "error", from_text(error_schema));
-}
-
 const char describe_formats[] = "openrpc openapi json-schema";
 
 /* --- what there is, one by one ---------------------------------------------------------------- */
 
-/* A method: an operation, or one that JSON-RPC has besides. */
+/* A method: an operation, or one that JSON-RPC has besides, which only tells. */
 struct method {
-    const char *name, *summary;
+    const char *name, *summary, *authority;
     const struct operation *operation; /* NULL: it is none */
     struct json *params, *result;      /* schemas, the visitor's */
 };
@@ -212,11 +183,11 @@ static void each_method(void (*visit)(struct json *into, const struct method *m)
 {
     const struct operation *o;
     for (const struct jsonrpc_method *m = jsonrpc_methods; m->name; m++)
-        visit(into,
-              &(struct method){m->name, m->summary, NULL, shape_schema(m->params), m->result()});
+        visit(into, &(struct method){m->name, m->summary, authority_name(AUTHORITY_CLIENT), NULL,
+                                     shape_schema(m->params), m->result()});
     for (size_t i = 0; (o = operation_at(i)); i++)
-        visit(into, &(struct method){o->name, o->summary, o, contract_params_schema(o),
-                                     contract_result_schema(o)});
+        visit(into, &(struct method){o->name, o->summary, authority_name(o->authority), o,
+                                     contract_schema(o, false), contract_schema(o, true)});
 }
 
 /* A line of stream-json: the members of every event, and those of its type. */
@@ -246,12 +217,6 @@ static struct json *info(void)
     return json_pack("{title:s version:s description:s license:{name:'MIT' url:s}}", PACKAGE_NAME,
                      CONTRACT_VERSION, "The operations of tiro " PACKAGE_VERSION ".",
                      "https://spdx.org/licenses/MIT");
-}
-
-/* Methods that JSON-RPC has besides only tell. */
-static const char *authority_of(const struct operation *o)
-{
-    return authority_name(o ? o->authority : AUTHORITY_CLIENT);
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -315,8 +280,7 @@ static void add_openrpc(struct json *methods, const struct method *m)
     json_push(methods,
               json_pack("{name:s summary:s paramStructure:'by-name' x-authority:s params:o "
                         "result:{name:'result' schema:o} errors:o}",
-                        m->name, m->summary, authority_of(m->operation), params, m->result,
-                        errors_of(m)));
+                        m->name, m->summary, m->authority, params, m->result, errors_of(m)));
     json_free(m->params);
 }
 
@@ -351,7 +315,7 @@ static void add_definition(struct json *into, const char *name, const char *part
 
 static void add_schemas(struct json *into, const struct method *m)
 {
-    auto_free char *least = mem_printf("Least caller: %s.", authority_of(m->operation));
+    auto_free char *least = mem_printf("Least caller: %s.", m->authority);
     json_set_string(m->params, "description", least);
     add_definition(into, m->name, "params", m->params);
     add_definition(into, m->name, "result", m->result);
@@ -388,7 +352,7 @@ static void add_component(struct json *schemas, const char *of, const char *part
 static void add_components(struct json *schemas, const struct method *m)
 {
     if (m->operation) {
-        json_set_string(m->params, "x-authority", authority_of(m->operation));
+        json_set_string(m->params, "x-authority", m->authority);
         add_component(schemas, m->name, "params", m->params);
         add_component(schemas, m->name, "result", m->result);
     } else {
@@ -448,7 +412,16 @@ static struct json *openapi(void)
     each_method(add_components, schemas);
     add_envelope(schemas);
     add_events(schemas);
-    add_routes(paths, schemas);
+    json_set(schemas, "error", from_text(error_schema));
+    for (const struct http_route *r = http_routes; r->path; r++) {
+        const struct json *had = json_get(paths, r->path);
+        struct json *path = had ? json_clone(had) : json_new_object();
+        auto_free char *name = mem_strdup(r->method);
+        for (char *c = name; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        json_set(path, name, openapi_method(r));
+        json_set(paths, r->path, path);
+    }
     return json_pack(
         "{openapi:'3.1.0' servers:[{url:s}] security:[{token:[]}] info:o paths:o "
         "components:{securitySchemes:{token:{type:'http' scheme:'bearer'} ticket:{type:'apiKey' "
