@@ -61,14 +61,6 @@ static size_t count_field(const struct http_head *h, const char *name)
 
 /* --- framing ---------------------------------------------------------------------------------- */
 
-static bool is_token(const char *s)
-{
-    const char *at = s;
-    while (isalnum((unsigned char)*at) || (*at && strchr("!#$%&'*+-.^_`|~", *at)))
-        at++;
-    return at > s && !*at;
-}
-
 /* Whether nobody may read the head in another way: its fields, and the length of its body. */
 static void check_framing(const struct http_head *h, struct http_refusal *out)
 {
@@ -86,7 +78,10 @@ static void check_framing(const struct http_head *h, struct http_refusal *out)
         return;
     }
     for (size_t i = 0; i < h->fields.len; i++) {
-        well = well && is_token(h->fields.items[i].name);
+        const char *name = h->fields.items[i].name, *at = name; /* a token */
+        while (isalnum((unsigned char)*at) || (*at && strchr("!#$%&'*+-.^_`|~", *at)))
+            at++;
+        well = well && at > name && !*at;
         for (const char *s = h->fields.items[i].value; *s; s++)
             well = well && ((unsigned char)*s < ' ' ? *s == '\t' : *s != 0x7F);
     }
@@ -109,21 +104,6 @@ static void check_framing(const struct http_head *h, struct http_refusal *out)
 }
 
 /* --- for whom --------------------------------------------------------------------------------- */
-
-static bool is_address(const char *host)
-{
-    struct in6_addr v6;
-    struct in_addr v4;
-    char bare[INET6_ADDRSTRLEN + 2];
-    size_t len = strlen(host);
-    if (inet_pton(AF_INET, host, &v4) == 1)
-        return true;
-    if (len < 3 || len >= sizeof bare || *host != '[')
-        return false;
-    memcpy(bare, host + 1, len - 2);
-    bare[len - 2] = '\0';
-    return inet_pton(AF_INET6, bare, &v6) == 1;
-}
 
 static bool is_listed(const char *host, const char *list)
 {
@@ -150,23 +130,14 @@ static bool is_ours(const char *authority, const struct http_policy *p)
         return false;
     memcpy(host, authority, len);
     host[len] = '\0';
-    return is_address(host) || strcasecmp(host, "localhost") == 0 || is_listed(host, p->hosts);
-}
-
-/* Browsers name the page that asks. A proxy on this machine that takes TLS off says so. */
-static void check_origin(const struct http_head *h, const struct http_policy *p,
-                         struct http_refusal *out)
-{
-    const char *origin = http_head_field(h, "Origin");
-    const char *host = h->authority ? h->authority : http_head_field(h, "Host");
-    const char *said = h->of_machine ? http_head_field(h, "X-Forwarded-Proto") : NULL;
-    const char *scheme = said && strcasecmp(said, "https") == 0 ? "https" : "http";
-    if (!origin)
-        return;
-    auto_free char *own = mem_printf("%s://%s", scheme, host);
-    if (count_field(h, "Origin") > 1 ||
-        (strcasecmp(origin, own) != 0 && !is_listed(origin, p->origins)))
-        refuse(out, 403, "pages of this origin are not served; name it in [serve] origins");
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (strcasecmp(host, "localhost") == 0 || is_listed(host, p->hosts))
+        return true;
+    bool bracket = len >= 3 && *host == '[';
+    if (bracket)
+        host[len - 1] = '\0';
+    return bracket ? inet_pton(AF_INET6, host + 1, &v6) == 1 : inet_pton(AF_INET, host, &v4) == 1;
 }
 
 /* --- from whom -------------------------------------------------------------------------------- */
@@ -195,8 +166,18 @@ void http_check_head(const struct http_head *h, const struct http_policy *p,
     else if (!is_ours(host, p) || (h->authority && !is_ours(h->authority, p)))
         refuse(out, 403,
                "this Host is not served; use the server's address, or name it in [serve] hosts");
-    else
-        check_origin(h, p, out);
+
+    /* Browsers name the page that asks. A proxy on this machine that takes TLS off says so. */
+    const char *origin = http_head_field(h, "Origin");
+    const char *said = h->of_machine ? http_head_field(h, "X-Forwarded-Proto") : NULL;
+    if (origin && !out->status) {
+        auto_free char *own =
+            mem_printf("%s://%s", said && strcasecmp(said, "https") == 0 ? "https" : "http",
+                       h->authority ? h->authority : host);
+        if (count_field(h, "Origin") > 1 ||
+            (strcasecmp(origin, own) != 0 && !is_listed(origin, p->origins)))
+            refuse(out, 403, "pages of this origin are not served; name it in [serve] origins");
+    }
     if (out->status || !p->token)
         return;
     if (!given || count_field(h, "Authorization") != 1 ||

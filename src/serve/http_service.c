@@ -660,14 +660,6 @@ static bool read_own(char **token, char **path, struct error *e)
     return read_file(*path, O_NOFOLLOW, token, e);
 }
 
-static bool is_token(const char *s)
-{
-    size_t len = 0;
-    while (s[len] > ' ' && s[len] < 0x7F)
-        len++;
-    return len >= HTTP_TOKEN_LEAST && !s[len];
-}
-
 /* The token of [serve] token_file or token_command; where neither is set, that of the file
  * "http-token" (mode 0600) in the state directory, which is made at the first start. False with
  * CONFIG_ERROR or FILE_ERROR: both keys are set, the file is not the user's alone, the one in the
@@ -689,7 +681,10 @@ static bool read_token(const struct config *config, char **token, char **path, s
         ok = key_command_run("[serve] token_command", command, COMMAND_MS, NULL, token, e);
     else
         ok = *file ? read_file(file, 0, token, e) : read_own(token, path, e);
-    if (ok && is_token(*token))
+    size_t len = 0;
+    while (ok && (*token)[len] > ' ' && (*token)[len] < 0x7F)
+        len++;
+    if (ok && len >= HTTP_TOKEN_LEAST && !(*token)[len])
         return true;
     key_command_free(*token);
     *token = NULL;

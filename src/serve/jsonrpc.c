@@ -234,24 +234,6 @@ static void resolve(struct request *r, const char *reference)
     r->id = server_ask(r->client->server, &operation_session_read, &p, on_resolved, r);
 }
 
-/* The events of a turn are told from its first on, so its session must be known before it begins.
- */
-static void start_operation(struct jsonrpc *j, struct rpc_call *call, const struct operation *o,
-                            const struct json *params)
-{
-    struct request *r = add_request(j, call, o);
-    const char *session = json_get_string(params, SESSION_MEMBER);
-    if (!o->busy || !session) {
-        start(r, params);
-    } else if (uuid_valid(session)) {
-        follow(r, session);
-        start(r, params);
-    } else {
-        r->params = json_clone(params);
-        resolve(r, session);
-    }
-}
-
 /* --- methods that are no operations -------------------------------------------------------------
  */
 
@@ -416,12 +398,23 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
         } else {
             rpc_fail_with(call, &e);
         }
-    } else if (o) {
-        start_operation(j, call, o, params);
-    } else {
+    } else if (!o) {
         auto_free char *text =
             mem_printf("there is no method \"%.60s\"; initialize lists those there are", method);
         rpc_fail(call, RPC_METHOD_NOT_FOUND, text, NULL);
+    } else {
+        /* The events of a turn are told from its first on, so its session must be known before it
+         * begins. */
+        struct request *r = add_request(j, call, o);
+        const char *session = o->busy ? json_get_string(params, SESSION_MEMBER) : NULL;
+        if (session && !uuid_valid(session)) {
+            r->params = json_clone(params);
+            resolve(r, session);
+            return;
+        }
+        if (session)
+            follow(r, session);
+        start(r, params);
     }
 }
 

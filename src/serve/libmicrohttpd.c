@@ -6,38 +6,26 @@
 
 #include "base/paths.h"
 
-#ifdef LIBMICROHTTPD_FILE
-
-static bool load(struct libmicrohttpd *library, struct error *e)
+const struct libmicrohttpd *libmicrohttpd_load(struct error *e)
 {
+    static struct libmicrohttpd library;
+#ifdef LIBMICROHTTPD_FILE
     static const struct late_function functions[] = {
 #define X(name) {"MHD_" #name, offsetof(struct libmicrohttpd, name)},
         LIBMICROHTTPD_FUNCTIONS(X)
 #undef X
     };
-    return late_library_load(library, "libmicrohttpd", LIBMICROHTTPD_FILE, functions,
-                             sizeof functions / sizeof *functions, e);
-}
-
+    static bool loaded;
+    loaded = loaded || late_library_load(&library, "libmicrohttpd", LIBMICROHTTPD_FILE, functions,
+                                         sizeof functions / sizeof *functions, e);
+    return loaded ? &library : NULL;
 #else
-
-static bool load(struct libmicrohttpd *library, struct error *e)
-{
     (void)e;
-#define X(name) library->name = MHD_##name;
+#define X(name) library.name = MHD_##name;
     LIBMICROHTTPD_FUNCTIONS(X)
 #undef X
-    return true;
-}
-
+    return &library;
 #endif
-
-const struct libmicrohttpd *libmicrohttpd_load(struct error *e)
-{
-    static struct libmicrohttpd library;
-    static bool loaded;
-    loaded = loaded || load(&library, e);
-    return loaded ? &library : NULL;
 }
 
 #endif

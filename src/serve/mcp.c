@@ -532,12 +532,6 @@ int mcp_delete(struct mcp *m, const char *session)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void close_exchange(struct mcp_exchange *x, bool gone)
-{
-    mcp_link_close(&x->link, gone);
-    free(x);
-}
-
 static void begin_stream(struct mcp_exchange *x)
 {
     x->streaming = true;
@@ -580,8 +574,10 @@ static bool pump(struct mcp_exchange *x)
 static void on_http_output(void *context)
 {
     struct mcp_exchange *x = context;
-    if (!x->reading && pump(x))
-        close_exchange(x, false);
+    if (x->reading || !pump(x))
+        return;
+    mcp_link_close(&x->link, false);
+    free(x);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -639,7 +635,8 @@ struct mcp_exchange *mcp_post(struct mcp *m, const struct mcp_headers *headers, 
         vec_push(&m->sessions, s);
     }
     if (pump(x)) {
-        close_exchange(x, false);
+        mcp_link_close(&x->link, false);
+        free(x);
         return NULL;
     }
     /* Only on a stream does it show that the client has gone, which matters where a model works. */
@@ -655,5 +652,6 @@ struct mcp_exchange *mcp_post(struct mcp *m, const struct mcp_headers *headers, 
 
 void mcp_hang_up(struct mcp_exchange *x)
 {
-    close_exchange(x, true);
+    mcp_link_close(&x->link, true);
+    free(x);
 }

@@ -128,20 +128,6 @@ static void free_reading(struct mcp_call *c)
 
 static const struct mcp_work work = {.free = free_reading};
 
-static void begin_text(struct reading *r, const struct session_info *session)
-{
-    r->begun = true;
-    if (r->form == MCP_MARKDOWN) {
-        transcript_text_head(&r->text, session, &transcript_words_fixed, false);
-        return;
-    }
-    json_out_open(&r->out, '{');
-    json_out_name(&r->out, "session");
-    shape_write(&session_info_shape, session, &r->out);
-    json_out_name(&r->out, "events");
-    json_out_open(&r->out, '[');
-}
-
 static void send_text(struct mcp_call *c)
 {
     struct reading *r = c->state;
@@ -188,8 +174,16 @@ static void on_page(struct mcp_call *c, const struct operation_answer *a)
         mcp_fail_with(c, &a->error);
         return;
     }
-    if (!r->begun)
-        begin_text(r, &page->session);
+    if (!r->begun && r->form == MCP_MARKDOWN) {
+        transcript_text_head(&r->text, &page->session, &transcript_words_fixed, false);
+    } else if (!r->begun) {
+        json_out_open(&r->out, '{');
+        json_out_name(&r->out, "session");
+        shape_write(&session_info_shape, &page->session, &r->out);
+        json_out_name(&r->out, "events");
+        json_out_open(&r->out, '[');
+    }
+    r->begun = true;
     for (size_t i = 0; i < page->events.items.len; i++) {
         const struct event *ev = page->events.items.items[i];
         auto_free char *line = r->form == MCP_JSON ? event_to_line(ev) : NULL;

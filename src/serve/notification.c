@@ -348,13 +348,6 @@ bool subscriptions_remove(struct subscriptions *s, const char *session)
     return one;
 }
 
-void questions_release(struct questions *q)
-{
-    for (size_t i = 0; i < q->items.len; i++)
-        free(q->items.items[i].params);
-    vec_release(&q->items);
-}
-
 enum question_step question_step(const struct notice *n)
 {
     if (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)

@@ -63,7 +63,6 @@ struct question {
 struct questions {              /* zeroed at first */
     VEC(struct question) items; /* one a session at most */
 };
-void questions_release(struct questions *q);
 
 /* To be called with every notice, in order. */
 void questions_note(struct questions *q, const struct notice *n);

@@ -187,7 +187,9 @@ void server_free(struct server *s)
     free(s->store_path);
     free(s->project);
     tails_release(&s->tails);
-    questions_release(&s->questions);
+    for (size_t i = 0; i < s->questions.items.len; i++)
+        free(s->questions.items.items[i].params);
+    vec_release(&s->questions.items);
     engine_free(s->engine);
     vec_free_each(&s->watches);
     vec_free_each(&s->timers);

@@ -82,39 +82,36 @@ static int open_socket(void)
     return fd;
 }
 
-/* Removes the socket of a server that has ended; not where it cannot be found out whether somebody
- * listens there. */
-static bool make_room(const char *path, const struct sockaddr_un *address, struct error *e)
+/* Nobody can connect before listen(), and the mode is set by then. */
+static bool listen_at(struct socket_surface *s, const char *path, struct error *e)
 {
-    struct stat there;
-    if (lstat(path, &there) != 0)
-        return errno == ENOENT || err_set_errno(e, ERR_FILE_ERROR, "cannot listen at %s", path);
-    if (!S_ISSOCK(there.st_mode))
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat there, made;
+    if (strlen(path) >= sizeof address.sun_path)
+        return err_set(e, ERR_FILE_ERROR,
+                       "the path of a socket has at most %zu bytes; use a shorter one",
+                       sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+
+    /* The socket of a server that has ended is removed; not where it cannot be found out whether
+     * somebody listens there. */
+    bool is_there = lstat(path, &there) == 0;
+    if (!is_there && errno != ENOENT)
+        return err_set_errno(e, ERR_FILE_ERROR, "cannot listen at %s", path);
+    if (is_there && !S_ISSOCK(there.st_mode))
         return err_set(e, ERR_FILE_ERROR, "%s is there and no socket; name another path", path);
-    int fd = open_socket();
+    int fd = is_there ? open_socket() : -1;
     bool answered =
-        fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+        fd >= 0 && (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 ||
                     errno == EAGAIN || errno == EINPROGRESS);
     if (fd >= 0)
         close(fd);
     if (answered)
         return err_set(e, ERR_FILE_ERROR,
                        "somebody listens at %s already; use that one, or name another path", path);
-    return unlink(path) == 0 || err_set_errno(e, ERR_FILE_ERROR, "cannot replace %s", path);
-}
+    if (is_there && unlink(path) != 0)
+        return err_set_errno(e, ERR_FILE_ERROR, "cannot replace %s", path);
 
-/* Nobody can connect before listen(), and the mode is set by then. */
-static bool listen_at(struct socket_surface *s, const char *path, struct error *e)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat made;
-    if (strlen(path) >= sizeof address.sun_path)
-        return err_set(e, ERR_FILE_ERROR,
-                       "the path of a socket has at most %zu bytes; use a shorter one",
-                       sizeof address.sun_path - 1);
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    if (!make_room(path, &address, e))
-        return false;
     s->fd = open_socket();
     if (s->fd < 0 || fchmod(s->fd, 0600) != 0 ||
         bind(s->fd, (struct sockaddr *)&address, sizeof address) != 0)
