@@ -236,7 +236,7 @@ size_t assert_store_sound(const char *path)
     }
     sqlite3_close(db);
     check(store_open(path, STORE_READ_ONLY, &sweep.store, &e), &e);
-    check(sessions_each(sweep.store, assert_one_sound, &sweep, &e), &e);
+    check(sessions_each(sweep.store, NULL, assert_one_sound, &sweep, &e), &e);
     store_close(sweep.store);
     return sweep.count;
 }

@@ -295,7 +295,7 @@ void kill_model_settle_sessions(struct kill_model *m, struct store *store)
         if (m->sessions.items[i]->draft)
             kill_texts_add(&m->drafts, m->sessions.items[i]->draft);
     if (store)
-        check(sessions_each(store, note_id, &ids, &e), &e);
+        check(sessions_each(store, NULL, note_id, &ids, &e), &e);
     settle_known(m, store, &ids);
     for (size_t i = 0; i < ids.items.len; i++)
         if (!kill_model_session(m, ids.items.items[i]))

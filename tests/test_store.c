@@ -548,9 +548,9 @@ TEST(test_each)
     put(ID_B, "b", 300);
     put(ID_A, "a", 100);
     put(ID_C, "c", 200);
-    assert_true(sessions_each(store, walk_on, &w, &e));
+    assert_true(sessions_each(store, NULL, walk_on, &w, &e));
     assert_string_equal(w.letters.data, "ba"); /* in the order in which they were begun */
-    assert_true(sessions_each(store, walk_on, &w, &e));
+    assert_true(sessions_each(store, NULL, walk_on, &w, &e));
     assert_string_equal(w.letters.data, "bac");
     buf_release(&w.letters);
 }

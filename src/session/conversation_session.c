@@ -102,7 +102,7 @@ static bool offer_unsent(struct conversation *c)
     struct error e;
     char *labels;
     if (!o->offer_draft || o->resume ||
-        !sessions_each_unsent(c->store, c->engine->root, passes_by, c, &e) || info->last_seq != 0 ||
+        !sessions_each(c->store, c->engine->root, passes_by, c, &e) || info->last_seq != 0 ||
         !info->draft || !*info->draft)
         return false;
     forget_session(c);

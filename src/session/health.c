@@ -152,7 +152,7 @@ static bool read_known(void *known, struct store *s)
     struct known *k = known;
     struct error e;
     AUTO(removals_release) struct removals due = {0};
-    if (!sessions_each(s, add_session, k, &e) || !removals_some(s, INT_MAX, &due, &e))
+    if (!sessions_each(s, NULL, add_session, k, &e) || !removals_some(s, INT_MAX, &due, &e))
         return false;
     for (size_t i = 0; i < due.items.len; i++)
         vec_push(&k->removals.items, mem_strdup(due.items.items[i].id));

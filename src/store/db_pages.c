@@ -16,14 +16,14 @@ enum { HEADER_BYTES = 100, PAGES_TASTED = 512 };
 
 static const char magic[16] = "SQLite format 3";
 
-uint32_t db_u16(const unsigned char *at)
+static uint32_t u16(const unsigned char *at)
 {
     return (uint32_t)at[0] << 8 | at[1];
 }
 
 uint32_t db_u32(const unsigned char *at)
 {
-    return db_u16(at) << 16 | db_u16(at + 2);
+    return u16(at) << 16 | u16(at + 2);
 }
 
 /* Returns the number of bytes that were read; a fault is like the end of the file. */
@@ -137,7 +137,7 @@ static bool read_header(struct db_pages *p)
     unsigned char h[HEADER_BYTES];
     if (read_at(p->file, h, sizeof h, 0) != sizeof h || memcmp(h, magic, sizeof magic) != 0)
         return false;
-    uint32_t size = db_u16(h + 16) == 1 ? PAGE_SIZE_MAX : db_u16(h + 16);
+    uint32_t size = u16(h + 16) == 1 ? PAGE_SIZE_MAX : u16(h + 16);
     if (!is_page_size(size) || h[21] != 64 || h[22] != 32 || h[23] != 32 || size - h[20] < 480)
         return false;
     p->page_size = size;
@@ -148,7 +148,37 @@ static bool read_header(struct db_pages *p)
     return true;
 }
 
-/* How many bytes of the file's beginning look like pages of this size. */
+enum {
+    FILE_HEADER = 100, /* before the header of page 1 */
+    LEAF_HEADER = 8,
+    INTERIOR_HEADER = 12,
+    VARINT_MAX = 9,
+    CELL_MIN = 4
+};
+
+/* A record is no longer than a text can be. */
+#define RECORD_MAX 1000000000u
+
+static bool is_interior(enum db_page_type type)
+{
+    return type == DB_INDEX_INTERIOR || type == DB_TABLE_INTERIOR;
+}
+
+static enum db_page_type type_of(unsigned char byte)
+{
+    switch (byte) {
+    case DB_INDEX_INTERIOR:
+    case DB_TABLE_INTERIOR:
+    case DB_INDEX_LEAF:
+    case DB_TABLE_LEAF:
+        return (enum db_page_type)byte;
+    default:
+        return DB_NO_TREE;
+    }
+}
+
+/* How many bytes of the file's beginning look like pages of this size. Cells are put at a page's
+ * end: half a page has its own further up. */
 static int64_t likely_bytes(const struct db_pages *p, uint32_t size)
 {
     auto_free unsigned char *page = mem_alloc(size);
@@ -156,7 +186,16 @@ static int64_t likely_bytes(const struct db_pages *p, uint32_t size)
     for (int i = 0; i < PAGES_TASTED; i++) {
         if (read_at(p->file, page, size, (int64_t)i * size) != size)
             break;
-        if (db_page_likely(page, size))
+        enum db_page_type type = type_of(page[0]);
+        uint32_t pointers = is_interior(type) ? INTERIOR_HEADER : LEAF_HEADER;
+        uint32_t cells = u16(page + 3), highest = 0;
+        bool fits = type != DB_NO_TREE && pointers + cells * (2 + CELL_MIN) <= size;
+        for (uint32_t k = 0; k < cells && fits; k++) {
+            uint32_t at = u16(page + pointers + 2 * k);
+            fits = at >= pointers + 2 * cells && at <= size - CELL_MIN;
+            highest = at > highest ? at : highest;
+        }
+        if (fits && highest >= size / 2)
             likely += size;
     }
     return likely;
@@ -283,35 +322,6 @@ uint32_t db_pages_next(const struct db_pages *p, uint32_t number)
     return i < p->log.len ? p->log.items[i].number : 0;
 }
 
-enum {
-    FILE_HEADER = 100, /* before the header of page 1 */
-    LEAF_HEADER = 8,
-    INTERIOR_HEADER = 12,
-    VARINT_MAX = 9,
-    CELL_MIN = 4
-};
-
-/* A record is no longer than a text can be. */
-#define RECORD_MAX 1000000000u
-
-static bool is_interior(enum db_page_type type)
-{
-    return type == DB_INDEX_INTERIOR || type == DB_TABLE_INTERIOR;
-}
-
-static enum db_page_type type_of(unsigned char byte)
-{
-    switch (byte) {
-    case DB_INDEX_INTERIOR:
-    case DB_TABLE_INTERIOR:
-    case DB_INDEX_LEAF:
-    case DB_TABLE_LEAF:
-        return (enum db_page_type)byte;
-    default:
-        return DB_NO_TREE;
-    }
-}
-
 bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t number)
 {
     page->number = 0;
@@ -323,7 +333,7 @@ bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t n
     const unsigned char *h = page->bytes + start;
     page->number = number;
     page->type = type_of(h[0]);
-    page->cells = db_u16(h + 3);
+    page->cells = u16(h + 3);
     page->last_child = is_interior(page->type) ? db_u32(h + 8) : 0;
     page->pointers = start + (is_interior(page->type) ? INTERIOR_HEADER : LEAF_HEADER);
     if (page->pointers + page->cells * (2 + CELL_MIN) > pages->usable)
@@ -331,25 +341,6 @@ bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t n
     if (page->type == DB_NO_TREE)
         page->cells = page->last_child = 0;
     return true;
-}
-
-/* Cells are put at a page's end: half a page has its own further up. */
-bool db_page_likely(const unsigned char *bytes, uint32_t size)
-{
-    enum db_page_type type = type_of(bytes[0]);
-    uint32_t cells = db_u16(bytes + 3);
-    uint32_t pointers = is_interior(type) ? INTERIOR_HEADER : LEAF_HEADER;
-    uint32_t highest = 0;
-    if (type == DB_NO_TREE || cells == 0 || pointers + cells * (2 + CELL_MIN) > size)
-        return false;
-    for (uint32_t i = 0; i < cells; i++) {
-        uint32_t at = db_u16(bytes + pointers + 2 * i);
-        if (at < pointers + 2 * cells || at > size - CELL_MIN)
-            return false;
-        if (at > highest)
-            highest = at;
-    }
-    return highest >= size / 2;
 }
 
 /* Bytes used; 0 when the number does not end within `len`. */
@@ -386,7 +377,7 @@ bool db_cell_read(const struct db_page *page, const struct db_pages *pages, uint
     *out = (struct db_cell){0};
     if (i >= page->cells)
         return false;
-    uint32_t at = db_u16(page->bytes + page->pointers + 2 * i);
+    uint32_t at = u16(page->bytes + page->pointers + 2 * i);
     if (at < page->pointers + 2 * page->cells || at > usable - CELL_MIN)
         return false;
     if (is_interior(page->type)) {
@@ -510,24 +501,6 @@ enum {
  * number of a page in four bytes: the first of these is 0 or 1 in files below this size. */
 #define FILE_MOST ((int64_t)1 << 36)
 
-/* Zeroes the bytes between the cell pointers and the cells of a page of a tree. `at` is its offset
- * in the file, `len` the size of a page. A page of any other kind, or a damaged one, stays as it
- * is. In a database without auto_vacuum, of less than 64 GiB. */
-static void scrub_page(unsigned char *page, int len, int64_t at)
-{
-    if (len < PAGE_MIN || len > PAGE_MAX || (len & (len - 1)) || at % len)
-        return;
-    const unsigned char *header = page + (at == 0 ? FILE_HEADER : 0);
-    bool leaf = header[0] == 0x0a || header[0] == 0x0d;
-    if (!leaf && header[0] != 0x02 && header[0] != 0x05)
-        return;
-    size_t cells = db_u16(header + 5), first = cells ? cells : PAGE_MAX;
-    size_t pointers = (size_t)(header - page) + (leaf ? LEAF_HEADER : INTERIOR_HEADER) +
-                      2 * (size_t)db_u16(header + 3);
-    if (pointers < first && first <= (size_t)len)
-        memset(page + pointers, 0, first - pointers);
-}
-
 /* --- the VFS: its files are those of the default one, with another xWrite() ---------------------
  */
 
@@ -540,6 +513,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sqlite3_vfs layer, *below;
 static struct methods kinds[KINDS_OF_FILES];
 
+/* Zeroes the bytes between the cell pointers and the cells of a page of a tree. A page of any other
+ * kind, or a damaged one, is written as it is. In a database without auto_vacuum, of less than
+ * 64 GiB. */
 static int write_page(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at)
 {
     const struct methods *m = (const struct methods *)file->pMethods;
@@ -547,13 +523,19 @@ static int write_page(sqlite3_file *file, const void *bytes, int len, sqlite3_in
     sqlite3_int64 size;
     bool has_pointers = m->real->xRead(file, root, sizeof root, LARGEST_ROOT) == SQLITE_OK &&
                         memcmp(root, "\0\0\0", sizeof root) != 0;
-    if (len >= PAGE_MIN && len <= PAGE_MAX && !has_pointers &&
-        m->real->xFileSize(file, &size) == SQLITE_OK && size < FILE_MOST && at < FILE_MOST) {
-        memcpy(page, bytes, (size_t)len);
-        scrub_page(page, len, at);
-        bytes = page;
-    }
-    return m->real->xWrite(file, bytes, len, at);
+    if (len < PAGE_MIN || len > PAGE_MAX || (len & (len - 1)) || at % len || has_pointers ||
+        m->real->xFileSize(file, &size) != SQLITE_OK || size >= FILE_MOST || at >= FILE_MOST)
+        return m->real->xWrite(file, bytes, len, at);
+    memcpy(page, bytes, (size_t)len);
+    const unsigned char *header = page + (at == 0 ? FILE_HEADER : 0);
+    enum db_page_type type = type_of(header[0]);
+    size_t cells = u16(header + 5), first = cells ? cells : PAGE_MAX;
+    size_t pointers = (size_t)(header - page) +
+                      (is_interior(type) ? INTERIOR_HEADER : LEAF_HEADER) +
+                      2 * (size_t)u16(header + 3);
+    if (type != DB_NO_TREE && pointers < first && first <= (size_t)len)
+        memset(page + pointers, 0, first - pointers);
+    return m->real->xWrite(file, page, len, at);
 }
 
 static int scrub_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,

@@ -53,8 +53,7 @@ bool db_pages_read(const struct db_pages *p, uint32_t number, unsigned char *out
 /* The page after this one that there is (0: the first); 0 at the end. */
 uint32_t db_pages_next(const struct db_pages *p, uint32_t number);
 
-/* Big-endian numbers. */
-uint32_t db_u16(const unsigned char *at);
+/* A big-endian number. */
 uint32_t db_u32(const unsigned char *at);
 
 /* ---- cells and records ---- */
@@ -78,9 +77,6 @@ struct db_page {
 
 /* Reads a page into its bytes, which the caller allocates. False when it cannot be read. */
 bool db_page_load(struct db_page *page, const struct db_pages *pages, uint32_t number);
-
-/* Whether bytes look like a page of a tree that is this long. */
-bool db_page_likely(const unsigned char *bytes, uint32_t size);
 
 struct db_cell {
     int64_t rowid;              /* of a table's leaf */

@@ -57,6 +57,7 @@ static const char list_sql[] =
     " AND (?2 IS NULL OR instr(' ' || labels || ' ', ' ' || ?2 || ' ') > 0)"
     " AND (?3 IS NULL OR (archived_ms IS NOT NULL) = ?3) ORDER BY updated_ms DESC, key DESC";
 static const char delete_sql[] = "DELETE FROM session WHERE id = ?";
+static const char each_sql[] = "SELECT id FROM session ORDER BY created_ms, key";
 static const char each_unsent_sql[] =
     "SELECT id FROM session WHERE last_seq = 0 AND archived_ms IS NULL AND directory = ?"
     " AND draft IS NOT NULL ORDER BY updated_ms DESC, key DESC";
@@ -116,7 +117,9 @@ static struct session_info read_row(const struct query *q)
         .archived_ms = sqlite3_column_int64(q->handle, AT_archived_ms),
         .tool_calls = sqlite3_column_int64(q->handle, AT_tool_calls),
         .run_ms = sqlite3_column_int64(q->handle, AT_run_ms),
-        .cost = query_column_known_real(q, AT_cost),
+        .cost = sqlite3_column_type(q->handle, AT_cost) == SQLITE_NULL
+                    ? -1
+                    : sqlite3_column_double(q->handle, AT_cost),
         .system = query_column_text(q, AT_system),
         .draft = query_column_text(q, AT_draft),
     };
@@ -178,31 +181,18 @@ bool sessions_list(struct store *s, const struct session_filter *filter, struct 
     return ok;
 }
 
-/* All are read before the first visit, which may change the table. `argument` NULL: the statement
- * has no parameter. */
-static bool visit_ids(struct store *s, const char *sql, const char *argument,
-                      bool (*visit)(void *context, const char *id), void *context, struct error *e)
+/* All are read before the first visit, which may change the table. */
+bool sessions_each(struct store *s, const char *unsent_in,
+                   bool (*visit)(void *context, const char *id), void *context, struct error *e)
 {
     struct text_list ids = {0};
-    struct query q = sql_query(s, e, sql, argument ? "t" : "", argument);
+    struct query q = unsent_in ? sql_query(s, e, each_unsent_sql, "t", unsent_in)
+                               : sql_query(s, e, each_sql, "");
     bool ok = query_texts(&q, &ids), go_on = ok;
     for (size_t i = 0; go_on && i < ids.items.len; i++)
         go_on = visit(context, ids.items.items[i]);
     vec_free_each(&ids.items);
     return ok;
-}
-
-bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
-                   struct error *e)
-{
-    return visit_ids(s, "SELECT id FROM session ORDER BY created_ms, key", NULL, visit, context, e);
-}
-
-bool sessions_each_unsent(struct store *s, const char *directory,
-                          bool (*visit)(void *context, const char *id), void *context,
-                          struct error *e)
-{
-    return visit_ids(s, each_unsent_sql, directory, visit, context, e);
 }
 
 /* ---- parents, removing ---- */

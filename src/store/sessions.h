@@ -58,15 +58,10 @@ bool sessions_has_title(struct store *s, const char *title, bool *out, struct er
  * (secure_delete). SESSION_NOT_FOUND. */
 bool sessions_delete(struct store *s, const char *id, struct error *e);
 
-/* Calls `visit` with every id, oldest first, until it returns false. */
-bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
-                   struct error *e);
-
-/* The same for each live session that was begun in the directory and has a draft but no events,
- * newest first. */
-bool sessions_each_unsent(struct store *s, const char *directory,
-                          bool (*visit)(void *context, const char *id), void *context,
-                          struct error *e);
+/* Calls `visit` with every id, oldest first, until it returns false. With `unsent_in` only with the
+ * live sessions that were begun in this directory and have a draft but no events, newest first. */
+bool sessions_each(struct store *s, const char *unsent_in,
+                   bool (*visit)(void *context, const char *id), void *context, struct error *e);
 
 /* NULL removes it. A session that has neither events nor a draft is removed with it. */
 bool sessions_set_draft(struct store *s, const char *id, const char *draft, struct error *e);

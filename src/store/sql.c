@@ -239,12 +239,6 @@ int64_t query_column_known(const struct query *q, int i)
                                                             : sqlite3_column_int64(q->handle, i);
 }
 
-double query_column_known_real(const struct query *q, int i)
-{
-    return sqlite3_column_type(q->handle, i) == SQLITE_NULL ? -1
-                                                            : sqlite3_column_double(q->handle, i);
-}
-
 bool store_number(struct store *s, const char *sql, int64_t *out, struct error *e)
 {
     *out = 0;

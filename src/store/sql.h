@@ -74,7 +74,6 @@ bool query_texts(struct query *q, struct text_list *out);
 /* Column `i` of the row: a copy, NULL for NULL; a number, -1 for NULL. */
 char *query_column_text(const struct query *q, int i);
 int64_t query_column_known(const struct query *q, int i);
-double query_column_known_real(const struct query *q, int i);
 
 /* The number that a statement without parameters gives; 0: it gives no row. */
 bool store_number(struct store *s, const char *sql, int64_t *out, struct error *e);
