@@ -20,11 +20,6 @@ struct query corpus_query(const struct corpus *c, struct error *e, const char *s
     return q;
 }
 
-bool corpus_exec(const struct corpus *c, const char *sql, struct error *e)
-{
-    return store_exec_in(c->store, c->tables, sql, e);
-}
-
 bool corpus_run(const struct corpus *c, struct error *e, const char *sql, const char *types, ...)
 {
     va_list args;

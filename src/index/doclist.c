@@ -103,11 +103,6 @@ bool doclist_parts_read(const uint8_t *bytes, size_t len, struct doclist_parts *
     return !b.damaged && found == parts;
 }
 
-int64_t doclist_page_id(const struct doclist_part *part, int64_t page)
-{
-    return (part->id << PART_SHIFT) + page;
-}
-
 /* ---- a page ---- */
 
 /* Words and lists, then the footer: the distances between the beginnings of words. */
@@ -161,20 +156,6 @@ static void take_places(struct doclist *d, struct bytes *b)
     d->left -= (uint32_t)here;
 }
 
-/* The lowest bit of the size marks the removal of an older part's entry; with places it is an entry
- * that was added again. */
-static void take_entry(struct doclist *d, struct bytes *b)
-{
-    uint64_t size = take_number(b) >> 1;
-    b->damaged = b->damaged || size > INT32_MAX;
-    if (b->damaged)
-        return;
-    d->left = (uint32_t)size;
-    d->out->items.items[d->out->items.len++] =
-        (struct posting){.key = d->key, .places = (uint32_t)d->places->bytes.len};
-    take_places(d, b);
-}
-
 static void take_entries(struct doclist *d, struct bytes *b)
 {
     for (bool whole = true; b->at < b->end && !b->damaged; whole = false) {
@@ -182,8 +163,18 @@ static void take_entries(struct doclist *d, struct bytes *b)
         uint64_t key = take_number(b) + (whole ? 0 : (uint64_t)d->key);
         b->damaged = b->damaged || key > INT64_MAX || (int64_t)key <= d->key;
         d->key = (int64_t)key;
-        if (!b->damaged)
-            take_entry(d, b);
+        if (b->damaged)
+            return;
+        /* The lowest bit of the size marks the removal of an older part's entry; with places it is
+         * an entry that was added again. */
+        uint64_t size = take_number(b) >> 1;
+        b->damaged = b->damaged || size > INT32_MAX;
+        if (b->damaged)
+            return;
+        d->left = (uint32_t)size;
+        d->out->items.items[d->out->items.len++] =
+            (struct posting){.key = d->key, .places = (uint32_t)d->places->bytes.len};
+        take_places(d, b);
     }
 }
 
@@ -266,24 +257,6 @@ static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
     return p->footer.damaged ? DOCLIST_DAMAGED : d->runs ? DOCLIST_MORE : DOCLIST_END;
 }
 
-/* On a later page of the list: the rest of the places of the last entry, then the first entry that
- * begins here. */
-static enum doclist_step go_on(struct doclist *d, struct page *p)
-{
-    size_t end = next_word(p, 0);
-    if (p->footer.damaged || end < PAGE_HEADER)
-        return DOCLIST_DAMAGED;
-    struct bytes b = {p->bytes + PAGE_HEADER, p->bytes + end, false};
-    if (d->left > 0)
-        take_places(d, &b);
-    size_t at = (size_t)(b.at - p->bytes);
-    if (p->first_entry != 0 ? at != p->first_entry : at != end)
-        return DOCLIST_DAMAGED;
-    take_entries(d, &b);
-    enum doclist_step step = end_list(d, p, &b, end);
-    return d->runs && step == DOCLIST_END ? find_list(d, p, end) : step;
-}
-
 void doclist_runs_release(struct doclist_runs *r)
 {
     for (size_t i = 0; i < r->items.len; i++)
@@ -301,12 +274,30 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
     p.footer = (struct bytes){page + p.end, page + len, false};
     vec_reserve(&d->out->items, d->out->items.len + len / ENTRY_BYTES);
     vec_reserve(&d->places->bytes, d->places->bytes.len + len);
-    return d->listed ? go_on(d, &p) : find_list(d, &p, next_word(&p, 0));
+    size_t end = next_word(&p, 0);
+    if (!d->listed)
+        return find_list(d, &p, end);
+
+    /* On a later page of the list: the rest of the places of the last entry, then the first entry
+     * that begins here. */
+    if (p.footer.damaged || end < PAGE_HEADER)
+        return DOCLIST_DAMAGED;
+    struct bytes b = {page + PAGE_HEADER, page + end, false};
+    if (d->left > 0)
+        take_places(d, &b);
+    size_t at = (size_t)(b.at - page);
+    if (p.first_entry != 0 ? at != p.first_entry : at != end)
+        return DOCLIST_DAMAGED;
+    take_entries(d, &b);
+    enum doclist_step step = end_list(d, &p, &b, end);
+    return d->runs && step == DOCLIST_END ? find_list(d, &p, end) : step;
 }
 
 /* ---- parts as one ---- */
 
-void doclist_unite(struct postings *p, const size_t *begins, size_t count)
+/* Makes one list of a word's lists in several parts, which start at `begins`, the oldest part
+ * first. Removed entries go. */
+static void unite(struct postings *p, const size_t *begins, size_t count)
 {
     size_t kept = count > 0 ? begins[0] : 0;
     /* Each list is merged into the one before it; of equal keys the newer one comes behind. */
@@ -380,7 +371,7 @@ void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_by
             for (size_t k = run[end].begin; k < run[end].end; k++)
                 vec_push(&all.items, p->items.items[k]);
         }
-        doclist_unite(&all, parts.items.items, parts.items.len);
+        unite(&all, parts.items.items, parts.items.len);
     }
     vec_release(&p->items);
     postings_merge(&all, begins.items.items, begins.items.len);
@@ -467,6 +458,11 @@ void words_lists_totals(const struct words_lists *l, int64_t *entries, int64_t *
     *words = l->words;
 }
 
+static int64_t page_id(const struct doclist_part *part, int64_t page)
+{
+    return (part->id << PART_SHIFT) + page;
+}
+
 static bool read_pages(const struct words_lists *l, const struct doclist_part *part,
                        struct doclist *d, enum doclist_step *step, struct error *e)
 {
@@ -478,12 +474,11 @@ static bool read_pages(const struct words_lists *l, const struct doclist_part *p
     if (page < part->first)
         page = part->first;
     *step = page <= part->last ? DOCLIST_MORE : DOCLIST_DAMAGED;
-    q = corpus_query(l->corpus, e, pages_sql, "ii", doclist_page_id(part, page),
-                     doclist_page_id(part, part->last));
+    q = corpus_query(l->corpus, e, pages_sql, "ii", page_id(part, page), page_id(part, part->last));
     for (; *step == DOCLIST_MORE && page <= part->last && query_next(&q); page++) {
         size_t len;
         const uint8_t *bytes = block(&q, &len);
-        bool next = sqlite3_column_int64(q.handle, 1) == doclist_page_id(part, page);
+        bool next = sqlite3_column_int64(q.handle, 1) == page_id(part, page);
         *step = next ? doclist_read(d, bytes, len) : DOCLIST_DAMAGED;
     }
     if (*step == DOCLIST_MORE)
@@ -515,7 +510,7 @@ bool words_list_read(const struct words_lists *l, const char *word, bool open, s
     }
     *whole = ok && step == DOCLIST_END;
     if (!open)
-        doclist_unite(out, begins.items.items, begins.items.len);
+        unite(out, begins.items.items, begins.items.len);
     else if (*whole)
         doclist_join(&several, &runs, places);
     if (open && out->items.len == 0) {

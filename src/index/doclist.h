@@ -28,8 +28,6 @@ struct doclist_parts {
 };
 /* False: the bytes are no structure. The caller releases in any case. */
 bool doclist_parts_read(const uint8_t *bytes, size_t len, struct doclist_parts *out);
-/* The rowid of a part's page. */
-int64_t doclist_page_id(const struct doclist_part *part, int64_t page);
 
 /* How many entries there are, and how many words in all of them. */
 bool doclist_totals_read(const uint8_t *bytes, size_t len, int64_t *entries, int64_t *words);
@@ -74,10 +72,6 @@ struct list_begins {
 };
 /* Makes one list of all runs; those of older parts come first. */
 void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_bytes *places);
-
-/* Makes one list of a word's lists in several parts, which start at `begins`, the oldest part
- * first. Removed entries go. */
-void doclist_unite(struct postings *p, const size_t *begins, size_t count);
 
 /* ---- the lists of a corpus's index ---- */
 

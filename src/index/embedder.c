@@ -24,7 +24,8 @@ void embeddings_release(struct embeddings *v)
     v->dimension = 0;
 }
 
-void embed_normalise(float *values, size_t count)
+/* Length 1, or 0 where all are 0. */
+static void normalise(float *values, size_t count)
 {
     double largest = 0, square = 0;
     for (size_t i = 0; i < count; i++)
@@ -65,7 +66,7 @@ static bool embed_hash(const struct embedding_settings *settings, struct http *h
             buckets[(hash ^ (hash >> 32)) % BUCKETS] += 1;
         }
         tokens_release(&words);
-        embed_normalise(buckets, BUCKETS);
+        normalise(buckets, BUCKETS);
     }
     return true;
 }
@@ -85,7 +86,6 @@ struct reply {
     const struct embedder *embedder;
     size_t count; /* of texts */
     struct embeddings *out;
-    bool *taken; /* places */
 };
 
 static bool refuse(const struct reply *r, struct failure *f, const char *why)
@@ -119,28 +119,7 @@ static bool take_vector(const struct reply *r, size_t place, const struct json *
             return refuse(r, f, "a vector holds what is no number");
         to++;
     }
-    embed_normalise(start, dimension);
-    return true;
-}
-
-static bool take_reply(const struct reply *r, const struct json *reply, struct failure *f)
-{
-    const char *vector = r->embedder->post.vector, *place = r->embedder->post.place;
-    const struct json *list = json_get(reply, r->embedder->post.list);
-    size_t nth = 0;
-    if (json_type(list) != JSON_ARRAY || json_len(list) != r->count)
-        return failure_set(f, FAILURE_PROTOCOL, "%s: %zu vectors came for %zu texts",
-                           r->embedder->name, json_len(list), r->count);
-    for (const struct json *item = json_first(list); item; item = json_next(item), nth++) {
-        /* A server that gives no places keeps the order. */
-        double told = place ? json_get_number(item, place, (double)nth) : (double)nth;
-        int64_t index = figure_from(told, (int64_t)r->count - 1);
-        if (index < 0 || r->taken[index])
-            return refuse(r, f, "the vectors' numbers are no order");
-        r->taken[index] = true;
-        if (!take_vector(r, (size_t)index, vector ? json_get(item, vector) : item, f))
-            return false;
-    }
+    normalise(start, dimension);
     return true;
 }
 
@@ -162,9 +141,25 @@ static bool embed_post(const struct embedding_settings *settings, struct http *h
     struct json *reply = exchange_ask(&call, &dialect, settings->embedder->post.path, body, f);
     if (!reply)
         return false;
-    auto_free bool *taken = mem_alloc(count * sizeof *taken);
-    const struct reply r = {settings->embedder, count, out, taken};
-    return take_reply(&r, reply, f);
+    auto_free bool *taken = mem_alloc(count * sizeof *taken); /* places */
+    const struct reply r = {settings->embedder, count, out};
+    const char *vector = r.embedder->post.vector, *place = r.embedder->post.place;
+    const struct json *list = json_get(reply, r.embedder->post.list);
+    size_t nth = 0;
+    if (json_type(list) != JSON_ARRAY || json_len(list) != count)
+        return failure_set(f, FAILURE_PROTOCOL, "%s: %zu vectors came for %zu texts",
+                           r.embedder->name, json_len(list), count);
+    for (const struct json *item = json_first(list); item; item = json_next(item), nth++) {
+        /* A server that gives no places keeps the order. */
+        double told = place ? json_get_number(item, place, (double)nth) : (double)nth;
+        int64_t index = figure_from(told, (int64_t)count - 1);
+        if (index < 0 || taken[index])
+            return refuse(&r, f, "the vectors' numbers are no order");
+        taken[index] = true;
+        if (!take_vector(&r, (size_t)index, vector ? json_get(item, vector) : item, f))
+            return false;
+    }
+    return true;
 }
 
 /* OpenAI, and servers that speak its dialect. */

@@ -51,8 +51,6 @@ struct embedder {
 extern const struct embedder embed_hashed, embed_openai, embed_ollama;
 
 enum { EMBED_MOST_DIMENSIONS = 65536 };
-/* Length 1, or 0 where all are 0. */
-void embed_normalise(float *values, size_t count);
 
 /* As [embedding] provider names it ("builtin" is hashed); NULL: there is none. */
 const struct embedder *embedder_find(const char *name);

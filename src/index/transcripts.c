@@ -278,17 +278,6 @@ static struct buf cleaned(const char *text, size_t len)
     return out;
 }
 
-/* Cuts off the beginning so that at most `max` bytes are left; whether it did. */
-static bool keep_end(struct buf *b, size_t max)
-{
-    size_t cut = 0;
-    while (b->len - cut > max)
-        cut = utf8_next(b->data, b->len, cut);
-    buf_consume(b, cut);
-    buf_consume(b, strspn(b->data, " "));
-    return cut > 0;
-}
-
 static bool keep_begin(struct buf *b, size_t max)
 {
     size_t keep = utf8_cut_bytes(b->data, b->len, max);
@@ -318,7 +307,12 @@ static void set_snippet(const char *text, size_t len, size_t match, size_t match
     /* The match is in the middle unless one side does not need its half of the room. */
     size_t room = SNIPPET_BYTES - 2 * strlen(ellipsis) - found.len;
     size_t spare = room - (after.len < room ? after.len : room);
-    cut_before = keep_end(&before, spare > room / 2 ? spare : room / 2) || cut_before;
+    size_t cut = 0, most = spare > room / 2 ? spare : room / 2;
+    while (before.len - cut > most)
+        cut = utf8_next(before.data, before.len, cut);
+    buf_consume(&before, cut);
+    buf_consume(&before, strspn(before.data, " "));
+    cut_before = cut_before || cut > 0;
     cut_after = keep_begin(&after, room - before.len) || cut_after;
 
     struct buf line = BUF_INIT;

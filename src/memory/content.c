@@ -448,7 +448,9 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
 
 /* ---- its words ---- */
 
-bool content_asks(const char *text)
+/* Whether it ends with a question mark, perhaps inside quotes or before a smiley: as column "asks"
+ * of the table. */
+static bool asks(const char *text)
 {
     enum { LAST = 4 };
     static const char *const signs[] = {"?", "\uff1f", "\u061f"};
@@ -479,7 +481,7 @@ char *content_words(const struct memory_entry *m)
         buf_addf(&text, "%s %d %s %d", days[t.tm_wday], t.tm_mday, months[t.tm_mon],
                  t.tm_year + 1900);
     buf_addf(&text, "\n%s\n", m->content);
-    buf_addch(&text, words_mark(content_asks(m->content), m->role == ROLE_USER && !m->speaker));
+    buf_addch(&text, words_mark(asks(m->content), m->role == ROLE_USER && !m->speaker));
     return buf_take(&text);
 }
 

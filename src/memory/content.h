@@ -30,10 +30,6 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
  * be removed again. The caller frees. */
 char *content_words(const struct memory_entry *m);
 
-/* Whether it ends with a question mark, perhaps inside quotes or before a smiley: as column "asks"
- * of the table. */
-bool content_asks(const char *text);
-
 /* Ids for new entries, 12 characters of Crockford's base32. The system is asked for random bytes
  * once for many of them, and they begin alike, so that they are neighbours in an index. Zeroed:
  * none is left. The caller frees the result of fresh_ids_next(). */

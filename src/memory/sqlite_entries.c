@@ -109,7 +109,7 @@ bool sqlite_row_at(struct store *s, int64_t key, struct memory_row *out, bool *f
     return read_one(&q, out, found);
 }
 
-bool sqlite_row_of(struct store *s, const char *id, struct memory_row *out, bool *found,
+static bool row_of(struct store *s, const char *id, struct memory_row *out, bool *found,
                    struct error *e)
 {
     *out = (struct memory_row){0};
@@ -120,7 +120,7 @@ bool sqlite_row_of(struct store *s, const char *id, struct memory_row *out, bool
 bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, struct error *e)
 {
     bool found;
-    return sqlite_row_of(s, id, out, &found, e) &&
+    return row_of(s, id, out, &found, e) &&
            (found || err_set(e, ERR_MEMORY_NOT_FOUND,
                              "there is no entry %.60s in memory; it may have been deleted", id));
 }
@@ -257,7 +257,7 @@ static bool is_known(struct store *s, const struct memory_entry *entry, int64_t 
     struct memory_row there;
     if (!entry->id)
         return source_is_known(s, entry, compaction, known, e);
-    if (!sqlite_row_of(s, entry->id, &there, known, e))
+    if (!row_of(s, entry->id, &there, known, e))
         return false;
     bool ok = !*known || content_is_again(&there.entry, entry) ||
               err_set(e, ERR_USAGE, "the id %.60s is that of another entry; give this one another",

@@ -61,8 +61,6 @@ bool sqlite_rows_read(struct query *q, struct memory_rows *out);
 /* *found is false when there is none; `out` is then empty. */
 bool sqlite_row_at(struct store *s, int64_t key, struct memory_row *out, bool *found,
                    struct error *e);
-bool sqlite_row_of(struct store *s, const char *id, struct memory_row *out, bool *found,
-                   struct error *e);
 /* MEMORY_NOT_FOUND where there is none. */
 bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, struct error *e);
 /* Keys of entries in scope whose normalised text (content.h) is that of `text`, ascending; the
