@@ -457,19 +457,6 @@ static bool is_asked_for(const struct compact_job *job)
     return job->trigger == TRIGGER_MANUAL || job->trigger == TRIGGER_OVERFLOW;
 }
 
-/* By hand the user asks for the mode. Where no window is known, our estimates say nothing of a
- * request that was rejected. */
-static bool is_micro_enough(const struct attempt *a, int64_t after)
-{
-    const struct compact_job *job = a->job;
-    if (job->trigger == TRIGGER_MANUAL ||
-        (job->trigger == TRIGGER_OVERFLOW && job->limits.window <= 0))
-        return false;
-    return (a->input.fit == 0 || after <= a->input.fit) &&
-           compact_micro_enough(&a->input, compact_effective_window(job->settings, &job->limits),
-                                after);
-}
-
 static struct compact_prospect prospect(const struct attempt *a, int64_t after)
 {
     enum compact_trigger trigger = a->job->trigger;
@@ -491,24 +478,31 @@ static bool is_worth(const struct attempt *a, int64_t after)
 /* Shortened tool results must do where the mode finds nothing. */
 static enum step choose(struct attempt *a)
 {
-    const struct compact_mode *mode = a->job->mode;
+    const struct compact_job *job = a->job;
+    const struct compact_mode *mode = job->mode;
     struct rebuild micro = {0};
     if (is_pointless(a))
         return STEP_NOTHING;
     bool can_shorten = compact_micro(&a->input, &micro);
     int64_t shortened = rebuild_estimate(&micro, a->input.estimates);
     rebuild_release(&micro);
-    if (a->job->micro_only)
+    if (job->micro_only)
         return can_shorten ? STEP_MICRO : STEP_NOTHING;
     bool is_micro_worth = can_shorten && is_worth(a, shortened);
-    if (is_micro_worth && is_micro_enough(a, shortened))
+    /* By hand the user asks for the mode. Where no window is known, our estimates say nothing of a
+     * request that was rejected. */
+    bool chooses = job->trigger != TRIGGER_MANUAL &&
+                   (job->trigger != TRIGGER_OVERFLOW || job->limits.window > 0);
+    if (is_micro_worth && chooses && (a->input.fit == 0 || shortened <= a->input.fit) &&
+        compact_micro_enough(&a->input, compact_effective_window(job->settings, &job->limits),
+                             shortened))
         return STEP_MICRO;
     if (compact_plan_make(mode, &a->input, &a->plan) &&
         is_worth(a, compact_tokens_after(mode, &a->input, &a->plan)))
         return STEP_MODE;
     if (is_micro_worth)
         return STEP_MICRO;
-    a->not_worth = !is_asked_for(a->job);
+    a->not_worth = !is_asked_for(job);
     return STEP_NOTHING;
 }
 

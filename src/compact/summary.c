@@ -30,7 +30,9 @@ static const char *or_empty(const char *s)
 
 /* --- texts that fit --------------------------------------------------------------------------- */
 
-size_t summary_text_fit(const char *text, size_t len, int64_t tokens)
+/* Bytes of the longest beginning of a text whose message is estimated at `tokens` at most: whole
+ * graphemes, and at least one character. */
+static size_t text_fit(const char *text, size_t len, int64_t tokens)
 {
     int64_t bytes = tokens * 4 - SUMMARY_MESSAGE_BYTES;
     size_t room = bytes > 0 ? (size_t)bytes : 0;
@@ -58,27 +60,21 @@ size_t summary_text_fit(const char *text, size_t len, int64_t tokens)
     return cut;
 }
 
-static bool ends_sentence(const char *text, size_t len, size_t at)
+size_t summary_text_sentences(const char *text, size_t len)
 {
     static const char *const ends[] = {".",           "!", "?", "\xE3\x80\x82", "\xEF\xBC\x81",
                                        "\xEF\xBC\x9F"};
-    if (text[at] == '\n')
-        return true;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t n = strlen(ends[i]);
-        bool wide = n > 1; /* needs no blank behind it */
-        if (at + 1 >= n && memcmp(text + at + 1 - n, ends[i], n) == 0 &&
-            (wide || at + 1 == len || strchr(" \t\n", text[at + 1])))
-            return true;
-    }
-    return false;
-}
-
-size_t summary_text_sentences(const char *text, size_t len)
-{
-    for (size_t at = len; at > len / 2; at--)
-        if (ends_sentence(text, len, at - 1))
+    for (size_t at = len; at > len / 2; at--) {
+        if (text[at - 1] == '\n')
             return at;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            size_t n = strlen(ends[i]);
+            bool wide = n > 1; /* needs no blank behind it */
+            if (at >= n && memcmp(text + at - n, ends[i], n) == 0 &&
+                (wide || at == len || strchr(" \t\n", text[at])))
+                return at;
+        }
+    }
     return len;
 }
 
@@ -210,7 +206,7 @@ static struct message take_message(struct walk *w)
     const char *text = w->text + w->at.byte;
     size_t rest = w->len - w->at.byte;
     bool whole = w->budget == 0 || fits_unread(w);
-    size_t piece = whole ? rest : summary_text_fit(text, rest, w->budget);
+    size_t piece = whole ? rest : text_fit(text, rest, w->budget);
     struct message plain = {.role = m->role == ROLE_ASSISTANT ? ROLE_ASSISTANT : ROLE_USER,
                             .summary = m->summary,
                             .seq = m->seq,
@@ -275,8 +271,11 @@ void summary_messages_release(struct summary_messages *m)
 
 /* --- the messages that stay ------------------------------------------------------------------- */
 
-char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
-                         int64_t budget)
+/* The messages that stay, without the system's, as the text of one message of at most `budget`
+ * tokens (0: no limit). The oldest are left out where they do not fit. NULL: none. The caller
+ * frees. */
+static char *parts_that_stay(const struct compact_input *in, const struct compact_plan *p,
+                             int64_t budget)
 {
     enum { LEAST_BYTES = 200 }; /* of a beginning that says something */
     VEC(char *) lines = {0};    /* newest first */
@@ -287,7 +286,7 @@ char *summary_parts_stay(const struct compact_input *in, const struct compact_pl
             continue;
         auto_free char *text = plain_text(in, i - 1); /* "user: Hello", or its beginning */
         auto_free char *line = mem_printf("\n\n%s: %s", role_name(in->messages[i - 1].role), text);
-        size_t len = strlen(line), fits = summary_text_fit(line, len, left);
+        size_t len = strlen(line), fits = text_fit(line, len, left);
         if (!*text || (fits < len && fits < LEAST_BYTES))
             continue;
         vec_push(&lines, mem_strndup(line, fits));
@@ -488,11 +487,11 @@ static enum summary_result summarise(struct making *m, const struct summary_mess
     auto_free char *prompt = prompt_text(m, m->part, m->of);
     bool has_stays = m->part == m->of && m->stays >= 0;
     auto_free char *stays =
-        has_stays ? summary_parts_stay(m->job->input, m->job->plan, m->stays) : NULL;
+        has_stays ? parts_that_stay(m->job->input, m->job->plan, m->stays) : NULL;
     if (so_far) {
         AUTO(buf_release) struct buf carried = BUF_INIT;
         buf_addf(&carried, "[Summary of the conversation so far:]\n\n%s", so_far);
-        size_t fits = summary_text_fit(carried.data, carried.len, m->carried);
+        size_t fits = text_fit(carried.data, carried.len, m->carried);
         if (fits < carried.len) /* longer than we asked for */
             buf_truncate(&carried, summary_text_sentences(carried.data, fits));
         vec_push(&list, text_message(carried.data));
@@ -568,26 +567,6 @@ static void make_parts(struct making *m, struct summary_parts *parts)
     }
 }
 
-static enum summary_result fold(struct making *m, const struct summary_parts *parts)
-{
-    const struct message_source *source = m->job->input->source;
-    enum summary_result result = SUMMARY_EMPTY;
-    m->of = (int)parts->items.len;
-    for (m->part = 1; m->part <= m->of; m->part++) {
-        auto_free char *so_far = m->out->text;
-        struct summary_messages messages;
-        m->out->text = NULL;
-        summary_part_read(m->job->input, m->job->plan, m->part_budget, parts, (size_t)m->part - 1,
-                          &messages);
-        result = source && source->failed ? fails(m, FAILURE_SETUP, source->fault.text)
-                                          : summarise(m, &messages, so_far, &m->out->text);
-        summary_messages_release(&messages);
-        if (result != SUMMARY_DONE)
-            break;
-    }
-    return result;
-}
-
 enum summary_result summary_make(const struct summary_job *job, const struct summariser *s,
                                  const struct summary_host *host, struct summary *out,
                                  struct failure *failure)
@@ -602,7 +581,21 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
     if (!measure(&m))
         return fails(&m, FAILURE_OVERFLOW, "it leaves no room for a summary");
     make_parts(&m, &parts);
-    enum summary_result result = fold(&m, &parts);
+    const struct message_source *source = job->input->source;
+    enum summary_result result = SUMMARY_EMPTY;
+    m.of = (int)parts.items.len;
+    for (m.part = 1; m.part <= m.of; m.part++) {
+        auto_free char *so_far = out->text;
+        struct summary_messages messages;
+        out->text = NULL;
+        summary_part_read(job->input, job->plan, m.part_budget, &parts, (size_t)m.part - 1,
+                          &messages);
+        result = source && source->failed ? fails(&m, FAILURE_SETUP, source->fault.text)
+                                          : summarise(&m, &messages, so_far, &out->text);
+        summary_messages_release(&messages);
+        if (result != SUMMARY_DONE)
+            break;
+    }
     vec_release(&parts.items);
     return result;
 }

@@ -110,12 +110,8 @@ void summary_part_read(const struct compact_input *in, const struct compact_plan
                        struct summary_messages *out);
 void summary_messages_release(struct summary_messages *m);
 
-/* The messages that stay, without the system's, as the text of one message of at most `budget`
- * tokens (0: no limit). The oldest are left out where they do not fit. NULL: none. The caller
- * frees. */
+/* Stands before the messages that stay, in the request for the last part. */
 #define SUMMARY_STAYS "[This stays in the context, for orientation, do not repeat:]"
-char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
-                         int64_t budget);
 
 /* ---- texts: pure ---- */
 
@@ -126,10 +122,6 @@ char *summary_text(const struct block *blocks, size_t count, size_t max, bool cu
 
 /* An empty user message's JSON, with room for large numbers. */
 enum { SUMMARY_MESSAGE_BYTES = 160 };
-
-/* Bytes of the longest beginning of a text whose message is estimated at `tokens` at most: whole
- * graphemes, and at least one character. */
-size_t summary_text_fit(const char *text, size_t len, int64_t tokens);
 
 /* Length of the text without the sentence or line that its end breaks off; all of it where that
  * would be more than half. */
