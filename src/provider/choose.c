@@ -132,18 +132,6 @@ static bool needs_key(const struct provider *p, const char *url)
     return p->vendor_host ? strcmp(host, p->vendor_host) == 0 : !host_is_loopback(host);
 }
 
-/* A line break in a key would begin another header. */
-static bool check_key(const char *key, const char *source, struct error *e)
-{
-    for (; *key; key++)
-        if ((unsigned char)*key <= ' ' || (unsigned char)*key >= 0x7F)
-            return err_set(e, ERR_CONFIG_ERROR,
-                           "the API key from %s contains a blank or an invalid character; set it "
-                           "again",
-                           source);
-    return true;
-}
-
 /* Finds a key, if there is one. False when the command for it fails. */
 static bool find_key(const struct config *config, environment *getenv_fn,
                      const struct wakeup *wakeup, const struct provider *p,
@@ -205,11 +193,17 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
                        "no API key for %s; set %s, or api_key_command in section [%s] of the "
                        "configuration",
                        p->title, p->key_variable, p->name);
-    if (check_key(endpoint->key, source, e))
-        return true;
-    key_command_free(endpoint->key);
-    endpoint->key = NULL;
-    return false;
+    for (const char *at = endpoint->key; *at; at++)
+        if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7F) {
+            /* A line break in a key would begin another header. */
+            key_command_free(endpoint->key);
+            endpoint->key = NULL;
+            return err_set(e, ERR_CONFIG_ERROR,
+                           "the API key from %s contains a blank or an invalid character; set it "
+                           "again",
+                           source);
+        }
+    return true;
 }
 
 void choose_hide_keys(void)
@@ -384,9 +378,4 @@ bool model_name_is_listed(const char *name, const struct provider_names *listed)
             return true;
     }
     return false;
-}
-
-const char *model_name_nearest(const char *name, const struct provider_names *listed)
-{
-    return config_nearest(name, (const char *const *)listed->names.items, listed->names.len);
 }

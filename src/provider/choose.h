@@ -74,7 +74,4 @@ char *choose_ollama_url(const char *host);
  * puts in front ("m" of "models/m"). */
 bool model_name_is_listed(const char *name, const struct provider_names *listed);
 
-/* The nearest of the list; NULL: none is near. */
-const char *model_name_nearest(const char *name, const struct provider_names *listed);
-
 #endif

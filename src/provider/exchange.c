@@ -100,10 +100,14 @@ static bool goes_on(struct exchange *x, size_t len)
     return len < LARGE_EVENT || stream_goes_on(x->stream);
 }
 
-/* False: the failure is filled in. *event is NULL where the text is no JSON. */
-static bool parse_event(struct exchange *x, const char *data, size_t len, struct json **event)
+static bool take_event(struct exchange *x, const char *data, size_t len)
 {
-    *event = NULL;
+    if (x->stream->ended)
+        return true;
+    if (x->dialect->framing == FRAMING_SSE && len == 6 && memcmp(data, "[DONE]", 6) == 0) {
+        x->stream->ended = true;
+        return true;
+    }
     if (!json_has_at_most(data, len, PROVIDER_MAX_EVENT_VALUES))
         return failure_set(x->failure, FAILURE_TOO_LARGE,
                            "%s: one event has more than %d JSON values", x->name,
@@ -114,20 +118,9 @@ static bool parse_event(struct exchange *x, const char *data, size_t len, struct
     auto_free char *repaired = json_repair_surrogates(data, len);
     if (!goes_on(x, len))
         return false;
-    *event = json_parse(repaired ? repaired : data, len, NULL);
-    return goes_on(x, len);
-}
-
-static bool take_event(struct exchange *x, const char *data, size_t len)
-{
-    if (x->stream->ended)
-        return true;
-    if (x->dialect->framing == FRAMING_SSE && len == 6 && memcmp(data, "[DONE]", 6) == 0) {
-        x->stream->ended = true;
-        return true;
-    }
-    AUTO(json_free_local) struct json *event = NULL;
-    if (!parse_event(x, data, len, &event))
+    AUTO(json_free_local)
+    struct json *event = json_parse(repaired ? repaired : data, len, NULL);
+    if (!goes_on(x, len))
         return false;
     if (!event)
         return x->at_end || failure_set(x->failure, FAILURE_PROTOCOL,

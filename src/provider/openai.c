@@ -116,16 +116,6 @@ static bool is_vendor(const char *base_url)
     return hit != NULL && strchr("/:", hit[sizeof host - 1]) != NULL;
 }
 
-static void take_usage(struct stream *s, const struct json *usage)
-{
-    if (json_type(usage) != JSON_OBJECT)
-        return;
-    struct usage *u = &s->response->usage;
-    u->input = figure_tokens(usage, "prompt_tokens", u->input);
-    u->output = figure_tokens(usage, "completion_tokens", u->output);
-    u->cached = figure_tokens(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
-}
-
 /* The part that a piece of a tool call belongs to. Servers that leave the index out send each call
  * whole, or begin a new one with a new id; some number each call 0, where a piece with another id
  * and a name is another call. */
@@ -177,7 +167,11 @@ static bool take_event(struct stream *s, void *state, const struct json *event)
     };
     (void)state;
     stream_set_once(&s->response->model, json_get_string(event, "model"));
-    take_usage(s, json_get(event, "usage"));
+    const struct json *usage = json_get(event, "usage");
+    struct usage *u = &s->response->usage;
+    u->input = figure_tokens(usage, "prompt_tokens", u->input);
+    u->output = figure_tokens(usage, "completion_tokens", u->output);
+    u->cached = figure_tokens(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
     const struct json *choice = json_first(json_get(event, "choices"));
     if (!take_delta(s, json_get(choice, "delta")))
         return false;

@@ -146,14 +146,6 @@ static const char *fit(const char *entry, const char *model)
     return model[len] && !strchr("-.:@", model[len]) ? NULL : model + len;
 }
 
-/* "-20250514", "-2024-05-13", "-0613", "-latest", ":tag", "@date": the same model by another name.
- * "-mini", "-6" and ".9" are others, which cost something else. */
-static bool same_model(const char *rest)
-{
-    return *rest == '\0' || *rest == ':' || *rest == '@' || strcmp(rest, "-latest") == 0 ||
-           (*rest == '-' && strspn(rest + 1, "0123456789") >= 4);
-}
-
 static void visit(void *context, const char *section, const char *name, const char *value,
                   const char *source, int line)
 {
@@ -165,10 +157,15 @@ static void visit(void *context, const char *section, const char *name, const ch
     (void)line;
     if (!rest)
         rest = fit(entry, s->bare);
+    /* "-20250514", "-2024-05-13", "-0613", "-latest", ":tag", "@date": the same model by another
+     * name. "-mini", "-6" and ".9" are others, which cost something else. */
+    bool same_model =
+        rest && (*rest == '\0' || *rest == ':' || *rest == '@' || strcmp(rest, "-latest") == 0 ||
+                 (*rest == '-' && strspn(rest + 1, "0123456789") >= 4));
     for (size_t i = 0; rest && i < FIELD_COUNT; i++) {
         struct field *f = &s->fields[i];
         if (strcmp(f->name, name) != 0 || score < f->score ||
-            (f->is_price && !s->configured && !same_model(rest)))
+            (f->is_price && !s->configured && !same_model))
             continue;
         f->score = score;
         config_value_real(value, &f->value);

@@ -94,7 +94,8 @@ static void list_names(const struct backend *b, const struct choice *choice,
 static bool no_such_model(const struct choice *choice, const char *name,
                           const struct provider_names *listed, struct error *e)
 {
-    const char *nearest = model_name_nearest(name, listed), *rest = "";
+    const char *const *names = (const char *const *)listed->names.items;
+    const char *nearest = config_nearest(name, names, listed->names.len), *rest = "";
     int shown = (int)utf8_cut_bytes(name, strlen(name), NAME_SHOWN);
     if (!nearest) {
         char *provider = mem_strndup(name, strcspn(name, "/"));
