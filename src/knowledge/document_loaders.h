@@ -44,9 +44,6 @@ enum document_outcome loading_skips(struct loading *l, const char *format, ...)
 /* DOCUMENT_LOADED: go on. Called between pieces of work. */
 enum document_outcome loading_goes_on(struct loading *l);
 
-/* Makes `out->text` from the source: UTF-8, UTF-16 with its mark, else one byte a character. */
-enum document_outcome loading_decode(struct loading *l);
-
 /* Sets the document's title unless it has one or this one is blank. */
 void loading_name(struct loading *l, const char *title, size_t len);
 

@@ -86,7 +86,8 @@ static bool begins(const struct buf *b, const char *mark)
     return b->len >= strlen(mark) && memcmp(b->data, mark, strlen(mark)) == 0;
 }
 
-enum document_outcome loading_decode(struct loading *l)
+/* Makes `out->text` from the source: UTF-8, UTF-16 with its mark, else one byte a character. */
+static enum document_outcome decode(struct loading *l)
 {
     struct loaded_document *d = l->out;
     const struct buf *s = &l->source;
@@ -127,7 +128,7 @@ enum document_outcome loading_decode(struct loading *l)
 
 static enum document_outcome load_as(struct loading *l, enum document_part_kind kind)
 {
-    enum document_outcome outcome = loading_decode(l);
+    enum document_outcome outcome = decode(l);
     if (outcome == DOCUMENT_LOADED)
         loading_add_part(l, (struct document_part){.kind = kind}, 0, l->out->text.len);
     return outcome;
@@ -373,7 +374,7 @@ static void take_line(struct markdown *m, size_t line_at, size_t line_len)
 
 enum document_outcome load_markdown(struct loading *l)
 {
-    enum document_outcome outcome = loading_decode(l);
+    enum document_outcome outcome = decode(l);
     if (outcome != DOCUMENT_LOADED)
         return outcome;
     struct markdown m = {.l = l, .text = l->out->text.data, .len = l->out->text.len};

@@ -107,13 +107,14 @@ static size_t row_of(const struct editor *e, size_t pos)
     return low;
 }
 
-/* A row's end depends on its text and on a little of the text behind it (wrap_next): two rows
- * before the edit are wrapped again, and the rows after it until one begins where one did before.
- */
-static void layout_changed(struct editor *e, size_t pos, size_t old_len, size_t new_len)
+/* Changes the text and its rows. A row's end depends on its text and on a little of the text behind
+ * it (wrap_next()): two rows before the edit are wrapped again, and the rows after it until one
+ * begins where one did before. */
+static void change(struct editor *e, size_t pos, size_t old_len, const char *text, size_t new_len)
 {
     struct edit_layout *l = &e->layout;
     AUTO(vec_release_local) VEC(size_t) fresh = {0};
+    buf_splice(&e->text, pos, old_len, text, new_len);
     l->drawn = false;
     if (l->width == 0)
         return;
@@ -235,12 +236,6 @@ static void drop_edits(struct editor *e, size_t from, size_t count)
         buf_release(&e->edits.items[i].inserted);
     }
     vec_remove(&e->edits, from, count);
-}
-
-static void change(struct editor *e, size_t pos, size_t old_len, const char *text, size_t len)
-{
-    buf_splice(&e->text, pos, old_len, text, len);
-    layout_changed(e, pos, old_len, len);
 }
 
 /* Adds an edit to the last step, if it continues that. */
@@ -659,11 +654,6 @@ bool editor_history_newer(struct editor *e)
     editor_set(e, e->unsent);
     leave_history(e);
     return true;
-}
-
-size_t editor_history_count(const struct editor *e)
-{
-    return e->history.len;
 }
 
 const char *editor_history_at(const struct editor *e, size_t index_from_newest)

@@ -60,7 +60,7 @@ void editor_history_add(struct editor *e, const char *text);
 void editor_history_load(struct editor *e, char *const *newest_first, size_t count);
 bool editor_history_older(struct editor *e); /* keeps the unsent text */
 bool editor_history_newer(struct editor *e);
-size_t editor_history_count(const struct editor *e);
+/* NULL past the oldest. */
 const char *editor_history_at(const struct editor *e, size_t index_from_newest);
 
 /* A text that is edited on one row (a query, a title, the line of Ctrl-F): adds to the last row the

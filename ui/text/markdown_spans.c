@@ -76,35 +76,32 @@ static void add(struct markdown_leaf *leaf, const char *text, size_t len)
     styled_add_clean(&leaf->line, text, len, style, attrs);
 }
 
-/* Whether this place is within a formula: between two "$", with no blank behind the first and
- * before the last, and no digit behind the last; or between two "$$". */
-static bool is_in_formula(const struct markdown_leaf *leaf, const char *at)
+/* Whether md4c removed a backslash before this text that belongs to a formula. A formula stands
+ * between two "$", with no blank behind the first and before the last, and no digit behind the
+ * last; or between two "$$". */
+static bool lost_backslash(const struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text)
 {
-    const char *open = at - 1, *close = at;
-    while (open > leaf->source && at - open < FORMULA_MAX && *open != '$')
+    size_t count = 0;
+    const char *open = text - 1, *close = text;
+    if (type != MD_TEXT_NORMAL || text <= leaf->source || text >= leaf->source_end)
+        return false;
+    while (count < FORMULA_MAX && text - count > leaf->source &&
+           text[-1 - (ptrdiff_t)count] == '\\')
+        count++;
+    if (count % 2 == 0)
+        return false;
+    while (open > leaf->source && text - open < FORMULA_MAX && *open != '$')
         open--;
     if (*open != '$' ||
         (isspace((unsigned char)open[1]) && (open == leaf->source || open[-1] != '$')))
         return false;
-    for (; close < leaf->source_end - 1 && close - at < FORMULA_MAX; close++) {
+    for (; close < leaf->source_end - 1 && close - text < FORMULA_MAX; close++) {
         bool ends = *close == '$' && close[-1] != '\\';
         if (ends && (close[1] == '$' ||
                      (!isspace((unsigned char)close[-1]) && !isdigit((unsigned char)close[1]))))
             return true;
     }
     return false;
-}
-
-/* Whether md4c removed a backslash before this text that belongs to a formula. */
-static bool lost_backslash(const struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text)
-{
-    size_t count = 0;
-    if (type != MD_TEXT_NORMAL || text <= leaf->source || text >= leaf->source_end)
-        return false;
-    while (count < FORMULA_MAX && text - count > leaf->source &&
-           text[-1 - (ptrdiff_t)count] == '\\')
-        count++;
-    return count % 2 == 1 && is_in_formula(leaf, text);
 }
 
 int markdown_add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE len, void *leaf)
