@@ -30,7 +30,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    glyph_set_ascii(false);
+    glyph_set_up(false);
     transcript_free(t);
     return 0;
 }
@@ -557,7 +557,7 @@ TEST(a_narrow_card_breaks_between_its_pieces)
 
 TEST(without_utf8_it_is_ascii)
 {
-    glyph_set_ascii(true);
+    glyph_set_up(true);
     told(t, started(1, "handoff", "manual"));
     told(t, completed(2));
     told(t, failed(3, "llm", "no"));

@@ -108,7 +108,7 @@ static void add_key(const struct key *key)
 static void take(const char *bytes, size_t len, bool pause)
 {
     struct key key;
-    input_feed(&in, bytes, len);
+    input_feed(&in, bytes, len, false);
     while (input_next(&in, false, &key) || (pause && input_next(&in, true, &key))) {
         add_key(&key);
         free(key.text);
@@ -203,8 +203,8 @@ TEST(test_answers_without_an_end)
         take(cases[i].then, strlen(cases[i].then), false);
         assert_string_equal(out.data, cases[i].want);
         read_as(cases[i].bytes, true, "");
-        input_give_up(&in);
-        take("hi", 2, false);
+        input_feed(&in, "hi", 2, true);
+        take("", 0, false);
         assert_string_equal(out.data, "hi");
     }
 }

@@ -470,10 +470,10 @@ TEST(it_looks_as_specified)
 
 TEST(ascii_has_its_own_signs)
 {
-    glyph_set_ascii(true);
+    glyph_set_up(true);
     search();
     size_t row = find("0.93 #########. you - turn 3 - 2 d");
-    glyph_set_ascii(false);
+    glyph_set_up(false);
     assert_int_equal(row, 2);
 }
 

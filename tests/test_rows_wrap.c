@@ -221,7 +221,7 @@ TEST(a_giant_grapheme_is_no_trap)
 TEST(glyphs_have_the_width_that_they_say)
 {
     for (int ascii = 0; ascii < 2; ascii++) {
-        glyph_set_ascii(ascii);
+        glyph_set_up(ascii);
         for (int i = 0; i < GLYPH_COUNT; i++) {
             const char *text = glyph((enum glyph)i);
             assert_true(utf8_width(text, strlen(text)) >= 1);
@@ -231,5 +231,5 @@ TEST(glyphs_have_the_width_that_they_say)
                 assert_int_equal(utf8_width(text, strlen(text)), 1);
         }
     }
-    glyph_set_ascii(false);
+    glyph_set_up(false);
 }

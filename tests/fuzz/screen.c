@@ -80,7 +80,7 @@ static char *read_keys(const uint8_t *data, size_t size, struct dice *d)
     input_bind(&in, "\033[25~", (struct key){.code = K_F, .cp = 13});
     for (size_t at = 0; at < size;) {
         size_t len = d ? fuzz_piece(d, size - at) : size;
-        input_feed(&in, (const char *)data + at, len);
+        input_feed(&in, (const char *)data + at, len, false);
         at += len;
         while (input_next(&in, false, &key))
             add_key(&out, &key);

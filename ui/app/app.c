@@ -442,7 +442,7 @@ bool app_set_theme(struct app *app, const char *name)
     struct error fault;
     struct theme theme;
     memset(&theme, 0, sizeof theme);
-    bool mono = term_colors() == 0;
+    bool mono = term_facts().colors == 0;
     bool ok = theme_load(theme_resolve_name(name, app->light_ground), &theme, &fault);
     if (!ok)
         app_note(app, STYLE_WARNING, "%s", fault.text);

@@ -183,7 +183,7 @@ void clipboard_copy(struct app *app, const char *text)
         app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
         return;
     }
-    if (!clipboard_terminal_takes(variable, term_claims_copies()) ||
+    if (!clipboard_terminal_takes(variable, term_facts().copies) ||
         !term_copy(text, strlen(text))) {
         struct copying *c = mem_alloc(sizeof *c);
         c->errand = (struct errand){.run = run, .done = say, .release = release};
@@ -306,7 +306,7 @@ static void free_view(struct view *view)
 {
     bare_release((struct bare *)view);
     free(view);
-    term_bare_end();
+    term_bare(NULL, 0, NULL);
 }
 
 static const struct view_ops ops = {.layer = VIEW_BARE, .free = free_view, .key = take_key};
@@ -329,10 +329,9 @@ void bare_open(struct app *app)
 void bare_draw(struct view *view)
 {
     struct bare *b = (struct bare *)view;
-    int rows, cols;
     size_t len;
-    term_size(&rows, &cols);
-    bare_resize(b, cols, rows - 1);
+    struct term_facts terminal = term_facts();
+    bare_resize(b, terminal.cols, terminal.rows - 1);
     const char *text = bare_view(b, &len);
     term_bare(text, len, _("Esc goes back. Select with the mouse. PgUp and PgDn scroll."));
 }

@@ -173,10 +173,8 @@ static void came(struct app *app, struct view *v)
 
 static bool beside(struct app *app)
 {
-    int rows, cols;
     (void)app;
-    term_size(&rows, &cols);
-    return layout_pane_columns(cols) > 0;
+    return layout_pane_columns(term_facts().cols) > 0;
 }
 
 static bool under(struct app *app, const struct view *v, const struct key *key)

@@ -126,10 +126,9 @@ static void fill_history(struct app *app)
     if (!list)
         return;
     list_clear(list);
-    for (size_t i = 0; i < editor_history_count(app->editor); i++) {
-        const char *text = editor_history_at(app->editor, i);
+    const char *text;
+    for (size_t i = 0; (text = editor_history_at(app->editor, i)); i++)
         list_add(list, text, NULL, text);
-    }
     app_touch_now(app, DIRTY_BODY);
 }
 

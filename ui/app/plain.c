@@ -253,8 +253,7 @@ int plain_run(const struct ui_options *options, struct error *e)
                       .reasoning = app_reasoning(options->config),
                       .files = mem_strdup(options->first_draft),
                       .asked = {.open = true}};
-    glyph_set_up();
-    glyph_set_ascii(true); /* screen readers and printers know ASCII best */
+    glyph_set_up(true); /* screen readers and printers know ASCII best */
     /* No mode of the terminal is changed, so a crash leaves nothing to restore. */
     if (!signals_init(NULL, e)) {
         free(p.files);

@@ -446,8 +446,7 @@ void screen_advance_draft(struct app *app, int64_t now_ms)
 /* Lays the screen out; all is dirty if a place has moved. */
 static void lay_out(struct app *app)
 {
-    int rows, cols, wanted;
-    term_size(&rows, &cols);
+    int rows = term_facts().rows, cols = term_facts().cols, wanted;
     bool too_small = layout_is_too_small(rows, cols);
     if (!too_small)
         screen_advance_draft(app, clock_mono_ms());

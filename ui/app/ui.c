@@ -60,7 +60,7 @@ static bool handle_keys(struct app *app)
             dispatch_key(app, &key);
         }
     }
-    if (term_hung_up()) {
+    if (term_facts().hung_up) {
         app->signal_number = SIGHUP;
         app->leaving = true;
     }
@@ -107,7 +107,7 @@ static bool run_loop(struct app *app, struct error *e)
 /* The notes of the start that depend on the terminal. */
 static void say_terminal(struct app *app)
 {
-    const char *name = getenv("TERM"), *assumed = term_assumed();
+    const char *name = getenv("TERM"), *assumed = term_facts().assumed;
     auto_free char *note = glyph_note();
     if (assumed && name && *name)
         app_note(
@@ -128,7 +128,7 @@ int ui_run(const struct ui_options *options, struct error *e)
 {
     struct app app;
     int status = 1;
-    glyph_set_up();
+    glyph_set_up(false);
     if (!signals_init(tty_emergency_release, e))
         return 1;
     if (!term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))

@@ -36,17 +36,6 @@ void clusters_reset(struct clusters *c, int rows)
     }
 }
 
-void clusters_put(struct clusters *c, int row, struct cluster cluster)
-{
-    if (row < 0 || row >= c->count) {
-        free(cluster.text);
-        return;
-    }
-    clusters_drop(c, row, cluster.col, cluster.cols);
-    vec_push(&c->rows[row].list, cluster);
-    c->rows[row].due = true;
-}
-
 void clusters_drop(struct clusters *c, int row, int col, int cols)
 {
     if (row < 0 || row >= c->count)
@@ -111,11 +100,6 @@ uint16_t link_cells_number(struct link_cells *l, const char *address)
     return (uint16_t)(at + 1);
 }
 
-const char *link_cells_address(const struct link_cells *l, uint16_t number)
-{
-    return number ? l->addresses.items[number - 1] : NULL;
-}
-
 void link_cells_put(struct link_cells *l, int row, int col, int cols, uint16_t number)
 {
     if (row < 0 || row >= l->rows)
@@ -146,7 +130,8 @@ bool link_cells_next(const struct link_cells *l, int row, int col, bool redrawn,
         col++;
     if (row >= l->rows || col >= l->cols)
         return false;
-    *out = (struct link_run){col, 0, l->wanted[start + (size_t)col]};
+    *out = (struct link_run){.col = col, .number = l->wanted[start + (size_t)col]};
+    out->address = out->number ? l->addresses.items[out->number - 1] : NULL;
     while (col < l->cols && is_due(l, start + (size_t)col, redrawn) &&
            l->wanted[start + (size_t)col] == out->number)
         col++;

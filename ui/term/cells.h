@@ -35,9 +35,6 @@ bool cluster_is(const char *grapheme, size_t len);
 /* Forgets all clusters and sets the number of rows; 0 frees. */
 void clusters_reset(struct clusters *c, int rows);
 
-/* Takes the text, and drops the clusters that it overlaps. */
-void clusters_put(struct clusters *c, int row, struct cluster cluster);
-
 /* Drops the clusters that overlap these cells, where something else is written. */
 void clusters_drop(struct clusters *c, int row, int col, int cols);
 
@@ -53,7 +50,6 @@ void link_cells_resize(struct link_cells *l, int rows, int cols);
 
 /* The number of an address of link_clean(); NULL: 0. Valid until the next call with another. */
 uint16_t link_cells_number(struct link_cells *l, const char *address);
-const char *link_cells_address(const struct link_cells *l, uint16_t number);
 
 void link_cells_put(struct link_cells *l, int row, int col, int cols, uint16_t number);
 
@@ -64,6 +60,7 @@ bool link_cells_any(const struct link_cells *l);
 struct link_run {
     int col, cols;
     uint16_t number;
+    const char *address; /* NULL: these cells have no link any more */
 };
 
 /* The next run from `col` on; false: none. `redrawn`: curses has just drawn in this row. */

@@ -321,16 +321,12 @@ static bool in_reply(const struct input *in)
            (!in->pasting && len > 0 && s[0] == 27 && (is_private_csi(s, len) || is_string(s, len)));
 }
 
-void input_give_up(struct input *in)
+void input_feed(struct input *in, const char *bytes, size_t len, bool late)
 {
-    if (!in_reply(in))
-        return;
-    in->at = in->bytes.len;
-    in->skipping = SKIPS_NOTHING;
-}
-
-void input_feed(struct input *in, const char *bytes, size_t len)
-{
+    if (late && in_reply(in)) {
+        in->at = in->bytes.len;
+        in->skipping = SKIPS_NOTHING;
+    }
     if (in->at > 0) {
         buf_consume(&in->bytes, in->at);
         in->at = 0;

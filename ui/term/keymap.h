@@ -241,15 +241,14 @@ void input_release(struct input *in);
 /* Makes a sequence mean this key, before all other meanings. */
 void input_bind(struct input *in, const char *sequence, struct key key);
 
-void input_feed(struct input *in, const char *bytes, size_t len);
+/* Adds bytes that have arrived. `late`: so long after the last ones that an answer of the terminal
+ * (K_REPLY) whose end did not come is forgotten. No other sequence waits longer than until `final`.
+ */
+void input_feed(struct input *in, const char *bytes, size_t len, bool late);
 
 /* The next whole key. `final`: nothing more came within the time that tells a lone Esc from the
  * beginning of a sequence. Unknown sequences are skipped. */
 bool input_next(struct input *in, bool final, struct key *key);
-
-/* Forgets the beginning of an answer of the terminal (K_REPLY) whose end did not come. No other
- * sequence waits longer than until `final`. */
-void input_give_up(struct input *in);
 
 /* Whether input_next() waits for the rest of an escape sequence (not of a paste or an answer). */
 bool input_unfinished(const struct input *in);

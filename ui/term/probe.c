@@ -113,8 +113,8 @@ enum notification notification_by_word(const char *word)
     return NOTIFICATION_AUTO;
 }
 
-/* How the terminal shows a notification, by what it answered or its name; AUTO: not known. */
-static enum notification known_by(const struct probe *terminal)
+void notification_write(struct buf *out, enum notification how, const struct probe *terminal,
+                        bool tmux, const char *text)
 {
     static const struct {
         const char *name;
@@ -123,24 +123,16 @@ static enum notification known_by(const struct probe *terminal)
                      {"VTE", NOTIFICATION_OSC777},   {"contour", NOTIFICATION_OSC777},
                      {"WezTerm", NOTIFICATION_OSC9}, {"iTerm2", NOTIFICATION_OSC9},
                      {"ghostty", NOTIFICATION_OSC9}};
-    if (terminal->osc99)
-        return NOTIFICATION_OSC99;
-    for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++)
-        if (probe_is(terminal, terminals[i].name))
-            return terminals[i].how;
-    return NOTIFICATION_AUTO;
-}
-
-void notification_write(struct buf *out, enum notification how, const struct probe *terminal,
-                        bool tmux, const char *text)
-{
     AUTO(buf_release) struct buf bytes = BUF_INIT;
     int len = (int)utf8_cut_width(text, strlen(text), COLUMNS_MAX);
     bool guess = how == NOTIFICATION_AUTO;
     if (how == NOTIFICATION_OFF)
         return;
-    if (guess)
-        how = known_by(terminal);
+    if (guess && terminal->osc99) /* as it has answered; else by its name */
+        how = NOTIFICATION_OSC99;
+    for (size_t i = 0; how == NOTIFICATION_AUTO && i < sizeof terminals / sizeof *terminals; i++)
+        if (probe_is(terminal, terminals[i].name))
+            how = terminals[i].how;
     if (how == NOTIFICATION_OSC99) /* `o`: not while its window has the keyboard */
         buf_addf(&bytes, "\033]99;i=tiro:d=0:o=unfocused;" TITLE ST "\033]99;i=tiro:p=body;%.*s" ST,
                  len, text);

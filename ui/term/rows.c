@@ -22,14 +22,9 @@ const char *glyph(enum glyph which)
     return symbols[which][ascii_only];
 }
 
-void glyph_set_ascii(bool ascii)
+void glyph_set_up(bool ascii)
 {
-    ascii_only = ascii;
-}
-
-void glyph_set_up(void)
-{
-    glyph_set_ascii(charset() == CHARSET_OTHER);
+    ascii_only = ascii || charset() == CHARSET_OTHER;
     bind_textdomain_codeset("tiro", "UTF-8");
 }
 

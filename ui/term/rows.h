@@ -51,11 +51,9 @@ enum glyph {
 
 const char *glyph(enum glyph which);
 
-/* Set once at the start, before anything is laid out. */
-void glyph_set_ascii(bool ascii);
-
-/* Chooses the form of the symbols by the locale. Called after charset_start(), before any text. */
-void glyph_set_up(void);
+/* Chooses the form of the symbols: ASCII if that is asked for or the locale lacks the others.
+ * Called after charset_start(), before any text is laid out. */
+void glyph_set_up(bool ascii);
 
 /* One line that says what the locale lacks and how to get all characters; NULL: it lacks nothing.
  * The caller frees. */

@@ -75,9 +75,7 @@ static bool next_key(struct reader *r, struct key *key)
         r->hung_up = n == 0;
         if (n <= 0)
             return unfinished && input_next(&r->input, true, key);
-        if (now_ms - r->fed_ms > ANSWER_MS)
-            input_give_up(&r->input);
-        input_feed(&r->input, bytes, (size_t)n);
+        input_feed(&r->input, bytes, (size_t)n, now_ms - r->fed_ms > ANSWER_MS);
         r->fed_ms = now_ms;
     }
     return true;
@@ -182,11 +180,6 @@ bool term_read(struct key *key)
     return false;
 }
 
-bool term_hung_up(void)
-{
-    return term.reader.hung_up;
-}
-
 /* curses ends the program by itself when it has no memory. */
 static bool in_curses;
 
@@ -259,6 +252,7 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e)
         return false;
     }
     set_term(term.screen);
+    term.copies = term_capability("Ms") != NULL;
     term.cursor_shown = true;
     input_init(&term.reader.input);
     bind_capabilities();
@@ -282,9 +276,11 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e)
     return true;
 }
 
-const char *term_assumed(void)
+struct term_facts term_facts(void)
 {
-    return term.assumed ? term.name : NULL;
+    return (struct term_facts){term.rows,   term.cols,
+                               term.colors, term.assumed ? term.name : NULL,
+                               term.copies, term.reader.hung_up};
 }
 
 void term_suspend(void)
@@ -381,15 +377,15 @@ bool term_copy(const char *text, size_t len)
     return true;
 }
 
-bool term_claims_copies(void)
-{
-    return term.screen && term_capability("Ms");
-}
-
 void term_bare(const char *text, size_t len, const char *last_row)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
-    if (!term.screen || term.suspended)
+    if (!text && term.bare) {
+        term.bare = false;
+        tty_puts(term.mouse && !term.plain ? MOUSE_ON : "");
+        term_redraw();
+    }
+    if (!text || !term.screen || term.suspended)
         return;
     if (!term.bare && term.mouse && !term.plain)
         buf_addstr(&out, MOUSE_OFF);
@@ -411,14 +407,4 @@ void term_bare(const char *text, size_t len, const char *last_row)
     add_capability(&out, "sgr0");
     buf_addstr(&out, term.plain ? "" : SYNC_OFF);
     tty_write(out.data, out.len);
-}
-
-void term_bare_end(void)
-{
-    if (!term.bare)
-        return;
-    term.bare = false;
-    if (term.mouse && !term.plain)
-        tty_puts(MOUSE_ON);
-    term_redraw();
 }

@@ -26,8 +26,15 @@ enum term_kind term_kind(void);
  * everything looks like the terminal's own text. Fails if the terminal cannot place its cursor. */
 bool term_init(const struct theme *theme, bool mouse, struct error *e);
 
-/* The terminal that an unknown TERM is taken for; NULL: TERM is known. */
-const char *term_assumed(void);
+/* The terminal that was taken. */
+struct term_facts {
+    int rows, cols;
+    int colors;          /* that can be shown; 0 also where NO_COLOR asks for none */
+    const char *assumed; /* the terminal that an unknown TERM is taken for; NULL: TERM is known */
+    bool copies;         /* its entry in terminfo has OSC 52 (the extended capability "Ms") */
+    bool hung_up;        /* standard input has ended: the terminal went away */
+};
+struct term_facts term_facts(void);
 
 /* Gives the terminal back exactly as it was (a dying program calls tty_emergency_release()). Safe
  * to call twice. Like term_suspend(), waits at most half a second for the answer to a recent
@@ -40,12 +47,8 @@ void term_resume(void);
 
 void term_set_theme(const struct theme *theme);
 
-/* How many colours can be shown; 0 also where NO_COLOR asks for none. */
-int term_colors(void);
-
 /* After SIGWINCH: asks the terminal for its size. */
 void term_resized(void);
-void term_size(int *rows, int *cols);
 
 void term_redraw(void); /* Ctrl-L: the next flush repaints everything */
 
@@ -70,21 +73,14 @@ void term_title(const char *clean_text);
  * nothing can be sent */
 bool term_copy(const char *text, size_t len);
 
-/* Whether the terminal's entry in terminfo has OSC 52 (the extended capability "Ms"). */
-bool term_claims_copies(void);
-
 /* Shows a text as it is instead of the screen: the terminal breaks its lines, and the mouse
- * selects. The text has at most one row less than the terminal, and stays until term_bare_end()
- * lets the next flush draw everything again. */
+ * selects. The text has at most one row less than the terminal, and stays until a call with
+ * NULL lets the next flush draw everything again. */
 void term_bare(const char *text, size_t len, const char *last_row);
-void term_bare_end(void);
 
 /* The next key or report of the terminal that has arrived; false when there is none (yet). Never
  * waits longer than the 25 ms that tell a lone Esc from a sequence. Poll standard input for
  * readability first. */
 bool term_read(struct key *key);
-
-/* Standard input has ended: the terminal went away. */
-bool term_hung_up(void);
 
 #endif

@@ -27,17 +27,6 @@ void term_resized(void)
     term.redrawn = mem_resize(term.redrawn, (size_t)term.rows + 1);
 }
 
-void term_size(int *rows, int *cols)
-{
-    *rows = term.rows;
-    *cols = term.cols;
-}
-
-int term_colors(void)
-{
-    return term.colors;
-}
-
 static attr_t attributes(unsigned attrs)
 {
     return (attrs & ATTR_BOLD ? A_BOLD : 0u) | (attrs & ATTR_ITALIC ? A_ITALIC : 0u) |
@@ -140,11 +129,15 @@ static size_t put_first(int row, int col, int room, const char *text, size_t len
     if (charset() == CHARSET_OTHER) {
         put_stand_ins(row, col, text, used, look);
     } else if (cluster) {
-        /* no text has this blank, so that curses draws over it whatever is written there later */
+        /* No text has this blank, so that curses draws over it whatever is written there later.
+         * This drops the clusters that stood there. */
         for (int i = 0; i < *width; i++)
             put_cell(row, col + i, L"\u00a0", look);
-        clusters_put(&term.clusters, row,
-                     (struct cluster){col, *width, look, mem_strndup(text, used)});
+        if (row >= 0 && row < term.clusters.count) {
+            struct cluster cluster_there = {col, *width, look, mem_strndup(text, used)};
+            vec_push(&term.clusters.rows[row].list, cluster_there);
+            term.clusters.rows[row].due = true;
+        }
     } else {
         put_character(row, col, text, used, look);
     }
@@ -286,8 +279,8 @@ static void draw_links(void)
                 term.clusters.rows[row].due = true; /* curses draws their blanks */
             go_to(row, run.col);
             if (run.number > 0) { /* the id lets the terminal take the rows of a link for one */
-                auto_free char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run.number,
-                                                link_cells_address(&term.links, run.number));
+                auto_free char *on =
+                    mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run.number, run.address);
                 tty_puts(on);
             }
             mvwchgat(curscr, row, run.col, run.cols, A_BLINK | A_INVIS, 0,

@@ -51,6 +51,7 @@ struct terminal {
     const char *name; /* in terminfo */
     bool assumed;     /* TERM is unknown */
     bool plain;       /* knows no private modes */
+    bool copies;      /* as in struct term_facts */
     bool mouse, suspended;
     bool bare; /* term_bare() shows a text instead of curses' screen */
     bool cursor_wanted, cursor_shown;
