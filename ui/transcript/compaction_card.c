@@ -379,15 +379,13 @@ static void done(struct rows *out, const struct item *item, int width)
 
 /* --- failures --- */
 
-struct failure_words {
-    const char *reason; /* of the event */
-    bool quiet;         /* not a fault */
-    const char *what, *then;
-};
-
-static const struct failure_words *words_of(const char *reason)
+static void failed(struct rows *out, const struct item *item, int width)
 {
-    static const struct failure_words words[] = {
+    static const struct {
+        const char *reason; /* of the event */
+        bool quiet;         /* not a fault */
+        const char *what, *then;
+    } failures[] = {
         {"llm", false, N_("the model sent no summary"),
          N_("The conversation is unchanged. /compact tries again, /compact deterministic without "
             "a model.")},
@@ -401,38 +399,31 @@ static const struct failure_words *words_of(const char *reason)
         {"cancelled", true, N_("cancelled"), N_("The conversation is unchanged.")},
         {"store", false, N_("the result could not be saved"),
          N_("The conversation is unchanged. /compact tries again, /doctor shows what is wrong.")},
+        {NULL, false, N_("an error occurred"),
+         N_("The conversation is unchanged. /compact tries again.")},
     };
-    static const struct failure_words unknown = {
-        "", false, N_("an error occurred"),
-        N_("The conversation is unchanged. /compact tries again.")};
-    for (size_t i = 0; reason && i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].reason, reason) == 0)
-            return &words[i];
-    return &unknown;
-}
-
-static void failed(struct rows *out, const struct item *item, int width)
-{
     const struct event *ev = item->card->ended;
     const struct compaction *c = &ev->compaction;
-    const struct failure_words *words = words_of(c->reason);
-    enum style style = words->quiet ? STYLE_NOTE : STYLE_ERROR;
+    size_t i = 0;
+    while (failures[i].reason && (!c->reason || strcmp(failures[i].reason, c->reason) != 0))
+        i++;
+    bool quiet = failures[i].quiet;
+    enum style style = quiet ? STYLE_NOTE : STYLE_ERROR;
     AUTO(buf_release) struct buf text = BUF_INIT;
-    struct flow f =
-        head(out, width, words->quiet ? GLYPH_CARD : GLYPH_FAILED, _("not compacted"), style);
+    struct flow f = head(out, width, quiet ? GLYPH_CARD : GLYPH_FAILED, _("not compacted"), style);
     flow_mode(&f, c->mode, style);
     flow_effort(&f, ev, STYLE_DIM);
     /* The event's text tells more than our words if it is a fault, or if the program found by
      * itself that the conversation is too small. */
     bool found = c->reason && strcmp(c->reason, "too_small") == 0 &&
                  !(ev->name && err_from_name(ev->name) == ERR_TOO_SMALL_TO_COMPACT);
-    buf_addstr(&text, _(words->what));
-    if (ev->text && *ev->text && (found || !words->quiet)) {
+    buf_addstr(&text, _(failures[i].what));
+    if (ev->text && *ev->text && (found || !quiet)) {
         buf_addstr(&text, ": ");
         add_clean(&text, ev->text);
     }
-    add_wrapped(out, width, text.data, words->quiet ? STYLE_DIM : STYLE_TEXT);
-    add_wrapped(out, width, _(words->then), STYLE_DIM);
+    add_wrapped(out, width, text.data, quiet ? STYLE_DIM : STYLE_TEXT);
+    add_wrapped(out, width, _(failures[i].then), STYLE_DIM);
     add_suspended(out, c, width);
 }
 

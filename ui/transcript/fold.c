@@ -5,18 +5,17 @@
 
 #include "base/err.h"
 #include "base/i18n.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/transcript/item.h"
 
-enum { QUOTE_COLUMNS = 40 };
-
-void fold_init(struct fold *f)
-{
-    *f = (struct fold){.need_label = true, .first_removed = SIZE_MAX};
-}
+enum {
+    QUOTE_COLUMNS = 40,
+    IMAGE_NAME_MAX = 200 /* bytes */
+};
 
 void fold_release(struct fold *f)
 {
@@ -146,7 +145,7 @@ static bool text_delta(struct fold *f, const struct event *ev, enum item_kind ki
     struct item *item = f->open.len ? vec_last(&f->open) : NULL;
     const char *text = ev->text ? ev->text : "";
     if (!item || item->kind != kind) {
-        text += item_blank_front(text);
+        text += strspn(text, " \t\r\n"); /* models often begin with blanks */
         if (!*text)
             return false;
         item = add_item(f, kind, ev->seq);
@@ -167,7 +166,7 @@ static bool text_complete(struct fold *f, const struct event *ev, enum item_kind
             item = f->open.items[i];
             vec_remove(&f->open, i, 1);
         }
-    if (!item && !redacted && !text[item_blank_front(text)])
+    if (!item && !redacted && utf8_is_blank(text))
         return false;
     if (!item)
         item = add_item(f, kind, ev->seq);
@@ -233,16 +232,6 @@ static void give_recalled(struct item *call, struct recalled *recalled)
 
 /* --- compactions --- */
 
-/* The compaction that has no end, or a new one whose beginning is on an older page. */
-static struct item *need_card(struct fold *f, const struct event *ev)
-{
-    if (!f->card) {
-        f->card = add_item(f, ITEM_COMPACTION, ev->seq);
-        f->card->card->hints = f->hints;
-    }
-    return f->card;
-}
-
 /* The compaction that has no end will have none. */
 static void leave_card(struct fold *f)
 {
@@ -281,6 +270,7 @@ static int64_t take_back(struct fold *f, int64_t from, int64_t to)
 
 static void turn_started(struct fold *f, const struct event *ev)
 {
+    static const char *const members[] = {"text", "path", "url", "source"}; /* with a name */
     const char *text = ev->text ? ev->text : "";
     int64_t from = ev->seq;
     fold_drop_brief(f);
@@ -298,7 +288,18 @@ static void turn_started(struct fold *f, const struct event *ev)
     struct item *item = add_item(f, ITEM_USER, ev->seq);
     item->from = from;
     utf8_clean(&item->text, text, strlen(text), UTF8_MULTILINE);
-    item_add_images(item, ev->attachments);
+    AUTO(json_free_local)
+    struct json *images =
+        ev->attachments ? json_parse(ev->attachments, strlen(ev->attachments), NULL) : NULL;
+    for (const struct json *v = json_first(images); v; v = json_next(v)) {
+        const char *name = NULL;
+        for (size_t i = 0; !name && i < sizeof members / sizeof *members; i++)
+            name = json_get_string(v, members[i]);
+        name = name ? name : "?";
+        utf8_clean(&item->images, name, utf8_cut_bytes(name, strlen(name), IMAGE_NAME_MAX),
+                   UTF8_ONE_LINE);
+        buf_addch(&item->images, '\n');
+    }
     f->need_label = true;
     f->turn_open = true;
     f->partial = false;
@@ -386,7 +387,7 @@ static void turn_completed(struct fold *f, const struct event *ev)
     end_turn(f);
     if ((size_t)ev->stop_reason < sizeof notes / sizeof *notes && notes[ev->stop_reason])
         add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
-    else if (ev->stop_reason == STOP_END_TURN && ev->text && !ev->text[item_blank_front(ev->text)])
+    else if (ev->stop_reason == STOP_END_TURN && ev->text && utf8_is_blank(ev->text))
         add_note(f, STYLE_NOTE, _("(empty answer)"), ev->seq);
 }
 
@@ -450,16 +451,18 @@ static bool apply(struct fold *f, const struct event *ev)
             compaction_card_restart(f->card);
         return open;
     case EVENT_COMPACTION_STARTED:
-        leave_card(f);
-        compaction_card_apply(need_card(f, ev), ev);
-        return true;
     case EVENT_COMPACTION_DELTA:
-        compaction_card_apply(need_card(f, ev), ev);
-        return true;
     case EVENT_COMPACTION_COMPLETED:
     case EVENT_COMPACTION_FAILED:
-        compaction_card_apply(need_card(f, ev), ev);
-        f->card = NULL;
+        if (ev->type == EVENT_COMPACTION_STARTED)
+            leave_card(f);
+        if (!f->card) { /* its beginning may be on an older page */
+            f->card = add_item(f, ITEM_COMPACTION, ev->seq);
+            f->card->card->hints = f->hints;
+        }
+        compaction_card_apply(f->card, ev);
+        if (ev->type == EVENT_COMPACTION_COMPLETED || ev->type == EVENT_COMPACTION_FAILED)
+            f->card = NULL;
         return true;
     case EVENT_COMPACTION_UNDONE:
         undo_card(f, ev->number);
@@ -585,8 +588,7 @@ static void join_turns(struct fold *f, struct fold *older)
 
 size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, bool more)
 {
-    struct fold older;
-    fold_init(&older);
+    struct fold older = FOLD_INIT;
     older.hints = f->hints;
     for (size_t i = 0; i < count; i++)
         fold_apply(&older, events[i]);

@@ -32,7 +32,7 @@ struct fold {
     size_t first_removed; /* lowest index that an event took items from; SIZE_MAX: none */
 };
 
-void fold_init(struct fold *f);
+#define FOLD_INIT ((struct fold){.need_label = true, .first_removed = SIZE_MAX})
 void fold_release(struct fold *f);
 
 /* Returns whether anything changed. O(size of the event). */

@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-enum { IMAGE_NAME_MAX = 200 };
-
 struct item *item_new(enum item_kind kind, int64_t seq)
 {
     struct item *item = mem_alloc(sizeof *item);
@@ -44,25 +42,9 @@ void item_free(struct item *item)
     free(item);
 }
 
-static void count_words(struct item *item, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        bool blank = strchr(" \t\n", text[i]) != NULL;
-        item->words += !blank && !item->in_word;
-        item->in_word = !blank;
-    }
-}
-
-size_t item_blank_front(const char *text)
-{
-    return strspn(text, " \t\r\n");
-}
-
 static void append_clean(struct item *item, const char *text, size_t len)
 {
-    size_t before = item->text.len;
     utf8_clean(&item->text, text, len, UTF8_MULTILINE);
-    count_words(item, item->text.data + before, item->text.len - before);
     if (item->change == ITEM_SAME)
         item->change = ITEM_GROWN;
 }
@@ -89,7 +71,7 @@ void item_append(struct item *item, const char *text)
 void item_set_text(struct item *item, const char *text)
 {
     AUTO(buf_release) struct buf clean = BUF_INIT;
-    text += item_blank_front(text);
+    text += strspn(text, " \t\r\n");
     utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
     buf_clear(&item->tail);
     if (clean.len == item->text.len && memcmp(clean.data, item->text.data, clean.len) == 0)
@@ -98,8 +80,6 @@ void item_set_text(struct item *item, const char *text)
     item->text = clean;
     clean = old;
     item->change = ITEM_CHANGED;
-    item->words = item->in_word = 0;
-    count_words(item, item->text.data, item->text.len);
 }
 
 void item_end_text(struct item *item)
@@ -137,22 +117,6 @@ void item_set_result(struct item *item, const char *text, bool failed, int64_t m
         item->passages = (int)most;
     }
     item->change = ITEM_CHANGED;
-}
-
-void item_add_images(struct item *item, const char *attachments)
-{
-    static const char *const members[] = {"text", "path", "url", "source"};
-    AUTO(json_free_local)
-    struct json *list = attachments ? json_parse(attachments, strlen(attachments), NULL) : NULL;
-    for (const struct json *v = json_first(list); v; v = json_next(v)) {
-        const char *name = NULL;
-        for (size_t i = 0; !name && i < sizeof members / sizeof *members; i++)
-            name = json_get_string(v, members[i]);
-        name = name ? name : "?";
-        utf8_clean(&item->images, name, utf8_cut_bytes(name, strlen(name), IMAGE_NAME_MAX),
-                   UTF8_ONE_LINE);
-        buf_addch(&item->images, '\n');
-    }
 }
 
 bool item_gave_passages(const struct item *item)

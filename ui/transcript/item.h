@@ -93,8 +93,6 @@ struct item {
     struct buf text;  /* clean: message, reasoning, note, arguments of a tool call, end of a summary
                          that streams */
     struct buf tail;  /* bytes at the end that are not a whole character or line end yet */
-    size_t words;     /* of reasoning */
-    bool in_word;
     struct buf images; /* of a user message: one name a line */
 
     char *id, *name; /* of a tool call; the id also of a note of a learned item */
@@ -126,9 +124,6 @@ struct item {
 struct item *item_new(enum item_kind kind, int64_t seq);
 void item_free(struct item *item); /* NULL is fine */
 
-/* Blanks and line ends at a text's beginning; a model's answer often begins with some. */
-size_t item_blank_front(const char *text);
-
 /* Adds a piece of a streamed text, cut anywhere. */
 void item_append(struct item *item, const char *text);
 
@@ -142,9 +137,6 @@ bool item_gave_passages(const struct item *item);
 void item_end_text(struct item *item);
 
 void item_set_result(struct item *item, const char *text, bool failed, int64_t ms);
-
-/* Adds the names of a JSON array of image blocks; NULL or another text adds nothing. */
-void item_add_images(struct item *item, const char *attachments);
 
 /* Items of the transcript → rows. */
 

@@ -84,30 +84,8 @@ static void add_member(struct buf *out, const struct json *value)
     }
 }
 
-/* Ada (person), Acme (company). False if the arguments do not fit the sentence. */
-static bool add_items(struct buf *out, const struct sentence *s, const struct json *args)
-{
-    const struct json *items = member_of(args, s->list), *first = json_first(items);
-    for (const struct json *v = first; v && out->len < ARGUMENT_MAX; v = json_next(v)) {
-        if (v != first)
-            buf_addstr(out, ", ");
-        for (const char *p = s->pattern; *p;) {
-            char name[32];
-            size_t plain = strcspn(p, "{"), len = strcspn(p + plain, "}");
-            buf_add(out, p, plain);
-            p += plain;
-            if (!*p)
-                break;
-            snprintf(name, sizeof name, "%.*s", (int)len - 1, p + 1);
-            add_member(out, *name ? member_of(v, name) : v);
-            p += len + 1;
-        }
-    }
-    return json_type(items) == JSON_ARRAY && first;
-}
-
-/* Adds the argument that tells most about the call: the items of a sentence, a query, path or
- * command, the first text, or all of them. */
+/* Adds the argument that tells most about the call: the items of a sentence, as "Ada (person), Acme
+ * (company)", if the arguments fit it; a query, path or command; the first text; or all of them. */
 static void add_argument(struct rows *out, const struct item *call, size_t columns)
 {
     static const char *const names[] = {"query", "path", "command"};
@@ -115,7 +93,23 @@ static void add_argument(struct rows *out, const struct item *call, size_t colum
     AUTO(buf_release) struct buf items = BUF_INIT;
     AUTO(buf_release) struct buf shown = BUF_INIT;
     const struct sentence *sentence = sentence_of(call->name);
-    const char *text = sentence && add_items(&items, sentence, all) ? items.data : NULL;
+    const struct json *list = sentence ? member_of(all, sentence->list) : NULL;
+    const struct json *first = json_first(list);
+    for (const struct json *v = first; v && items.len < ARGUMENT_MAX; v = json_next(v)) {
+        buf_addstr(&items, v != first ? ", " : "");
+        for (const char *p = sentence->pattern; *p;) {
+            char name[32];
+            size_t plain = strcspn(p, "{"), len = strcspn(p + plain, "}");
+            buf_add(&items, p, plain);
+            p += plain;
+            if (!*p)
+                break;
+            snprintf(name, sizeof name, "%.*s", (int)len - 1, p + 1);
+            add_member(&items, *name ? member_of(v, name) : v);
+            p += len + 1;
+        }
+    }
+    const char *text = first && json_type(list) == JSON_ARRAY ? items.data : NULL;
     for (size_t i = 0; !text && i < sizeof names / sizeof *names; i++)
         text = json_get_string(all, names[i]);
     for (const struct json *v = json_first(all); v && !text; v = json_next(v))
@@ -145,31 +139,18 @@ static size_t count_listed(const struct json *v)
     return count;
 }
 
-/* Lines of a difference that begin with `sign`, after the names of its files. */
-static size_t count_changed(const char *difference, char sign)
-{
-    size_t count = 0;
-    bool in_hunk = false;
-    for (const char *p = difference; p && *p; p = strchr(p, '\n'), p += p != NULL) {
-        in_hunk = in_hunk || *p == '@';
-        count += in_hunk && *p == sign;
-    }
-    return count;
-}
-
-static void write_lines(struct buf *out, size_t lines)
-{
-    buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
-}
-
 /* Writes the size of a result: hits of a search, lines that an edit added and removed, or lines. */
 static void write_size(const struct item *call, struct buf *out)
 {
     static const char no_match[] = "[no match ";
     const struct buf *result = &call->result;
-    size_t added = count_changed(call->difference.data, '+'), found = 0;
-    size_t removed = count_changed(call->difference.data, '-');
-    bool counted = call->recalled != NULL;
+    size_t added = 0, removed = 0, found = 0;
+    bool counted = call->recalled != NULL, in_hunk = false;
+    for (const char *p = call->difference.data; p && *p; p = strchr(p, '\n'), p += p != NULL) {
+        in_hunk = in_hunk || *p == '@'; /* names of files are before it */
+        added += in_hunk && *p == '+';
+        removed += in_hunk && *p == '-';
+    }
     if (counted) {
         found = call->recalled->hits.items.len;
     } else if (symbol_of(call->name) == GLYPH_TOOL_SEARCH) {
@@ -187,7 +168,7 @@ static void write_size(const struct item *call, struct buf *out)
     else if (counted)
         buf_addf(out, ngettext("%zu match", "%zu matches", found), found);
     else
-        write_lines(out, call->result_lines);
+        buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
 }
 
 /* The end of a command by the last line of its result: "[exit status 3]". */
@@ -232,7 +213,7 @@ static enum style write_outcome(const struct item *call, struct buf *out)
         buf_addf(out, " %s ", glyph(GLYPH_FAILED));
         if (end.word) {
             buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
-            write_lines(out, end.lines);
+            buf_addf(out, ngettext("%zu line", "%zu lines", end.lines), end.lines);
         } else {
             utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
         }
@@ -407,14 +388,6 @@ static void add_wrapped(struct item *item, const char *text, enum style style, i
                 &(struct wrap_look){(size_t)width, WRAP_WORDS, prefix, prefix});
 }
 
-static void add_label(struct item *item, const char *label, enum style style, int width)
-{
-    AUTO(styled_release) struct styled line = STYLED_INIT;
-    styled_addstr(&line, label, style, ATTR_BOLD);
-    rows_begin(&item->rows);
-    wrap_add_cut(&item->rows, &line, (size_t)width);
-}
-
 /* Lays out more of the text, at most `room` bytes. */
 static void give(struct item *item, size_t *room)
 {
@@ -455,8 +428,11 @@ static void lay_out_reasoning(struct item *item, int width, bool open, size_t *r
     if (item->hidden_text) {
         buf_addf(&line, " %s %s", glyph(GLYPH_DOT), _("kept hidden by the provider"));
     } else if (!item->streaming) {
+        size_t words = 0;
+        for (const char *p = item->text.data; *(p += strspn(p, " \t\n")); words++)
+            p += strcspn(p, " \t\n");
         buf_addf(&line, " %s ", glyph(GLYPH_DOT));
-        buf_addf(&line, ngettext("%zu word", "%zu words", item->words), item->words);
+        buf_addf(&line, ngettext("%zu word", "%zu words", words), words);
     } else {
         buf_addstr(&line, glyph(GLYPH_ELLIPSIS));
     }
@@ -477,10 +453,14 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
     item->gone = 0;
     if (item->lead)
         rows_begin(&item->rows);
-    if (item->kind == ITEM_USER)
-        add_label(item, _("you"), STYLE_USER, width);
-    else if (item->label)
-        add_label(item, _("tiro"), STYLE_ASSISTANT, width);
+    if (item->kind == ITEM_USER || item->label) {
+        bool user = item->kind == ITEM_USER;
+        AUTO(styled_release) struct styled label = STYLED_INIT;
+        styled_addstr(&label, user ? _("you") : _("tiro"), user ? STYLE_USER : STYLE_ASSISTANT,
+                      ATTR_BOLD);
+        rows_begin(&item->rows);
+        wrap_add_cut(&item->rows, &label, (size_t)width);
+    }
     switch (item->kind) {
     case ITEM_USER:
         look.prefix = prefix_of(PREFIX_USER);
