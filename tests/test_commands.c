@@ -414,11 +414,11 @@ TEST(test_answers_are_shown)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         assert_true(transcript_scroll(app.transcript, 20));
         slash_run(&app, lines[i]);
-        assert_false(transcript_scroll_to_end(app.transcript));
+        assert_false(transcript_scroll(app.transcript, -TRANSCRIPT_ALL));
     }
     assert_true(transcript_scroll(app.transcript, 20));
     slash_run(&app, "/copy");
-    assert_true(transcript_scroll_to_end(app.transcript));
+    assert_true(transcript_scroll(app.transcript, -TRANSCRIPT_ALL));
 }
 
 static void assert_pin(int64_t message, bool pin)

@@ -338,7 +338,7 @@ TEST(long_results_are_bounded)
     tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
          result_of(3, "c1", text.data, false));
     transcript_toggle(t, 1);
-    transcript_scroll_to_end(t);
+    transcript_scroll(t, -TRANSCRIPT_ALL);
     seen_transcript_says(t, "… 4800 more lines\n");
 }
 
@@ -449,9 +449,9 @@ TEST(a_retried_attempt_leaves_nothing)
 TEST(retry_takes_the_place_of_its_run)
 {
     exchange(1, "first", "kept");
-    transcript_note(t, STYLE_NOTE, "own note");
+    transcript_note(t, STYLE_NOTE, "own note", false);
     tell(t, EV(TURN_STARTED, 4, "again"), EV(TURN_FAILED, 5, "broken"));
-    transcript_note(t, STYLE_NOTE, "what to do about it");
+    transcript_note(t, STYLE_NOTE, "what to do about it", false);
     tell(t, retry_of(6, "again", 4), EV(TEXT_COMPLETE, 7, "now"));
     seen_transcript_is(
         t, "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ again\n\ntiro\n  now\n");
@@ -460,14 +460,14 @@ TEST(retry_takes_the_place_of_its_run)
 TEST(a_brief_note_leaves_with_the_next_message)
 {
     exchange(1, "first", "kept");
-    transcript_note_briefly(t, STYLE_NOTE, "copied");
-    transcript_note(t, STYLE_NOTE, "own note");
-    transcript_note_briefly(t, STYLE_NOTE, "copied again");
+    transcript_note(t, STYLE_NOTE, "copied", true);
+    transcript_note(t, STYLE_NOTE, "own note", false);
+    transcript_note(t, STYLE_NOTE, "copied again", true);
     seen_transcript_is(t,
                        "\nyou\n│ first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
     say(EVENT_TURN_STARTED, 4, "on");
     seen_transcript_is(t, "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n");
-    transcript_note_briefly(t, STYLE_NOTE, "of this turn");
+    transcript_note(t, STYLE_NOTE, "of this turn", true);
     tell(t, EV(TEXT_COMPLETE, 5, "and on"), EV(TURN_COMPLETED, 6, "and on"));
     seen_transcript_is(t,
                        "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n\n"
@@ -553,7 +553,7 @@ TEST(turns_are_counted_and_end_where_the_next_begins)
 {
     exchange(1, "one", "first");
     exchange(4, "two", "second");
-    transcript_note(t, STYLE_NOTE, "a note");
+    transcript_note(t, STYLE_NOTE, "a note", false);
     assert_turns(2, (const int64_t[]){3, 6});
     tell(t, EV(TURN_STARTED, 7, "three"), EV(TURN_FAILED, 8, "broken"), retry_of(9, "three", 7),
          EV(TURN_FAILED, 10, "broken again"), retry_of(11, "three", 9));
@@ -578,7 +578,7 @@ TEST(an_older_page_leaves_the_view_in_place)
 {
     const char *answer = thirty_rows();
     exchange(11, "second", answer);
-    transcript_scroll_to_top(t);
+    transcript_scroll(t, TRANSCRIPT_ALL);
     transcript_scroll(t, -7);
     first_row("  row 2");
     tell_earlier(t, false, EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer),
@@ -629,16 +629,16 @@ TEST(unread_ends_at_the_end)
     assert_false(transcript_scroll(t, -1));
     transcript_scroll(t, 5);
     assert_false(transcript_at_end(t));
-    transcript_note(t, STYLE_NOTE, "one\ntwo");
+    transcript_note(t, STYLE_NOTE, "one\ntwo", false);
     free(seen_transcript(t));
     assert_int_equal(transcript_unread(t), 3);
     transcript_scroll(t, -6);
     free(seen_transcript(t));
     assert_int_equal(transcript_unread(t), 2);
-    assert_true(transcript_scroll_to_end(t));
+    assert_true(transcript_scroll(t, -TRANSCRIPT_ALL));
     assert_int_equal(transcript_unread(t), 0);
     seen_transcript_says(t, "  one\n  two\n");
-    assert_false(transcript_scroll_to_end(t));
+    assert_false(transcript_scroll(t, -TRANSCRIPT_ALL));
 }
 
 TEST(scrolling_stops_at_both_ends)
@@ -657,7 +657,7 @@ TEST(scrolling_stops_at_both_ends)
     assert_true(transcript_scroll(t, -100));
     first_row("tiro");
     assert_true(transcript_at_end(t));
-    assert_true(transcript_scroll_to_top(t));
+    assert_true(transcript_scroll(t, TRANSCRIPT_ALL));
     assert_false(transcript_at_end(t));
 }
 
@@ -670,7 +670,7 @@ TEST(every_row_is_met_once)
     auto_free char *whole = seen_transcript(t);
     transcript_resize(t, 40, 1);
     AUTO(buf_release) struct buf up = BUF_INIT, down = BUF_INIT;
-    transcript_scroll_to_top(t);
+    transcript_scroll(t, TRANSCRIPT_ALL);
     do {
         auto_free char *row = seen_transcript(t);
         buf_addstr(&down, row);
@@ -749,13 +749,13 @@ TEST(a_giant_is_laid_out_where_it_is_read)
         assert_shows(whole, up);
         transcript_scroll(t, step + step / 3);
     }
-    transcript_scroll_to_end(t);
+    transcript_scroll(t, -TRANSCRIPT_ALL);
     assert_shows(whole, 0);
     assert_in_range(rows_laid_out(), 200, 700);
     assert_true(transcript_find(t, "item 12 of", true));
     seen_transcript_says(t, "item 12 of", "item 13 of");
     transcript_find(t, NULL, true);
-    transcript_scroll_to_end(t);
+    transcript_scroll(t, -TRANSCRIPT_ALL);
     assert_shows(whole, 0);
     assert_in_range(rows_laid_out(), 200, 700);
 }
@@ -854,7 +854,7 @@ TEST(a_place_is_found_again)
         assert_true(transcript_scroll(t, 7));
         const char *before = support_keep(seen_transcript(t));
         struct transcript_place p = transcript_place(t);
-        transcript_scroll_to_end(t);
+        transcript_scroll(t, -TRANSCRIPT_ALL);
         assert_true(transcript_show_place(t, &p));
         if (*before != '\n') /* the blank row before a message is not a place */
             seen_transcript_is(t, before);
@@ -1055,16 +1055,16 @@ static void random_view(struct transcript *any, uint64_t *seed)
         transcript_set_reasoning(any, (enum reasoning_view)(support_random(seed) % 3));
         break;
     case 6:
-        transcript_scroll_to_top(any);
+        transcript_scroll(any, TRANSCRIPT_ALL);
         break;
     case 7:
-        transcript_note(any, STYLE_WARNING, "note\nof two lines");
+        transcript_note(any, STYLE_WARNING, "note\nof two lines", false);
         break;
     case 8:
         transcript_tick(any, (int64_t)(support_random(seed) % 200000));
         break;
     default:
-        transcript_scroll_to_end(any);
+        transcript_scroll(any, -TRANSCRIPT_ALL);
     }
 }
 
@@ -1247,7 +1247,7 @@ TEST(citations_are_chosen_one_after_the_other)
     given_passages(2, "a");
     say(EVENT_TEXT_COMPLETE, 4,
         "By the river [2], in May [1, 3]. `x[3]` [2](http://a.b) [x] [0] [4] [1, 7]");
-    assert_int_equal(transcript_passages(t), 3);
+    assert_int_equal(transcript_passages(t, SIZE_MAX), 3);
     transcript_resize(t, 90, 20);
     assert_string_equal(support_text("%.15s", chosen_in_turn()), "2@5 1@5 3@5 2@5");
     assert_true(transcript_leave_citation(t));

@@ -402,7 +402,7 @@ static void check_screen(struct transcript *t, int width)
 static void check_screens(struct transcript *t, int width)
 {
     transcript_resize(t, width, HEIGHT);
-    transcript_scroll_to_end(t);
+    transcript_scroll(t, -TRANSCRIPT_ALL);
     check_screen(t, width);
     for (int i = 0; i < MOST_SCREENS && transcript_scroll(t, HEIGHT); i++)
         check_screen(t, width);
@@ -432,7 +432,7 @@ int fuzz_transcript(const uint8_t *data, size_t size)
         line += len + (line[len] == '\n');
         check_screen(t, 80);
     }
-    transcript_note(t, STYLE_NOTE, text);
+    transcript_note(t, STYLE_NOTE, text, false);
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         check_screens(t, widths[i]);
         transcript_toggle_all(t);

@@ -200,18 +200,17 @@ void app_touch_now(struct app *app, unsigned parts)
 
 void app_follow(struct app *app)
 {
-    if (transcript_scroll_to_end(app->transcript))
+    if (transcript_scroll(app->transcript, -TRANSCRIPT_ALL))
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
 __attribute__((format(printf, 4, 0))) static void
-add_note(struct app *app, void (*add)(struct transcript *t, enum style style, const char *text),
-         enum style style, const char *format, va_list args)
+add_note(struct app *app, bool brief, enum style style, const char *format, va_list args)
 {
     AUTO(buf_release) struct buf text = BUF_INIT, clean = BUF_INIT;
     buf_vaddf(&text, format, args);
     utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
-    add(app->transcript, style, clean.data);
+    transcript_note(app->transcript, style, clean.data, brief);
     app_touch_now(app, DIRTY_BODY);
 }
 
@@ -219,7 +218,7 @@ void app_note(struct app *app, enum style style, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_note(app, transcript_note, style, format, args);
+    add_note(app, false, style, format, args);
     va_end(args);
 }
 
@@ -227,7 +226,7 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
 {
     va_list args;
     va_start(args, format);
-    add_note(app, transcript_note_briefly, style, format, args);
+    add_note(app, true, style, format, args);
     va_end(args);
 }
 

@@ -122,7 +122,7 @@ static void show(struct app *app, const char *query)
 void corpora_cite(struct app *app, const char *arguments)
 {
     struct transcript_citation citation = {0};
-    int given = transcript_passages(app->transcript);
+    int given = transcript_passages(app->transcript, SIZE_MAX);
     const char *complaint = corpora_read_citation(arguments, &citation.number);
     if (!complaint && given > 0 && citation.number > given)
         complaint = _("The model was given no passage with this number.");

@@ -76,7 +76,7 @@ static void cancel(struct app *app)
         if (app->activity.busy)
             (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
         else
-            transcript_scroll_to_end(app->transcript);
+            transcript_scroll(app->transcript, -TRANSCRIPT_ALL);
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
     }
 }
@@ -140,10 +140,10 @@ static bool scroll(struct app *app, enum action action)
         moved = transcript_scroll(t, -MOVES_WHEEL);
         break;
     case ACTION_TOP:
-        transcript_scroll_to_top(t);
+        transcript_scroll(t, TRANSCRIPT_ALL);
         break;
     case ACTION_BOTTOM:
-        transcript_scroll_to_end(t);
+        transcript_scroll(t, -TRANSCRIPT_ALL);
         break;
     default:
         return false;

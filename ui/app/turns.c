@@ -130,7 +130,7 @@ static void start_turn(struct app *app, const struct operation *o, const void *p
     app->activity.over = false;
     app->activity.started_ms = clock_mono_ms();
     forget_way_back(app);
-    transcript_scroll_to_end(app->transcript);
+    transcript_scroll(app->transcript, -TRANSCRIPT_ALL);
     app_touch_now(app, DIRTY_ALL);
 }
 

@@ -21,7 +21,7 @@ enum {
 struct transcript *transcript_new(void)
 {
     struct transcript *t = mem_alloc(sizeof *t);
-    fold_init(&t->fold);
+    t->fold = FOLD_INIT;
     t->fold.hints = &t->hints;
     rows_init(&t->marked);
     rows_init(&t->cited_rows);
@@ -51,7 +51,7 @@ void transcript_free(struct transcript *t)
 void transcript_clear(struct transcript *t)
 {
     fold_release(&t->fold);
-    fold_init(&t->fold);
+    t->fold = FOLD_INIT;
     t->fold.hints = &t->hints;
     transcript_look_for(t, NULL);
     vec_clear(&t->laid);
@@ -114,23 +114,16 @@ bool transcript_is_behind(const struct transcript *t)
 
 /* --- places in the view --- */
 
-/* The nearest item before *index that has rows. */
-static bool previous_item(struct transcript *t, size_t *index, size_t *rows)
-{
-    while ((*index)-- > 0)
-        if ((*rows = transcript_rows_of(t, *index)) > 0)
-            return true;
-    return false;
-}
-
 size_t transcript_up(struct transcript *t, struct place *p, size_t rows)
 {
     size_t moved = 0;
     while (moved < rows) {
-        size_t step = p->row < rows - moved ? p->row : rows - moved, item = p->item, count;
+        size_t step = p->row < rows - moved ? p->row : rows - moved, item = p->item, count = 0;
         p->row -= step;
         moved += step;
-        if (moved == rows || !previous_item(t, &item, &count))
+        while (moved < rows && item > 0 && count == 0)
+            count = transcript_rows_of(t, --item);
+        if (count == 0)
             break;
         *p = (struct place){item, count - 1};
         moved++;
@@ -159,12 +152,8 @@ size_t transcript_down(struct transcript *t, struct place *p, size_t rows)
 
 static struct place end_top(struct transcript *t)
 {
-    size_t item = item_count(t), rows = 0;
-    if (!previous_item(t, &item, &rows))
-        return (struct place){0};
-    struct place p = {item, rows - 1};
-    transcript_up(t, &p, (size_t)t->height - 1);
-    return p;
+    struct place p = {item_count(t), 0}; /* behind the end */
+    return transcript_up(t, &p, (size_t)t->height) > 0 ? p : (struct place){0};
 }
 
 static void count_from_last(struct transcript *t)
@@ -253,14 +242,9 @@ void transcript_set_difference(struct transcript *t, const char *id, const char 
                UTF8_MULTILINE);
 }
 
-void transcript_note(struct transcript *t, enum style style, const char *text)
+void transcript_note(struct transcript *t, enum style style, const char *text, bool brief)
 {
-    fold_note(&t->fold, style, text, false);
-}
-
-void transcript_note_briefly(struct transcript *t, enum style style, const char *text)
-{
-    fold_note(&t->fold, style, text, true);
+    fold_note(&t->fold, style, text, brief);
 }
 
 void transcript_decided(struct transcript *t, const char *id, bool kept, const char *text)
@@ -549,38 +533,31 @@ void transcript_resize(struct transcript *t, int width, int height)
 
 bool transcript_scroll(struct transcript *t, int rows)
 {
+    bool followed = t->follow;
+    if (rows <= -TRANSCRIPT_ALL) {
+        t->follow = true;
+        return !followed;
+    }
     if (item_count(t) == 0 || rows == 0)
         return false;
     if (t->follow)
         t->top = end_top(t);
     else
         clamp_top(t);
-    struct place to = t->top;
+    struct place before = t->top, to = t->top;
+    if (rows >= TRANSCRIPT_ALL) {
+        to = (struct place){0};
+        while (to.item + 1 < item_count(t) && transcript_rows_of(t, to.item) == 0)
+            to.item++;
+        transcript_show(t, to);
+        return before.item != t->top.item || before.row != t->top.row;
+    }
     size_t moved = rows > 0 ? transcript_up(t, &to, (size_t)rows)
                             : transcript_down(t, &to, (size_t)(-(long)rows));
-    bool followed = t->follow;
     if (moved == 0)
         return false;
     transcript_show(t, to);
     return followed != t->follow || !followed;
-}
-
-bool transcript_scroll_to_end(struct transcript *t)
-{
-    bool moved = !t->follow;
-    t->follow = true;
-    return moved;
-}
-
-bool transcript_scroll_to_top(struct transcript *t)
-{
-    if (item_count(t) == 0)
-        return false;
-    struct place before = t->follow ? end_top(t) : t->top, to = {0};
-    while (to.item + 1 < item_count(t) && transcript_rows_of(t, to.item) == 0)
-        to.item++;
-    transcript_show(t, to);
-    return before.item != t->top.item || before.row != t->top.row;
 }
 
 struct transcript_place transcript_place(const struct transcript *t)
@@ -605,7 +582,7 @@ bool transcript_show_place(struct transcript *t, const struct transcript_place *
                          item_at(t, index - 1)->kind == ITEM_NOTE)) /* of an event before */
         index--;
     if (index-- == 0) {
-        (void)transcript_scroll_to_top(t);
+        (void)transcript_scroll(t, TRANSCRIPT_ALL);
         return false;
     }
     while (index > 0 && transcript_rows_of(t, index) == 0) /* reasoning may be hidden */

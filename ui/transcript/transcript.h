@@ -33,11 +33,9 @@ bool transcript_apply(struct transcript *t, const struct event *ev);
  * ones. */
 void transcript_prepend(struct transcript *t, struct event *const *events, size_t count, bool more);
 
-/* Adds a note that is not an event (an error). It may have many lines. */
-void transcript_note(struct transcript *t, enum style style, const char *text);
-
-/* Adds a note that the next message removes ("copied"). */
-void transcript_note_briefly(struct transcript *t, enum style style, const char *text);
+/* Adds a note that is not an event (an error). It may have many lines. `brief`: the next message
+ * removes it ("copied"). */
+void transcript_note(struct transcript *t, enum style style, const char *text, bool brief);
 
 /* The number of the oldest event held, if the page before it is needed: it exists, and the view is
  * within two screens of the top. Else 0. */
@@ -45,10 +43,10 @@ int64_t transcript_wants_before(const struct transcript *t);
 
 void transcript_resize(struct transcript *t, int width, int height);
 
-/* Positive: towards older. Returns whether the view moved. */
+/* Positive: towards older. From TRANSCRIPT_ALL rows on: to the top of what is held, or to the end.
+ * Returns whether the view moved. */
+enum { TRANSCRIPT_ALL = 1 << 30 };
 bool transcript_scroll(struct transcript *t, int rows);
-bool transcript_scroll_to_end(struct transcript *t);
-bool transcript_scroll_to_top(struct transcript *t); /* of what is held */
 bool transcript_at_end(const struct transcript *t);
 
 /* A row of the item of an event, which can be found again after the conversation is reloaded. */
@@ -109,8 +107,9 @@ struct transcript_citation {
     int64_t before; /* event before which the model was given the passage */
 };
 
-/* The greatest number among the passages that the model was given last; 0: none is held. */
-int transcript_passages(const struct transcript *t);
+/* The greatest number among the passages that the model was given last before that item; SIZE_MAX:
+ * last of all; 0: none is held. */
+int transcript_passages(const struct transcript *t, size_t item);
 
 /* The citation at a row and column of the view; false: none. */
 bool transcript_citation_at(struct transcript *t, size_t row, size_t column,

@@ -28,20 +28,6 @@ static bool row_matches(const struct rows *rows, size_t index, const char *needl
     return !utf8_contains_folded(next, needle) && utf8_contains_folded(both, needle);
 }
 
-/* Whether the item must be laid out to know. Its source may have marks between the words, and
- * entities, that its rows do not have. */
-static bool may_match(const struct item *item, const char *needle)
-{
-    if (item->kind == ITEM_TOOL || strpbrk(item->text.data, "&\\"))
-        return true;
-    auto_free char *words = mem_strdup(needle);
-    char *rest = NULL;
-    bool all = true;
-    for (char *w = strtok_r(words, " ", &rest); all && w; w = strtok_r(NULL, " ", &rest))
-        all = utf8_contains_folded(item->text.data, w);
-    return all;
-}
-
 static size_t source_len(const struct item *item)
 {
     return item->text.len + item->result.len;
@@ -68,7 +54,14 @@ static size_t count_in(struct transcript *t, size_t index)
     struct item *item = item_at(t, index);
     if (is_counted(t, item))
         return item->matches.count;
-    bool had_rows = item->width != 0, laid_out = may_match(item, t->needle);
+    /* its source may have marks between the words, and entities, that its rows do not have */
+    bool had_rows = item->width != 0, laid_out = true;
+    if (item->kind != ITEM_TOOL && !strpbrk(item->text.data, "&\\")) {
+        auto_free char *words = mem_strdup(t->needle);
+        char *rest = NULL;
+        for (char *w = strtok_r(words, " ", &rest); laid_out && w; w = strtok_r(NULL, " ", &rest))
+            laid_out = utf8_contains_folded(item->text.data, w);
+    }
     item->matches = (struct item_matches){t->search, source_len(item), laid_out, 0};
     if (!laid_out)
         return 0;
@@ -222,21 +215,16 @@ void transcript_mark_matches(struct transcript *t)
 
 /* --- citations of passages in the view's answers, "[2]" or "[1, 3]" --- */
 
-/* The greatest number of a passage that was given before an item. The numbers begin anew with each
- * user message. */
-static int given_before(const struct transcript *t, size_t index)
+/* The numbers begin anew with each message of the user. */
+int transcript_passages(const struct transcript *t, size_t index)
 {
-    size_t end = index > FAR_ITEMS ? index - FAR_ITEMS : 0;
     int most = 0;
+    index = index < item_count(t) ? index : item_count(t);
+    size_t end = index > FAR_ITEMS ? index - FAR_ITEMS : 0;
     while (index-- > end && !(most > 0 && item_at(t, index)->kind == ITEM_USER))
         if (item_at(t, index)->passages > most)
             most = item_at(t, index)->passages;
     return most;
-}
-
-int transcript_passages(const struct transcript *t)
-{
-    return given_before(t, t->fold.items.len);
 }
 
 /* Code has brackets of its own, and the text of a link leads to its address. */
@@ -320,7 +308,7 @@ void transcript_mark_citations(struct transcript *t)
         const struct cited cited = {.place = {shown->item, item->gone + shown->index},
                                     .visible = i};
         if (shown->item != known)
-            given = item->kind == ITEM_ANSWER ? given_before(t, shown->item) : 0;
+            given = item->kind == ITEM_ANSWER ? transcript_passages(t, shown->item) : 0;
         known = shown->item;
         const char *text = shown->rows->text.data + row->text;
         for (size_t at = 0; given > 0 && at < row->len;)
@@ -334,11 +322,6 @@ void transcript_mark_citations(struct transcript *t)
             mark_row_citations(t, i);
 }
 
-static struct transcript_citation citation(const struct transcript *t, const struct cited *c)
-{
-    return (struct transcript_citation){c->number, item_at(t, c->place.item)->seq + 1};
-}
-
 bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
                             struct transcript_citation *out)
 {
@@ -350,7 +333,7 @@ bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
         const char *text = shown->text.data + shown->list.items[rows[row].index].text;
         if (c->visible == row && column >= utf8_width(text, c->from) &&
             column < utf8_width(text, c->to)) {
-            *out = citation(t, c);
+            *out = (struct transcript_citation){c->number, item_at(t, c->place.item)->seq + 1};
             return true;
         }
     }
@@ -386,9 +369,11 @@ bool transcript_choose_citation(struct transcript *t)
 bool transcript_chosen_citation(struct transcript *t, struct transcript_citation *out)
 {
     size_t now = chosen(t);
-    if (now != SIZE_MAX)
-        *out = citation(t, &t->cited.items[now]);
-    return now != SIZE_MAX;
+    if (now == SIZE_MAX)
+        return false;
+    const struct cited *c = &t->cited.items[now];
+    *out = (struct transcript_citation){c->number, item_at(t, c->place.item)->seq + 1};
+    return true;
 }
 
 bool transcript_leave_citation(struct transcript *t)
@@ -407,24 +392,6 @@ static void add_text(struct buf *out, const struct buf *text)
         buf_addch(out, '\n');
 }
 
-/* Adds the source of an item; the card of a compaction has none. */
-static void add_item(struct buf *out, const struct item *item, enum reasoning_view reasoning)
-{
-    bool open = item_is_open(item, reasoning);
-    if (item->kind == ITEM_COMPACTION || (item->kind == ITEM_REASONING && !open))
-        return;
-    if (out->len > 0)
-        buf_addch(out, '\n');
-    if (item->kind == ITEM_USER || item->label)
-        buf_addf(out, "%s\n", item->kind == ITEM_USER ? _("you") : _("tiro"));
-    if (item->kind == ITEM_TOOL)
-        buf_addf(out, "%s %s\n", item->name ? item->name : "", item->text.data);
-    else
-        add_text(out, &item->text);
-    if (item->kind == ITEM_TOOL && open)
-        add_text(out, &item->result);
-}
-
 size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
 {
     size_t count, first = t->top.item, above = 0, at = 0;
@@ -437,11 +404,24 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
             break;
     }
     for (size_t i = first, below = 0; i < item_count(t); i++) {
+        const struct item *item = item_at(t, i);
+        bool open = item_is_open(item, t->reasoning), tool = item->kind == ITEM_TOOL;
         if (i == t->top.item)
             at = out->len;
-        if (i > t->top.item && (below += source_len(item_at(t, i)) + 1) > most)
+        if (i > t->top.item && (below += source_len(item) + 1) > most)
             break;
-        add_item(out, item_at(t, i), t->reasoning);
+        if (item->kind == ITEM_COMPACTION || (item->kind == ITEM_REASONING && !open))
+            continue; /* the card of a compaction has no source */
+        if (out->len > 0)
+            buf_addch(out, '\n');
+        if (item->kind == ITEM_USER || item->label)
+            buf_addf(out, "%s\n", item->kind == ITEM_USER ? _("you") : _("tiro"));
+        if (tool)
+            buf_addf(out, "%s %s\n", item->name ? item->name : "", item->text.data);
+        else
+            add_text(out, &item->text);
+        if (tool && open)
+            add_text(out, &item->result);
     }
     return t->follow ? out->len : at;
 }

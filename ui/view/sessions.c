@@ -216,7 +216,7 @@ static bool take_preview(struct view *view, struct operation_answer *a, const ch
         AUTO(buf_release) struct buf text = BUF_INIT;
         buf_addf(&text, "%s\n", _("Written, but not sent:"));
         utf8_clean(&text, s->previewed.draft, strlen(s->previewed.draft), UTF8_MULTILINE);
-        transcript_note(s->preview, STYLE_NOTE, text.data);
+        transcript_note(s->preview, STYLE_NOTE, text.data, false);
     }
     if (found)
         (void)transcript_find(s->preview, found, true);
@@ -538,10 +538,6 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
         query_changed(s);
     else if (by != 0 && !s->in_preview && sessions_count(s) > 0)
         select_entry(s, moves_within((long)s->selected + by, sessions_count(s)));
-    else if (s->in_preview && by == -MOVES_ALL)
-        (void)transcript_scroll_to_top(s->preview);
-    else if (s->in_preview && by == MOVES_ALL)
-        (void)transcript_scroll_to_end(s->preview);
     else if (s->in_preview)
         (void)transcript_scroll(s->preview, (int)-by);
     return true;
