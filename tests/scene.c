@@ -1,5 +1,7 @@
 #include "tests/scene.h"
 
+#include <unistd.h>
+
 #include "session/catalog.h"
 #include "tests/suite.h"
 
@@ -9,6 +11,7 @@ static struct model_server *server;
 static struct screen *open_screens[MAX_OPEN];
 static size_t open_count;
 static char *store_path;
+static const struct step *own_steps;
 
 int scene_setup(void **state)
 {
@@ -26,6 +29,7 @@ int scene_teardown(void **state)
     while (open_count > 0)
         screen_free(open_screens[--open_count]);
     screen_answers(NULL);
+    own_steps = NULL;
     model_server_stop(server);
     server = NULL;
     free(store_path);
@@ -107,6 +111,8 @@ static void type_key(void *s, const char *name)
                 {"pageup", SCREEN_PAGE_UP}, {"pagedown", SCREEN_PAGE_DOWN},
                 {"f1", SCREEN_F1},          {"f2", SCREEN_F2},
                 {"f3", SCREEN_F3},          {"f4", SCREEN_F4}};
+    static const char *const sequences[][2] = {
+        {"f5", "\033[15~"}, {"f6", "\033[17~"}, {"shift-tab", "\033[Z"}};
     if (strncmp(name, "ctrl-", 5) == 0) {
         screen_ctrl(s, name[5]);
         return;
@@ -122,6 +128,11 @@ static void type_key(void *s, const char *name)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(name, keys[i].name) == 0) {
             screen_key(s, keys[i].key);
+            return;
+        }
+    for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
+        if (strcmp(name, sequences[i][0]) == 0) {
+            screen_type(s, sequences[i][1]);
             return;
         }
     fail_msg("no such key: %s", name);
@@ -143,9 +154,10 @@ void scene_see(const char *file, int line, struct screen *s, const char *const *
     }
 }
 
+static const struct typist typist = {type_text, type_key};
+
 void scene_act(const char *file, int line, struct screen *s, const char *const *keys_and_looks)
 {
-    static const struct typist typist = {type_text, type_key};
     steps_type(*keys_and_looks, &typist, s);
     scene_see(file, line, s, keys_and_looks + 1);
 }
@@ -278,4 +290,143 @@ bool scene_wait_draft(struct screen *s, const char *text)
         (void)screen_pump(s, 10);
     }
     return true;
+}
+
+/* --- scripts --- */
+
+struct screen *scene(void)
+{
+    assert_true(open_count > 0);
+    return open_screens[open_count - 1];
+}
+
+void scene_steps(const struct step *steps)
+{
+    own_steps = steps;
+}
+
+static void open_by(const char *size_and_arguments)
+{
+    const char *arguments[8] = {NULL};
+    char *words = support_text("%s", size_and_arguments), *save = NULL;
+    const char *rows = strtok_r(words, " ", &save), *cols = strtok_r(NULL, " ", &save);
+    for (size_t i = 0; cols && i < 7 && (arguments[i] = strtok_r(NULL, " ", &save)); i++)
+        ;
+    (void)scene_open(rows ? atoi(rows) : 24, cols ? atoi(cols) : 80, arguments);
+}
+
+/* "FIRST|REST" or "FIRST REST", cut at the sign, which may lack; the first part is kept. */
+static char *cut(const char *text, char sign, const char **rest)
+{
+    const char *at = strchr(text, sign);
+    *rest = at ? at + 1 : "";
+    return support_keep(at ? mem_strndup(text, (size_t)(at - text)) : mem_strdup(text));
+}
+
+static void look_at_request(const char *file, int line, const char *number_and_looks)
+{
+    const char *looks, *body;
+    int number = atoi(cut(number_and_looks, ' ', &looks));
+    body = model_server_body(server, (size_t)number);
+    while (*looks)
+        steps_check(file, line, &(struct scenery){.rows = body}, STEPS(cut(looks, '|', &looks)));
+}
+
+static bool writes(struct screen *s, void *bytes)
+{
+    return screen_log_has(s, bytes);
+}
+
+/* A step that acts; returns false if it is another one. */
+static bool step_acts(const char *name, const char *rest)
+{
+    const char *second;
+    char *first = cut(rest, *name == 'a' || *name == 'e' || *name == 'l' ? '|' : ' ', &second);
+    if (strcmp(name, "open") == 0)
+        open_by(rest);
+    else if (strcmp(name, "says") == 0)
+        scene_queue(.text = rest);
+    else if (strcmp(name, "stalls") == 0)
+        scene_queue(.fault = REPLY_STALL, .text = rest);
+    else if (strcmp(name, "calls") == 0 || strcmp(name, "holds") == 0)
+        scene_queue(.tool_name = first, .tool_args = second, .hold = *name == 'h');
+    else if (strcmp(name, "release") == 0)
+        model_server_release(server);
+    else if (strcmp(name, "ask") == 0)
+        scene_ask(scene(), first, second);
+    else if (strcmp(name, "exchange") == 0)
+        scene_exchange(scene(), first, second);
+    else if (strcmp(name, "long") == 0)
+        scene_exchange_long(scene(), first, second);
+    else if (strcmp(name, "paste") == 0)
+        screen_paste(scene(), rest);
+    else if (strcmp(name, "size") == 0)
+        screen_resize(scene(), atoi(first), atoi(second));
+    else if (strcmp(name, "env") == 0)
+        setenv(cut(rest, '=', &second), second, 1);
+    else if (strcmp(name, "file") == 0)
+        support_write(support_path(first), second);
+    else if (strcmp(name, "leave") == 0)
+        scene_leave(scene());
+    else if (strcmp(name, "kill") == 0)
+        scene_end(scene(), atoi(rest));
+    else if (strcmp(name, "truthful") == 0)
+        scene_assert_truthful(scene());
+    else if (strcmp(name, "restored") == 0)
+        scene_assert_restored(scene());
+    else if (strcmp(name, "forget") == 0)
+        screen_forget_log(scene());
+    else
+        return false;
+    return true;
+}
+
+static bool step_holds(const char *name, const char *rest)
+{
+    const char *text;
+    int number = atoi(cut(rest, ' ', &text));
+    if (strcmp(name, "wait") == 0)
+        return model_server_wait(server, (size_t)number, WAIT_MS);
+    if (strcmp(name, "requests") == 0)
+        return model_server_requests(server) == (size_t)number;
+    if (strcmp(name, "exit") == 0)
+        return screen_wait_exit(scene(), WAIT_MS);
+    if (strcmp(name, "status") == 0)
+        return screen_status(scene()) == number;
+    if (strcmp(name, "prompt") == 0)
+        return scene_wait_prompt(scene());
+    if (strcmp(name, "draft") == 0)
+        return scene_wait_draft(scene(), rest);
+    if (strcmp(name, "row") == 0)
+        return screen_wait_row(scene(), number, text, WAIT_MS);
+    if (strcmp(name, "count") == 0)
+        return screen_wait_count(scene(), text, number, WAIT_MS);
+    if (strcmp(name, "wrote") == 0 || strcmp(name, "unwritten") == 0)
+        return screen_log_has(scene(), rest) == (*name == 'w');
+    if (strcmp(name, "writes") == 0)
+        return screen_wait(scene(), writes, support_text("%s", rest), "bytes", WAIT_MS);
+    if (strcmp(name, "made") == 0 || strcmp(name, "unmade") == 0)
+        return (access(support_path(rest), F_OK) == 0) == (*name == 'm');
+    fail_msg("no such step: %s", name);
+    return false;
+}
+
+void scene_play(const char *file, int line, const char *const *steps)
+{
+    for (; *steps; steps++) {
+        const char *rest, *step = *steps + 1;
+        if (**steps == ':') {
+            steps_type(step, &typist, scene());
+        } else if (**steps != '=') {
+            scene_see(file, line, scene(), STEPS(*steps));
+        } else if (strncmp(step, "sent ", 5) == 0) {
+            look_at_request(file, line, step + 5);
+        } else if (!steps_own(own_steps, step)) {
+            char *name = cut(step, ' ', &rest);
+            if (!step_acts(name, rest) && !step_holds(name, rest)) {
+                print_error("does not hold: %s\n", step);
+                _fail(file, line);
+            }
+        }
+    }
 }

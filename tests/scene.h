@@ -37,6 +37,30 @@ struct screen *scene_run(int rows, int cols, const char *const *argv);        /*
 void scene_act(const char *file, int line, struct screen *s, const char *const *keys_and_looks);
 void scene_see(const char *file, int line, struct screen *s, const char *const *looks);
 
+/* A script for the program that was opened last. Steps: ":" and keys, a look to wait for, or "="
+ * and open [ROWS COLUMNS [ARGUMENT…]]    scene_open(), 24 by 80 without a size says TEXT, stalls
+ * TEXT             the model's next reply, which stops after its text calls NAME ARGS, holds NAME
+ * ARGS   … calls a tool, at once or when it is released release, wait N, requests N        the
+ * server: goes on, has had N requests, has exactly N sent N LOOK|LOOK                   looks at
+ * the body of request N ask QUESTION|ANSWER, exchange …, long …    scene_ask(), scene_exchange(),
+ * scene_exchange_long() paste TEXT, size ROWS COLUMNS, env NAME=VALUE, file NAME TEXT    (in the
+ * test's directory) leave, kill SIGNAL, exit, status N         how the program ends prompt, draft
+ * TEXT, truthful, restored     scene_wait_prompt() and so on row N TEXT, count N TEXT waits for
+ * this text in a row, for so many of it wrote BYTES, unwritten BYTES, writes BYTES, forget    its
+ * output, now or soon made NAME, unmade NAME             whether this file is there and those of
+ * scene_steps(). */
+#define play(...) scene_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+#define PLAY(name, ...) PLAY_IF(true, name, __VA_ARGS__)
+#define PLAY_IF(there, name, ...)                                                                  \
+    TEST_IF(there, name)                                                                           \
+    {                                                                                              \
+        play(__VA_ARGS__);                                                                         \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
+void scene_play(const char *file, int line, const char *const *steps);
+void scene_steps(const struct step *steps); /* of the test's own, until scene_teardown() */
+struct screen *scene(void);                 /* the program that was opened last */
+
 /* Queues the model's next reply, as fields of struct reply. */
 #define scene_queue(...) model_server_queue(scene_server(), &(struct reply){__VA_ARGS__})
 

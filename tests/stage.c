@@ -321,14 +321,8 @@ void stage_step(const char *file, int line, const char *step)
     size_t len = strcspn(step, " ");
     const char *rest = step + len + (step[len] == ' ');
     auto_free char *name = mem_strndup(step, len);
-    for (const struct stage_step *s = the.steps; s && s->name; s++)
-        if (strcmp(s->name, name) == 0) {
-            if (s->alone)
-                s->alone();
-            else
-                s->run(rest);
-            return;
-        }
+    if (steps_own(the.steps, step))
+        return;
     int *number = strcmp(name, "width") == 0    ? &the.width
                   : strcmp(name, "height") == 0 ? &the.height
                                                 : NULL;

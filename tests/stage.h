@@ -12,13 +12,6 @@ struct staged_request {
     bool seen, answered;
 };
 
-/* A step of play() of the test's own, in one of two forms: "two", or "one" and a text behind it. */
-struct stage_step {
-    const char *name;
-    void (*alone)(void);
-    void (*run)(const char *rest);
-};
-
 struct stage {
     struct view *view; /* the test makes it, with the host; stage_tear_down() frees it */
     struct view_host host;
@@ -26,9 +19,9 @@ struct stage {
     struct session_info session; /* the open one */
     bool read_only;
     struct meters meters;
-    struct buf asked; /* requests to the host since forget_sent(), one per line: "RENAME
-                       * text=Apples", "close" … */
-    const struct stage_step *steps;      /* ends with a NULL name; NULL: none */
+    struct buf asked;         /* requests to the host since forget_sent(), one per line: "RENAME
+                               * text=Apples", "close" … */
+    const struct step *steps; /* of the test's own; NULL: none */
     VEC(struct staged_request) requests; /* requests that were not withdrawn */
     uint64_t counted;                    /* requests */
     int width, height;

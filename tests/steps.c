@@ -39,6 +39,21 @@ void steps_type(const char *keys, const struct typist *typist, void *to)
     }
 }
 
+bool steps_own(const struct step *table, const char *step)
+{
+    size_t len = strcspn(step, " ");
+    for (; table && table->name; table++) {
+        if (strlen(table->name) != len || strncmp(table->name, step, len) != 0)
+            continue;
+        if (table->alone)
+            table->alone();
+        else
+            table->run(step + len + (step[len] == ' '));
+        return true;
+    }
+    return false;
+}
+
 struct step_look steps_look(const char *look)
 {
     static const struct {

@@ -26,6 +26,16 @@ struct step_look {
 };
 struct step_look steps_look(const char *look);
 
+/* A step of a test's own: "two", or "one" and a text behind it. A table of them ends with a NULL
+ * name. */
+struct step {
+    const char *name;
+    void (*alone)(void);
+    void (*run)(const char *rest);
+};
+/* Runs "NAME TEXT" if the table (NULL: none) has this name; else returns false. */
+bool steps_own(const struct step *table, const char *step);
+
 /* The output that looks are compared with. */
 struct scenery {
     const char *rows;

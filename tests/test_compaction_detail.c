@@ -134,11 +134,10 @@ static void is_memory_shown(const char *yes)
     assert_int_equal(the.memory_shown, *yes == 'y');
 }
 
-static const struct stage_step steps[] = {
-    {"usual", .alone = give_usual},    {"page", .run = begin_page},
-    {"last", .alone = give_last},      {"more", .alone = give_more},
-    {"asked", .run = is_asked},        {"choose", .run = choose},
-    {"shown", .run = is_memory_shown}, {.name = NULL}};
+static const struct step steps[] = {{"usual", .alone = give_usual},    {"page", .run = begin_page},
+                                    {"last", .alone = give_last},      {"more", .alone = give_more},
+                                    {"asked", .run = is_asked},        {"choose", .run = choose},
+                                    {"shown", .run = is_memory_shown}, {.name = NULL}};
 
 static int set_up(void **state)
 {

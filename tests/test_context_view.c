@@ -114,11 +114,11 @@ static void give_usual(void)
     give_context(usual());
 }
 
-static const struct stage_step steps[] = {{"begin", .alone = begin},
-                                          {"usual", .alone = give_usual},
-                                          {"end", .alone = end_turn},
-                                          {"forty", .alone = give_forty},
-                                          {.name = NULL}};
+static const struct step steps[] = {{"begin", .alone = begin},
+                                    {"usual", .alone = give_usual},
+                                    {"end", .alone = end_turn},
+                                    {"forty", .alone = give_forty},
+                                    {.name = NULL}};
 
 static int set_up(void **state)
 {

@@ -62,10 +62,10 @@ static void show(const char *citation)
     corpus_view_show(the.view, citation);
 }
 
-static const struct stage_step steps[] = {{"show", .run = show},
-                                          {"begin", .alone = begin},
-                                          {"documents", .alone = documents},
-                                          {.name = NULL}};
+static const struct step steps[] = {{"show", .run = show},
+                                    {"begin", .alone = begin},
+                                    {"documents", .alone = documents},
+                                    {.name = NULL}};
 
 static int set_up(void **state)
 {

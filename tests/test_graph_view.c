@@ -60,7 +60,7 @@ static bool take(const char *name)
     return the.view->ops->key(the.view, keymap_find(&the.keymap, &key), &key);
 }
 
-static const struct stage_step steps[] = {
+static const struct step steps[] = {
     {"begin", .alone = begin}, {"walk", .alone = walk}, {.name = NULL}};
 
 static int set_up(void **state)

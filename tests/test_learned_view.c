@@ -53,10 +53,10 @@ static void expect_look(void)
     assert_int_equal(the.view->ops->due(the.view), 0);
 }
 
-static const struct stage_step steps[] = {{"begin", .alone = begin},
-                                          {"again", .alone = look_again},
-                                          {"look", .alone = expect_look},
-                                          {.name = NULL}};
+static const struct step steps[] = {{"begin", .alone = begin},
+                                    {"again", .alone = look_again},
+                                    {"look", .alone = expect_look},
+                                    {.name = NULL}};
 
 static int set_up(void **state)
 {

@@ -388,7 +388,7 @@ static void earlier(const char *query)
     recall(40, query, TWO_HITS, false);
 }
 
-static const struct stage_step steps[] = {
+static const struct step steps[] = {
     {"two", .alone = give_two},         {"none", .alone = give_none},
     {"one", .run = give_one},           {"fifty", .alone = give_fifty},
     {"text", .run = give_text},         {"done", .run = give_done},

@@ -135,10 +135,10 @@ static void focus(const char *yes)
     (void)memory_view_focus(the.view, *yes == 'y');
 }
 
-static const struct stage_step steps[] = {{"focus", .run = focus},
-                                          {"pane", .alone = open_pane},
-                                          {"busy", .alone = give_busy},
-                                          {.name = NULL}};
+static const struct step steps[] = {{"focus", .run = focus},
+                                    {"pane", .alone = open_pane},
+                                    {"busy", .alone = give_busy},
+                                    {.name = NULL}};
 
 static int set_up(void **state)
 {

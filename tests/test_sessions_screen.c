@@ -297,7 +297,7 @@ static void give_preview(const char *what)
     answer_preview(question, what + strlen(question) + 1);
 }
 
-static const struct stage_step steps[] = {
+static const struct step steps[] = {
     {"begin", .run = begin},          {"add", .run = add_titled},
     {"give", .run = give_total},      {"hit", .run = give_hit},
     {"preview", .run = give_preview}, {"three", .alone = begin_with_three},
