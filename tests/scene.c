@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "session/catalog.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 
 enum { MAX_OPEN = 8 };
@@ -325,11 +326,22 @@ static char *cut(const char *text, char sign, const char **rest)
 
 static void look_at_request(const char *file, int line, const char *number_and_looks)
 {
-    const char *looks, *body;
-    int number = atoi(cut(number_and_looks, ' ', &looks));
-    body = model_server_body(server, (size_t)number);
-    while (*looks)
-        steps_check(file, line, &(struct scenery){.rows = body}, STEPS(cut(looks, '|', &looks)));
+    const char *looks, *number = cut(number_and_looks, ' ', &looks);
+    bool last = strcmp(number, "last") == 0;
+    const char *body =
+        model_server_body(server, last ? model_server_requests(server) - 1 : (size_t)atoi(number));
+    while (*looks) {
+        const char *look = cut(looks, '|', &looks);
+        steps_check(file, line, &(struct scenery){.rows = body}, STEPS(look));
+    }
+}
+
+/* "TYPE|MESSAGE|SECONDS", the last being when to retry, if at all. */
+static void refuse(int status, const char *rest)
+{
+    char *type = cut(rest, '|', &rest), *message = cut(rest, '|', &rest);
+    scene_queue(.fault = REPLY_STATUS, .status = status, .error_type = type,
+                .error_message = message, .retry_after = *rest ? rest : NULL);
 }
 
 static bool writes(struct screen *s, void *bytes)
@@ -341,7 +353,10 @@ static bool writes(struct screen *s, void *bytes)
 static bool step_acts(const char *name, const char *rest)
 {
     const char *second;
-    char *first = cut(rest, *name == 'a' || *name == 'e' || *name == 'l' ? '|' : ' ', &second);
+    char sign = strcmp(name, "env") == 0                       ? '='
+                : *name == 'a' || *name == 'e' || *name == 'l' ? '|'
+                                                               : ' ';
+    char *first = cut(rest, sign, &second);
     if (strcmp(name, "open") == 0)
         open_by(rest);
     else if (strcmp(name, "says") == 0)
@@ -350,6 +365,8 @@ static bool step_acts(const char *name, const char *rest)
         scene_queue(.fault = REPLY_STALL, .text = rest);
     else if (strcmp(name, "calls") == 0 || strcmp(name, "holds") == 0)
         scene_queue(.tool_name = first, .tool_args = second, .hold = *name == 'h');
+    else if (strcmp(name, "refuses") == 0)
+        refuse(atoi(first), second);
     else if (strcmp(name, "release") == 0)
         model_server_release(server);
     else if (strcmp(name, "ask") == 0)
@@ -363,7 +380,9 @@ static bool step_acts(const char *name, const char *rest)
     else if (strcmp(name, "size") == 0)
         screen_resize(scene(), atoi(first), atoi(second));
     else if (strcmp(name, "env") == 0)
-        setenv(cut(rest, '=', &second), second, 1);
+        setenv(first, second, 1);
+    else if (strcmp(name, "config") == 0)
+        write_config(rest);
     else if (strcmp(name, "file") == 0)
         support_write(support_path(first), second);
     else if (strcmp(name, "leave") == 0)
@@ -393,6 +412,8 @@ static bool step_holds(const char *name, const char *rest)
         return screen_wait_exit(scene(), WAIT_MS);
     if (strcmp(name, "status") == 0)
         return screen_status(scene()) == number;
+    if (strcmp(name, "mouse") == 0)
+        return screen_mouse(scene()) == (number == 1);
     if (strcmp(name, "prompt") == 0)
         return scene_wait_prompt(scene());
     if (strcmp(name, "draft") == 0)

@@ -32,100 +32,12 @@ static const struct screen_answer light[] = {
     {"\033]11;?\033\\", "\033]11;rgb:ffff/ffff/ffff\033\\"}, {NULL, NULL}};
 static const struct screen_answer silent[] = {{"\033[c", NULL}, {NULL, NULL}};
 
-static bool has_written(struct screen *s, void *bytes)
+static void answer_as(const char *terminal)
 {
-    return screen_log_has(s, bytes);
+    screen_answers(*terminal == 'k' ? kitty : *terminal == 'l' ? light : silent);
 }
 
-static bool wait_written(struct screen *s, const char *bytes)
-{
-    auto_free char *copy = mem_strdup(bytes);
-    return screen_wait(s, has_written, copy, "bytes", WAIT_MS);
-}
-
-/* A row below the prompt's. */
-static void assert_new_line(struct screen *s)
-{
-    act(s, "one");
-    screen_type(s, SHIFT_ENTER);
-    act(s, "two", "  two", "> one");
-    assert_int_equal(model_server_requests(scene_server()), 0);
-}
-
-BEFORE_ALL(support_utf8);
-
-FIXTURES(terminal, scene_setup, scene_teardown);
-
-TEST(shift_enter_is_a_new_line)
-{
-    screen_answers(kitty);
-    struct screen *s = scene_open(24, 80, NULL);
-    assert_true(wait_written(s, KITTY_ON));
-    assert_false(screen_log_has(s, MODIFY_ON));
-    assert_new_line(s);
-    screen_type(s, "\033[99;5u\033[100;5u"); /* Ctrl-C, Ctrl-D as kitty tells them */
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    scene_assert_restored(s);
-}
-
-TEST(without_kitty_xterm_s_way_is_tried)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    assert_true(wait_written(s, MODIFY_ON));
-    assert_false(screen_log_has(s, KITTY_ON));
-    screen_type(s, "one\033[27;2;13~two");
-    see(s, "  two");
-    act(s, "<ctrl-u><ctrl-c><ctrl-d>");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    scene_assert_restored(s);
-}
-
-static size_t first_written(struct screen *s, const char *bytes)
-{
-    size_t len;
-    const char *log = screen_log(s, &len), *found = memmem(log, len, bytes, strlen(bytes));
-    assert_non_null(found);
-    return (size_t)(found - log);
-}
-
-TEST(a_terminal_that_answers_nothing_is_waited_for_by_nobody)
-{
-    screen_answers(silent);
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "hi", "Hello.");
-    assert_false(screen_log_has(s, KITTY_ON));
-    assert_false(screen_log_has(s, MODIFY_ON));
-    assert_true(first_written(s, "\033[?2026l") < first_written(s, "\033[?u")); /* a whole frame */
-    scene_leave(s);
-    scene_assert_restored(s);
-}
-
-/* Answers that arrive after the program's end do not become a line of the shell. */
-TEST(answers_do_not_outlive_it)
-{
-    screen_answers(silent);
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "<ctrl-d>");
-    screen_type(s, "\033[?0u\033]11;rgb:0/0/0\033\\\033[?62;22c");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    scene_assert_restored(s);
-    assert_int_equal(screen_unread(s), 0);
-}
-
-TEST(a_kill_or_a_crash_leaves_nothing)
-{
-    static const int signals[] = {SIGTERM, SIGSEGV};
-    screen_answers(kitty);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct screen *s = scene_open(24, 80, NULL);
-        assert_true(wait_written(s, KITTY_ON));
-        scene_end(s, signals[i]);
-        scene_assert_restored(s);
-        assert_true(screen_log_has(s, "\033[<u"));
-    }
-}
-
-/* How a theme's rules begin on a terminal of 256 colours. */
+/* How the rules of a theme begin on a terminal of 256 colours. */
 static char *rule_of(const char *name)
 {
     struct theme theme;
@@ -133,78 +45,51 @@ static char *rule_of(const char *name)
     assert_true(theme_load(name, &theme, &e));
     struct look look = theme_resolve(theme.looks[STYLE_RULE], 256);
     assert_true(look.fg >= 16);
-    return mem_printf("\033[38;5;%dm", (int)look.fg);
+    return support_text("\033[38;5;%dm", (int)look.fg);
 }
 
-TEST(the_theme_follows_the_background)
+/* The program with another environment: NAME=VALUE, one a word. */
+static void open_with(const char *environment)
 {
-    screen_answers(light);
-    struct screen *s = scene_open(24, 80, NULL);
-    auto_free char *dark_rule = rule_of("dark"), *light_rule = rule_of("light");
-    assert_string_not_equal(dark_rule, light_rule);
-    assert_true(wait_written(s, light_rule));
-    screen_forget_log(s);
-    screen_type(s, "\033]11;rgb:0000/0000/0000\033\\");
-    assert_true(wait_written(s, dark_rule));
-    screen_forget_log(s);
-    screen_type(s, "\033[?997;2n"); /* mode 2031: it has changed */
-    assert_true(wait_written(s, "\033]11;?\033\\"));
-    assert_true(wait_written(s, light_rule));
-    scene_leave(s);
-    scene_assert_restored(s);
+    const char *argv[8] = {"/usr/bin/env"};
+    char *words = support_text("%s", environment), *save = NULL;
+    size_t count = 1;
+    for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        argv[count++] = w;
+    argv[count] = support_program();
+    (void)scene_run(24, 80, argv);
+    play("=prompt");
 }
 
-TEST(a_chosen_theme_stays)
+/* "ANSWER|SHOWN": the answer to the next question, and what must be visible of it. */
+static void next(const char *answer_and_shown)
 {
-    setenv("TIRO_UI_THEME", "dark", 1);
-    screen_answers(light);
-    struct screen *s = scene_open(24, 80, NULL);
-    assert_true(wait_written(s, MODIFY_ON)); /* so the background was told */
-    scene_exchange(s, "hi", "Hello.");
-    auto_free char *light_rule = rule_of("light");
-    assert_false(screen_log_has(s, light_rule));
-    scene_leave(s);
+    const char *shown = strchr(answer_and_shown, '|') + 1;
+    play(support_text("=says %.*s", (int)(shown - answer_and_shown - 1), answer_and_shown),
+         support_text("=ask next|%s", shown));
 }
 
-TEST(a_tool_that_asks_calls_who_looks_elsewhere)
+/* A tag, a selector of ideographs, an invisible sign, a selector that no emoji has, an override
+ * and a control of eight bits. */
+#define HIDDEN "\U000E0072\U000E0142\u2062\uFE01\u202E\xC2\x85"
+#define HIDDEN_JSON "\\udb40\\udc72\\udb40\\udd42\\u2062\\ufe01\\u202e\\u0085"
+
+static void assert_none_raw(void)
 {
-    screen_answers(kitty);
-    struct screen *s = scene_open(24, 80, (const char *const[]){"--tools", "full", NULL});
-    assert_true(wait_written(s, KITTY_ON));
-    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch one\"}",
-                .hold = true);
-    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch two\"}");
-    scene_queue(.text = "All is done.");
-    act(s, "do it<enter>");
-    screen_type(s, "\033[O");
-    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    model_server_release(scene_server());
-    assert_true(wait_written(s, "\033]99;i=tiro:p=body;do it: may run_command run?\033\\"));
-    screen_forget_log(s);
-    act(s, "\033[I", "touch one", "a allow once");
-    act(s, "a", "touch two", "a allow once");
-    act(s, "a", "All is done.");
-    assert_false(screen_log_has(s, "\033]99"));
+    static const char *const never[] = {"\xF3\xA0", "\u2062", "\uFE01", "\u202E", "\xC2\x85"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (screen_log_has(scene(), never[i]))
+            fail_msg("hidden character %zu is raw on the terminal:\n%s", i, screen_text(scene()));
+    screen_forget_log(scene());
 }
 
-TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
-{
-    setenv("TIRO_UI_NOTIFY_AFTER", "1", 1);
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_queue(.fault = REPLY_STALL, .text = "as far as the");
-    act(s, "begin<enter>");
-    act(s, "\033[O", "as far as", "2 s"); /* it has taken that long */
-    model_server_release(scene_server());
-    assert_true(wait_written(s, "\033]9;tiro: begin: the answer is complete\033\\\a"));
-}
-
-/* The text within links, each link in brackets, without attributes and positions. */
-static char *linked_text(struct screen *s)
+/* Compares the text within links, each link in brackets, without attributes and positions. */
+static void is_linked(const char *wanted)
 {
     static const char on[] = "\033]8;id=", off[] = "\033]8;;";
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     size_t len;
-    const char *log = screen_log(s, &len), *end = log + len;
+    const char *log = screen_log(scene(), &len), *end = log + len;
     for (const char *p = log; (p = memmem(p, (size_t)(end - p), on, sizeof on - 1));) {
         p = memmem(p, (size_t)(end - p), "\033\\", 2);
         const char *stop = p ? memmem(p, (size_t)(end - p), off, sizeof off - 1) : NULL;
@@ -219,27 +104,106 @@ static char *linked_text(struct screen *s)
                 p += 2; /* ESC ( B */
         buf_addch(&out, ']');
     }
-    return buf_take(&out);
+    assert_string_equal(out.data, wanted);
 }
 
-TEST(links_are_told)
+static const struct step steps[] = {
+    {"answers", .run = answer_as}, {"with", .run = open_with},           {"next", .run = next},
+    {"linked", .run = is_linked},  {"veiled", .alone = assert_none_raw}, {.name = NULL}};
+
+static int set_up(void **state)
 {
-    struct screen *s = scene_open(24, 80, NULL);
-    model_server_queue(
-        scene_server(),
-        &(struct reply){.text = "See [the page](https://e.org/page) or [this](javascript:x)."});
-    scene_ask(s, "where", "See the page (https://e.org/page) or this (javascript:x).");
-    screen_forget_log(s);
-    act(s, "<ctrl-l>");
-    assert_true(wait_written(s, ";https://e.org/page\033\\"));
-    act(s, "typing draws no link again", "> typing draws no link again");
-    assert_false(screen_log_has(s, ";javascript"));
-    auto_free char *linked = linked_text(s);
-    assert_string_equal(linked, "[the page][https://e.org/page]");
-    see(s, "See the page (https://e.org/page) or this");
-    act(s, "<ctrl-u>");
-    scene_leave(s);
+    scene_steps(steps);
+    return scene_setup(state);
 }
+
+BEFORE_ALL(support_utf8);
+
+FIXTURE(set_up, scene_teardown);
+
+PLAY(shift_enter_is_a_new_line, "=answers kitty", "=open", "=writes " KITTY_ON,
+     "=unwritten " MODIFY_ON, ":one" SHIFT_ENTER "two", "  two",
+     "> one",                                 /* a row below the prompt's */
+     "=requests 0", ":\033[99;5u\033[100;5u", /* Ctrl-C, Ctrl-D as kitty tells them */
+     "=exit", "=restored");
+
+PLAY(without_kitty_xterm_s_way_is_tried, "=open", "=writes " MODIFY_ON, "=unwritten " KITTY_ON,
+     ":one\033[27;2;13~two", "  two", ":<ctrl-u><ctrl-c><ctrl-d>", "=exit", "=restored");
+
+static size_t place_written(const char *bytes, bool last)
+{
+    size_t len, place = SIZE_MAX;
+    const char *log = screen_log(scene(), &len);
+    for (size_t i = 0; i + strlen(bytes) <= len && (last || place == SIZE_MAX); i++)
+        if (memcmp(log + i, bytes, strlen(bytes)) == 0)
+            place = i;
+    assert_true(place < SIZE_MAX);
+    return place;
+}
+
+TEST(a_terminal_that_answers_nothing_is_waited_for_by_nobody)
+{
+    play("=answers silent", "=open", "=exchange hi|Hello.", "=unwritten " KITTY_ON,
+         "=unwritten " MODIFY_ON);
+    /* a whole frame comes first */
+    assert_true(place_written("\033[?2026l", false) < place_written("\033[?u", false));
+    play("=leave", "=restored");
+}
+
+/* Answers that arrive after the program's end do not become a line of the shell. */
+TEST(answers_do_not_outlive_it)
+{
+    play("=answers silent", "=open", ":<ctrl-d>", ":\033[?0u\033]11;rgb:0/0/0\033\\\033[?62;22c",
+         "=exit", "=restored");
+    assert_int_equal(screen_unread(scene()), 0);
+}
+
+TEST(a_kill_or_a_crash_leaves_nothing)
+{
+    static const int signals[] = {SIGTERM, SIGSEGV};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        play("=answers kitty", "=open", "=writes " KITTY_ON);
+        scene_end(scene(), signals[i]);
+        play("=restored", "=wrote \033[<u");
+    }
+}
+
+TEST(the_theme_follows_the_background)
+{
+    char *dark = rule_of("dark"), *light_rule = rule_of("light");
+    assert_string_not_equal(dark, light_rule);
+    play("=answers light", "=open", support_text("=writes %s", light_rule), "=forget",
+         ":\033]11;rgb:0000/0000/0000\033\\", support_text("=writes %s", dark), "=forget",
+         ":\033[?997;2n", /* mode 2031: it has changed */
+         "=writes \033]11;?\033\\", support_text("=writes %s", light_rule), "=leave", "=restored");
+}
+
+TEST(a_chosen_theme_stays)
+{
+    play("=env TIRO_UI_THEME=dark", "=answers light", "=open",
+         "=writes " MODIFY_ON, /* so the background was told */
+         "=exchange hi|Hello.", support_text("=unwritten %s", rule_of("light")), "=leave");
+}
+
+PLAY(a_tool_that_asks_calls_who_looks_elsewhere, "=answers kitty", "=open 24 80 --tools full",
+     "=writes " KITTY_ON, "=holds run_command {\"command\":\"touch one\"}",
+     "=calls run_command {\"command\":\"touch two\"}", "=says All is done.", ":do it<enter>",
+     ":\033[O", "=wait 1", "=release",
+     "=writes \033]99;i=tiro:p=body;do it: may run_command run?\033\\", "=forget", ":\033[I",
+     "touch one", "a allow once", ":a", "touch two", "a allow once", ":a", "All is done.",
+     "=unwritten \033]99");
+
+PLAY(the_end_of_a_turn_calls_who_looks_elsewhere, "=env TIRO_UI_NOTIFY_AFTER=1", "=open",
+     "=stalls as far as the", ":begin<enter>", ":\033[O", "as far as",
+     "2 s", /* it has taken that long */
+     "=release", "=writes \033]9;tiro: begin: the answer is complete\033\\\a");
+
+PLAY(links_are_told, "=open", "=says See [the page](https://e.org/page) or [this](javascript:x).",
+     "=ask where|See the page (https://e.org/page) or this (javascript:x).", "=forget", ":<ctrl-l>",
+     "=writes ;https://e.org/page\033\\", ":typing draws no link again",
+     "> typing draws no link again", "=unwritten ;javascript",
+     "=linked [the page][https://e.org/page]", "See the page (https://e.org/page) or this",
+     ":<ctrl-u>", "=leave");
 
 /* In each row "link (ADDRESS)" leads to its address; no other text has a link. */
 static void assert_links(struct screen *s)
@@ -307,54 +271,16 @@ TEST(links_stay_with_their_text)
     move_links_about(support_seed());
 }
 
-static size_t last_written(struct screen *s, const char *bytes)
-{
-    size_t len, last = 0;
-    const char *log = screen_log(s, &len);
-    for (size_t i = 0; i + strlen(bytes) <= len; i++)
-        if (memcmp(log + i, bytes, strlen(bytes)) == 0)
-            last = i;
-    assert_true(last > 0);
-    return last;
-}
-
 /* curses has blanks in its place, which a link draws once more. */
 TEST(an_emoji_in_a_link_stays)
 {
-    static const char family[] = "\U0001f469\u200d\U0001f469\u200d\U0001f467";
-    AUTO(buf_release) struct buf answer = BUF_INIT;
-    buf_addf(&answer, "See [a %s here](https://e.org/family) and more.", family);
-    scene_queue(.text = answer.data);
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_ask(s, "who", "and more.");
-    screen_forget_log(s);
-    act(s, "<ctrl-l>drawn", "> drawn");
-    assert_true(last_written(s, family) > last_written(s, "\033]8;;\033\\"));
+#define FAMILY "\U0001f469\u200d\U0001f469\u200d\U0001f467"
+    play("=says See [a " FAMILY " here](https://e.org/family) and more.", "=open",
+         "=ask who|and more.", "=forget", ":<ctrl-l>drawn", "> drawn");
+    assert_true(place_written(FAMILY, true) > place_written("\033]8;;\033\\", true));
 }
 
 /* --- characters and locales --- */
-
-/* The program with another environment: NAME=VALUE, ending with NULL. */
-static struct screen *open_with(const char *const *environment)
-{
-    const char *argv[8] = {"/usr/bin/env"};
-    size_t count = 1;
-    for (; *environment; environment++)
-        argv[count++] = *environment;
-    argv[count] = support_program();
-    struct screen *s = scene_run(24, 80, argv);
-    assert_true(scene_wait_prompt(s));
-    return s;
-}
-
-#define OPEN_WITH(...) open_with((const char *const[]){__VA_ARGS__, NULL})
-
-/* Exchanges a question for an answer, and checks the text that must be visible. */
-static void exchange(struct screen *s, const char *answer, const char *shown)
-{
-    scene_queue(.text = answer);
-    scene_ask(s, "next", shown);
-}
 
 static const char *const graphemes[] = {
     "\U0001F468\u200D\U0001F469\u200D\U0001F467\u200D\U0001F466", /* a family */
@@ -367,123 +293,62 @@ static const char *const graphemes[] = {
 
 TEST(graphemes_reach_the_terminal_whole)
 {
-    struct screen *s = scene_open(24, 80, NULL);
-    for (size_t i = 0; i < sizeof graphemes / sizeof *graphemes; i++) {
-        char answer[128], shown[32];
-        snprintf(shown, sizeof shown, "number %zu.", i);
-        snprintf(answer, sizeof answer, "<%s> %s", graphemes[i], shown);
-        screen_forget_log(s);
-        exchange(s, answer, shown);
-        if (!screen_log_has(s, graphemes[i]))
-            fail_msg("grapheme %zu did not arrive as it is", i);
-    }
-    scene_leave(s);
+    play("=open");
+    for (size_t i = 0; i < sizeof graphemes / sizeof *graphemes; i++)
+        play("=forget", support_text("=next <%s> number %zu.|number %zu.", graphemes[i], i, i),
+             support_text("=wrote %s", graphemes[i]));
+    play("=leave");
 }
 
 TEST(what_follows_a_grapheme_stands_where_it_should)
 {
-    struct screen *s = scene_open(24, 80, NULL);
     int row, col;
-    exchange(s, "<\U0001F468\u200D\U0001F469\u200D\U0001F467> behind it", "> behind it");
-    assert_true(screen_find(s, "> behind it", &row, &col));
-    assert_true(screen_cell_is(s, row, col - 7, '<')); /* as wcwidth() counts, for any terminal */
-    assert_true(screen_cell_is(s, row, col - 6, 0x1F468));
-    scene_leave(s);
+    play("=open", "=next <\U0001F468\u200D\U0001F469\u200D\U0001F467> behind it|> behind it");
+    assert_true(screen_find(scene(), "> behind it", &row, &col));
+    assert_true(screen_cell_is(scene(), row, col - 7, '<')); /* as wcwidth() counts */
+    assert_true(screen_cell_is(scene(), row, col - 6, 0x1F468));
+    play("=leave");
 }
 
 /* curses takes the grapheme for blanks, and must not leave it where other text comes. */
 TEST(a_grapheme_goes_with_its_row)
 {
-    struct screen *s = scene_open(12, 60, NULL);
-    exchange(s, "- \U0001F44D\U0001F3FD one\n- two\n- end of it", "end of it");
-    see(s, "\U0001F44D");
-    static const char *const answers[] = {"first.", "second.", "third.", "fourth."};
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        exchange(s, answers[i], answers[i]);
-    see(s, "!\U0001F44D");
-    for (int i = 0; i < 40 && !strstr(screen_text(s), "one"); i++) {
-        act(s, "<pageup>");
-        (void)screen_pump(s, 50);
+    play("=open 12 60", "=next - \U0001F44D\U0001F3FD one\n- two\n- end of it|end of it",
+         "\U0001F44D", "=next first.|first.", "=next second.|second.", "=next third.|third.",
+         "=next fourth.|fourth.", "!\U0001F44D");
+    for (int i = 0; i < 40 && !strstr(screen_text(scene()), "one"); i++) {
+        play(":<pageup>");
+        (void)screen_pump(scene(), 50);
     }
-    see(s, "\U0001F44D\U0001F3FD one");
-    assert_true(screen_wait_count(s, "\U0001F44D", 1, WAIT_MS));
-    scene_leave(s);
+    play("\U0001F44D\U0001F3FD one", "=count 1 \U0001F44D", "=leave");
 }
 
 /* Links are drawn once more behind the frame. */
-TEST(a_grapheme_can_be_a_link)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    exchange(s, "see [\U0001F44D\U0001F3FD so](http://x.org/a) there.", "there.");
-    see(s, "see \U0001F44D\U0001F3FD so");
-    act(s, "/help<enter>", "!\U0001F44D");
-    act(s, "<escape>", "see \U0001F44D\U0001F3FD so");
-    scene_leave(s);
-}
+PLAY(a_grapheme_can_be_a_link, "=open",
+     "=next see [\U0001F44D\U0001F3FD so](http://x.org/a) there.|there.",
+     "see \U0001F44D\U0001F3FD so", ":/help<enter>", "!\U0001F44D", ":<escape>",
+     "see \U0001F44D\U0001F3FD so", "=leave");
 
 /* Alone in its row it is nothing but blanks for curses. */
-TEST(a_grapheme_goes_where_nothing_takes_its_place)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    exchange(s, "first.", "first."); /* so that nothing new stands there after /new */
-    exchange(s, "second.", "second.");
-    exchange(s, "\U0001F44D\U0001F3FD", "\U0001F44D\U0001F3FD");
-    act(s, "/new<enter>", "!\U0001F44D");
-    scene_leave(s);
-}
+PLAY(a_grapheme_goes_where_nothing_takes_its_place, "=open",
+     "=next first.|first.", /* so that nothing new stands there after /new */
+     "=next second.|second.", "=next \U0001F44D\U0001F3FD|\U0001F44D\U0001F3FD", ":/new<enter>",
+     "!\U0001F44D", "=leave");
 
-TEST(what_the_locale_lacks_is_transliterated)
-{
-    struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=C");
-    see(s, "LC_ALL=C.UTF-8");
-    exchange(s, "für Köln, 5 € → ‘straße’ 日本|", "fur Koln, 5 EUR -> 'strasse' ??|");
-    act(s, "Köln", "> Koln");
-    act(s, "<backspace*3>n", "> Kn");
-    act(s, "\u00fc<enter>", "Hello from");
-    scene_sent(1, "Kn\u00fc");
-}
+PLAY(what_the_locale_lacks_is_transliterated, "=with LC_ALL=C LANG=C", "LC_ALL=C.UTF-8",
+     "=next für Köln, 5 € → ‘straße’ 日本.|fur Koln, 5 EUR -> 'strasse' ??.", ":Köln", "> Koln",
+     ":<backspace*3>n", "> Kn", ":\u00fc<enter>", "Hello from", "=sent 1 Kn\u00fc");
 
-TEST(german_has_its_own_transliteration)
-{
-    struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=de_DE");
-    exchange(s, "für Köln, im Café", "fuer Koeln, im Cafe");
-}
+PLAY(german_has_its_own_transliteration, "=with LC_ALL=C LANG=de_DE",
+     "=next für Köln, im Café|fuer Koeln, im Cafe");
 
-TEST(a_locale_that_is_not_installed_is_told)
-{
-    struct screen *s = OPEN_WITH("LC_ALL=xx_XX.UTF-8");
-    see(s, "\"xx_XX.UTF-8\" is not installed");
-    scene_exchange(s, "hello", "für Köln \u2192");
-    see(s, "für Köln \u2192");
-    scene_leave(s);
-}
+PLAY(a_locale_that_is_not_installed_is_told, "=with LC_ALL=xx_XX.UTF-8",
+     "\"xx_XX.UTF-8\" is not installed", "=exchange hello|für Köln \u2192", "für Köln \u2192",
+     "=leave");
 
-TEST(an_unknown_terminal_is_taken_for_xterm)
-{
-    struct screen *s = OPEN_WITH("TERM=no-such-terminal");
-    see(s, "\"no-such-terminal\" (TERM) is unknown");
-    scene_exchange(s, "hello", "it works.");
-    scene_leave(s);
-    scene_assert_restored(s);
-    s = OPEN_WITH("-u", "TERM");
-    see(s, "TERM is not set");
-    scene_leave(s);
-    scene_assert_restored(s);
-}
-
-/* A tag, a selector of ideographs, an invisible sign, a selector that no emoji has, an override
- * and a control of eight bits. */
-#define HIDDEN "\U000E0072\U000E0142\u2062\uFE01\u202E\xC2\x85"
-#define HIDDEN_JSON "\\udb40\\udc72\\udb40\\udd42\\u2062\\ufe01\\u202e\\u0085"
-
-static void assert_none_raw(struct screen *s)
-{
-    static const char *const never[] = {"\xF3\xA0", "\u2062", "\uFE01", "\u202E", "\xC2\x85"};
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        if (screen_log_has(s, never[i]))
-            fail_msg("hidden character %zu is raw on the terminal:\n%s", i, screen_text(s));
-    screen_forget_log(s);
-}
+PLAY(an_unknown_terminal_is_taken_for_xterm, "=with TERM=no-such-terminal",
+     "\"no-such-terminal\" (TERM) is unknown", "=exchange hello|it works.", "=leave", "=restored",
+     "=with -u TERM", "TERM is not set", "=leave", "=restored");
 
 /* Each kind of content on the screen contains hidden text, which must show as marks. */
 TEST_IF(capability_store() && capability_memory(), test_hidden_text_shows_as_marks_everywhere)
@@ -494,16 +359,13 @@ TEST_IF(capability_store() && capability_memory(), test_hidden_text_shows_as_mar
     run_ok(RUN("corpus", "add", "docs", path));
     run_ok(RUN("graph", "add", "Ada" HIDDEN, "--type", "person" HIDDEN, "observed" HIDDEN));
     run_ok(RUN("learned", "add", "learned" HIDDEN));
-    struct screen *s = scene_open(30, 120, (const char *const[]){"--tools", "full", NULL});
+    play("=open 30 120 --tools full");
     scene_queue(.text = "reasoned" HIDDEN " **bold" HIDDEN "** `code" HIDDEN "` [link" HIDDEN
                         "](http://x/" HIDDEN ")\n\n```c" HIDDEN "\nint x" HIDDEN ";\n```\n",
                 .tool_name = "run_command", .tool_args = "{\"command\":\"echo " HIDDEN "\"}");
-    act(s, "words" HIDDEN);
-    scene_queue(.text = "# answered" HIDDEN "\n\n|a" HIDDEN "|b|\n|-|-|\n|c|d|\n");
-    act(s, "<enter>", "a allow once");
-    act(s, "a", "answered", IDLE);
-    assert_none_raw(s);
-    static const char *const steps[][3] = {
+    play(":words" HIDDEN, "=says # answered" HIDDEN "\n\n|a" HIDDEN "|b|\n|-|-|\n|c|d|\n",
+         ":<enter>", "a allow once", ":a", "answered", IDLE, "=veiled");
+    static const char *const contents[][3] = {
         {"<ctrl-o>", "echo"},
         {"/rename title" HIDDEN "<enter>", "tiro ─ title"},
         {"@note<tab>", ".md", "<ctrl-u>"},
@@ -511,9 +373,9 @@ TEST_IF(capability_store() && capability_memory(), test_hidden_text_shows_as_mar
         {"<ctrl-f>answered" HIDDEN, "answered", "<ctrl-c>"},
         {"<ctrl-p>" HIDDEN, "", "<ctrl-c>"},
         {"<f2>words" HIDDEN, "Memory"},
-        {"\033[17~", "learned"},
-        {"\033[17~", "Ada"},
-        {"\033[17~", "docs"},
+        {"<f6>", "learned"},
+        {"<f6>", "Ada"},
+        {"<f6>", "docs"},
         {"<enter><enter>", "note", "<f2>"},
         {"<f3>", "title", "<f3>"},
         {"<f4>", "Context  ~", "<down><enter><end><enter><f4>"},
@@ -521,13 +383,11 @@ TEST_IF(capability_store() && capability_memory(), test_hidden_text_shows_as_mar
         {"/resume <tab>", "title", "<ctrl-c>"},
         {"<alt-l>", "words", "<escape>"},
     };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        act(s, steps[i][0], steps[i][1]);
-        if (steps[i][2]) {
-            act(s, steps[i][2], "");
-            assert_true(scene_wait_prompt(s));
-        }
-        assert_none_raw(s);
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        play(support_text(":%s", contents[i][0]), contents[i][1]);
+        if (contents[i][2])
+            play(support_text(":%s", contents[i][2]), "=prompt");
+        play("=veiled");
     }
     assert_text(program_output(RUN("sessions", "show", "--json")), "reasoned" HIDDEN_JSON);
     assert_text(program_output(RUN("sessions", "list", "--json")), "answered" HIDDEN_JSON);
