@@ -397,7 +397,8 @@ long-torture:
 # The files of tests of which make check runs a sample (suite_sample()).
 long-whole:
 	$(LONG_RUN) TEST_WHOLE=1 tests/test_recover
-	$(LONG_RUN) sh -c 'for f in compact_properties doclist flood forgotten hostile_documents memory_crash recall_quality tokenizer; do \
+	$(LONG_RUN) sh -c 'for f in acp_agent child compact_properties doclist engine_serves flood forgotten hostile_documents \
+		journal_compact memory_crash migrate projection recall_quality separation tokenizer two_processes; do \
 		TEST_WHOLE=1 tests/suite test_$$f || exit 1; done'
 long-faults:
 	$(LONG_RUN) TEST_WHOLE=1 tests/suite test_store_faults

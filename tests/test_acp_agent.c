@@ -655,13 +655,14 @@ static bool rests(void *context)
 /* A client that reads late loses no part of a long log, and the program does not hold all of it. */
 TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
 {
-    enum { TURNS = 12, BYTES = 2000000 };
+    enum { BYTES = 2000000 };
+    const int turns = (int)suite_sample(4, 12);
     char *words = mem_alloc(BYTES + 1);
     memset(words, 'w', BYTES);
     START("--tools", "none", "--no-compaction", "--no-memory");
     initialize("{}");
     session = new_session();
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < turns; i++) {
         model_server_queue(model, &(struct reply){.text = words, .piece = 100000});
         expect_stop(prompt("More."), "end_turn");
         all_said("agent_message_chunk");
@@ -671,6 +672,6 @@ TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
                             support_text("{'sessionId':'%s','cwd':'%s'}", session, support_dir()));
     assert_true(support_wait_until(rests, &(struct rest){NULL, 0}, RPC_CLIENT_MS));
     assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
-    assert_int_equal(strlen(all_said("agent_message_chunk")), (size_t)TURNS * BYTES);
+    assert_int_equal(strlen(all_said("agent_message_chunk")), (size_t)turns * BYTES);
     free(words);
 }

@@ -273,7 +273,7 @@ TEST(other_threads_children_inherit_nothing)
 #endif
     atomic_init(&o.done, false);
     assert_int_equal(pthread_create(&thread, NULL, look_on, &o), 0);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < (int)suite_sample(60, 300); i++) {
         struct child_command c = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
         c.input = "";
         assert_false(child_run(&c, &result, &fault));

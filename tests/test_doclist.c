@@ -165,7 +165,7 @@ TEST(lists_are_those_of_fts5)
 {
     open_vocabulary();
     expect_lists();
-    for (int round = 0; round < (int)suite_sample(8, 40); round++) {
+    for (int round = 0; round < (int)suite_sample(4, 40); round++) {
         change_some();
         bool more = true;
         if (chance(6) == 0)

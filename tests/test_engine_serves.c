@@ -659,15 +659,23 @@ static void assert_turns_kept(const char *id, int turns)
     assert_int_equal(kept->session.turns, turns);
 }
 
-static void race(uint64_t seed, bool persist, const char *open_sessions, const char *idle_minutes,
-                 size_t most)
+static const struct race {
+    bool persist;
+    const char *open_sessions, *idle_minutes;
+    size_t most;
+} races[] = {
+    {true, "100", "10", 1000}, {true, "2", "10", 1000}, {true, "100", "0", 1000},
+    {false, "3", "10", 1000},  {true, "100", "10", 3}, /* requests wait for a conversation */
+};
+
+static void race(uint64_t seed, const struct race *r)
 {
     int turns[SESSIONS] = {0};
     struct asker askers[ASKERS];
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, open_sessions, NULL));
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, idle_minutes, NULL));
-    served_open(persist);
-    served->most = most;
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, r->open_sessions, NULL));
+    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, r->idle_minutes, NULL));
+    served_open(r->persist);
+    served->most = r->most;
     for (int i = 0; i < SESSIONS; i++) {
         served_create(ids[i]);
         snprintf(titles[i], sizeof titles[i], "Garden %d of %s", i, ids[i] + UUID_LEN - 6);
@@ -675,7 +683,7 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
     }
     for (int i = 0; i < ASKERS; i++) {
         askers[i] = (struct asker){.dice = {seed + (uint64_t)i},
-                                   .moves = persist ? MOVES : MOVES_IN_MEMORY};
+                                   .moves = r->persist ? MOVES : MOVES_IN_MEMORY};
         assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_at_random, &askers[i]), 0);
     }
     take_answers(turns);
@@ -689,11 +697,9 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
 TEST_IF(capability_store(), requests_race_for_sessions)
 {
     uint64_t seed = support_seed();
-    race(seed, true, "100", "10", 1000);
-    race(seed + 100, true, "2", "10", 1000);
-    race(seed + 200, true, "100", "0", 1000);
-    race(seed + 300, false, "3", "10", 1000);
-    race(seed + 400, true, "100", "10", 3); /* requests wait for a conversation */
+    size_t step = suite_sample(2, 1);
+    for (size_t i = seed % step; i < sizeof races / sizeof *races; i += step)
+        race(seed + 100 * i, &races[i]);
 }
 
 /* --- many ------------------------------------------------------------------------------------- */
@@ -712,27 +718,28 @@ static int64_t resident_bytes(void)
 }
 
 /* The model's side is in this process, too, and counts. */
-TEST(a_hundred_sessions_are_open_and_busy_at_once)
+TEST(many_sessions_are_open_and_busy_at_once)
 {
+    const int count = (int)suite_sample(40, MANY);
     static char many[MANY][UUID_LEN + 1];
     served_open(true);
     served_create(many[0]);
     served_ask(many[0], "Hello", "Hello from the scripted model.");
     mem_return_unused(); /* of the engines of earlier tests */
     int64_t before = resident_bytes();
-    for (int i = 1; i < MANY; i++) {
+    for (int i = 1; i < count; i++) {
         served_create(many[i]);
         served_ask(many[i], "Hello", "Hello from the scripted model.");
     }
-    int64_t each = (resident_bytes() - before) / (MANY - 1);
+    int64_t each = (resident_bytes() - before) / (count - 1);
     print_message("%lld KiB for an open session\n", (long long)each / 1024);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < count; i++)
         engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = many[i], .text = "All at once"});
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < count; i++)
         surface_expect_answer(served, &operation_turn_start);
-    int64_t busy = (resident_bytes() - before) / (MANY - 1);
-    print_message("%lld KiB after a hundred turns at once\n", (long long)busy / 1024);
+    int64_t busy = (resident_bytes() - before) / (count - 1);
+    print_message("%lld KiB after as many turns at once\n", (long long)busy / 1024);
     served_close();
     print_message("%lld KiB in all after the end\n", (long long)(resident_bytes() - before) / 1024);
     if (SUPPORT_TELLS_MEMORY && before > 0)

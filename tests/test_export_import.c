@@ -228,10 +228,13 @@ TEST(test_without_events)
 
 TEST(test_in_pieces)
 {
+    char said_again[450];
+    memset(said_again, 'w', sizeof said_again);
+    said_again[sizeof said_again - 1] = '\0';
     AUTO(record_release) struct record r = {0};
     record_begin(&r, store);
-    for (int i = 0; i < 4000; i++)
-        record_run(&r, "What about a text of some length that is said again and again?", "Well.");
+    for (int i = 0; i < 800; i++)
+        record_run(&r, "What about a text of some length?", said_again);
     for (int f = 0; f < EXPORT_FORMAT_COUNT; f++) {
         struct sheet s = {.text = BUF_INIT};
         assert_true(export_session(&catalog, "last", (enum export_format)f, gather, &s, &e));

@@ -865,7 +865,7 @@ TEST(test_any_session)
 {
     entropy_seed(support_seed());
     plain_run("first", "1");
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < (int)suite_sample(130, 400); i++) {
         any_step();
         forget_notices();
         if (maybe(0.4))

@@ -66,8 +66,8 @@ static void *open_it(void *context)
 
 TEST(test_many_open_a_new_one_at_once)
 {
-    enum { ROUNDS = 150, OPENERS = 6 };
-    for (int round = 0; round < ROUNDS; round++) {
+    enum { OPENERS = 6 };
+    for (int round = 0; round < (int)suite_sample(30, 150); round++) {
         struct opener openers[OPENERS] = {0};
         char *file = support_path(support_text("new-%d.db", round));
         for (int i = 0; i < OPENERS; i++) {

@@ -175,12 +175,12 @@ TEST_IF(capability_store(), test_a_file_that_may_not_grow)
     const char *const import[] = {"sessions", "import", "-", NULL};
     run_ok(program_run(talk, import));
     buf_addstr(&large, "[");
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 8000; i++)
         buf_addf(&large, "%s{\"role\":\"user\",\"content\":\"number %d is not said twice\"}",
                  i > 0 ? "," : "", i);
     buf_addstr(&large, "]");
     /* With no memory at all the thread sanitizer ends before main(). */
-    static const char *const limits[] = {"1", "8", "600", "1000", "2000", "3000"};
+    static const char *const limits[] = {"1", "8", "300", "700", "1200"};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct result r = run_limited(limits[i], large.data);
         print_message("%s: %s", limits[i], r.err);

@@ -68,7 +68,7 @@ static void check(bool ok, const struct error *e)
 /* The distance to the next failing call: random in a sample. */
 static long step(long stride)
 {
-    return 1 + (long)(entropy_unit() * (double)suite_sample(3 * (size_t)stride, 0));
+    return 1 + (long)(entropy_unit() * (double)suite_sample(6 * (size_t)stride, 0));
 }
 
 static void remove_database(void)

@@ -10,7 +10,7 @@
 #include "tests/suite.h"
 #include "tests/surface.h"
 
-enum { PROCESSES = 4, TURNS = 25, CONTESTS = 10, DEADLINE_MS = 20000 };
+enum { PROCESSES = 4, CONTESTS = 10, DEADLINE_MS = 20000 };
 
 static char *database;
 static struct model_server *server;
@@ -57,7 +57,8 @@ FIXTURE(setup, teardown);
 TEST(a_store_takes_many_writers)
 {
     char *ids[PROCESSES] = {0};
-    for (int turn = 1; turn <= TURNS; turn++) {
+    const int turns = (int)suite_sample(8, 25);
+    for (int turn = 1; turn <= turns; turn++) {
         struct support_child children[PROCESSES];
         for (int i = 0; i < PROCESSES; i++) {
             start(&children[i], ids[i], support_text("turn %d of %d", turn, i));
@@ -76,7 +77,7 @@ TEST(a_store_takes_many_writers)
             "SELECT count(*) FROM event e JOIN session s ON s.key = e.session WHERE s.id = '%s'"
             " AND e.type = 'run_completed'",
             ids[i]);
-        assert_int_equal(damage_sql(database, sql), TURNS);
+        assert_int_equal(damage_sql(database, sql), turns);
         free(ids[i]);
     }
 }
