@@ -59,7 +59,13 @@ static bool note_compaction(void *history, const struct event *ev)
 static bool fold_both(void *folds, const struct event *ev)
 {
     struct folds *f = folds;
-    const struct log_event row = log_event_of(ev);
+    bool text = ev->text && *ev->text;
+    bool proof = ev->type == EVENT_REASONING_COMPLETE && ev->signature && *ev->signature;
+    const struct log_event row = {.seq = ev->seq,
+                                  .type = ev->type,
+                                  .retries = ev->type == EVENT_TURN_STARTED ? ev->number : 0,
+                                  .is_empty = !text && !proof,
+                                  .between_turns = event_between_turns(ev)};
     history_apply(&f->history, ev);
     log_messages_apply(&f->messages, &row);
     assert_same(f);

@@ -56,8 +56,6 @@ TEST(test_whole_entry_both_ways)
     assert_true(rfc3339_parse_exact("2026-03-09T14:05:07.123Z", &at));
     assert_int_equal(m.created_ms, at);
     expect_json(shape_to_json(&memory_entry_shape, &m), line);
-    AUTO(memory_entry_release) struct memory_entry copy = memory_entry_clone(&m);
-    expect_json(shape_to_json(&memory_entry_shape, &copy), line);
 }
 
 TEST(test_what_may_lack)

@@ -116,7 +116,10 @@ static void expect_contents(const char *wanted)
 static bool note_entry(void *context, const struct memory_entry *entry)
 {
     struct memory_entries *list = context;
-    vec_push(&list->items, memory_entry_clone(entry));
+    struct memory_entry copy = *entry;
+    shape_copy(&memory_entry_shape, &copy, entry);
+    copy.id = mem_strdup(entry->id);
+    vec_push(&list->items, copy);
     return true;
 }
 

@@ -182,7 +182,7 @@ TEST(test_refuses_what_does_not_fit)
 
 static void check_title(const char *text, const char *title)
 {
-    assert_string_equal(support_keep(session_title_from(text)), title);
+    assert_string_equal(support_keep(session_title_from(text, "")), title);
 }
 
 TEST(test_title)
@@ -199,14 +199,14 @@ TEST(test_title)
     char *wide = support_keep(mem_alloc(3 * 100000 + 1));
     for (size_t i = 0; i < 100000; i++)
         memcpy(wide + 3 * i, "漢", 3);
-    char *title = support_keep(session_title_from(wide));
+    char *title = support_keep(session_title_from(wide, ""));
     assert_int_equal(utf8_width(title, strlen(title)), 59);
     assert_string_equal(title + strlen(title) - 3, "…");
 }
 
 static void check_suffix(const char *title, const char *suffix, const char *wanted)
 {
-    assert_string_equal(support_keep(session_title_with(title, suffix)), wanted);
+    assert_string_equal(support_keep(session_title_from(title, suffix)), wanted);
 }
 
 TEST(test_title_with_a_suffix)

@@ -363,6 +363,13 @@ void shape_write_value(const struct shape *s, const char *name, const void *obje
     write_value(o, f, object);
 }
 
+int64_t shape_bytes(const struct shape *s, const void *object)
+{
+    struct json_out o = {0};
+    shape_write(s, object, &o);
+    return o.len;
+}
+
 struct json *shape_to_json(const struct shape *s, const void *object)
 {
     struct buf text = BUF_INIT;

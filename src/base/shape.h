@@ -186,6 +186,9 @@ void shape_write_members(const struct shape *s, const void *object, struct json_
 void shape_write_value(const struct shape *s, const char *name, const void *object,
                        struct json_out *o);
 
+/* The bytes of the object as JSON. */
+int64_t shape_bytes(const struct shape *s, const void *object);
+
 /* The object as a tree; the caller frees. */
 struct json *shape_to_json(const struct shape *s, const void *object);
 

@@ -595,17 +595,6 @@ void log_messages_release(struct log_messages *l)
     *l = (struct log_messages){0};
 }
 
-struct log_event log_event_of(const struct event *ev)
-{
-    bool text = ev->text && *ev->text;
-    bool proof = ev->type == EVENT_REASONING_COMPLETE && ev->signature && *ev->signature;
-    return (struct log_event){.seq = ev->seq,
-                              .type = ev->type,
-                              .retries = ev->type == EVENT_TURN_STARTED ? ev->number : 0,
-                              .is_empty = !text && !proof,
-                              .between_turns = event_between_turns(ev)};
-}
-
 static void begin_message(struct log_messages *l, enum role role, int64_t seq)
 {
     vec_push(&l->items, (struct log_message){.seq = seq, .turn = l->turns, .role = role});

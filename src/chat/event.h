@@ -217,7 +217,6 @@ struct log_event {
     bool is_empty;      /* text_complete, reasoning_complete: it says nothing */
     bool between_turns; /* event_between_turns() */
 };
-struct log_event log_event_of(const struct event *ev);
 
 struct log_message {
     int64_t seq, turn; /* as struct message has them */

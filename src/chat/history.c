@@ -128,8 +128,8 @@ static void weigh(struct history *h, const struct message *m)
 static void append_block(struct history *h, struct message *m, struct block b)
 {
     size_t i = (size_t)(m - h->messages.items);
-    int64_t bytes = h->grown == i + 1 ? h->grown_bytes : message_bytes(m);
-    bytes += block_bytes(&b) + (m->blocks.len > 0);
+    int64_t bytes = h->grown == i + 1 ? h->grown_bytes : shape_bytes(&message_shape, m);
+    bytes += shape_bytes(&block_shape, &b) + (m->blocks.len > 0);
     vec_push(&m->blocks, b);
     h->grown = i + 1;
     h->grown_bytes = bytes;

@@ -42,7 +42,7 @@ struct history {
     VEC(int64_t) estimates;        /* message_estimate_tokens() of each message */
     int64_t estimate;              /* their sum */
     size_t grown;        /* 1 + index of the message that a block was appended to last; 0: none */
-    int64_t grown_bytes; /* message_bytes() of it */
+    int64_t grown_bytes; /* shape_bytes() of it */
     int64_t applied_seq; /* of the last event */
     struct usage usage;  /* sum over all model calls of the session */
     int64_t unpriced;    /* events of that sum whose cost is unknown */

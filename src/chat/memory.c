@@ -17,16 +17,6 @@ void memory_entry_release(struct memory_entry *m)
     *m = (struct memory_entry){0};
 }
 
-struct memory_entry memory_entry_clone(const struct memory_entry *m)
-{
-    struct memory_entry copy = *m;
-    copy.id = mem_strdup(m->id);
-    copy.session_id = mem_strdup(m->session_id);
-    copy.speaker = mem_strdup(m->speaker);
-    copy.content = mem_strdup(m->content);
-    return copy;
-}
-
 void memory_entries_release(struct memory_entries *list)
 {
     for (size_t i = 0; i < list->items.len; i++)
@@ -233,14 +223,6 @@ void memory_excerpt_release(struct memory_excerpt *x)
 
 /* --- what fits -------------------------------------------------------------------------------- */
 
-/* The bytes of the object as JSON. */
-static size_t size_of(const struct shape *shape, const void *object)
-{
-    struct json_out o = {.buf = NULL};
-    shape_write(shape, object, &o);
-    return (size_t)o.len;
-}
-
 /* A range of the entries. */
 struct span {
     size_t first, end;
@@ -255,8 +237,9 @@ static struct span with_neighbours(const struct memory_excerpt *x, size_t room)
     bool before = s.first > 0, after = s.end < len;
     while (before || after) {
         size_t i = before && (!after || asked - s.first < s.end - asked) ? s.first - 1 : s.end;
-        size_t size =
-            strlen(items[i].content) > room ? room + 1 : size_of(&entry_shape, &items[i]) + 1;
+        size_t size = strlen(items[i].content) > room
+                          ? room + 1
+                          : (size_t)shape_bytes(&entry_shape, &items[i]) + 1;
         bool fits = size <= room;
         room -= fits ? size : 0;
         if (i < s.first) {
@@ -280,7 +263,7 @@ void memory_excerpt_fit(struct memory_excerpt *x, size_t max)
     alone.entries.items.items = &items[x->asked];
     alone.entries.items.len = 1;
     alone.bytes_cut = x->bytes_cut;
-    while ((size = size_of(&memory_excerpt_model_shape, &alone)) > max && len > 0) {
+    while ((size = (size_t)shape_bytes(&memory_excerpt_model_shape, &alone)) > max && len > 0) {
         len = utf8_cut_bytes(text, len, len / 2);
         text[len] = '\0';
         x->bytes_cut = alone.bytes_cut = (int64_t)(whole - len);

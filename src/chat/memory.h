@@ -50,7 +50,6 @@ struct memory_entries {
 };
 
 void memory_entry_release(struct memory_entry *m);
-struct memory_entry memory_entry_clone(const struct memory_entry *m);
 void memory_entries_release(struct memory_entries *list);
 
 /* The speaker, or else the role's name. */

@@ -30,7 +30,7 @@ static const struct shape_names roles = {role_words, COUNT(role_words), -1};
 #define FLAG(T, member, what)                                                                      \
     SHAPE_FIELD(#member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, T, member), .help = what)
 
-static const struct shape block_shape = SHAPE_OF(
+const struct shape block_shape = SHAPE_OF(
     "content block", struct block,
     SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
                 .names = &block_types, .help = "What it is."),
@@ -113,23 +113,9 @@ const char *role_name(enum role role)
     return role_words[role];
 }
 
-int64_t message_bytes(const struct message *m)
-{
-    struct json_out o = {0};
-    shape_write(&message_shape, m, &o);
-    return o.len;
-}
-
-int64_t block_bytes(const struct block *b)
-{
-    struct json_out o = {0};
-    shape_write(&block_shape, b, &o);
-    return o.len;
-}
-
 int64_t message_estimate_tokens(const struct message *m)
 {
-    return message_bytes(m) / MESSAGE_BYTES_A_TOKEN;
+    return shape_bytes(&message_shape, m) / MESSAGE_BYTES_A_TOKEN;
 }
 
 /* Whether the block has the members that its type needs. */

@@ -64,7 +64,7 @@ bool block_from_json(const struct json *v, struct block *out, struct error *e);
 
 /* {"role","seq","turn","partial"?,"summary"?,"pinned"?,"content":[{"type":…}]}; unset fields are
  * left out. */
-extern const struct shape message_shape;
+extern const struct shape message_shape, block_shape;
 
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
 bool message_from_json(const struct json *v, struct message *out, struct error *e);
@@ -72,10 +72,6 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
 /* Estimated tokens: bytes of the message's JSON / 4 (spec: compaction), without building it. */
 int64_t message_estimate_tokens(const struct message *m);
 
-/* The parts of that estimate, for code that appends blocks one by one: the bytes of the message as
- * JSON, and the bytes of a block in it without the comma before it. */
-int64_t message_bytes(const struct message *m);
-int64_t block_bytes(const struct block *b);
 enum { MESSAGE_BYTES_A_TOKEN = 4 }; /* estimated */
 
 /* ---- messages whose blocks are stored elsewhere ---- Of a long history only roles, numbers and

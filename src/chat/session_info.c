@@ -108,41 +108,27 @@ enum {
     TITLE_BYTES = 1024 /* of a line are enough to find 60 columns in */
 };
 
-/* Adds the first line that is not empty, cleaned; a longer one ends with "…". */
-static void add_first_line(struct buf *line, const char *text, size_t columns)
+char *session_title_from(const char *text, const char *suffix)
 {
-    text += strspn(text, " \t\r\n\v\f");
-    size_t len = strcspn(text, "\r\n");
-    size_t taken = utf8_cut_bytes(text, len, TITLE_BYTES);
-    utf8_clean(line, text, taken, UTF8_ONE_LINE);
-    buf_trim_end(line, " ");
-    if (taken == len && utf8_width(line->data, line->len) <= columns)
-        return;
-    size_t keep = utf8_cut_width(line->data, line->len, columns - 1);
-    while (keep > 0 && line->data[keep - 1] == ' ')
-        keep--;
-    buf_splice(line, keep, line->len - keep, "…", strlen("…"));
-}
-
-char *session_title_from(const char *text)
-{
+    size_t columns = TITLE_COLUMNS - utf8_width(suffix, strlen(suffix));
     struct buf line = BUF_INIT;
-    add_first_line(&line, text, TITLE_COLUMNS);
+    text += strspn(text, " \t\r\n\v\f");
+    size_t len = strcspn(text, "\r\n"), taken = utf8_cut_bytes(text, len, TITLE_BYTES);
+    utf8_clean(&line, text, taken, UTF8_ONE_LINE);
+    buf_trim_end(&line, " ");
+    if (taken < len || utf8_width(line.data, line.len) > columns) {
+        buf_truncate(&line, utf8_cut_width(line.data, line.len, columns - 1));
+        buf_trim_end(&line, " ");
+        buf_addstr(&line, "…");
+    }
+    buf_addstr(&line, suffix);
     return buf_take(&line);
 }
 
 char *session_title_of_draft(const struct session_info *s)
 {
     bool unsent = !(s->title && *s->title) && s->draft && *s->draft;
-    return unsent ? session_title_from(attached_files_skip(s->draft)) : NULL;
-}
-
-char *session_title_with(const char *title, const char *suffix)
-{
-    struct buf line = BUF_INIT;
-    add_first_line(&line, title, TITLE_COLUMNS - utf8_width(suffix, strlen(suffix)));
-    buf_addstr(&line, suffix);
-    return buf_take(&line);
+    return unsent ? session_title_from(attached_files_skip(s->draft), "") : NULL;
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */
@@ -243,7 +229,7 @@ void session_tally_name(struct session_info *s, const char *first_message)
     if (s->title && *s->title)
         return;
     free(s->title);
-    s->title = session_title_from(attached_files_skip(first_message ? first_message : ""));
+    s->title = session_title_from(attached_files_skip(first_message ? first_message : ""), "");
 }
 
 void session_tally_reset(struct session_info *s)

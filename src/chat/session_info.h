@@ -52,14 +52,12 @@ void session_info_release(struct session_info *s);
 struct session_info session_info_clone(const struct session_info *s);
 void session_list_release(struct session_list *l);
 
-/* A title: at most 60 columns of the text's first non-empty line, cleaned. The caller frees. */
-char *session_title_from(const char *text);
+/* A title: the text's first non-empty line, cleaned, and the suffix; at most 60 columns. A longer
+ * line ends with "…". The caller frees. */
+char *session_title_from(const char *text, const char *suffix);
 
 /* The title of a session that has none, from its draft; NULL for any other. The caller frees. */
 char *session_title_of_draft(const struct session_info *s);
-
-/* The title with the suffix, within the same columns. The caller frees. */
-char *session_title_with(const char *title, const char *suffix);
 
 /* Changes the labels `current` (NULL: none) by `words`, separated by blanks or commas, in their
  * order: "name" or "+name" adds a label, "-name" removes it. `out` is NULL when none are left.

@@ -176,7 +176,7 @@ bool catalog_rename(struct catalog *c, const char *reference, const char *title,
     struct session_info *info = &change.info;
     if (!change_begin(c, reference, &change, e))
         return false;
-    mem_replace(&info->title, session_title_from(title));
+    mem_replace(&info->title, session_title_from(title, ""));
     info->title_set = *info->title != '\0';
     bool ok = info->title_set || event_log_read(c->store, info->id, 0, name_after, info, e);
     return change_end(&change, id, ok && sessions_put(c->store, info, e));
@@ -496,7 +496,7 @@ static bool name_fork(struct catalog *c, const char *parent, char **out, struct 
     for (int64_t n = 1; ok && taken; n++) {
         auto_free char *suffix =
             n > 1 ? mem_printf(" (fork %lld)", (long long)n) : mem_strdup(" (fork)");
-        mem_replace(out, session_title_with(base, suffix));
+        mem_replace(out, session_title_from(base, suffix));
         ok = sessions_has_title(c->store, *out, &taken, e);
     }
     return ok;

@@ -393,7 +393,7 @@ bool converse_rename(struct conversation *c, const void *params, void *result, s
         p.session = name_of(c, p.session);
         return change_kept(c, &operation_session_rename, &p, result, e);
     }
-    mem_replace(&info->title, session_title_from(p.title ? p.title : ""));
+    mem_replace(&info->title, session_title_from(p.title ? p.title : "", ""));
     info->title_set = *info->title != '\0';
     if (!info->title_set && c->journal.stored) { /* the catalog makes it of the first message */
         AUTO(catalog_release) struct catalog catalog = {0};

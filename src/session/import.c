@@ -67,7 +67,7 @@ static void name_session(struct imported *im, const char *title)
     struct session_info *info = &im->info;
     const char *natural = im->unnamed.title ? im->unnamed.title : "";
     if (!*info->title && title)
-        mem_replace(&info->title, session_title_from(title));
+        mem_replace(&info->title, session_title_from(title, ""));
     info->title_set = *info->title && strcmp(info->title, natural) != 0;
     if (!*info->title)
         mem_replace(&info->title, mem_strdup(natural));
@@ -169,7 +169,7 @@ static void move(char **to, char **from)
 static void take(struct imported *out, struct session_info *told)
 {
     struct session_info *info = &out->info;
-    mem_replace(&info->title, session_title_from(told->title ? told->title : ""));
+    mem_replace(&info->title, session_title_from(told->title ? told->title : "", ""));
     move(&info->directory, &told->directory);
     move(&info->provider, &told->provider);
     move(&info->model, &told->model);
