@@ -63,7 +63,7 @@ static int teardown(void **state)
     vec_release(&b.estimates);
     vec_release(&b.plan.fates);
     scripted_summary_release(&b.script);
-    summary_release(&b.summary);
+    mem_replace(&b.summary.text, NULL);
     return 0;
 }
 
@@ -223,7 +223,7 @@ TEST(a_request_has_system_limit_and_no_tools)
         b.model.max_output = cases[i].own;
         b.model.window = cases[i].window;
         assert_int_equal(make(), SUMMARY_DONE);
-        summary_release(&b.summary);
+        mem_replace(&b.summary.text, NULL);
         const struct sent_summary *sent = &b.script.sent.items[i];
         assert_int_equal(sent->max_output, cases[i].limit);
         assert_int_equal(sent->window, cases[i].window);
@@ -273,7 +273,7 @@ TEST(an_earlier_summary_is_given_and_updated)
     assert_says(sent_text(&b.script.sent.items[0], 0), "To sail.");
     assert_says(prompt_of(0), "from In Progress to Done");
     b.plan.fates.items[0] = FATE_STAYS;
-    summary_release(&b.summary);
+    mem_replace(&b.summary.text, NULL);
     assert_int_equal(make(), SUMMARY_DONE);
     assert_says(prompt_of(1), "!from In Progress to Done");
 }
@@ -287,7 +287,7 @@ TEST(focus_and_draft_reach_the_request)
     assert_int_equal(strncmp(prompt_of(0), handoff_prompt, strlen(handoff_prompt)), 0);
     assert_says(prompt_of(0), "attention to this: the {draft} of {part} and } {",
                 "\n\nMY DRAFT {focus}\n\n");
-    summary_release(&b.summary);
+    mem_replace(&b.summary.text, NULL);
     b.job.focus = " \n";
     b.job.draft = NULL;
     assert_int_equal(make(), SUMMARY_DONE);
@@ -324,7 +324,7 @@ TEST(parts_keep_to_the_limit_of_bytes)
         assert_true(b.script.sent.len >= before + 3);
         for (size_t k = before; k < b.script.sent.len; k++)
             assert_true(b.script.sent.items[k].estimate * 4 <= b.model.max_bytes / 5 * 4);
-        summary_release(&b.summary);
+        mem_replace(&b.summary.text, NULL);
     }
 }
 
@@ -670,7 +670,7 @@ TEST(a_system_prompt_gives_way_to_the_conversation)
     assert_int_equal(make(), SUMMARY_DONE);
     assert_null(b.script.sent.items[0].system);
     b.model.window = 40000;
-    summary_release(&b.summary);
+    mem_replace(&b.summary.text, NULL);
     assert_int_equal(make(), SUMMARY_DONE);
     assert_string_equal(b.script.sent.items[1].system, system);
 }

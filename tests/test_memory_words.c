@@ -472,7 +472,7 @@ TEST(languages)
     put("a", "A", "h", "viele Häuser");
     expect("Haus", "");
     lore_do(reindex, "german", NULL, NULL);
-    assert_true(words_language(&c, &language, &e));
+    assert_true(words_language(&c, "", &language, &e));
     assert_string_equal(language, "german");
     expect("Haus", "h");
 }

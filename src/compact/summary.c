@@ -599,9 +599,3 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
     vec_release(&parts.items);
     return result;
 }
-
-void summary_release(struct summary *s)
-{
-    free(s->text);
-    *s = (struct summary){.usage = USAGE_UNKNOWN, .cost = -1};
-}

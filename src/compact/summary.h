@@ -60,7 +60,6 @@ struct summary {
     double cost; /* USD of the calls whose cost is known; negative: of none is it */
     int calls;
 };
-void summary_release(struct summary *s);
 
 enum summary_result {
     SUMMARY_DONE,

@@ -85,17 +85,12 @@ bool config_edit_check(const char *section, const char *name, const char *value,
 
 struct place {
     const char *text, *section, *name;
-    struct ini ini; /* of the text */
+    const struct ini *ini; /* of the text */
 };
-
-static void place_release(struct place *p)
-{
-    ini_release(&p->ini);
-}
 
 static const struct ini_line *line_at(const struct place *p, size_t line)
 {
-    return line < p->ini.lines.len ? &p->ini.lines.items[line] : NULL;
+    return line < p->ini->lines.len ? &p->ini->lines.items[line] : NULL;
 }
 
 static bool in_section(const struct place *p, const struct ini_line *line)
@@ -107,7 +102,7 @@ static bool in_section(const struct place *p, const struct ini_line *line)
 /* The last line of this kind with the key's name. Not a comment within a value of several lines. */
 static size_t find_named(const struct place *p, enum ini_line_kind kind)
 {
-    for (size_t i = p->ini.lines.len; i-- > 0;) {
+    for (size_t i = p->ini->lines.len; i-- > 0;) {
         const struct ini_line *line = line_at(p, i), *next = line_at(p, i + 1);
         if (line->kind != kind || !line->name || strcmp(line->name, p->name) != 0)
             continue;
@@ -148,7 +143,7 @@ static void replace_value(const struct place *p, size_t entry, const char *value
         buf_addstr(out, line_end);
     }
     /* The rest without the continuation lines of the old value. */
-    for (size_t i = entry + 1; i < p->ini.lines.len; i++) {
+    for (size_t i = entry + 1; i < p->ini->lines.len; i++) {
         line = line_at(p, i);
         if (line->kind != INI_LINE_MORE || line->entry != entry)
             buf_add(out, p->text + line->start, line->next - line->start);
@@ -162,7 +157,7 @@ static void set(const struct place *p, const char *value, struct buf *out)
         replace_value(p, entry, value, out);
         return;
     }
-    size_t above = find_named(p, INI_LINE_COMMENT), count = p->ini.lines.len;
+    size_t above = find_named(p, INI_LINE_COMMENT), count = p->ini->lines.len;
     if (above == INI_NO_LINE) {
         /* The section's last line that is neither blank nor a comment, with the comments right
          * below it: comments after an empty line mostly belong to the next section. */
@@ -232,13 +227,14 @@ static const char *last_value(const struct ini *ini, const struct place *p)
 bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
                      struct buf *out, struct error *e)
 {
-    AUTO(place_release) struct place p = {.text = text, .section = section, .name = name};
-    ini_read(&p.ini, text);
+    AUTO(ini_release) struct ini before = {0};
+    ini_read(&before, text);
+    const struct place p = {text, section, name, &before};
     AUTO(buf_release) struct buf changed = BUF_INIT;
     if (value)
         set(&p, value, &changed);
     /* Every line with the key is removed: otherwise an earlier one would count again. */
-    for (size_t i = 0; !value && i < p.ini.lines.len; i++) {
+    for (size_t i = 0; !value && i < before.lines.len; i++) {
         const struct ini_line *line = line_at(&p, i), *entry = line_at(&p, line->entry);
         if (!entry || strcmp(entry->name, p.name) != 0 || !in_section(&p, entry))
             buf_add(&changed, text + line->start, line->next - line->start);
@@ -246,7 +242,7 @@ bool config_edit_set(const char *text, const char *section, const char *name, co
     AUTO(ini_release) struct ini after = {0};
     ini_read(&after, changed.data);
     const char *now = last_value(&after, &p);
-    if (!(value ? now && strcmp(now, value) == 0 : !now) || !same_others(&p.ini, &after, &p))
+    if (!(value ? now && strcmp(now, value) == 0 : !now) || !same_others(&before, &after, &p))
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s cannot be changed without changing something else in the file; "
                        "change it by hand",
@@ -257,9 +253,9 @@ bool config_edit_set(const char *text, const char *section, const char *name, co
 
 char *config_edit_value(const char *text, const char *section, const char *name)
 {
-    AUTO(place_release) struct place p = {.text = text, .section = section, .name = name};
-    ini_read(&p.ini, text);
-    return mem_strdup(last_value(&p.ini, &p));
+    AUTO(ini_release) struct ini ini = {0};
+    ini_read(&ini, text);
+    return mem_strdup(last_value(&ini, &(struct place){text, section, name, &ini}));
 }
 
 /* --- the file --------------------------------------------------------------------------------- */

@@ -354,21 +354,12 @@ bool vector_graph_ready(struct vectors *v, const char *name, const struct vector
     return g->hnsw && g->version == version && hnsw_count(g->hnsw) == g->of.items.len;
 }
 
-/* The question as bytes; the caller frees. */
-static int8_t *question_bytes(const struct vector_graph *g, const struct vector_query *query,
-                              float *scale)
-{
-    int8_t *bytes = mem_alloc(int8_stride(g->dimension));
-    *scale = int8_quantise(query->values, g->dimension, bytes);
-    return bytes;
-}
-
 void vector_graph_search(struct vector_graph *g, struct vector_search *s)
 {
-    float scale;
     size_t ask = s->limit + (g->gone < s->limit ? g->gone : s->limit);
     auto_free struct hnsw_hit *hits = mem_alloc(ask * sizeof *hits + 1);
-    auto_free int8_t *bytes = question_bytes(g, s->query, &scale);
+    auto_free int8_t *bytes = mem_alloc(int8_stride(g->dimension)); /* the question */
+    float scale = int8_quantise(s->query->values, g->dimension, bytes);
     size_t count = hnsw_search(g->hnsw, bytes, scale, ask, hits);
     for (size_t i = 0; i < count; i++) {
         const struct vector_id *id = &g->of.items.items[hits[i].element];
@@ -380,8 +371,8 @@ void vector_graph_search(struct vector_graph *g, struct vector_search *s)
 
 void vector_graph_measure(const struct vector_graph *g, struct vector_search *s)
 {
-    float scale;
-    auto_free int8_t *bytes = question_bytes(g, s->query, &scale);
+    auto_free int8_t *bytes = mem_alloc(int8_stride(g->dimension)); /* the question */
+    float scale = int8_quantise(s->query->values, g->dimension, bytes);
     const struct vector_id *ids = g->of.items.items;
     struct nearness all = {0};
     size_t step = g->of.items.len / SAMPLE + 1;

@@ -17,8 +17,7 @@ static const char any_sql[] = "SELECT 1 FROM #_words_docsize LIMIT 1";
 
 /* ---- language ---- */
 
-/* Language of the tokenizer of the table P_wordsENDING; the caller frees. */
-static bool table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
+bool words_language(const struct corpus *c, const char *ending, char **out, struct error *e)
 {
     static const char mark[] = "'tiro ";
     *out = NULL;
@@ -31,15 +30,10 @@ static bool table_language(const struct corpus *c, const char *ending, char **ou
     return query_end(&q);
 }
 
-bool words_language(const struct corpus *c, char **out, struct error *e)
-{
-    return table_language(c, "", out, e);
-}
-
 bool words_open_language(const struct corpus *c, struct language **out, struct error *e)
 {
     auto_free char *language = NULL;
-    if (!words_language(c, &language, e))
+    if (!words_language(c, "", &language, e))
         return false;
     *out = language_new(language);
     return *out || store_fault(c->store, SQLITE_ERROR, e);
@@ -64,7 +58,7 @@ static bool has_language(const struct corpus *c, const char *ending, const char 
                          bool *out, struct error *e)
 {
     auto_free char *found = NULL;
-    if (!table_language(c, ending, &found, e))
+    if (!words_language(c, ending, &found, e))
         return false;
     *out = strcmp(found, language) == 0;
     return true;
@@ -243,7 +237,7 @@ bool words_purge(const struct corpus *c, bool later, struct error *e)
         return false;
     if (worn_out) {
         auto_free char *language = NULL;
-        return words_language(c, &language, e) && words_reindex(c, language, NULL, NULL, e);
+        return words_language(c, "", &language, e) && words_reindex(c, language, NULL, NULL, e);
     }
     if (later)
         return corpus_run(c, e, mark_sql, "");
@@ -423,7 +417,7 @@ bool words_tidy(const struct corpus *c, bool *more, struct error *e)
                (parts <= FEW || merge_some(c, merge_sql, STEP_PAGES, more, e));
     r.stage = old ? EMPTY_OLD : next ? FILL : BEGIN;
     *more = true;
-    if (!words_language(c, &language, e))
+    if (!words_language(c, "", &language, e))
         return false;
     r.language = language;
     return reindex_step(&r, e);

@@ -40,8 +40,8 @@ bool words_reindex(const struct corpus *c, const char *language,
  * steps are left. For idle time, without a transaction. */
 bool words_tidy(const struct corpus *c, bool *more, struct error *e);
 
-/* Language of the index; the caller frees. */
-bool words_language(const struct corpus *c, char **out, struct error *e);
+/* Language of the tokenizer of the table P_wordsENDING; "" is the index. The caller frees. */
+bool words_language(const struct corpus *c, const char *ending, char **out, struct error *e);
 
 /* The mark (store/tokenizer.h) of a text, which tells facts that the ranking asks of many texts. */
 enum { MARK_ASKS = 1, MARK_USER = 2 };

@@ -34,7 +34,7 @@ static bool check(struct store *s, bool thorough, struct health *out)
     if (!health_count(s, entries_sql, &out->entries, out) ||
         !health_count(s, vectors_sql, &out->vectors, out))
         return false;
-    if (!words_language(&c, &language, NULL))
+    if (!words_language(&c, "", &language, NULL))
         return health_fault(s, sqlite3_errcode(s->db), out);
     snprintf(out->language, sizeof out->language, "%s", language);
     return !thorough || health_rules(s, rules, "memory", out);

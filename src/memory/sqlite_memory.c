@@ -315,7 +315,8 @@ static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct
     bool ok = query_end(&q) && sqlite_memory_backlog(memory, &count, e) &&
               sqlite_deferred_count(m->store, &out->deferred, e) &&
               summary_flags_count(m->store, &out->flagged, e) &&
-              corpus_bytes(&m->corpus, &bytes, e) && words_language(&m->corpus, &out->language, e);
+              corpus_bytes(&m->corpus, &bytes, e) &&
+              words_language(&m->corpus, "", &out->language, e);
     ok = store_step_end(m->store, began, ok, e);
     out->unasked = count.sessions[BACKLOG_UNASKED];
     out->backlog_done = count.sessions[BACKLOG_DONE];
