@@ -349,24 +349,6 @@ int browser_line_row(struct rows *out, const struct browser_line *line, size_t w
     return caret < (int)width ? caret : (int)width - 1;
 }
 
-static void add_head(struct browser *b)
-{
-    size_t width = (size_t)b->view.width;
-    bool line = b->place == BROWSER_LINE;
-    AUTO(buf_release) struct buf title = BUF_INIT;
-    b->table->title(b, &title);
-    rows_begin(&b->rows);
-    message_row_field(&b->rows, title.data, width, STYLE_OVERLAY_TITLE);
-    if (has_query(b) && b->view.height > 1) {
-        auto_free char *prompt = mem_printf(" %s ", line ? _(b->table->prompt) : "/");
-        const struct browser_line shown = {.prompt = prompt, .editor = line ? b->line : b->query};
-        int caret = browser_line_row(&b->rows, &shown, width);
-        if (line || b->place == BROWSER_QUERY)
-            b->view.caret = (struct view_caret){true, 1, caret};
-    }
-    b->top_rows = (int)b->rows.list.len;
-}
-
 static struct hint_table hints(const struct browser *b)
 {
     static const struct hint in_line[] = {{ACTION_SEND, NULL, N_("save")},
@@ -385,10 +367,22 @@ const struct rows *browser_rows(struct view *v)
 {
     struct browser *b = browser_of(v);
     size_t width = (size_t)b->view.width;
-    bool asks = b->place == BROWSER_QUESTION;
+    bool asks = b->place == BROWSER_QUESTION, line = b->place == BROWSER_LINE;
+    AUTO(buf_release) struct buf title = BUF_INIT;
     AUTO(buf_release) struct buf foot = BUF_INIT;
     rows_clear(&b->rows);
-    add_head(b);
+    b->table->title(b, &title);
+    rows_begin(&b->rows);
+    message_row_field(&b->rows, title.data, width, STYLE_OVERLAY_TITLE);
+    if (has_query(b) && b->view.height > 1) {
+        auto_free char *prompt = mem_printf(" %s ", line ? _(b->table->prompt) : "/");
+        const struct browser_line shown = {.prompt = prompt, .editor = line ? b->line : b->query};
+        int caret = browser_line_row(&b->rows, &shown, width);
+        if (line || b->place == BROWSER_QUERY)
+            b->view.caret = (struct view_caret){true, 1, caret};
+    }
+    b->top_rows = (int)b->rows.list.len;
+
     if (asks)
         (void)b->table->question(b, &foot);
     else if (b->remark.text)
@@ -396,7 +390,7 @@ const struct rows *browser_rows(struct view *v)
     int feet = remark_height(foot.len > 0 ? foot.data : NULL, width, b->view.height, FOOT_ROWS);
     int body = b->view.height - feet - (has_query(b) ? 2 : 1);
     if (body > 0 && b->list->count == 0) {
-        remark_rows(&b->rows, b->table->empty(b), STYLE_DIM, width, body);
+        remark_rows(&b->rows, b->known ? b->table->empty(b) : _("loading"), STYLE_DIM, width, body);
     } else if (body > 0) {
         outline_resize(b->list->outline, b->view.width, body);
         outline_rows(b->list->outline, &b->rows);

@@ -64,7 +64,7 @@ struct browser_table {
     /* A change was made, whose answer browser_changed() got: returns what the foot says of it. */
     const char *(*done)(struct browser *b, struct operation_answer *a);
     void (*title)(const struct browser *b, struct buf *out);
-    const char *(*empty)(const struct browser *b); /* shown in place of a list without entries */
+    const char *(*empty)(const struct browser *b); /* in place of a known list without entries */
     const char *to_list; /* a word for the key that leads from the query to the list; for gettext */
     struct hint_table (*hints)(const struct browser *b); /* in the list */
     bool (*has_query)(const struct browser *b);          /* the list that is shown; NULL: `main` */

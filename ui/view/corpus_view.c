@@ -238,13 +238,6 @@ static void open_level(struct corpus_view *v, enum corpus_level level)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Chooses and unfolds a passage. */
-static void show_passage(struct corpus_view *v, size_t index)
-{
-    outline_choose(v->b.main.outline, index);
-    outline_open(v->b.main.outline, index);
-}
-
 static bool take_cited(struct view *view, struct operation_answer *a, const char *words)
 {
     struct corpus_view *v = (struct corpus_view *)view;
@@ -260,7 +253,8 @@ static bool take_cited(struct view *view, struct operation_answer *a, const char
     for (size_t i = 0; i < v->cited.items.len; i++)
         if (v->cited.items.items[i].number == wanted) {
             open_level(v, LEVEL_CITED);
-            show_passage(v, i);
+            outline_choose(v->b.main.outline, i);
+            outline_open(v->b.main.outline, i);
             return true;
         }
     remark_set(&v->b.remark, STYLE_NOTE, _("The model was given no passage with this number."));
@@ -287,8 +281,10 @@ static bool take_entries(struct view *view, struct operation_answer *a, const ch
         remark_set(&v->b.remark, STYLE_NOTE, v->found.badge);
     list_rows(v);
     for (size_t i = 0; o == &operation_corpus_passages && i < v->passages.items.len; i++)
-        if (v->passages.items.items[i].chunk == v->chunk)
-            show_passage(v, i);
+        if (v->passages.items.items[i].chunk == v->chunk) {
+            outline_choose(v->b.main.outline, i);
+            outline_open(v->b.main.outline, i);
+        }
     return true;
 }
 
@@ -399,25 +395,6 @@ static void back(struct browser *b)
 
 /* --- actions ---------------------------------------------------------------------------------- */
 
-/* A passage is shown with all that is known of its page. */
-static bool open_in_editor(const struct corpus_view *v, const struct corpus_row *r)
-{
-    const struct view_host *host = v->b.view.host;
-    const struct corpus_passage *p = passage_of(v, r);
-    if (!p && (!r || r->kind != ROW_DOCUMENT || document_of(v, r)->given))
-        return false;
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    bool within = p && v->level == LEVEL_PASSAGES && p->page > 0;
-    for (size_t i = 0; within && i < v->passages.items.len; i++)
-        if (v->passages.items.items[i].page == p->page)
-            buf_addf(&text, "%s\n\n", v->passages.items.items[i].content);
-    if (p)
-        host->open_file(host->app, p->file, p->line, within ? text.data : p->content);
-    else
-        host->open_file(host->app, document_of(v, r)->file, 1, NULL);
-    return true;
-}
-
 /* The corpus of the chosen row; *file: the file in it that is meant, NULL: the whole corpus. NULL:
  * the row is neither. */
 static const char *chosen_corpus(const struct corpus_view *v, const char **file)
@@ -464,7 +441,11 @@ static bool act(struct browser *b, enum action action)
     struct corpus_view *v = (struct corpus_view *)b;
     const struct corpus_row *r = chosen_row(v);
     const struct corpus_passage *p = passage_of(v, r);
+    const struct corpus_document *d = r ? document_of(v, r) : NULL;
+    const struct view_host *host = b->view.host;
     const char *file, *name;
+    bool paged = p && v->level == LEVEL_PASSAGES && p->page > 0;
+    AUTO(buf_release) struct buf page = BUF_INIT;
     switch (action) {
     case ACTION_MEMORY_OPEN: /* the passage within its document */
         if (p && v->level != LEVEL_PASSAGES)
@@ -473,7 +454,14 @@ static bool act(struct browser *b, enum action action)
             remark_set(&b->remark, STYLE_NOTE, _("No passage is selected."));
         return true;
     case ACTION_MEMORY_EDIT:
-        if (!open_in_editor(v, r))
+        for (size_t i = 0; paged && i < v->passages.items.len; i++)
+            if (v->passages.items.items[i].page == p->page)
+                buf_addf(&page, "%s\n\n", v->passages.items.items[i].content);
+        if (p) /* with all that is known of its page */
+            host->open_file(host->app, p->file, p->line, paged ? page.data : p->content);
+        else if (d && r->kind == ROW_DOCUMENT && !d->given)
+            host->open_file(host->app, d->file, 1, NULL);
+        else
             remark_set(&b->remark, STYLE_NOTE, _("No passage is selected."));
         return true;
     case ACTION_MEMORY_RESTORE:
@@ -521,8 +509,7 @@ static void title(const struct browser *b, struct buf *out)
 static const char *empty(const struct browser *b)
 {
     enum corpus_level level = ((const struct corpus_view *)b)->level;
-    return !b->known                ? _("loading")
-           : level == LEVEL_FOUND   ? _("Nothing found.")
+    return level == LEVEL_FOUND     ? _("Nothing found.")
            : level == LEVEL_CORPORA ? _("There is no corpus. /corpus add NAME PATH or tiro corpus "
                                         "add makes one.")
                                     : _("There is nothing here.");

@@ -346,7 +346,7 @@ static void title(const struct browser *b, struct buf *out)
 
 static const char *empty(const struct browser *b)
 {
-    return walks(b) || !b->known ? _("loading")
+    return walks(b) ? _("loading")
            : ((const struct graph_view *)b)->searched
                ? _("No matches in the graph.")
                : _("The graph is empty. The model fills it with its tools, tiro graph add and "

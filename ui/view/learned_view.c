@@ -32,28 +32,20 @@ static const struct learned_item *chosen_item(const struct browser *b)
     return chosen < list->items.len ? &list->items.items[chosen] : NULL;
 }
 
-static const char *kind_name(int kind)
-{
-    static const char *const names[LEARNED_KIND_COUNT] = {
-        [LEARNED_FACT] = N_("fact"),         [LEARNED_RULE] = N_("rule"),
-        [LEARNED_LANGUAGE] = N_("language"), [LEARNED_STYLE] = N_("style"),
-        [LEARNED_TONE] = N_("tone"),         [LEARNED_FORMAT] = N_("format"),
-        [LEARNED_EMOJI] = N_("emoji"),       [LEARNED_ENTITY] = N_("entity"),
-        [LEARNED_USAGE] = N_("tool usage"),  [LEARNED_SESSION] = N_("session"),
-    };
-    return _(names[kind]);
-}
+static const char *const kinds[LEARNED_KIND_COUNT] = {
+    [LEARNED_FACT] = N_("fact"),         [LEARNED_RULE] = N_("rule"),
+    [LEARNED_LANGUAGE] = N_("language"), [LEARNED_STYLE] = N_("style"),
+    [LEARNED_TONE] = N_("tone"),         [LEARNED_FORMAT] = N_("format"),
+    [LEARNED_EMOJI] = N_("emoji"),       [LEARNED_ENTITY] = N_("entity"),
+    [LEARNED_USAGE] = N_("tool usage"),  [LEARNED_SESSION] = N_("session"),
+};
 
-static const char *scope_name(int scope)
-{
-    static const char *const names[LEARNED_SCOPES] = {
-        [LEARNED_PROJECT] = N_("this project"),
-        [LEARNED_USER] = N_("everywhere"),
-        [LEARNED_TOOL] = N_("tools"),
-        [LEARNED_HISTORY] = N_("sessions"),
-    };
-    return _(names[scope]);
-}
+static const char *const scopes[LEARNED_SCOPES] = {
+    [LEARNED_PROJECT] = N_("this project"),
+    [LEARNED_USER] = N_("everywhere"),
+    [LEARNED_TOOL] = N_("tools"),
+    [LEARNED_HISTORY] = N_("sessions"),
+};
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
@@ -118,7 +110,7 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
         utf8_reveal(out, item->said, strlen(item->said), UTF8_ONE_LINE);
         buf_addch(out, '"');
     }
-    buf_addf(out, "\n%s, %s\n", kind_name((int)item->kind), scope_name((int)item->scope));
+    buf_addf(out, "\n%s, %s\n", _(kinds[item->kind]), _(scopes[item->scope]));
     browser_write_source(
         b, &said, item->origin == LEARNED_LOGGED ? _("from session logs") : _("added by hand"),
         out);
@@ -361,7 +353,7 @@ static void title(const struct browser *b, struct buf *out)
 {
     const struct learned_view *v = (const struct learned_view *)b;
     const char *const filters[] = {
-        v->scope >= 0 ? scope_name(v->scope) : NULL, v->kind >= 0 ? kind_name(v->kind) : NULL,
+        v->scope >= 0 ? _(scopes[v->scope]) : NULL, v->kind >= 0 ? _(kinds[v->kind]) : NULL,
         v->here ? _("this session") : NULL, v->unused ? _("never used") : NULL};
     buf_addf(out, " %s", _("Learned"));
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
@@ -381,10 +373,9 @@ static const char *empty(const struct browser *b)
     const struct learned_view *v = (const struct learned_view *)b;
     bool narrowed =
         v->scope >= 0 || v->kind >= 0 || v->here || v->unused || editor_len(b->query) > 0;
-    return !b->known  ? _("loading")
-           : narrowed ? _("Nothing that was learned matches.")
-                      : _("Nothing was learned yet. /remember TEXT keeps "
-                          "something; so does what you ask to be remembered.");
+    return narrowed ? _("Nothing that was learned matches.")
+                    : _("Nothing was learned yet. /remember TEXT keeps "
+                        "something; so does what you ask to be remembered.");
 }
 
 static const char *question(const struct browser *b, struct buf *out)
