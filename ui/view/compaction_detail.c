@@ -303,7 +303,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
         break;
     case ACTION_JUMP:
         if (m && m->seq > 0)
-            view_jump(view, m->seq);
+            view->host->show_message(view->host->app, view, NULL, m->seq);
         else
             remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
         break;

@@ -323,42 +323,32 @@ static void part_heading(void *view, size_t part, const struct outline_look *loo
 
 /* --- all rows --------------------------------------------------------------------------------- */
 
-static void add_foot(struct context_view *v)
-{
-    static const struct hint hints[] = {
-        {ACTION_SEND, NULL, N_("unfold")},
-        {ACTION_CANCEL, NULL, N_("close")},
-        {ACTION_CONTEXT_PIN, NULL,
-         N_("pin|keep the message word for word in every compaction; again: no longer")},
-        {ACTION_CONTEXT_COMPACT, NULL, N_("shorten|compact the conversation now")},
-        {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo|undo the last compaction")},
-        {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
-        {ACTION_NONE, "n", N_("next dropped|to the next message that a compaction would drop")},
-        {ACTION_HELP, NULL, N_("help")}};
-    static const struct hint without_compaction[] = {
-        {ACTION_SEND, NULL, N_("unfold")},
-        {ACTION_CANCEL, NULL, N_("close")},
-        {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
-        {ACTION_HELP, NULL, N_("help")}};
-    size_t width = (size_t)v->view.width;
-    if (v->asks_compact)
-        remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);
-    else if (v->remark.text)
-        remark_row(&v->rows, v->remark.text, v->remark.style, width);
-    else
-        hints_rows(&v->rows, v->view.host->keymap,
-                   v->context.mode ? HINTS(hints) : HINTS(without_compaction), width, 1);
-}
+static const struct hint hints[] = {
+    {ACTION_SEND, NULL, N_("unfold")},
+    {ACTION_CANCEL, NULL, N_("close")},
+    {ACTION_CONTEXT_PIN, NULL,
+     N_("pin|keep the message word for word in every compaction; again: no longer")},
+    {ACTION_CONTEXT_COMPACT, NULL, N_("shorten|compact the conversation now")},
+    {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo|undo the last compaction")},
+    {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
+    {ACTION_NONE, "n", N_("next dropped|to the next message that a compaction would drop")},
+    {ACTION_HELP, NULL, N_("help")}};
+static const struct hint without_compaction[] = {
+    {ACTION_SEND, NULL, N_("unfold")},
+    {ACTION_CANCEL, NULL, N_("close")},
+    {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
+    {ACTION_HELP, NULL, N_("help")}};
 
 static const struct rows *rows(struct view *view)
 {
     struct context_view *v = (struct context_view *)view;
+    size_t width = (size_t)view->width;
     rows_clear(&v->rows);
     add_title(v);
     add_kinds(v);
     if (v->view.height > 4) {
         auto_free char *text = forecast_text(v);
-        remark_row(&v->rows, text, STYLE_NOTE, (size_t)v->view.width);
+        remark_row(&v->rows, text, STYLE_NOTE, width);
     }
     if (view->host->meters->suspended && v->view.height >= LOW) {
         AUTO(buf_release) struct buf key = BUF_INIT;
@@ -366,7 +356,7 @@ static const struct rows *rows(struct view *view)
         auto_free char *text = mem_printf(
             _("automatic compaction has stopped after failures; if %s succeeds, it starts again"),
             key.len > 0 ? key.data : "/compact");
-        remark_row(&v->rows, text, STYLE_WARNING, (size_t)v->view.width);
+        remark_row(&v->rows, text, STYLE_WARNING, width);
     }
     v->head_rows = (int)v->rows.list.len;
     int foot = v->view.height > v->head_rows + 1, body = v->view.height - v->head_rows - foot;
@@ -374,11 +364,15 @@ static const struct rows *rows(struct view *view)
         outline_resize(v->outline, v->view.width, body);
         outline_rows(v->outline, &v->rows);
     } else if (body > 0) {
-        remark_rows(&v->rows, v->waiting ? _("loading") : "", STYLE_DIM, (size_t)v->view.width,
-                    body);
+        remark_rows(&v->rows, v->waiting ? _("loading") : "", STYLE_DIM, width, body);
     }
-    if (foot)
-        add_foot(v);
+    if (foot && v->asks_compact)
+        remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);
+    else if (foot && v->remark.text)
+        remark_row(&v->rows, v->remark.text, v->remark.style, width);
+    else if (foot)
+        hints_rows(&v->rows, view->host->keymap,
+                   v->context.mode ? HINTS(hints) : HINTS(without_compaction), width, 1);
     return &v->rows;
 }
 
@@ -519,7 +513,7 @@ static void act(struct context_view *v, enum action action, const struct key *ke
         break;
     case ACTION_JUMP:
         if (p && p->seq > 0) {
-            view_jump(&v->view, p->seq);
+            v->view.host->show_message(v->view.host->app, &v->view, NULL, p->seq);
             return;
         }
         why_not = _("This is not a message of the conversation.");

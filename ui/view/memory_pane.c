@@ -329,7 +329,7 @@ void memory_view_show_message(struct view *view, const char *id, int64_t seq)
     struct memory_view *p = pane_of(view);
     bool here = strcmp(id, view->host->session->id) == 0;
     if (here && seq > 0) {
-        view_jump(view, seq);
+        view->host->show_message(view->host->app, view, NULL, seq);
     } else if (here) {
         say(view, _("The place of this entry in the conversation is unknown."));
     } else if (strlen(id) != UUID_LEN) {

@@ -405,18 +405,13 @@ void edit_give_up(struct memory_view *p)
     clear(&p->edit);
 }
 
-static void go_back(struct memory_view *p)
-{
-    p->place = p->preview.open ? IN_PREVIEW : IN_LIST;
-}
-
 void edit_saved(struct memory_view *p, bool done)
 {
     p->edit.saving = false;
     if (!done)
         return;
     if (p->place == IN_EDITOR)
-        go_back(p);
+        p->place = p->preview.open ? IN_PREVIEW : IN_LIST;
     clear(&p->edit);
 }
 
@@ -428,7 +423,7 @@ static void save(struct memory_view *p)
     if (utf8_is_blank(editor_text(e->editor))) {
         remark_set(&p->remark, STYLE_WARNING, _("an empty text cannot be saved"));
     } else if (!is_changed(e)) {
-        go_back(p);
+        p->place = p->preview.open ? IN_PREVIEW : IN_LIST;
         clear(e);
     } else {
         const struct memory_edit_params params = {.id = e->id, .content = editor_text(e->editor)};
@@ -449,7 +444,7 @@ bool edit_key(struct memory_view *p, enum action action, const struct key *key)
         keymap_describe_first(host->keymap, ACTION_MEMORY_EDIT, &again);
         auto_free char *text =
             mem_printf(_("not saved; %s continues editing"), again.len > 0 ? again.data : "-");
-        go_back(p);
+        p->place = p->preview.open ? IN_PREVIEW : IN_LIST;
         if (is_changed(&p->edit))
             remark_set(&p->remark, STYLE_NOTE, text);
         else

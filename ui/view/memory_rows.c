@@ -381,63 +381,47 @@ static bool has_editor(const struct memory_view *p)
     return p->place == IN_EDITOR || p->edit.reading != 0;
 }
 
-static void add_foot(struct memory_view *p, struct rows *out)
-{
-    static const struct hint in_query[] = {
-        {ACTION_DOWN, NULL, N_("to the matches")},
-        {ACTION_PANE_NEXT, NULL, N_("next tab")},
-        {ACTION_CANCEL, NULL, N_("close")},
-        {ACTION_HELP, NULL, N_("help")},
-        {ACTION_COMPLETE, NULL, N_("to the message")},
-        {ACTION_NONE, "\"two words\" -word", N_("exact phrase, without word")}};
-    static const struct hint in_list[] = {
-        {ACTION_SEND, NULL, N_("show in full")},
-        {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
-        {ACTION_HELP, NULL, N_("help")},
-        {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
-        {ACTION_MEMORY_PIN, NULL,
-         N_("pin|pin it: it comes before equal matches; again: no longer")},
-        {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")},
-        {ACTION_MEMORY_FORGET, NULL, N_("forget|delete it from memory")},
-        {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
-        {ACTION_MEMORY_SCOPE, NULL,
-         N_("scope|where to search: everywhere, in this project, in this session")},
-        {ACTION_MEMORY_ORIGIN, NULL,
-         N_("origin|only entries from compactions, from sessions, or imported")},
-        {ACTION_MEMORY_SORT, NULL, N_("sort|by score or by date")},
-        {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")}};
-    static const struct hint in_empty_list[] = {
-        {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")},
-        {ACTION_MEMORY_SCOPE, NULL,
-         N_("scope|where to search: everywhere, in this project, in this session")},
-        {ACTION_HELP, NULL, N_("help")},
-        {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
-        {ACTION_COMPLETE, NULL, N_("to the message")}};
-    static const struct hint in_preview[] = {
-        {ACTION_CANCEL, NULL, N_("back")},
-        {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
-        {ACTION_HELP, NULL, N_("help")},
-        {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
-        {ACTION_NONE, "n N", N_("next, previous|the next entry and the one before")},
-        {ACTION_MEMORY_FIGURES, NULL, N_("figures|the numbers behind the score")},
-        {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")}};
-    static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
-                                            {ACTION_CANCEL, NULL, N_("close")},
-                                            {ACTION_EXTERNAL, NULL, "$EDITOR"},
-                                            {ACTION_CLEAR, NULL, N_("undo changes")}};
-    size_t width = (size_t)p->layout.width;
-    int rows = p->layout.hint_rows;
-    struct hint_table table = !p->focused              ? hints_elsewhere
-                              : has_editor(p)          ? HINTS(in_editor)
-                              : p->place == IN_QUERY   ? HINTS(in_query)
-                              : p->place == IN_PREVIEW ? HINTS(in_preview)
-                              : pane_count(p) == 0     ? HINTS(in_empty_list)
-                                                       : HINTS(in_list);
-    if (rows > 0 && p->remark.text)
-        remark_rows(out, p->remark.text, p->remark.style, width, rows);
-    else if (rows > 0)
-        hints_rows(out, p->view.host->keymap, table, width, rows);
-}
+static const struct hint in_query[] = {
+    {ACTION_DOWN, NULL, N_("to the matches")},
+    {ACTION_PANE_NEXT, NULL, N_("next tab")},
+    {ACTION_CANCEL, NULL, N_("close")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_COMPLETE, NULL, N_("to the message")},
+    {ACTION_NONE, "\"two words\" -word", N_("exact phrase, without word")}};
+static const struct hint in_list[] = {
+    {ACTION_SEND, NULL, N_("show in full")},
+    {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
+    {ACTION_MEMORY_PIN, NULL, N_("pin|pin it: it comes before equal matches; again: no longer")},
+    {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")},
+    {ACTION_MEMORY_FORGET, NULL, N_("forget|delete it from memory")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
+    {ACTION_MEMORY_SCOPE, NULL,
+     N_("scope|where to search: everywhere, in this project, in this session")},
+    {ACTION_MEMORY_ORIGIN, NULL,
+     N_("origin|only entries from compactions, from sessions, or imported")},
+    {ACTION_MEMORY_SORT, NULL, N_("sort|by score or by date")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")}};
+static const struct hint in_empty_list[] = {
+    {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")},
+    {ACTION_MEMORY_SCOPE, NULL,
+     N_("scope|where to search: everywhere, in this project, in this session")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
+    {ACTION_COMPLETE, NULL, N_("to the message")}};
+static const struct hint in_preview[] = {
+    {ACTION_CANCEL, NULL, N_("back")},
+    {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
+    {ACTION_NONE, "n N", N_("next, previous|the next entry and the one before")},
+    {ACTION_MEMORY_FIGURES, NULL, N_("figures|the numbers behind the score")},
+    {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")}};
+static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
+                                        {ACTION_CANCEL, NULL, N_("close")},
+                                        {ACTION_EXTERNAL, NULL, "$EDITOR"},
+                                        {ACTION_CLEAR, NULL, N_("undo changes")}};
 
 /* --- all of it --- */
 
@@ -469,6 +453,7 @@ const struct rows *pane_rows(struct view *view)
 {
     struct memory_view *p = pane_of(view);
     struct rows *out = &p->rows;
+    size_t width = (size_t)p->layout.width;
     bool warns = false;
     int64_t due = pane_due(view);
     if (!p->focused) /* the person went elsewhere */
@@ -479,14 +464,24 @@ const struct rows *pane_rows(struct view *view)
     rows_clear(out);
     add_title(p, out);
     if (state)
-        remark_row(out, state, warns ? STYLE_WARNING : STYLE_DIM, (size_t)p->layout.width);
+        remark_row(out, state, warns ? STYLE_WARNING : STYLE_DIM, width);
     if (p->layout.query_row >= 0)
         add_query(p, out);
     if (p->layout.list_rows > 0)
         add_list(p, out);
     if (p->layout.lower_rows > 0)
         (has_editor(p) ? edit_rows : preview_rows)(p, out);
-    add_foot(p, out);
+    struct hint_table table = !p->focused              ? hints_elsewhere
+                              : has_editor(p)          ? HINTS(in_editor)
+                              : p->place == IN_QUERY   ? HINTS(in_query)
+                              : p->place == IN_PREVIEW ? HINTS(in_preview)
+                              : pane_count(p) == 0     ? HINTS(in_empty_list)
+                                                       : HINTS(in_list);
+    int feet = p->layout.hint_rows;
+    if (feet > 0 && p->remark.text)
+        remark_rows(out, p->remark.text, p->remark.style, width, feet);
+    else if (feet > 0)
+        hints_rows(out, view->host->keymap, table, width, feet);
     for (size_t i = 0; p->focused && p->tab == TAB_ASKED && i < p->recalls.items.len; i++)
         p->recalls.items.items[i]->fresh = false;
     return out;

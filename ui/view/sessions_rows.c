@@ -121,18 +121,13 @@ struct line {
     size_t entry; /* of LINE_SESSION and LINE_HIT */
 };
 
-static bool has_more(const struct sessions *s)
-{
-    return s->list.items.len > 0 && s->matching > (int64_t)s->list.items.len;
-}
-
 static struct line line_at(const struct sessions *s, size_t line)
 {
     size_t listed = s->list.items.len, found = s->hits.items.len;
     if (line < listed)
         return (struct line){LINE_SESSION, line};
     line -= listed;
-    if (has_more(s) && line-- == 0)
+    if (listed > 0 && s->matching > (int64_t)listed && line-- == 0)
         return (struct line){LINE_MORE, 0};
     if (found > 0 && line-- == 0)
         return (struct line){LINE_HEADING, 0};
@@ -153,7 +148,8 @@ static void keep_in_view(struct sessions *s)
 {
     size_t rows = s->layout.list_rows > 0 ? (size_t)s->layout.list_rows : 1;
     size_t count = sessions_count(s), listed = s->list.items.len, at = s->selected;
-    size_t more = has_more(s), lines = count + more + (count > listed);
+    size_t more = listed > 0 && s->matching > (int64_t)listed,
+           lines = count + more + (count > listed);
     size_t line = at < listed ? at : at + more + 1, from = line, to = line;
     if (rows > 1 && more > 0 && at + 1 == listed)
         to++;
@@ -234,13 +230,6 @@ static struct columns fit_columns(const struct sessions *s, enum line_kind kind,
 
 /* --- the list --- */
 
-static size_t add_clean(struct rows *out, const char *text, size_t len, size_t room,
-                        enum style style)
-{
-    auto_free char *raw = mem_strndup(text, len), *clean = utf8_clean_line(raw);
-    return rows_add_cut(out, clean, room, style);
-}
-
 /* The part around the match, so that the match is seen. */
 static void add_snippet(struct rows *out, const struct search_hit *hit, size_t columns,
                         enum style style)
@@ -253,9 +242,12 @@ static void add_snippet(struct rows *out, const struct search_hit *hit, size_t c
             from = utf8_prev(text, len, from);
     if (from > 0)
         used += rows_add_cut(out, glyph(GLYPH_ELLIPSIS), columns, style);
-    used += add_clean(out, text + from, match - from, columns - used, style);
-    used += add_clean(out, text + match, end - match, columns - used, STYLE_MATCH);
-    used += add_clean(out, text + end, len - end, columns - used, style);
+    const size_t borders[] = {from, match, end, len};
+    for (size_t i = 0; i + 1 < sizeof borders / sizeof *borders; i++) {
+        auto_free char *part = mem_strndup(text + borders[i], borders[i + 1] - borders[i]);
+        auto_free char *clean = utf8_clean_line(part);
+        used += rows_add_cut(out, clean, columns - used, i == 1 ? STYLE_MATCH : style);
+    }
     rows_pad(out, columns - used, style);
 }
 

@@ -59,11 +59,6 @@ static int64_t limit(const struct status *s)
     return compacts && (s->window <= 0 || s->threshold < s->window) ? s->threshold : s->window;
 }
 
-static int percent(const struct status *s)
-{
-    return figure_share(s->context, limit(s), 100, 999);
-}
-
 /* The cells are those of the window, but of a large one only of as many tokens that the mark of the
  * threshold stands near the end. */
 static void make_gauge(const struct status *s, struct part *p)
@@ -84,7 +79,8 @@ static void make_gauge(const struct status *s, struct part *p)
         buf_addstr(&p->text, glyph(i == mark  ? GLYPH_BAR
                                    : i < full ? GLYPH_GAUGE_FULL
                                               : GLYPH_GAUGE_EMPTY));
-    p->style = percent(s) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
+    p->style =
+        figure_share(s->context, limit(s), 100, 999) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
 }
 
 /* The gauge has the label; without the gauge the figures need one. */
@@ -98,14 +94,15 @@ static void make_context(const struct status *s, bool labelled, struct part *p)
     if (s->context_estimated)
         buf_addch(&p->text, '~');
     int64_t all = limit(s);
+    int percent = figure_share(s->context, all, 100, 999);
     if (all > 0)
-        buf_addf(&p->text, "%d %% ", percent(s));
+        buf_addf(&p->text, "%d %% ", percent);
     format_short(&p->text, s->context);
     if (all > 0) {
         buf_addch(&p->text, '/');
         format_short(&p->text, all);
     }
-    if (percent(s) >= GAUGE_HIGH)
+    if (percent >= GAUGE_HIGH)
         p->style = STYLE_GAUGE_HIGH;
 }
 
@@ -210,26 +207,6 @@ static size_t gap(const struct part parts[PART_COUNT], int index, bool first)
     return index == PART_CONTEXT && parts[PART_GAUGE].text.len > 0 ? 1 : SEPARATOR_COLUMNS;
 }
 
-/* Cuts a long reason of a retry so that the key that stops has room, if half of the line is left.
- */
-static void cut_reason(struct part parts[PART_COUNT], size_t room)
-{
-    struct buf *text = &parts[PART_RETRY].text;
-    size_t others = utf8_width(parts[PART_WORKING].text.data, parts[PART_WORKING].text.len);
-    if (parts[PART_UNREAD].text.len > 0)
-        others += SEPARATOR_COLUMNS +
-                  utf8_width(parts[PART_UNREAD].text.data, parts[PART_UNREAD].text.len);
-    others += SEPARATOR_COLUMNS;
-    size_t most = others + room / 2 < room ? room - others : room;
-    if (utf8_width(text->data, text->len) <= most)
-        return;
-    const char *mark = glyph(GLYPH_ELLIPSIS);
-    size_t mark_columns = utf8_width(mark, strlen(mark));
-    size_t cut =
-        utf8_cut_width(text->data, text->len, most > mark_columns ? most - mark_columns : 0);
-    buf_splice(text, cut, text->len - cut, mark, strlen(mark));
-}
-
 /* Empties the least important parts until the line fits or one is left. */
 static void drop_parts(const struct status *s, struct part parts[PART_COUNT], size_t room)
 {
@@ -257,7 +234,19 @@ void status_row(const struct status *s, int width, struct rows *out)
     struct part parts[PART_COUNT];
     size_t room = width > 0 ? (size_t)width : 0;
     make_parts(s, parts);
-    cut_reason(parts, room);
+    /* a long reason of a retry leaves room for the key that stops, if half of the line is left */
+    struct buf *reason = &parts[PART_RETRY].text;
+    const struct buf *unread = &parts[PART_UNREAD].text, *working = &parts[PART_WORKING].text;
+    size_t others = SEPARATOR_COLUMNS + utf8_width(working->data, working->len);
+    if (unread->len > 0)
+        others += SEPARATOR_COLUMNS + utf8_width(unread->data, unread->len);
+    size_t most = others + room / 2 < room ? room - others : room;
+    if (utf8_width(reason->data, reason->len) > most) {
+        const char *mark = glyph(GLYPH_ELLIPSIS);
+        size_t columns = utf8_width(mark, strlen(mark));
+        size_t cut = utf8_cut_width(reason->data, reason->len, most > columns ? most - columns : 0);
+        buf_splice(reason, cut, reason->len - cut, mark, strlen(mark));
+    }
     drop_parts(s, parts, room);
     rows_begin(out);
     bool first = true;

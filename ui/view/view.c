@@ -42,11 +42,6 @@ void view_close(struct view *v)
     v->host->close(v->host->app, view_outer(v));
 }
 
-void view_jump(struct view *v, int64_t seq)
-{
-    v->host->show_message(v->host->app, view_outer(v), NULL, seq);
-}
-
 enum action view_action(const struct view *v, enum action action, const struct key *key)
 {
     enum action letter = keymap_find_in(v->host->keymap, key, KEYS_READING);
@@ -107,19 +102,14 @@ void views_release(struct views *s)
     *s = (struct views){0};
 }
 
-static struct view *holder_from(const struct views *s, int lowest)
+struct view *views_holder(const struct views *s)
 {
-    for (int i = VIEW_LAYERS - 1; i >= lowest; i--) {
+    for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
         struct view *v = views_shown(s, (enum view_layer)i);
         if (v && view_has_keyboard(v))
             return v;
     }
     return NULL;
-}
-
-struct view *views_holder(const struct views *s)
-{
-    return holder_from(s, 0);
 }
 
 bool views_key(struct views *s, enum action action, const struct key *key, enum view_layer *by)
@@ -143,10 +133,9 @@ void views_notice(struct views *s, struct notice *n)
 
 static int64_t due_of(const struct views *s, int layer)
 {
-    const struct view *v = views_shown(s, (enum view_layer)layer);
-    if (!v || !v->ops->due || (v->ops->due_with_keys && holder_from(s, layer + 1)))
-        return 0;
-    return v->ops->due(v);
+    const struct view *v = views_shown(s, (enum view_layer)layer), *holder = views_holder(s);
+    bool covered = holder && (int)holder->ops->layer > layer;
+    return v && v->ops->due && !(v->ops->due_with_keys && covered) ? v->ops->due(v) : 0;
 }
 
 int64_t views_due(const struct views *s)

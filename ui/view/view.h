@@ -128,9 +128,8 @@ void view_touch(const struct view *v);
 /* False: the message beside it has the keyboard. */
 bool view_has_keyboard(const struct view *v);
 
-/* Both free the view unless it keeps its state. */
+/* Frees the view unless it keeps its state. */
 void view_close(struct view *v);
-void view_jump(struct view *v, int64_t seq);
 
 /* The action of the key where letters are keys (KEYS_READING): they come before `action`. */
 enum action view_action(const struct view *v, enum action action, const struct key *key);
