@@ -16,6 +16,9 @@
 
 enum { STEP = 8000 };
 
+#define run_ok(...) assert_ok(run(__VA_ARGS__), e)
+#define run_refused(code, ...) assert_err(run(__VA_ARGS__), e, code)
+
 static struct config *config;
 static char *path;
 static struct operation_context opened;
@@ -78,16 +81,14 @@ static bool import_bytes(const char *text, size_t len,
 static int import_text(const char *text)
 {
     int64_t stored;
-    if (!import_bytes(text, strlen(text), NULL, NULL, &stored))
-        fail_msg("%s", e.text);
+    assert_ok(import_bytes(text, strlen(text), NULL, NULL, &stored), e);
     return (int)stored;
 }
 
 static void expect_refused(const char *text, const char *says, int64_t kept)
 {
     int64_t stored;
-    assert_false(import_bytes(text, strlen(text), NULL, NULL, &stored));
-    assert_int_equal(e.code, ERR_USAGE);
+    assert_err(import_bytes(text, strlen(text), NULL, NULL, &stored), e, ERR_USAGE);
     if (!strstr(e.text, says))
         fail_msg("\"%s\" does not say %s", e.text, says);
     assert_int_equal(stored, kept);
@@ -105,8 +106,7 @@ static char *exported(void)
     struct buf out = BUF_INIT;
     struct memory_export_result result;
     opened.stream = &(struct operation_stream){.write = add_piece, .context = &out, .wake_fd = -1};
-    if (!run(&operation_memory_export, NULL, &result))
-        fail_msg("%s", e.text);
+    run_ok(&operation_memory_export, NULL, &result);
     opened.stream = NULL;
     int64_t lines = 0;
     for (size_t i = 0; i < out.len; i++)
@@ -115,16 +115,10 @@ static char *exported(void)
     return support_keep(buf_take(&out));
 }
 
-static void expect_export(const char *want)
-{
-    assert_string_equal(exported(), want);
-}
-
 static int count_entries(void)
 {
     AUTO(memory_stats_release) struct memory_stats stats = {0};
-    if (!run(&operation_memory_stats, NULL, &stats))
-        fail_msg("%s", e.text);
+    run_ok(&operation_memory_stats, NULL, &stats);
     return (int)stats.entries;
 }
 
@@ -182,23 +176,18 @@ FIXTURE(set_up, tear_down);
 TEST(test_nothing_is_there_yet)
 {
     char *other = support_path("none/tiro.db");
-    struct memory_found found;
-    struct memory_entries list;
+    AUTO(memory_entries_release) struct memory_entries list = {0};
     struct memory_entry entry;
-    struct memory_stats stats;
     operation_close(&opened);
     assert_true(operation_open(&opened, &operation_memory_read, config, other, "/", &e));
-    assert_true(search("anything", NULL, 5, &found));
-    assert_int_equal(found.hits.items.len, 0);
-    assert_true(search("anything", "session=nobody", 5, &found));
-    assert_int_equal(found.hits.items.len, 0);
+    expect_found("anything", NULL, "");
+    expect_found("anything", "session=nobody", "");
     assert_true(list_entries(NULL, 0, &list));
     assert_int_equal(list.items.len, 0);
-    assert_true(run(&operation_memory_stats, NULL, &stats));
-    assert_int_equal(stats.entries, 0);
-    expect_export("");
-    assert_false(run(&operation_memory_read, &(struct memory_read_params){"x"}, &entry));
-    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_int_equal(count_entries(), 0);
+    assert_string_equal(exported(), "");
+    run_refused(ERR_MEMORY_NOT_FOUND, &operation_memory_read, &(struct memory_read_params){"x"},
+                &entry);
     assert_int_equal(access(other, F_OK), -1);
 }
 
@@ -216,11 +205,11 @@ static const char shapes[] =
 TEST(test_what_is_imported_is_exported)
 {
     assert_int_equal(import_text(shapes), 3);
-    expect_export(shapes);
+    assert_string_equal(exported(), shapes);
     assert_int_equal(import_text(shapes), 0);
-    expect_export(shapes);
+    assert_string_equal(exported(), shapes);
     open_memories(&operation_memory_read);
-    expect_export(shapes);
+    assert_string_equal(exported(), shapes);
 }
 
 TEST(test_importing_again_adds_nothing)
@@ -235,41 +224,31 @@ TEST(test_importing_again_adds_nothing)
     assert_int_equal(count_entries(), 33);
     char *before = exported();
     assert_int_equal(import_text(text.data), 0);
-    expect_export(before);
+    assert_string_equal(exported(), before);
     assert_int_equal(import_text(before), 0);
 }
 
 TEST(test_sessions_may_be_interleaved)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT, want = BUF_INIT;
-    char id[24], content[40];
-    for (int i = 0; i < 300; i++) {
-        snprintf(id, sizeof id, "e%04d", i);
-        snprintf(content, sizeof content, "word%d of it", i);
-        add_line(&text, id, i % 3 == 0 ? "zz" : i % 3 == 1 ? "mm" : "aa", i, content);
-    }
-    assert_int_equal(import_text(text.data), 300);
-    char *all = exported();
     static const char *const sessions[] = {"zz", "mm", "aa"};
-    for (int s = 0; s < 3; s++) {
-        const char *at = all;
-        for (int i = s; i < 300; i += 3) { /* each is there behind the one before it */
-            snprintf(id, sizeof id, "\"e%04d\"", i);
-            at = strstr(at, id);
-            if (!at)
-                fail_msg("%s of %s is missing or too early", id, sessions[s]);
-        }
-        buf_clear(&want);
-        buf_addf(&want, "\"session_id\":\"%s\"", sessions[s]);
-        char *first = strstr(all, want.data);
-        size_t lines = 0;
-        for (const char *line = first; line && lines < 100; lines++) {
-            line = strchr(line, '\n');
-            const char *next = line && line[1] ? strstr(line, "\"session_id\"") : NULL;
-            line = next && strncmp(next, want.data, want.len) == 0 ? next : NULL;
-        }
-        assert_int_equal(lines, 100); /* and they stand together */
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    for (int i = 0; i < 300; i++)
+        add_line(&text, support_text("e%04d", i), sessions[i % 3], i,
+                 support_text("word%d of it", i));
+    assert_int_equal(import_text(text.data), 300);
+    /* Each session stands together, and each line behind the one before it. */
+    const char *session = "";
+    int seen = 0, last = -1, changes = 0;
+    for (char *line = exported(); *line; line = strchr(line, '\n') + 1, seen++) {
+        int number = atoi(strstr(line, "\"e") + 2);
+        bool same = sessions[number % 3] == session;
+        assert_true(!same || number > last);
+        changes += !same;
+        session = sessions[number % 3];
+        last = number;
     }
+    assert_int_equal(seen, 300);
+    assert_int_equal(changes, 3);
 }
 
 #define LINE(content)                                                                              \
@@ -378,12 +357,8 @@ static bool note_step(void *context, const char *what, int64_t stored, int64_t o
 static char *many_lines(int count)
 {
     struct buf text = BUF_INIT;
-    char id[24], content[40];
-    for (int i = 0; i < count; i++) {
-        snprintf(id, sizeof id, "e%04d", i);
-        snprintf(content, sizeof content, "word%d of it", i);
-        add_line(&text, id, "long", i, content);
-    }
+    for (int i = 0; i < count; i++)
+        add_line(&text, support_text("e%04d", i), "long", i, support_text("word%d of it", i));
     return support_keep(buf_take(&text));
 }
 
@@ -392,8 +367,7 @@ TEST(test_steps_are_kept)
     char *text = many_lines(2 * STEP + 500);
     struct steps steps = {.stop_at = 1, .write_between = true};
     int64_t stored;
-    assert_false(import_bytes(text, strlen(text), note_step, &steps, &stored));
-    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_err(import_bytes(text, strlen(text), note_step, &steps, &stored), e, ERR_INTERRUPTED);
     assert_int_equal(stored, STEP);
     assert_int_equal(count_entries(), STEP);
 
@@ -470,22 +444,23 @@ TEST(test_scopes_that_are_none)
 
 TEST(test_list_newest_first)
 {
-    char *text = many_lines(50);
-    struct memory_entries list;
-    assert_int_equal(import_text(text), 50);
+    static const struct {
+        const char *scope;
+        int limit;
+        size_t count, at;
+        const char *id; /* there */
+    } rows[] = {{"session=long", 0, 50, 0, "e0049"},
+                {"session=long", 0, 50, 49, "e0000"},
+                {"all", 3, 3, 2, "e0047"},
+                {NULL, 0, 51, 0, "e0049"}};
+    assert_int_equal(import_text(many_lines(50)), 50);
     add_simple("other", "s", "of another session");
-    assert_true(list_entries("session=long", 0, &list));
-    assert_int_equal(list.items.len, 50);
-    assert_string_equal(list.items.items[0].id, "e0049");
-    assert_string_equal(list.items.items[49].id, "e0000");
-    memory_entries_release(&list);
-    assert_true(list_entries("all", 3, &list));
-    assert_int_equal(list.items.len, 3);
-    assert_string_equal(list.items.items[2].id, "e0047");
-    memory_entries_release(&list);
-    assert_true(list_entries(NULL, 0, &list));
-    assert_int_equal(list.items.len, 51);
-    memory_entries_release(&list);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        AUTO(memory_entries_release) struct memory_entries list = {0};
+        assert_true(list_entries(rows[i].scope, rows[i].limit, &list));
+        assert_int_equal(list.items.len, rows[i].count);
+        assert_string_equal(list.items.items[rows[i].at].id, rows[i].id);
+    }
 }
 
 /* --- changing --------------------------------------------------------------------------------- */
@@ -507,26 +482,26 @@ TEST(test_one_entry)
     add_simple("abc", "s", "the third text");
     expect_entry("abc", "the third text", false);
     expect_entry("abc1", "the first text", false);
-    assert_false(run(&operation_memory_read, &(struct memory_read_params){"ab"}, &entry));
-    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    run_refused(ERR_MEMORY_NOT_FOUND, &operation_memory_read, &(struct memory_read_params){"ab"},
+                &entry);
     assert_non_null(strstr(e.text, "abc1"));
-    assert_false(run(&operation_memory_read, &(struct memory_read_params){"nonesuch"}, &entry));
-    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    run_refused(ERR_MEMORY_NOT_FOUND, &operation_memory_read,
+                &(struct memory_read_params){"nonesuch"}, &entry);
     assert_null(entry.content);
 
-    assert_true(run(&operation_memory_pin, &(struct memory_pin_params){"abc1", true}, NULL));
+    run_ok(&operation_memory_pin, &(struct memory_pin_params){"abc1", true}, NULL);
     expect_entry("abc1", "the first text", true);
-    assert_true(run(&operation_memory_pin, &(struct memory_pin_params){"abc1", false}, NULL));
-    assert_true(run(&operation_memory_edit,
-                    &(struct memory_edit_params){"abc1", "quite another thing"}, NULL));
+    run_ok(&operation_memory_pin, &(struct memory_pin_params){"abc1", false}, NULL);
+    run_ok(&operation_memory_edit, &(struct memory_edit_params){"abc1", "quite another thing"},
+           NULL);
     expect_entry("abc1", "quite another thing", false);
     expect_found("quite another", "all", "abc1");
-    assert_false(run(&operation_memory_edit, &(struct memory_edit_params){"abc1", "  \n"}, NULL));
-    assert_int_equal(e.code, ERR_USAGE);
-    assert_false(run(&operation_memory_edit, &(struct memory_edit_params){"nonesuch", "x"}, NULL));
-    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
-    assert_false(run(&operation_memory_pin, &(struct memory_pin_params){"nonesuch", true}, NULL));
-    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    run_refused(ERR_USAGE, &operation_memory_edit, &(struct memory_edit_params){"abc1", "  \n"},
+                NULL);
+    run_refused(ERR_MEMORY_NOT_FOUND, &operation_memory_edit,
+                &(struct memory_edit_params){"nonesuch", "x"}, NULL);
+    run_refused(ERR_MEMORY_NOT_FOUND, &operation_memory_pin,
+                &(struct memory_pin_params){"nonesuch", true}, NULL);
 }
 
 /* Ids in their order, the one that was asked for in brackets. */
@@ -545,8 +520,7 @@ static void expect_around(struct memory_place place, const char *want)
 static void expect_nothing_around(struct memory_place place, enum err_code code, const char *says)
 {
     struct memory_excerpt x = {0};
-    assert_false(run(&operation_memory_around, &place, &x));
-    assert_int_equal(e.code, code);
+    run_refused(code, &operation_memory_around, &place, &x);
     assert_non_null(strstr(e.text, says));
     assert_int_equal(x.entries.items.len, 0);
 }
@@ -582,8 +556,7 @@ TEST(test_forget_all_or_none)
     add_simple("one", "s", "the first text");
     add_simple("two", "s", "the second text");
     add_simple("three", "s", "the third text");
-    assert_false(forget(&gone, "one", "nonesuch", "two"));
-    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_err(forget(&gone, "one", "nonesuch", "two"), e, ERR_MEMORY_NOT_FOUND);
     assert_int_equal(gone.deleted, 0);
     assert_int_equal(count_entries(), 3);
     assert_true(forget(&gone, "one", "two", "on")); /* one is meant twice */
@@ -624,7 +597,7 @@ static bool reindex(struct told *told)
 static void expect_language(const char *language, bool stale)
 {
     AUTO(memory_stats_release) struct memory_stats stats = {0};
-    assert_true(run(&operation_memory_stats, NULL, &stats));
+    run_ok(&operation_memory_stats, NULL, &stats);
     assert_string_equal(stats.language, language);
     assert_int_equal(stats.language_stale, stale);
 }
@@ -639,8 +612,7 @@ TEST(test_reindex_in_another_language)
     expect_language("english", true);
     expect_found("Haus", "all", "");
     told.stop = true;
-    assert_false(reindex(&told));
-    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_err(reindex(&told), e, ERR_INTERRUPTED);
     expect_language("english", true);
     told = (struct told){0};
     assert_true(reindex(&told));
@@ -652,18 +624,16 @@ TEST(test_reindex_in_another_language)
 
 TEST(test_reindex_makes_vectors)
 {
-    char *text = many_lines(200);
     struct told told = {0};
     AUTO(memory_stats_release) struct memory_stats stats = {0};
-    assert_int_equal(import_text(text), 200);
+    assert_int_equal(import_text(many_lines(200)), 200);
     assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
     assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
     open_memories(&operation_memory_edit);
-    if (!reindex(&told))
-        fail_msg("%s", e.text);
+    assert_ok(reindex(&told), e);
     assert_true(told.vectors > 0);
     assert_int_equal(told.done, told.of);
-    assert_true(run(&operation_memory_stats, NULL, &stats));
+    run_ok(&operation_memory_stats, NULL, &stats);
     assert_int_equal(stats.embedded, 200);
     assert_int_equal(stats.missing, 0);
     assert_string_equal(found("word77 of it", "all", 1), "e0077");
@@ -686,18 +656,15 @@ TEST(test_any_import)
     for (int round = 0; round < 30; round++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
         size_t count = pick(60), bad = pick(80);
-        char id[32], session[16], says[32];
         for (size_t i = 0; i < count; i++) {
-            snprintf(id, sizeof id, "r%d-%zu", round, i);
-            snprintf(session, sizeof session, "s%zu", pick(5));
+            const char *id = support_text("r%d-%zu", round, i);
             if (i == bad)
                 buf_addf(&text, "%s\n", wrong[pick(sizeof wrong / sizeof *wrong)]);
             else
-                add_line(&text, id, session, (int)i, id);
+                add_line(&text, id, support_text("s%zu", pick(5)), (int)i, id);
         }
-        snprintf(says, sizeof says, "in.jsonl:%zu: ", bad + 1);
         if (bad < count)
-            expect_refused(text.data, says, (int64_t)bad);
+            expect_refused(text.data, support_text("in.jsonl:%zu: ", bad + 1), (int64_t)bad);
         else
             assert_int_equal(import_text(text.data), count);
         expected += (int)(bad < count ? bad : count);

@@ -70,13 +70,20 @@ static void set(enum config_key key, const char *value)
     assert_ok(config_set(config, key, value, &e), e);
 }
 
+static void use_endpoint(const char *url)
+{
+    set(CONFIG_EMBEDDING_PROVIDER, "openai");
+    set(CONFIG_EMBEDDING_BASE_URL, url);
+    set(CONFIG_EMBEDDING_API_KEY, "sk-test");
+}
+
 /* Imports on another connection. */
 static void import_text(const char *text)
 {
     const struct operation *o = &operation_memory_import;
     struct operation_context context;
     struct memory_import_result imported;
-    auto_free char *name = support_path("in.jsonl");
+    char *name = support_path("in.jsonl");
     support_write(name, text);
     FILE *file = fopen(name, "rb");
     assert_non_null(file);
@@ -90,11 +97,10 @@ static void import_text(const char *text)
 
 static void add_entry(const char *id, const char *session, int day, const char *content)
 {
-    auto_free char *line = mem_printf(
-        "{\"id\":\"%s\",\"session_id\":\"%s\",\"role\":\"user\","
-        "\"created_at\":\"2026-03-%02d\",\"content\":\"%s\"}\n",
-        id, session, day, content);
-    import_text(line);
+    import_text(
+        support_text("{\"id\":\"%s\",\"session_id\":\"%s\",\"role\":\"user\","
+                     "\"created_at\":\"2026-03-%02d\",\"content\":\"%s\"}\n",
+                     id, session, day, content));
 }
 
 static void add_entries(void)
@@ -143,24 +149,12 @@ static void forget(const char *id)
     start(&operation_memory_forget, &(struct memory_forget_params){{.items = ids, .len = 1}});
 }
 
-static void restore(void)
-{
-    start(&operation_memory_restore, NULL);
-}
-
-static struct notice *next(void)
-{
-    struct notice *n = mailbox_wait(notices, WAIT_MS);
-    if (!n)
-        fail_msg("nothing was told");
-    return n;
-}
-
 static struct notice *expect(enum notice_type type)
 {
-    struct notice *n = next();
-    if (n->type != type)
-        fail_msg("notice %d in place of %d: %s", n->type, type, n->error.text);
+    struct notice *n = mailbox_wait(notices, WAIT_MS);
+    if (!n || n->type != type)
+        fail_msg("notice %d in place of %d: %s", n ? (int)n->type : -1, type,
+                 n ? n->error.text : "nothing was told");
     return n;
 }
 
@@ -185,8 +179,7 @@ static void expect_error(enum err_code code)
 static struct notice *expect_result(void)
 {
     struct notice *n = expect_answer();
-    if (n->answer->error.code != ERR_OK)
-        fail_msg("%s", n->answer->error.text);
+    assert_ok(n->answer->error.code == ERR_OK, n->answer->error);
     return n;
 }
 
@@ -210,6 +203,12 @@ static void expect_hits(int64_t total, const char *want)
     assert_int_equal(((struct memory_found *)n->answer->result)->total, total);
 }
 
+static void finds(const char *scope, const char *text, int64_t total, const char *want)
+{
+    search(scope, text);
+    expect_hits(total, want);
+}
+
 /* --- search ----------------------------------------------------------------------------------- */
 
 NEEDS(capability_store() && capability_memory());
@@ -218,8 +217,7 @@ FIXTURE(set_up, tear_down);
 TEST(test_search)
 {
     add_entries();
-    search(NULL, "ryokan");
-    expect_hits(3, "river hills");
+    finds(NULL, "ryokan", 3, "river hills");
     search("all", "ryok"); /* the word is being typed */
     AUTO(notice_free_local) struct notice *n = expect_result();
     assert_int_equal(hits_of(n)->items.len, 2);
@@ -228,8 +226,7 @@ TEST(test_search)
     assert_true(best->marks.len > 0);
     look_for(&(struct memory_search){.query = "ryokan", .limit = 1});
     expect_hits(3, "river");
-    search(NULL, "nothing like it");
-    expect_hits(3, "");
+    finds(NULL, "nothing like it", 3, "");
 }
 
 /* Every desk has a memory, which may end with the program. */
@@ -237,8 +234,7 @@ TEST(test_search_where_sessions_are_not_kept)
 {
     add_entries();
     set(CONFIG_SESSION_PERSIST, "false");
-    search(NULL, "ryokan");
-    expect_hits(3, "river hills");
+    finds(NULL, "ryokan", 3, "river hills");
 }
 
 TEST(test_search_by_date)
@@ -250,13 +246,10 @@ TEST(test_search_by_date)
 
 TEST(test_browse)
 {
-    search(NULL, "");
-    expect_hits(0, "");
+    finds(NULL, "", 0, "");
     add_entries();
-    search(NULL, "");
-    expect_hits(3, "hills hotel river");
-    search(NULL, "  ");
-    expect_hits(3, "hills hotel river");
+    finds(NULL, "", 3, "hills hotel river");
+    finds(NULL, "  ", 3, "hills hotel river");
     look_for(&(struct memory_search){.query = "", .limit = 2});
     AUTO(notice_free_local) struct notice *n = expect_result();
     assert_int_equal(hits_of(n)->items.len, 2);
@@ -266,14 +259,10 @@ TEST(test_browse)
 TEST(test_scopes)
 {
     add_entries();
-    search("session", "");
-    expect_hits(1, "hotel");
-    search("session=talk-1", "");
-    expect_hits(2, "hills river");
-    search("session", "ryokan");
-    expect_hits(1, "");
-    search("project", "");
-    expect_hits(0, "");
+    finds("session", "", 1, "hotel");
+    finds("session=talk-1", "", 2, "hills river");
+    finds("session", "ryokan", 1, "");
+    finds("project", "", 0, "");
     search("everywhere", "ryokan");
     expect_error(ERR_USAGE);
 }
@@ -282,8 +271,7 @@ TEST(test_configured_scope)
 {
     set(CONFIG_MEMORY_SCOPE, "session");
     add_entries();
-    search(NULL, "");
-    expect_hits(1, "hotel");
+    finds(NULL, "", 1, "hotel");
 }
 
 /* While another process writes, a change waits, and later requests wait for the change. */
@@ -305,8 +293,7 @@ static void let_go(struct store *other)
 TEST(test_what_is_withdrawn)
 {
     add_entries();
-    search(NULL, "station"); /* the desk is open */
-    expect_hits(3, "hotel");
+    finds(NULL, "station", 3, "hotel");
     struct store *other = hold_store();
     edit("river", "the ryokan by the sea");
     for (int i = 0; i < 4; i++) {
@@ -324,8 +311,7 @@ TEST(test_what_is_withdrawn)
     }
     expect_hits(3, "river");
     assert_null(mailbox_pop(notices));
-    search(NULL, "dunes");
-    expect_hits(3, "hills");
+    finds(NULL, "dunes", 3, "hills");
 }
 
 /* Follows the notices of work until none is left; returns their number. */
@@ -347,12 +333,9 @@ static int follow_work(int64_t entries)
 TEST(test_withdrawing_ends_one_that_runs)
 {
     struct model_server *server = model_server_start();
-    auto_free char *url = mem_printf("%s/v1", model_server_url(server));
     const struct reply held = {.hold = true};
     add_entries();
-    set(CONFIG_EMBEDDING_PROVIDER, "openai");
-    set(CONFIG_EMBEDDING_BASE_URL, url);
-    set(CONFIG_EMBEDDING_API_KEY, "sk-test");
+    use_endpoint(support_text("%s/v1", model_server_url(server)));
     memory_desk_work(desk);
     follow_work(3);
     model_server_set_default(server, &held);
@@ -361,8 +344,7 @@ TEST(test_withdrawing_ends_one_that_runs)
     assert_true(model_server_wait(server, asked + 1, WAIT_MS));
     int64_t began = clock_mono_ms();
     desk_withdraw((struct desk *)desk, request);
-    search(NULL, ""); /* needs no vector */
-    expect_hits(3, "hills hotel river");
+    finds(NULL, "", 3, "hills hotel river");
     assert_true(clock_mono_ms() - began < 3000);
     search(NULL, "hotel");
     assert_true(model_server_wait(server, asked + 2, WAIT_MS));
@@ -390,8 +372,7 @@ TEST(test_edit_and_pin)
     add_entries();
     edit("hotel", "an inn near the harbour");
     expect_done();
-    search(NULL, "harbour");
-    expect_hits(3, "hotel");
+    finds(NULL, "harbour", 3, "hotel");
     for (int pinned = 1; pinned >= 0; pinned--) {
         pin("hotel", pinned);
         expect_done();
@@ -419,13 +400,13 @@ TEST(test_what_is_not_there)
         forget(rows[i].id);
         expect_error(rows[i].code);
     }
-    restore();
+    start(&operation_memory_restore, NULL);
     expect_error(ERR_MEMORY_NOT_FOUND);
 }
 
 static void expect_restored(const char *id)
 {
-    restore();
+    start(&operation_memory_restore, NULL);
     AUTO(notice_free_local) struct notice *n = expect_result();
     assert_string_equal(((struct memory_restore_result *)n->answer->result)->id, id);
 }
@@ -437,17 +418,14 @@ TEST(test_forget_and_put_back)
     expect_done();
     forget("hotel");
     expect_done();
-    search(NULL, "");
-    expect_hits(1, "hills");
+    finds(NULL, "", 1, "hills");
     forget("hotel");
     expect_error(ERR_MEMORY_NOT_FOUND);
     expect_restored("hotel");
-    search(NULL, "");
-    expect_hits(2, "hills hotel");
+    finds(NULL, "", 2, "hills hotel");
     expect_restored("river");
-    search(NULL, "ryokan river");
-    expect_hits(3, "river hills");
-    restore();
+    finds(NULL, "ryokan river", 3, "river hills");
+    start(&operation_memory_restore, NULL);
     expect_error(ERR_MEMORY_NOT_FOUND);
 }
 
@@ -463,8 +441,7 @@ TEST(test_state_without_vectors)
     assert_false(stats->embedding);
     assert_null(stats->waits_for);
     memory_desk_work(desk); /* there is nothing to do */
-    search(NULL, "hotel");
-    expect_hits(3, "hotel");
+    finds(NULL, "hotel", 3, "hotel");
     assert_null(mailbox_pop(notices));
 }
 
@@ -500,9 +477,7 @@ TEST(test_work_is_told)
 
 TEST(test_work_waits_for_the_endpoint)
 {
-    set(CONFIG_EMBEDDING_PROVIDER, "openai");
-    set(CONFIG_EMBEDDING_BASE_URL, "http://127.0.0.1:1/v1");
-    set(CONFIG_EMBEDDING_API_KEY, "sk-test");
+    use_endpoint("http://127.0.0.1:1/v1");
     set(CONFIG_PROVIDER_MAX_RETRIES, "0");
     add_entries();
     memory_desk_work(desk);
@@ -549,8 +524,7 @@ TEST(test_leaving_waits_for_nobody)
 {
     add_entries();
     memory_desk_set_patience(desk, INT_MAX);
-    search(NULL, "hotel");
-    expect_hits(3, "hotel");
+    finds(NULL, "hotel", 3, "hotel");
     struct store *other = hold_store();
     edit("river", "never written");
     edit("hills", "nor this");
@@ -561,8 +535,7 @@ TEST(test_leaving_waits_for_nobody)
         AUTO(notice_free_local) struct notice *n = expect(NOTICE_ANSWER);
         assert_int_equal(n->answer->error.code, ERR_SESSION_STORE_ERROR);
     }
-    search(NULL, "written");
-    expect_hits(3, "");
+    finds(NULL, "written", 3, "");
 }
 
 TEST(test_what_was_forgotten_is_gone_at_the_end)
@@ -589,23 +562,13 @@ TEST(test_what_was_left_is_purged)
     struct memory *m = memory_open(s, NULL);
     m->lazy = true;
     assert_true(m->ops->forget(m, ids, 1, NULL, &e));
-    search(NULL, "hotel");
-    expect_hits(3, "hotel");
+    finds(NULL, "hotel", 3, "hotel");
     int64_t end = clock_mono_ms() + WAIT_MS;
     while (waits && clock_mono_ms() < end)
         assert_true(words_purge_waits(&c, &waits, &e));
     assert_false(waits);
     memory_close(m);
     store_close(s);
-}
-
-/* Entries one by one, each with a part of its own in the index. */
-static void add_inns(int from, int count)
-{
-    for (int i = from; i < from + count; i++) {
-        auto_free char *id = mem_printf("e%d", i), *text = mem_printf("inn %d by the sea", i);
-        add_entry(id, "talk-1", i % 28 + 1, text);
-    }
 }
 
 enum { FEW_PARTS = 8 };
@@ -626,7 +589,8 @@ static bool has_few_parts(void *none)
 TEST(test_an_index_is_kept_quick)
 {
     for (int i = 0; i == 0 || (parts() <= FEW_PARTS && i < 100); i++)
-        add_inns(i, 1);
+        add_entry(support_text("e%d", i), "talk-1", i % 28 + 1,
+                  support_text("inn %d by the sea", i));
     assert_true(parts() > FEW_PARTS);
     search(NULL, "hotel");
     assert_true(support_wait_until(has_few_parts, NULL, WAIT_MS));
@@ -661,9 +625,9 @@ TEST(test_much_at_once)
     uint64_t answered = 0;
     add_many(50);
     for (int i = 0; i < ROUNDS; i++) {
-        auto_free char *id = mem_printf("e%d", i % 50), *text = mem_printf("word%d changed", i);
+        const char *text = support_text("word%d changed", i);
         search(NULL, text);
-        edit(id, text);
+        edit(support_text("e%d", i % 50), text);
         search(NULL, "");
         memory_desk_work(desk);
     }
@@ -682,8 +646,7 @@ TEST(test_a_search_waits_for_no_chore)
     memory_desk_set_patience(desk, 10 * WAIT_MS);
     struct store *other = hold_store();
     for (int i = 0; i < 20; i++) {
-        search(NULL, "ryokan");
-        expect_hits(3, "river hills");
+        finds(NULL, "ryokan", 3, "river hills");
     }
     let_go(other);
 }
