@@ -22,27 +22,21 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static char *path;
+#define path lore_path
+#define memory lore_memory
+#define e lore_error
+
 static struct config *config;
-static struct store *store;
-static struct memory *memory;
 static struct memory_sink sink;
 static struct memory_follow following;
 static struct record talk;
-static struct error e;
 
 static void open_memory(void)
 {
-    memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-    memory = memory_open(store, NULL);
+    lore_open();
     memory_sink_init(&sink, memory, config);
-    following = (struct memory_follow){.sink = &sink, .store = store, .directory = support_dir()};
-}
-
-static void close_memory(void)
-{
-    memory_close(memory);
-    store_close(store);
+    following =
+        (struct memory_follow){.sink = &sink, .store = lore_store, .directory = support_dir()};
 }
 
 static int set_up(void **state)
@@ -51,16 +45,22 @@ static int set_up(void **state)
     path = support_path("tiro.db");
     config = config_new();
     open_memory();
-    record_begin(&talk, store);
+    record_begin(&talk, lore_store);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     record_release(&talk);
-    close_memory();
+    lore_close();
     config_free(config);
     return support_teardown(state);
+}
+
+static void set(enum config_key key, const char *value)
+{
+    memory_check(config_set(config, key, value, &e), &e);
+    memory_sink_init(&sink, memory, config);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static int tear_down(void **state)
 static bool index_some(void)
 {
     bool more;
-    memory_check(memory_sink_work(&sink, store, &more, &e), &e);
+    memory_check(memory_sink_work(&sink, lore_store, &more, &e), &e);
     return more;
 }
 
@@ -108,7 +108,7 @@ static char *id_of(const char *content)
     AUTO(memory_entries_release) struct memory_entries list = {0};
     const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
     char *id = NULL;
-    memory_check(memory->ops->list(memory, &all, 0, 1000, &list, &e), &e);
+    lore_do(list, &all, 0, 1000, &list);
     for (size_t i = 0; i < list.items.len; i++)
         if (strcmp(list.items.items[i].content, content) == 0)
             id = mem_strdup(list.items.items[i].id);
@@ -120,29 +120,33 @@ static char *id_of(const char *content)
 static void forget(const char *content, struct memory_forgotten *out)
 {
     const char *ids[] = {id_of(content)};
-    memory_check(memory->ops->forget(memory, ids, 1, out, &e), &e);
+    lore_do(forget, ids, 1, out);
 }
 
-/* Drops these messages as a compaction does. */
-static void drop(int64_t completed, const char *session, const int64_t *seqs, size_t count)
+/* Drops this message as a compaction does. */
+static void drop(int64_t completed, int64_t seq)
 {
-    struct message messages[4] = {{.role = ROLE_USER}};
-    const struct message *list[4];
+    const struct message message = {.role = ROLE_USER, .seq = seq, .turn = 1};
+    const struct message *list = &message;
     int entries;
-    for (size_t i = 0; i < count; i++) {
-        messages[i] = (struct message){.role = ROLE_USER, .seq = seqs[i], .turn = 1};
-        list[i] = &messages[i];
-    }
     const struct discard d = {
-        .session_id = session, .completed_seq = completed, .messages = list, .count = count};
-    memory_check(sink.sink.index(&sink, store, &d, &entries, &e), &e);
+        .session_id = talk.info.id, .completed_seq = completed, .messages = &list, .count = 1};
+    memory_check(sink.sink.index(&sink, lore_store, &d, &entries, &e), &e);
 }
 
 static enum memory_origin origin_of(const char *content)
 {
     AUTO(memory_entry_release) struct memory_entry entry = {0};
-    memory_check(memory->ops->get(memory, id_of(content), &entry, &e), &e);
+    lore_do(get, id_of(content), &entry);
     return entry.origin;
+}
+
+static void answer_with(const char *answer)
+{
+    record_add(&talk, EVENT_CALL_STARTED, NULL);
+    record_add(&talk, EVENT_TEXT_COMPLETE, answer);
+    record_add(&talk, EVENT_TURN_COMPLETED, answer);
+    record_save(&talk);
 }
 
 /* Sends the newest question again. */
@@ -153,10 +157,7 @@ static void retry(const char *question, const char *answer)
     ev->text = mem_strdup(question);
     ev->number = retried;
     record_event(&talk, ev);
-    record_add(&talk, EVENT_CALL_STARTED, NULL);
-    record_add(&talk, EVENT_TEXT_COMPLETE, answer);
-    record_add(&talk, EVENT_TURN_COMPLETED, answer);
-    record_save(&talk);
+    answer_with(answer);
 }
 
 static void set_idle(int64_t ms)
@@ -171,6 +172,15 @@ static void hold(void)
 {
     memory_check(lock_take(support_dir(), talk.info.id, &lock, &e), &e);
     set_idle(0);
+}
+
+static void delete_session(const char *session)
+{
+    struct catalog catalog;
+    char id[UUID_LEN + 1];
+    catalog_borrow(&catalog, lore_store, support_dir(), "");
+    memory_check(catalog_delete(&catalog, session, id, &e), &e);
+    catalog_release(&catalog);
 }
 
 FIXTURE(set_up, tear_down);
@@ -196,10 +206,7 @@ TEST(an_open_turn_comes_in_when_it_has_ended)
     record_save(&talk);
     assert_int_equal(follow(), 1);
     expect("One?\nOne.\n");
-    record_add(&talk, EVENT_CALL_STARTED, NULL);
-    record_add(&talk, EVENT_TEXT_COMPLETE, "Two.");
-    record_add(&talk, EVENT_TURN_COMPLETED, "Two.");
-    record_save(&talk);
+    answer_with("Two.");
     assert_int_equal(follow(), 1);
     expect("One?\nOne.\nTwo?\nTwo.\n");
 }
@@ -210,7 +217,7 @@ TEST(what_was_retried_goes)
     say("Two?", "Too bad.");
     say("Three?", "Pinned.");
     follow();
-    memory_check(memory->ops->pin(memory, id_of("Pinned."), true, &e), &e);
+    lore_do(pin, id_of("Pinned."), true);
     retry("Three!", "Three.");
     assert_int_equal(follow(), 1);
     expect("One?\nOne.\nTwo?\nToo bad.\nPinned.\nThree!\nThree.\n");
@@ -234,35 +241,41 @@ TEST(tool_results_where_they_are_wanted)
     record_add(&talk, EVENT_CALL_STARTED, NULL);
     record_add(&talk, EVENT_TOOL_CALL_REQUESTED, "{}");
     record_add(&talk, EVENT_TOOL_EXECUTION_COMPLETED, "The file.");
-    record_add(&talk, EVENT_CALL_STARTED, NULL);
-    record_add(&talk, EVENT_TEXT_COMPLETE, "I have.");
-    record_add(&talk, EVENT_TURN_COMPLETED, "I have.");
-    record_save(&talk);
+    answer_with("I have.");
     follow();
     expect("Read it.\nI have.\n");
-    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
-    memory_check(config_set(config, CONFIG_MEMORY_TOOL_RESULTS, "true", &e), &e);
-    memory_sink_init(&sink, memory, config);
+    lore_run("UPDATE memory_followed SET seq = 0, due = 1");
+    set(CONFIG_MEMORY_TOOL_RESULTS, "true");
     follow();
     expect("Read it.\nI have.\nThe file.\n");
 }
 
 static void fork_of(struct record *fork, const struct record *parent)
 {
-    record_begin(fork, store);
+    record_begin(fork, lore_store);
     memcpy(fork->info.parent, parent->info.id, sizeof fork->info.parent);
     fork->info.parent_seq = fork->info.last_seq = parent->info.last_seq;
     record_save(fork);
-    memory_check(event_log_copy(store, parent->info.id, 0, fork->info.id, &e), &e);
+    memory_check(event_log_copy(lore_store, parent->info.id, 0, fork->info.id, &e), &e);
+}
+
+/* The sessions that the fork continues, with the last event of each. */
+static void expect_line(const struct record *of, const struct record *const *parents, size_t count)
+{
+    struct session_line line;
+    memory_check(sessions_line(lore_store, of->info.id, &line, &e), &e);
+    assert_int_equal(line.items.len, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(line.items.items[i].id, parents[i]->info.id);
+        assert_int_equal(line.items.items[i].last, parents[i]->info.last_seq);
+    }
+    vec_release(&line.items);
 }
 
 /* The fork between is deleted; its copies of the first session's messages are still there once. */
 TEST(a_fork_of_a_fork_brings_what_is_its_own)
 {
     struct record fork, last;
-    struct catalog catalog;
-    struct session_line line;
-    char id[UUID_LEN + 1];
     say("One?", "One.");
     fork_of(&fork, &talk);
     record_run(&fork, "Two?", "Two.");
@@ -270,24 +283,12 @@ TEST(a_fork_of_a_fork_brings_what_is_its_own)
     fork_of(&last, &fork);
     record_run(&last, "Three?", "Three.");
     record_save(&last);
-    memory_check(sessions_line(store, last.info.id, &line, &e), &e);
-    assert_int_equal(line.items.len, 2);
-    assert_string_equal(line.items.items[0].id, fork.info.id);
-    assert_int_equal(line.items.items[0].last, fork.info.last_seq);
-    assert_string_equal(line.items.items[1].id, talk.info.id);
-    assert_int_equal(line.items.items[1].last, talk.info.last_seq);
-    vec_release(&line.items);
-    catalog_borrow(&catalog, store, support_dir(), "");
-    memory_check(catalog_delete(&catalog, fork.info.id, id, &e), &e);
-    catalog_release(&catalog);
+    expect_line(&last, (const struct record *[]){&fork, &talk}, 2);
+    delete_session(fork.info.id);
     follow();
     assert_string_equal(support_keep(memory_contents(memory, NULL)),
                         "One?\nOne.\nTwo?\nTwo.\nThree?\nThree.\n");
-    memory_check(sessions_line(store, last.info.id, &line, &e), &e);
-    assert_int_equal(line.items.len, 1);
-    assert_string_equal(line.items.items[0].id, talk.info.id);
-    assert_int_equal(line.items.items[0].last, talk.info.last_seq);
-    vec_release(&line.items);
+    expect_line(&last, (const struct record *[]){&talk}, 1);
     record_release(&fork);
     record_release(&last);
 }
@@ -297,12 +298,7 @@ TEST(a_fork_brings_what_is_its_own)
     AUTO(record_release) struct record fork = {0};
     say("One?", "One.");
     follow();
-    record_begin(&fork, store);
-    memcpy(fork.info.parent, talk.info.id, sizeof fork.info.parent);
-    fork.info.parent_seq = talk.info.last_seq;
-    fork.info.last_seq = talk.info.last_seq;
-    record_save(&fork);
-    memory_check(event_log_copy(store, talk.info.id, 0, fork.info.id, &e), &e);
+    fork_of(&fork, &talk);
     record_run(&fork, "Two?", "Two.");
     assert_int_equal(follow(), 1);
     assert_string_equal(support_keep(memory_contents(memory, NULL)), "One?\nOne.\nTwo?\nTwo.\n");
@@ -310,19 +306,16 @@ TEST(a_fork_brings_what_is_its_own)
 
 TEST(a_deleted_session_takes_all_with_it)
 {
-    struct catalog catalog;
     AUTO(memory_forgotten_release) struct memory_forgotten gone = {0};
-    char id[UUID_LEN + 1];
     say("One?", "One.");
     follow();
     forget("One?", &gone);
-    catalog_borrow(&catalog, store, support_dir(), "");
-    memory_check(catalog_delete(&catalog, talk.info.id, id, &e), &e);
-    catalog_release(&catalog);
+    delete_session(talk.info.id);
     expect("");
-    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_followed"), 0);
-    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_gone"), 0);
-    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_deferred"), 0);
+    assert_int_equal(lore_number("SELECT (SELECT count(*) FROM memory_followed)"
+                                 " + (SELECT count(*) FROM memory_gone)"
+                                 " + (SELECT count(*) FROM memory_deferred)"),
+                     0);
 }
 
 /* --- compactions ------------------------------------------------------------------------------ */
@@ -331,10 +324,9 @@ TEST(what_a_compaction_drops_later_stays_one_entry)
 {
     say("One?", "One.");
     follow();
-    const int64_t seqs[] = {1};
-    drop(90, talk.info.id, seqs, 1);
+    drop(90, 1);
     expect("One?\nOne.\n");
-    memory_check(memory->ops->withdraw(memory, talk.info.id, 90, &e), &e);
+    lore_do(withdraw, talk.info.id, 90);
     expect("One?\nOne.\n");
     assert_int_equal(origin_of("One?"), MEMORY_LEFT);
 }
@@ -342,13 +334,12 @@ TEST(what_a_compaction_drops_later_stays_one_entry)
 TEST(what_a_compaction_dropped_before_stays_its_own)
 {
     say("One?", "One.");
-    const int64_t seqs[] = {1};
-    drop(90, talk.info.id, seqs, 1);
+    drop(90, 1);
     follow();
     expect("One?\nOne.\n");
     assert_int_equal(origin_of("One?"), MEMORY_DROPPED);
     assert_int_equal(origin_of("One."), MEMORY_LEFT);
-    memory_check(memory->ops->withdraw(memory, talk.info.id, 90, &e), &e);
+    lore_do(withdraw, talk.info.id, 90);
     expect("One.\n");
     assert_int_equal(follow(), 1); /* it is in the history again */
     expect("One.\nOne?\n");
@@ -357,19 +348,17 @@ TEST(what_a_compaction_dropped_before_stays_its_own)
 
 TEST(off_indexes_nothing_and_what_is_there_is_withdrawn)
 {
-    const int64_t seqs[] = {1}, more[] = {2};
     say("One?", "One.");
-    drop(90, talk.info.id, seqs, 1);
-    memory_check(config_set(config, CONFIG_MEMORY_INDEX, "off", &e), &e);
-    memory_sink_init(&sink, memory, config);
+    drop(90, 1);
+    set(CONFIG_MEMORY_INDEX, "off");
     assert_false(memory_follow_is_on(config));
-    drop(91, talk.info.id, more, 1);
+    drop(91, 2);
     expect("One?\n");
-    memory_check(sink.sink.withdraw(&sink, store, talk.info.id, 90, &e), &e);
+    memory_check(sink.sink.withdraw(&sink, lore_store, talk.info.id, 90, &e), &e);
     expect("");
-    memory_check(config_set(config, CONFIG_MEMORY_INDEX, "dropped", &e), &e);
+    set(CONFIG_MEMORY_INDEX, "dropped");
     assert_false(memory_follow_is_on(config));
-    memory_check(config_set(config, CONFIG_MEMORY_INDEX, "sessions", &e), &e);
+    set(CONFIG_MEMORY_INDEX, "sessions");
     assert_true(memory_follow_is_on(config));
 }
 
@@ -381,15 +370,14 @@ TEST(what_was_forgotten_does_not_come_again)
     say("My key is under the mat.", "Noted.");
     follow();
     forget("My key is under the mat.", &gone);
-    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    lore_run("UPDATE memory_followed SET seq = 0, due = 1");
     follow();
     expect("Noted.\n");
-    const int64_t seqs[] = {1};
-    drop(90, talk.info.id, seqs, 1);
+    drop(90, 1);
     expect("Noted.\n");
-    memory_check(memory->ops->restore(memory, &gone, &e), &e);
+    lore_do(restore, &gone);
     expect("My key is under the mat.\nNoted.\n");
-    memory_check(memory->ops->withdraw(memory, talk.info.id, MEMORY_OF_SESSION, &e), &e);
+    lore_do(withdraw, talk.info.id, MEMORY_OF_SESSION);
     follow();
     expect("My key is under the mat.\nNoted.\n");
 }
@@ -402,7 +390,7 @@ TEST(nor_does_an_older_copy)
     say("My key is under the mat.", "I know.");
     follow();
     forget("My key is under the mat.", &gone);
-    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    lore_run("UPDATE memory_followed SET seq = 0, due = 1");
     follow();
     expect("Noted.\nI know.\n");
 }
@@ -411,12 +399,10 @@ TEST(what_was_edited_stays_as_it_is)
 {
     say("My key is under the mat.", "Noted.");
     follow();
-    memory_check(
-        memory->ops->edit(memory, id_of("My key is under the mat."), "There is a key.", &e), &e);
-    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    lore_do(edit, id_of("My key is under the mat."), "There is a key.");
+    lore_run("UPDATE memory_followed SET seq = 0, due = 1");
     follow();
-    const int64_t seqs[] = {1};
-    drop(90, talk.info.id, seqs, 1);
+    drop(90, 1);
     expect("There is a key.\nNoted.\n");
 }
 
@@ -495,19 +481,19 @@ TEST(a_program_that_ends_looks_at_its_own_alone)
 static struct memory_backlog_count backlog(void)
 {
     struct memory_backlog_count count;
-    memory_check(memory->ops->backlog(memory, &count, &e), &e);
+    lore_do(backlog, &count);
     return count;
 }
 
 /* Makes the database look recovered: the progress of memory in each session is unknown. */
 static void go_back(void)
 {
-    close_memory();
+    lore_close();
     damage_sql(path,
                "INSERT OR REPLACE INTO memory_followed"
                " SELECT id, last_seq, 0, 1 FROM session WHERE last_seq > 0");
     open_memory();
-    talk.store = store;
+    talk.store = lore_store;
 }
 
 TEST(sessions_from_before_wait_for_the_word)
@@ -519,10 +505,10 @@ TEST(sessions_from_before_wait_for_the_word)
     say("Two?", "Two.");
     assert_int_equal(follow(), 1); /* later messages count from now */
     expect("Two?\nTwo.\n");
-    memory_check(memory->ops->answer_backlog(memory, false, &e), &e);
+    lore_do(answer_backlog, false);
     assert_int_equal(backlog().sessions[BACKLOG_REFUSED], 1);
     assert_int_equal(follow(), 0);
-    memory_check(memory->ops->answer_backlog(memory, true, &e), &e);
+    lore_do(answer_backlog, true);
     assert_int_equal(backlog().sessions[BACKLOG_WANTED], 1);
     assert_int_equal(follow(), 1);
     expect("Two?\nTwo.\nOne?\nOne.\n");
@@ -536,10 +522,10 @@ TEST(the_backlog_counts_what_is_done)
     bool more;
     int64_t wait_ms;
     say("One?", "One.");
-    record_begin(&other, store);
+    record_begin(&other, lore_store);
     record_run(&other, "Two?", "Two.");
     go_back();
-    memory_check(memory->ops->answer_backlog(memory, true, &e), &e);
+    lore_do(answer_backlog, true);
     memory_check(memory_follow_next(&following, &more, &wait_ms, &e), &e);
     assert_int_equal(backlog().sessions[BACKLOG_WANTED], 1);
     assert_int_equal(backlog().sessions[BACKLOG_DONE], 1);
@@ -560,8 +546,8 @@ static int64_t count_of(int origin)
     const struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL, .filter.origin = origin};
     AUTO(memory_entries_release) struct memory_entries list = {0};
     int64_t count;
-    memory_check(memory->ops->count(memory, &scope, &count, &e), &e);
-    memory_check(memory->ops->list(memory, &scope, 0, 100, &list, &e), &e);
+    lore_do(count, &scope, &count);
+    lore_do(list, &scope, 0, 100, &list);
     assert_int_equal(list.items.len, count);
     for (size_t i = 0; i < list.items.len; i++)
         assert_int_equal(list.items.items[i].origin, origin - 1);
@@ -570,11 +556,10 @@ static int64_t count_of(int origin)
 
 TEST(entries_are_counted_listed_and_found_by_how_they_came)
 {
-    const int64_t seqs[] = {1};
     struct memory_hits hits;
     AUTO(memory_stats_release) struct memory_stats stats = {0};
     say("The key is red.", "The key it is.");
-    drop(90, talk.info.id, seqs, 1);
+    drop(90, 1);
     follow();
     free(memory_store_one(memory, "import", "i1", "A key, a key, a key.", 5));
     for (int origin = 1; origin <= MEMORY_ORIGINS; origin++) {
@@ -582,12 +567,12 @@ TEST(entries_are_counted_listed_and_found_by_how_they_came)
         q.limit = 1;
         q.scope.filter.origin = origin;
         assert_int_equal(count_of(origin), 1);
-        memory_check(memory->ops->search(memory, &q, &hits, &e), &e);
+        lore_do(search, &q, &hits);
         assert_int_equal(hits.items.len, 1);
         assert_int_equal(hits.items.items[0].entry.origin, origin - 1);
         memory_hits_release(&hits);
     }
-    memory_check(memory->ops->stats(memory, &stats, &e), &e);
+    lore_do(stats, &stats);
     assert_int_equal(stats.entries, 3);
     assert_int_equal(stats.dropped, 1);
     assert_int_equal(stats.left, 1);
@@ -599,10 +584,10 @@ enum { MANY = 300 };
 
 static void many(void)
 {
-    memory_check(store_begin(store, &e), &e);
+    memory_check(store_begin(lore_store, &e), &e);
     for (int i = 0; i < MANY; i++)
         say(support_text("question %d", i), support_text("answer %d", i));
-    memory_check(store_commit(store, &e), &e);
+    memory_check(store_commit(lore_store, &e), &e);
 }
 
 static void expect_many(void)
@@ -634,11 +619,11 @@ TEST(what_a_killed_program_began_is_finished_by_the_next)
 {
     many();
     record_release(&talk);
-    close_memory();
+    lore_close();
     for (int steps = 0; steps < 3; steps++)
         follow_and_die(steps);
     open_memory();
-    record_begin(&talk, store);
+    record_begin(&talk, lore_store);
     follow();
     while (index_some())
         ;
@@ -650,12 +635,12 @@ TEST(two_programs_follow_the_same)
     pid_t children[2];
     many();
     record_release(&talk);
-    close_memory();
+    lore_close();
     for (int i = 0; i < 2; i++) {
         children[i] = fork();
         if (children[i] == 0) {
             open_memory();
-            store_set_patience(store, 20000, 0, NULL, NULL);
+            store_set_patience(lore_store, 20000, 0, NULL, NULL);
             follow();
             _exit(0);
         }
@@ -666,7 +651,7 @@ TEST(two_programs_follow_the_same)
         assert_int_equal(status, 0);
     }
     open_memory();
-    record_begin(&talk, store);
+    record_begin(&talk, lore_store);
     while (index_some())
         ;
     expect_many();
@@ -676,8 +661,8 @@ TEST(two_programs_follow_the_same)
 
 static void let(enum memory_access access)
 {
-    memory_check(memory_sink_follow(&sink, store, talk.info.id, &e), &e);
-    memory_check(learned_access_write(store, talk.info.id, access, &e), &e);
+    memory_check(memory_sink_follow(&sink, lore_store, talk.info.id, &e), &e);
+    memory_check(learned_access_write(lore_store, talk.info.id, access, &e), &e);
 }
 
 TEST(a_fork_knows_what_was_said_while_memory_was_off)
@@ -690,15 +675,15 @@ TEST(a_fork_knows_what_was_said_while_memory_was_off)
     let(MEMORY_ACCESS_OFF);
     say("two?", "2");
     const int64_t since = talk.run_seq - 1;
-    catalog_borrow(&catalog, store, support_dir(), "");
+    catalog_borrow(&catalog, lore_store, support_dir(), "");
     memory_check(catalog_fork(&catalog, talk.info.id, 0, &fork, &e), &e);
     catalog_release(&catalog);
-    memory_check(learned_locked_read(store, fork.id, &locked, &e), &e);
+    memory_check(learned_locked_read(lore_store, fork.id, &locked, &e), &e);
     for (int64_t seq = 1; seq <= fork.parent_seq; seq++)
         assert_int_equal(learned_locked_has(&locked, seq), seq > since);
     assert_false(learned_locked_has(&locked, fork.parent_seq + 1));
     learned_locked_release(&locked);
-    memory_check(learned_access_read(store, fork.id, &access, &e), &e);
+    memory_check(learned_access_read(lore_store, fork.id, &access, &e), &e);
     assert_int_equal(access, MEMORY_ACCESS_WRITE);
 }
 

@@ -77,17 +77,26 @@ static int found(const struct place *p, const char *text)
 /* Counts the matches among all entries, since a search returns only the best few. */
 static int count(const struct place *p, const char *word)
 {
-    sqlite3_stmt *q;
-    assert_int_equal(
-        sqlite3_prepare_v2(p->store->db,
-                           "SELECT count(*) FROM memory_words WHERE memory_words MATCH ?", -1, &q,
-                           NULL),
-        SQLITE_OK);
-    assert_int_equal(sqlite3_bind_text(q, 1, word, -1, SQLITE_STATIC), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int n = sqlite3_column_int(q, 0);
-    sqlite3_finalize(q);
+    struct query q = sql_query(
+        p->store, &e, "SELECT count(*) FROM memory_words WHERE memory_words MATCH ?", "t", word);
+    int n = query_next(&q) ? sqlite3_column_int(q.handle, 0) : -1;
+    memory_check(query_end(&q), &e);
     return n;
+}
+
+static void begin(void)
+{
+    memory_check(store_begin(own.store, &e), &e);
+}
+
+static void commit(void)
+{
+    memory_check(store_commit(own.store, &e), &e);
+}
+
+static void run(const char *sql)
+{
+    memory_check(store_exec(own.store, sql, &e), &e);
 }
 
 static void say(struct memory *m, const char *session, const char *id, const char *text)
@@ -98,13 +107,12 @@ static void say(struct memory *m, const char *session, const char *id, const cha
 /* Adds this number of entries, in one session after the other. */
 static void add_many(struct memory *m, int number_of)
 {
-    memory_check(store_begin(own.store, &e), &e);
+    begin();
     for (int i = 0; i < number_of; i++) {
-        char *session = support_text("s%d", i / A_SESSION), *id = mem_printf("e%d", i);
-        say(m, session, id, support_text("quincunx number%d of the badgers", i));
-        free(id);
+        say(m, support_text("s%d", i / A_SESSION), support_text("e%d", i),
+            support_text("quincunx number%d of the badgers", i));
     }
-    memory_check(store_commit(own.store, &e), &e);
+    commit();
 }
 
 static bool tables_are_left(void)
@@ -119,26 +127,25 @@ static bool is_german(void)
                " sql LIKE '%tiro german%'") > 0;
 }
 
+/* The index in German is complete. */
+static void expect_german(void)
+{
+    assert_true(is_german());
+    assert_false(tables_are_left());
+}
+
 /* Every word with its entries and its count in each. */
 static char *index_of(void)
 {
     struct buf out = BUF_INIT;
-    sqlite3_stmt *q;
-    memory_check(store_exec(own.store,
-                            "CREATE VIRTUAL TABLE temp.seen USING"
-                            " fts5vocab(main, memory_words, instance)",
-                            &e),
-                 &e);
-    assert_int_equal(sqlite3_prepare_v2(own.store->db,
-                                        "SELECT term, doc, \"offset\" FROM temp.seen"
-                                        " ORDER BY 1, 2, 3",
-                                        -1, &q, NULL),
-                     SQLITE_OK);
-    while (sqlite3_step(q) == SQLITE_ROW)
-        buf_addf(&out, "%s %lld %d\n", (const char *)sqlite3_column_text(q, 0),
-                 (long long)sqlite3_column_int64(q, 1), sqlite3_column_int(q, 2));
-    sqlite3_finalize(q);
-    memory_check(store_exec(own.store, "DROP TABLE temp.seen", &e), &e);
+    run("CREATE VIRTUAL TABLE temp.seen USING fts5vocab(main, memory_words, instance)");
+    struct query q = sql_query(own.store, &e,
+                               "SELECT term, doc, \"offset\" FROM temp.seen ORDER BY 1, 2, 3", "");
+    while (query_next(&q))
+        buf_addf(&out, "%s %lld %d\n", query_column_text(&q, 0),
+                 (long long)sqlite3_column_int64(q.handle, 1), sqlite3_column_int(q.handle, 2));
+    memory_check(query_end(&q), &e);
+    run("DROP TABLE temp.seen");
     return support_keep(buf_take(&out));
 }
 
@@ -163,12 +170,11 @@ TEST(parts_do_not_become_many)
 {
     enum { BATCHES = 120, A_BATCH = 40 };
     for (int i = 0; i < BATCHES; i++) {
-        memory_check(store_begin(own.store, &e), &e);
-        for (int k = 0; k < A_BATCH; k++) {
-            char *text = support_text("quincunx word%d number%d", i * A_BATCH + k, k);
-            say(own.memory, "s", NULL, text);
-        }
-        memory_check(store_commit(own.store, &e), &e);
+        begin();
+        for (int k = 0; k < A_BATCH; k++)
+            say(own.memory, "s", NULL,
+                support_text("quincunx word%d number%d", i * A_BATCH + k, k));
+        commit();
         assert_true(parts() <= MOST_PARTS);
     }
     assert_int_equal(count(&own, "quincunx"), BATCHES * A_BATCH);
@@ -176,9 +182,8 @@ TEST(parts_do_not_become_many)
 
 TEST(merging_changes_no_word)
 {
-    for (int i = 0; i < 15; i++) {
+    for (int i = 0; i < 15; i++)
         say(own.memory, "s", NULL, support_text("quincunx number%d of wombats", i));
-    }
     assert_true(parts() > FEW_PARTS);
     char *before = index_of();
     while (tidy(other.memory))
@@ -190,16 +195,16 @@ TEST(merging_changes_no_word)
     assert_int_equal(sqlite3_total_changes(other.store->db), changes);
 }
 
+static void forget_one(struct memory *m, const char *id)
+{
+    memory_check(m->ops->forget(m, &id, 1, NULL, &e), &e);
+}
+
 /* ---- an index of another language ---- */
 
 static bool old_is_left(void)
 {
-    int64_t n;
-    memory_check(store_number(own.store,
-                              "SELECT count(*) FROM sqlite_schema WHERE name = 'memory_words_old'",
-                              &n, &e),
-                 &e);
-    return n > 0;
+    return number("SELECT count(*) FROM sqlite_schema WHERE name = 'memory_words_old'") > 0;
 }
 
 static bool stop(void *context, int64_t done, int64_t of)
@@ -228,7 +233,6 @@ static void change_language(void)
  * it. */
 TEST(the_replaced_index_goes_bit_by_bit)
 {
-    static const char *const ids[] = {"gone"};
     add_many(own.memory, MANY);
     say(own.memory, "s", "gone", "this text is " SECRET);
     change_language();
@@ -242,7 +246,7 @@ TEST(the_replaced_index_goes_bit_by_bit)
     assert_false(old_is_left());
     change_language();
     assert_true(old_is_left());
-    memory_check(own.memory->ops->forget(own.memory, ids, 1, NULL, &e), &e);
+    forget_one(own.memory, "gone");
     assert_false(old_is_left());
     assert_false(damage_on_disk(path, SECRET));
     change_language();
@@ -261,29 +265,23 @@ TEST(two_go_on_with_an_index)
     own = open_place();
     while (tidy(other.memory) || tidy(own.memory))
         assert_int_equal(count(&own, "quincunx"), MANY);
-    assert_true(is_german());
-    assert_false(tables_are_left());
+    expect_german();
     assert_int_equal(count(&other, "quincunx"), MANY);
 }
 
 /* ---- purged again and again ---- */
-
-static void forget_one(struct memory *m, const char *id)
-{
-    memory_check(m->ops->forget(m, &id, 1, NULL, &e), &e);
-}
 
 enum { PAGES = 600 }; /* entries, of which the index has some pages */
 
 static void wear(int times)
 {
     add_many(own.memory, PAGES);
-    memory_check(store_begin(own.store, &e), &e);
+    begin();
     for (int i = 0; i < times; i++) {
         say(own.memory, "s", "secret", support_text("a secret%d", i));
         forget_one(own.memory, "secret");
     }
-    memory_check(store_commit(own.store, &e), &e);
+    commit();
 }
 
 /* The size of the record in which FTS5 describes its segments. */
@@ -309,10 +307,7 @@ TEST(or_where_there_is_none)
     wear(1200);
     assert_false(tables_are_left());
     assert_int_equal(count(&own, "quincunx"), PAGES);
-    memory_check(store_exec(own.store,
-                            "INSERT INTO memory_words (memory_words) VALUES ('integrity-check')",
-                            &e),
-                 &e);
+    run("INSERT INTO memory_words (memory_words) VALUES ('integrity-check')");
 }
 
 /* ---- made anew ---- */
@@ -321,34 +316,28 @@ struct meddling {
     int calls, added, gone;
 };
 
-/* An entry anywhere: one that is in the new index already, or not yet. */
+/* An entry anywhere: one that is in the new index already, or not yet. Kept. */
 static char *any_id(void)
 {
     char *id = NULL;
-    while (!id || !memory_has(other.memory, id)) {
+    while (!id || !memory_has(other.memory, id))
         id = support_text("e%d", (int)(entropy_unit() * MANY));
-    }
-    return support_keep(id);
+    return id;
 }
 
 static bool meddle(void *context, int64_t done, int64_t of)
 {
     struct meddling *x = context;
-    char *edited = any_id(), *forgotten;
     assert_true(done <= of);
     assert_int_equal(count(&other, "quincunx"), MANY + x->added - x->gone);
-    memory_check(other.memory->ops->edit(other.memory, edited, "a quincunx of wombats", &e), &e);
-    forgotten = any_id();
-    forget_one(other.memory, forgotten);
-    for (int i = 0; i < 4; i++) { /* in sessions from first to last, and a new one */
-        char *session = support_text("s%d", i * MANY / A_SESSION / 3);
-        char *text = support_text("a quincunx that came late: %d, %d", x->calls, i);
-        say(other.memory, session, NULL, text);
-    }
+    memory_check(other.memory->ops->edit(other.memory, any_id(), "a quincunx of wombats", &e), &e);
+    forget_one(other.memory, any_id());
+    for (int i = 0; i < 4; i++) /* in sessions from first to last, and a new one */
+        say(other.memory, support_text("s%d", i * MANY / A_SESSION / 3), NULL,
+            support_text("a quincunx that came late: %d, %d", x->calls, i));
     x->calls++;
     x->added += 4;
     x->gone++;
-    free(forgotten);
     return true;
 }
 
@@ -358,8 +347,7 @@ TEST(others_write_while_it_is_made_anew)
     add_many(own.memory, MANY);
     memory_check(own.memory->ops->reindex(own.memory, "german", meddle, &x, &e), &e);
     assert_true(x.calls > MANY / 1000 + 1);
-    assert_true(is_german());
-    assert_false(tables_are_left());
+    expect_german();
     assert_int_equal(count(&own, "quincunx"), MANY + x.added - x.gone);
     char *stepwise = index_of();
     memory_check(own.memory->ops->reindex(own.memory, "german", NULL, NULL, &e), &e);
@@ -408,8 +396,7 @@ TEST(it_goes_on_where_it_was_stopped)
     memory_check(other.memory->ops->reindex(other.memory, "german", note, &told, &e), &e);
     assert_int_equal(told.last, MANY);
     assert_true(told.calls <= 8);
-    assert_true(is_german());
-    assert_false(tables_are_left());
+    expect_german();
 }
 
 TEST(whoever_has_time_brings_it_to_its_end)
@@ -418,8 +405,7 @@ TEST(whoever_has_time_brings_it_to_its_end)
     stop_after(2, "german");
     while (tidy(other.memory))
         assert_int_equal(count(&own, "quincunx"), MANY);
-    assert_true(is_german());
-    assert_false(tables_are_left());
+    expect_german();
     assert_int_equal(found(&own, "number77"), 1);
 }
 
@@ -428,8 +414,7 @@ TEST(another_language_begins_anew)
     add_many(own.memory, MANY);
     stop_after(3, "french");
     memory_check(other.memory->ops->reindex(other.memory, "german", NULL, NULL, &e), &e);
-    assert_true(is_german());
-    assert_false(tables_are_left());
+    expect_german();
     assert_int_equal(count(&own, "quincunx"), MANY);
 }
 
@@ -452,6 +437,12 @@ TEST(an_empty_memory_leaves_none)
 
 /* ---- forgetting meanwhile ---- */
 
+static void purge(const struct place *p)
+{
+    for (bool more = true; more;)
+        memory_check(p->memory->ops->purge(p->memory, &more, &e), &e);
+}
+
 /* Stopped after every number of steps there is. */
 static void nothing_stays_in_any_index(bool lazy)
 {
@@ -463,8 +454,8 @@ static void nothing_stays_in_any_index(bool lazy)
         other.memory->lazy = lazy;
         forget_one(other.memory, "secret");
         assert_int_equal(found(&own, SECRET "ats"), 0);
-        for (bool more = lazy; more;)
-            memory_check(other.memory->ops->purge(other.memory, &more, &e), &e);
+        if (lazy)
+            purge(&other);
         assert_false(damage_on_disk(path, SECRET));
         assert_int_equal(count(&own, "quincunx"), MANY);
     }
@@ -496,8 +487,7 @@ TEST(a_purge_that_waits_is_not_lost)
     forget_one(other.memory, "secret");
     memory_check(own.memory->ops->reindex(own.memory, "german", NULL, NULL, &e), &e);
     assert_true(damage_on_disk(path, SECRET));
-    for (bool more = true; more;)
-        memory_check(own.memory->ops->purge(own.memory, &more, &e), &e);
+    purge(&own);
     assert_false(damage_on_disk(path, SECRET));
 }
 
@@ -510,14 +500,14 @@ TEST(equal_texts_of_all_sessions_are_found)
     AUTO(memory_hits_release) struct memory_hits hits = {0};
     struct memory_query query = {
         .text = "To be  or not to be", .limit = 1000, .rank = rank_settings_for(1.2, 0.75)};
-    memory_check(store_begin(own.store, &e), &e);
+    begin();
     for (int i = 0; i < SESSIONS; i++) {
         char *session = support_text("s%d", i);
         say(own.memory, session, NULL, "To be or not to be");
         say(own.memory, session, NULL, "To be or not\nto be");
         say(own.memory, session, NULL, "or to be");
     }
-    memory_check(store_commit(own.store, &e), &e);
+    commit();
     assert_int_equal(memory_total(own.memory), 2 * SESSIONS); /* a session has a text once */
     memory_check(own.memory->ops->search(own.memory, &query, &hits, &e), &e);
     assert_int_equal(hits.items.len, SESSIONS);
