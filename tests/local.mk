@@ -140,7 +140,6 @@ SUITE_TESTS = \
 	tests/test_doclist.c \
 	tests/test_random_calls.c \
 	tests/test_rank.c \
-	tests/test_rank_best.c \
 	tests/test_blend.c \
 	tests/test_tokenizer.c \
 	tests/test_word_forms.c \

@@ -1,4 +1,5 @@
-/* Ranking by words, against a plain calculation of the same. */
+/* Ranking by words, against a plain calculation of the same; the best entries of many are those of
+ * all of them, and facts are asked of few. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-enum { MOST_ROWS = 1200, MOST_TERMS = 6, MOST_WORDS = 160 };
+enum { ROWS = 1200, MANY_ROWS = 6000, MOST_TERMS = 6, MOST_WORDS = 160 };
 
 /* A whole store: where each term stands in each entry, and how long that is. */
 struct row {
@@ -20,13 +21,39 @@ struct row {
     bool user;
 };
 struct world {
-    struct row rows[MOST_ROWS]; /* by key */
+    struct row *rows; /* by key */
     size_t count, terms;
     double idf[MOST_TERMS];
     double average, idf_sum;
     int asked, users_asked; /* the query's words */
     int fails_at, user_fails_at;
+    struct postings lists[MOST_TERMS]; /* of the last ask() */
+    struct place_bytes places;
+    struct rank_input in;
 };
+
+static void release_lists(struct world *w)
+{
+    for (size_t t = 0; t < MOST_TERMS; t++)
+        vec_release(&w->lists[t].items);
+    vec_release(&w->places.bytes);
+}
+
+static void free_world(struct world **w)
+{
+    release_lists(*w);
+    free((*w)->rows);
+    free(*w);
+}
+
+static struct world *new_world(size_t count, size_t terms)
+{
+    struct world *w = mem_alloc(sizeof *w);
+    w->rows = mem_alloc(count * sizeof *w->rows);
+    w->count = count;
+    w->terms = terms;
+    return w;
+}
 
 static uint32_t chance(uint64_t *seed, uint32_t below)
 {
@@ -52,11 +79,13 @@ static void scatter_term(struct row *r, size_t term, uint64_t *seed)
     }
 }
 
+/* Sessions with and without pauses, some of which have longer talks than a block of places. */
 static void random_keys(struct world *w, uint64_t *seed)
 {
     int64_t session = 1, place = 0;
+    uint32_t stays = 2 + chance(seed, 200);
     for (size_t i = 0; i < w->count; i++) {
-        if (chance(seed, 30) == 0) {
+        if (chance(seed, stays) == 0) {
             session++;
             place = 0;
         } else {
@@ -66,11 +95,10 @@ static void random_keys(struct world *w, uint64_t *seed)
     }
 }
 
-static struct world *random_world(uint64_t *seed)
+static struct world *random_world(uint64_t *seed, uint32_t most)
 {
-    struct world *w = mem_alloc(sizeof *w);
-    w->terms = 1 + chance(seed, MOST_TERMS);
-    w->count = 1 + chance(seed, chance(seed, 4) ? 60 : MOST_ROWS);
+    size_t terms = 1 + chance(seed, MOST_TERMS);
+    struct world *w = new_world(1 + chance(seed, chance(seed, 4) ? 60 : most), terms);
     random_keys(w, seed);
     for (size_t i = 0; i < w->count; i++) {
         struct row *r = &w->rows[i];
@@ -96,9 +124,7 @@ static struct world *random_world(uint64_t *seed)
 /* Entries of ten words, each of a session of its own, with one term. */
 static struct world *even_world(size_t count)
 {
-    struct world *w = mem_alloc(sizeof *w);
-    w->count = count;
-    w->terms = 1;
+    struct world *w = new_world(count, 1);
     w->idf[0] = w->idf_sum = 2;
     w->average = 10;
     for (size_t i = 0; i < count; i++) {
@@ -110,9 +136,16 @@ static struct world *even_world(size_t count)
 
 static const struct row *row_of(const struct world *w, int64_t key)
 {
-    for (size_t i = 0; i < w->count; i++)
-        if (w->rows[i].key == key)
-            return &w->rows[i];
+    size_t low = 0, high = w->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->rows[middle].key == key)
+            return &w->rows[middle];
+        if (w->rows[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 
@@ -157,36 +190,39 @@ static struct posting posting_of(const struct row *r, size_t term, struct place_
     return p;
 }
 
-static struct postings list_of(const struct world *w, size_t term, struct place_bytes *places)
+/* A query for all terms of the world as it is now. */
+static const struct rank_input *ask(struct world *w)
 {
-    struct postings p = {0};
-    for (size_t i = 0; i < w->count; i++)
-        if (w->rows[i].counts[term] > 0)
-            vec_push(&p.items, posting_of(&w->rows[i], term, places));
-    return p;
+    release_lists(w);
+    for (size_t t = 0; t < w->terms; t++) {
+        w->lists[t] = (struct postings){0};
+        for (size_t i = 0; i < w->count; i++)
+            if (w->rows[i].counts[t] > 0)
+                vec_push(&w->lists[t].items, posting_of(&w->rows[i], t, &w->places));
+    }
+    w->in = (struct rank_input){.lists = w->lists,
+                                .places = w->places.bytes.items,
+                                .idf = w->idf,
+                                .terms = w->terms,
+                                .idf_sum = w->idf_sum,
+                                .average = w->average,
+                                .words = find_words,
+                                .asks = find_asks,
+                                .is_user = find_user,
+                                .context = w};
+    return &w->in;
 }
 
 static bool run(struct world *w, const struct rank_settings *s, size_t limit, struct ranking *out)
 {
-    struct postings lists[MOST_TERMS];
-    struct place_bytes places = {0};
-    for (size_t t = 0; t < w->terms; t++)
-        lists[t] = list_of(w, t, &places);
-    const struct rank_input in = {.lists = lists,
-                                  .places = places.bytes.items,
-                                  .idf = w->idf,
-                                  .terms = w->terms,
-                                  .idf_sum = w->idf_sum,
-                                  .average = w->average,
-                                  .words = find_words,
-                                  .asks = find_asks,
-                                  .is_user = find_user,
-                                  .context = w};
-    bool ok = rank_best(s, &in, limit, out);
-    for (size_t t = 0; t < w->terms; t++)
-        vec_release(&lists[t].items);
-    vec_release(&places.bytes);
-    return ok;
+    return rank_best(s, ask(w), limit, out);
+}
+
+static const struct rank_settings *usual(void)
+{
+    static struct rank_settings settings;
+    settings = rank_settings_for(1.2, 0.75);
+    return &settings;
 }
 
 /* ---- the same as plainly as it can be said ---- */
@@ -317,7 +353,7 @@ static int compare_down(const void *a, const void *b)
 
 static void expect_best(struct world *w, const struct rank_settings *s, size_t limit)
 {
-    double all[MOST_ROWS];
+    double all[ROWS];
     size_t found = 0;
     struct ranking best;
     for (size_t i = 0; i < w->count; i++) {
@@ -350,7 +386,7 @@ TEST(is_what_it_is_meant_to_be)
     uint64_t seed = support_seed();
     for (int round = 0; round < 300; round++) {
         struct rank_settings s = rank_settings_for(1.2, 0.75);
-        auto_free struct world *w = random_world(&seed);
+        AUTO(free_world) struct world *w = random_world(&seed, ROWS);
         if (round % 3 == 1)
             s = rank_settings_for(chance(&seed, 30) / 10.0, chance(&seed, 11) / 10.0);
         if (round % 3 == 2) {
@@ -364,20 +400,94 @@ TEST(is_what_it_is_meant_to_be)
     }
 }
 
+/* If as many entries are wanted as exist, none can be skipped. */
+TEST(the_best_are_the_best_of_all)
+{
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 150; round++) {
+        AUTO(free_world) struct world *w = random_world(&seed, MANY_ROWS);
+        struct ranking all, best;
+        size_t limit = 1 + chance(&seed, 30);
+        assert_true(run(w, usual(), w->count, &all));
+        assert_true(rank_best(usual(), &w->in, limit, &best));
+        assert_true(best.items.len >= (all.items.len < limit ? all.items.len : limit));
+        for (size_t i = 0; i < best.items.len; i++) {
+            const struct ranked *found = &best.items.items[i], *wanted = &all.items.items[i];
+            assert_int_equal(found->key, wanted->key);
+            assert_float_equal(found->rank, wanted->rank, 1e-9);
+            assert_float_equal(found->why.words, wanted->why.words, 1e-9);
+            assert_float_equal(found->why.session, wanted->why.session, 1e-9);
+            assert_float_equal(found->why.window, wanted->why.window, 1e-9);
+            assert_float_equal(found->why.before, wanted->why.before, 1e-9);
+            assert_float_equal(found->why.after, wanted->why.after, 1e-9);
+            assert_float_equal(found->why.weight, wanted->why.weight, 1e-9);
+        }
+        vec_release(&all.items);
+        vec_release(&best.items);
+    }
+}
+
+struct bounded {
+    const struct ranking *all;
+    size_t seen;
+};
+
+static double expect_bound(void *context, const struct rank_entry *entry)
+{
+    struct bounded *b = context;
+    size_t i = 0;
+    while (i < b->all->items.len && b->all->items.items[i].key != entry->key)
+        i++;
+    assert_true(i < b->all->items.len);
+    const struct ranked *real = &b->all->items.items[i];
+    assert_true(entry->most >= real->rank - 1e-9);
+    assert_true(entry->neighbours >= real->why.before + real->why.after - 1e-9);
+    assert_float_equal(entry->session, real->why.session, 1e-9);
+    assert_float_equal(entry->window, real->why.window, 1e-9);
+    b->seen++;
+    return -HUGE_VAL;
+}
+
+TEST(bounds_are_true)
+{
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 60; round++) {
+        AUTO(free_world) struct world *w = random_world(&seed, MANY_ROWS);
+        struct ranking all;
+        assert_true(run(w, usual(), w->count, &all));
+        struct bounded b = {&all, 0};
+        const struct rank_settings at = rank_settings_at(usual(), w->in.average);
+        struct rank_survey survey = {0};
+        rank_talks(&at, &w->in, -HUGE_VAL, expect_bound, &b, &survey);
+        vec_release(&survey.talks);
+        assert_int_equal(b.seen, all.items.len);
+        vec_release(&all.items);
+    }
+}
+
+TEST(nothing_of_nothing)
+{
+    const struct rank_input none = {.average = 0};
+    for (size_t limit = 0; limit <= 5; limit += 5) {
+        struct ranking best;
+        assert_true(rank_best(usual(), &none, limit, &best));
+        assert_int_equal(best.items.len, 0);
+    }
+}
+
 /* Ties beyond the limit come along; the newer first. */
 TEST(ties_come_along)
 {
-    auto_free struct world *w = even_world(12);
-    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    AUTO(free_world) struct world *w = even_world(12);
     struct ranking best;
     for (size_t i = 0; i < w->count; i++)
         put_term(&w->rows[i], 0, 0, i < 2 ? 5 : 1);
-    assert_true(run(w, &settings, 4, &best));
+    assert_true(run(w, usual(), 4, &best));
     assert_int_equal(best.items.len, 12);
     assert_int_equal(best.items.items[0].key, w->rows[1].key);
     assert_int_equal(best.items.items[2].key, w->rows[11].key);
     vec_release(&best.items);
-    assert_true(run(w, &settings, 2, &best));
+    assert_true(run(w, usual(), 2, &best));
     assert_int_equal(best.items.len, 2);
     vec_release(&best.items);
 }
@@ -385,40 +495,66 @@ TEST(ties_come_along)
 /* Facts cost a look into the index each, and whose message it is one into the table. */
 TEST(few_facts_are_asked)
 {
-    auto_free struct world *w = even_world(MOST_ROWS);
-    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    AUTO(free_world) struct world *w = even_world(ROWS);
     struct ranking best;
     for (size_t i = 0; i < w->count; i++)
         put_term(&w->rows[i], 0, 0, i % 100 == 0 ? 9 : 1);
-    assert_true(run(w, &settings, 5, &best));
+    assert_true(run(w, usual(), 5, &best));
     assert_in_range(w->asked, 5, 40);
     assert_in_range(w->users_asked, 5, 12);
     vec_release(&best.items);
     w->asked = 0;
     w->fails_at = 3;
-    assert_false(run(w, &settings, 5, &best));
+    assert_false(run(w, usual(), 5, &best));
     assert_int_equal(best.items.len, 0);
     w->users_asked = w->fails_at = 0;
     w->user_fails_at = 3;
-    assert_false(run(w, &settings, 5, &best));
+    assert_false(run(w, usual(), 5, &best));
     assert_int_equal(best.items.len, 0);
+}
+
+/* Sessions of forty entries with a common word, some of which have a rare word, too. */
+TEST(few_facts_of_very_many_are_asked)
+{
+    AUTO(free_world) struct world *w = even_world(20000);
+    struct ranking best;
+    w->terms = 2;
+    w->idf[0] = 1;
+    w->idf[1] = 7;
+    w->idf_sum = 8;
+    w->average = 30;
+    for (size_t i = 0; i < w->count; i++) {
+        w->rows[i].key = rank_key(1 + (int64_t)i / 40, (int64_t)i % 40);
+        w->rows[i].facts.words = 30;
+        put_term(&w->rows[i], 0, (uint32_t)i % 20, 1);
+        if (i % 500 == 0)
+            put_term(&w->rows[i], 1, 25, 1);
+    }
+    assert_true(run(w, usual(), 5, &best));
+    assert_true(best.items.len >= 5);
+    assert_in_range(w->asked, 5, 400);
+    vec_release(&best.items);
+    for (w->fails_at = 1; w->fails_at <= 5; w->fails_at++) {
+        w->asked = 0;
+        assert_false(rank_best(usual(), &w->in, 5, &best));
+        assert_int_equal(best.items.len, 0);
+    }
 }
 
 /* Bounds that are all the same part nothing: the facts of each have to be asked for. */
 TEST(facts_alone_may_decide)
 {
-    auto_free struct world *w = even_world(MOST_ROWS);
-    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    AUTO(free_world) struct world *w = even_world(ROWS);
     struct ranking best;
     for (size_t i = 0; i < w->count; i++) {
         put_term(&w->rows[i], 0, 0, 1);
         w->rows[i].facts.words = 24 + (double)i;
     }
-    w->rows[MOST_ROWS - 1].facts.words = 25;
-    w->rows[MOST_ROWS - 1].user = true;
-    assert_true(run(w, &settings, 2, &best));
+    w->rows[ROWS - 1].facts.words = 25;
+    w->rows[ROWS - 1].user = true;
+    assert_true(run(w, usual(), 2, &best));
     assert_int_equal(best.items.len, 2);
-    assert_int_equal(best.items.items[0].key, w->rows[MOST_ROWS - 1].key);
+    assert_int_equal(best.items.items[0].key, w->rows[ROWS - 1].key);
     assert_int_equal(best.items.items[1].key, w->rows[0].key);
     vec_release(&best.items);
 }
@@ -427,8 +563,7 @@ TEST(facts_alone_may_decide)
  * which is given. */
 TEST(shares_stay_within_their_talk)
 {
-    auto_free struct world *w = even_world(4);
-    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    AUTO(free_world) struct world *w = even_world(4);
     const int64_t keys[] = {rank_key(1, 5), rank_key(1, 6), rank_key(1, 64), rank_key(2, 6)};
     struct ranking best;
     w->terms = 2;
@@ -439,7 +574,7 @@ TEST(shares_stay_within_their_talk)
         put_term(&w->rows[i], 0, 0, 1);
     }
     put_term(&w->rows[0], 1, 5, 1);
-    assert_true(run(w, &settings, 4, &best));
+    assert_true(run(w, usual(), 4, &best));
     assert_int_equal(best.items.items[0].key, keys[0]);
     assert_int_equal(best.items.items[1].key, keys[1]);
     const struct ranked *neighbour = &best.items.items[1], *far = &best.items.items[2];
@@ -465,7 +600,7 @@ static void expect_decides(struct world *w, void (*off)(struct rank_settings *s)
     assert_true(run(w, &s, 2, &best));
     assert_int_equal(best.items.items[0].key, w->rows[1].key);
     vec_release(&best.items);
-    free(w);
+    free_world(&w);
 }
 
 static struct world *two_entries(double first_words, double second_words)
@@ -541,12 +676,11 @@ TEST(the_users_own_message_decides)
 
 static double weight_of(double words, bool asks)
 {
-    auto_free struct world *w = even_world(1);
-    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    AUTO(free_world) struct world *w = even_world(1);
     struct ranking best;
     w->rows[0].facts = (struct rank_facts){words, asks};
     put_term(&w->rows[0], 0, 0, 1);
-    assert_true(run(w, &settings, 1, &best));
+    assert_true(run(w, usual(), 1, &best));
     double weight = best.items.items[0].why.weight;
     vec_release(&best.items);
     return weight;
@@ -570,21 +704,21 @@ TEST(only_short_questions_count_less)
 /* Shares of an entry that stands behind one that asks, where entries are of such length. */
 static void expect_shares(double average, double part)
 {
-    auto_free struct world *w = even_world(2);
-    const struct rank_settings s = rank_settings_for(1.2, 0.75);
+    AUTO(free_world) struct world *w = even_world(2);
+    const struct rank_settings *s = usual();
     struct ranking best;
     w->average = average;
     w->rows[1].key = w->rows[0].key + 1;
     w->rows[0].facts.asks = true;
     put_term(&w->rows[0], 0, 0, 1);
     put_term(&w->rows[1], 0, 0, 1);
-    assert_true(run(w, &s, 2, &best));
+    assert_true(run(w, s, 2, &best));
     const struct ranked *r = &best.items.items[best.items.items[0].key == w->rows[0].key];
-    double joint = bm25(w, &s, (const double[MOST_TERMS]){2}, s.k1);
-    double before = plain_own(w, &s, &w->rows[0]);
-    assert_true(fabs(r->why.before - part * s.answer * before) < 1e-9);
-    assert_true(fabs(r->why.window - part * s.window * joint) < 1e-9);
-    assert_true(fabs(r->why.session - part * s.session * joint) < 1e-9);
+    double joint = bm25(w, s, (const double[MOST_TERMS]){2}, s->k1);
+    double before = plain_own(w, s, &w->rows[0]);
+    assert_true(fabs(r->why.before - part * s->answer * before) < 1e-9);
+    assert_true(fabs(r->why.window - part * s->window * joint) < 1e-9);
+    assert_true(fabs(r->why.session - part * s->session * joint) < 1e-9);
     vec_release(&best.items);
 }
 
