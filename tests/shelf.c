@@ -17,8 +17,7 @@ struct shelf shelf;
 
 void shelf_open(void)
 {
-    if (!store_open(shelf.path, STORE_READ_WRITE, &shelf.store, &shelf.e))
-        fail_msg("%s", shelf.e.text);
+    assert_ok(store_open(shelf.path, STORE_READ_WRITE, &shelf.store, &shelf.e), shelf.e);
     shelf.corpora = corpora_open(shelf.config, shelf.store, NULL);
 }
 
@@ -75,13 +74,18 @@ static const char *told(const struct corpus_progress *p)
     return support_keep(buf_take(&out));
 }
 
+bool shelf_step(struct ingest *in)
+{
+    bool more = true;
+    assert_ok(ingest_step(in, NULL, &more, &shelf.e), shelf.e);
+    return more;
+}
+
 const char *shelf_run(struct ingest *in)
 {
     struct corpus_progress progress;
-    bool more = true;
-    while (more)
-        if (!ingest_step(in, NULL, &more, &shelf.e))
-            fail_msg("%s", shelf.e.text);
+    while (shelf_step(in))
+        continue;
     ingest_progress(in, &progress);
     assert_true(progress.finished);
     assert_int_equal(progress.done, progress.files);
@@ -91,20 +95,29 @@ const char *shelf_run(struct ingest *in)
     return out;
 }
 
-const char *shelf_add(const char *name, const char *file)
+struct ingest *shelf_begin(const char *name, const char *file)
 {
     const char *paths[] = {file ? support_path(file) : NULL};
     struct ingest *in;
-    if (!ingest_begin(shelf.corpora, name, paths, file ? 1 : 0, &in, &shelf.e))
-        fail_msg("%s", shelf.e.text);
-    return shelf_run(in);
+    assert_ok(ingest_begin(shelf.corpora, name, paths, file ? 1 : 0, &in, &shelf.e), shelf.e);
+    return in;
+}
+
+struct ingest *shelf_resume(void)
+{
+    struct ingest *in;
+    assert_ok(ingest_resume(shelf.corpora, &in, &shelf.e), shelf.e);
+    return in;
+}
+
+const char *shelf_add(const char *name, const char *file)
+{
+    return shelf_run(shelf_begin(name, file));
 }
 
 void shelf_ask(const char *corpus, const char *folder)
 {
-    const char *paths[] = {support_path(folder)};
-    struct ingest *in;
-    assert_true(ingest_begin(shelf.corpora, corpus, paths, 1, &in, &shelf.e));
+    struct ingest *in = shelf_begin(corpus, folder);
     assert_true(ingest_start(in, &shelf.e));
     ingest_free(in);
 }
@@ -128,8 +141,7 @@ void shelf_purge(void)
 {
     bool more = true;
     while (more)
-        if (!corpora_purge(shelf.corpora, &more, &shelf.e))
-            fail_msg("%s", shelf.e.text);
+        assert_ok(corpora_purge(shelf.corpora, &more, &shelf.e), shelf.e);
 }
 
 const char *shelf_file_name(const char *file)
@@ -141,8 +153,12 @@ const char *shelf_file_name(const char *file)
 void shelf_search_for(const struct corpus_search *what)
 {
     shape_release(&corpus_found_shape, &shelf.found);
-    if (!corpora_search(shelf.corpora, what, NULL, &shelf.found, &shelf.e))
-        fail_msg("%s", shelf.e.text);
+    assert_ok(corpora_search(shelf.corpora, what, NULL, &shelf.found, &shelf.e), shelf.e);
+}
+
+void shelf_find(const char *query, int top_k)
+{
+    shelf_search_for(&(struct corpus_search){.query = query, .top_k = top_k, .hybrid_weight = -1});
 }
 
 /* "a.txt:1 b.md:3", by line. */
@@ -164,11 +180,15 @@ const char *shelf_search(const char *corpus, const char *query)
     return shelf_hits();
 }
 
+void shelf_sql(const char *sql)
+{
+    assert_ok(store_exec(shelf.store, sql, &shelf.e), shelf.e);
+}
+
 int64_t shelf_number(const char *sql)
 {
     int64_t n = -1;
-    if (!store_number(shelf.store, sql, &n, &shelf.e))
-        fail_msg("%s", shelf.e.text);
+    assert_ok(store_number(shelf.store, sql, &n, &shelf.e), shelf.e);
     return n;
 }
 

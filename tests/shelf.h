@@ -30,6 +30,12 @@ void shelf_write(const char *name, const char *text);
 const char *shelf_add(const char *corpus, const char *file);
 /* Runs the ingestion to its end, and frees it. */
 const char *shelf_run(struct ingest *in);
+/* Begins an ingestion of a file or folder; NULL: of the known sources. */
+struct ingest *shelf_begin(const char *corpus, const char *file);
+/* The ingestion that was requested; NULL: none. */
+struct ingest *shelf_resume(void);
+/* A step of it; whether there are more. */
+bool shelf_step(struct ingest *in);
 /* Requests an ingestion without beginning it. */
 void shelf_ask(const char *corpus, const char *file);
 /* Starts a process that runs `act`, which can wait for a byte from `go`. The process opens the
@@ -40,10 +46,13 @@ void shelf_purge(void);
 enum corpora_work shelf_embed(void);
 
 void shelf_search_for(const struct corpus_search *what);
+/* In all corpora, with the usual weight; `top_k` 0: the usual number. */
+void shelf_find(const char *query, int top_k);
 /* "a.txt:1 b.md:3", by line. */
 const char *shelf_hits(void);
 const char *shelf_search(const char *corpus, const char *query);
 
+void shelf_sql(const char *sql);
 int64_t shelf_number(const char *sql);
 /* "sound", after a check of the whole database. */
 const char *shelf_expect_sound(void);

@@ -92,12 +92,11 @@ TEST(who_waits_does_nothing_until_the_other_has_done_its_step)
 {
     struct corpora_turn turn = {support_dir(), -1};
     struct corpus_progress progress;
-    struct ingest *in;
     int lock;
     bool more = true, waits;
     shelf_write("w/a.txt", "a lantern\n");
     shelf_ask("w", "w");
-    assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
+    struct ingest *in = shelf_resume();
     assert_true(lock_try(support_dir(), LOCK_INGEST, &lock, &waits, &shelf.e));
     assert_false(waits);
     for (int i = 0; i < 5; i++) {
@@ -119,12 +118,11 @@ TEST(who_waits_does_nothing_until_the_other_has_done_its_step)
 TEST(a_large_document_is_one_turn)
 {
     struct corpora_turn turn = {support_dir(), -1};
-    struct ingest *in;
     bool more = true, waits, amid = false;
     int lock;
     write_documents(1);
     shelf_ask("w", "w");
-    assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
+    struct ingest *in = shelf_resume();
     while (more) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
         amid = amid || ingest_is_writing(in);
@@ -139,11 +137,10 @@ TEST(a_large_document_is_one_turn)
 TEST(a_store_in_memory_needs_no_turn)
 {
     struct corpora_turn turn = {NULL, -1};
-    struct ingest *in;
     bool more = true, waits;
     shelf_write("w/a.txt", "a lantern\n");
     shelf_ask("w", "w");
-    assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
+    struct ingest *in = shelf_resume();
     while (more) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
         assert_false(waits);

@@ -75,20 +75,33 @@ static const struct corpus_passage *first_hit(double weight)
     return &shelf.found.items.items[0];
 }
 
+/* A search has a badge that begins so; NULL: none. */
+static void expect_badge(const char *begins)
+{
+    first_hit(0.3);
+    const char *badge = shelf.found.badge ? shelf.found.badge : "none";
+    assert_int_equal(strncmp(badge, begins ? begins : "none", strlen(begins ? begins : "none")), 0);
+}
+
+static void expect_requests(size_t count)
+{
+    assert_int_equal(model_server_requests(server), count);
+}
+
 TEST(passages_are_sent_once_with_their_headings)
 {
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
-    assert_int_equal(model_server_requests(server), 1);
+    expect_requests(1);
     assert_int_equal(texts_in(0), 3);
     assert_non_null(strstr(model_server_body(server, 0), "\"Trains\\n# Trains\\n\\nAt night.\""));
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
-    assert_int_equal(model_server_requests(server), 1);
+    expect_requests(1);
     const struct corpus_passage *hit = first_hit(0.3);
     assert_null(shelf.found.badge);
     assert_true(hit->vector > 0 && hit->words > 0);
     assert_int_equal(texts_in(1), 1);
     assert_true(first_hit(0)->words == 0);
-    assert_int_equal(model_server_requests(server), 2); /* the same question */
+    expect_requests(2); /* the same question */
 }
 
 TEST(what_changed_is_sent_alone)
@@ -97,8 +110,7 @@ TEST(what_changed_is_sent_alone)
     shelf_write("d/garden.txt", "Carrots want sand.\n");
     assert_string_equal(shelf_add("d", NULL), "files 2 changed 1 unchanged 1");
     shelf_purge();
-    first_hit(0.3);
-    assert_non_null(shelf.found.badge); /* one lacks */
+    expect_badge("words only: ");
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
     assert_int_equal(texts_in(1), 1);
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_vector"), 3);
@@ -110,21 +122,18 @@ TEST(an_endpoint_that_fails_is_left_alone_and_asked_again)
     fail_next(1);
     assert_int_equal(shelf_embed(), CORPORA_WAITS);
     assert_int_not_equal(shelf.e.code, ERR_OK);
-    assert_int_equal(model_server_requests(server), 1);
-    first_hit(0.3);
-    assert_string_equal(shelf.found.badge,
-                        "words only: passages lack vectors; tiro corpus update makes them");
+    expect_requests(1);
+    expect_badge("words only: passages lack vectors; tiro corpus update makes them");
     assert_int_equal(shelf_embed(), CORPORA_WAITS);
-    assert_int_equal(model_server_requests(server), 1);
+    expect_requests(1);
     int64_t again = shelf.corpora->encoder.retry_ms;
     set_time(again - 1);
     assert_int_equal(shelf_embed(), CORPORA_WAITS);
-    assert_int_equal(model_server_requests(server), 1);
+    expect_requests(1);
     set_time(again);
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
-    assert_int_equal(model_server_requests(server), 2);
-    first_hit(0.3);
-    assert_null(shelf.found.badge);
+    expect_requests(2);
+    expect_badge(NULL);
 }
 
 TEST(an_answer_that_makes_no_sense_is_a_failure)
@@ -151,10 +160,9 @@ TEST(a_question_without_a_vector_is_searched_by_words)
     const struct corpus_passage *hit = first_hit(0.3);
     assert_string_equal(shelf.found.badge, "words only: the embedding endpoint does not answer");
     assert_true(hit->score == hit->words && hit->vector == -1);
-    assert_int_equal(model_server_requests(server), 2);
-    first_hit(0.3);
-    assert_non_null(shelf.found.badge);
-    assert_int_equal(model_server_requests(server), 2); /* it is left alone */
+    expect_requests(2);
+    expect_badge("words only: ");
+    expect_requests(2); /* it is left alone */
     set_time(shelf.corpora->encoder.retry_ms);
     assert_true(first_hit(0.3)->vector > 0);
     assert_null(shelf.found.badge);
@@ -166,11 +174,9 @@ TEST(another_model_makes_its_own_vectors)
     shelf_configure(CONFIG_EMBEDDING_MODEL, "other");
     shelf_close();
     shelf_open();
-    first_hit(0.3);
-    assert_non_null(shelf.found.badge);
+    expect_badge("words only: ");
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
-    first_hit(0.3);
-    assert_null(shelf.found.badge);
+    expect_badge(NULL);
     assert_non_null(strstr(model_server_body(server, 1), "\"other\""));
 }
 
@@ -178,21 +184,17 @@ TEST(words_alone_ask_no_endpoint)
 {
     shelf_configure(CONFIG_CORPUS_RANKING, "words");
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
-    first_hit(0.3);
-    assert_null(shelf.found.badge);
-    assert_int_equal(model_server_requests(server), 0);
+    expect_badge(NULL);
+    expect_requests(0);
 }
 
 /* --- requests in advance ---------------------------------------------------------------------- */
 
 static bool asks(const char *folder)
 {
-    const char *paths[] = {support_path(folder)};
-    struct ingest *in;
+    struct ingest *in = shelf_begin("many", folder);
     bool out = false;
-    if (!ingest_begin(shelf.corpora, "many", paths, 1, &in, &shelf.e) ||
-        !ingest_asks(in, NULL, &out, &shelf.e))
-        fail_msg("%s", shelf.e.text);
+    assert_ok(ingest_asks(in, NULL, &out, &shelf.e), shelf.e);
     ingest_free(in);
     return out;
 }

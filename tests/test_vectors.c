@@ -78,6 +78,11 @@ static void use_model(const char *model, int dimension)
     buckets = dimension;
 }
 
+static const char *name(void)
+{
+    return support_keep(embedding_model_name(&settings));
+}
+
 /* --- the store -------------------------------------------------------------------------------- */
 
 static struct memory *open_memory(struct store **s)
@@ -123,12 +128,13 @@ static int teardown(void **state)
             fail_msg("%s: %s", #call, e.text);                                                     \
     } while (0)
 
-static void add(const char *session, const char *id, const char *text)
+static void add_of(const char *session, const char *id, const char *speaker, const char *text)
 {
     AUTO(memory_entry_release)
     struct memory_entry entry = {.id = mem_strdup(id),
                                  .session_id = mem_strdup(session),
                                  .role = ROLE_USER,
+                                 .speaker = mem_strdup(speaker),
                                  .created_ms = 1,
                                  .content = mem_strdup(text)};
     int stored;
@@ -136,17 +142,20 @@ static void add(const char *session, const char *id, const char *text)
     assert_int_equal(stored, 1);
 }
 
+static void add(const char *session, const char *id, const char *text)
+{
+    add_of(session, id, NULL, text);
+}
+
 /* Random sentences of a few words out of fifty. */
 static void add_random(const char *session, int first, int count)
 {
     for (int i = first; i < first + count; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
-        char id[16];
-        snprintf(id, sizeof id, "r%d", i);
         buf_addf(&text, "nr%d", i);
         for (int n = 0; n < 6; n++)
             buf_addf(&text, " w%d", (int)(entropy_unit() * 50));
-        add(session, id, text.data);
+        add(session, support_text("r%d", i), text.data);
     }
 }
 
@@ -155,7 +164,12 @@ static void forget(const char *id)
     ok(memory->ops->forget(memory, &id, 1, NULL, &e));
 }
 
-static struct vectors_counts count(void);
+static struct vectors_counts count(void)
+{
+    struct vectors_counts stats;
+    ok(vectors_count(&corpus, name(), &stats, &e));
+    return stats;
+}
 
 /* False: none lacked a vector. */
 static bool embed_some(int most)
@@ -163,13 +177,12 @@ static bool embed_some(int most)
     struct vectors_lacking lacking;
     struct embeddings made;
     struct failure f;
-    char *name = support_keep(embedding_model_name(&settings));
-    ok(vectors_lacking(&corpus, name, most, fake.max_bytes, &lacking, &e));
+    ok(vectors_lacking(&corpus, name(), most, fake.max_bytes, &lacking, &e));
     bool some = lacking.texts.len > 0;
     if (some) {
         assert_true(embed_all(&settings, NULL, NULL, (const char *const *)lacking.texts.items,
                               lacking.texts.len, &made, &f));
-        ok(vectors_keep(&corpus, name, &lacking, &made, &e));
+        ok(vectors_keep(&corpus, name(), &lacking, &made, &e));
         embeddings_release(&made);
     }
     vectors_lacking_release(&lacking);
@@ -178,42 +191,33 @@ static bool embed_some(int most)
 
 static void embed(void)
 {
-    char *name = support_keep(embedding_model_name(&settings));
     while (embed_some(16))
         continue;
     assert_int_equal(count().missing, 0);
-    ok(vectors_fit(&corpus, name, &e));
-}
-
-static struct vectors_counts count(void)
-{
-    struct vectors_counts stats;
-    ok(vectors_count(&corpus, support_keep(embedding_model_name(&settings)), &stats, &e));
-    return stats;
+    ok(vectors_fit(&corpus, name(), &e));
 }
 
 /* --- searching ------------------------------------------------------------------------------- */
 
-static struct candidates search_in(struct vectors *v, struct store *s, const char *text,
-                                   const struct corpus_scope *scope, size_t limit)
+/* `field` takes the similarity of the question to all vectors; may be NULL. */
+static struct candidates search_with(struct vectors *v, struct store *s, const char *text,
+                                     const struct corpus_scope *scope, size_t limit,
+                                     struct vectors_field *field)
 {
     static const struct corpus_scope all = {.all = true};
     float values[4096];
     struct candidates out;
-    char *name = support_keep(embedding_model_name(&settings));
     bag_of_words(text, values);
-    const struct vector_query query = {.model = name, .dimension = buckets, .values = values};
+    const struct vector_query query = {.model = name(), .dimension = buckets, .values = values};
     const struct corpus c = memory_sqlite_corpus(s);
-    ok(vectors_search(v, &c, &query, scope ? scope : &all, limit, NULL, &out, &e));
+    ok(vectors_search(v, &c, &query, scope ? scope : &all, limit, field, &out, &e));
     return out;
 }
 
-static char *id_of(int64_t key)
+static struct candidates search_in(struct vectors *v, struct store *s, const char *text,
+                                   const struct corpus_scope *scope, size_t limit)
 {
-    struct query q = sql_query(store, NULL, "SELECT id FROM memory_entry WHERE key = ?", "i", key);
-    char *id = query_next(&q) ? support_keep(query_column_text(&q, 0)) : NULL;
-    assert_true(query_end(&q));
-    return id;
+    return search_with(v, s, text, scope, limit, NULL);
 }
 
 /* "a b c": ids of the hits, best first. */
@@ -222,8 +226,11 @@ static void assert_finds(const char *text, size_t limit, const char *expected)
     struct candidates found = search_in(vectors, store, text, NULL, limit);
     AUTO(buf_release) struct buf ids = BUF_INIT;
     for (size_t i = 0; i < found.items.len; i++) {
-        char *id = id_of(found.items.items[i].key);
-        buf_addf(&ids, "%s%s", i > 0 ? " " : "", id);
+        struct query q = sql_query(store, NULL, "SELECT id FROM memory_entry WHERE key = ?", "i",
+                                   found.items.items[i].key);
+        assert_true(query_next(&q));
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", query_column_text(&q, 0));
+        assert_true(query_end(&q));
     }
     assert_string_equal(ids.data, expected);
     vec_release(&found.items);
@@ -249,19 +256,15 @@ FIXTURE(setup, teardown);
 
 TEST(test_vectors_are_made_and_found)
 {
-    struct vectors_counts stats;
     add("s", "a", "the ryokan by the river");
     add("s", "b", "quarterly revenue");
     add("t", "c", "river cruise");
-    stats = count();
-    assert_int_equal(stats.missing, 3);
-    assert_int_equal(stats.embedded, 0);
+    assert_int_equal(count().missing, 3);
+    assert_int_equal(count().embedded, 0);
     assert_finds("river", 5, "");
     embed();
-    stats = count();
-    assert_int_equal(stats.missing, 0);
-    assert_int_equal(stats.embedded, 3);
-    assert_int_equal(stats.dimension, BUCKETS);
+    assert_int_equal(count().embedded, 3);
+    assert_int_equal(count().dimension, BUCKETS);
     assert_finds("river", 5, "c a");
     assert_finds("river", 1, "c");
     assert_finds("unheard", 5, "");
@@ -281,13 +284,7 @@ TEST(test_an_empty_store)
 
 TEST(test_a_speaker_is_found)
 {
-    AUTO(memory_entry_release)
-    struct memory_entry entry = {.id = mem_strdup("a"),
-                                 .session_id = mem_strdup("s"),
-                                 .speaker = mem_strdup("Caroline"),
-                                 .content = mem_strdup("hello")};
-    int stored;
-    ok(memory->ops->index(memory, "s", 0, &entry, 1, &stored, &e));
+    add_of("s", "a", "Caroline", "hello");
     embed();
     assert_finds("Caroline", 5, "a");
 }
@@ -314,13 +311,12 @@ TEST(test_scope_is_exact)
     struct candidates found = search_in(vectors, store, "nothing else", NULL, 1);
     vec_push(&scope.numbers, found.items.items[0].key >> 24);
     vec_release(&found.items);
-    found = search_in(vectors, store, "w1 w2 w4", &scope, 50);
-    assert_int_equal(found.items.len, 1);
-    vec_release(&found.items);
-    vec_clear(&scope.numbers);
-    found = search_in(vectors, store, "w1 w2 w4", &scope, 50);
-    assert_int_equal(found.items.len, 0);
-    vec_release(&found.items);
+    for (int named = 1; named >= 0; named--) {
+        found = search_in(vectors, store, "w1 w2 w4", &scope, 50);
+        assert_int_equal(found.items.len, named);
+        vec_release(&found.items);
+        vec_clear(&scope.numbers);
+    }
     vec_release(&scope.numbers);
 }
 
@@ -331,9 +327,8 @@ TEST(test_the_order_is_that_of_floats)
     add_random("s", 0, 300);
     embed();
     for (int round = 0; round < 20; round++) {
-        char text[64];
-        snprintf(text, sizeof text, "w%d w%d w%d w%d", round, round * 7 % 50, round * 3 % 50,
-                 round * 11 % 50);
+        const char *text =
+            support_text("w%d w%d w%d w%d", round, round * 7 % 50, round * 3 % 50, round * 11 % 50);
         struct candidates found = search_in(vectors, store, text, NULL, 30);
         for (size_t i = 1; i < found.items.len; i++)
             assert_true(found.items.items[i].rank <= found.items.items[i - 1].rank);
@@ -350,7 +345,6 @@ TEST(test_changes_are_followed)
     add_random("two", 40, 40);
     embed();
     for (int round = 0; round < 30; round++) {
-        char id[16], text[64];
         switch (round % 5) {
         case 0:
             add_random("one", 100 + round, 1);
@@ -359,13 +353,11 @@ TEST(test_changes_are_followed)
             add_random("two", 200 + round * 3, 3);
             break;
         case 2:
-            snprintf(id, sizeof id, "r%d", round);
-            forget(id);
+            forget(support_text("r%d", round));
             break;
         case 3:
-            snprintf(id, sizeof id, "r%d", 40 + round);
-            snprintf(text, sizeof text, "edited w%d w%d", round, round + 1);
-            ok(memory->ops->edit(memory, id, text, &e));
+            ok(memory->ops->edit(memory, support_text("r%d", 40 + round),
+                                 support_text("edited w%d w%d", round, round + 1), &e));
             break;
         default:
             add_random("three", 300 + round, 1);
@@ -456,9 +448,8 @@ TEST(test_changed_while_it_was_embedded)
 
 static void drop_stale(void)
 {
-    char *name = support_keep(embedding_model_name(&settings));
     for (bool more = true; more;)
-        ok(vectors_drop_stale(&corpus, name, &more, &e));
+        ok(vectors_drop_stale(&corpus, name(), &more, &e));
 }
 
 static int64_t rows_of(const char *sql)
@@ -492,23 +483,20 @@ TEST(test_two_embed_the_same)
 
 TEST(test_another_model_is_stale)
 {
-    struct vectors_counts stats;
     add("s", "a", "the ryokan by the river");
     embed();
     use_model("other", 32);
     assert_finds("river", 5, "");
-    stats = count();
-    assert_int_equal(stats.missing, 1);
-    assert_int_equal(stats.stale, 1);
+    assert_int_equal(count().missing, 1);
+    assert_int_equal(count().stale, 1);
     drop_stale(); /* of a model that is not there: nothing */
     assert_int_equal(count().stale, 1);
     embed();
     assert_finds("river", 5, "a");
     assert_int_equal(count().stale, 1);
     drop_stale();
-    stats = count();
-    assert_int_equal(stats.stale, 0);
-    assert_int_equal(stats.embedded, 1);
+    assert_int_equal(count().stale, 0);
+    assert_int_equal(count().embedded, 1);
     assert_int_equal(rows_of("SELECT count(*) FROM memory_floats"), 1);
     assert_int_equal(rows_of("SELECT count(*) FROM memory_model  "), 1);
     assert_finds("river", 5, "a");
@@ -612,10 +600,9 @@ TEST(test_scores_are_fitted_to_the_model)
 
 static bool graph_step(struct vectors *v, struct store *s, int step, int64_t *left)
 {
-    char *name = support_keep(embedding_model_name(&settings));
     bool ok;
     const struct corpus c = memory_sqlite_corpus(s);
-    ok(ok = vectors_graph_step(v, &c, name, step, left, &e));
+    ok(ok = vectors_graph_step(v, &c, name(), step, left, &e));
     return ok && *left > 0;
 }
 
@@ -672,6 +659,12 @@ static void with_graph(int entries)
     vectors = vectors_new(MEMORY_TABLES, support_dir(), 100);
 }
 
+static void with_finished_graph(int entries)
+{
+    with_graph(entries);
+    finish_graph(vectors);
+}
+
 /* … and one more, which is to be forgotten. */
 static void with_secret(void)
 {
@@ -699,12 +692,10 @@ TEST_IF(hnsw_available(), test_a_graph_is_made_in_steps)
 
 TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
 {
-    with_graph(300);
-    finish_graph(vectors);
+    with_finished_graph(300);
     struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
     for (int round = 0; round < 20; round++) {
-        char text[64];
-        snprintf(text, sizeof text, "nr%d w%d w%d", round, round, round * 7 % 50);
+        const char *text = support_text("nr%d w%d w%d", round, round, round * 7 % 50);
         struct candidates a = search_in(vectors, store, text, NULL, 10);
         struct candidates b = search_in(scan, store, text, NULL, 10);
         assert_true(vectors_has_graph(vectors));
@@ -715,20 +706,6 @@ TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
         vec_release(&b.items);
     }
     vectors_free(scan);
-}
-
-/* The similarity of the question to all vectors. */
-static struct candidates stand_in(struct vectors *v, const char *text, struct vectors_field *field)
-{
-    float *values = mem_alloc((size_t)buckets * sizeof *values);
-    char *name = support_keep(embedding_model_name(&settings));
-    const struct vector_query query = {name, buckets, values};
-    const struct corpus_scope every = {.all = true};
-    struct candidates out;
-    bag_of_words(text, values);
-    ok(vectors_search(v, &corpus, &query, &every, 10, field, &out, &e));
-    free(values);
-    return out;
 }
 
 static const struct candidate *find_key(const struct candidates *c, int64_t key)
@@ -753,8 +730,7 @@ static void assert_same_ranks(const struct candidates *graph, const struct candi
 TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
 {
     struct candidates also = {0};
-    with_graph(1600);
-    finish_graph(vectors);
+    with_finished_graph(1600);
     const char *gone[380];
     for (int i = 0; i < 380; i++)
         gone[i] = support_text("r%d", 100 + i);
@@ -765,10 +741,10 @@ TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
     for (size_t i = 0; i < some.items.len; i++)
         vec_push(&also.items, some.items.items[i]);
     for (int round = 0; round < 20; round++) {
-        char text[64];
-        snprintf(text, sizeof text, "w%d w%d w%d", round, round + 9, round * 7 % 50);
+        const char *text = support_text("w%d w%d w%d", round, round + 9, round * 7 % 50);
         struct vectors_field a = {.previous = 0.5, .also = &also}, b = a;
-        struct candidates graph = stand_in(vectors, text, &a), exact = stand_in(scan, text, &b);
+        struct candidates graph = search_with(vectors, store, text, NULL, 10, &a),
+                          exact = search_with(scan, store, text, NULL, 10, &b);
         assert_true(vectors_has_graph(vectors));
         assert_int_equal(a.count, b.count);
         assert_true(fabs(a.mean - b.mean) < 0.15 * b.deviation);
@@ -782,22 +758,25 @@ TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
     vectors_free(scan);
 }
 
+/* Whether vectors that are loaded now have a graph, which needs so many entries. */
+static bool loads_graph(int64_t least)
+{
+    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), least);
+    bool uses = uses_graph(second);
+    vectors_free(second);
+    return uses;
+}
+
 TEST_IF(hnsw_available(), test_a_graph_is_loaded_not_made)
 {
-    with_graph(150);
-    finish_graph(vectors);
-    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
-    assert_true(uses_graph(second));
-    vectors_free(second);
-    second = vectors_new(MEMORY_TABLES, support_dir(), 151); /* where there are too few for it */
-    assert_false(uses_graph(second));
-    vectors_free(second);
+    with_finished_graph(150);
+    assert_true(loads_graph(100));
+    assert_false(loads_graph(151)); /* where there are too few for it */
 }
 
 TEST_IF(hnsw_available(), test_a_graph_catches_up)
 {
-    with_graph(150);
-    finish_graph(vectors);
+    with_finished_graph(150);
     struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(uses_graph(second));
     add_random("t", 500, 20);
@@ -815,8 +794,7 @@ TEST_IF(hnsw_available(), test_a_graph_catches_up)
 TEST_IF(hnsw_available(), test_scoped_searches_pass_the_graph_by)
 {
     struct corpus_scope scope = {0};
-    with_graph(150);
-    finish_graph(vectors);
+    with_finished_graph(150);
     struct candidates found = search_in(vectors, store, "w1", &scope, 5);
     assert_false(vectors_has_graph(vectors));
     assert_int_equal(found.items.len, 0);
@@ -825,8 +803,7 @@ TEST_IF(hnsw_available(), test_scoped_searches_pass_the_graph_by)
 
 TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
 {
-    with_graph(150);
-    finish_graph(vectors);
+    with_finished_graph(150);
     char *file = support_keep(graph_path(""));
     FILE *out = fopen(file, "r+b");
     fseek(out, 5000, SEEK_SET);
@@ -845,8 +822,7 @@ TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
 
 TEST_IF(hnsw_available(), test_a_truncated_graph_is_set_aside)
 {
-    with_graph(120);
-    finish_graph(vectors);
+    with_finished_graph(120);
     char *file = support_keep(graph_path(""));
     for (off_t len = 0; len < 2000; len += 700) {
         struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
@@ -970,13 +946,10 @@ TEST_IF(hnsw_available(), test_a_purge_that_is_rolled_back)
 
 TEST_IF(hnsw_available(), test_a_graph_follows_changes_that_are_not_its_own)
 {
-    with_graph(150);
-    finish_graph(vectors);
+    with_finished_graph(150);
     ok(store_exec(store, "UPDATE memory_version SET vectors = vectors + 1", &e));
     finish_graph(vectors);
-    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
-    assert_true(uses_graph(second));
-    vectors_free(second);
+    assert_true(loads_graph(100));
 }
 
 /* --- two at once --- */
@@ -1037,21 +1010,14 @@ TEST_IF(hnsw_available(), test_what_a_dead_one_had_begun_is_removed)
 
 TEST_IF(hnsw_available(), test_a_graph_with_many_gaps_is_made_anew)
 {
-    with_graph(200);
-    finish_graph(vectors);
-    for (int i = 0; i < 90; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "r%d", i);
-        forget(id);
-    }
+    with_finished_graph(200);
+    for (int i = 0; i < 90; i++)
+        forget(support_text("r%d", i));
     finish_graph(vectors);
     assert_true(uses_graph(vectors));
     assert_same_as_fresh("w1 w2");
-    for (int i = 90; i < 150; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "r%d", i);
-        forget(id);
-    }
+    for (int i = 90; i < 150; i++)
+        forget(support_text("r%d", i));
     finish_graph(vectors); /* too few now */
     assert_null(graph_path(""));
     assert_false(uses_graph(vectors));
