@@ -205,22 +205,14 @@ void *mailbox_pop(struct mailbox *m)
     return item;
 }
 
-size_t mailbox_len(struct mailbox *m)
+size_t mailbox_count(struct mailbox *m, bool (*is)(const void *item))
 {
     pthread_mutex_lock(&m->lock);
-    size_t len = m->len;
+    size_t count = is ? 0 : m->len;
+    for (size_t i = 0; is && i < m->len; i++)
+        count += is(m->ring[(m->head + i) % m->cap]);
     pthread_mutex_unlock(&m->lock);
-    return len;
-}
-
-bool mailbox_has(struct mailbox *m, bool (*is)(const void *item))
-{
-    bool has = false;
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->len && !has; i++)
-        has = is(m->ring[(m->head + i) % m->cap]);
-    pthread_mutex_unlock(&m->lock);
-    return has;
+    return count;
 }
 
 void *mailbox_wait(struct mailbox *m, int timeout_ms)

@@ -42,10 +42,8 @@ void mailbox_doze(struct mailbox *m, bool dozes);
 /* NULL when empty; never waits. */
 void *mailbox_pop(struct mailbox *m);
 
-size_t mailbox_len(struct mailbox *m);
-
-/* Whether an item of this kind waits; it stays. Never waits itself. */
-bool mailbox_has(struct mailbox *m, bool (*is)(const void *item));
+/* The number of items that wait; with `is`, of those that it accepts. Never waits itself. */
+size_t mailbox_count(struct mailbox *m, bool (*is)(const void *item));
 
 /* Waits up to timeout_ms (-1: for ever). NULL on timeout. */
 void *mailbox_wait(struct mailbox *m, int timeout_ms);

@@ -121,11 +121,6 @@ struct said {
     struct message_source *source;
 };
 
-static const struct message *open_message(const struct said *said, size_t i, struct message *room)
-{
-    return message_whole(said->source, said->items[i], room);
-}
-
 /* Adds more than is shown: cleaning and joining blanks changes the length. */
 static void add_piece(struct buf *out, const char *text, size_t max)
 {
@@ -155,7 +150,7 @@ static void add_message(struct buf *out, const struct said *said, size_t index, 
                                          [BLOCK_IMAGE] = "[image "};
     AUTO(buf_release) struct buf raw = BUF_INIT;
     AUTO(message_release) struct message room = {0};
-    const struct message *m = open_message(said, index, &room);
+    const struct message *m = message_whole(said->source, said->items[index], &room);
     for (size_t i = 0; i < m->blocks.len && raw.len <= max * 4; i++) {
         const struct block *b = &m->blocks.items[i];
         if (b->type == BLOCK_TEXT) {
@@ -180,7 +175,7 @@ static void add_tools(struct buf *out, const struct said *said)
     struct texts tools = {0};
     for (size_t i = 0; i < said->len; i++) {
         AUTO(message_release) struct message room = {0};
-        const struct message *m = open_message(said, i, &room);
+        const struct message *m = message_whole(said->source, said->items[i], &room);
         for (size_t b = 0; b < m->blocks.len; b++)
             if (m->blocks.items[b].type == BLOCK_TOOL_CALL && m->blocks.items[b].name)
                 vec_push(&tools.items, mem_strdup(m->blocks.items[b].name));
@@ -249,7 +244,7 @@ static void add_pending(struct buf *out, const struct said *said)
     size_t found = 0;
     for (size_t i = said->len; i > 0 && found < PENDING; i--) {
         AUTO(message_release) struct message room = {0};
-        const struct message *m = open_message(said, i - 1, &room);
+        const struct message *m = message_whole(said->source, said->items[i - 1], &room);
         const char *where = NULL;
         for (size_t k = 0; k < m->blocks.len && !where; k++) {
             const char *text = m->blocks.items[k].text;
@@ -279,7 +274,7 @@ static void add_paths(struct buf *out, const struct said *said)
     struct texts paths = {0};
     for (size_t i = said->len; i > 0 && paths.items.len < PATHS; i--) {
         AUTO(message_release) struct message room = {0};
-        const struct message *m = open_message(said, i - 1, &room);
+        const struct message *m = message_whole(said->source, said->items[i - 1], &room);
         for (size_t k = 0; k < m->blocks.len; k++) {
             const struct block *b = &m->blocks.items[k];
             if ((b->type == BLOCK_TEXT || b->type == BLOCK_TOOL_CALL) && b->text)
@@ -299,7 +294,7 @@ static void add_work(struct buf *out, const struct said *said)
         if (said->items[i - 1]->role != ROLE_ASSISTANT)
             continue;
         AUTO(message_release) struct message room = {0};
-        auto_free char *text = message_text(open_message(said, i - 1, &room));
+        auto_free char *text = message_text(message_whole(said->source, said->items[i - 1], &room));
         size_t len = utf8_cut_bytes(text, strlen(text), (size_t)WORK_BYTES * 4);
         add_one_line(out, text, len, WORK_BYTES);
     }

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/json_out.h"
+#include "base/json_pack.h"
 
 void rebuild_release(struct rebuild *r)
 {
@@ -56,14 +56,6 @@ int64_t rebuild_estimate(const struct rebuild *r, const int64_t *estimates)
     return sum;
 }
 
-static void write_range(struct json_out *o, int64_t first, int64_t count)
-{
-    json_out_open(o, '[');
-    json_out_number(o, first);
-    json_out_number(o, count);
-    json_out_close(o, ']');
-}
-
 char *rebuild_to_json(const struct rebuild *r)
 {
     struct buf text = BUF_INIT;
@@ -72,7 +64,7 @@ char *rebuild_to_json(const struct rebuild *r)
     for (size_t i = 0; i < r->parts.len; i++) {
         const struct rebuild_part *p = &r->parts.items[i];
         if (p->count > 0) {
-            write_range(&o, (int64_t)p->first, (int64_t)p->count);
+            json_out_pack(&o, "[I I]", (int64_t)p->first, (int64_t)p->count);
             continue;
         }
         json_out_open(&o, '{');
@@ -198,14 +190,14 @@ char *rebuild_dropped_events(const struct rebuild *r, const struct message *old,
         if (old[at].summary)
             continue;
         if (first > 0 && old[at].seq != last + 1) {
-            write_range(&o, first, last);
+            json_out_pack(&o, "[I I]", first, last);
             first = 0;
         }
         first = first > 0 ? first : old[at].seq;
         last = at + 1 < count ? old[at + 1].seq - 1 : last_seq;
     }
     if (first > 0)
-        write_range(&o, first, last);
+        json_out_pack(&o, "[I I]", first, last);
     json_out_close(&o, ']');
     vec_release(&gone.items);
     return buf_take(&text);

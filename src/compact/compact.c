@@ -385,11 +385,6 @@ static int64_t least_request(const struct attempt *a)
     return tokens;
 }
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The limit of bytes in tokens as we estimate them. A rejected request tells how many bytes of the
  * body a token is, images included. One that was within the known limit was rejected by a limit
  * that we do not know: its own size is the most. */
@@ -409,7 +404,7 @@ static int64_t tokens_in_bytes(const struct attempt *a)
 static int64_t request_limit(const struct attempt *a)
 {
     int64_t window = a->job->limits.window;
-    return lesser(window > 0 ? window : INT64_MAX, tokens_in_bytes(a));
+    return compact_lesser(window > 0 ? window : INT64_MAX, tokens_in_bytes(a));
 }
 
 /* No compaction would make the request fit. */
@@ -426,10 +421,10 @@ static int64_t history_limit(const struct attempt *a)
     if (!job->must_fit || is_hopeless(a))
         return 0;
     int64_t window = compact_effective_window(job->settings, &job->limits);
-    int64_t room = lesser(window > 0 ? window - job->overhead : a->tokens_before,
-                          tokens_in_bytes(a) - job->overhead);
-    int64_t most = lesser((int64_t)((double)room * job->settings->target_percent),
-                          a->input.threshold - a->input.threshold / 10);
+    int64_t room = compact_lesser(window > 0 ? window - job->overhead : a->tokens_before,
+                                  tokens_in_bytes(a) - job->overhead);
+    int64_t most = compact_lesser((int64_t)((double)room * job->settings->target_percent),
+                                  a->input.threshold - a->input.threshold / 10);
     return most > 0 ? most : 1;
 }
 

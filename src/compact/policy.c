@@ -68,18 +68,13 @@ const char *compact_trigger_name(enum compact_trigger trigger)
     return names[trigger];
 }
 
-static int64_t lower(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l)
 {
     if (l->window <= 0)
         return 0;
-    int64_t reserve = lower(s->max_summary_tokens, l->window / 8);
+    int64_t reserve = compact_lesser(s->max_summary_tokens, l->window / 8);
     if (l->max_output > 0)
-        reserve = lower(reserve, l->max_output);
+        reserve = compact_lesser(reserve, l->max_output);
     return l->window - reserve;
 }
 
@@ -94,12 +89,13 @@ int64_t compact_request_threshold(const struct compact_settings *s, const struct
     int64_t by_window = window_threshold(s, l), by_bytes = l->max_bytes / BYTES_OF_TOKEN / 5 * 4;
     if (l->window <= 0 || l->max_bytes <= 0)
         return l->window > 0 ? by_window : by_bytes;
-    return lower(by_window, by_bytes);
+    return compact_lesser(by_window, by_bytes);
 }
 
 int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l)
 {
-    return l->window > 0 ? lower(window_threshold(s, l), s->auto_threshold) : s->auto_threshold;
+    return l->window > 0 ? compact_lesser(window_threshold(s, l), s->auto_threshold)
+                         : s->auto_threshold;
 }
 
 /* A request that fills the window leaves no room for an answer or an error of our estimate. */

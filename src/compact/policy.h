@@ -55,6 +55,11 @@ struct compact_limits {
     int64_t max_bytes;  /* of a request; 0 unknown */
 };
 
+static inline int64_t compact_lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* window - min(max_summary_tokens, max_output, window / 8); 0 where the window is unknown. */
 int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l);
 

@@ -158,18 +158,6 @@ static int compare_joined(const void *a, const void *b)
     return (x->c.key > y->c.key) - (x->c.key < y->c.key);
 }
 
-/* The same entry, from words and from vectors. */
-static void join(struct joined *to, const struct joined *from)
-{
-    const struct joined *vector = to->c.why.has_vector ? to : from;
-    struct joined both = to->c.why.has_vector ? *from : *to;
-    both.vector = vector->vector;
-    both.c.score = fmax(to->c.score, from->c.score);
-    both.c.why.has_vector = true;
-    both.c.why.cosine = vector->c.why.cosine;
-    *to = both;
-}
-
 /* An entry without a matching word has rank 0; one without a vector has the mean nearness. */
 static struct joined_list join_all(const struct blend_input *in)
 {
@@ -194,10 +182,20 @@ static struct joined_list join_all(const struct blend_input *in)
     if (l->items.len > 0)
         vec_sort(&l->items, compare_joined);
     for (size_t i = 0; i < l->items.len; i++) {
-        if (kept > 0 && l->items.items[kept - 1].c.key == l->items.items[i].c.key)
-            join(&l->items.items[kept - 1], &l->items.items[i]);
-        else
-            l->items.items[kept++] = l->items.items[i];
+        const struct joined *one = &l->items.items[i];
+        struct joined *to = kept > 0 ? &l->items.items[kept - 1] : NULL;
+        if (!to || to->c.key != one->c.key) {
+            l->items.items[kept++] = *one;
+            continue;
+        }
+        /* The same entry, from words and from vectors. */
+        const struct joined *vector = to->c.why.has_vector ? to : one;
+        struct joined both = to->c.why.has_vector ? *one : *to;
+        both.vector = vector->vector;
+        both.c.score = fmax(to->c.score, one->c.score);
+        both.c.why.has_vector = true;
+        both.c.why.cosine = vector->c.why.cosine;
+        *to = both;
     }
     l->items.len = kept;
     return out;

@@ -356,7 +356,7 @@ static bool ends_a_wait(const void *request)
 /* The agent thread waits for another writer and cannot take requests meanwhile. */
 static bool wants_an_end(void *requests)
 {
-    return mailbox_has(requests, ends_a_wait);
+    return mailbox_count(requests, ends_a_wait) > 0;
 }
 
 /* If the file cannot be used, the store is in memory and the user is told. False: no connection can
@@ -400,7 +400,7 @@ static bool remove_left(struct conversation *c)
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
     removal_sweep_locks(&catalog);
-    while (more && !c->quit && mailbox_len(c->seat.requests) == 0)
+    while (more && !c->quit && mailbox_count(c->seat.requests, NULL) == 0)
         more = catalog_purge_step(&catalog);
     catalog_release(&catalog);
     return !more;
@@ -447,7 +447,7 @@ bool conversation_run(struct conversation *c)
         handle_deferred(c);
         /* a server has many conversations: pages of the database come back from the system's cache
          */
-        if (c->engine->options.serves && c->store && mailbox_len(c->seat.requests) == 0)
+        if (c->engine->options.serves && c->store && mailbox_count(c->seat.requests, NULL) == 0)
             store_rest(c->store);
         if (engine_is_done_with(&c->seat)) { /* another session may be opened in it */
             journal_close(&c->journal);

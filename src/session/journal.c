@@ -60,7 +60,7 @@ static void journal_show(struct journal *j, struct event *ev)
 {
     if (!journal_joins_held(j, ev))
         journal_show_held(j);
-    bool behind = event_is_delta(ev->type) && mailbox_len(j->notices) >= MOST_WAITING;
+    bool behind = event_is_delta(ev->type) && mailbox_count(j->notices, NULL) >= MOST_WAITING;
     if (!behind && !j->held) {
         push(j, ev);
         return;
