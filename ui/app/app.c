@@ -204,30 +204,16 @@ void app_follow(struct app *app)
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-__attribute__((format(printf, 4, 0))) static void
-add_note(struct app *app, bool brief, enum style style, const char *format, va_list args)
+void app_note_as(struct app *app, bool briefly, enum style style, const char *format, ...)
 {
     AUTO(buf_release) struct buf text = BUF_INIT, clean = BUF_INIT;
+    va_list args;
+    va_start(args, format);
     buf_vaddf(&text, format, args);
+    va_end(args);
     utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
-    transcript_note(app->transcript, style, clean.data, brief);
+    transcript_note(app->transcript, style, clean.data, briefly);
     app_touch_now(app, DIRTY_BODY);
-}
-
-void app_note(struct app *app, enum style style, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_note(app, false, style, format, args);
-    va_end(args);
-}
-
-void app_note_briefly(struct app *app, enum style style, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_note(app, true, style, format, args);
-    va_end(args);
 }
 
 /* Requests */
@@ -502,11 +488,6 @@ void app_close_list(struct app *app)
 
 /* Timers */
 
-static int64_t earliest(int64_t a, int64_t b)
-{
-    return a == 0 || (b != 0 && b < a) ? b : a;
-}
-
 static int64_t next_frame(const struct app *app)
 {
     return app->drawn_ms + (app->activity.streaming_ms ? STREAM_FRAME_MS : FRAME_MS);
@@ -514,13 +495,19 @@ static int64_t next_frame(const struct app *app)
 
 int app_timeout(const struct app *app, int64_t now_ms)
 {
-    int64_t due = earliest(app->draft_at, app->activity.busy ? app->tick_at : 0);
-    if (app->status_dirty && !(app->dirty & DIRTY_STATUS)) /* else it comes with the frame */
-        due = earliest(due, app->status_ms + STATUS_MS);
-    if (app->dirty)
-        due = earliest(due, app->urgent ? now_ms : next_frame(app));
-    due = earliest(due, app->leave_until);
-    due = earliest(due, views_due(&app->views));
+    bool status = app->status_dirty && !(app->dirty & DIRTY_STATUS); /* else with the frame */
+    const int64_t timers[] = {app->draft_at,
+                              app->activity.busy ? app->tick_at : 0,
+                              status ? app->status_ms + STATUS_MS : 0,
+                              !app->dirty   ? 0
+                              : app->urgent ? now_ms
+                                            : next_frame(app),
+                              app->leave_until,
+                              views_due(&app->views)};
+    int64_t due = 0;
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+        if (timers[i] != 0 && (due == 0 || timers[i] < due))
+            due = timers[i];
     if (due == 0)
         return -1;
     int64_t wait = due - now_ms;

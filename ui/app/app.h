@@ -213,13 +213,11 @@ void app_touch_now(struct app *app, unsigned parts);
 /* Scrolls to the end of the transcript, where a command's answer will appear. */
 void app_follow(struct app *app);
 
-/* Adds a note to the transcript. */
-void app_note(struct app *app, enum style style, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Adds a note that the next message removes. */
-void app_note_briefly(struct app *app, enum style style, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Adds a note to the transcript; briefly: the next message removes it. */
+void app_note_as(struct app *app, bool briefly, enum style style, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define app_note(app, ...) app_note_as(app, false, __VA_ARGS__)
+#define app_note_briefly(app, ...) app_note_as(app, true, __VA_ARGS__)
 
 /* Starts an operation of the engine and returns the request's id. A failure is reported to the
  * person if `take` is NULL or returns false. */

@@ -134,23 +134,6 @@ static void take_back(struct app *app, const struct operation_answer *a, bool he
 
 /* Reporting */
 
-static bool is_silent(struct app *app, const struct operation_answer *a)
-{
-    if (operation_answers(a, &operation_session_set_draft)) { /* told once, not at every key */
-        bool told = app->draft_complained;
-        app->draft_complained = true;
-        return told;
-    }
-    if (a->error.code == ERR_SESSION_NOT_RUNNING) { /* told to /stop, not to Esc */
-        bool told = operation_answers(a, &operation_turn_interrupt) && app->stop_asked;
-        if (operation_answers(a, &operation_turn_interrupt))
-            app->stop_asked = false;
-        return !told;
-    }
-    return a->error.code == ERR_INTERRUPTED &&
-           operation_answers(a, &operation_compaction_run); /* its card says it */
-}
-
 void faults_take_answer(struct app *app, const struct notice *n, const struct asked_request *by)
 {
     bool whole;
@@ -162,8 +145,22 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
     auto_free char *words = faults_words(&fault, &doing, &whole);
     bool turn =
         operation_answers(a, &operation_turn_start) || operation_answers(a, &operation_turn_retry);
-    if (asked_give(app, by, a, words) || is_silent(app, a))
+    if (asked_give(app, by, a, words))
         return;
+    if (operation_answers(a, &operation_session_set_draft)) { /* reported once, not at every key */
+        if (app->draft_complained)
+            return;
+        app->draft_complained = true;
+    } else if (a->error.code == ERR_SESSION_NOT_RUNNING) { /* reported after /stop, not after Esc */
+        bool interrupts = operation_answers(a, &operation_turn_interrupt);
+        bool asked = interrupts && app->stop_asked;
+        app->stop_asked = app->stop_asked && !interrupts;
+        if (!asked)
+            return;
+    } else if (a->error.code == ERR_INTERRUPTED &&
+               operation_answers(a, &operation_compaction_run)) {
+        return; /* its card says it */
+    }
     if (a->error.code == ERR_INTERRUPTED)
         app_note(app, STYLE_NOTE, "%s", _("Cancelled before anything was sent."));
     else if (turn && here && app->read_only && a->error.code == ERR_SESSION_NOT_FOUND)

@@ -18,13 +18,6 @@
 #include "ui/app/turns.h"
 #include "ui/term/term.h"
 
-static void replace_string(char **old, char **new)
-{
-    free(*old);
-    *old = *new;
-    *new = NULL;
-}
-
 /* Events */
 
 /* The size of the next request is known. */
@@ -319,9 +312,13 @@ static void take_provider(struct app *app, struct notice *n)
         vec_free_each(&app->models.models);
         app->models_known = false;
     }
-    replace_string(&app->provider, &n->provider);
-    replace_string(&app->model, &n->model);
-    replace_string(&app->detail, &n->detail);
+    char **former[] = {&app->provider, &app->model, &app->detail};
+    char **now[] = {&n->provider, &n->model, &n->detail};
+    for (size_t i = 0; i < sizeof now / sizeof *now; i++) { /* the notice frees the former */
+        char *kept = *former[i];
+        *former[i] = *now[i];
+        *now[i] = kept;
+    }
     app->reason = n->reason;
     saw_request(app, n->meters.request);
     app->meters.window = n->meters.window;

@@ -229,32 +229,21 @@ static void draw_view_at(struct view *v, int top, int left, int height, int cols
     drawn[v->ops->layer] = (struct place){top, left, height, cols};
 }
 
-/* The pane right of the transcript, behind a rule. */
-static void draw_pane(struct app *app)
-{
-    struct view *v = views_shown(&app->views, VIEW_PANE);
-    if (!v || shown.pane_cols == 0)
-        return;
-    for (int i = 0; i < shown.body_rows; i++)
-        put(shown.body_top + i, shown.body_cols, 1, glyph(GLYPH_BAR), STYLE_RULE);
-    draw_view_at(v, shown.body_top, shown.body_cols + 1, shown.body_rows, shown.pane_cols);
-}
-
+/* The transcript, with a question below it or lists over it, and the pane right of it behind a
+ * rule.
+ */
 static void draw_body(struct app *app)
 {
     struct view *question = views_shown(&app->views, VIEW_QUESTION);
-    memset(drawn, 0, sizeof drawn);
-    if (question) { /* below the newest rows; clicks anywhere in the body are its own */
-        int own = question->ops->height(question, shown.body_cols, shown.body_rows);
-        int above = shown.body_rows - own;
-        draw_transcript(app, above, true);
-        draw_view_at(question, shown.body_top + above, 0, own, shown.body_cols);
-        draw_pane(app);
-        drawn[VIEW_QUESTION] = (struct place){shown.body_top, 0, shown.body_rows, shown.cols};
-        return;
-    }
+    struct view *pane = shown.pane_cols > 0 ? views_shown(&app->views, VIEW_PANE) : NULL;
     int height = shown.body_rows, lowest = shown.pane_cols > 0 ? VIEW_PANE + 1 : VIEW_PANE;
-    for (int i = VIEW_LIST; i >= lowest && height > 0; i--) {
+    memset(drawn, 0, sizeof drawn);
+    if (question) { /* below the newest rows */
+        int own = question->ops->height(question, shown.body_cols, shown.body_rows);
+        height -= own;
+        draw_view_at(question, shown.body_top + height, 0, own, shown.body_cols);
+    }
+    for (int i = VIEW_LIST; i >= lowest && height > 0 && !question; i--) {
         struct view *v = views_shown(&app->views, (enum view_layer)i);
         if (!v)
             continue;
@@ -263,10 +252,15 @@ static void draw_body(struct app *app)
         height -= own;
         draw_view_at(v, shown.body_top + height, 0, own, cols);
     }
-    if (height == 0)
+    if (height == 0 && !question)
         return;
-    draw_transcript(app, height, false);
-    draw_pane(app);
+    draw_transcript(app, height, question);
+    for (int i = 0; pane && i < shown.body_rows; i++)
+        put(shown.body_top + i, shown.body_cols, 1, glyph(GLYPH_BAR), STYLE_RULE);
+    if (pane)
+        draw_view_at(pane, shown.body_top, shown.body_cols + 1, shown.body_rows, shown.pane_cols);
+    if (question) /* clicks anywhere in the body are its own */
+        drawn[VIEW_QUESTION] = (struct place){shown.body_top, 0, shown.body_rows, shown.cols};
 }
 
 /* The status line, or the line of Ctrl-F in its place */
