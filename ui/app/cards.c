@@ -189,21 +189,26 @@ void cards_decide(struct app *app, enum action action)
     }
 }
 
-static bool take_reworded(struct app *app, struct operation_answer *a, const char *words)
+/* The answer to /remember, /learned forget and /learned restore. A restored item needs no card. */
+static bool take_changed(struct app *app, struct operation_answer *a, const char *words)
 {
-    if (!words)
-        decide(app, &operation_learned_accept, ((const struct learned_item *)a->result)->id);
-    return !words;
-}
-
-/* The answer to learned/add, and to learned/restore, whose item needs no card. */
-static bool take_kept(struct app *app, struct operation_answer *a, const char *words)
-{
-    if (words)
-        return false;
+    const struct learned_forget_params *forgotten =
+        operation_answers(a, &operation_learned_forget) ? a->request->params : NULL;
     const struct learned_add_result *added =
         operation_answers(a, &operation_learned_add) ? a->result : NULL;
     const struct learned_item *item = added ? &added->item : a->result;
+    if (words)
+        return false;
+    if (forgotten) {
+        for (size_t i = 0; i < forgotten->ids.len; i++)
+            remove_card(app, forgotten->ids.items[i]);
+        app_note(app, STYLE_NOTE, "%s", _("Forgotten. /learned restore brings it back."));
+        return true;
+    }
+    if (operation_answers(a, &operation_learned_edit)) { /* a reworded proposal is accepted */
+        decide(app, &operation_learned_accept, item->id);
+        return true;
+    }
     auto_free char *text = shown(item->text);
     if (added)
         add_card(app, item->id, item->text, true);
@@ -221,10 +226,10 @@ void cards_remember(struct app *app, const char *text)
     app_follow(app);
     if (id) {
         const struct learned_edit_params params = {.id = id, .text = text};
-        (void)app_ask(app, &operation_learned_edit, &params, take_reworded);
+        (void)app_ask(app, &operation_learned_edit, &params, take_changed);
     } else {
         const struct learned_add_params params = {.text = text};
-        (void)app_ask(app, &operation_learned_add, &params, take_kept);
+        (void)app_ask(app, &operation_learned_add, &params, take_changed);
     }
 }
 
@@ -262,17 +267,6 @@ void cards_forget(struct app *app, const char *arguments)
     (void)app_ask(app, &operation_learned_search, &params, take_found);
 }
 
-static bool take_forgotten(struct app *app, struct operation_answer *a, const char *words)
-{
-    const struct learned_forget_params *p = a->request->params;
-    if (words)
-        return false;
-    for (size_t i = 0; i < p->ids.len; i++)
-        remove_card(app, p->ids.items[i]);
-    app_note(app, STYLE_NOTE, "%s", _("Forgotten. /learned restore brings it back."));
-    return true;
-}
-
 void cards_show(struct app *app, const char *arguments)
 {
     enum { FORGET, RESTORE, ACCEPT, REJECT, VERBS };
@@ -290,9 +284,9 @@ void cards_show(struct app *app, const char *arguments)
     if (verb == FORGET)
         (void)app_ask(app, &operation_learned_forget,
                       &(struct learned_forget_params){.ids = {.items = &id, .len = 1}},
-                      take_forgotten);
+                      take_changed);
     else if (verb == RESTORE)
-        (void)app_ask(app, &operation_learned_restore, NULL, take_kept);
+        (void)app_ask(app, &operation_learned_restore, NULL, take_changed);
     else if (verb < VERBS)
         decide(app, verb == ACCEPT ? &operation_learned_accept : &operation_learned_reject, id);
     else if (!memory_view_open_tab(app->memory, "learned", arguments))

@@ -37,11 +37,12 @@ static void run_archive(struct app *app)
     (void)app_ask(app, &operation_session_archive, &params, NULL);
 }
 
-static bool take_export(struct app *app, struct operation_answer *a, const char *words)
+/* Notes the result of an operation, or that it was done. */
+static bool take_told(struct app *app, struct operation_answer *a, const char *words)
 {
-    const struct session_export_params *p = a->request->params;
-    if (!words)
-        app_note(app, STYLE_NOTE, _("Exported to %s."), p->path);
+    auto_free char *told = words ? NULL : slash_told(a);
+    if (told)
+        app_note(app, STYLE_NOTE, "%s", told);
     return !words;
 }
 
@@ -50,7 +51,7 @@ static void run_export(struct app *app, const char *arguments)
     auto_free char *path = slash_export_path(arguments, app->session.title);
     const struct session_export_params params = {
         .session = app->session.id, .path = path, .format = export_format_of_path(path)};
-    (void)app_ask(app, &operation_session_export, &params, take_export);
+    (void)app_ask(app, &operation_session_export, &params, take_told);
 }
 
 static void run_stop(struct app *app)
@@ -92,12 +93,12 @@ static void run_index(struct app *app, const char *arguments)
 
 static void run_system(struct app *app, const char *arguments)
 {
-    bool configured = strcmp(arguments, "default") == 0;
-    (void)app_ask(app, &operation_session_set_system,
-                  &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
+    auto_free void *params = slash_params(&operation_session_set_system, NULL, arguments);
+    (void)app_ask(app, &operation_session_set_system, params, NULL);
     app_note(app, STYLE_NOTE, "%s",
-             configured ? _("The configured system prompt applies from the next message on.")
-                        : _("The new system prompt applies from the next message on."));
+             strcmp(arguments, "default") == 0
+                 ? _("The configured system prompt applies from the next message on.")
+                 : _("The new system prompt applies from the next message on."));
 }
 
 static void run_copy(struct app *app, const char *arguments)
@@ -152,18 +153,6 @@ const struct slash_command slash_own[] = {
     {&operation_doctor_report, .act = picker_report},
     {NULL, "quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), .act = app_leave},
     {0}};
-
-/* Notes the result of an operation, or that it was done. */
-static bool take_told(struct app *app, struct operation_answer *a, const char *words)
-{
-    const struct operation *o = a->request->operation;
-    auto_free char *lines = words || o->done ? NULL : operation_lines(o, a->result);
-    if (lines)
-        lines[strlen(lines) - (*lines != '\0')] = '\0';
-    if (!words && (lines || o->done))
-        app_note(app, STYLE_NOTE, "%s", lines ? lines : _(o->done));
-    return !words;
-}
 
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments)
 {

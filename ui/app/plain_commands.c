@@ -26,20 +26,12 @@
 enum { LISTED = 20, LEARNED_LISTED = 30, PAGE_EVENTS = 200 };
 enum { ALL_EVENTS = 0, NEWEST_MESSAGE = 0 }; /* in place of an event's number */
 
-/* Says the result of an operation, or that it was done, as its row says. */
+/* Says the result of an operation, or that it was done. */
 static void take_told(struct plain *p, struct operation_answer *a)
 {
-    const struct operation *o = a->request->operation;
-    auto_free char *lines = o->done ? NULL : operation_lines(o, a->result);
-    if (lines)
-        plain_write(&p->out, lines);
-    else if (o->done)
-        plain_write(&p->out, _(o->done));
-}
-
-static void ask_told(struct plain *p, const struct operation *o, const void *params)
-{
-    plain_ask(p, o, params, take_told);
+    auto_free char *told = slash_told(a);
+    if (told)
+        plain_write(&p->out, told);
 }
 
 /* Corpora: /corpus and /cite */
@@ -172,7 +164,7 @@ static void run_learned(struct plain *p, const char *arguments)
                  {"restore", &operation_learned_restore, NULL}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strlen(verbs[i].word) == len && strncmp(arguments, verbs[i].word, len) == 0) {
-            ask_told(p, verbs[i].operation, verbs[i].params);
+            plain_ask(p, verbs[i].operation, verbs[i].params, take_told);
             return;
         }
     if (*arguments)
@@ -226,18 +218,12 @@ static void say_archived(struct plain *p, struct operation_answer *a)
     plain_write(&p->out, text);
 }
 
-static void take_export(struct plain *p, struct operation_answer *a)
-{
-    const struct session_export_params *params = a->request->params;
-    plain_writef(&p->out, _("Exported to %s."), params->path);
-}
-
 static void run_export(struct plain *p, const char *arguments)
 {
     auto_free char *path = slash_export_path(arguments, p->session.title);
     const struct session_export_params params = {
         .session = p->session.id, .path = path, .format = export_format_of_path(path)};
-    plain_ask(p, &operation_session_export, &params, take_export);
+    plain_ask(p, &operation_session_export, &params, take_told);
 }
 
 static void run_stop(struct plain *p, const char *arguments)
@@ -287,25 +273,23 @@ static void run_memory(struct plain *p, const char *arguments)
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
     struct session_memory_params params = {.access = MEMORY_ACCESS_WRITE};
     if (cards_access_of(arguments, &params.access))
-        ask_told(p, &operation_session_set_memory, &params);
+        plain_ask(p, &operation_session_set_memory, &params, take_told);
     else
         plain_ask(p, &operation_memory_search, &search, take_found);
 }
 
-static void take_graph_found(struct plain *p, struct operation_answer *a)
+static void take_graph(struct plain *p, struct operation_answer *a)
 {
     const struct graph_part *part = a->result;
     AUTO(buf_release) struct buf text = BUF_INIT;
-    lines_graph(&text, part);
-    plain_write(&p->out, part->entities.len > 0 ? text.data : _("No matches in the graph."));
-}
-
-static void take_graph_list(struct plain *p, struct operation_answer *a)
-{
-    const struct graph_part *part = a->result;
+    if (operation_answers(a, &operation_graph_search)) {
+        lines_graph(&text, part);
+        plain_write(&p->out, part->entities.len > 0 ? text.data : _("No matches in the graph."));
+        return;
+    }
     for (size_t i = 0; i < part->entities.len; i++) {
         const struct graph_entity *n = &part->entities.items[i];
-        AUTO(buf_release) struct buf text = BUF_INIT;
+        buf_clear(&text);
         buf_addf(&text, "%s (%s)", n->name, n->type);
         buf_addf(&text,
                  ngettext(": %d observation", ": %d observations", (unsigned long)n->observed),
@@ -325,9 +309,9 @@ static void run_graph(struct plain *p, const char *arguments)
     const struct graph_search search = {.query = arguments, .limit = LISTED, .typing = true};
     const struct graph_list_params list = {.limit = LISTED};
     if (*arguments)
-        plain_ask(p, &operation_graph_search, &search, take_graph_found);
+        plain_ask(p, &operation_graph_search, &search, take_graph);
     else
-        plain_ask(p, &operation_graph_list, &list, take_graph_list);
+        plain_ask(p, &operation_graph_list, &list, take_graph);
 }
 
 static void take_forgettable(struct plain *p, struct operation_answer *a)
@@ -369,7 +353,7 @@ static void run_forget(struct plain *p, const char *arguments)
     } else {
         const char *ids[] = {p->found.items[number - 1]};
         const struct memory_forget_params params = {.ids = {.items = ids, .len = 1}};
-        ask_told(p, &operation_memory_forget, &params);
+        plain_ask(p, &operation_memory_forget, &params, take_told);
     }
 }
 
@@ -382,13 +366,6 @@ static void run_model(struct plain *p, const char *arguments)
     struct session_model_params params;
     auto_free char *provider = picker_read_model(arguments, &params);
     plain_ask(p, &operation_session_set_model, &params, NULL);
-}
-
-static void run_system(struct plain *p, const char *arguments)
-{
-    bool configured = strcmp(arguments, "default") == 0;
-    plain_ask(p, &operation_session_set_system,
-              &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
 }
 
 /* Sends the text that was kept, or else the last message again. */
@@ -424,26 +401,24 @@ static void run_quit(struct plain *p, const char *arguments)
 
 /* Messages by their number */
 
-static void look_for_turn(struct plain *p);
-
-static void take_older(struct plain *p, struct operation_answer *a)
+/* Forks after the turn, pins or unpins its message. Turns are counted from the first, so pages of
+ * older events are asked for until all are here. `a`: the answer with such a page; NULL: none was
+ * asked for yet. */
+static void do_with_turn(struct plain *p, struct operation_answer *a)
 {
-    struct session_history_result *page = a->result;
-    transcript_prepend(p->transcript, page->events.items.items, page->events.items.len, page->more);
-    p->item = transcript_item_count(p->transcript);
-    if (p->turn > 0)
-        look_for_turn(p);
-}
-
-/* Forks after the turn, pins or unpins its message. Turns are counted from the first, so older
- * pages are asked for until all are here. */
-static void look_for_turn(struct plain *p)
-{
+    struct session_history_result *older = a ? a->result : NULL;
+    if (older) {
+        transcript_prepend(p->transcript, older->events.items.items, older->events.items.len,
+                           older->more);
+        p->item = transcript_item_count(p->transcript);
+    }
+    if (p->turn == 0)
+        return;
     int64_t oldest = transcript_oldest(p->transcript);
     if (oldest > 0) {
         const struct session_history_params page = {
             .session = p->session.id, .newest = true, .before = oldest, .limit = PAGE_EVENTS};
-        plain_ask(p, &operation_session_history, &page, take_older);
+        plain_ask(p, &operation_session_history, &page, do_with_turn);
         return;
     }
     struct turn_found found = turns_held(p->transcript, p->turn);
@@ -451,7 +426,7 @@ static void look_for_turn(struct plain *p)
         p->session.id, found.number == found.count ? ALL_EVENTS : found.last, false};
     p->turn = 0;
     if (found.seq > 0 && p->turn_operation == &operation_session_fork)
-        ask_told(p, p->turn_operation, &fork);
+        plain_ask(p, p->turn_operation, &fork, take_told);
     else if (found.seq > 0) /* an event tells of it */
         plain_ask(p, p->turn_operation, &(struct compaction_pin_params){.seq = found.seq}, NULL);
     else
@@ -468,11 +443,12 @@ static void run_with_turn(struct plain *p, const struct operation *o, const char
     bool before_compaction = forks && strcmp(arguments, "~before-compaction") == 0;
     p->turn_operation = o;
     if (before_compaction || (forks && !*arguments))
-        ask_told(p, o, &(struct session_fork_params){p->session.id, ALL_EVENTS, before_compaction});
+        plain_ask(p, o, &(struct session_fork_params){p->session.id, ALL_EVENTS, before_compaction},
+                  take_told);
     else if (!*arguments)
         plain_ask(p, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
     else if (turns_number(arguments, &p->turn))
-        look_for_turn(p);
+        do_with_turn(p, NULL);
     else
         plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
 }
@@ -487,16 +463,25 @@ static const struct own {
     void (*run)(struct plain *p, const char *arguments);
     plain_taker *take; /* without `run`: takes the operation's answer */
 } own[] = {
-    {"help", .run = run_help},         {"resume", .run = run_resume},
-    {"sessions", .run = run_sessions}, {"archive", .take = say_archived},
-    {"export", .run = run_export},     {"stop", .run = run_stop},
-    {"compact", .run = run_compact},   {"context", .take = plain_take_context},
-    {"memory", .run = run_memory},     {"index", .run = run_index},
-    {"learned", .run = run_learned},   {"graph", .run = run_graph},
-    {"corpus", .run = run_corpus},     {"cite", .run = run_cite},
-    {"forget", .run = run_forget},     {"model", .run = run_model},
-    {"system", .run = run_system},     {"retry", .run = run_retry},
-    {"config", .run = run_config},     {"doctor", .take = plain_take_report},
+    {"help", .run = run_help},
+    {"resume", .run = run_resume},
+    {"sessions", .run = run_sessions},
+    {"archive", .take = say_archived},
+    {"export", .run = run_export},
+    {"stop", .run = run_stop},
+    {"compact", .run = run_compact},
+    {"context", .take = plain_take_context},
+    {"memory", .run = run_memory},
+    {"index", .run = run_index},
+    {"learned", .run = run_learned},
+    {"graph", .run = run_graph},
+    {"corpus", .run = run_corpus},
+    {"cite", .run = run_cite},
+    {"forget", .run = run_forget},
+    {"model", .run = run_model},
+    {"retry", .run = run_retry},
+    {"config", .run = run_config},
+    {"doctor", .take = plain_take_report},
     {"quit", .run = run_quit},
 };
 

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "config/config.h"
 #include "config/keys.h"
+#include "session/session_operations.h"
 #include "ui/view/sessions.h"
 
 /* Commands */
@@ -153,10 +154,25 @@ char *slash_value(const struct operation *o, const struct session_info *session)
     return NULL;
 }
 
+char *slash_told(const struct operation_answer *a)
+{
+    const struct operation *o = a->request->operation;
+    const struct session_export_params *export =
+        o == &operation_session_export ? a->request->params : NULL;
+    if (export)
+        return mem_printf(_("Exported to %s."), export->path);
+    char *lines = o->done ? mem_strdup(_(o->done)) : operation_lines(o, a->result);
+    size_t len = lines ? strlen(lines) : 0;
+    if (len > 0 && lines[len - 1] == '\n')
+        lines[len - 1] = '\0';
+    return lines;
+}
+
 /* An operation without run() works on the conversation in front, so it gets no session. */
 void *slash_params(const struct operation *o, const char *session, const char *arguments)
 {
-    return operation_slash_params(o, o->run ? session : NULL, arguments);
+    bool configured = o == &operation_session_set_system && strcmp(arguments, "default") == 0;
+    return operation_slash_params(o, o->run ? session : NULL, configured ? "" : arguments);
 }
 
 char *slash_export_path(const char *arguments, const char *title)

@@ -99,6 +99,10 @@ void compact_list(struct list *list, const char *before, const char *word);
 /* The value that the operation's command shows without arguments; NULL: none. The caller frees. */
 char *slash_value(const struct operation *o, const struct session_info *session);
 
+/* The note about an answer without an error: the path of an export, or the lines of the result or
+ * that it was done, as the operation's row says; NULL: none. The caller frees. */
+char *slash_told(const struct operation_answer *a);
+
 /* The parameters that the operation's row makes of the arguments, in the open session; the caller
  * frees the struct, the texts are borrowed. */
 void *slash_params(const struct operation *o, const char *session, const char *arguments);
