@@ -1,9 +1,6 @@
 /* The tools that run, those that ask, and those that never run: the three lists, the command line
  * and the session. */
-#include <string.h>
-
 #include "agent/approval.h"
-#include "base/mem.h"
 #include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

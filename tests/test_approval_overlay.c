@@ -1,14 +1,8 @@
 /* The question before a tool runs: its text, the keys that count, and when they count. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/view/approval.h"
 
 enum { NOW = 100000, ARMED = NOW + APPROVAL_LOOK_MS };

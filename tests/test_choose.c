@@ -1,18 +1,14 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/environment.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "provider/choose.h"
 #include "provider/http.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct config *config;
 static struct choice choice;

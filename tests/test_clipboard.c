@@ -1,15 +1,11 @@
 /* Copying: the terminals that are asked, and programs that stand in for the real ones. The bare
  * text: rows as a terminal breaks them, and the part in view. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/app/clipboard.h"
 
 /* --- terminals --- */

@@ -1,15 +1,9 @@
 /* An opened card without terminal and engine: the summary, the shortened and the dropped messages,
  * and the way to a message in the transcript. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "session/session_operations.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/told.h"
 #include "ui/view/context_view.h"
 

@@ -1,15 +1,10 @@
 /* Completions that the shells offer, obtained from the shells themselves. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* --- sessions to be named -------------------------------------------------------------------- */
 

@@ -1,14 +1,9 @@
 /* The context screen without terminal and engine: its requests, its drawing of made-up answers, and
  * its keys. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/rows.h"
 #include "ui/view/context_view.h"
 

@@ -1,14 +1,9 @@
 /* The tab of corpora without terminal and engine: its requests, its drawing of made-up answers, and
  * its keys. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "session/corpus_operations.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/view/memory_view.h"
 
 static void open_file(struct app *app, const char *path, int64_t line, const char *text)

@@ -1,15 +1,9 @@
 /* Reviewing a summary before it counts: its opening, its keys, its drawing, and its end. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/app/app.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/notices.h"

@@ -1,15 +1,10 @@
 /* The editor: actions, undo, kill ring, history, a layout that is kept up to date by parts, and a
  * text on one row, where the caret and its neighbours are always visible. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/text/editor.h"
 
 static struct editor *e; /* of the test */

@@ -1,10 +1,5 @@
 /* Bytes of a terminal to keys: any split gives the same keys. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/keymap.h"
 
 static const struct {

@@ -1,9 +1,5 @@
 /* Keys, their names, and what [keys] makes of them. */
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/app/run.h"
 #include "ui/term/keymap.h"
 

@@ -1,14 +1,9 @@
 /* The tab of learned memory without terminal and engine: its requests, its drawing of made-up
  * answers, and its keys. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "session/learned_operations.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/view/memory_view.h"
 
 #define HERE "0198c0de-0000-7000-8000-000000000001"

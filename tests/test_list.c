@@ -1,13 +1,7 @@
 /* Lists over the transcript: filtering, moving, choosing, drawing. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/keymap.h"
 #include "ui/view/list.h"
 

@@ -1,12 +1,7 @@
 /* Markdown: what blocks look like, and that it does not matter how the text arrived. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/text/highlight.h"
 #include "ui/text/markdown.h"
 #include "ui/text/markdown_private.h"

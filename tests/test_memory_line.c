@@ -1,12 +1,6 @@
 /* An entry of memory as a line around what matched, and as a quotation. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/view/memory_line.h"
 
 BEFORE_ALL(support_utf8);

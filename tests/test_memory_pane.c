@@ -1,16 +1,12 @@
 /* The memory pane without terminal and engine: its requests, its drawing of made-up answers, and
  * its keys. */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/memory_operations.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/rows.h"
 #include "ui/transcript/item.h"
 #include "ui/view/memory_view.h"

@@ -1,14 +1,9 @@
 /* The tabs of the memory pane: their order, the keys between them, and the tab with the keyboard.
  * The tab beside memory's own is a fake view that records its calls. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "session/memory_operations.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/view/memory_view.h"
 
 /* --- a tab --- */

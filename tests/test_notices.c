@@ -1,15 +1,10 @@
 /* The effect of the engine's notices on the screen's state, without a terminal and an engine. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "chat/context.h"
 #include "session/session_operations.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/told.h"
 #include "ui/app/app.h"
 #include "ui/app/notices.h"

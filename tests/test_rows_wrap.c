@@ -1,12 +1,7 @@
 /* rows and wrap: looks are kept, rows fit, nothing is lost. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/rows.h"
 #include "ui/text/wrap.h"
 

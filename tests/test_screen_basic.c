@@ -1,16 +1,12 @@
 /* The program as a person sees it: typing, sending, failures, small terminals, and every way to
  * leave it. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/tty.h"
 
 #define HELLO "Hello from the scripted model."

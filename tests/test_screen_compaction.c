@@ -1,18 +1,14 @@
 /* Compaction in the real program: the card, the review of a draft, failures, F4, and the figures of
  * the status line. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/text/format.h"
 
 #define FIRST_REQUEST "how do we cross the river"

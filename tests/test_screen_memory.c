@@ -1,13 +1,10 @@
 /* The memory pane in the real program: entries, learned items, the graph and corpora. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* A conversation of three turns that are dropped and remembered. An answer is long enough for a
  * compaction to make sense. */

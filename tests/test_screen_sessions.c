@@ -1,17 +1,13 @@
 /* Sessions at a terminal: resume, drafts, crashes, the list of sessions, and commands on a session.
  */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define HELLO "Hello from the scripted model."
 

@@ -1,10 +1,8 @@
 /* A turn on the screen: an answer that streams, a tool that asks, and other conversations behind
  * it. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define HELLO "Hello from the scripted model."
 #define KEYS "a allow once"

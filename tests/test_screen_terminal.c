@@ -4,18 +4,13 @@
 #define _GNU_SOURCE
 #endif
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/conversation.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/theme.h"
 
 #define KITTY_ON "\033[>1u"

@@ -1,17 +1,11 @@
 /* The sessions screen without terminal and engine: its requests, its drawing of made-up answers,
  * and its keys. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/told.h"
 #include "ui/view/sessions.h"
 

@@ -1,12 +1,8 @@
 /* The status line: its parts, the parts left out, and the order in which they go when it gets
  * narrow. */
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/app/screen.h"
 #include "ui/text/format.h"
 #include "ui/view/status.h"

@@ -1,13 +1,9 @@
 /* Theme files, their colours on terminals with fewer, and that the built-in themes can be read.
  * Contrast is defined by WCAG 2.1 (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio). */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
-#include "support.h"
 #include "tests/suite.h"
 #include "ui/term/theme.h"
 

@@ -1,22 +1,129 @@
 /* The transcript: what events become, and a view that stays where it is. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/event.h"
 #include "tests/seen.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/told.h"
 #include "ui/transcript/transcript.h"
 
 static struct transcript *t; /* of the test */
 
+/* --- steps --- */
+
+static void exchange(int64_t seq, const char *question, const char *answer)
+{
+    tale(support_text("=exchange %d %s|%s", (int)seq, question, answer));
+}
+
+static void ask_edit(void)
+{
+    tale("=size 60 20", "=asks 1 q",
+         "=call 2 c1 write_file {\"content\":\"one\\ntwo\\n\",\"path\":\"a.txt\"}");
+}
+
+/* A search in memory, and the hits that the model got. */
+static void search_memory(const char *seq)
+{
+    tale(support_text("=call %s c1 memory_search {\"query\":\"sleep kyoto\"}", seq));
+}
+
+static void recall(const char *seq)
+{
+    struct event *ev = EV(MEMORY_RECALLED, atoi(seq), "sleep kyoto");
+    ev->id = mem_strdup("c1");
+    ev->hits = mem_strdup(
+        "[{\"id\":\"a\",\"score\":0.9,\"session_id\":\"s\",\"turn\":3,"
+        "\"role\":\"user\",\"created_at\":\"2026-03-09T14:05:07.000Z\","
+        "\"content\":\"by the river\"}]");
+    told_take(ev);
+}
+
+/* "SEQ ID": three passages of documents. */
+static void give_passages(const char *seq_and_id)
+{
+    int seq = atoi(seq_and_id);
+    const char *id = strchr(seq_and_id, ' ') + 1;
+    struct event *result = EV(TOOL_EXECUTION_COMPLETED, seq + 1, "[{\"n\":1},{\"n\":2},{\"n\":3}]");
+    tale(
+        support_text("=call %d %s rag_search {\"corpus_id\":\"x\",\"query\":\"ryokan\"}", seq, id));
+    result->id = mem_strdup(id);
+    result->name = mem_strdup("rag_search");
+    told_take(result);
+}
+
+/* "SEQ REASON TEXT": the end of a turn, with an enum stop_reason. */
+static void stop(const char *rest)
+{
+    char *at;
+    struct event *ev = EV(TURN_COMPLETED, strtoll(rest, &at, 10), NULL);
+    ev->stop_reason = (enum stop_reason)strtol(at, &at, 10);
+    ev->text = mem_strdup(at + 1);
+    told_take(ev);
+}
+
+static void add_end(void *ends, const struct transcript_turn *turn)
+{
+    struct buf *all = ends;
+    buf_addf(all, "%s%lld", all->len ? ", " : "", (long long)turn->last);
+}
+
+/* The last event of each turn. */
+static void assert_turns(const char *wanted)
+{
+    AUTO(buf_release) struct buf all = BUF_INIT;
+    transcript_each_turn(t, add_end, &all);
+    assert_string_equal(all.data, wanted);
+}
+
+static void assert_oldest(const char *seq)
+{
+    assert_int_equal(transcript_oldest(t), atoi(seq));
+}
+
+static bool marked(const char *text)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        const char *at = rows[i].rows->text.data + row->text;
+        for (uint32_t s = 0; s < row->span_count; s++) {
+            const struct span *span = &rows[i].rows->spans.items[row->spans + s];
+            if (span->style == STYLE_MATCH && span->len == strlen(text) &&
+                memcmp(at, text, span->len) == 0)
+                return true;
+            at += span->len;
+        }
+    }
+    return false;
+}
+
+static void assert_marked(const char *text)
+{
+    assert_true(marked(text));
+}
+
+static void assert_unmarked(const char *text)
+{
+    assert_false(marked(text));
+}
+
+static const struct step steps[] = {{"edit", .alone = ask_edit},
+                                    {"search", .run = search_memory},
+                                    {"recall", .run = recall},
+                                    {"passages", .run = give_passages},
+                                    {"stop", .run = stop},
+                                    {"turns", .run = assert_turns},
+                                    {"oldest", .run = assert_oldest},
+                                    {"marked", .run = assert_marked},
+                                    {"unmarked", .run = assert_unmarked},
+                                    {.name = NULL}};
+
 static int new_transcript(void **state)
 {
     (void)state;
     t = transcript_new();
+    told_to(t, steps);
     transcript_resize(t, 40, 20);
     return 0;
 }
@@ -26,61 +133,6 @@ static int free_transcript(void **state)
     (void)state;
     transcript_free(t);
     return 0;
-}
-
-/* --- events --- */
-
-static bool say(enum event_type type, int64_t seq, const char *text)
-{
-    return told(t, told_event(type, seq, text));
-}
-
-static struct event *call_of(int64_t seq, const char *id, const char *name, const char *args)
-{
-    struct event *ev = EV(TOOL_CALL_REQUESTED, seq, args);
-    ev->id = mem_strdup(id);
-    ev->name = mem_strdup(name);
-    return ev;
-}
-
-static struct event *result_of(int64_t seq, const char *id, const char *text, bool failed)
-{
-    struct event *ev = EV(TOOL_EXECUTION_COMPLETED, seq, text);
-    ev->id = mem_strdup(id);
-    ev->name = mem_strdup("read_file");
-    ev->flag = failed;
-    ev->number = 35;
-    return ev;
-}
-
-static struct event *retry_of(int64_t seq, const char *text, int64_t of)
-{
-    struct event *ev = EV(TURN_STARTED, seq, text);
-    ev->number = of;
-    return ev;
-}
-
-static struct event *partial_of(int64_t seq, const char *text)
-{
-    struct event *ev = EV(TEXT_COMPLETE, seq, text);
-    ev->flag = true;
-    return ev;
-}
-
-/* A run of three events, from `seq` on. */
-static void exchange(int64_t seq, const char *question, const char *answer)
-{
-    tell(t, EV(TURN_STARTED, seq, question), EV(TEXT_COMPLETE, seq + 1, answer),
-         EV(TURN_COMPLETED, seq + 2, answer));
-}
-
-/* --- drawing --- */
-
-static void first_row(const char *wanted)
-{
-    char *got = support_keep(seen_transcript(t));
-    got[strcspn(got, "\n")] = '\0';
-    assert_string_equal(got, wanted);
 }
 
 /* "row 1" to "row 30" */
@@ -94,137 +146,71 @@ static const char *thirty_rows(void)
 
 /* --- items --- */
 
+#define STOP(seq, reason, text) support_text("=stop %d %d %s", seq, STOP_##reason, text)
+
 BEFORE_ALL(support_utf8);
 FIXTURE(new_transcript, free_transcript);
 
-TEST(a_run_is_question_and_answer)
-{
-    exchange(1, "hello\nthere", "**Hi**, you");
-    seen_transcript_is(t, "\nyou\n│ hello\n│ there\n\ntiro\n  Hi, you\n");
-}
+TALE(a_run_is_question_and_answer, "=exchange 1 hello\nthere|**Hi**, you",
+     "=is \nyou\n│ hello\n│ there\n\ntiro\n  Hi, you\n");
 
 TEST(deltas_make_the_answer)
 {
-    say(EVENT_TURN_STARTED, 1, "q");
-    assert_false(say(EVENT_CALL_STARTED, 2, NULL));
-    assert_false(say(EVENT_TEXT_DELTA, 0, "\n\n"));
-    assert_true(say(EVENT_TEXT_DELTA, 0, "caf\xc3"));
-    assert_true(say(EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
-    assert_true(say(EVENT_TEXT_DELTA, 0, "\n\nend"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n");
-    assert_string_equal(transcript_last_answer(t), "café ␛[31m\n\nend");
-    assert_true(say(EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n");
-    assert_string_equal(transcript_last_answer(t), "café ␛[31m\n\nend");
+    tale("=asks 1 q");
+    assert_false(told(t, EV(CALL_STARTED, 2, NULL)));
+    tale("=delta \n\n", "=unshown", "=delta caf\xc3", "=shown", "=delta \xa9 \x1b[31m\r", "=shown",
+         "=delta \n\nend", "=shown", "=is \nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n",
+         "=answer café ␛[31m\n\nend", "=text 3 \n\ncafé \x1b[31m\r\n\nend", "=shown",
+         "=is \nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n", "=answer café ␛[31m\n\nend");
 }
 
-TEST(complete_text_wins_over_deltas)
-{
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "onetwo"), EV(TEXT_COMPLETE, 2, "one"),
-         EV(TEXT_COMPLETE, 3, "two"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  one\n\n  two\n");
-}
+TALE(complete_text_wins_over_deltas, "=asks 1 q", "=delta onetwo", "=text 2 one", "=text 3 two",
+     "=is \nyou\n│ q\n\ntiro\n  one\n\n  two\n");
 
-TEST(seen_numbers_are_passed_over)
-{
-    exchange(1, "q", "a");
-    assert_false(say(EVENT_TEXT_COMPLETE, 2, "again"));
-    seen_transcript_says(t, "!again");
-}
+TALE(seen_numbers_are_passed_over, "=exchange 1 q|a", "=text 2 again", "=unshown", "!again");
 
 TEST(reasoning_is_folded_and_opens)
 {
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 0, "one two"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  ▸ reasoning…\n");
-    tell(t, EV(TEXT_DELTA, 0, "answer"), EV(REASONING_COMPLETE, 2, "one two three"),
-         EV(TEXT_COMPLETE, 3, "answer"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
-    assert_true(transcript_toggle(t, 1));
-    seen_transcript_is(
-        t, "\nyou\n│ q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
+    tale("=asks 1 q", "=thinks one two", "=is \nyou\n│ q\n\ntiro\n  ▸ reasoning…\n",
+         "=delta answer", "=thought 2 one two three", "=text 3 answer",
+         "=is \nyou\n│ q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n", "=toggle 1",
+         "=is \nyou\n│ q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
     assert_false(transcript_toggle(t, 0));
     assert_false(transcript_toggle(t, 2));
     assert_false(transcript_toggle(t, 99));
-    transcript_toggle(t, 1);
-    transcript_set_reasoning(t, REASONING_OPEN);
-    seen_transcript_says(t, "│ one two three");
-    transcript_set_reasoning(t, REASONING_HIDDEN);
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  answer\n");
+    tale("=toggle 1", "=reasoning open", "│ one two three", "=reasoning hidden",
+         "=is \nyou\n│ q\n\ntiro\n  answer\n");
 }
 
-TEST(open_reasoning_streams)
-{
-    transcript_set_reasoning(t, REASONING_OPEN);
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 0, "one"));
-    seen_transcript_says(t, "  ▾ reasoning…\n  │ one\n");
-    say(EVENT_REASONING_DELTA, 0, " two");
-    seen_transcript_says(t, "  ▾ reasoning…\n  │ one two\n");
-    say(EVENT_REASONING_COMPLETE, 2, "one two");
-    seen_transcript_says(t, "  ▾ reasoning · 2 words\n  │ one two\n");
-}
+TALE(open_reasoning_streams, "=reasoning open", "=asks 1 q", "=thinks one",
+     "  ▾ reasoning…\n  │ one\n", "=thinks  two", "  ▾ reasoning…\n  │ one two\n",
+     "=thought 2 one two", "  ▾ reasoning · 2 words\n  │ one two\n");
 
-TEST(tool_calls_are_one_line)
-{
-    transcript_resize(t, 60, 20);
-    tell(t, EV(TURN_STARTED, 1, "q"),
-         call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
-    seen_transcript_says(t, "tiro\n  ▤ read_file “a␛[1m.c” …\n");
-    told(t, result_of(3, "c1", "line\nline\n", false));
-    seen_transcript_says(t, "  ▤ read_file “a␛[1m.c” → 2 lines · 35 ms\n");
-    tell(t, call_of(4, "c2", "other", "{}"), result_of(5, "c2", "no such\nfile", true));
-    seen_transcript_says(t, "  ⚙ other ✗ no such\n");
-    assert_true(transcript_toggle(t, 1));
-    seen_transcript_says(t, "    n: 2\n", "!\"path\"", "    line\n    line\n");
-    transcript_toggle_all(t);
-    seen_transcript_says(t, "    no such\n    file\n");
-    transcript_toggle_all(t);
-    seen_transcript_says(t, "!    no such");
-}
+TALE(tool_calls_are_one_line, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 read_file {\"path\":\"a\\u001b[1m.c\",\"n\":2}",
+     "tiro\n  ▤ read_file “a␛[1m.c” …\n", "=result 3 c1 line\nline\n",
+     "  ▤ read_file “a␛[1m.c” → 2 lines · 35 ms\n", "=call 4 c2 other {}",
+     "=error 5 c2 no such\nfile", "  ⚙ other ✗ no such\n", "=toggle 1", "    n: 2\n", "!\"path\"",
+     "    line\n    line\n", "=toggle all", "    no such\n    file\n", "=toggle all",
+     "!    no such");
 
-#define EDIT call_of(2, "c1", "write_file", "{\"content\":\"one\\ntwo\\n\",\"path\":\"a.txt\"}")
-
-TEST(an_edit_tells_its_difference_and_no_json)
-{
-    transcript_resize(t, 60, 20);
-    tell(t, EV(TURN_STARTED, 1, "q"), EDIT);
-    transcript_set_difference(t, "c1", "--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-on\n+one\n+two\n");
-    transcript_set_difference(t, "other", "");
-    told(t, result_of(3, "c1", "wrote 8 bytes, 2 lines", false));
-    seen_transcript_says(t, "write_file “a.txt” → +2 -1 · 35 ms\n", "!@@");
-    transcript_toggle(t, 1);
-    seen_transcript_says(t, "    @@ -1 +1,2 @@\n    -on\n    +one\n    +two\n", "!content",
-                         "!wrote");
-}
+TALE(an_edit_tells_its_difference_and_no_json, "=edit",
+     "=difference c1 --- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-on\n+one\n+two\n", "=difference other ",
+     "=result 3 c1 wrote 8 bytes, 2 lines", "write_file “a.txt” → +2 -1 · 35 ms\n", "!@@",
+     "=toggle 1", "    @@ -1 +1,2 @@\n    -on\n    +one\n    +two\n", "!content", "!wrote");
 
 /* The log has no difference, so the transcript shows the new text. */
-TEST(an_edit_without_difference_tells_its_text)
-{
-    transcript_resize(t, 60, 20);
-    tell(t, EV(TURN_STARTED, 1, "q"), EDIT, result_of(3, "c1", "wrote 8 bytes, 2 lines", false));
-    seen_transcript_says(t, "write_file “a.txt” → 1 line · 35 ms\n");
-    transcript_toggle(t, 1);
-    seen_transcript_says(t, "    content: one\n    two\n", "    path: a.txt\n", "!{");
-}
+TALE(an_edit_without_difference_tells_its_text, "=edit", "=result 3 c1 wrote 8 bytes, 2 lines",
+     "write_file “a.txt” → 1 line · 35 ms\n", "=toggle 1", "    content: one\n    two\n",
+     "    path: a.txt\n", "!{");
 
-TEST(an_edit_that_was_declined_has_no_difference)
-{
-    transcript_resize(t, 60, 20);
-    tell(t, EV(TURN_STARTED, 1, "q"), EDIT);
-    transcript_set_difference(t, "c1", "@@ -1 +1 @@\n-on\n+one\n");
-    told(t, result_of(3, "c1", "the user declined this call", true));
-    transcript_toggle(t, 1);
-    seen_transcript_says(t, "✗ the user declined this call\n", "!+one", "content: one");
-}
+TALE(an_edit_that_was_declined_has_no_difference, "=edit",
+     "=difference c1 @@ -1 +1 @@\n-on\n+one\n", "=error 3 c1 the user declined this call",
+     "=toggle 1", "✗ the user declined this call\n", "!+one", "content: one");
 
-TEST(arguments_within_arguments_are_lines)
-{
-    transcript_resize(t, 60, 20);
-    tell(t, EV(TURN_STARTED, 1, "q"),
-         call_of(2, "c1", "other", "{\"list\":[{\"a\":\"x\",\"b\":true},\"y\"],\"n\":1.5}"));
-    transcript_toggle(t, 1);
-    seen_transcript_says(
-        t, "    list: \n      - \n        a: x\n        b: true\n      - y\n    n: 1.5\n");
-}
+TALE(arguments_within_arguments_are_lines, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 other {\"list\":[{\"a\":\"x\",\"b\":true},\"y\"],\"n\":1.5}", "=toggle 1",
+     "    list: \n      - \n        a: x\n        b: true\n      - y\n    n: 1.5\n");
 
 TEST(a_command_that_fails_tells_its_end)
 {
@@ -239,13 +225,9 @@ TEST(a_command_that_fails_tells_its_end)
         {"the user declined this call\nb", "✗ the user declined this call\n", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        transcript_clear(t);
-        transcript_resize(t, 60, 20);
-        tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "run_command", "{\"command\":\"make\"}"),
-             result_of(3, "c1", rows[i].result, true));
-        seen_transcript_says(t, rows[i].line, "!    2\n", "![");
-        if (rows[i].below)
-            seen_transcript_says(t, rows[i].below);
+        tale("=clear", "=size 60 20", "=asks 1 q", "=call 2 c1 run_command {\"command\":\"make\"}",
+             support_text("=error 3 c1 %s", rows[i].result), rows[i].line, "!    2\n", "![",
+             rows[i].below);
     }
 }
 
@@ -261,32 +243,20 @@ TEST(a_search_without_a_match_says_so)
         {"read_file", "[no match ", "→ 1 line ·"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        transcript_clear(t);
-        transcript_resize(t, 60, 20);
-        tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", rows[i][0], "{}"),
-             result_of(3, "c1", rows[i][1], false));
-        seen_transcript_says(t, rows[i][2]);
+        tale("=clear", "=size 60 20", "=asks 1 q", support_text("=call 2 c1 %s {}", rows[i][0]),
+             support_text("=result 3 c1 %s", rows[i][1]), rows[i][2]);
     }
 }
 
-TEST(what_is_opened_comes_into_view)
-{
-    transcript_resize(t, 60, 8);
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "a\n\nb\n\nc\n\nd"),
-         call_of(3, "c1", "read_file", "{\"path\":\"a.txt\"}"),
-         result_of(4, "c1", "1\n2\n3", false));
-    seen_transcript_says(t, "read_file", "  b\n");
-    transcript_toggle(t, 2);
-    seen_transcript_says(t, "read_file", "    path: a.txt\n    →\n", "!  b\n");
-}
+TALE(what_is_opened_comes_into_view, "=size 60 8", "=asks 1 q", "=text 2 a\n\nb\n\nc\n\nd",
+     "=call 3 c1 read_file {\"path\":\"a.txt\"}", "=result 4 c1 1\n2\n3", "read_file", "  b\n",
+     "=toggle 2", "read_file", "    path: a.txt\n    →\n", "!  b\n");
 
 TEST(tool_lines_fit_any_width)
 {
     size_t count;
-    tell(t, EV(TURN_STARTED, 1, "q"),
-         call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"),
-         result_of(3, "c1", "a very long error text that does not fit", true));
-    transcript_toggle_all(t);
+    tale("=asks 1 q", "=call 2 c1 memory_search {\"query\":\"日本 a long question for it\"}",
+         "=error 3 c1 a very long error text that does not fit", "=toggle all");
     for (int width = 60; width > 0; width--) {
         transcript_resize(t, width, 50);
         const struct transcript_row *rows = transcript_rows(t, &count);
@@ -295,74 +265,32 @@ TEST(tool_lines_fit_any_width)
     }
 }
 
-/* An event with the model's hits in memory. */
-static struct event *recall_of(int64_t seq)
-{
-    struct event *ev = EV(MEMORY_RECALLED, seq, "sleep kyoto");
-    ev->id = mem_strdup("c1");
-    ev->hits = mem_strdup(
-        "[{\"id\":\"a\",\"score\":0.9,\"session_id\":\"s\",\"turn\":3,"
-        "\"role\":\"user\",\"created_at\":\"2026-03-09T14:05:07.000Z\","
-        "\"content\":\"by the river\"}]");
-    return ev;
-}
+TALE(a_search_in_memory_tells_its_hits, "=size 80 40", "=search 2", "=recall 3",
+     "=result 4 c1 [{},{}]", "⌕ memory_search “sleep kyoto” → 1 match", "!by the river",
+     "=toggle all", "by the river", "0.90 you · turn 3", "![{},{}]");
 
-static struct event *search_of(int64_t seq)
-{
-    return call_of(seq, "c1", "memory_search", "{\"query\":\"sleep kyoto\"}");
-}
-
-TEST(a_search_in_memory_tells_its_hits)
-{
-    transcript_resize(t, 80, 40);
-    tell(t, search_of(2), recall_of(3), result_of(4, "c1", "[{},{}]", false));
-    seen_transcript_says(t, "⌕ memory_search “sleep kyoto” → 1 match", "!by the river");
-    transcript_toggle_all(t);
-    seen_transcript_says(t, "by the river", "0.90 you · turn 3", "![{},{}]");
-}
-
-TEST(a_search_in_memory_across_pages_tells_them_too)
-{
-    transcript_resize(t, 80, 40);
-    tell_earlier(t, true, recall_of(3), result_of(4, "c1", "[{},{}]", false));
-    seen_transcript_says(t, "1 match");
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "where?"), search_of(2));
-    seen_transcript_says(t, "memory_search “sleep kyoto” → 1 match");
-}
+TALE(a_search_in_memory_across_pages_tells_them_too, "=size 80 40", "=page", "=recall 3",
+     "=result 4 c1 [{},{}]", "=earlier more", "1 match", "=page", "=asks 1 where?", "=search 2",
+     "=earlier", "memory_search “sleep kyoto” → 1 match");
 
 TEST(long_results_are_bounded)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 5000; i++)
         buf_addf(&text, "line %d\n", i);
-    tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
-         result_of(3, "c1", text.data, false));
-    transcript_toggle(t, 1);
-    transcript_scroll(t, -TRANSCRIPT_ALL);
-    seen_transcript_says(t, "… 4800 more lines\n");
+    tale("=asks 1 q", "=call 2 c1 read_file {}", support_text("=result 3 c1 %s", text.data),
+         "=toggle 1", "=end", "… 4800 more lines\n");
 }
 
-TEST(ends_of_runs_are_notes)
-{
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "half"), partial_of(2, "half"),
-         EV(INTERRUPTED, 3, NULL));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  half\n  — interrupted\n");
-    tell(t, EV(TURN_STARTED, 4, "r"), EV(INTERRUPTED, 5, NULL), EV(TURN_STARTED, 6, "s"),
-         partial_of(7, "part"), EV(TURN_FAILED, 8, "the server\nis away"));
-    transcript_resize(t, 40, 14);
-    seen_transcript_is(
-        t,
-        "\nyou\n│ r\n\n  — interrupted\n\nyou\n│ s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
-}
+TALE(
+    ends_of_runs_are_notes, "=asks 1 q", "=delta half", "=partial 2 half", "=stops 3 ",
+    "=is \nyou\n│ q\n\ntiro\n  half\n  — interrupted\n", "=asks 4 r", "=stops 5 ", "=asks 6 s",
+    "=partial 7 part", "=fails 8 the server\nis away", "=size 40 14",
+    "=is \nyou\n│ r\n\n  — interrupted\n\nyou\n│ s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
 
-TEST(calls_that_a_run_leaves_get_no_result)
-{
-    tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{\"path\": \"a\"}"),
-         call_of(3, "c2", "read_file", "{\"path\": \"b\"}"), result_of(4, "c1", "x", false));
-    seen_transcript_says(t, "“b” …");
-    say(EVENT_INTERRUPTED, 5, NULL);
-    seen_transcript_says(t, "“a” → 1 line", "“b” ✗ no result");
-}
+TALE(calls_that_a_run_leaves_get_no_result, "=asks 1 q", "=call 2 c1 read_file {\"path\": \"a\"}",
+     "=call 3 c2 read_file {\"path\": \"b\"}", "=result 4 c1 x", "“b” …", "=stops 5 ",
+     "“a” → 1 line", "“b” ✗ no result");
 
 TEST(graph_calls_read_as_sentences)
 {
@@ -390,24 +318,15 @@ TEST(graph_calls_read_as_sentences)
          "removed Ada, Acme · 35 ms\n"},
         {"memory_delete_entities", "{\"unknown\":1}", "removed {\"unknown\":1} · 35 ms\n"},
     };
-    transcript_resize(t, 80, 20);
-    tell(t, EV(TURN_STARTED, 1, "q"));
+    tale("=size 80 20", "=asks 1 q");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        char *id = support_text("call %zu", i);
-        tell(t, call_of(2 + 2 * (int64_t)i, id, calls[i].tool, calls[i].args),
-             result_of(3 + 2 * (int64_t)i, id, "{}", false));
-        seen_transcript_says(t, calls[i].sentence);
+        int seq = 2 + 2 * (int)i;
+        tale(support_text("=call %d c%d %s %s", seq, seq, calls[i].tool, calls[i].args),
+             support_text("=result %d c%d {}", seq + 1, seq), calls[i].sentence);
     }
 }
 
-TEST(a_reached_limit_is_said)
-{
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "a"));
-    struct event *end = EV(TURN_COMPLETED, 3, "a");
-    end->stop_reason = STOP_MAX_TOKENS;
-    told(t, end);
-    seen_transcript_says(t, "length limit");
-}
+TALE(a_reached_limit_is_said, "=asks 1 q", "=text 2 a", STOP(3, MAX_TOKENS, "a"), "length limit");
 
 static void budget_of(int64_t seq, const char *kind, double used, double limit)
 {
@@ -421,8 +340,7 @@ static void budget_of(int64_t seq, const char *kind, double used, double limit)
 
 TEST(the_budget_warns_and_ends)
 {
-    transcript_resize(t, 70, 30);
-    say(EVENT_TURN_STARTED, 1, "q");
+    tale("=size 70 30", "=asks 1 q");
     budget_of(2, "max_tokens", 8000, 10000);
     budget_of(3, "max_cost", 0.4, 0.5);
     budget_of(4, "max_turn_duration", 48, 60);
@@ -437,171 +355,73 @@ TEST(the_budget_warns_and_ends)
                 "✗ The budget is used up.\n  max_tokens is reached; raise it\n");
 }
 
-TEST(a_retried_attempt_leaves_nothing)
-{
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "first try"), EV(RETRYING, 2, "busy"),
-         EV(TEXT_DELTA, 0, "second"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  second\n");
-    say(EVENT_TEXT_COMPLETE, 3, "second");
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  second\n");
-}
+TALE(a_retried_attempt_leaves_nothing, "=asks 1 q", "=delta first try", "=repeats 2 busy",
+     "=delta second", "=is \nyou\n│ q\n\ntiro\n  second\n", "=text 3 second",
+     "=is \nyou\n│ q\n\ntiro\n  second\n");
 
-TEST(retry_takes_the_place_of_its_run)
-{
-    exchange(1, "first", "kept");
-    transcript_note(t, STYLE_NOTE, "own note", false);
-    tell(t, EV(TURN_STARTED, 4, "again"), EV(TURN_FAILED, 5, "broken"));
-    transcript_note(t, STYLE_NOTE, "what to do about it", false);
-    tell(t, retry_of(6, "again", 4), EV(TEXT_COMPLETE, 7, "now"));
-    seen_transcript_is(
-        t, "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ again\n\ntiro\n  now\n");
-}
+TALE(retry_takes_the_place_of_its_run, "=exchange 1 first|kept", "=note own note", "=asks 4 again",
+     "=fails 5 broken", "=note what to do about it", "=retry 6 4 again", "=text 7 now",
+     "=is \nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ again\n\ntiro\n  now\n");
 
-TEST(a_brief_note_leaves_with_the_next_message)
-{
-    exchange(1, "first", "kept");
-    transcript_note(t, STYLE_NOTE, "copied", true);
-    transcript_note(t, STYLE_NOTE, "own note", false);
-    transcript_note(t, STYLE_NOTE, "copied again", true);
-    seen_transcript_is(t,
-                       "\nyou\n│ first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
-    say(EVENT_TURN_STARTED, 4, "on");
-    seen_transcript_is(t, "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n");
-    transcript_note(t, STYLE_NOTE, "of this turn", true);
-    tell(t, EV(TEXT_COMPLETE, 5, "and on"), EV(TURN_COMPLETED, 6, "and on"));
-    seen_transcript_is(t,
-                       "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n\n"
-                       "  of this turn\n\ntiro\n  and on\n");
-}
+TALE(a_brief_note_leaves_with_the_next_message, "=exchange 1 first|kept", "=brief copied",
+     "=note own note", "=brief copied again",
+     "=is \nyou\n│ first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n", "=asks 4 on",
+     "=is \nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n", "=brief of this turn",
+     "=text 5 and on", "=ends 6 and on",
+     "=is \nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n\n"
+     "  of this turn\n\ntiro\n  and on\n");
 
-static struct event *end_of(int64_t seq, const char *result, enum stop_reason reason)
-{
-    struct event *ev = EV(TURN_COMPLETED, seq, result);
-    ev->stop_reason = reason;
-    return ev;
-}
-
-TEST(an_empty_answer_is_told)
-{
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, " \n"), end_of(3, " \n", STOP_END_TURN));
-    seen_transcript_is(t, "\nyou\n│ q\n\n  (empty answer)\n");
-    assert_null(transcript_last_answer(t)); /* it is not the model's word */
-    tell(t, EV(TURN_STARTED, 4, "r"), end_of(5, "", STOP_OTHER), EV(TURN_STARTED, 6, "s"),
-         end_of(7, "", STOP_REFUSAL)); /* a fork ends there */
-    seen_transcript_is(t,
-                       "\nyou\n│ q\n\n  (empty answer)\n\nyou\n│ r\n\nyou\n│ s\n\n"
-                       "  — the model declined to answer\n");
-}
+TALE(an_empty_answer_is_told, "=asks 1 q", "=text 2  \n", STOP(3, END_TURN, " \n"),
+     "=is \nyou\n│ q\n\n  (empty answer)\n", "=answer ", /* it is not the model's word */
+     "=asks 4 r", STOP(5, OTHER, ""), "=asks 6 s", STOP(7, REFUSAL, ""), /* a fork ends there */
+     "=is \nyou\n│ q\n\n  (empty answer)\n\nyou\n│ r\n\nyou\n│ s\n\n"
+     "  — the model declined to answer\n");
 
 /* --- pages --- */
 
-TEST(an_open_run_of_a_resumed_session_was_cut_off)
-{
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, "half an"));
-    seen_transcript_is(
-        t, "\nyou\n│ q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n");
-    tell(t, retry_of(3, "q", 1), EV(TEXT_COMPLETE, 4, "whole"));
-    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  whole\n");
-}
+TALE(an_open_run_of_a_resumed_session_was_cut_off, "=page", "=asks 1 q", "=delta half an",
+     "=earlier",
+     "=is \nyou\n│ q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n",
+     "=retry 3 1 q", "=text 4 whole", "=is \nyou\n│ q\n\ntiro\n  whole\n");
 
-TEST(pages_join_what_their_border_cut)
-{
-    tell_earlier(t, true, EV(TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
-                 EV(TEXT_COMPLETE, 9, "found"), EV(TURN_COMPLETED, 10, "found"));
-    assert_int_equal(transcript_wants_before(t), 6);
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "so"),
-                 call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), EV(TEXT_DELTA, 5, "look"));
-    assert_int_equal(transcript_wants_before(t), 0);
-    seen_transcript_is(
-        t,
-        "\nyou\n│ q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
-}
+TALE(pages_join_what_their_border_cut, "=page", "=text 6 looking", "=result 8 c1 x\n",
+     "=text 9 found", "=ends 10 found", "=earlier more", "=wants 6", "=page", "=asks 1 q",
+     "=text 2 so", "=call 3 c1 read_file {\"path\":\"p\"}", "=delta look", "=earlier", "=wants 0",
+     "=is \nyou\n│ q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
 
-TEST(a_retry_reaches_back_over_pages)
-{
-    tell_earlier(t, true, EV(TURN_FAILED, 6, "broken"), retry_of(7, "again", 4),
-                 EV(TEXT_COMPLETE, 8, "now"), EV(TURN_COMPLETED, 9, "now"));
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, "kept"),
-                 EV(TURN_COMPLETED, 3, "kept"), EV(TURN_STARTED, 4, "again"),
-                 EV(TEXT_COMPLETE, 5, "lost"));
-    seen_transcript_is(t, "\nyou\n│ first\n\ntiro\n  kept\n\nyou\n│ again\n\ntiro\n  now\n");
-}
-
-struct ends {
-    int64_t last[8];
-    size_t count;
-};
-
-static void take_end(void *context, const struct transcript_turn *turn)
-{
-    struct ends *ends = context;
-    assert_int_equal(turn->number, ends->count + 1);
-    ends->last[ends->count++] = turn->last;
-}
-
-static void assert_turns(size_t count, const int64_t *last)
-{
-    struct ends ends = {0};
-    transcript_each_turn(t, take_end, &ends);
-    assert_int_equal(ends.count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(ends.last[i], last[i]);
-}
+TALE(a_retry_reaches_back_over_pages, "=page", "=fails 6 broken", "=retry 7 4 again", "=text 8 now",
+     "=ends 9 now", "=earlier more", "=page", "=asks 1 first", "=text 2 kept", "=ends 3 kept",
+     "=asks 4 again", "=text 5 lost", "=earlier",
+     "=is \nyou\n│ first\n\ntiro\n  kept\n\nyou\n│ again\n\ntiro\n  now\n");
 
 /* A turn reaches to where the next one began, which is where it was tried first. */
-TEST(turns_are_counted_and_end_where_the_next_begins)
-{
-    exchange(1, "one", "first");
-    exchange(4, "two", "second");
-    transcript_note(t, STYLE_NOTE, "a note", false);
-    assert_turns(2, (const int64_t[]){3, 6});
-    tell(t, EV(TURN_STARTED, 7, "three"), EV(TURN_FAILED, 8, "broken"), retry_of(9, "three", 7),
-         EV(TURN_FAILED, 10, "broken again"), retry_of(11, "three", 9));
-    assert_turns(3, (const int64_t[]){3, 6, 11});
-    assert_int_equal(transcript_oldest(t), 0);
-}
+TALE(turns_are_counted_and_end_where_the_next_begins, "=exchange 1 one|first",
+     "=exchange 4 two|second", "=note a note", "=turns 3, 6", "=asks 7 three", "=fails 8 broken",
+     "=retry 9 7 three", "=fails 10 broken again", "=retry 11 9 three", "=turns 3, 6, 11",
+     "=oldest 0");
 
-TEST(turns_are_counted_over_pages)
-{
-    tell_earlier(t, true, retry_of(9, "two", 7), EV(TEXT_COMPLETE, 10, "second"),
-                 EV(TURN_COMPLETED, 11, "second"));
-    assert_int_equal(transcript_oldest(t), 9);
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "one"), EV(TEXT_COMPLETE, 2, "first"),
-                 EV(TURN_COMPLETED, 3, "first"), EV(TURN_STARTED, 4, "two"),
-                 EV(TURN_FAILED, 6, "broken"), retry_of(7, "two", 4),
-                 EV(TURN_FAILED, 8, "broken again"));
-    assert_int_equal(transcript_oldest(t), 0);
-    assert_turns(2, (const int64_t[]){3, 11});
-}
+TALE(turns_are_counted_over_pages, "=page", "=retry 9 7 two", "=text 10 second", "=ends 11 second",
+     "=earlier more", "=oldest 9", "=page", "=asks 1 one", "=text 2 first", "=ends 3 first",
+     "=asks 4 two", "=fails 6 broken", "=retry 7 4 two", "=fails 8 broken again", "=earlier",
+     "=oldest 0", "=turns 3, 11");
 
 TEST(an_older_page_leaves_the_view_in_place)
 {
     const char *answer = thirty_rows();
     exchange(11, "second", answer);
-    transcript_scroll(t, TRANSCRIPT_ALL);
-    transcript_scroll(t, -7);
-    first_row("  row 2");
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer),
-                 EV(TURN_COMPLETED, 3, answer));
-    first_row("  row 2");
-    assert_true(transcript_scroll(t, 10));
-    first_row("  row 29");
+    tale("=top", "=scroll -7", "=first   row 2");
+    tale("=page", support_text("=exchange 1 first|%s", answer), "=earlier", "=first   row 2",
+         "=scroll 10", "=first   row 29");
 }
 
 /* The item at the view's top loses its label to the page before it. */
 TEST(a_joined_item_leaves_the_view_in_place)
 {
     const char *answer = thirty_rows();
-    tell_earlier(t, true, EV(TEXT_COMPLETE, 4, answer), EV(TURN_COMPLETED, 5, answer));
-    assert_true(transcript_scroll(t, 21));
-    first_row("  row 10");
-    tell_earlier(t, false, EV(TURN_STARTED, 1, "q"), call_of(2, "c", "read_file", "{}"),
-                 result_of(3, "c", "x", false));
-    first_row("  row 10");
-    transcript_scroll(t, 18);
-    first_row("  row 1");
-    transcript_scroll(t, 1);
-    first_row("  ▤ read_file → 1 line · 35 ms");
+    tale("=page", support_text("=text 4 %s", answer), support_text("=ends 5 %s", answer),
+         "=earlier more", "=scroll 21", "=first   row 10", "=page", "=asks 1 q",
+         "=call 2 c read_file {}", "=result 3 c x", "=earlier", "=first   row 10", "=scroll 18",
+         "=first   row 1", "=scroll 1", "=first   ▤ read_file → 1 line · 35 ms");
 }
 
 /* --- the view --- */
@@ -609,68 +429,34 @@ TEST(a_joined_item_leaves_the_view_in_place)
 TEST(new_text_does_not_move_a_scrolled_view)
 {
     const char *answer = thirty_rows();
-    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, answer));
-    first_row("");
-    assert_true(transcript_at_end(t));
-    assert_true(transcript_scroll(t, 11));
-    first_row("  row 15");
-    assert_int_equal(transcript_unread(t), 0);
-    say(EVENT_TEXT_DELTA, 0, "news\n\nmore news\n\n");
-    first_row("  row 15");
-    assert_int_equal(transcript_unread(t), 4);
-    say(EVENT_TEXT_COMPLETE, 2, "other");
-    free(seen_transcript(t));
+    tale("=asks 1 q", support_text("=delta %s", answer), "=first ", "=last", "=scroll 11",
+         "=first   row 15", "=unread 0", "=delta news\n\nmore news\n\n", "=first   row 15",
+         "=unread 4", "=text 2 other", "=draw");
 }
 
 TEST(unread_ends_at_the_end)
 {
     const char *answer = thirty_rows();
     exchange(1, "q", answer);
-    assert_false(transcript_scroll(t, -1));
-    transcript_scroll(t, 5);
-    assert_false(transcript_at_end(t));
-    transcript_note(t, STYLE_NOTE, "one\ntwo", false);
-    free(seen_transcript(t));
-    assert_int_equal(transcript_unread(t), 3);
-    transcript_scroll(t, -6);
-    free(seen_transcript(t));
-    assert_int_equal(transcript_unread(t), 2);
-    assert_true(transcript_scroll(t, -TRANSCRIPT_ALL));
-    assert_int_equal(transcript_unread(t), 0);
-    seen_transcript_says(t, "  one\n  two\n");
+    tale("=stays -1", "=scroll 5", "=above", "=note one\ntwo", "=draw", "=unread 3", "=scroll -6",
+         "=draw", "=unread 2", "=end", "=unread 0", "  one\n  two\n");
     assert_false(transcript_scroll(t, -TRANSCRIPT_ALL));
 }
 
-TEST(scrolling_stops_at_both_ends)
-{
-    assert_false(transcript_scroll(t, 5));
-    exchange(1, "q", "a");
-    assert_false(transcript_scroll(t, 5));
-    assert_false(transcript_scroll(t, -5));
-    transcript_resize(t, 40, 2);
-    first_row("tiro");
-    assert_true(transcript_scroll(t, 2));
-    first_row("│ q");
-    assert_true(transcript_scroll(t, 100));
-    first_row("");
-    assert_false(transcript_scroll(t, 1));
-    assert_true(transcript_scroll(t, -100));
-    first_row("tiro");
-    assert_true(transcript_at_end(t));
-    assert_true(transcript_scroll(t, TRANSCRIPT_ALL));
-    assert_false(transcript_at_end(t));
-}
+TALE(scrolling_stops_at_both_ends, "=stays 5", "=exchange 1 q|a", "=stays 5", "=stays -5",
+     "=size 40 2", "=first tiro", "=scroll 2", "=first │ q", "=scroll 100", "=first ", "=stays 1",
+     "=scroll -100", "=first tiro", "=last", "=top", "=above");
 
 /* Moving up and down by single rows shows every row once, for any items. */
 TEST(every_row_is_met_once)
 {
     for (int i = 0; i < 30; i++)
         exchange(3 * i + 1, "question", i % 3 ? "answer" : "```c\nint x;\n```\n\n- a\n- b\n");
-    transcript_resize(t, 40, 200000);
+    tale("=size 40 200000");
     auto_free char *whole = seen_transcript(t);
-    transcript_resize(t, 40, 1);
+    tale("=size 40 1");
     AUTO(buf_release) struct buf up = BUF_INIT, down = BUF_INIT;
-    transcript_scroll(t, TRANSCRIPT_ALL);
+    tale("=top");
     do {
         auto_free char *row = seen_transcript(t);
         buf_addstr(&down, row);
@@ -690,10 +476,9 @@ TEST(a_new_width_keeps_the_text_in_view)
         buf_addf(&answer, "word%d ", i);
     exchange(1, "q", answer.data);
     exchange(4, "q", answer.data);
-    transcript_scroll(t, 100);
-    transcript_resize(t, 30, 20);
+    tale("=scroll 100", "=size 30 20");
     int a = atoi(strstr(support_keep(seen_transcript(t)), "word") + 4);
-    transcript_resize(t, 73, 20);
+    tale("=size 73 20");
     int b = atoi(strstr(support_keep(seen_transcript(t)), "word") + 4);
     assert_in_range(b, a > 30 ? a - 30 : 0, a + 30);
 }
@@ -701,11 +486,9 @@ TEST(a_new_width_keeps_the_text_in_view)
 /* A text that came in pieces, with the transcript drawn after each. */
 static void stream(const char *text)
 {
-    say(EVENT_TURN_STARTED, 1, "q");
-    for (const char *at = text; *at; at += strnlen(at, 500)) {
-        say(EVENT_TEXT_DELTA, 0, support_text("%.500s", at));
-        free(seen_transcript(t));
-    }
+    tale("=asks 1 q");
+    for (const char *at = text; *at; at += strnlen(at, 500))
+        tale(support_text("=delta %.500s", at), "=draw");
     tell(t, EV(TEXT_COMPLETE, 2, text), EV(TURN_COMPLETED, 3, text));
 }
 
@@ -739,9 +522,9 @@ TEST(a_giant_is_laid_out_where_it_is_read)
                  i / 3, i % 9 ? "" : "\n```c\nint code;\n```\n\n");
     stream(answer.data);
     assert_in_range(rows_laid_out(), 200, 700);
-    transcript_resize(t, 40, 100000);
+    tale("=size 40 100000");
     char *whole = support_keep(seen_transcript(t));
-    transcript_resize(t, 40, 20);
+    tale("=size 40 20");
     assert_shows(whole, 0);
     assert_in_range(rows_laid_out(), 200, 700);
     size_t up = 0;
@@ -749,13 +532,12 @@ TEST(a_giant_is_laid_out_where_it_is_read)
         assert_shows(whole, up);
         transcript_scroll(t, step + step / 3);
     }
-    transcript_scroll(t, -TRANSCRIPT_ALL);
+    tale("=end");
     assert_shows(whole, 0);
     assert_in_range(rows_laid_out(), 200, 700);
-    assert_true(transcript_find(t, "item 12 of", true));
-    seen_transcript_says(t, "item 12 of", "item 13 of");
+    tale("=find item 12 of", "item 12 of", "item 13 of");
     transcript_find(t, NULL, true);
-    transcript_scroll(t, -TRANSCRIPT_ALL);
+    tale("=end");
     assert_shows(whole, 0);
     assert_in_range(rows_laid_out(), 200, 700);
 }
@@ -765,53 +547,21 @@ TEST(toggling_leaves_the_top_in_place)
     AUTO(buf_release) struct buf result = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&result, "line %d\n", i);
-    tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
-         result_of(3, "c1", result.data, false), EV(TEXT_COMPLETE, 4, "end"));
-    first_row("");
-    transcript_toggle(t, 1);
-    seen_transcript_says(t, "you\n", "    line 0\n");
-    assert_false(transcript_at_end(t));
-    transcript_toggle(t, 1);
-    seen_transcript_says(t, "  end\n");
-    assert_true(transcript_at_end(t));
+    tale("=asks 1 q", "=call 2 c1 read_file {}", support_text("=result 3 c1 %s", result.data),
+         "=text 4 end", "=first ", "=toggle 1", "you\n", "    line 0\n", "=above", "=toggle 1",
+         "  end\n", "=last");
 }
 
 /* --- search and copying --- */
-
-static bool marked(const char *text)
-{
-    size_t count;
-    const struct transcript_row *rows = transcript_rows(t, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = &rows[i].rows->list.items[rows[i].index];
-        const char *at = rows[i].rows->text.data + row->text;
-        for (uint32_t s = 0; s < row->span_count; s++) {
-            const struct span *span = &rows[i].rows->spans.items[row->spans + s];
-            if (span->style == STYLE_MATCH && span->len == strlen(text) &&
-                memcmp(at, text, span->len) == 0)
-                return true;
-            at += span->len;
-        }
-    }
-    return false;
-}
 
 TEST(finds_older_and_newer)
 {
     for (int i = 0; i < 40; i++)
         exchange(3 * i + 1, "question", support_text("answer **number** %d with ÄPFEL%d", i, i));
-    assert_true(transcript_find(t, "äpfel7", true));
-    assert_true(marked("ÄPFEL7"));
-    assert_false(transcript_find(t, "äpfel7", true));
-    assert_true(marked("ÄPFEL7"));
-    assert_true(transcript_find(t, "number 5", true));
-    seen_transcript_says(t, "answer number 5 with");
-    assert_true(transcript_find(t, "äpfel", false));
-    assert_true(transcript_find(t, "äpfel", false));
-    seen_transcript_says(t, "ÄPFEL6");
-    assert_false(transcript_find(t, "nowhere", true));
+    tale("=find äpfel7", "=marked ÄPFEL7", "=lost äpfel7", "=marked ÄPFEL7", "=find number 5",
+         "answer number 5 with", "=newer äpfel", "=newer äpfel", "ÄPFEL6", "=lost nowhere");
     assert_false(transcript_find(t, NULL, true));
-    assert_false(marked("ÄPFEL"));
+    tale("=unmarked ÄPFEL");
 }
 
 TEST(sources_are_as_they_were_told)
@@ -819,9 +569,9 @@ TEST(sources_are_as_they_were_told)
     AUTO(buf_release) struct buf out = BUF_INIT;
     assert_int_equal(transcript_source(t, 1000, &out), 0);
     assert_int_equal(out.len, 0);
-    exchange(1, "a *question*", "```c\nint main(void);\n```");
-    tell(t, EV(TURN_STARTED, 4, "r"), call_of(5, "c1", "read_file", "{\"path\":\"a.c\"}"),
-         result_of(6, "c1", "text of it", false), EV(TEXT_COMPLETE, 7, "That is **it**.\n"));
+    tale("=exchange 1 a *question*|```c\nint main(void);\n```", "=asks 4 r",
+         "=call 5 c1 read_file {\"path\":\"a.c\"}", "=result 6 c1 text of it",
+         "=text 7 That is **it**.\n");
     size_t at = transcript_source(t, 1000, &out);
     assert_int_equal(at, out.len); /* it follows the end */
     assert_string_equal(out.data,
@@ -851,67 +601,41 @@ TEST(a_place_is_found_again)
     struct transcript_place end = transcript_place(t);
     assert_int_equal(end.seq, 0);
     for (int i = 0; i < 60; i++) {
-        assert_true(transcript_scroll(t, 7));
+        tale("=scroll 7");
         const char *before = support_keep(seen_transcript(t));
         struct transcript_place p = transcript_place(t);
-        transcript_scroll(t, -TRANSCRIPT_ALL);
+        tale("=end");
         assert_true(transcript_show_place(t, &p));
         if (*before != '\n') /* the blank row before a message is not a place */
             seen_transcript_is(t, before);
     }
     assert_true(transcript_show_place(t, &end));
-    assert_true(transcript_at_end(t));
-}
-
-static void assert_matches(size_t at, size_t count)
-{
-    struct transcript_matches m = transcript_matches(t, SIZE_MAX);
-    assert_true(m.whole);
-    assert_int_equal(m.at, at);
-    assert_int_equal(m.count, count);
+    tale("=last");
 }
 
 TEST(matches_are_counted_from_the_newest)
 {
-    exchange(1, "needle one", "hay");
-    exchange(4, "hay", "a needle and\n\nanother needle");
-    assert_matches(0, 0); /* nothing is looked for */
-    assert_true(transcript_find(t, "needle", true));
-    assert_matches(1, 3);
-    assert_true(transcript_find(t, "needle", true));
-    assert_matches(2, 3);
-    exchange(7, "NEEDLE", "hay");
-    assert_matches(3, 4);
-    transcript_resize(t, 5, 20); /* no row is wide enough */
-    assert_matches(0, 0);
-    transcript_resize(t, 8, 20);
-    assert_matches(0, 4); /* which it was is lost */
-    assert_true(transcript_find(t, "needle", true));
+    tale("=exchange 1 needle one|hay", "=exchange 4 hay|a needle and\n\nanother needle",
+         "=matches 0 0", /* nothing is looked for */
+         "=find needle", "=matches 1 3", "=find needle", "=matches 2 3", "=exchange 7 NEEDLE|hay",
+         "=matches 3 4", "=size 5 20",                 /* no row is wide enough */
+         "=matches 0 0", "=size 8 20", "=matches 0 4", /* which it was is lost */
+         "=find needle");
     for (int width = 8; width < 80; width++) {
         transcript_resize(t, width, 20);
-        assert_matches(1, 4);
+        tale("=matches 1 4");
     }
-    assert_false(transcript_find(t, "lost", true));
-    assert_matches(0, 0);
+    tale("=lost lost", "=matches 0 0");
 }
 
-TEST(what_streams_is_counted_as_it_grows)
-{
-    exchange(1, "needle", "hay");
-    assert_true(transcript_find(t, "needle", true));
-    tell(t, EV(TURN_STARTED, 4, "on"), EV(TEXT_DELTA, 0, "nee"));
-    assert_matches(1, 1);
-    say(EVENT_TEXT_DELTA, 0, "dle");
-    assert_matches(2, 2);
-    say(EVENT_TEXT_COMPLETE, 5, "noodle");
-    assert_matches(1, 1);
-}
+TALE(what_streams_is_counted_as_it_grows, "=exchange 1 needle|hay", "=find needle", "=asks 4 on",
+     "=delta nee", "=matches 1 1", "=delta dle", "=matches 2 2", "=text 5 noodle", "=matches 1 1");
 
 TEST(counting_goes_on_where_it_stopped)
 {
     for (int i = 0; i < 50; i++)
         exchange(3 * i + 1, "a question of twenty", "a needle of twenty!!");
-    assert_true(transcript_find(t, "needle", true));
+    tale("=find needle");
     struct transcript_matches m = transcript_matches(t, 400);
     int calls = 1;
     assert_false(m.whole);
@@ -929,44 +653,31 @@ TEST(a_search_goes_round)
 {
     for (int i = 0; i < 30; i++)
         exchange(3 * i + 1, i % 10 == 0 ? "needle" : "hay", "hay");
-    assert_true(transcript_find(t, "needle", true));
-    assert_true(transcript_find(t, "needle", true));
-    assert_true(transcript_find(t, "needle", true));
-    assert_matches(3, 3);
-    assert_false(transcript_find(t, "needle", true));
+    tale("=find needle", "=find needle", "=find needle", "=matches 3 3", "=lost needle");
     assert_true(transcript_find_around(t, true));
-    assert_matches(1, 3);
+    tale("=matches 1 3");
     assert_false(transcript_find(t, "needle", false));
     assert_true(transcript_find_around(t, false));
-    assert_matches(3, 3);
-    assert_false(transcript_find(t, "nowhere", true));
+    tale("=matches 3 3", "=lost nowhere");
     assert_false(transcript_find_around(t, true));
     assert_false(transcript_find_around(t, false));
 }
 
-TEST(finds_over_a_line_break_and_in_calls)
-{
-    transcript_resize(t, 24, 10);
-    exchange(1, "q", "some words before the needle in hay here");
-    tell(t, EV(TURN_STARTED, 4, "r"), call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
-    assert_true(transcript_find(t, "before the needle", true));
-    transcript_resize(t, 60, 10);
-    assert_true(transcript_find(t, "SPECIAL", false));
-    assert_true(marked("special"));
-}
+TALE(finds_over_a_line_break_and_in_calls, "=size 24 10",
+     "=exchange 1 q|some words before the needle in hay here", "=asks 4 r",
+     "=call 5 c1 read_file {\"path\":\"special.c\"}", "=find before the needle", "=size 60 10",
+     "=newer SPECIAL", "=marked special");
 
 TEST(last_code_is_the_newest_block)
 {
     assert_null(transcript_last_answer(t));
     assert_null(transcript_last_code(t));
-    exchange(1, "q", "```\nold\n```\n");
-    exchange(4, "q", "```\na\n```\n\n```c\nint x;\n```\n");
-    exchange(7, "q", "no code");
+    tale("=exchange 1 q|```\nold\n```\n", "=exchange 4 q|```\na\n```\n\n```c\nint x;\n```\n",
+         "=exchange 7 q|no code");
     assert_string_equal(support_keep(transcript_last_code(t)), "int x;\n");
-    assert_string_equal(transcript_last_answer(t), "no code");
-    transcript_clear(t);
+    tale("=answer no code", "=clear");
     assert_null(transcript_last_answer(t));
-    seen_transcript_is(t, "");
+    tale("=is ");
 }
 
 /* --- anything at any time --- */
@@ -1161,14 +872,13 @@ TEST(a_giant_answer_comes_in_frames)
     assert_in_range(n, GIANT / PACE, GIANT / PACE + 2);
     assert_int_equal(frames(whole), 1);
     assert_same_view(t, whole);
-
-    transcript_resize(t, 60, 20);
+    tale("=size 60 20");
     transcript_resize(whole, 60, 20);
     assert_true(frames(t) >= n - 1);
     assert_same_view(t, whole);
-    transcript_scroll(t, 1000);
+    tale("=scroll 1000");
     transcript_scroll(whole, 1000);
-    transcript_resize(t, 50, 20); /* in the middle nothing may move under the reader */
+    tale("=size 50 20" /* in the middle nothing may move under the reader */);
     transcript_resize(whole, 50, 20);
     assert_same_view(t, whole);
     transcript_free(whole);
@@ -1186,14 +896,13 @@ TEST(a_giant_answer_is_interrupted)
     ev->flag = true;
     told(t, ev);
     assert_int_equal(frames(t), 1);
-    seen_transcript_says(t, "interrupted");
-    transcript_resize(t, 60, 20);
+    tale("interrupted", "=size 60 20");
     size_t count;
     transcript_rows(t, &count);
     assert_true(transcript_is_behind(t));
-    seen_transcript_says(t, "!interrupted");
+    tale("!interrupted");
     frames(t);
-    seen_transcript_says(t, "interrupted");
+    tale("interrupted");
 }
 
 /* A folded text has no rows to wait for. */
@@ -1203,23 +912,15 @@ TEST(giant_reasoning_is_folded)
     transcript_set_pace(t, PACE);
     tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 2, text));
     assert_int_equal(frames(t), 1);
-    transcript_toggle_all(t);
+    tale("=toggle all");
     assert_true(frames(t) > 1);
-    transcript_toggle_all(t);
+    tale("=toggle all");
     assert_int_equal(frames(t), 1);
-    say(EVENT_REASONING_COMPLETE, 3, text);
+    told(t, EV(REASONING_COMPLETE, 3, text));
     assert_int_equal(frames(t), 1);
 }
 
 /* --- citations --- */
-
-static void given_passages(int64_t seq, const char *id)
-{
-    struct event *result = result_of(seq + 1, id, "[{\"n\":1},{\"n\":2},{\"n\":3}]", false);
-    free(result->name);
-    result->name = mem_strdup("rag_search");
-    tell(t, call_of(seq, id, "rag_search", "{\"corpus_id\":\"x\",\"query\":\"ryokan\"}"), result);
-}
 
 /* Number and event of each citation that a press chooses, until the first comes again. */
 static const char *chosen_in_turn(void)
@@ -1233,22 +934,15 @@ static const char *chosen_in_turn(void)
     return support_keep(buf_take(&all));
 }
 
-TEST(a_search_in_documents_says_what_it_looked_for_and_how_much_it_found)
-{
-    say(EVENT_TURN_STARTED, 1, "where?");
-    given_passages(2, "a");
-    transcript_resize(t, 60, 20);
-    seen_transcript_says(t, "rag_search “ryokan” → 3 passages");
-}
+TALE(a_search_in_documents_says_what_it_looked_for_and_how_much_it_found, "=asks 1 where?",
+     "=passages 2 a", "=size 60 20", "rag_search “ryokan” → 3 passages");
 
 TEST(citations_are_chosen_one_after_the_other)
 {
-    say(EVENT_TURN_STARTED, 1, "where?");
-    given_passages(2, "a");
-    say(EVENT_TEXT_COMPLETE, 4,
-        "By the river [2], in May [1, 3]. `x[3]` [2](http://a.b) [x] [0] [4] [1, 7]");
+    tale("=asks 1 where?", "=passages 2 a",
+         "=text 4 By the river [2], in May [1, 3]. `x[3]` [2](http://a.b) [x] [0] [4] [1, 7]");
     assert_int_equal(transcript_passages(t, SIZE_MAX), 3);
-    transcript_resize(t, 90, 20);
+    tale("=size 90 20");
     assert_string_equal(support_text("%.15s", chosen_in_turn()), "2@5 1@5 3@5 2@5");
     assert_true(transcript_leave_citation(t));
     assert_false(transcript_leave_citation(t));
@@ -1257,14 +951,10 @@ TEST(citations_are_chosen_one_after_the_other)
 TEST(the_newest_answers_citation_is_the_first_and_older_ones_know_their_answer)
 {
     struct transcript_citation c;
-    say(EVENT_TURN_STARTED, 1, "where?");
-    given_passages(2, "a");
-    say(EVENT_TEXT_COMPLETE, 4, "By the river [1].");
-    say(EVENT_TURN_STARTED, 5, "when?");
-    given_passages(6, "b");
-    say(EVENT_TEXT_COMPLETE, 8, "In May [2].");
+    tale("=asks 1 where?", "=passages 2 a", "=text 4 By the river [1].", "=asks 5 when?",
+         "=passages 6 b", "=text 8 In May [2].");
     assert_string_equal(support_text("%.7s", chosen_in_turn()), "2@9 1@5");
-    transcript_resize(t, 39, 20);
+    tale("=size 39 20");
     assert_false(transcript_chosen_citation(t, &c));
 }
 
@@ -1272,9 +962,7 @@ TEST(a_citation_is_found_by_its_place)
 {
     struct transcript_citation c;
     size_t count, row = 0;
-    say(EVENT_TURN_STARTED, 1, "where?");
-    given_passages(2, "a");
-    say(EVENT_TEXT_COMPLETE, 4, "川 [2] there");
+    tale("=asks 1 where?", "=passages 2 a", "=text 4 川 [2] there");
     (void)transcript_rows(t, &count);
     row = count - 1;
     assert_false(transcript_citation_at(t, row, 4, &c));
@@ -1288,6 +976,6 @@ TEST(a_citation_is_found_by_its_place)
 
 TEST(without_a_search_in_documents_brackets_are_text)
 {
-    exchange(1, "where?", "By the river [1].");
+    tale("=exchange 1 where?|By the river [1].");
     assert_false(transcript_choose_citation(t));
 }

@@ -1,10 +1,6 @@
 /* Full-text search: the meaning of any text as a query, the hits and their order, and the line that
  * shows a hit. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "index/transcripts.h"
 #include "store/language.h"
@@ -12,7 +8,6 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char *const IDS[] = {"01890a5d-ac96-774b-bcce-b302099a8057",
                                   "01890a5d-ac97-7111-8000-0000deadbeef",

@@ -1,10 +1,7 @@
 /* The stack of views: the view that gets keys and notices, closing, and timers. The views are fakes
  * that record their input. */
-#include <string.h>
-
 #include "base/vec.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/view/view.h"
 
 struct fake {

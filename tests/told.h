@@ -3,6 +3,7 @@
 #define TESTS_TOLD_H
 
 #include "chat/event.h"
+#include "tests/steps.h"
 #include "ui/transcript/transcript.h"
 
 /* The caller frees the event; `text` may be NULL. */
@@ -18,5 +19,32 @@ bool told_all(struct transcript *t, struct event **events); /* up to a NULL */
     told_earlier(t, (struct event *[]){__VA_ARGS__},                                               \
                  sizeof((struct event *[]){__VA_ARGS__}) / sizeof(struct event *), more)
 void told_earlier(struct transcript *t, struct event **events, size_t count, bool more);
+
+/* A script for the transcript of told_to(). Steps: a look (tests/steps.h), or "=" and
+ *   WORD SEQ TEXT            asks, text, thought, ends, fails, stops: events of a run; "partial": a
+ *                            text that was cut off
+ *   delta TEXT, thinks TEXT  … that have no number
+ *   call SEQ ID NAME ARGS, result SEQ ID TEXT, error SEQ ID TEXT    (of read_file, after 35 ms)
+ *   retry SEQ OF TEXT, exchange SEQ QUESTION|ANSWER    (three events)
+ *   page, earlier, earlier more    the events between them are an older page
+ *   shown, unshown           whether the last event changed the view
+ *   size COLUMNS ROWS, toggle N, toggle all, top, end, draw, clear, tick MS
+ *   scroll ROWS, stays ROWS  whether it moves by them; last, above: whether the end is seen
+ *   reasoning open, reasoning hidden, difference ID TEXT
+ *   note TEXT, brief TEXT    transcript_note()
+ *   is ROWS, first ROW       all that is seen, its first row
+ *   find TEXT, newer TEXT, lost TEXT    finds an older, a newer, none
+ *   matches N OF, unread ROWS, card SEQ, wants SEQ, answer TEXT    what the functions tell
+ * and those of told_to(). */
+#define tale(...) told_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+#define TALE(name, ...)                                                                            \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        tale(__VA_ARGS__);                                                                         \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
+void told_to(struct transcript *t, const struct step *own); /* borrowed */
+void told_play(const char *file, int line, const char *const *steps);
+void told_take(struct event *ev); /* as a step has it */
 
 #endif
