@@ -371,31 +371,6 @@ static void forget_far(struct transcript *t)
     t->laid.len = kept;
 }
 
-static void find_view(struct transcript *t)
-{
-    bool end = false;
-    if (!t->follow) {
-        clamp_top(t);
-        for (size_t i = t->unread_from; i < item_count(t); i++) {
-            struct item *item = item_at(t, i);
-            size_t rows = transcript_rows_of(t, i);
-            t->unread += rows > item->counted ? rows - item->counted : 0;
-            item->counted = rows;
-        }
-        t->unread_from = item_count(t) - 1;
-        end = collect(t);
-    }
-    if (t->follow || end) {
-        t->follow = true;
-        t->top = end_top(t);
-        collect(t);
-        return;
-    }
-    const struct transcript_row *last = &vec_last(&t->visible);
-    struct place below = {last->item, item_at(t, last->item)->gone + last->index};
-    t->unread = transcript_down(t, &below, t->unread);
-}
-
 const struct transcript_row *transcript_rows(struct transcript *t, size_t *count)
 {
     size_t kept = (size_t)t->height * SCREENS_KEPT, below = 0;
@@ -411,8 +386,27 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
             item->gone += markdown_drop_rows(item->markdown, below + rows - kept - item->gone);
         below += rows;
     }
-    if (item_count(t) > 0)
-        find_view(t);
+    bool end = t->follow;
+    if (item_count(t) > 0 && !end) {
+        clamp_top(t);
+        for (size_t i = t->unread_from; i < item_count(t); i++) {
+            struct item *item = item_at(t, i);
+            size_t rows = transcript_rows_of(t, i);
+            t->unread += rows > item->counted ? rows - item->counted : 0;
+            item->counted = rows;
+        }
+        t->unread_from = item_count(t) - 1;
+        end = collect(t);
+    }
+    if (item_count(t) > 0 && end) {
+        t->follow = true;
+        t->top = end_top(t);
+        collect(t);
+    } else if (item_count(t) > 0) {
+        const struct transcript_row *last = &vec_last(&t->visible);
+        struct place under = {last->item, item_at(t, last->item)->gone + last->index};
+        t->unread = transcript_down(t, &under, t->unread);
+    }
     t->room = SIZE_MAX;
     forget_far(t);
     transcript_mark_citations(t);

@@ -114,8 +114,8 @@ struct transcript_matches transcript_matches(struct transcript *t, size_t bytes)
     return m;
 }
 
-/* The next match from a place on, among all items on that side. */
-static bool search(struct transcript *t, struct place from, bool older, struct place *found)
+/* Shows the next match from a place on, among all items on that side. */
+static bool search(struct transcript *t, struct place from, bool older)
 {
     size_t step = older ? (size_t)-1 : 1; /* past the first is past the last, too */
     for (size_t item = from.item; item < item_count(t); item += step) {
@@ -125,22 +125,18 @@ static bool search(struct transcript *t, struct place from, bool older, struct p
         size_t row = item == from.item ? from.row : older ? SIZE_MAX : 0;
         if (older && row >= rows)
             row = rows - 1;
-        for (; row < rows; row += step)
-            if (row_matches(&item_at(t, item)->rows, row, t->needle)) {
-                *found = (struct place){item, row};
-                return true;
-            }
+        for (; row < rows; row += step) {
+            if (!row_matches(&item_at(t, item)->rows, row, t->needle))
+                continue;
+            struct place top = {item, row};
+            t->found = true;
+            t->match = top;
+            transcript_up(t, &top, (size_t)t->height / 3);
+            transcript_show(t, top);
+            return true;
+        }
     }
     return false;
-}
-
-static bool show_match(struct transcript *t, struct place match)
-{
-    t->found = true;
-    t->match = match;
-    transcript_up(t, &match, (size_t)t->height / 3);
-    transcript_show(t, match);
-    return true;
 }
 
 void transcript_look_for(struct transcript *t, const char *text)
@@ -158,7 +154,7 @@ void transcript_look_for(struct transcript *t, const char *text)
  * the view begins or ends. */
 bool transcript_find(struct transcript *t, const char *text, bool older)
 {
-    struct place from, match;
+    struct place from;
     size_t count;
     transcript_look_for(t, text);
     bool again = t->sought;
@@ -177,14 +173,14 @@ bool transcript_find(struct transcript *t, const char *text, bool older)
         if (older)
             transcript_down(t, &from, (size_t)t->height - 1);
     }
-    return search(t, from, older, &match) && show_match(t, match);
+    return search(t, from, older);
 }
 
 bool transcript_find_around(struct transcript *t, bool older)
 {
     size_t count = item_count(t);
-    struct place from = {older && count > 0 ? count - 1 : 0, older ? SIZE_MAX : 0}, match;
-    return t->needle && count > 0 && search(t, from, older, &match) && show_match(t, match);
+    struct place from = {older && count > 0 ? count - 1 : 0, older ? SIZE_MAX : 0};
+    return t->needle && count > 0 && search(t, from, older);
 }
 
 void transcript_mark_matches(struct transcript *t)
@@ -275,51 +271,44 @@ static bool is_chosen(const struct transcript *t, const struct cited *c)
            c->number == chosen->number;
 }
 
-/* Replaces the row of citation `first` by one with all its citations marked. */
-static void mark_row_citations(struct transcript *t, size_t first)
-{
-    struct transcript_row *shown = &t->visible.items[t->cited.items[first].visible];
-    const struct rows *rows = shown->rows;
-    size_t len = rows->list.items[shown->index].len, pos = 0;
-    rows_begin(&t->cited_rows);
-    for (size_t i = first;
-         i < t->cited.len && t->cited.items[i].visible == t->cited.items[first].visible; i++) {
-        const struct cited *c = &t->cited.items[i];
-        rows_append_part(&t->cited_rows, rows, shown->index, pos, c->from, ROWS_AS_THEY_LOOK);
-        rows_append_part(&t->cited_rows, rows, shown->index, c->from, c->to,
-                         is_chosen(t, c) ? STYLE_SELECTED : STYLE_LINK);
-        pos = c->to;
-    }
-    rows_append_part(&t->cited_rows, rows, shown->index, pos, len, ROWS_AS_THEY_LOOK);
-    shown->rows = &t->cited_rows;
-    shown->index = t->cited_rows.list.len - 1;
-}
-
 void transcript_mark_citations(struct transcript *t)
 {
-    size_t known = SIZE_MAX;
+    struct rows *marked = &t->cited_rows;
+    size_t known = SIZE_MAX, next = 0;
     int given = 0;
     vec_clear(&t->cited);
-    rows_clear(&t->cited_rows);
+    rows_clear(marked);
     for (size_t i = 0; i < t->visible.len; i++) {
-        const struct transcript_row *shown = &t->visible.items[i];
-        const struct row *row = &shown->rows->list.items[shown->index];
+        struct transcript_row *shown = &t->visible.items[i];
+        const struct rows *rows = shown->rows;
+        const struct row *row = &rows->list.items[shown->index];
         const struct item *item = item_at(t, shown->item);
         const struct cited cited = {.place = {shown->item, item->gone + shown->index},
                                     .visible = i};
         if (shown->item != known)
             given = item->kind == ITEM_ANSWER ? transcript_passages(t, shown->item) : 0;
         known = shown->item;
-        const char *text = shown->rows->text.data + row->text;
+        const char *text = rows->text.data + row->text;
         for (size_t at = 0; given > 0 && at < row->len;)
-            if (text[at] == '[' && is_prose(shown->rows, row, at))
+            if (text[at] == '[' && is_prose(rows, row, at))
                 at = read_group(t, text, row->len, at, given, cited);
             else
                 at++;
+        if (next == t->cited.len)
+            continue;
+        size_t pos = 0;
+        rows_begin(marked);
+        for (; next < t->cited.len; next++) {
+            const struct cited *c = &t->cited.items[next];
+            rows_append_part(marked, rows, shown->index, pos, c->from, ROWS_AS_THEY_LOOK);
+            rows_append_part(marked, rows, shown->index, c->from, c->to,
+                             is_chosen(t, c) ? STYLE_SELECTED : STYLE_LINK);
+            pos = c->to;
+        }
+        rows_append_part(marked, rows, shown->index, pos, row->len, ROWS_AS_THEY_LOOK);
+        shown->rows = marked;
+        shown->index = marked->list.len - 1;
     }
-    for (size_t i = 0; i < t->cited.len; i++)
-        if (i == 0 || t->cited.items[i].visible != t->cited.items[i - 1].visible)
-            mark_row_citations(t, i);
 }
 
 bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
