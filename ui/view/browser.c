@@ -99,7 +99,7 @@ void browser_release(struct browser *b)
     outline_free(b->main.outline);
     editor_free(b->query);
     editor_free(b->line);
-    remark_release(&b->remark);
+    free(b->remark.text);
     rows_release(&b->rows);
     free(b->unfolded);
 }

@@ -341,7 +341,7 @@ static void free_view(struct view *view)
     item_free(d->card);
     event_free(d->completed);
     rows_release(&d->rows);
-    remark_release(&d->remark);
+    free(d->remark.text);
     free(d);
 }
 

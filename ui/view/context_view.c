@@ -563,7 +563,7 @@ static void free_view(struct view *view)
     free(v->text);
     context_release(&v->context);
     rows_release(&v->rows);
-    remark_release(&v->remark);
+    free(v->remark.text);
     free(v);
 }
 

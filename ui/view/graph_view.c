@@ -39,11 +39,6 @@ struct graph_view {
     uint64_t opening; /* the request for it; 0: none is under way */
 };
 
-static bool walks(const struct browser *b)
-{
-    return ((const struct graph_view *)b)->path.len > 0;
-}
-
 /* The open entity; NULL: it has not come. */
 static const struct graph_entity *open_entity(const struct graph_view *v)
 {
@@ -59,7 +54,7 @@ struct graph_choice {
 static struct graph_choice chosen(const struct graph_view *v)
 {
     size_t at = browser_chosen(&v->b);
-    if (walks(&v->b))
+    if (v->path.len > 0)
         return open_entity(v) && at < v->facts.len
                    ? (struct graph_choice){open_entity(v), &v->facts.items[at]}
                    : (struct graph_choice){0};
@@ -106,7 +101,7 @@ static int64_t fact_id(const struct browser *b, size_t index)
 static struct browser_source source(const struct browser *b, size_t index)
 {
     const struct graph_view *v = (const struct graph_view *)b;
-    const struct graph_row *r = walks(b) ? &v->facts.items[index] : NULL;
+    const struct graph_row *r = v->path.len > 0 ? &v->facts.items[index] : NULL;
     const struct graph_source *s = !r                      ? &v->list.entities.items[index].source
                                    : r->kind == ROW_ENTITY ? &open_entity(v)->source
                                    : r->kind == ROW_OBSERVATION
@@ -241,7 +236,7 @@ static void more(struct browser *b)
 {
     struct graph_view *v = (struct graph_view *)b;
     int most = v->searched ? GRAPH_FOUND_MOST : INT_MAX;
-    if (walks(b) || (int)b->main.count < v->limit || v->limit >= most)
+    if (b->list != &b->main || (int)b->main.count < v->limit || v->limit >= most)
         return;
     v->limit = v->limit <= most / 2 ? v->limit * 2 : most;
     ask_list(v);
@@ -328,12 +323,12 @@ static void title(const struct browser *b, struct buf *out)
         buf_addstr(out, " > ");
         browser_clean(out, v->path.items[i].name);
     }
-    if (!walks(b) && b->known) {
+    if (v->path.len == 0 && b->known) {
         auto_free char *total = format_exact(v->list.total);
         buf_addf(out, ngettext(" %s %s entity", " %s %s entities", (unsigned long)v->list.total),
                  glyph(GLYPH_DOT), total);
     }
-    if (walks(b) && left > 0)
+    if (v->path.len > 0 && left > 0)
         buf_addf(out,
                  ngettext(" %s %lld more relation", " %s %lld more relations", (unsigned long)left),
                  glyph(GLYPH_DOT), (long long)left);
@@ -346,7 +341,7 @@ static void title(const struct browser *b, struct buf *out)
 
 static const char *empty(const struct browser *b)
 {
-    return walks(b) ? _("loading")
+    return b->list != &b->main ? _("loading")
            : ((const struct graph_view *)b)->searched
                ? _("No matches in the graph.")
                : _("The graph is empty. The model fills it with its tools, tiro graph add and "
@@ -385,7 +380,7 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_MEMORY_FORGET, NULL, N_("delete")},
         {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was deleted last")},
         {ACTION_MEMORY_QUERY, NULL, N_("search")}};
-    return walks(b) ? HINTS(in_entity) : HINTS(in_list);
+    return b->list != &b->main ? HINTS(in_entity) : HINTS(in_list);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */

@@ -95,16 +95,10 @@ enum {
     NAME_COLUMNS = 40
 };
 
-void remark_release(struct remark *r)
-{
-    free(r->text);
-    r->text = NULL;
-}
-
 void remark_set(struct remark *r, enum style style, const char *text)
 {
     char *clean = text ? utf8_clean_line(text) : NULL;
-    remark_release(r);
+    free(r->text);
     *r = (struct remark){clean, style};
 }
 

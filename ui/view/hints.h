@@ -48,10 +48,9 @@ enum hint_answer hint_answer(enum action action, const struct key *key);
 /* A message in place of the keys, or of a list. */
 
 struct remark {
-    char *text; /* clean; NULL: none */
+    char *text; /* clean, owned; NULL: none */
     enum style style;
 };
-void remark_release(struct remark *r);
 
 /* The text is copied and cleaned; NULL: no message. */
 void remark_set(struct remark *r, enum style style, const char *text);

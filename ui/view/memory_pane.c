@@ -472,7 +472,7 @@ static void free_view(struct view *view)
     free(p->edit.original);
     editor_free(p->edit.editor);
     editor_free(p->query);
-    remark_release(&p->remark);
+    free(p->remark.text);
     rows_release(&p->rows);
     free(p->former);
     free(p->held);

@@ -106,26 +106,22 @@ static void choose_row(struct memory_view *p, long index)
 /* --- searching --- */
 
 /* The same entry stays chosen in a new answer to the same query, and so does the first place. */
-static size_t place_in(const struct memory_view *p, const struct memory_hits *hits)
-{
-    size_t chosen = p->lists[TAB_MEMORY].chosen,
-           last = hits->items.len > 0 ? hits->items.len - 1 : 0;
-    bool same = p->held && strcmp(p->held, editor_text(p->query)) == 0;
-    const char *id = p->stay;
-    if (!id && same && chosen > 0 && chosen < p->hits.items.len)
-        id = p->hits.items.items[chosen].entry.id;
-    for (size_t i = 0; id && i < hits->items.len; i++)
-        if (hits->items.items[i].entry.id && strcmp(hits->items.items[i].entry.id, id) == 0)
-            return i;
-    return !same ? 0 : chosen < last ? chosen : last;
-}
-
 static bool take_hits(struct view *view, struct operation_answer *a, const char *words)
 {
     struct memory_view *p = pane_of(view);
     struct memory_found *found = a->result;
+    struct pane_list *l = &p->lists[TAB_MEMORY];
     if (!words) {
-        p->lists[TAB_MEMORY].chosen = place_in(p, &found->hits);
+        bool same = p->held && strcmp(p->held, editor_text(p->query)) == 0;
+        size_t count = found->hits.items.len, i = 0;
+        const char *id = p->stay;
+        if (!id && same && l->chosen > 0 && l->chosen < p->hits.items.len)
+            id = p->hits.items.items[l->chosen].entry.id;
+        for (; id && i < count; i++)
+            if (found->hits.items.items[i].entry.id &&
+                strcmp(found->hits.items.items[i].entry.id, id) == 0)
+                break;
+        l->chosen = id && i < count ? i : same ? moves_within((long)l->chosen, count) : 0;
         memory_hits_release(&p->hits);
         p->hits = found->hits;
         found->hits = (struct memory_hits){0};
@@ -136,7 +132,7 @@ static bool take_hits(struct view *view, struct operation_answer *a, const char 
         p->stay = NULL;
     } else if (p->behind) { /* hits of another query do not stay */
         memory_hits_release(&p->hits);
-        p->lists[TAB_MEMORY] = (struct pane_list){0};
+        *l = (struct pane_list){0};
         free(p->held);
         p->held = NULL;
     }

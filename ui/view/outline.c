@@ -144,16 +144,6 @@ static size_t find_key(const struct outline *o, int64_t key, size_t hint)
     return SIZE_MAX;
 }
 
-static struct place find_place(const struct outline *o, const struct entry *old, size_t old_count,
-                               struct place p)
-{
-    size_t count = o->entries.len;
-    size_t at = p.entry < old_count ? find_key(o, old[p.entry].key, p.entry) : SIZE_MAX;
-    if (at != SIZE_MAX)
-        return (struct place){at, p.row};
-    return (struct place){p.entry < count ? p.entry : count > 0 ? count - 1 : 0, 0};
-}
-
 static bool has_row(struct outline *o, struct place p)
 {
     if (p.entry >= o->entries.len)
@@ -195,8 +185,15 @@ void outline_fill(struct outline *o, size_t count)
         o->entries.items[at].open = opens(o, at);
         hint = at;
     }
-    o->chosen = clamp(o, find_place(o, old, old_count, o->chosen));
-    o->top = clamp(o, find_place(o, old, old_count, o->top));
+    struct place *const places[] = {&o->chosen, &o->top};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        size_t entry = places[i]->entry;
+        size_t at = entry < old_count ? find_key(o, old[entry].key, entry) : SIZE_MAX;
+        if (at != SIZE_MAX)
+            *places[i] = clamp(o, (struct place){at, places[i]->row});
+        else
+            *places[i] = (struct place){moves_within((long)entry, count), 0};
+    }
     entries_release(old, old_count);
 }
 
@@ -328,17 +325,6 @@ struct depth {
     size_t byte, row, rows;
 };
 
-static struct depth depth_of(struct outline *o, struct place p)
-{
-    struct depth d = {0, p.row, 0};
-    if (p.row == 0 || !has_row(o, p))
-        return d;
-    struct text *t = text_of(o, p.entry);
-    d.byte = t->markdown ? 0 : t->starts.items[p.row - 1];
-    d.rows = t->markdown ? t->laid.list.len : 0;
-    return d;
-}
-
 static struct place at_depth(struct outline *o, struct place p, struct depth d)
 {
     if (d.row == 0 || p.entry >= o->entries.len || !o->entries.items[p.entry].open)
@@ -358,7 +344,17 @@ void outline_resize(struct outline *o, int width, int height)
     bool rewrap = width != o->width;
     if (!rewrap && height == o->height)
         return;
-    struct depth chosen = depth_of(o, o->chosen), top = depth_of(o, o->top);
+    struct place *const places[] = {&o->chosen, &o->top};
+    struct depth depths[] = {{0, o->chosen.row, 0}, {0, o->top.row, 0}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (places[i]->row == 0 || !has_row(o, *places[i]))
+            continue;
+        const struct text *t = text_of(o, places[i]->entry);
+        if (t->markdown)
+            depths[i].rows = t->laid.list.len;
+        else
+            depths[i].byte = t->starts.items[places[i]->row - 1];
+    }
     o->width = width < 1 ? 1 : width;
     o->height = height < 1 ? 1 : height;
     for (size_t i = 0; rewrap && i < o->entries.len; i++) {
@@ -371,10 +367,8 @@ void outline_resize(struct outline *o, int width, int height)
         if (t->markdown)
             lay_out_markdown(o, t);
     }
-    if (rewrap) {
-        o->chosen = at_depth(o, o->chosen, chosen);
-        o->top = at_depth(o, o->top, top);
-    }
+    for (size_t i = 0; rewrap && i < sizeof places / sizeof *places; i++)
+        *places[i] = at_depth(o, *places[i], depths[i]);
 }
 
 /* --- drawing --- */

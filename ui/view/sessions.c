@@ -583,7 +583,7 @@ static void free_view(struct view *view)
     session_info_release(&s->previewed);
     session_info_release(&s->target);
     rows_release(&s->rows);
-    remark_release(&s->remark);
+    free(s->remark.text);
     free(s);
 }
 
