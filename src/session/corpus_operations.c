@@ -131,27 +131,6 @@ static bool purge(struct operation_context *c, struct error *e)
     return true;
 }
 
-/* Vectors that the endpoint cannot make now are made by the next update. */
-static bool embed(struct operation_context *c, struct error *e)
-{
-    const struct corpora_turn turn = {c->catalog.directory, -1};
-    struct error why;
-    enum corpora_work did = CORPORA_WORKED;
-    int64_t left, most = 0;
-    int retry_ms;
-    while (did != CORPORA_IDLE) {
-        did = corpora_turn_embed(&turn, c->corpora, c->wakeup, &left, &retry_ms, &why);
-        if (why.code != ERR_OK)
-            return err_set(e, why.code, "the documents are there, but vectors lack: %.180s",
-                           why.text);
-        most = left > most ? left : most;
-        if ((most > 0 && !tell(c, "vectors", most - left, most, e)) ||
-            (did == CORPORA_WAITS && !wakeup_sleep(c->wakeup, CORPORA_TURN_MS) && !stopped(e)))
-            return false;
-    }
-    return true;
-}
-
 struct ingesting {
     const struct operation_context *c;
     const struct ingest *in;
@@ -186,46 +165,56 @@ static bool run_to_end(struct operation_context *c, struct ingest *in, struct er
     return ok && purge(c, e);
 }
 
-static bool go_on(struct operation_context *c, struct ingest *in, bool consent,
-                  struct corpus_progress *sum, struct error *e)
-{
-    struct corpus_progress p;
-    bool asks = false;
-    if (!consent && !ingest_asks(in, c->wakeup, &asks, e))
-        return false;
-    bool ok = asks || (c->corpora->alone ? run_to_end(c, in, e) : ingest_start(in, e));
-    ingest_progress(in, &p);
-    free(sum->corpus);
-    sum->corpus = mem_strdup(p.corpus);
-    sum->files += p.files;
-    sum->done += p.done;
-    sum->added += p.added;
-    sum->changed += p.changed;
-    sum->unchanged += p.unchanged;
-    sum->removed += p.removed;
-    sum->failed += p.failed;
-    sum->passages += p.passages;
-    sum->bytes += p.bytes;
-    sum->finished = p.finished;
-    sum->asks = sum->asks || asks;
-    shape_release(&corpus_progress_shape, &p);
-    return ok;
-}
-
 static bool ingest(struct operation_context *c, const char *name, const struct corpus_add *p,
                    struct corpus_progress *sum, struct error *e)
 {
     struct ingest *in;
+    struct corpus_progress done;
+    bool asks = false;
     if (!ingest_begin(c->corpora, name, p->paths.items, p->paths.len, &in, e))
         return false;
-    bool ok = go_on(c, in, p->consent, sum, e);
+    bool ok = p->consent || ingest_asks(in, c->wakeup, &asks, e);
+    if (ok) {
+        ok = asks || (c->corpora->alone ? run_to_end(c, in, e) : ingest_start(in, e));
+        ingest_progress(in, &done);
+        free(sum->corpus);
+        sum->corpus = mem_strdup(done.corpus);
+        sum->files += done.files;
+        sum->done += done.done;
+        sum->added += done.added;
+        sum->changed += done.changed;
+        sum->unchanged += done.unchanged;
+        sum->removed += done.removed;
+        sum->failed += done.failed;
+        sum->passages += done.passages;
+        sum->bytes += done.bytes;
+        sum->finished = done.finished;
+        sum->asks = sum->asks || asks;
+        shape_release(&corpus_progress_shape, &done);
+    }
     ingest_free(in);
     return ok;
 }
 
+/* Makes the vectors. Those that the endpoint cannot make now are made by the next update. */
 static bool end(struct operation_context *c, bool ok, struct corpus_progress *sum, struct error *e)
 {
-    ok = ok && (!c->corpora->alone || sum->asks || embed(c, e));
+    const struct corpora_turn turn = {c->catalog.directory, -1};
+    struct error why;
+    enum corpora_work did = c->corpora->alone && !sum->asks ? CORPORA_WORKED : CORPORA_IDLE;
+    int64_t left, most = 0;
+    int retry_ms;
+    while (ok && did != CORPORA_IDLE) {
+        did = corpora_turn_embed(&turn, c->corpora, c->wakeup, &left, &retry_ms, &why);
+        if (why.code != ERR_OK) {
+            ok =
+                err_set(e, why.code, "the documents are there, but vectors lack: %.180s", why.text);
+            break;
+        }
+        most = left > most ? left : most;
+        ok = (most == 0 || tell(c, "vectors", most - left, most, e)) &&
+             (did != CORPORA_WAITS || wakeup_sleep(c->wakeup, CORPORA_TURN_MS) || stopped(e));
+    }
     if (!ok)
         shape_release(&corpus_progress_shape, sum);
     return ok;
