@@ -256,11 +256,10 @@ TEST(a_signal_ends_a_prompt_as_cancelled)
 
 static void compact(void)
 {
-    char *words = mem_alloc(4001);
+    auto_free char *words = mem_alloc(4001);
     memset(words, 'w', 4000);
     for (int i = 0; i < 6; i++)
         ask(support_text("message %d %s", i, words));
-    free(words);
     model_server_queue(model, &(struct reply){.text = "What was said, in short."});
     expect_stop(prompt("/compact llm_replace"), "end_turn");
 }
@@ -625,19 +624,6 @@ TEST(a_giant_line_is_hung_up_on)
         written = write(client.child.in, line, sizeof line);
 }
 
-/* The work that the program has done so far, from /proc; NULL if /proc does not say. */
-static char *work_done(void)
-{
-    char *stat = NULL;
-    size_t size = 0;
-    FILE *f = fopen(support_text("/proc/%d/stat", (int)client.child.pid), "r");
-    if (f && getline(&stat, &size, f) < 0)
-        *stat = '\0';
-    if (f)
-        fclose(f);
-    return support_keep(stat);
-}
-
 struct rest {
     const char *work;
     int looks; /* at which it had done no more */
@@ -646,7 +632,15 @@ struct rest {
 static bool rests(void *context)
 {
     struct rest *r = context;
-    const char *work = work_done();
+    /* The work that the program has done so far, from /proc; NULL if /proc does not say. */
+    char *stat = NULL;
+    size_t size = 0;
+    FILE *f = fopen(support_text("/proc/%d/stat", (int)client.child.pid), "r");
+    if (f && getline(&stat, &size, f) < 0)
+        *stat = '\0';
+    if (f)
+        fclose(f);
+    const char *work = support_keep(stat);
     r->looks = work && r->work && strcmp(work, r->work) == 0 ? r->looks + 1 : 0;
     r->work = work;
     return !work || r->looks > 100;
@@ -657,7 +651,7 @@ TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
 {
     enum { BYTES = 2000000 };
     const int turns = (int)suite_sample(4, 12);
-    char *words = mem_alloc(BYTES + 1);
+    auto_free char *words = mem_alloc(BYTES + 1);
     memset(words, 'w', BYTES);
     START("--tools", "none", "--no-compaction", "--no-memory");
     initialize("{}");
@@ -673,5 +667,4 @@ TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
     assert_true(support_wait_until(rests, &(struct rest){NULL, 0}, RPC_CLIENT_MS));
     assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
     assert_int_equal(strlen(all_said("agent_message_chunk")), (size_t)turns * BYTES);
-    free(words);
 }

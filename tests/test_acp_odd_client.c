@@ -28,31 +28,11 @@ static struct dice dice;
 static VEC(struct terminal) terminals;
 static VEC(const struct json *) late; /* creations that are answered later */
 
-static void queue_some_tool(void)
-{
-    static const char *const calls[][2] = {
-        {"run_command", "{'command':'x','timeout':1}"},
-        {"write_file", "{'path':'note.txt','content':'new\\n'}"},
-        {"write_file", "{'path':'sub/new.txt','content':'new\\n'}"},
-        {"read_file", "{'path':'note.txt'}"},
-    };
-    size_t i = dice_below(&dice, sizeof calls / sizeof *calls);
-    queue_tool(calls[i][0], calls[i][1]);
-}
-
 static void create_terminal(const struct json *request)
 {
     struct terminal t = {.id = mem_printf("t%zu", terminals.len)};
     vec_push(&terminals, t);
     answer_with(request, support_text("{'terminalId':'%s'}", t.id));
-}
-
-static void release(const struct json *request)
-{
-    const char *id = text_of(asked_for(request), "terminalId");
-    for (size_t i = 0; i < terminals.len; i++)
-        if (strcmp(terminals.items[i].id, id) == 0)
-            terminals.items[i].released++;
 }
 
 static void answer_well(const struct json *request, const char *method)
@@ -79,8 +59,12 @@ static void answer_somehow(const struct json *request)
                                       "{'terminalId':{},'signal':'','truncated':1}"};
     const char *method = text_of(request, "method");
     bool creates = strcmp(method, "terminal/create") == 0;
-    if (strcmp(method, "terminal/release") == 0)
-        release(request);
+    if (strcmp(method, "terminal/release") == 0) {
+        const char *id = text_of(asked_for(request), "terminalId");
+        for (size_t i = 0; i < terminals.len; i++)
+            if (strcmp(terminals.items[i].id, id) == 0)
+                terminals.items[i].released++;
+    }
     switch (dice_below(&dice, 8)) {
     case 0:
         answer_with(request, odd[dice_below(&dice, sizeof odd / sizeof *odd)]);
@@ -119,7 +103,14 @@ static bool all_released(void)
 
 static void run_turn(void)
 {
-    queue_some_tool();
+    static const char *const calls[][2] = {
+        {"run_command", "{'command':'x','timeout':1}"},
+        {"write_file", "{'path':'note.txt','content':'new\\n'}"},
+        {"write_file", "{'path':'sub/new.txt','content':'new\\n'}"},
+        {"read_file", "{'path':'note.txt'}"},
+    };
+    size_t i = dice_below(&dice, sizeof calls / sizeof *calls);
+    queue_tool(calls[i][0], calls[i][1]);
     support_write(support_path("note.txt"), "on the disk\n");
     int id = prompt("Do it.");
     if (dice_one_in(&dice, 5))

@@ -299,7 +299,7 @@ static void assert_cancelled_at_once(void)
 
 TEST(test_connecting)
 {
-    char *url = NULL;
+    auto_free char *url = NULL;
     struct pollfd queued[MAX_BACKLOG];
     int listener = full_listener(&url, queued);
     client_init(&c, url);
@@ -321,7 +321,6 @@ TEST(test_connecting)
         if (queued[i].fd != -1)
             close(queued[i].fd);
     close(listener);
-    free(url);
 }
 
 /* A limit of time ends an answer in the middle, with nothing to wake us. */

@@ -65,14 +65,9 @@ static void on_answered(void *context, const struct json *result, const struct r
 
 static const struct rpc_handlers handlers = {on_request, on_notification, on_cancelled, false};
 
-static struct side side_new(void)
-{
-    return (struct side){.told = BUF_INIT, .answers = BUF_INIT};
-}
-
 static void open_side(struct side *s, const struct rpc_handlers *h)
 {
-    *s = side_new();
+    *s = (struct side){.told = BUF_INIT, .answers = BUF_INIT};
     s->peer = rpc_peer_new(h, s);
 }
 
@@ -101,12 +96,6 @@ static const char *output(struct side *s)
 }
 
 #define MESSAGE(rest) "{\"jsonrpc\":\"2.0\"," rest "}\n"
-
-static void assert_says(struct side *s, const char *input, const char *expected)
-{
-    feed(s, support_text("%s\n", support_json(input)));
-    assert_string_equal(output(s), *expected ? support_text("%s\n", support_json(expected)) : "");
-}
 
 static const struct {
     const char *input, *output; /* with ' for " */
@@ -174,8 +163,12 @@ TEST(messages_are_answered_as_the_specification_says)
 {
     struct side s;
     open_side(&s, &handlers);
-    for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++)
-        assert_says(&s, exchanges[i].input, exchanges[i].output);
+    for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++) {
+        const char *expected = exchanges[i].output;
+        feed(&s, support_text("%s\n", support_json(exchanges[i].input)));
+        assert_string_equal(output(&s),
+                            *expected ? support_text("%s\n", support_json(expected)) : "");
+    }
     assert_string_equal(s.told.data, "hint;hint;hint{\"a\":1};");
     assert_int_equal(rpc_peer_calls(s.peer), 0);
     close_side(&s);

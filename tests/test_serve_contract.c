@@ -48,16 +48,6 @@ static void check(const char *name, const char *what, const struct json *v)
         fail_msg("%s.%s: %s", name, what, why.data);
 }
 
-static void check_message(const struct json *v)
-{
-    const char *method = json_get_string(v, "method");
-    const struct json *event = json_get(json_get(v, "params"), "event");
-    if (method)
-        check(method, "notification", json_get(v, "params"));
-    if (event)
-        check(json_get_string(event, "type"), "event", event);
-}
-
 /* --- the check itself ------------------------------------------------------------------------- */
 
 static size_t changes; /* of answers, that were tried */
@@ -375,8 +365,15 @@ TEST(every_method_answers_as_it_is_described)
     for (const struct json *m = json_first(methods); m; m = json_next(m))
         if (!is_walked(json_string(m)))
             fail_msg("%s is offered, and was not called", json_string(m));
-    for (size_t i = 0; i < c.waiting.len; i++)
-        check_message(c.waiting.items[i]);
+    for (size_t i = 0; i < c.waiting.len; i++) {
+        const struct json *v = c.waiting.items[i];
+        const char *method = json_get_string(v, "method");
+        const struct json *event = json_get(json_get(v, "params"), "event");
+        if (method)
+            check(method, "notification", json_get(v, "params"));
+        if (event)
+            check(json_get_string(event, "type"), "event", event);
+    }
     print_message("%zu changes of answers would be noticed\n", changes);
     assert_true(rpc_client_was_told(&c, "session/event", "run_completed"));
     assert_int_equal(rpc_client_end(&c), 0);

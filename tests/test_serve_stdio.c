@@ -405,14 +405,6 @@ TEST(a_command_where_the_directory_is_gone_fails_alone)
 
 /* --- system resources ------------------------------------------------------------------------- */
 
-static void limit_files(rlim_t files)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = files;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Many sessions need many files; a tool's command gets the original limit. */
 TEST(the_limit_of_files_is_raised_for_the_server_alone)
 {
@@ -421,7 +413,10 @@ TEST(the_limit_of_files_is_raised_for_the_server_alone)
     if (before.rlim_max < 1024)
         skip();
     assert_int_equal(chdir(support_dir()), 0);
-    limit_files(256);
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 256;
+    setrlimit(RLIMIT_NOFILE, &limit);
     RPC_START(&client, "--tools", "full");
     setrlimit(RLIMIT_NOFILE, &before);
     session = create(&client);

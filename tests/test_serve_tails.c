@@ -21,13 +21,6 @@ static void note(struct tails *t, const char *of, enum event_type type, int64_t 
     tails_note(t, n);
 }
 
-static void note_idle(struct tails *t, const char *of)
-{
-    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_BUSY);
-    notice_name_session(n, of);
-    tails_note(t, n);
-}
-
 static void assert_after(const struct tails *t, const char *of, int64_t after, int64_t seq,
                          const char *text)
 {
@@ -78,7 +71,9 @@ TEST(nothing_is_kept_of_a_turn_that_is_over)
     struct tails tails = {0}, *t = &tails;
     note(t, session, EVENT_TEXT_DELTA, 3, "so far");
     note(t, other, EVENT_TEXT_DELTA, 7, "more");
-    note_idle(t, session);
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_BUSY);
+    notice_name_session(n, session);
+    tails_note(t, n);
     assert_int_equal(tails_kept(t, session), 0);
     assert_after(t, session, 0, 0, NULL);
     assert_after(t, other, 0, 7, "more");

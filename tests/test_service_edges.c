@@ -31,15 +31,6 @@ static struct engine *open_to_read(const char *id)
     return s;
 }
 
-static void assert_listed(const char *title, const char *labels)
-{
-    AUTO(session_list_release) struct session_list list = {0};
-    surface_list(&list);
-    assert_int_equal(list.items.len, 1);
-    assert_string_equal(list.items.items[0].title, title);
-    assert_string_equal(list.items.items[0].labels, labels);
-}
-
 FIXTURE(surface_setup, surface_teardown);
 
 TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
@@ -55,7 +46,11 @@ TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
     assert_string_equal(n->info.labels, "kept");
     assert_true(n->read_only);
     engine_free(s);
-    assert_listed("Another", "kept");
+    AUTO(session_list_release) struct session_list list = {0};
+    surface_list(&list);
+    assert_int_equal(list.items.len, 1);
+    assert_string_equal(list.items.items[0].title, "Another");
+    assert_string_equal(list.items.items[0].labels, "kept");
 }
 
 TEST_IF(capability_store(), what_another_writes_to_is_not_renamed)
