@@ -85,6 +85,14 @@ void served_end(struct served *s)
         assert_int_equal(served_stop(s), 0);
 }
 
+struct served tiro;
+
+int http_teardown(void **state)
+{
+    served_end(&tiro);
+    return support_teardown(state);
+}
+
 size_t served_memory(const struct served *s)
 {
     char *path = support_text("/proc/%d/statm", (int)s->child.pid);

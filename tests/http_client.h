@@ -43,6 +43,12 @@ void served_end(struct served *s);
 /* The resident bytes of the server. */
 size_t served_memory(const struct served *s);
 
+/* The server of a test, which ends with it, and requests to it. */
+extern struct served tiro;
+int http_teardown(void **state);
+#define GET(path) http_ask(tiro.port, "GET", path, NULL)
+#define POST(path, body) http_ask(tiro.port, "POST", path, body)
+
 /* --- connections ------------------------------------------------------------------------------ */
 
 struct http_client {

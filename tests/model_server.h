@@ -1,10 +1,10 @@
 /* A scripted model server on 127.0.0.1 (libmicrohttpd, in the test process). It plays all three
  * HTTP providers by path: /v1/messages (anthropic), /v1/chat/completions (openai), /api/chat
  * (ollama), and their listings (/v1/models, /v1/models/ID, /api/tags, /api/ps, /api/show, /props).
- * /v1/embeddings and /api/embed answer with a bag of the words of each input in 32 buckets, unless a
- * reply is queued that says another dimension or a fault.
- * A test queues replies; each model request takes the next. An empty queue answers with the default
- * reply "Hello from the scripted model.". */
+ * /v1/embeddings and /api/embed answer with a bag of the words of each input in 32 buckets, unless
+ * a reply is queued that says another dimension or a fault. A test queues replies; each model
+ * request takes the next. An empty queue answers with the default reply "Hello from the scripted
+ * model.". */
 #ifndef TESTS_MODEL_SERVER_H
 #define TESTS_MODEL_SERVER_H
 
@@ -55,6 +55,7 @@ void model_server_stop(struct model_server *s);
 const char *model_server_url(const struct model_server *s);
 
 void model_server_queue(struct model_server *s, const struct reply *r);
+#define QUEUE(s, ...) model_server_queue(s, &(struct reply){__VA_ARGS__})
 
 /* Replaces the default reply; NULL restores it. */
 void model_server_set_default(struct model_server *s, const struct reply *r);

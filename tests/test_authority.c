@@ -20,18 +20,7 @@
 #include "tests/suite.h"
 
 NEEDS(HTTP_IS_SERVED);
-static struct served s; /* the server of a test, which ends with it */
-
-#define GET(path) http_ask(s.port, "GET", path, NULL)
-#define POST(path, body) http_ask(s.port, "POST", path, body)
-
-static int teardown(void **state)
-{
-    served_end(&s);
-    return support_teardown(state);
-}
-
-FIXTURE(support_setup, teardown);
+FIXTURE(support_setup, http_teardown);
 
 #define OFFLINE "--provider", "offline"
 static const char private_word[] = "sesquipedalian";
@@ -120,7 +109,7 @@ TEST(no_other_program_sets_what_a_person_alone_sets)
                                       "openai.BASE_URL",  "keys.send",
                                       "corpus.x.paths",   "corpus.loader.md",
                                       "model x.window",   "x]\\n[openai.base_url"};
-    SERVE(&s, OFFLINE, "--allow", "owner");
+    SERVE(&tiro, OFFLINE, "--allow", "owner");
     for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
         const struct config_key_info *info = config_key_info((enum config_key)key);
         bool names = false;
@@ -128,14 +117,14 @@ TEST(no_other_program_sets_what_a_person_alone_sets)
             names = names || strstr(info->name, words[i]);
         if (names && !info->terminal)
             fail_msg("[%s] %s is not marked", info->section, info->name);
-        const char *answer = ask(s.port, true, "config/set",
+        const char *answer = ask(tiro.port, true, "config/set",
                                  support_text("{'key':'%s.%s'}", info->section, info->name));
         if (is_forbidden(answer) != (info->terminal || config_key_is_free(info)))
             fail_msg("[%s] %s: %s", info->section, info->name, answer);
     }
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         const char *answer =
-            ask(s.port, true, "config/set", support_text("{'key':'%s','value':'1'}", odd[i]));
+            ask(tiro.port, true, "config/set", support_text("{'key':'%s','value':'1'}", odd[i]));
         if (!is_forbidden(answer))
             fail_msg("%s: %s", odd[i], answer);
     }
@@ -151,7 +140,7 @@ TEST_IF(capability_store(), a_client_works_where_it_may_and_with_the_tools_there
     assert_int_equal(symlink(outside, link), 0);
     assert_int_equal(chdir(inside), 0);
     write_config(support_text("[serve]\nfolders = /nix:%s\n", named));
-    SERVE(&s, OFFLINE);
+    SERVE(&tiro, OFFLINE);
     const struct {
         const char *directory;
         bool may;
@@ -163,17 +152,17 @@ TEST_IF(capability_store(), a_client_works_where_it_may_and_with_the_tools_there
                 {"/", false},
                 {support_path("."), false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *answer = ask(s.port, true, "session/create",
+        const char *answer = ask(tiro.port, true, "session/create",
                                  support_text("{'directory':'%s'}", rows[i].directory));
         if (is_forbidden(answer) == rows[i].may)
             fail_msg("%s: %s", rows[i].directory, answer);
     }
-    assert_true(is_forbidden(ask(s.port, true, "session/create", "{'tools':'full'}")));
-    assert_false(is_forbidden(ask(s.port, true, "session/create", "{'tools':'read'}")));
-    assert_int_equal(served_stop(&s), 0);
-    SERVE(&s, OFFLINE, "--allow", "owner");
+    assert_true(is_forbidden(ask(tiro.port, true, "session/create", "{'tools':'full'}")));
+    assert_false(is_forbidden(ask(tiro.port, true, "session/create", "{'tools':'read'}")));
+    assert_int_equal(served_stop(&tiro), 0);
+    SERVE(&tiro, OFFLINE, "--allow", "owner");
     assert_false(is_forbidden(
-        ask(s.port, true, "session/create", support_text("{'directory':'%s'}", outside))));
+        ask(tiro.port, true, "session/create", support_text("{'directory':'%s'}", outside))));
 }
 
 TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
@@ -184,8 +173,8 @@ TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
     support_write(support_path("inside/mine.png"), "x");
     assert_int_equal(symlink(secret, support_path("inside/link.png")), 0);
     assert_int_equal(chdir(inside), 0);
-    SERVE(&s, OFFLINE, "--allow", "owner");
-    const char *id = http_begin_session(s.port);
+    SERVE(&tiro, OFFLINE, "--allow", "owner");
+    const char *id = http_begin_session(tiro.port);
     const struct {
         const char *path;
         bool may;
@@ -196,7 +185,7 @@ TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
                 {"link.png", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *answer =
-            ask(s.port, true, "turn/start",
+            ask(tiro.port, true, "turn/start",
                 support_text(
                     "{'session_id':'%s','prompt':'look','attachments':[{'type':'image','text':'%s',"
                     "'media_type':'image/png'}]}",
@@ -214,14 +203,14 @@ TEST(a_command_of_a_clients_turn_is_refused_at_once)
     model_server_queue(
         model, &(struct reply){.tool_name = "run_command",
                                .tool_args = support_text("{\"command\":\"touch %s\"}", made)});
-    SERVE(&s, "--provider", "openai", "--model", "m", "--tools", "full");
-    char *id = http_begin_session(s.port);
+    SERVE(&tiro, "--provider", "openai", "--model", "m", "--tools", "full");
+    char *id = http_begin_session(tiro.port);
     assert_text(
-        ask(s.port, true, "turn/start", support_text("{'session_id':'%s','prompt':'go'}", id)),
+        ask(tiro.port, true, "turn/start", support_text("{'session_id':'%s','prompt':'go'}", id)),
         "end_turn");
     assert_int_equal(model_server_requests(model), 2);
     assert_int_equal(access(made, F_OK), -1);
-    assert_int_equal(served_stop(&s), 0);
+    assert_int_equal(served_stop(&tiro), 0);
     end_server(model);
 }
 
@@ -230,15 +219,15 @@ TEST_IF(capability_store(), a_clients_text_is_not_typed)
 {
     for (int i = 0; i < 2; i++) {
         if (i == 0)
-            SERVE(&s, OFFLINE);
+            SERVE(&tiro, OFFLINE);
         else
-            SERVE(&s, OFFLINE, "--allow", "owner");
+            SERVE(&tiro, OFFLINE, "--allow", "owner");
         const char *typed =
             support_text("{'session_id':'%s','prompt':'Remember: tabs','origin':'typed'}",
-                         http_begin_session(s.port));
-        assert_int_equal(is_forbidden(ask(s.port, true, "turn/start", typed)), i == 0);
-        assert_int_equal(is_forbidden(ask(s.port, true, "turn/retry", typed)), i == 0);
-        assert_int_equal(served_stop(&s), 0);
+                         http_begin_session(tiro.port));
+        assert_int_equal(is_forbidden(ask(tiro.port, true, "turn/start", typed)), i == 0);
+        assert_int_equal(is_forbidden(ask(tiro.port, true, "turn/retry", typed)), i == 0);
+        assert_int_equal(served_stop(&tiro), 0);
     }
 }
 
@@ -256,10 +245,10 @@ static void attack(const char *allow, bool gives_token)
         "tools.allow",        "tools.environment",      "serve.token_command",
         "embedding.base_url", "corpus.all.paths",       "provider.ca_file"};
     const char *const arguments[] = {OFFLINE, allow ? "--allow" : NULL, allow, NULL};
-    served_start(&s, arguments);
-    char *id = http_begin_session(s.port);
+    served_start(&tiro, arguments);
+    char *id = http_begin_session(tiro.port);
     for (size_t i = 0; capability_corpora() && i < sizeof reads / sizeof *reads; i++) {
-        const char *answer = ask(s.port, gives_token, "corpus/add",
+        const char *answer = ask(tiro.port, gives_token, "corpus/add",
                                  support_text("{'corpus_id':'c','paths':['%s'],'consent':true}",
                                               support_path(reads[i])));
         if (!strstr(answer, "FORBIDDEN") && !strstr(answer, "UNAUTHORIZED"))
@@ -268,7 +257,7 @@ static void attack(const char *allow, bool gives_token)
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
         char *path = support_path(writes[i]);
         const char *answer =
-            ask(s.port, gives_token, "session/export",
+            ask(tiro.port, gives_token, "session/export",
                 support_text("{'session_id':'%s','path':'%s','replace':true}", id, path));
         if (!strstr(answer, "\"message\""))
             fail_msg("%s was written: %s", writes[i], answer);
@@ -278,15 +267,15 @@ static void attack(const char *allow, bool gives_token)
             assert_string_equal(support_read(path), private_word);
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *answer = ask(s.port, gives_token, "config/set",
+        const char *answer = ask(tiro.port, gives_token, "config/set",
                                  support_text("{'key':'%s','value':'x'}", keys[i]));
         if (!strstr(answer, "FORBIDDEN") && !strstr(answer, "UNAUTHORIZED"))
             fail_msg("%s was set: %s", keys[i], answer);
     }
-    assert_non_null(strstr(ask(s.port, gives_token, "session/create",
+    assert_non_null(strstr(ask(tiro.port, gives_token, "session/create",
                                support_text("{'directory':'%s'}", support_path(".ssh"))),
                            "\"message\""));
-    assert_int_equal(served_stop(&s), 0);
+    assert_int_equal(served_stop(&tiro), 0);
     assert_int_equal(access(support_path(".config/tiro/tiro.ini"), F_OK), -1);
 }
 

@@ -20,7 +20,6 @@
 NEEDS(HTTP_IS_SERVED);
 
 static struct model_server *model;
-static struct served tiro; /* the server of a test, which ends with it */
 
 static int setup(void **state)
 {
@@ -36,9 +35,6 @@ static int teardown(void **state)
     end_server(model);
     return support_teardown(state);
 }
-
-#define GET(path) http_ask(tiro.port, "GET", path, NULL)
-#define POST(path, body) http_ask(tiro.port, "POST", path, body)
 
 FIXTURE(setup, teardown);
 
@@ -147,9 +143,7 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     struct http_stream events;
     AUTO(buf_release) struct buf first = BUF_INIT, again = BUF_INIT;
     /* … of which the log keeps pieces of a second, in case that it is not completed. */
-    model_server_queue(model, &(struct reply){.text = "an answer that takes more than a second",
-                                              .piece = 2,
-                                              .interval_ms = 70});
+    QUEUE(model, .text = "an answer that takes more than a second", .piece = 2, .interval_ms = 70);
     SERVE(&tiro, SCRIPTED);
     char *id = http_begin_session(tiro.port);
     run_turn(tiro.port, id, "one");
@@ -265,7 +259,7 @@ static struct http_answer post_async(int port, const char *session, const char *
 /* The caller disconnects, and the turn continues. */
 TEST(a_message_is_answered_when_it_is_kept_if_its_caller_prefers_so)
 {
-    model_server_queue(model, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
+    QUEUE(model, .text = "half of it", .fault = REPLY_STALL);
     struct http_stream events;
     SERVE(&tiro, "--provider", "openai", "--model", "m");
     char *id = http_begin_session(tiro.port);
@@ -413,8 +407,7 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     char *id = http_begin_session(tiro.port);
     for (int i = 0; i < 400; i++)
         buf_addf(&text, "word%d ", i);
-    model_server_queue(
-        model, &(struct reply){.text = text.data, .reasoning = "hm", .piece = 8, .interval_ms = 2});
+    QUEUE(model, .text = text.data, .reasoning = "hm", .piece = 8, .interval_ms = 2);
     events_open(&whole, tiro.port, id, 0);
     begin_turn(&turn, tiro.port, id, "go");
     add_turn_with_cuts(tiro.port, id, &seed, &second, &cuts);
@@ -468,9 +461,7 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
     size_t told[2 * PIECES], kept = 0, count = 0;
     for (int i = 10; i < 10 + PIECES; i++)
         buf_addf(&text, "%d", i);
-    model_server_queue(
-        model,
-        &(struct reply){.text = text.data, .piece = 2, .interval_ms = 40, .fault = REPLY_STALL});
+    QUEUE(model, .text = text.data, .piece = 2, .interval_ms = 40, .fault = REPLY_STALL);
     SERVE(&tiro, SCRIPTED);
     char *id = http_begin_session(tiro.port);
     events_open(&events, tiro.port, id, 0);
@@ -503,7 +494,7 @@ TEST(who_asked_and_goes_away_stops_nothing)
 {
     struct http_client turn;
     struct http_stream events;
-    model_server_queue(model, &(struct reply){.text = "to nobody", .hold = true});
+    QUEUE(model, .text = "to nobody", .hold = true);
     SERVE(&tiro, SCRIPTED);
     char *id = http_begin_session(tiro.port);
     events_open(&events, tiro.port, id, 0);
@@ -520,9 +511,7 @@ TEST(a_reader_that_goes_away_stops_nothing)
 {
     struct http_client turn;
     struct http_stream events;
-    model_server_queue(
-        model,
-        &(struct reply){.text = "some words that take their time", .piece = 2, .interval_ms = 5});
+    QUEUE(model, .text = "some words that take their time", .piece = 2, .interval_ms = 5);
     SERVE(&tiro, SCRIPTED);
     char *id = http_begin_session(tiro.port);
     events_open(&events, tiro.port, id, 0);
@@ -548,7 +537,7 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
     events_open(&slow, tiro.port, id, 0);
     setsockopt(slow.client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     for (int i = 0; i < turns; i++) {
-        model_server_queue(model, &(struct reply){.text = text, .piece = 16384});
+        QUEUE(model, .text = text, .piece = 16384);
         run_turn(tiro.port, id, "go");
     }
     run_turn(tiro.port, id, "the last one");
@@ -733,8 +722,7 @@ TEST(a_question_that_waits_is_told_to_who_comes_back)
 {
     struct http_client turn;
     struct http_stream events;
-    model_server_queue(model, &(struct reply){.tool_name = "run_command",
-                                              .tool_args = "{\"command\":\"echo hi\"}"});
+    QUEUE(model, .tool_name = "run_command", .tool_args = "{\"command\":\"echo hi\"}");
     SERVE(&tiro, SCRIPTED, "--tools", "full", "--allow", "owner");
     char *id = http_begin_session(tiro.port);
     events_open(&events, tiro.port, id, 0);
@@ -812,7 +800,7 @@ TEST(who_closes_its_half_alone_is_answered)
 {
     struct http_client turn;
     struct http_stream events;
-    model_server_queue(model, &(struct reply){.text = "late", .hold = true});
+    QUEUE(model, .text = "late", .hold = true);
     SERVE(&tiro, SCRIPTED);
     char *id = http_begin_session(tiro.port);
     events_open(&events, tiro.port, id, -1);
