@@ -96,6 +96,13 @@ static void expect(const char *updates)
     buf_clear(&told);
 }
 
+/* The only update is one of this call, with these members. */
+static void expect_call(const char *id, const char *members)
+{
+    expect(
+        support_text("{'sessionUpdate':'tool_call_update','toolCallId':'%s',%s}\n", id, members));
+}
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 #define THOUGHT(id, text)                                                                          \
@@ -197,12 +204,11 @@ TEST(a_call_is_told_from_its_beginning_to_its_end)
         "'locations':[{'path':'/home/ada/a.c','line':7}],'rawInput':{'path':'a.c','offset':7},"
         "'status':'pending'}\n");
     tell_text(EVENT_CALL_COMPLETED, NULL);
-    expect("{'sessionUpdate':'tool_call_update','toolCallId':'1:call_1','status':'in_progress'}\n");
+    expect_call("1:call_1", "'status':'in_progress'");
     end_tool("call_1", "read_file", "int ```` a;", false);
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:call_1','status':'completed',"
-        "'content':[{'type':'content','content':{'type':'text','text':"
-        "'`````\\nint ```` a;\\n`````\\n'}}],'rawOutput':'int ```` a;'}\n");
+    expect_call("1:call_1",
+                "'status':'completed','content':[{'type':'content','content':{'type':'text',"
+                "'text':'`````\\nint ```` a;\\n`````\\n'}}],'rawOutput':'int ```` a;'");
 }
 
 /* Models give the ids of calls, and may give one again. */
@@ -232,7 +238,7 @@ TEST(calls_run_one_after_another_and_an_end_ends_all)
     assert_non_null(strstr(told.data, "\"toolCallId\":\"1:b\",\"status\":\"in_progress\""));
     buf_clear(&told);
     tell_text(EVENT_INTERRUPTED, NULL);
-    expect("{'sessionUpdate':'tool_call_update','toolCallId':'1:b','status':'failed'}\n");
+    expect_call("1:b", "'status':'failed'");
     assert_null(acp_find_call(&telling, "b"));
 }
 
@@ -242,13 +248,11 @@ TEST(a_change_is_a_diff_and_stays_one)
 {
     begin_tool("w", "write_file", WRITE);
     acp_tell_preview(&telling, "w", "--- n.txt\n+++ n.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n");
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
-        "'path':'/home/ada/n.txt','oldText':'one\\ntwo\\n','newText':'one\\nzwei\\n'}]}\n");
+    expect_call("1:w",
+                "'content':[{'type':'diff','path':'/home/ada/n.txt','oldText':'one\\ntwo\\n',"
+                "'newText':'one\\nzwei\\n'}]");
     end_tool("w", "write_file", "wrote 9 bytes", false);
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','status':'completed',"
-        "'rawOutput':'wrote 9 bytes'}\n");
+    expect_call("1:w", "'status':'completed','rawOutput':'wrote 9 bytes'");
 }
 
 /* The log holds the new text, and not the old one. */
@@ -257,10 +261,9 @@ TEST(a_change_of_the_log_is_what_was_written)
     telling.replays = true;
     begin_tool("w", "write_file", WRITE);
     end_tool("w", "write_file", "wrote 9 bytes", false);
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','status':'completed',"
-        "'content':[{'type':'content','content':{'type':'text','text':"
-        "'```\\none\\nzwei\\n```\\n'}}],'rawOutput':'wrote 9 bytes'}\n");
+    expect_call("1:w",
+                "'status':'completed','content':[{'type':'content','content':{'type':'text',"
+                "'text':'```\\none\\nzwei\\n```\\n'}}],'rawOutput':'wrote 9 bytes'");
     call_tool("x", "write_file", WRITE);
     end_tool("x", "write_file", "disk full", true);
     assert_non_null(strstr(told.data, "disk full\\n```"));
@@ -275,22 +278,17 @@ TEST(a_terminal_stays_whatever_came_of_it)
     assert_int_equal(told.len, 0);
     begin_tool("r", "run_command", "{\"command\":\"make\"}");
     acp_tell_terminal(&telling, "t\"1");
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'terminal',"
-        "'terminalId':'t\\'1'}]}\n");
+    expect_call("1:r", "'content':[{'type':'terminal','terminalId':'t\\'1'}]");
     end_tool("r", "run_command", "[exit status 2]", true);
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','status':'failed',"
-        "'rawOutput':'[exit status 2]'}\n");
+    expect_call("1:r", "'status':'failed','rawOutput':'[exit status 2]'");
 }
 
 TEST(a_new_file_has_no_old_text)
 {
     begin_tool("w", "write_file", WRITE);
     acp_tell_preview(&telling, "w", "--- /dev/null\n+++ n.txt\n@@ -0,0 +1,2 @@\n+one\n+zwei\n");
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
-        "'path':'/home/ada/n.txt','newText':'one\\nzwei\\n'}]}\n");
+    expect_call("1:w",
+                "'content':[{'type':'diff','path':'/home/ada/n.txt','newText':'one\\nzwei\\n'}]");
     end_tool("w", "write_file", "disk full", true);
     assert_non_null(strstr(told.data, "disk full\\n```"));
 }
@@ -300,18 +298,18 @@ TEST(a_change_of_hidden_characters_is_shown)
 {
     begin_tool("w", "write_file", "{\"path\":\"n\",\"content\":\"a\\u202eb\\n\"}");
     acp_tell_preview(&telling, "w", "--- n\n+++ n\n@@ -1 +1 @@\n-a\n+a<U+202E>b\n");
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
-        "'path':'/home/ada/n','oldText':'a\\n','newText':'a<U+202E>b\\n'}]}\n");
+    expect_call("1:w",
+                "'content':[{'type':'diff','path':'/home/ada/n','oldText':'a\\n',"
+                "'newText':'a<U+202E>b\\n'}]");
 }
 
 TEST(a_preview_that_is_no_difference_is_text)
 {
     begin_tool("r", "run_command", "{\"command\":\"make\"}");
     acp_tell_preview(&telling, "r", "make");
-    expect(
-        "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'content',"
-        "'content':{'type':'text','text':'```\\nmake\\n```\\n'}}]}\n");
+    expect_call("1:r",
+                "'content':[{'type':'content','content':{'type':'text',"
+                "'text':'```\\nmake\\n```\\n'}}]");
     acp_tell_preview(&telling, "unknown", "x");
     expect("");
 }
@@ -399,9 +397,7 @@ TEST(others_get_a_line_of_text)
 TEST(warnings_are_notices_where_the_client_knows_them)
 {
     tell_text(EVENT_WARNING, "careful");
-    expect(
-        "{'sessionUpdate':'agent_message_chunk','messageId':'0.0','content':{'type':'text',"
-        "'text':'\\n\\n*careful*\\n\\n'}}\n");
+    expect(SAID("0.0", "\\n\\n*careful*\\n\\n"));
     client.notices = true;
     tell_text(EVENT_WARNING, "careful");
     expect("{'sessionUpdate':'notice','severity':'warning','title':'careful'}\n");
@@ -414,9 +410,7 @@ TEST(a_replay_tells_how_turns_ended)
     expect("");
     telling.replays = true;
     tell_text(EVENT_TURN_FAILED, "no key");
-    expect(
-        "{'sessionUpdate':'agent_message_chunk','messageId':'0.0','content':{'type':'text',"
-        "'text':'\\n\\n*no key*\\n\\n'}}\n");
+    expect(SAID("0.0", "\\n\\n*no key*\\n\\n"));
 }
 
 /* --- the session ------------------------------------------------------------------------------ */

@@ -21,10 +21,10 @@ static const char *const protocols[PROTOCOLS] = {"JSON-RPC", "HTTP", "MCP", "ACP
  * command; with $S (the session), $W (its directory), $D (the test's directory). If no request can
  * cause it, `why` says so. */
 struct cell {
-    const char *ask, *with;
-    bool loads;      /* ACP: the session first */
-    int number;      /* ACP: where it has one of its own */
-    const char *why; /* `ask` is NULL */
+    const char *ask, *with; /* HTTP, NULL without `why`: what JSON-RPC asks, over POST /rpc */
+    bool loads;             /* ACP: the session first */
+    int number;             /* ACP: where it has one of its own */
+    const char *why;        /* `ask` is NULL */
 };
 
 #define NEVER(reason)                                                                              \
@@ -32,6 +32,18 @@ struct cell {
         .why = reason                                                                              \
     }
 #define PROMPT "'prompt':[{'type':'text','text':'x'}]"
+#define TURN                                                                                       \
+    [STDIO] = {.ask = "turn/start", .with = "{'session_id':'$S','prompt':'x'}"},                   \
+    [HTTP] = {.ask = "POST /sessions/$S/messages", .with = "{'prompt':'x'}"},                      \
+    [MCP] = {.ask = "tiro_resume", .with = "{'session_id':'$S','prompt':'x'}"}
+#define ACP_PROMPT(code)                                                                           \
+    [ACP] = {.ask = "session/prompt",                                                              \
+             .with = "{'sessionId':'$S'," PROMPT "}",                                              \
+             .loads = true,                                                                        \
+             .number = code}
+#define NO_COMPACTING                                                                              \
+    [MCP] = NEVER("no tool compacts"), [ACP] = NEVER(NO_CODE),                                     \
+    [SHELL] = NEVER("no command compacts")
 #define NO_CODE "what a person types there is answered with a text"
 #define BY_KEY "a key or a signal does that, in the program itself"
 
@@ -62,25 +74,17 @@ static const struct row {
                [ACP] = NEVER("its sessions are named by whole ids"),
                [SHELL] = {.ask = "sessions show hello"}}},
     {ERR_SESSION_BUSY, .prepare = hold_a_turn_here,
-     .cells = {[STDIO] = {.ask = "turn/start", .with = "{'session_id':'$S','prompt':'x'}"},
-               [HTTP] = {.ask = "POST /sessions/$S/messages", .with = "{'prompt':'x'}"},
-               [MCP] = {.ask = "tiro_resume", .with = "{'session_id':'$S','prompt':'x'}"},
-               [ACP] = {.ask = "session/prompt",
-                        .with = "{'sessionId':'$S'," PROMPT "}",
-                        .loads = true,
-                        .number = -32600},
-               [SHELL] = NEVER("a command is a process of its own: the next row")}},
+     .cells =
+         {TURN,
+          ACP_PROMPT(-32600), [SHELL] = NEVER("a command is a process of its own: the next row")}},
     {ERR_SESSION_BUSY, .prepare = hold_a_turn_elsewhere,
-     .cells = {[STDIO] = {.ask = "turn/start", .with = "{'session_id':'$S','prompt':'x'}"},
-               [HTTP] = {.ask = "POST /sessions/$S/messages", .with = "{'prompt':'x'}"},
-               [MCP] = {.ask = "tiro_resume", .with = "{'session_id':'$S','prompt':'x'}"},
+     .cells = {TURN,
                [ACP] = {.ask = "session/load",
                         .with = "{'sessionId':'$S','cwd':'$W','mcpServers':[]}",
                         .number = -32600},
                [SHELL] = {.ask = "run --resume $S x"}}},
     {ERR_SESSION_PERSISTENCE_DISABLED, .config = "[session]\npersist = false\n",
      .cells = {[STDIO] = {.ask = "session/import", .with = "{'content':'{}'}"},
-               [HTTP] = {.ask = "rpc session/import", .with = "{'content':'{}'}"},
                [MCP] = NEVER("its tools search the store that is there, and none of them saves"),
                [ACP] = NEVER("what is not kept is not found there"),
                [SHELL] = {.ask = "sessions rebuild"}}},
@@ -103,19 +107,10 @@ static const struct row {
                [ACP] = {.ask = "session/list", .with = "{}", .number = -32603},
                [SHELL] = {.ask = "sessions list"}}},
     {ERR_AGENT_ERROR, .prepare = refuse_the_request, .says = "no such thing",
-     .cells = {[STDIO] = {.ask = "turn/start", .with = "{'session_id':'$S','prompt':'x'}"},
-               [HTTP] = {.ask = "POST /sessions/$S/messages", .with = "{'prompt':'x'}"},
-               [MCP] = {.ask = "tiro_resume", .with = "{'session_id':'$S','prompt':'x'}"},
-               [ACP] = {.ask = "session/prompt",
-                        .with = "{'sessionId':'$S'," PROMPT "}",
-                        .loads = true,
-                        .number = -32603},
-               [SHELL] = {.ask = "run --resume $S x"}}},
+     .cells = {TURN, ACP_PROMPT(-32603), [SHELL] = {.ask = "run --resume $S x"}}},
     {ERR_CONFIG_ERROR, .says = "key",
      .cells = {[STDIO] = {.ask = "session/set_model",
                           .with = "{'session_id':'$S','provider':'anthropic'}"},
-               [HTTP] = {.ask = "rpc session/set_model",
-                         .with = "{'session_id':'$S','provider':'anthropic'}"},
                [MCP] = {.ask = "tiro_run", .with = "{'prompt':'x','provider':'anthropic'}"},
                [ACP] = NEVER("the next row: it names no provider"),
                [SHELL] = {.ask = "run --provider anthropic x"}}},
@@ -131,13 +126,10 @@ static const struct row {
     {ERR_FILE_ERROR,
      .cells = {[STDIO] = {.ask = "session/export",
                           .with = "{'session_id':'$S','path':'$D/no/such/file.md'}"},
-               [HTTP] = {.ask = "rpc session/export",
-                         .with = "{'session_id':'$S','path':'$D/no/such/file.md'}"},
                [MCP] = NEVER("no tool names a file of ours"),
                [ACP] = NEVER("no method names a file of ours"),
                [SHELL] = {.ask = "sessions export $S -o $D/no/such/file.md"}}},
     {ERR_MEMORY_NOT_FOUND, .cells = {[STDIO] = {.ask = "memory/read", .with = "{'id':'none'}"},
-                                     [HTTP] = {.ask = "rpc memory/read", .with = "{'id':'none'}"},
                                      [MCP] = {.ask = "tiro_memory_read", .with = "{'id':'none'}"},
                                      [ACP] = NEVER("memory is searched there, by no id"),
                                      [SHELL] = {.ask = "memory show none"}}},
@@ -150,25 +142,16 @@ static const struct row {
     {ERR_NOTHING_TO_COMPACT, .prepare = begin_another,
      .cells = {[STDIO] = {.ask = "compaction/run", .with = "{'session_id':'$S'}"},
                [HTTP] = {.ask = "POST /sessions/$S/compact", .with = "{}"},
-               [MCP] = NEVER("no tool compacts"),
-               [ACP] = NEVER(NO_CODE),
-               [SHELL] = NEVER("no command compacts")}},
+               NO_COMPACTING}},
     {ERR_TOO_SMALL_TO_COMPACT, .before = say_more,
      .cells = {[STDIO] = {.ask = "compaction/run",
                           .with = "{'session_id':'$S','mode':'deterministic'}"},
                [HTTP] = {.ask = "POST /sessions/$S/compact", .with = "{'mode':'deterministic'}"},
-               [MCP] = NEVER("no tool compacts"),
-               [ACP] = NEVER(NO_CODE),
-               [SHELL] = NEVER("no command compacts")}},
+               NO_COMPACTING}},
     {ERR_NOTHING_TO_UNDO,
-     .cells = {[STDIO] = {.ask = "compaction/undo", .with = "{'session_id':'$S'}"},
-               [HTTP] = {.ask = "rpc compaction/undo", .with = "{'session_id':'$S'}"},
-               [MCP] = NEVER("no tool compacts"),
-               [ACP] = NEVER(NO_CODE),
-               [SHELL] = NEVER("no command compacts")}},
+     .cells = {[STDIO] = {.ask = "compaction/undo", .with = "{'session_id':'$S'}"}, NO_COMPACTING}},
     {ERR_MESSAGE_NOT_SENT,
      .cells = {[STDIO] = {.ask = "compaction/pin", .with = "{'session_id':'$S','seq':99999}"},
-               [HTTP] = {.ask = "rpc compaction/pin", .with = "{'session_id':'$S','seq':99999}"},
                [MCP] = NEVER("no tool pins"),
                [ACP] = NEVER(NO_CODE),
                [SHELL] = NEVER("no command pins messages")}},
@@ -180,7 +163,6 @@ static const struct row {
                [SHELL] = NEVER("a page of a transcript is no command's")}},
     {ERR_FORBIDDEN,
      .cells = {[STDIO] = {.ask = "config/set", .with = "{'key':'tools.allow','value':'write'}"},
-               [HTTP] = {.ask = "rpc config/set", .with = "{'key':'tools.allow','value':'write'}"},
                [MCP] = {.ask = "tiro_run", .with = "{'prompt':'x','directory':'/'}"},
                [ACP] = NEVER("an editor names no key and no file"),
                [SHELL] = NEVER("it is the person's")}},
@@ -191,14 +173,7 @@ static const struct row {
                [ACP] = NEVER("a cancelled prompt is no error"),
                [SHELL] = NEVER("a signal does that (test_errors.c)")}},
     {ERR_BUDGET_EXHAUSTED, .config = "[budget]\nmax_tokens = 1\n",
-     .cells = {[STDIO] = {.ask = "turn/start", .with = "{'session_id':'$S','prompt':'x'}"},
-               [HTTP] = {.ask = "POST /sessions/$S/messages", .with = "{'prompt':'x'}"},
-               [MCP] = {.ask = "tiro_resume", .with = "{'session_id':'$S','prompt':'x'}"},
-               [ACP] = {.ask = "session/prompt",
-                        .with = "{'sessionId':'$S'," PROMPT "}",
-                        .loads = true,
-                        .number = -32603},
-               [SHELL] = {.ask = "run --resume $S x"}}},
+     .cells = {TURN, ACP_PROMPT(-32603), [SHELL] = {.ask = "run --resume $S x"}}},
     {ERR_USAGE, .says = "limit",
      .cells = {[STDIO] = {.ask = "session/list", .with = "{'limit':'x'}"},
                [HTTP] = {.ask = "GET /sessions?limit=x"},
@@ -251,10 +226,8 @@ static void ruin_the_store(void)
 
 static void refuse_the_request(void)
 {
-    model_server_queue(model, &(struct reply){.fault = REPLY_STATUS,
-                                              .status = 400,
-                                              .error_type = "invalid_request_error",
-                                              .error_message = "no such thing"});
+    QUEUE(model, .fault = REPLY_STATUS, .status = 400, .error_type = "invalid_request_error",
+          .error_message = "no such thing");
 }
 
 static void begin_another(void)
@@ -273,7 +246,7 @@ static void begin_in_the_editor(void)
 static void hold_a_turn(void)
 {
     size_t before = model_server_requests(model);
-    model_server_queue(model, &(struct reply){.text = "at last", .hold = true});
+    QUEUE(model, .text = "at last", .hold = true);
     rpc_client_ask(&holder, "turn/start", filled_in("{'session_id':'$S','prompt':'hold'}"));
     assert_true(model_server_wait(model, before + 1, RPC_CLIENT_MS));
     holds = true;
@@ -368,18 +341,19 @@ static void ask_mcp(const struct row *r, const struct cell *c)
 
 static void ask_http(const struct row *r, const struct cell *c)
 {
-    char *route = support_text("%s", filled_in(c->ask)), *path = strchr(route, ' ');
-    const char *with = filled_in(c->with);
-    *path++ = '\0';
-    if (strcmp(route, "rpc") != 0) {
-        http_expect_error(http_ask(http.port, route, path, with), err_info(r->code)->rest,
-                          err_info(r->code)->name, r->says);
+    if (!c->ask) {
+        c = &r->cells[STDIO];
+        struct http_answer a =
+            http_ask(http.port, "POST", "/rpc",
+                     support_text("{'jsonrpc':'2.0','id':1,'method':'%s','params':%s}", c->ask,
+                                  filled_in(c->with)));
+        expect_fault(json_get(http_json(&a), "error"), err_info(r->code)->rpc, r);
         return;
     }
-    struct http_answer a =
-        http_ask(http.port, "POST", "/rpc",
-                 support_text("{'jsonrpc':'2.0','id':1,'method':'%s','params':%s}", path, with));
-    expect_fault(json_get(http_json(&a), "error"), err_info(r->code)->rpc, r);
+    char *route = support_text("%s", filled_in(c->ask)), *path = strchr(route, ' ');
+    *path++ = '\0';
+    http_expect_error(http_ask(http.port, route, path, filled_in(c->with)), err_info(r->code)->rest,
+                      err_info(r->code)->name, r->says);
 }
 
 static void ask_shell(const struct row *r, const struct cell *c)
@@ -454,8 +428,10 @@ static void provoke_all(enum protocol p)
             if ((r->config || r->before || r->prepare) != alone)
                 continue;
             where = support_text("%s over %s", err_info(r->code)->name, protocols[p]);
-            if (!r->cells[p].ask) {
-                if (!r->cells[p].why)
+            const struct cell *c = &r->cells[p];
+            bool by_rpc = p == HTTP && !c->why && r->cells[STDIO].ask;
+            if (!c->ask && !by_rpc) {
+                if (!c->why)
                     fail_msg("%s: neither asked for nor said why", where);
                 continue;
             }
