@@ -20,6 +20,9 @@ int surface_setup(void **state);
 int surface_teardown(void **state);
 
 struct model_server *surface_server(void);
+/* The number of requests to the scripted model, and the body of one of them, from 0. */
+#define surface_requests() model_server_requests(surface_server())
+#define surface_body(index) model_server_body(surface_server(), index)
 struct config *surface_config(void);
 const char *surface_store(void); /* path of the database, which does not exist at first */
 

@@ -111,14 +111,6 @@ TEST(who_asks_for_another_version_is_told_which_there_are)
     free(refusal.data);
 }
 
-TEST(initialize_agrees_on_what_both_know)
-{
-    assert_string_equal(mcp_version_for("2024-11-05"), "2024-11-05");
-    assert_string_equal(mcp_version_for("2025-06-18"), "2025-06-18");
-    assert_string_equal(mcp_version_for("2026-07-28"), "2025-11-25"); /* has no initialize */
-    assert_string_equal(mcp_version_for("2099-01-01"), "2025-11-25");
-}
-
 static const struct {
     const char *uri, *reference; /* NULL: it is none */
     enum mcp_form form;
