@@ -45,7 +45,7 @@ TEST(initialize_comes_first)
 TEST(a_prompt_streams_and_ends)
 {
     begin();
-    model_server_queue(model, &(struct reply){.text = "First answer.", .reasoning = "Let me see"});
+    QUEUE(model, .text = "First answer.", .reasoning = "Let me see");
     int id = prompt("What is this?");
     assert_string_equal(told_text("agent_thought_chunk"), "Let me see");
     expect_stop(id, "end_turn");
@@ -68,18 +68,16 @@ TEST(servers_that_are_not_used_are_told)
 TEST(a_failed_turn_is_an_error)
 {
     begin();
-    model_server_queue(model, &(struct reply){.fault = REPLY_STATUS,
-                                              .status = 401,
-                                              .error_type = "invalid_key",
-                                              .error_message = "no such key"});
+    QUEUE(model, .fault = REPLY_STATUS, .status = 401, .error_type = "invalid_key",
+          .error_message = "no such key");
     expect_code(prompt("x"), -32603, "AGENT_ERROR");
-    assert_non_null(strstr(ask("again"), "Hello from the scripted model."));
+    assert_text(ask("again"), "Hello from the scripted model.");
 }
 
 TEST(a_cancelled_prompt_is_no_error)
 {
     begin();
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "Half of it");
     int id = prompt("Tell me all.");
     client_told("agent_message_chunk");
     fails("session/prompt", PARAMS(",'prompt':[{'type':'text','text':'x'}]"), -32600,
@@ -96,7 +94,7 @@ TEST(a_prompt_that_is_cancelled_at_once_is_no_error)
 {
     begin();
     for (int i = 0; i < 20; i++) {
-        model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+        QUEUE(model, .fault = REPLY_STALL, .text = "Half of it");
         int id = ++client.asked;
         rpc_client_write(
             &client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\","
@@ -111,7 +109,7 @@ TEST(a_prompt_that_is_cancelled_at_once_is_no_error)
 TEST(a_withdrawn_prompt_is_cancelled)
 {
     begin();
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "Half of it");
     int id = prompt("Tell me all.");
     client_told("agent_message_chunk");
     rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\","
@@ -125,7 +123,7 @@ TEST(two_sessions_answer_at_once)
     begin();
     const char *other = new_session();
     assert_string_not_equal(other, session);
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "Half of it");
     int slow = prompt("Tell me all.");
     client_told("agent_message_chunk");
     expect_stop(prompt_in(other, "And you?"), "end_turn");
@@ -245,7 +243,7 @@ TEST(a_client_that_goes_away_has_not_allowed_it)
 TEST(a_signal_ends_a_prompt_as_cancelled)
 {
     begin();
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "Half of it");
     int id = prompt("Tell me all.");
     client_told("agent_message_chunk");
     assert_int_equal(kill(client.child.pid, SIGTERM), 0);
@@ -260,7 +258,7 @@ static void compact(void)
     memset(words, 'w', 4000);
     for (int i = 0; i < 6; i++)
         ask(support_text("message %d %s", i, words));
-    model_server_queue(model, &(struct reply){.text = "What was said, in short."});
+    QUEUE(model, .text = "What was said, in short.");
     expect_stop(prompt("/compact llm_replace"), "end_turn");
 }
 
@@ -421,7 +419,7 @@ TEST_IF(capability_store(), a_list_has_pages)
 TEST_IF(capability_store(), a_closed_session_is_called_off)
 {
     begin();
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "Half of it");
     int id = prompt("Tell me all.");
     client_told("agent_message_chunk");
     rpc_client_result(&client, "session/close", PARAMS(""));
@@ -542,7 +540,7 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     char *context = ask("/context");
     assert_text(context, "The next request has about ");
     assert_text(context, "- project: ");
-    assert_null(strstr(context, "(null)"));
+    assert_no_text(context, "(null)");
     assert_text(ask("/pin"), "pinned");
     assert_text(ask("/pin 7"), "no message of yours");
     assert_text(ask("/uncompact"), "undo");
@@ -559,7 +557,7 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_
     compact();
     assert_text(ask("/memory lighthouse"), "keeper is called Ole");
     assert_text(ask("/memory"), "keeper is called Ole");
-    assert_null(strstr(ask("/memory"), "0.00"));
+    assert_no_text(ask("/memory"), "0.00");
     assert_text(ask("/memory zebra"), "Memory has nothing about that.");
 }
 
@@ -657,7 +655,7 @@ TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
     initialize("{}");
     session = new_session();
     for (int i = 0; i < turns; i++) {
-        model_server_queue(model, &(struct reply){.text = words, .piece = 100000});
+        QUEUE(model, .text = words, .piece = 100000);
         expect_stop(prompt("More."), "end_turn");
         all_said("agent_message_chunk");
     }

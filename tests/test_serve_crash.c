@@ -38,12 +38,9 @@ static void ask_for_turn(int i)
 {
     static const char *const calls[] = {NULL, NULL, "list_directory"};
     const char *call = calls[dice_below(&dice, 3)];
-    model_server_queue(scene_server(),
-                       &(struct reply){.text = "This is said piece by piece, word after word.",
-                                       .piece = 1 + dice_below(&dice, 20),
-                                       .interval_ms = (int)dice_below(&dice, 4),
-                                       .tool_name = call,
-                                       .tool_args = call ? "{\"path\":\".\"}" : NULL});
+    QUEUE(scene_server(), .text = "This is said piece by piece, word after word.",
+          .piece = 1 + dice_below(&dice, 20), .interval_ms = (int)dice_below(&dice, 4),
+          .tool_name = call, .tool_args = call ? "{\"path\":\".\"}" : NULL);
     running[i] = rpc_client_ask(
         &client, "turn/start",
         support_text("{'session_id':'%s','prompt':'question %d'}", id_of(i), ++turns));

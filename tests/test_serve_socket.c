@@ -120,7 +120,7 @@ TEST(clients_come_and_go_and_interrupt_nothing)
     rpc_client_connect(&second, path);
     const char *session = create(&first);
     (void)rpc_client_result(&second, "events/subscribe", NULL);
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "so far");
     (void)rpc_client_ask(&first, "turn/start",
                          support_text("{'session_id':'%s','prompt':'go on'}", session));
     (void)rpc_client_told(&first, "session/event", "text_delta");
@@ -139,7 +139,7 @@ TEST(who_could_start_no_turn_hears_nothing_of_it)
     rpc_client_connect(&second, path);
     const char *id = create(&first);
     const char *params = support_text("{'session_id':'%s','prompt':'go on'}", id);
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "so far");
     (void)rpc_client_ask(&first, "turn/start", params);
     (void)rpc_client_told(&first, "session/event", "text_delta");
     (void)rpc_client_error(&second, "turn/start", params, "SESSION_BUSY");
@@ -180,7 +180,7 @@ TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer
     for (int i = 0; i < BYTES; i++)
         text[i] = (char)('a' + i % 26);
     text[BYTES] = '\0';
-    model_server_queue(model, &(struct reply){.text = text, .piece = 5, .interval_ms = 5});
+    QUEUE(model, .text = text, .piece = 5, .interval_ms = 5);
     rpc_client_connect(&first, path);
     const char *session = create(&first);
     (void)rpc_client_ask(&first, "turn/start",
@@ -210,9 +210,7 @@ TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
     struct rpc_client first, second;
     rpc_client_connect(&first, path);
     const char *session = create(&first);
-    model_server_queue(model,
-                       &(struct reply){.tool_name = "write_file",
-                                       .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
+    QUEUE(model, .tool_name = "write_file", .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}");
     (void)rpc_client_ask(&first, "turn/start",
                          support_text("{'session_id':'%s','prompt':'write'}", session));
     (void)rpc_client_told(&first, "approval/requested", NULL);
@@ -239,7 +237,7 @@ TEST(who_comes_for_all_sessions_is_asked_what_waits)
     rpc_client_connect(&first, path);
     for (int i = 0; i < SESSIONS; i++) {
         const char *args = support_text("{\"path\":\"%d.txt\",\"content\":\"x\"}", i);
-        model_server_queue(model, &(struct reply){.tool_name = "write_file", .tool_args = args});
+        QUEUE(model, .tool_name = "write_file", .tool_args = args);
         (void)rpc_client_ask(&first, "turn/start",
                              support_text("{'session_id':'%s','prompt':'write'}", create(&first)));
         (void)rpc_client_told(&first, "approval/requested", NULL);

@@ -68,7 +68,7 @@ static void end(void)
 /* Starts a turn whose answer never ends, and waits for its first text. */
 static int start_endless(void)
 {
-    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
+    QUEUE(model, .fault = REPLY_STALL, .text = "so far");
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'go on'"));
     (void)rpc_client_told(&client, "session/event", "text_delta");
     return id;
@@ -111,7 +111,7 @@ TEST(a_method_that_there_is_not_is_said_to_be_none)
 TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
 {
     begin();
-    model_server_queue(model, &(struct reply){.text = "The lantern is blue.", .piece = 4});
+    QUEUE(model, .text = "The lantern is blue.", .piece = 4);
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'which colour?'"));
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_string_equal(text_of(result, "text"), "The lantern is blue.");
@@ -239,8 +239,7 @@ TEST(a_budget_that_is_spent_ends_the_turn)
 {
     write_config("[budget]\nmax_tokens = 10\n");
     begin();
-    model_server_queue(model,
-                       &(struct reply){.text = "dear", .input_tokens = 900, .output_tokens = 900});
+    QUEUE(model, .text = "dear", .input_tokens = 900, .output_tokens = 900);
     (void)rpc_client_call(&client, "turn/start", PARAMS(",'prompt':'spend'"));
     const struct json *error = rpc_client_error(
         &client, "turn/start", PARAMS(",'prompt':'spend more'"), "BUDGET_EXHAUSTED");
@@ -275,8 +274,7 @@ TEST_IF(capability_store(), a_subscription_begins_with_what_the_log_has)
 TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
 {
     begin();
-    model_server_queue(model,
-                       &(struct reply){.fault = REPLY_STALL, .text = "one two three", .piece = 4});
+    QUEUE(model, .fault = REPLY_STALL, .text = "one two three", .piece = 4);
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'count'"));
     AUTO(buf_release) struct buf text = BUF_INIT;
     while (text.len < strlen("one two three"))
@@ -309,7 +307,7 @@ TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_not
     static const char answer[] = "a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0";
     AUTO(buf_release) struct buf rest = BUF_INIT;
     begin();
-    model_server_queue(model, &(struct reply){.text = answer, .piece = 2, .interval_ms = 80});
+    QUEUE(model, .text = answer, .piece = 2, .interval_ms = 80);
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'count'"));
     const struct json *first = rpc_client_told(&client, "session/event", "text_delta");
     int64_t seen = json_get_int(json_get(first, "event"), "seq", 0);
@@ -357,9 +355,7 @@ TEST(every_session_can_be_subscribed)
 
 static void queue_tool(void)
 {
-    model_server_queue(model,
-                       &(struct reply){.tool_name = "write_file",
-                                       .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
+    QUEUE(model, .tool_name = "write_file", .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}");
 }
 
 static void allow_once(const struct json *asked)
@@ -394,8 +390,7 @@ TEST(a_command_where_the_directory_is_gone_fails_alone)
     assert_int_equal(rmdir(gone), 0);
     RPC_START(&client, "--tools", "full");
     session = create(&client);
-    model_server_queue(model, &(struct reply){.tool_name = "run_command",
-                                              .tool_args = "{\"command\":\"echo here\"}"});
+    QUEUE(model, .tool_name = "run_command", .tool_args = "{\"command\":\"echo here\"}");
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'where?'"));
     allow_once(rpc_client_told(&client, "approval/requested", NULL));
     const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
@@ -423,8 +418,7 @@ TEST(the_limit_of_files_is_raised_for_the_server_alone)
     struct rlimit now;
     assert_int_equal(prlimit(client.child.pid, RLIMIT_NOFILE, NULL, &now), 0);
     assert_true(now.rlim_cur >= 1024);
-    model_server_queue(model, &(struct reply){.tool_name = "run_command",
-                                              .tool_args = "{\"command\":\"ulimit -Sn\"}"});
+    QUEUE(model, .tool_name = "run_command", .tool_args = "{\"command\":\"ulimit -Sn\"}");
     int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'how many?'"));
     allow_once(rpc_client_told(&client, "approval/requested", NULL));
     (void)rpc_client_answer(&client, id);
@@ -520,7 +514,7 @@ TEST_IF(capability_store() && capability_compaction(), a_slow_reader_is_told_how
     text[BYTES] = '\0';
     begin();
     for (int i = 1; i <= TURNS; i++) {
-        model_server_queue(model, &(struct reply){.text = text, .piece = 65536});
+        QUEUE(model, .text = text, .piece = 65536);
         id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'much'"));
         assert_true(support_wait_until(turns_are_over, &i, RPC_CLIENT_MS));
     }

@@ -11,6 +11,7 @@
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
@@ -39,7 +40,7 @@ TEST_IF(capability_store(), a_turn_is_answered_and_kept)
     assert_string_equal(n->model, "scripted-model");
     assert_int_equal(n->reason, PROVIDER_BY_OPTION);
 
-    model_server_queue(surface_server(), &(struct reply){.text = "First answer."});
+    QUEUE(surface_server(), .text = "First answer.");
     assert_string_equal(surface_ask(s, "What is this?"), "First answer.");
     engine_free(s);
 
@@ -68,17 +69,16 @@ TEST_IF(capability_store(), a_resumed_session_goes_on)
     assert_false(n->flag);
     surface_ask(s, "Who am I?");
     engine_free(s);
-    const char *body = model_server_body(surface_server(), 1);
-    assert_non_null(strstr(body, "My name is Ada."));
-    assert_non_null(strstr(body, "Hello from the scripted model."));
-    assert_non_null(strstr(body, "Who am I?"));
+    const char *body = surface_body(1);
+    assert_text(body, "My name is Ada.");
+    assert_text(body, "Hello from the scripted model.");
+    assert_text(body, "Who am I?");
 }
 
 TEST(an_interrupt_keeps_the_partial_answer)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(),
-                       &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "Half of it");
     surface_send(s, &operation_turn_start, "Tell me all.");
     surface_expect_event(s, EVENT_TEXT_DELTA);
     int64_t before = clock_mono_ms();
@@ -88,7 +88,7 @@ TEST(an_interrupt_keeps_the_partial_answer)
     assert_true(clock_mono_ms() - before < 1000);
     surface_expect_idle(s);
     surface_ask(s, "Go on.");
-    assert_non_null(strstr(model_server_body(surface_server(), 1), "Half"));
+    assert_text(surface_body(1), "Half");
 }
 
 static bool add_reasoning(void *context, const struct event *ev)
@@ -102,8 +102,7 @@ static bool add_reasoning(void *context, const struct event *ev)
 TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
 {
     struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(),
-                       &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .reasoning = "Let me see");
     surface_send(s, &operation_turn_start, "Think.");
     AUTO(buf_release) struct buf shown = BUF_INIT;
     struct notice *n = surface_expect_event(s, EVENT_REASONING_DELTA);
@@ -143,13 +142,13 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
     surface_send(s, &operation_turn_start, "more");
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "more");
     surface_expect_idle(s);
-    assert_int_equal(model_server_requests(surface_server()), 2);
+    assert_int_equal(surface_requests(), 2);
 }
 
 TEST(a_busy_session_says_so_and_gives_the_text_back)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "…");
     surface_send(s, &operation_turn_start, "first");
     surface_expect_event(s, EVENT_TEXT_DELTA);
     surface_send(s, &operation_turn_start, "second");
@@ -173,7 +172,7 @@ TEST(a_message_right_after_an_answer_is_not_refused)
     surface_ask(s, "one");
     surface_ask(s, "two");
     surface_ask(s, "three");
-    assert_int_equal(model_server_requests(surface_server()), 3);
+    assert_int_equal(surface_requests(), 3);
 }
 
 TEST_IF(capability_store(), a_second_process_cannot_write)
@@ -200,7 +199,7 @@ static struct notice *end_of_turn(struct engine *s)
 TEST(a_turn_is_answered_when_it_has_ended)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.text = "Hello to you."});
+    QUEUE(surface_server(), .text = "Hello to you.");
     surface_send(s, &operation_turn_start, "Hello?");
     struct notice *n = end_of_turn(s);
     const struct turn_result *r = n->answer->result;
@@ -217,16 +216,13 @@ TEST(a_turn_is_answered_when_it_has_ended)
 TEST(the_answer_says_what_ended_a_turn)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    model_server_queue(
-        surface_server(),
-        &(struct reply){.fault = REPLY_STATUS, .status = 401, .error_message = "no"});
+    QUEUE(surface_server(), .fault = REPLY_STATUS, .status = 401, .error_message = "no");
     surface_send(s, &operation_turn_start, "Hello?");
     const struct turn_result *r = end_of_turn(s)->answer->result;
     assert_int_not_equal(r->fault.code, ERR_OK);
-    assert_non_null(strstr(r->fault.text, "401"));
+    assert_text(r->fault.text, "401");
     assert_int_equal(r->stop_reason, STOP_OTHER);
-    model_server_queue(surface_server(),
-                       &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "Half of it");
     surface_send(s, &operation_turn_start, "Tell me all.");
     surface_expect_event(s, EVENT_TEXT_DELTA);
     surface_send(s, &operation_turn_interrupt, NULL);
@@ -240,14 +236,12 @@ TEST(the_answer_says_what_ended_a_turn)
 TEST(a_failed_turn_can_be_retried)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
-                                                         .status = 401,
-                                                         .error_type = "invalid_api_key",
-                                                         .error_message = "bad key"});
+    QUEUE(surface_server(), .fault = REPLY_STATUS, .status = 401, .error_type = "invalid_api_key",
+          .error_message = "bad key");
     surface_send(s, &operation_turn_start, "Hello?");
     struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
-    assert_non_null(strstr(n->event->text, "401"));
-    assert_null(strstr(n->event->text, "test-key"));
+    assert_text(n->event->text, "401");
+    assert_no_text(n->event->text, "test-key");
     surface_expect_idle(s);
     surface_send(s, &operation_turn_retry, NULL);
     n = surface_expect_event(s, EVENT_TURN_STARTED);
@@ -268,20 +262,20 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
     surface_expect_idle(s);
     surface_send(s, &operation_turn_retry, NULL);
     surface_expect_idle(s);
-    assert_non_null(strstr(model_server_body(surface_server(), 0), "ryokan.png"));
-    assert_non_null(strstr(model_server_body(surface_server(), 1), "ryokan.png"));
+    assert_text(surface_body(0), "ryokan.png");
+    assert_text(surface_body(1), "ryokan.png");
     surface_send(s, &operation_turn_retry, "and who lives there?"); /* in other words */
     surface_expect_idle(s);
-    const char *other = model_server_body(surface_server(), 2);
-    assert_non_null(strstr(other, "ryokan.png"));
-    assert_non_null(strstr(other, "and who lives there?"));
-    assert_null(strstr(other, "what is this?"));
+    const char *other = surface_body(2);
+    assert_text(other, "ryokan.png");
+    assert_text(other, "and who lives there?");
+    assert_no_text(other, "what is this?");
     engine_free(s);
     s = surface_open("last", true);
     surface_send(s, &operation_turn_retry, NULL);
     surface_expect_idle(s);
-    assert_non_null(strstr(model_server_body(surface_server(), 3), "ryokan.png"));
-    assert_non_null(strstr(model_server_body(surface_server(), 3), "and who lives there?"));
+    assert_text(surface_body(3), "ryokan.png");
+    assert_text(surface_body(3), "and who lives there?");
 }
 
 TEST_IF(capability_store(), drafts_are_kept)
@@ -444,7 +438,7 @@ TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
     surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
     surface_send(s, &operation_session_rename, "A good title");
     surface_ask(s, "two");
-    assert_non_null(strstr(model_server_body(surface_server(), 1), "other-model"));
+    assert_text(surface_body(1), "other-model");
     engine_free(s);
     AUTO(session_list_release) struct session_list list = {0};
     surface_list(&list);
@@ -483,7 +477,7 @@ TEST(a_model_that_cannot_be_is_refused)
                          "did you mean \"anthropic/some-model\"");
     assert_refuses_model(s, NULL, "something quite different", ERR_USAGE, "its list");
     surface_ask(s, "still the same?");
-    assert_non_null(strstr(model_server_body(surface_server(), 0), "\"scripted-model\""));
+    assert_text(surface_body(0), "\"scripted-model\"");
     surface_send(s, &operation_session_set_model, "scripted-large");
     assert_model(s, "openai", "scripted-large"); /* the provider is the present one */
     surface_send_for(s, &operation_session_set_model, "offline", NULL, 0);
@@ -548,7 +542,7 @@ TEST(a_provider_is_asked_whether_it_answers)
     assert_true(r->listed);
     r = surface_call(s, &operation_provider_check, &keyless)->result;
     assert_int_equal(r->fault.code, ERR_CONFIG_ERROR);
-    assert_non_null(strstr(r->fault.text, "ANTHROPIC_API_KEY"));
+    assert_text(r->fault.text, "ANTHROPIC_API_KEY");
     assert_int_not_equal(surface_call(s, &operation_provider_check, &none)->error.code, ERR_OK);
 }
 
@@ -561,7 +555,7 @@ TEST(the_model_is_known_before_the_first_message)
     AUTO(engine_free_local) struct engine *s = engine_new(&o);
     assert_model(s, "openai", "");
     assert_model(s, "openai", "the-only-one");
-    assert_int_equal(model_server_requests(surface_server()), 0);
+    assert_int_equal(surface_requests(), 0);
 }
 
 TEST(a_system_prompt_holds_for_a_resumed_session_too)
@@ -577,7 +571,7 @@ TEST(a_system_prompt_holds_for_a_resumed_session_too)
                                            .resume = "last"};
     s = engine_new(&options);
     surface_ask(s, "two");
-    assert_non_null(strstr(model_server_body(surface_server(), 1), "Answer in rhymes."));
+    assert_text(surface_body(1), "Answer in rhymes.");
     engine_free(s);
 }
 
@@ -636,13 +630,13 @@ TEST(a_new_session_talks_to_the_same_model)
     surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
     surface_send(s, &operation_session_create, NULL);
     surface_ask(s, "hello");
-    assert_non_null(strstr(model_server_body(surface_server(), 0), "other-model"));
+    assert_text(surface_body(0), "other-model");
 }
 
 TEST(the_end_of_the_service_ends_a_turn)
 {
     struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.hold = true});
+    QUEUE(surface_server(), .hold = true);
     surface_send(s, &operation_turn_start, "never answered");
     assert_true(model_server_wait(surface_server(), 1, SURFACE_MS));
     int64_t before = clock_mono_ms();

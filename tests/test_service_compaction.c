@@ -17,6 +17,7 @@
 #include "tests/damage.h"
 #include "tests/history_check.h"
 #include "tests/imported.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
@@ -63,14 +64,12 @@ static struct engine *reopened(struct engine *s)
 
 static void queue_text(const char *text)
 {
-    model_server_queue(surface_server(), &(struct reply){.text = text});
+    QUEUE(surface_server(), .text = text);
 }
 
 static void queue_failure(void)
 {
-    model_server_queue(
-        surface_server(),
-        &(struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "broken"});
+    QUEUE(surface_server(), .fault = REPLY_STATUS, .status = 400, .error_message = "broken");
 }
 
 /* From then on every turn except the first begins with a compaction. */
@@ -104,7 +103,7 @@ static void take_back(struct engine *s)
 
 static const char *last_body(void)
 {
-    return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
+    return surface_body(surface_requests() - 1);
 }
 
 /* The figures once all that is on its way has arrived. */
@@ -161,9 +160,9 @@ TEST(it_happens_by_itself)
     assert_int_equal(n->meters.threshold, 100);
     assert_true(n->meters.request.estimated); /* the count included messages that are gone */
     surface_expect_event(s, EVENT_TURN_COMPLETED);
-    assert_null(strstr(last_body(), "This is message number 1"));
-    assert_non_null(strstr(last_body(), SUMMARY));
-    assert_non_null(strstr(last_body(), "and now?"));
+    assert_no_text(last_body(), "This is message number 1");
+    assert_text(last_body(), SUMMARY);
+    assert_text(last_body(), "and now?");
 }
 
 /* The switch and the default threshold leave a short talk alone. */
@@ -171,7 +170,7 @@ TEST(it_does_not_happen_where_it_need_not)
 {
     struct engine *s = talked(3);
     engine_free(s);
-    assert_int_equal(model_server_requests(surface_server()), 3);
+    assert_int_equal(surface_requests(), 3);
     compact_always();
     struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
@@ -179,7 +178,7 @@ TEST(it_does_not_happen_where_it_need_not)
     talk(s, 3);
     assert_int_equal(final_meters(s).threshold, 0);
     engine_free(s);
-    assert_int_equal(model_server_requests(surface_server()), 6);
+    assert_int_equal(surface_requests(), 6);
 }
 
 TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
@@ -197,11 +196,11 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
         surface_expect_idle(s);
     }
     engine_free(s);
-    size_t calls = model_server_requests(surface_server());
+    size_t calls = surface_requests();
     s = surface_open("last", true);
     assert_true(surface_expect(s, NOTICE_SESSION)->meters.suspended);
     talk(s, 3);
-    assert_int_equal(model_server_requests(surface_server()), calls + 3);
+    assert_int_equal(surface_requests(), calls + 3);
     assert_true(final_meters(s).suspended);
     compact_now(s);
     assert_false(final_meters(s).suspended);
@@ -225,19 +224,16 @@ TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
 TEST(a_rejection_tells_the_summarys_window)
 {
     AUTO(engine_free_local) struct engine *s = talked(40);
-    size_t before = model_server_requests(surface_server());
-    model_server_queue(
-        surface_server(),
-        &(struct reply){.fault = REPLY_STATUS,
-                        .status = 400,
-                        .error_message = "This model's maximum context length is 8000 tokens."});
+    size_t before = surface_requests();
+    QUEUE(surface_server(), .fault = REPLY_STATUS, .status = 400,
+          .error_message = "This model's maximum context length is 8000 tokens.");
     surface_send(s, &operation_turn_start, "and now?");
     assert_string_equal(
         surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.effective_mode,
         "handoff");
     surface_expect_idle(s);
     /* the question twice, the summary in two parts at least */
-    assert_true(model_server_requests(surface_server()) >= before + 4);
+    assert_true(surface_requests() >= before + 4);
 }
 
 /* A compaction by hand before the first request of this process asks the server for the window. */
@@ -246,10 +242,10 @@ TEST_IF(capability_store(), by_hand_the_summary_is_folded_into_the_servers_windo
     struct engine *s = talked(40);
     engine_free(s);
     model_server_set_window(surface_server(), 8000);
-    size_t before = model_server_requests(surface_server());
+    size_t before = surface_requests();
     s = surface_open("last", true);
     compact_now(s);
-    assert_true(model_server_requests(surface_server()) >= before + 2);
+    assert_true(surface_requests() >= before + 2);
     engine_free(s);
 }
 
@@ -263,8 +259,7 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     auto_free char *path = support_path("long.txt");
     support_write(path, text.data);
     struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
-                                                         .tool_args = "{\"path\":\"long.txt\"}"});
+    QUEUE(surface_server(), .tool_name = "read_file", .tool_args = "{\"path\":\"long.txt\"}");
     surface_ask(s, "read it");
     engine_free(s);
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
@@ -273,10 +268,10 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     assert_string_equal(
         surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.stage, "micro");
     surface_expect_idle(s);
-    assert_null(strstr(last_body(), "THE LAST LINE"));
+    assert_no_text(last_body(), "THE LAST LINE");
     s = reopened(s);
     compact_now(s);
-    assert_non_null(strstr(last_body(), "THE LAST LINE"));
+    assert_text(last_body(), "THE LAST LINE");
     engine_free(s);
 }
 
@@ -346,8 +341,8 @@ TEST(a_body_past_the_maximum_is_not_sent)
     struct engine *s = engine_new(&options);
     auto_free char *text = mem_printf("%021000d", 7);
     surface_send(s, &operation_turn_start, text);
-    assert_non_null(strstr(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
-                           "bytes, and may have 20000"));
+    assert_text(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
+                "bytes, and may have 20000");
     surface_expect_idle(s);
     engine_free(s);
     assert_int_equal(door.largest, 0);
@@ -364,9 +359,9 @@ TEST(by_hand_with_mode_and_focus)
     assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.mode,
                         "llm_replace");
     surface_expect_idle(s);
-    assert_non_null(strstr(last_body(), "the green door"));
+    assert_text(last_body(), "the green door");
     surface_ask(s, "next");
-    assert_null(strstr(last_body(), "This is message"));
+    assert_no_text(last_body(), "This is message");
 }
 
 TEST(by_hand_without_a_model)
@@ -375,7 +370,7 @@ TEST(by_hand_without_a_model)
     send_compact(s, "deterministic", NULL, false);
     surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     surface_expect_idle(s);
-    assert_int_equal(model_server_requests(surface_server()), 2);
+    assert_int_equal(surface_requests(), 2);
 }
 
 TEST(by_hand_the_answer_says_what_was_done)
@@ -392,7 +387,7 @@ TEST(by_hand_the_answer_says_what_was_done)
     assert_int_equal(a->error.code, ERR_OK);
     assert_int_equal(result->fault.code, ERR_OK);
     assert_string_equal(result->completed->compaction.effective_mode, "recency_preserving");
-    assert_non_null(strstr(result->completed->name, "broken"));
+    assert_text(result->completed->name, "broken");
 }
 
 TEST(what_cannot_be_done_by_hand_is_said)
@@ -400,13 +395,13 @@ TEST(what_cannot_be_done_by_hand_is_said)
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     send_compact(s, NULL, NULL, false);
     struct notice *n = surface_expect_failure(s);
-    assert_non_null(strstr(surface_error(n)->text, "nothing to compact"));
+    assert_text(surface_error(n)->text, "nothing to compact");
     assert_true(operation_answers(n->answer, &operation_compaction_run));
     surface_expect_idle(s);
     send_compact(s, "no such mode", NULL, false);
     n = surface_expect_failure(s);
     assert_int_equal(surface_error(n)->code, ERR_USAGE);
-    assert_non_null(strstr(surface_error(n)->text, "handoff"));
+    assert_text(surface_error(n)->text, "handoff");
     refused(s, &operation_compaction_undo, NULL, ERR_NOTHING_TO_UNDO);
     surface_send_for(s, &operation_compaction_pin, NULL, NULL, 0);
     surface_expect_error(s, ERR_USAGE, NULL);
@@ -418,15 +413,14 @@ TEST(a_failure_by_hand_is_told_once)
     AUTO(engine_free_local) struct engine *s = talked(2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
-    assert_non_null(
-        strstr(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->text, "broken"));
+    assert_text(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->text, "broken");
     for (bool idle = false; !idle;) {
         struct notice *n = surface_next(s);
         assert_false(surface_failed(n));
         idle = n->type == NOTICE_BUSY && !n->flag;
     }
     surface_ask(s, "next");
-    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_text(last_body(), "This is message number 1");
 }
 
 static const struct operation *const changes[] = {
@@ -460,7 +454,7 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
 TEST(a_turn_refuses_it)
 {
     AUTO(engine_free_local) struct engine *s = talked(1);
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "half");
     surface_send(s, &operation_turn_start, "go");
     surface_expect_event(s, EVENT_TEXT_DELTA);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
@@ -474,7 +468,7 @@ TEST(a_turn_refuses_it)
 
 static void start_stalled(struct engine *s)
 {
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "half");
     send_compact(s, NULL, NULL, false);
     surface_expect_event(s, EVENT_COMPACTION_DELTA);
 }
@@ -495,7 +489,7 @@ TEST(it_refuses_what_a_turn_refuses)
                         "cancelled");
     surface_expect_idle(s);
     surface_ask(s, "and on");
-    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_text(last_body(), "This is message number 1");
 }
 
 TEST(leaving_ends_it)
@@ -510,7 +504,7 @@ TEST(leaving_ends_it)
         surface_expect_event(s, EVENT_COMPACTION_FAILED);
         surface_expect_changed(s);
         surface_ask(s, "a new one");
-        assert_null(strstr(last_body(), "This is message"));
+        assert_no_text(last_body(), "This is message");
     }
 }
 
@@ -520,8 +514,8 @@ TEST_IF(capability_store(), the_program_ends_meanwhile)
     start_stalled(s);
     s = reopened(s);
     surface_ask(s, "and on");
-    assert_non_null(strstr(last_body(), "This is message number 1"));
-    assert_null(strstr(last_body(), "half"));
+    assert_text(last_body(), "This is message number 1");
+    assert_no_text(last_body(), "half");
 }
 
 /* --- the summary model ------------------------------------------------------------------------ */
@@ -531,9 +525,9 @@ TEST(another_model_is_really_asked)
     set(CONFIG_COMPACTION_MODEL, "cheap-model");
     AUTO(engine_free_local) struct engine *s = talked(2);
     assert_string_equal(compact_now(s)->model, "openai/cheap-model");
-    assert_non_null(strstr(last_body(), "\"cheap-model\""));
+    assert_text(last_body(), "\"cheap-model\"");
     surface_ask(s, "next");
-    assert_non_null(strstr(last_body(), "\"scripted-model\""));
+    assert_text(last_body(), "\"scripted-model\"");
 }
 
 TEST(another_provider_is_really_asked)
@@ -556,8 +550,8 @@ TEST(without_a_key_the_turn_goes_on)
     AUTO(engine_free_local) struct engine *s = talked(1);
     surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
-    assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
-    assert_non_null(strstr(n->event->text, "summary_provider"));
+    assert_text(n->event->text, "ANTHROPIC_API_KEY");
+    assert_text(n->event->text, "summary_provider");
     surface_expect_event(s, EVENT_TURN_COMPLETED);
 }
 
@@ -566,11 +560,9 @@ TEST(a_summariser_that_stalls_does_not_hold_the_turn)
     compact_always();
     set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
     AUTO(engine_free_local) struct engine *s = talked(1);
-    model_server_queue(surface_server(),
-                       &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "half a summ");
     surface_send(s, &operation_turn_start, "go on");
-    assert_non_null(
-        strstr(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->text, "summary_timeout"));
+    assert_text(surface_expect_event(s, EVENT_COMPACTION_FAILED)->event->text, "summary_timeout");
     surface_expect_event(s, EVENT_TURN_COMPLETED);
 }
 
@@ -580,7 +572,7 @@ TEST(the_sessions_model_is_asked_where_no_other_is_named)
     AUTO(engine_free_local) struct engine *s = talked(2);
     surface_send(s, &operation_session_set_model, "another-model");
     compact_now(s);
-    assert_non_null(strstr(last_body(), "\"another-model\""));
+    assert_text(last_body(), "\"another-model\"");
 }
 
 /* --- drafts ----------------------------------------------------------------------------------- */
@@ -644,7 +636,7 @@ TEST(a_draft_is_asked_for_again)
     surface_expect(s, NOTICE_DRAFT);
     answer_draft(s, DRAFT_AGAIN, "the green door");
     assert_string_equal(surface_expect(s, NOTICE_DRAFT)->text, "a better one");
-    assert_non_null(strstr(last_body(), "the green door"));
+    assert_text(last_body(), "the green door");
     answer_draft(s, DRAFT_COMMIT, NULL);
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->text, "a better one");
@@ -725,9 +717,9 @@ TEST(memory_refuses_and_the_turn_goes_on)
     surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "memory_indexing");
-    assert_non_null(strstr(n->event->text, "memory is full"));
+    assert_text(n->event->text, "memory is full");
     surface_expect_event(s, EVENT_TURN_COMPLETED);
-    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_text(last_body(), "This is message number 1");
 }
 
 /* --- back, and pins --------------------------------------------------------------------------- */
@@ -743,9 +735,9 @@ TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
     take_back(s);
     assert_int_equal(final_meters(s).compactions, 0);
     surface_ask(s, "next");
-    assert_non_null(strstr(last_body(), "This is message number 1"));
-    assert_non_null(strstr(last_body(), "a later one"));
-    assert_null(strstr(last_body(), SUMMARY));
+    assert_text(last_body(), "This is message number 1");
+    assert_text(last_body(), "a later one");
+    assert_no_text(last_body(), SUMMARY);
 }
 
 TEST(a_pin_survives)
@@ -766,8 +758,8 @@ TEST(a_pin_survives)
     talk(s, 2);
     compact_now(s);
     surface_ask(s, "next");
-    assert_non_null(strstr(last_body(), "This is message number 1."));
-    assert_null(strstr(last_body(), "This is message number 2."));
+    assert_text(last_body(), "This is message number 1.");
+    assert_no_text(last_body(), "This is message number 2.");
 }
 
 TEST(a_fork_is_made_as_before)
@@ -782,8 +774,8 @@ TEST(a_fork_is_made_as_before)
     assert_false(surface_expect(s, NOTICE_SESSION)->meters.request.estimated);
     surface_expect_changed(s);
     surface_ask(s, "next");
-    assert_non_null(strstr(last_body(), "This is message number 1"));
-    assert_null(strstr(last_body(), SUMMARY));
+    assert_text(last_body(), "This is message number 1");
+    assert_no_text(last_body(), SUMMARY);
 }
 
 /* --- the next request ------------------------------------------------------------------------- */
@@ -815,8 +807,8 @@ static void check_tools(const struct json *body, const char *text)
     assert_int_equal(json_len(tools), 3);
     for (const struct json *t = json_first(tools); t; t = json_next(t)) {
         const struct json *function = json_get(t, "function");
-        assert_non_null(strstr(text, json_get_string(function, "name")));
-        assert_non_null(strstr(text, json_get_string(function, "description")));
+        assert_text(text, json_get_string(function, "name"));
+        assert_text(text, json_get_string(function, "description"));
     }
 }
 
@@ -832,7 +824,7 @@ TEST(its_parts_are_those_of_the_next_request)
     at.text = json_get_string(at.message, "content");
     assert_int_equal(c->parts.items[0].kind, CONTEXT_SYSTEM);
     assert_string_equal(c->parts.items[0].text, at.text);
-    assert_non_null(strstr(at.text, support_dir()));
+    assert_text(at.text, support_dir());
     at.text = "";
     assert_int_equal(c->parts.items[1].kind, CONTEXT_TOOLS);
     check_tools(body, c->parts.items[1].text);
@@ -872,19 +864,15 @@ TEST(it_says_what_would_go)
 TEST(it_knows_what_is_cached)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.text = "x",
-                                                         .input_tokens = 500,
-                                                         .output_tokens = 1,
-                                                         .cached_tokens = 400});
+    QUEUE(surface_server(), .text = "x", .input_tokens = 500, .output_tokens = 1,
+          .cached_tokens = 400);
     surface_ask(s, "one");
     struct notice *n = ask_context(s);
     assert_int_equal(surface_context(n)->cached, 400);
     assert_int_equal(surface_context(n)->last_input, 500);
     talk(s, 1);
-    model_server_queue(surface_server(), &(struct reply){.text = "x",
-                                                         .input_tokens = 500,
-                                                         .output_tokens = 1,
-                                                         .cached_tokens = 400});
+    QUEUE(surface_server(), .text = "x", .input_tokens = 500, .output_tokens = 1,
+          .cached_tokens = 400);
     surface_ask(s, "one more");
     compact_now(s);
     n = ask_context(s);
@@ -1052,8 +1040,8 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
     assert_same_sessions(id, copy);
     s = surface_open(copy, true);
     surface_ask(s, "next");
-    assert_non_null(strstr(last_body(), "This is message number 1"));
-    assert_null(strstr(last_body(), SUMMARY));
+    assert_text(last_body(), "This is message number 1");
+    assert_no_text(last_body(), SUMMARY);
     engine_free(s);
     assert_int_equal(assert_store_sound(surface_store()), 2);
 }
@@ -1097,7 +1085,7 @@ static void assert_all_is_sent(int turns)
     assert_int_equal(count_in(body, "question "), turns);
     assert_int_equal(count_in(body, "it is told to its end. \""),
                      turns > LONG_TURNS ? LONG_TURNS : turns - 1);
-    assert_non_null(strstr(body, "question 1?"));
+    assert_text(body, "question 1?");
 }
 
 TEST_IF(capability_store(), a_long_history_is_sent_whole)
@@ -1127,11 +1115,11 @@ TEST_IF(capability_store(), a_long_history_is_compacted_and_taken_back)
     assert_int_equal(count_in(last_body(), "question "), LONG_TURNS);
     surface_ask(s, "question 25?");
     assert_int_equal(count_in(last_body(), "question "), 3);
-    assert_non_null(strstr(last_body(), SUMMARY));
+    assert_text(last_body(), SUMMARY);
     take_back(s);
     surface_ask(s, "question 26?");
     assert_int_equal(count_in(last_body(), "question "), LONG_TURNS + 2);
-    assert_null(strstr(last_body(), SUMMARY));
+    assert_no_text(last_body(), SUMMARY);
 }
 
 /* A row that is damaged before the session is opened is made anew of the log. One that is damaged
@@ -1148,12 +1136,12 @@ TEST_IF(capability_store(), a_long_history_with_a_damaged_row)
     surface_ask(s, "question 25?");
     assert_all_is_sent(LONG_TURNS + 1);
     damage_sql(surface_store(), damage);
-    size_t requests = model_server_requests(surface_server());
+    size_t requests = surface_requests();
     surface_send(s, &operation_turn_start, "question lost?");
-    assert_non_null(strstr(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
-                           "is not where it was kept; try again"));
+    assert_text(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
+                "is not where it was kept; try again");
     surface_expect_idle(s);
-    assert_int_equal(model_server_requests(surface_server()), requests);
+    assert_int_equal(surface_requests(), requests);
     surface_ask(s, "question 26?");
     assert_all_is_sent(LONG_TURNS + 2);
     engine_free(s);
