@@ -25,33 +25,30 @@ static int read_settings(void **state)
     return 0;
 }
 
-static int setup(void **state)
-{
-    *state = mem_alloc(sizeof(struct conversation));
-    return 0;
-}
+static struct conversation conversation, *const c = &conversation;
 
 static int teardown(void **state)
 {
-    conversation_release(*state);
-    free(*state);
+    (void)state;
+    conversation_release(c);
     return 0;
 }
 
-static char *extract_at(const struct conversation *c, int64_t threshold)
+/* Kept. */
+static char *extract_at(int64_t threshold)
 {
     struct compact_input in = conversation_input(c, &settings, threshold);
     AUTO(compact_plan_release) struct compact_plan plan = {0};
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
-    return mode_deterministic.text(&in, &plan);
+    return support_keep(mode_deterministic.text(&in, &plan));
 }
 
-static char *extract(const struct conversation *c)
+static char *extract(void)
 {
-    return extract_at(c, 100000);
+    return extract_at(100000);
 }
 
-/* The text from a heading to the next; the caller frees. */
+/* The text from a heading to the next; kept. */
 static char *section(const char *text, const char *heading)
 {
     char *start = support_text("\n\n## %s\n\n", heading);
@@ -63,29 +60,34 @@ static char *section(const char *text, const char *heading)
     return support_keep(end ? mem_strndup(at, (size_t)(end - at)) : mem_strdup(at));
 }
 
-static void assert_section(const struct conversation *c, const char *heading, const char *expected)
+static void assert_section(const char *heading, const char *expected)
 {
-    char *text = support_keep(extract(c));
-    assert_string_equal(section(text, heading), expected);
+    assert_string_equal(section(extract(), heading), expected);
 }
 
-static void talk(struct conversation *c, int messages)
+/* The conversation becomes this summary. */
+static void become(const char *summary)
 {
-    for (int i = 0; i < messages; i++) {
+    conversation_release(c);
+    conversation_add(c, ROLE_USER, summary);
+    c->messages.items[0].summary = true;
+}
+
+static void talk(int messages)
+{
+    for (int i = 0; i < messages; i++)
         conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT,
                          support_text("message %d.", i));
-    }
 }
 
 BEFORE_ALL(read_settings);
 
-FIXTURES(extract, setup, teardown);
+FIXTURES(extract, NULL, teardown);
 
 TEST(check_10_the_timeline_has_both_ends)
 {
-    struct conversation *c = *state;
-    talk(c, 12);
-    assert_section(c, "Timeline",
+    talk(12);
+    assert_section("Timeline",
                    "- user: message 0.\n- assistant: message 1.\n- user: message 2.\n"
                    "- (4 messages omitted)\n"
                    "- assistant: message 7.\n- user: message 8.\n- assistant: message 9.\n"
@@ -97,11 +99,9 @@ TEST(sections_come_in_order)
     static const char *const headings[] = {
         "Earlier highlights", "Tools used", "Last requests", "Pending work", "Files",
         "Current work",       "Timeline"};
-    struct conversation *c = *state;
-    conversation_add(c, ROLE_USER, "[Context compacted]\n\nold");
-    c->messages.items[0].summary = true;
-    talk(c, 2);
-    char *text = support_keep(extract(c));
+    become("[Context compacted]\n\nold");
+    talk(2);
+    char *text = extract();
     const char *at = text;
     static const char first[] =
         "[Context compacted] 2 earlier messages were dropped: 1 user, 1 assistant, 0 tool.\n\n";
@@ -110,32 +110,30 @@ TEST(sections_come_in_order)
         at = strstr(at, headings[i]);
         assert_non_null(at);
     }
-    assert_section(c, "Tools used", "(none)");
-    assert_section(c, "Pending work", "(none)");
-    assert_section(c, "Files", "(none)");
-    assert_section(c, "Earlier highlights", "old");
+    assert_section("Tools used", "(none)");
+    assert_section("Pending work", "(none)");
+    assert_section("Files", "(none)");
+    assert_section("Earlier highlights", "old");
 }
 
 TEST(tools_are_sorted_and_told_once)
 {
-    struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "go");
     conversation_add(c, ROLE_ASSISTANT, NULL);
     conversation_call(c, "1", "write_file", "{}");
     conversation_call(c, "2", "grep", "{}");
     conversation_call(c, "3", "write_file", "{}");
-    assert_section(c, "Tools used", "grep, write_file");
+    assert_section("Tools used", "grep, write_file");
     for (int i = 0; i < 40; i++) {
         char *name = support_text("tool%02d", i);
         conversation_call(c, name, name, "{}");
     }
-    char *text = support_keep(extract(c));
+    char *text = extract();
     assert_non_null(strstr(section(text, "Tools used"), "tool30 (and 10 more)"));
 }
 
 TEST(the_last_three_requests_are_cut)
 {
-    struct conversation *c = *state;
     AUTO(buf_release) struct buf expected = BUF_INIT;
     AUTO(buf_release) struct buf request = BUF_INIT;
     for (int i = 0; i < 100; i++)
@@ -146,12 +144,11 @@ TEST(the_last_three_requests_are_cut)
     conversation_add(c, ROLE_USER, request.data);
     buf_addf(&expected, "- one line\n- x\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB\n- %.160s…",
              request.data);
-    assert_section(c, "Last requests", expected.data);
+    assert_section("Last requests", expected.data);
 }
 
 TEST(pending_work_is_found_by_its_words)
 {
-    struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "todo: too old");
     conversation_add(c, ROLE_ASSISTANT, "Done.\nNEXT we paint.\nThen rest.");
     conversation_add(c, ROLE_USER, "nothing of the kind");
@@ -159,13 +156,11 @@ TEST(pending_work_is_found_by_its_words)
     conversation_add(c, ROLE_TOOL, NULL);
     conversation_result(c, "c", "pending in a result is none");
     conversation_add(c, ROLE_USER, "what is remaining?");
-    assert_section(c, "Pending work",
-                   "- NEXT we paint.\n- Follow up tomorrow\n- what is remaining?");
+    assert_section("Pending work", "- NEXT we paint.\n- Follow up tomorrow\n- what is remaining?");
 }
 
 TEST(paths_are_told_from_words)
 {
-    struct conversation *c = *state;
     conversation_add(c, ROLE_USER,
                      "Look at src/main.c, /usr/share/doc, ~/notes and ./run. It is and/or 1/2, "
                      "https://example.org/a.html, TCP/IP, README.md, src/größe.c");
@@ -173,40 +168,36 @@ TEST(paths_are_told_from_words)
     conversation_call(c, "c", "read_file", "{\"path\":\"NEWS.md\",\"lines\":1.5}");
     conversation_add(c, ROLE_TOOL, NULL);
     conversation_result(c, "c", "in/a/result.c");
-    assert_section(c, "Files",
+    assert_section("Files",
                    "- ./run\n- /usr/share/doc\n- NEWS.md\n- src/größe.c\n- src/main.c\n- ~/notes");
 }
 
 TEST(eight_paths_are_the_newest_sorted)
 {
-    struct conversation *c = *state;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i++)
         conversation_add(c, ROLE_USER, support_text("see dir/file%02d.c", i));
-    }
-    assert_section(c, "Files",
+    assert_section("Files",
                    "- dir/file04.c\n- dir/file05.c\n- dir/file06.c\n- dir/file07.c\n"
                    "- dir/file08.c\n- dir/file09.c\n- dir/file10.c\n- dir/file11.c");
 }
 
 TEST(current_work_is_the_last_answer)
 {
-    struct conversation *c = *state;
     AUTO(buf_release) struct buf answer = BUF_INIT;
     for (int i = 0; i < 300; i++)
         buf_addch(&answer, 'x');
-    talk(c, 2);
+    talk(2);
     conversation_add(c, ROLE_ASSISTANT, answer.data);
     conversation_add(c, ROLE_ASSISTANT, NULL);
     conversation_call(c, "c", "grep", "{}");
-    assert_section(c, "Current work", support_text("%.200s…", answer.data));
+    assert_section("Current work", support_text("%.200s…", answer.data));
 }
 
 TEST(what_is_hostile_is_cleaned)
 {
-    struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "\x1B[2J\xFF next \xE2\x80\xAE");
     conversation_call(c, "c", "evil\x1B\nname", "{}");
-    char *text = support_keep(extract(c));
+    char *text = extract();
     assert_null(strchr(text, '\x1B'));
     assert_true(utf8_valid(text, strlen(text)));
     assert_null(strstr(text, "\xE2\x80\xAE"));
@@ -215,29 +206,24 @@ TEST(what_is_hostile_is_cleaned)
 /* --- merging --------------------------------------------------------------------------------- */
 
 /* The conversation becomes its extract, and `messages` more follow. */
-static void compact_and_go_on(struct conversation *c, int64_t threshold, int round)
+static void compact_and_go_on(int64_t threshold, int round)
 {
-    char *text = support_keep(extract_at(c, threshold));
-    conversation_release(c);
-    conversation_add(c, ROLE_USER, text);
-    c->messages.items[0].summary = true;
-    for (int i = 0; i < 10; i++) {
+    become(extract_at(threshold));
+    for (int i = 0; i < 10; i++)
         conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT,
                          support_text("round %d message %d", round, i));
-    }
 }
 
 TEST(merging_keeps_old_highlights_under_their_heading)
 {
-    struct conversation *c = *state;
-    talk(c, 12);
-    compact_and_go_on(c, 100000, 1);
-    char *text = support_keep(extract(c));
+    talk(12);
+    compact_and_go_on(100000, 1);
+    char *text = extract();
     char *earlier = section(text, "Earlier highlights");
     assert_says(earlier, "### Timeline\n", "- assistant: message 11.");
     assert_non_null(strstr(text, "22 earlier messages were dropped: 11 user, 11 assistant"));
-    compact_and_go_on(c, 100000, 2);
-    text = support_keep(extract(c));
+    compact_and_go_on(100000, 2);
+    text = extract();
     const char *heading = strstr(text, "## Earlier highlights");
     assert_non_null(heading);
     assert_null(strstr(heading + 1, "## Earlier highlights"));
@@ -247,21 +233,16 @@ TEST(merging_keeps_old_highlights_under_their_heading)
 /* Each section occurs once, with the newest lines first. */
 TEST(sections_are_merged_newest_first)
 {
-    struct conversation *c = *state;
     for (int round = 1; round <= 5; round++) {
-        char *text = round > 1 ? support_keep(extract(c)) : NULL;
-        conversation_release(c);
-        if (text) {
-            conversation_add(c, ROLE_USER, text);
-            c->messages.items[0].summary = true;
-        }
+        if (round > 1)
+            become(extract());
         for (int turn = 8 * round - 7; turn <= 8 * round; turn++) {
             conversation_add(c, ROLE_USER,
                              support_text("request %d: read src/f%d.c next", turn, turn));
             conversation_add(c, ROLE_ASSISTANT, support_text("answer %d.", turn));
         }
     }
-    char *text = support_keep(extract(c));
+    char *text = extract();
     char *earlier = section(text, "Earlier highlights");
     const char *requests = strstr(earlier, "### Last requests\n\n- request 32:");
     assert_non_null(requests);
@@ -275,15 +256,14 @@ TEST(sections_are_merged_newest_first)
 
 TEST(merging_is_bounded_and_keeps_the_newest)
 {
-    struct conversation *c = *state;
     static const int64_t thresholds[] = {100, 5000, 100000};
     for (size_t t = 0; t < 3; t++) {
         size_t bound = t == 0 ? 2000 : t == 1 ? 5000 : 16000;
         conversation_release(c);
-        talk(c, 12);
+        talk(12);
         for (int round = 1; round <= 60; round++) {
-            compact_and_go_on(c, thresholds[t], round);
-            char *text = support_keep(extract_at(c, thresholds[t]));
+            compact_and_go_on(thresholds[t], round);
+            char *text = extract_at(thresholds[t]);
             char *newest = support_text("- assistant: round %d message 9", round);
             char *before = support_text("- assistant: round %d message 9", round - 1);
             assert_non_null(strstr(text, newest));
@@ -297,15 +277,13 @@ TEST(merging_is_bounded_and_keeps_the_newest)
 
 TEST(a_long_line_is_cut_at_grapheme_borders)
 {
-    struct conversation *c = *state;
     static const char grapheme[] = "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB";
     AUTO(buf_release) struct buf old = BUF_INIT;
     while (old.len < 50000)
         buf_addstr(&old, grapheme);
-    conversation_add(c, ROLE_USER, old.data);
-    c->messages.items[0].summary = true;
-    talk(c, 2);
-    char *text = support_keep(extract(c));
+    become(old.data);
+    talk(2);
+    char *text = extract();
     char *earlier = section(text, "Earlier highlights");
     size_t len = strlen(grapheme), graphemes = 0;
     for (const char *at = earlier; *at;) {

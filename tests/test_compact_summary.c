@@ -132,6 +132,16 @@ static enum summary_result make(void)
     return summary_make(&b.job, &b.model, &host, &b.summary, &b.failure);
 }
 
+/* Makes a summary with one request, which is returned. */
+static const struct sent_summary *make_one(void)
+{
+    size_t before = b.script.sent.len;
+    mem_replace(&b.summary.text, NULL);
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, before + 1);
+    return &b.script.sent.items[before];
+}
+
 #define SCRIPT(...)                                                                                \
     static const struct summary_act acts[] = {__VA_ARGS__};                                        \
     b.script.acts = acts;                                                                          \
@@ -162,9 +172,7 @@ TEST(messages_are_sent_as_plain_text)
     add(ROLE_USER, "KEPT");
     b.plan.fates.items[4] = FATE_STAYS;
     add(ROLE_ASSISTANT, "");
-    assert_int_equal(make(), SUMMARY_DONE);
-    assert_int_equal(b.script.sent.len, 1);
-    const struct sent_summary *sent = &b.script.sent.items[0];
+    const struct sent_summary *sent = make_one();
     assert_int_equal(sent->messages.len, 6);
     static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_USER,
                                       ROLE_USER, ROLE_USER,      ROLE_USER};
@@ -191,9 +199,7 @@ TEST(of_what_stays_the_newest_has_room)
         vec_last(&b.plan.fates) = FATE_STAYS;
     }
     b.model.window = 4000;
-    assert_int_equal(make(), SUMMARY_DONE);
-    assert_int_equal(b.script.sent.len, 1);
-    const struct sent_summary *sent = &b.script.sent.items[0];
+    const struct sent_summary *sent = make_one();
     assert_string_equal(sent_text(sent, 0), "all of this goes");
     assert_says(sent_text(sent, -2), "message 99.", "message 85.", "!message 60.");
     assert_true(sent->estimate + sent->max_output <= 3600);
@@ -204,8 +210,7 @@ TEST(images_without_a_path_are_not_sent)
     struct message *m = add(ROLE_USER, NULL);
     add_block(m, BLOCK_IMAGE, NULL, "data:image/png;base64,AAAA");
     m->blocks.items[0].media_type = mem_strdup("image/png");
-    assert_int_equal(make(), SUMMARY_DONE);
-    assert_string_equal(sent_text(&b.script.sent.items[0], 0), "[image without a name, image/png]");
+    assert_string_equal(sent_text(make_one(), 0), "[image without a name, image/png]");
 }
 
 TEST(a_request_has_system_limit_and_no_tools)
@@ -222,9 +227,7 @@ TEST(a_request_has_system_limit_and_no_tools)
         b.job.max_tokens = cases[i].wanted;
         b.model.max_output = cases[i].own;
         b.model.window = cases[i].window;
-        assert_int_equal(make(), SUMMARY_DONE);
-        mem_replace(&b.summary.text, NULL);
-        const struct sent_summary *sent = &b.script.sent.items[i];
+        const struct sent_summary *sent = make_one();
         assert_int_equal(sent->max_output, cases[i].limit);
         assert_int_equal(sent->window, cases[i].window);
         assert_int_equal(sent->tools, 0);
@@ -237,8 +240,7 @@ TEST(a_request_has_system_limit_and_no_tools)
 TEST(a_conversation_from_its_middle_begins_with_the_user)
 {
     add(ROLE_ASSISTANT, "An answer.");
-    assert_int_equal(make(), SUMMARY_DONE);
-    const struct sent_summary *sent = &b.script.sent.items[0];
+    const struct sent_summary *sent = make_one();
     assert_int_equal(sent->messages.len, 3);
     assert_int_equal(sent->messages.items[0].role, ROLE_USER);
     assert_string_equal(sent_text(sent, 1), "An answer.");
@@ -273,8 +275,7 @@ TEST(an_earlier_summary_is_given_and_updated)
     assert_says(sent_text(&b.script.sent.items[0], 0), "To sail.");
     assert_says(prompt_of(0), "from In Progress to Done");
     b.plan.fates.items[0] = FATE_STAYS;
-    mem_replace(&b.summary.text, NULL);
-    assert_int_equal(make(), SUMMARY_DONE);
+    (void)make_one();
     assert_says(prompt_of(1), "!from In Progress to Done");
 }
 
@@ -287,10 +288,9 @@ TEST(focus_and_draft_reach_the_request)
     assert_int_equal(strncmp(prompt_of(0), handoff_prompt, strlen(handoff_prompt)), 0);
     assert_says(prompt_of(0), "attention to this: the {draft} of {part} and } {",
                 "\n\nMY DRAFT {focus}\n\n");
-    mem_replace(&b.summary.text, NULL);
     b.job.focus = " \n";
     b.job.draft = NULL;
-    assert_int_equal(make(), SUMMARY_DONE);
+    (void)make_one();
     assert_string_equal(prompt_of(1), handoff_prompt);
 }
 
@@ -305,6 +305,14 @@ TEST(a_focus_without_end_is_cut)
     assert_int_equal(make(), SUMMARY_DONE);
     assert_true(strlen(prompt_of(0)) < 20000);
     assert_says(prompt_of(0), FAMILY "…");
+}
+
+/* Kept. */
+static char *letters(char c, size_t count)
+{
+    char *text = support_keep(mem_alloc(count + 1));
+    memset(text, c, count);
+    return text;
 }
 
 /* --- folding --------------------------------------------------------------------------------- */
@@ -448,11 +456,9 @@ static void check_chain(void)
 {
     int of = (int)b.script.sent.len;
     for (int i = 0; i < of && of > 1; i++) {
-        char *summary = support_text("summary %d.", i);
-        char *place = support_text("part %d of %d", i + 1, of);
         if (i > 0)
-            assert_says(sent_text(&b.script.sent.items[i], 0), summary);
-        assert_says(prompt_of((size_t)i), place);
+            assert_says(sent_text(&b.script.sent.items[i], 0), support_text("summary %d.", i));
+        assert_says(prompt_of((size_t)i), support_text("part %d of %d", i + 1, of));
     }
 }
 
@@ -460,15 +466,10 @@ static void check_chain(void)
 TEST(folding_skips_nothing)
 {
     enum { PARTS = 20 };
-    static char texts[PARTS][16];
     static struct summary_act acts[PARTS];
-    for (int i = 0; i < PARTS; i++) {
-        snprintf(texts[i], sizeof texts[i], "summary %d.", i + 1);
-        acts[i].text = texts[i];
-    }
-    char system[2000];
-    memset(system, 's', sizeof system - 1);
-    system[sizeof system - 1] = '\0';
+    for (int i = 0; i < PARTS; i++)
+        acts[i].text = support_text("summary %d.", i + 1);
+    char *system = letters('s', 1999);
     uint64_t seed = support_seed() | 1;
     size_t folded = 0;
     for (int round = 0; round < 100; round++) {
@@ -476,7 +477,7 @@ TEST(folding_skips_nothing)
         b.script.acts = acts;
         b.script.act_count = COUNT(acts);
         b.model.window = 2000 + (int64_t)(next_random(&seed) % 8000);
-        b.job.system = system + next_random(&seed) % sizeof system;
+        b.job.system = system + next_random(&seed) % 2000;
         int64_t budget = b.model.window / 4;
         size_t max_words = next_random(&seed) % 3 ? 200 : 4000;
         for (int64_t tokens = 0; tokens < budget * (1 + round % 8);) {
@@ -591,12 +592,9 @@ TEST(a_grapheme_without_end_is_split_between_characters)
 TEST(bytes_are_counted_as_they_are_sent)
 {
     static const char kinds[] = {'\xFF', '\n', '\x01', '"', '\\', 'x'};
-    char bytes[20001];
     for (size_t kind = 0; kind < sizeof kinds; kind++) {
         anew();
-        memset(bytes, kinds[kind], sizeof bytes - 1);
-        bytes[sizeof bytes - 1] = '\0';
-        add(ROLE_USER, bytes);
+        add(ROLE_USER, letters(kinds[kind], 20000));
         prepare();
         size_t total = 0;
         struct parts parts = make_parts(300);
@@ -605,7 +603,7 @@ TEST(bytes_are_counted_as_they_are_sent)
             assert_true(message_estimate_tokens(m) <= 300);
             total += strlen(m->blocks.items[0].text);
         }
-        assert_int_equal(total, sizeof bytes - 1);
+        assert_int_equal(total, 20000);
         release_parts(&parts);
     }
 }
@@ -623,11 +621,6 @@ static void fold(size_t bytes)
     b.model.window = 4000;
     b.job.max_tokens = 200;
     add_long(bytes);
-}
-
-static void fold_in_two(void)
-{
-    fold(14000);
 }
 
 /* A model that says more than it was asked for must not push the conversation out. */
@@ -651,7 +644,7 @@ TEST(a_long_summary_so_far_leaves_room)
 TEST(a_folded_summary_is_updated)
 {
     b.job.mode = &mode_structured;
-    fold_in_two();
+    fold(14000);
     add_long(4000);
     assert_int_equal(make(), SUMMARY_DONE);
     assert_true(b.script.sent.len > 1);
@@ -661,18 +654,13 @@ TEST(a_folded_summary_is_updated)
 
 TEST(a_system_prompt_gives_way_to_the_conversation)
 {
-    char system[12000];
-    memset(system, 's', sizeof system - 1);
-    system[sizeof system - 1] = '\0';
+    char *system = letters('s', 11999);
     b.job.system = system;
     add(ROLE_USER, "Hello");
     b.model.window = 4000;
-    assert_int_equal(make(), SUMMARY_DONE);
-    assert_null(b.script.sent.items[0].system);
+    assert_null(make_one()->system);
     b.model.window = 40000;
-    mem_replace(&b.summary.text, NULL);
-    assert_int_equal(make(), SUMMARY_DONE);
-    assert_string_equal(b.script.sent.items[1].system, system);
+    assert_string_equal(make_one()->system, system);
 }
 
 TEST(a_window_too_small_for_anything_overflows_without_a_call)
@@ -691,7 +679,7 @@ TEST(use_is_summed_on_failure_too)
 {
     SCRIPT({.text = "One.", .input = 1000, .output = 50},
            {.failure = FAILURE_STATUS, .why = "it is down", .input = 500, .output = 0});
-    fold_in_two();
+    fold(14000);
     assert_int_equal(make(), SUMMARY_FAILED);
     assert_null(b.summary.text);
     assert_int_equal(b.summary.calls, 2);
@@ -760,7 +748,7 @@ TEST(nothing_to_say_is_not_asked)
 
 TEST(a_budget_that_is_used_up_ends_it)
 {
-    fold_in_two();
+    fold(14000);
     b.script.calls_allowed = 1;
     assert_int_equal(make(), SUMMARY_FAILED);
     assert_int_equal(b.script.sent.len, 1);
@@ -775,7 +763,7 @@ TEST(it_stops_at_every_delta)
                                               {.text = "Two parts", .piece = 3}};
     for (size_t at = 1; at <= 6; at++) {
         anew();
-        fold_in_two();
+        fold(14000);
         b.script.acts = acts;
         b.script.act_count = COUNT(acts);
         b.script.stop_at = at;
