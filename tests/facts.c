@@ -10,8 +10,7 @@ const struct graph_by facts_nobody;
 void facts_open_store(void)
 {
     facts.graph.language = "english";
-    if (!store_open(facts.path, STORE_READ_WRITE, &facts.graph.store, &facts.e))
-        fail_msg("%s", facts.e.text);
+    assert_ok(store_open(facts.path, STORE_READ_WRITE, &facts.graph.store, &facts.e), facts.e);
 }
 
 int facts_setup(void **state)
@@ -34,8 +33,7 @@ int facts_teardown(void **state)
 void facts_parse(const struct shape *shape, const char *json, void *out)
 {
     const char *text = support_json(json);
-    if (!support_shape(shape, text, out, &facts.e))
-        fail_msg("%s", facts.e.text);
+    assert_ok(support_shape(shape, text, out, &facts.e), facts.e);
 }
 
 /* Texts of a part alone: "Kyoto (city): big; old\nKyoto -lies in-> Japan\n?Rome\n" */
@@ -126,12 +124,24 @@ bool facts_delete_relations(const char *json, struct graph_part *gone)
     return ok;
 }
 
+void facts_refused(const void *result, enum err_code code, const char *part)
+{
+    assert_null(result);
+    assert_int_equal(facts.e.code, code);
+    if (!strstr(facts.e.text, part))
+        fail_msg("\"%s\" is not in: %s", part, facts.e.text);
+}
+
+void facts_sql(const char *sql)
+{
+    assert_ok(store_exec(facts.graph.store, sql, &facts.e), facts.e);
+}
+
 const char *facts_search(const char *query)
 {
     const struct graph_search search = {.query = query, .limit = GRAPH_FOUND};
     struct graph_part found;
-    if (!graph_search(&facts.graph, &search, &found, &facts.e))
-        fail_msg("%s", facts.e.text);
+    assert_ok(graph_search(&facts.graph, &search, &found, &facts.e), facts.e);
     return facts_told(&found);
 }
 
@@ -140,8 +150,7 @@ const char *facts_open_names(const char *json)
     struct graph_names p = {0};
     struct graph_part found;
     facts_parse(&graph_names_shape, json, &p);
-    if (!graph_open(&facts.graph, &p, &found, &facts.e))
-        fail_msg("%s", facts.e.text);
+    assert_ok(graph_open(&facts.graph, &p, &found, &facts.e), facts.e);
     shape_release(&graph_names_shape, &p);
     return facts_told(&found);
 }
@@ -157,8 +166,7 @@ char *facts_lines(void)
 {
     struct buf out = BUF_INIT;
     struct graph_counts counts;
-    if (!graph_export(&facts.graph, keep_line, &out, &counts, &facts.e))
-        fail_msg("%s", facts.e.text);
+    assert_ok(graph_export(&facts.graph, keep_line, &out, &counts, &facts.e), facts.e);
     return support_keep(buf_take(&out));
 }
 
@@ -181,8 +189,7 @@ int64_t facts_import(const char *text)
 int64_t facts_number(const char *sql)
 {
     int64_t n = -1;
-    if (!store_number(facts.graph.store, sql, &n, &facts.e))
-        fail_msg("%s", facts.e.text);
+    assert_ok(store_number(facts.graph.store, sql, &n, &facts.e), facts.e);
     return n;
 }
 

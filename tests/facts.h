@@ -30,6 +30,10 @@ bool facts_delete_entities(const char *json, struct graph_part *gone);
 bool facts_delete_observations(const char *json, struct graph_part *gone);
 bool facts_delete_relations(const char *json, struct graph_part *gone);
 
+/* The call failed, with this code and this part of its text. `result` is NULL or false. */
+void facts_refused(const void *result, enum err_code code, const char *part);
+void facts_sql(const char *sql);
+
 const char *facts_search(const char *query);
 const char *facts_open_names(const char *json);
 char *facts_lines(void); /* the export */

@@ -85,11 +85,8 @@ SUITE_TESTS = \
 	tests/test_corpus_tools.c \
 	tests/test_corpus_view.c \
 	tests/test_instructions.c \
-	tests/test_graph_delete.c \
-	tests/test_graph_health.c \
 	tests/test_graph_lines.c \
 	tests/test_knowledge_operations.c \
-	tests/test_graph_search.c \
 	tests/test_graph_tools.c \
 	tests/test_graph_view.c \
 	tests/test_health.c \

@@ -1,4 +1,6 @@
-/* The graph of facts in the store: additions, refusals, sources; two processes. */
+/* The graph of facts in the store: additions, refusals, sources, searches; deleting and restoring;
+ * a check and a recovery; two processes. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -75,16 +77,13 @@ TEST(an_observation_is_kept_once)
 TEST(an_unknown_entity_is_an_error_and_nothing_is_written)
 {
     facts_kyoto();
-    assert_null(
-        facts_observe("{'observations':[{'entity_name':'Kyoto','contents':['x']},"
-                      "{'entity_name':'Rome','contents':['y']}]}"));
-    assert_int_equal(facts.e.code, ERR_MEMORY_NOT_FOUND);
-    assert_non_null(strstr(facts.e.text, "observations[1].entity_name"));
+    facts_refused(facts_observe("{'observations':[{'entity_name':'Kyoto','contents':['x']},"
+                                "{'entity_name':'Rome','contents':['y']}]}"),
+                  ERR_MEMORY_NOT_FOUND, "observations[1].entity_name");
     assert_non_null(strstr(facts.e.text, "Rome"));
-    assert_null(
-        facts_relate("{'relations':[{'from':'Japan','to':'Ada','relation_type':'x'},"
-                     "{'from':'Ada','to':'Rome','relation_type':'x'}]}"));
-    assert_non_null(strstr(facts.e.text, "relations[1].to"));
+    facts_refused(facts_relate("{'relations':[{'from':'Japan','to':'Ada','relation_type':'x'},"
+                               "{'from':'Ada','to':'Rome','relation_type':'x'}]}"),
+                  ERR_MEMORY_NOT_FOUND, "relations[1].to");
     assert_string_equal(facts_open_names(FACTS_KYOTO), FACTS_KYOTO_TOLD);
 }
 
@@ -113,14 +112,12 @@ TEST(names_and_texts_that_cannot_be_are_refused_by_their_member)
          "entities[0].observations[1]"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_null(facts_create(rows[i].json));
-        assert_int_equal(facts.e.code, ERR_USAGE);
-        assert_non_null(strstr(facts.e.text, rows[i].member));
+        facts_refused(facts_create(rows[i].json), ERR_USAGE, rows[i].member);
         assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), 0);
     }
 }
 
-static const char *of_length(char letter, size_t len)
+static char *of_length(char letter, size_t len)
 {
     char *text = mem_alloc(len + 1);
     memset(text, letter, len);
@@ -157,10 +154,9 @@ TEST(an_entity_has_a_bounded_number_of_observations)
         buf_addf(&json, "%s'fact %d'", i > 0 ? "," : "", i);
     buf_addstr(&json, "]}]}");
     assert_non_null(facts_observe(json.data));
-    assert_null(
-        facts_observe("{'observations':[{'entity_name':'Japan','contents':['fact 1','more']}]}"));
-    assert_int_equal(facts.e.code, ERR_USAGE);
-    assert_non_null(strstr(facts.e.text, "observations[0].contents[1]"));
+    facts_refused(
+        facts_observe("{'observations':[{'entity_name':'Japan','contents':['fact 1','more']}]}"),
+        ERR_USAGE, "observations[0].contents[1]");
     assert_int_equal(facts_number("SELECT count(*) FROM graph_observation WHERE content = 'more'"),
                      0);
 }
@@ -173,10 +169,9 @@ TEST(an_entity_has_a_bounded_number_of_bytes)
     struct graph_added added;
     facts_kyoto();
     for (int i = 0; i < TEXTS; i++) {
-        char *text = mem_alloc(GRAPH_OBSERVATION_BYTES + 1);
-        memset(text, 'o', GRAPH_OBSERVATION_BYTES);
+        char *text = of_length('o', GRAPH_OBSERVATION_BYTES);
         text[i] = 'x';
-        vec_push(&n.contents, support_keep(text));
+        vec_push(&n.contents, text);
     }
     const char *again = n.contents.items[3];
     vec_push(&p.observations, n);
@@ -184,9 +179,8 @@ TEST(an_entity_has_a_bounded_number_of_bytes)
     shape_release(&graph_added_shape, &added);
     vec_release(&p.observations.items[0].contents);
     vec_release(&p.observations);
-    assert_null(facts_observe("{'observations':[{'entity_name':'Japan','contents':['more']}]}"));
-    assert_int_equal(facts.e.code, ERR_USAGE);
-    assert_non_null(strstr(facts.e.text, "observations[0].contents[0]"));
+    facts_refused(facts_observe("{'observations':[{'entity_name':'Japan','contents':['more']}]}"),
+                  ERR_USAGE, "observations[0].contents[0]");
     assert_non_null(facts_observe(
         support_text("{'observations':[{'entity_name':'Japan','contents':['%s']}]}", again)));
 }
@@ -203,31 +197,24 @@ TEST(what_is_no_utf_8_is_refused)
     vec_release(&p.entities);
 }
 
-static void set_size(const char *column, int count)
-{
-    assert_true(store_exec(facts.graph.store,
-                           support_text("UPDATE graph_size SET %s = %d", column, count), &facts.e));
-}
-
 /* An entity that exists already needs no room. */
 TEST(a_full_graph_says_so)
 {
     facts_kyoto();
-    set_size("entities", GRAPH_ENTITIES);
-    assert_null(facts_create("{'entities':[{'name':'Nara','entity_type':'city'}]}"));
-    assert_int_equal(facts.e.code, ERR_USAGE);
-    assert_non_null(strstr(facts.e.text, "full"));
+    facts_sql(support_text("UPDATE graph_size SET entities = %d", GRAPH_ENTITIES));
+    facts_refused(facts_create("{'entities':[{'name':'Nara','entity_type':'city'}]}"), ERR_USAGE,
+                  "full");
     assert_string_equal(facts_create("{'entities':[{'name':'Ada','entity_type':'person'}]}"), "");
-    set_size("observations", GRAPH_OBSERVATIONS_IN_ALL);
-    assert_null(facts_observe("{'observations':[{'entity_name':'Ada','contents':['new']}]}"));
-    assert_non_null(strstr(facts.e.text, "full"));
+    facts_sql(support_text("UPDATE graph_size SET observations = %d", GRAPH_OBSERVATIONS_IN_ALL));
+    facts_refused(facts_observe("{'observations':[{'entity_name':'Ada','contents':['new']}]}"),
+                  ERR_USAGE, "full");
     assert_string_equal(
         facts_observe("{'observations':[{'entity_name':'Ada','contents':['likes Kyoto in "
                       "autumn']}]}"),
         "Ada\n");
-    set_size("relations", GRAPH_RELATIONS);
-    assert_null(facts_relate("{'relations':[{'from':'Ada','to':'Japan','relation_type':'x'}]}"));
-    assert_non_null(strstr(facts.e.text, "full"));
+    facts_sql(support_text("UPDATE graph_size SET relations = %d", GRAPH_RELATIONS));
+    facts_refused(facts_relate("{'relations':[{'from':'Ada','to':'Japan','relation_type':'x'}]}"),
+                  ERR_USAGE, "full");
     assert_string_equal(
         facts_relate("{'relations':[{'from':'Ada','to':'Kyoto','relation_type':'visits'}]}"), "");
 }
@@ -278,8 +265,7 @@ TEST(a_fact_outlives_its_session_which_is_told_as_deleted)
     store_close(facts.graph.store);
     damage_fill(facts.path, 1, 3);
     facts_open_store();
-    auto_free char *sql = mem_printf("UPDATE session SET id = '%s'", here);
-    assert_true(store_exec(facts.graph.store, sql, &facts.e));
+    facts_sql(support_text("UPDATE session SET id = '%s'", here));
     facts_parse(&graph_create_shape,
                 "{'entities':[{'name':'Nara','entity_type':'city','observations':['deer']}]}", &p);
     assert_true(graph_create(&facts.graph, &p, &by, &part, &facts.e));
@@ -293,12 +279,283 @@ TEST(a_fact_outlives_its_session_which_is_told_as_deleted)
         assert_int_equal(s->seq, 7);
         assert_int_equal(s->deleted, deleted);
         graph_part_release(&part);
-        assert_true(store_exec(facts.graph.store, "DELETE FROM session", &facts.e));
+        facts_sql("DELETE FROM session");
     }
     struct graph_stats stats;
     assert_true(graph_stats(&facts.graph, &stats, &facts.e));
     assert_int_equal(stats.orphans, 1);
     vec_release(&names.names);
+}
+
+/* --- searches --- */
+
+TEST(words_come_first_then_what_stands_within_a_word)
+{
+    facts_kyoto();
+    (void)facts_create(
+        "{'entities':[{'name':'Map','entity_type':'paper','observations':['shows the "
+        "Kyotographer']}]}");
+    const char *found = facts_search("KYOTO");
+    const char *city = strstr(found, "Kyoto (city)"), *map = strstr(found, "Map (paper)");
+    assert_non_null(city);
+    assert_non_null(strstr(found, "Ada (person)"));
+    assert_true(map > city);
+    assert_non_null(strstr(facts_search("yotograph"), "Map"));
+    assert_non_null(strstr(facts_search("COUNTR"), "Japan"));
+    assert_non_null(strstr(facts_search("river ryokan"), "Kyoto (city)"));
+    assert_string_equal(facts_search("absent"), "");
+    assert_string_equal(facts_search("  "), "");
+}
+
+TEST(case_is_folded_beyond_ascii)
+{
+    (void)facts_create(
+        "{'entities':[{'name':'Ärger','entity_type':'Gefühl','observations':['東京タワー']}]}");
+    assert_non_null(strstr(facts_search("äRGE"), "Ärger"));
+    assert_non_null(strstr(facts_search("京タ"), "Ärger"));
+}
+
+TEST(what_is_found_brings_its_relations)
+{
+    facts_kyoto();
+    assert_string_equal(facts_search("country"), "Japan (country)\nKyoto -lies in-> Japan\n");
+}
+
+TEST(a_brief_search_counts_what_it_leaves_out)
+{
+    const struct graph_search search = {.query = "capital", .limit = 5, .brief = true};
+    struct graph_part found;
+    facts_kyoto();
+    assert_true(graph_search(&facts.graph, &search, &found, &facts.e));
+    assert_int_equal(found.entities.items[0].observed, 2);
+    assert_int_equal(found.entities.items[0].relations, 2);
+    assert_int_equal(found.total, 3);
+    assert_string_equal(facts_told(&found), "Kyoto (city)\n");
+}
+
+TEST(secrets_are_not_found)
+{
+    assert_non_null(
+        facts_create("{'entities':[{'name':'a','entity_type':'t','observations':['it is "
+                     "AKIAIOSFODNN7EXAMPLE']}]}"));
+    assert_string_equal(facts_search("AKIAIOSFODNN7EXAMPLE"), "");
+    assert_string_equal(facts_search("IOSFODNN7"), "");
+}
+
+/* --- deleting --- */
+
+static struct graph_part gone; /* of the last deleted() */
+
+/* "1 2 0": entities, observations, relations; NULL: it failed. */
+static const char *deleted(bool (*delete)(const char *json, struct graph_part *out),
+                           const char *json)
+{
+    if (!delete (json, &gone))
+        return NULL;
+    struct graph_counts n = graph_part_counts(&gone);
+    return support_text("%d %d %d", (int)n.entities, (int)n.observations, (int)n.relations);
+}
+
+/* What was deleted comes back. */
+static void restore(void)
+{
+    assert_ok(graph_restore(&facts.graph, &gone, &facts.e), facts.e);
+    assert_ok(graph_restore(&facts.graph, &gone, &facts.e), facts.e); /* again does nothing */
+    graph_part_release(&gone);
+}
+
+TEST(all_that_are_named_go_or_none)
+{
+    facts_kyoto();
+    facts_refused(deleted(facts_delete_entities, "{'entity_names':['Kyoto','Rome']}"),
+                  ERR_MEMORY_NOT_FOUND, "entity_names[1]");
+    facts_refused(deleted(facts_delete_observations,
+                          "{'deletions':[{'entity_name':'Kyoto','observations':['was the "
+                          "capital','no']}]}"),
+                  ERR_MEMORY_NOT_FOUND, "deletions[0].observations[1]");
+    facts_refused(deleted(facts_delete_relations,
+                          "{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies "
+                          "in'},{'from':'Kyoto','to':'Ada','relation_type':'x'}]}"),
+                  ERR_MEMORY_NOT_FOUND, "relations[1]");
+    assert_string_equal(facts_open_names(FACTS_KYOTO), FACTS_KYOTO_TOLD);
+}
+
+TEST(what_is_named_twice_goes_once)
+{
+    facts_kyoto();
+    assert_string_equal(
+        deleted(facts_delete_observations,
+                "{'deletions':[{'entity_name':'Kyoto','observations':['was the capital','was  the "
+                "capital']},{'entity_name':' Kyoto','observations':['was the capital']}]}"),
+        "2 1 0");
+    graph_part_release(&gone);
+    assert_string_equal(
+        deleted(facts_delete_relations,
+                "{'relations':[{'from':'Ada','to':'Kyoto','relation_type':'visits'},"
+                "{'from':'Ada ','to':'Kyoto','relation_type':'visits'}]}"),
+        "0 0 1");
+    graph_part_release(&gone);
+}
+
+/* An entity with its observations, and relations out and in. */
+TEST(what_was_deleted_comes_back_as_it_was)
+{
+    facts_kyoto();
+    const char *before = facts_open_names(FACTS_KYOTO);
+    assert_string_equal(deleted(facts_delete_entities, "{'entity_names':['Kyoto','Kyoto']}"),
+                        "1 2 2");
+    assert_string_equal(facts_open_names(FACTS_KYOTO),
+                        "Japan (country)\nAda (person): likes Kyoto in autumn\n"
+                        "?Kyoto\n");
+    assert_int_equal(facts_number("SELECT relations FROM graph_size"), 0);
+    restore();
+    assert_string_equal(facts_open_names(FACTS_KYOTO), before);
+    assert_non_null(strstr(facts_search("capital"), "Kyoto"));
+    assert_non_null(
+        deleted(facts_delete_relations,
+                "{'relations':[{'from':'Ada','to':'Kyoto','relation_type':'visits'}]}"));
+    restore();
+    assert_non_null(
+        deleted(facts_delete_observations,
+                "{'deletions':[{'entity_name':'Ada','observations':['likes Kyoto in autumn']}]}"));
+    restore();
+    assert_string_equal(facts_open_names(FACTS_KYOTO), before);
+}
+
+TEST(nothing_of_what_was_deleted_stays_in_the_file)
+{
+    bool more = true;
+    facts_kyoto();
+    (void)facts_create(
+        "{'entities':[{'name':'Zzyzx','entity_type':'road','observations':['quxnoodle "
+        "wobble']}]}");
+    store_settle(facts.graph.store);
+    assert_true(damage_on_disk(facts.path, "quxnoodle") || damage_on_disk(facts.path, "quxnoodl"));
+    assert_true(facts_delete_entities("{'entity_names':['Zzyzx']}", NULL));
+    while (more)
+        assert_true(graph_purge(&facts.graph, &more, &facts.e));
+    store_settle(facts.graph.store);
+    assert_false(damage_on_disk(facts.path, "quxnood") || damage_on_disk(facts.path, "Zzyzx") ||
+                 damage_on_disk(facts.path, "zzyzx"));
+}
+
+TEST(words_follow_every_change)
+{
+    facts_kyoto();
+    (void)facts_observe("{'observations':[{'entity_name':'Japan','contents':['volcanoes']}]}");
+    assert_non_null(strstr(facts_search("volcano"), "Japan"));
+    assert_true(facts_delete_observations(
+        "{'deletions':[{'entity_name':'Japan','observations':['volcanoes']}]}", NULL));
+    assert_string_equal(facts_search("volcano"), "");
+    assert_true(facts_delete_entities("{'entity_names':['Kyoto']}", NULL));
+    assert_null(strstr(facts_search("capital"), "Kyoto"));
+}
+
+TEST(relations_beyond_a_number_are_counted)
+{
+    enum { MORE = 7 };
+    struct graph_names names = {0};
+    struct graph_relate p = {0};
+    struct graph_part part;
+    facts_kyoto();
+    for (int i = 0; i < GRAPH_PART_RELATIONS + MORE - 1; i++)
+        vec_push(&p.relations,
+                 (struct graph_new_relation){"Ada", "Japan", support_text("knows %d", i)});
+    assert_true(graph_relate(&facts.graph, &p, &facts_nobody, &part, &facts.e));
+    graph_part_release(&part);
+    vec_release(&p.relations);
+    vec_push(&names.names, "Ada");
+    assert_true(graph_open(&facts.graph, &names, &part, &facts.e));
+    assert_int_equal(part.relations.len, GRAPH_PART_RELATIONS);
+    assert_int_equal(part.relations_left, MORE);
+    graph_part_release(&part);
+    /* all of them go and come back */
+    assert_true(graph_delete_entities(&facts.graph, &names, &part, &facts.e));
+    assert_int_equal(part.relations.len, GRAPH_PART_RELATIONS + MORE);
+    assert_true(graph_restore(&facts.graph, &part, &facts.e));
+    graph_part_release(&part);
+    vec_release(&names.names);
+}
+
+/* --- a check and a recovery --- */
+
+static const char *state_after(const char *sql)
+{
+    static struct health found;
+    store_close(facts.graph.store);
+    (void)damage_sql(facts.path, sql);
+    health_check(facts.path, true, health_extensions, &found);
+    facts_open_store();
+    return found.state == HEALTH_GOOD ? "good" : found.detail;
+}
+
+TEST(a_check_counts_and_tells_what_makes_no_sense)
+{
+    struct health found;
+    facts_kyoto();
+    store_close(facts.graph.store);
+    health_check(facts.path, true, health_extensions, &found);
+    assert_int_equal(found.graph_entities, 3);
+    assert_int_equal(found.graph_observations, 3);
+    assert_int_equal(found.graph_relations, 2);
+    facts_open_store();
+    assert_string_equal(state_after("SELECT 1"), "good");
+    assert_non_null(strstr(state_after("UPDATE graph_size SET entities = 7"), "counts are wrong"));
+    (void)state_after("UPDATE graph_size SET entities = 3");
+    assert_non_null(strstr(state_after("PRAGMA foreign_keys = OFF;"
+                                       "DELETE FROM graph_entry WHERE name = 'Kyoto'"),
+                           "belong to no entity"));
+}
+
+static bool make_index(void *context, struct store *s, struct error *error)
+{
+    (void)context;
+    return damage_index(NULL, s, error) && graph_reindex(&(struct graph){s, "english"}, error);
+}
+
+static const char *recovered_lines(int64_t *lost)
+{
+    const struct recovery_help help = {.index = make_index, .extensions = health_extensions};
+    struct recovery r;
+    store_close(facts.graph.store);
+    if (!health_recover(facts.path, &r, &help, &facts.e))
+        fail_msg("%s", facts.e.text);
+    facts.path = support_keep(mem_strdup(r.recovered));
+    *lost = r.lost;
+    recovery_release(&r);
+    facts_open_store();
+    return facts_lines();
+}
+
+/* The schema is destroyed, so no table leads to the pages. */
+TEST(facts_are_found_in_pages_that_nothing_leads_to)
+{
+    uint64_t seed = support_seed();
+    int64_t lost;
+    facts_make_random(&seed, 60);
+    char *before = facts_lines();
+    store_settle(facts.graph.store);
+    store_close(facts.graph.store);
+    FILE *f = fopen(facts.path, "r+b");
+    assert_non_null(f);
+    for (int i = 0; i < DAMAGE_PAGE; i++)
+        fputc(i < 100 ? 0x5a : 0, f);
+    fclose(f);
+    facts.graph.store = NULL;
+    assert_string_equal(recovered_lines(&lost), before);
+    assert_int_equal(lost, 0);
+    assert_non_null(strstr(facts_search("n7"), "n7 (kind)"));
+}
+
+TEST(what_was_observed_of_a_lost_entity_is_kept_under_a_name)
+{
+    int64_t lost;
+    facts_kyoto();
+    (void)state_after("PRAGMA foreign_keys = OFF; DELETE FROM graph_entry WHERE name = 'Kyoto'");
+    const char *after = recovered_lines(&lost);
+    assert_non_null(strstr(after, "\"recovered 1\""));
+    assert_non_null(strstr(after, "was the capital"));
+    assert_true(lost > 0);
 }
 
 /* --- two processes --- */
