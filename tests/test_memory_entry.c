@@ -11,16 +11,10 @@
 
 static struct error e;
 
-static void expect_text(char *text, const char *want)
-{
-    assert_string_equal(text, want);
-}
-
 static void expect_json(struct json *v, const char *want)
 {
-    char *text = json_print(v);
+    assert_string_equal(support_keep(json_print(v)), support_json(want));
     json_free(v);
-    expect_text(support_keep(text), want);
 }
 
 static bool read_entry(const char *text, struct memory_entry *out)
@@ -34,8 +28,7 @@ static bool read_entry(const char *text, struct memory_entry *out)
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-#define SMALL                                                                                      \
-    "\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\""
+#define SMALL "'session_id':'s','role':'user','created_at':'2026-03-09','content':'c'"
 
 TEST(test_whole_entry_both_ways)
 {
@@ -68,7 +61,7 @@ TEST(test_what_may_lack)
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         AUTO(memory_entry_release) struct memory_entry m = {0};
-        if (!read_entry(lines[i], &m))
+        if (!read_entry(support_json(lines[i]), &m))
             fail_msg("%s: %s", lines[i], e.text);
         assert_null(m.id);
         assert_null(m.speaker);
@@ -82,57 +75,54 @@ TEST(test_what_may_lack)
 TEST(test_id_that_is_a_number)
 {
     AUTO(memory_entry_release) struct memory_entry m = {0};
-    assert_true(read_entry("{\"id\":9007199254740992," SMALL "}", &m));
+    assert_true(read_entry(support_json("{'id':9007199254740992," SMALL "}"), &m));
     assert_true(m.id_is_number);
     assert_string_equal(m.id, "9007199254740992");
     AUTO(json_free_local) struct json *v = shape_to_json(&memory_entry_shape, &m);
     assert_int_equal(json_type(json_get(v, "id")), JSON_NUMBER);
 }
 
-/* An entry of `SMALL` with one member replaced, and the name that the error must contain. */
-static const struct {
-    const char *line, *says;
-} wrong[] = {
+#define SESSION "'session_id':'s'"
+#define USER "'role':'user'"
+#define DAY "'created_at':'2026-03-09'"
+#define TEXT "'content':'c'"
+
+/* Entries with one member that is wrong or missing, and the name that the error must contain. */
+static const char *const wrong[][2] = {
     {"[]", "no JSON object"},
-    {"\"x\"", "no JSON object"},
-    {"{\"id\":1.5," SMALL "}", "\"id\""},
-    {"{\"id\":1e300," SMALL "}", "\"id\""},
-    {"{\"id\":\"\"," SMALL "}", "\"id\""},
-    {"{\"id\":true," SMALL "}", "\"id\""},
-    {"{\"turn\":-1," SMALL "}", "\"turn\""},
-    {"{\"turn\":\"3\"," SMALL "}", "\"turn\""},
-    {"{\"turn\":1.5," SMALL "}", "\"turn\""},
-    {"{\"seq\":1e18," SMALL "}", "\"seq\""},
-    {"{\"speaker\":5," SMALL "}", "\"speaker\""},
-    {"{\"pinned\":1," SMALL "}", "\"pinned\""},
-    {"{\"edited\":\"yes\"," SMALL "}", "\"edited\""},
-    {"{\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}", "\"session_id\""},
-    {"{\"session_id\":\"\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}",
-     "\"session_id\""},
-    {"{\"session_id\":1,\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}",
-     "\"session_id\""},
-    {"{\"session_id\":\"s\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}", "\"role\""},
-    {"{\"session_id\":\"s\",\"role\":\"system\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}",
-     "\"role\""},
-    {"{\"session_id\":\"s\",\"role\":\"user\",\"content\":\"c\"}", "\"created_at\""},
-    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":5,\"content\":\"c\"}",
-     "\"created_at\""},
-    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"today\",\"content\":\"c\"}",
-     "\"created_at\""},
-    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\"}", "\"content\""},
-    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":[]}",
-     "\"content\""},
+    {"'x'", "no JSON object"},
+    {"{'id':1.5," SMALL "}", "'id'"},
+    {"{'id':1e300," SMALL "}", "'id'"},
+    {"{'id':''," SMALL "}", "'id'"},
+    {"{'id':true," SMALL "}", "'id'"},
+    {"{'turn':-1," SMALL "}", "'turn'"},
+    {"{'turn':'3'," SMALL "}", "'turn'"},
+    {"{'turn':1.5," SMALL "}", "'turn'"},
+    {"{'seq':1e18," SMALL "}", "'seq'"},
+    {"{'speaker':5," SMALL "}", "'speaker'"},
+    {"{'pinned':1," SMALL "}", "'pinned'"},
+    {"{'edited':'yes'," SMALL "}", "'edited'"},
+    {"{" USER "," DAY "," TEXT "}", "'session_id'"},
+    {"{'session_id':''," USER "," DAY "," TEXT "}", "'session_id'"},
+    {"{'session_id':1," USER "," DAY "," TEXT "}", "'session_id'"},
+    {"{" SESSION "," DAY "," TEXT "}", "'role'"},
+    {"{" SESSION ",'role':'system'," DAY "," TEXT "}", "'role'"},
+    {"{" SESSION "," USER "," TEXT "}", "'created_at'"},
+    {"{" SESSION "," USER ",'created_at':5," TEXT "}", "'created_at'"},
+    {"{" SESSION "," USER ",'created_at':'today'," TEXT "}", "'created_at'"},
+    {"{" SESSION "," USER "," DAY "}", "'content'"},
+    {"{" SESSION "," USER "," DAY ",'content':[]}", "'content'"},
 };
 
 TEST(test_errors_name_the_member)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct memory_entry m;
-        if (read_entry(wrong[i].line, &m))
-            fail_msg("taken: %s", wrong[i].line);
+        if (read_entry(support_json(wrong[i][0]), &m))
+            fail_msg("taken: %s", wrong[i][0]);
         assert_int_equal(e.code, ERR_USAGE);
-        if (!strstr(e.text, wrong[i].says))
-            fail_msg("%s: %s", wrong[i].line, e.text);
+        if (!strstr(e.text, support_json(wrong[i][1])))
+            fail_msg("%s: %s", wrong[i][0], e.text);
         assert_null(m.session_id);
         assert_null(m.content);
     }
@@ -242,7 +232,7 @@ TEST(test_hit_shows_its_question)
 TEST(test_model_gets_short_texts_whole)
 {
     AUTO(memory_hits_release) struct memory_hits hits = {0};
-    expect_text(support_keep(memory_hits_json(&hits, false)), "[]");
+    assert_string_equal(support_keep(memory_hits_json(&hits, false)), "[]");
     struct memory_hit part = sample_hit(), whole = sample_hit(), odd = sample_hit();
     part.passage = (struct memory_span){12, 11};
     odd.passage = (struct memory_span){2, 10};
@@ -253,10 +243,10 @@ TEST(test_model_gets_short_texts_whole)
 #define ABOUT                                                                                      \
     ",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3,\"id\":7,\"speaker\":\"user\","             \
     "\"created_at\":\"1970-01-01T00:00:01.000Z\"}"
-    expect_text(support_keep(memory_hits_json(&hits, false)),
-                "[{\"content\":\"first part\\n\\nsecond part\"" ABOUT
-                ",{\"content\":\"first part\\n\\nsecond part\"" ABOUT
-                ",{\"content\":\"first\"" ABOUT "]");
+    assert_string_equal(support_keep(memory_hits_json(&hits, false)),
+                        "[{\"content\":\"first part\\n\\nsecond part\"" ABOUT
+                        ",{\"content\":\"first part\\n\\nsecond part\"" ABOUT
+                        ",{\"content\":\"first\"" ABOUT "]");
 #undef ABOUT
 }
 
