@@ -208,11 +208,43 @@ TEST(text_that_grows_when_it_is_cleaned_is_bounded)
     expect_refused("c.txt", DOCUMENT_FAILED, "is larger than 32 MiB");
 }
 
+#define DOCX_START                                                                                 \
+    "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">"        \
+    "<w:body><w:p><w:r><w:t>"
+#define DOCX_END "</w:t></w:r></w:p></w:body></w:document>"
+
+static void write_docx(const char *name, const char *xml)
+{
+    struct zip_file z = {0};
+    zip_add(&z, "word/document.xml", xml, strlen(xml), false);
+    zip_write(&z, support_path(name));
+}
+
+#define CONTAINER                                                                                  \
+    "<container><rootfiles><rootfile full-path=\"a/b/content.opf\"/></rootfiles></container>"
+#define ONE_CHAPTER                                                                                \
+    "<package><manifest><item id=\"1\" href=\"1.html\"/></manifest><spine><itemref idref=\"1\"/>"  \
+    "</spine></package>"
+
+static void add_text(struct zip_file *z, const char *name, const char *text)
+{
+    zip_add(z, name, text, strlen(text), false);
+}
+
+/* A package with this member alone is refused. */
+static void expect_package_refused(const char *name, const char *member, const char *text,
+                                   bool encrypted, const char *reason)
+{
+    struct zip_file z = {0};
+    zip_add(&z, member, text, strlen(text), encrypted);
+    zip_write(&z, support_path(name));
+    expect_refused(name, DOCUMENT_FAILED, reason);
+}
+
 /* libxml2 compares each with all before it. */
 TEST_IF(READS_PACKAGES, many_attributes_are_refused)
 {
     AUTO(buf_release) struct buf html = BUF_INIT, docx = BUF_INIT, dtd = BUF_INIT;
-    struct zip_file z = {0};
     struct error e;
     int64_t begun = clock_mono_ms();
     buf_addstr(&html, "<p");
@@ -228,12 +260,10 @@ TEST_IF(READS_PACKAGES, many_attributes_are_refused)
     buf_addstr(&dtd, "]><a><b/></a>");
     assert_true(paths_write_file(support_path("a.html"), html.data, html.len, &e));
     expect_refused("a.html", DOCUMENT_FAILED, "more attributes than 10000");
-    zip_add(&z, "word/document.xml", docx.data, docx.len, false);
-    zip_write(&z, support_path("a.docx"));
-    expect_refused("a.docx", DOCUMENT_FAILED, "more attributes than 10000");
-    zip_add(&z, "word/document.xml", dtd.data, dtd.len, false);
-    zip_write(&z, support_path("b.docx"));
-    expect_refused("b.docx", DOCUMENT_FAILED, "the first element is behind byte 65536");
+    expect_package_refused("a.docx", "word/document.xml", docx.data, false,
+                           "more attributes than 10000");
+    expect_package_refused("b.docx", "word/document.xml", dtd.data, false,
+                           "the first element is behind byte 65536");
     assert_true(clock_mono_ms() - begun < 10000 * support_patience());
 }
 
@@ -259,38 +289,15 @@ TEST_IF(READS_PACKAGES, nothing_is_printed)
 
 TEST_IF(READS_MARKUP, deep_html_ends)
 {
-    fill("a.html", "", "<b>", 10 * MIB);
-    fill("b.html", "", "<div><p>", 10 * MIB);
-    fill("c.html", "", "<table><tr><td>", 10 * MIB);
-    expect_refused("a.html", DOCUMENT_FAILED, "elements in one another");
-    expect_refused("b.html", DOCUMENT_FAILED, "elements in one another");
-    expect_refused("c.html", DOCUMENT_FAILED, "elements in one another");
+    static const char *const pieces[][2] = {
+        {"a.html", "<b>"}, {"b.html", "<div><p>"}, {"c.html", "<table><tr><td>"}};
+    for (size_t i = 0; i < 3; i++) {
+        fill(pieces[i][0], "", pieces[i][1], 10 * MIB);
+        expect_refused(pieces[i][0], DOCUMENT_FAILED, "elements in one another");
+    }
 }
 
 /* --- packages --------------------------------------------------------------------------------- */
-
-#define DOCX_START                                                                                 \
-    "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">"        \
-    "<w:body><w:p><w:r><w:t>"
-#define DOCX_END "</w:t></w:r></w:p></w:body></w:document>"
-
-static void write_docx(const char *name, const char *xml)
-{
-    struct zip_file z = {0};
-    zip_add(&z, "word/document.xml", xml, strlen(xml), false);
-    zip_write(&z, support_path(name));
-}
-
-#define CONTAINER                                                                                  \
-    "<container><rootfiles><rootfile full-path=\"a/b/content.opf\"/></rootfiles></container>"
-#define ONE_CHAPTER                                                                                \
-    "<package><manifest><item id=\"1\" href=\"1.html\"/></manifest><spine><itemref idref=\"1\"/>"  \
-    "</spine></package>"
-
-static void add_text(struct zip_file *z, const char *name, const char *text)
-{
-    zip_add(z, name, text, strlen(text), false);
-}
 
 TEST_IF(READS_PACKAGES, bombs_do_not_go_off)
 {
@@ -311,26 +318,17 @@ TEST_IF(READS_PACKAGES, bombs_do_not_go_off)
 
 TEST_IF(READS_PACKAGES, broken_packages_are_told)
 {
-    struct zip_file z = {0};
+    static const char word[] = "word/document.xml";
     support_write(support_path("a.docx"), "no zip file");
     expect_refused("a.docx", DOCUMENT_FAILED, "cannot be read: ");
-    expect_refused("a.docx", DOCUMENT_FAILED, "cannot be read: ");
-    zip_add(&z, "word/document.xml", "x", 1, true);
-    zip_write(&z, support_path("b.docx"));
-    expect_refused("b.docx", DOCUMENT_FAILED, "is encrypted");
-    add_text(&z, "other", "x");
-    zip_write(&z, support_path("c.docx"));
-    expect_refused("c.docx", DOCUMENT_FAILED, "is no docx");
-    add_text(&z, "other", "x");
-    zip_write(&z, support_path("c.odt"));
-    expect_refused("c.odt", DOCUMENT_FAILED, "is no odt");
-    add_text(&z, "other", "x");
-    zip_write(&z, support_path("c.epub"));
-    expect_refused("c.epub", DOCUMENT_FAILED, "is no epub: it lacks META-INF/container.xml");
-    write_docx("d.docx", DOCX_START "text\n</w:t>");
-    expect_refused("d.docx", DOCUMENT_FAILED, "word/document.xml: its XML, line 2: ");
-    write_docx("e.docx", "");
-    expect_refused("e.docx", DOCUMENT_FAILED, "word/document.xml: ");
+    expect_package_refused("b.docx", word, "x", true, "is encrypted");
+    expect_package_refused("c.docx", "other", "x", false, "is no docx");
+    expect_package_refused("c.odt", "other", "x", false, "is no odt");
+    expect_package_refused("c.epub", "other", "x", false,
+                           "is no epub: it lacks META-INF/container.xml");
+    expect_package_refused("d.docx", word, DOCX_START "text\n</w:t>", false,
+                           "word/document.xml: its XML, line 2: ");
+    expect_package_refused("e.docx", word, "", false, "word/document.xml: ");
 }
 
 TEST_IF(READS_PACKAGES, a_cut_off_package_is_told)

@@ -16,6 +16,7 @@
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/screen.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -35,12 +36,23 @@ static const char talks[] =
     "\"created_at\":\"2026-03-02T10:00:00.000Z\",\"content\":\"a hotel near the station\","
     "\"pinned\":true}\n";
 
+/* The program ends with 0, and its output holds, or lacks, these texts (tests/steps.h). */
+#define shows(r, ...) assert_says(program_output(r), __VA_ARGS__)
+
 static void import_text(const char *text, const char *says)
 {
-    const char *const args[] = {"memory", "import", "-", NULL};
-    struct result r = program_run(text, args);
+    struct result r = program_run(text, STEPS("memory", "import", "-"));
     if (r.status != 0 || strcmp(r.out, says) != 0)
         fail_msg("status %d: %s%s", r.status, r.out, r.err);
+}
+
+/* A line of an import without an id. */
+static void add_line(struct buf *out, const char *role, const char *day, const char *content)
+{
+    buf_addf(out,
+             "{\"session_id\":\"s\",\"role\":\"%s\",\"created_at\":\"%s\","
+             "\"content\":\"%s\"}\n",
+             role, day, content);
 }
 
 static void add_talks(void)
@@ -115,8 +127,6 @@ TEST(test_how_to_turn_it_on)
     assert_no_text(r.err, "--");
     setenv("TIRO_SESSION_PERSIST", "true", 1);
     expect(MEMORY("list"), 0, "memory is empty");
-    unsetenv("TIRO_MEMORY_ENABLED");
-    unsetenv("TIRO_SESSION_PERSIST");
 }
 
 /* --- search ----------------------------------------------------------------------------------- */
@@ -163,34 +173,25 @@ TEST(test_search_gives_five)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 12; i++)
-        buf_addf(&text,
-                 "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
-                 "\"content\":\"needle %d\"}\n",
-                 i);
+        add_line(&text, "user", "2026-03-01", support_text("needle %d", i));
     import_text(text.data, "12 entries added\n");
-    struct json *list = program_json(MEMORY("search", "--json", "needle"));
-    assert_int_equal(json_len(list), 5);
-    list = program_json(MEMORY("search", "--json", "--limit", "7", "needle"));
-    assert_int_equal(json_len(list), 7);
+    assert_int_equal(json_len(program_json(MEMORY("search", "--json", "needle"))), 5);
+    assert_int_equal(json_len(program_json(MEMORY("search", "--json", "--limit", "7", "needle"))),
+                     7);
 }
 
 /* A long answer is shown with the question that it answers. */
 TEST(test_search_shows_the_question)
 {
-    AUTO(buf_release) struct buf lines = BUF_INIT;
-    buf_addstr(&lines,
-               "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
-               "\"content\":\"How do I bleed\\nthe radiators?\"}\n"
-               "{\"session_id\":\"s\",\"role\":\"assistant\",\"created_at\":"
-               "\"2026-03-01\",\"content\":\"Find the valve of each one. ");
+    AUTO(buf_release) struct buf lines = BUF_INIT, answer = BUF_INIT;
+    buf_addstr(&answer, "Find the valve of each one. ");
     for (int i = 0; i < 30; i++)
-        buf_addf(&lines, "Step %d is much like the one before. ", i);
-    buf_addstr(&lines,
-               "\"}\n{\"session_id\":\"s\",\"role\":\"assistant\",\"created_at\":"
-               "\"2026-03-01\",\"content\":\"A short word on the valve.\"}\n");
+        buf_addf(&answer, "Step %d is much like the one before. ", i);
+    add_line(&lines, "user", "2026-03-01", "How do I bleed\\nthe radiators?");
+    add_line(&lines, "assistant", "2026-03-01", answer.data);
+    add_line(&lines, "assistant", "2026-03-01", "A short word on the valve.");
     import_text(lines.data, "3 entries added\n");
-    char *out = program_output(MEMORY("search", "valve"));
-    assert_text(out, "\n  > How do I bleed the radiators?\n  Find the valve");
+    shows(MEMORY("search", "valve"), "\n  > How do I bleed the radiators?\n  Find the valve");
     struct json *list = program_json(MEMORY("search", "--json", "valve"));
     for (size_t i = 0; i < 2; i++) {
         const struct json *hit = json_at(list, i);
@@ -228,15 +229,9 @@ TEST(test_search_for_people)
         id);
     import_text(line, "1 entry added\n");
     char *out = program_output(MEMORY("search", "blossoms"));
-    assert_text(out, "  long  ");
-    assert_text(out, "Spring in Kyoto");
-    assert_text(out, "you");
-    assert_int_equal(out[0], '0');
-    assert_int_equal(out[1], '.');
-    assert_no_text(out, "\033");
-    assert_no_text(out, "\xe2\x80\xae");
-    out = program_output(MEMORY("search", "ryokan river"));
-    assert_text(out, "  Mia  talk-1\n  we liked the ryokan by the river\n");
+    assert_int_equal(strncmp(out, "0.", 2), 0);
+    assert_says(out, "  long  ", "Spring in Kyoto", "you", "!\033", "!\xe2\x80\xae");
+    shows(MEMORY("search", "ryokan river"), "  Mia  talk-1\n  we liked the ryokan by the river\n");
 
     struct screen *s = AT_TERMINAL(8, 40, "memory", "search", "blossoms");
     assert_text(screen_text(s), "blossoms");
@@ -250,18 +245,13 @@ TEST(test_search_for_people)
 /* A text that is cut off at both ends has an ellipsis at both, and still takes one row. */
 TEST(test_search_in_a_narrow_terminal)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    buf_addstr(&text,
-               "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
-               "\"content\":\"");
+    AUTO(buf_release) struct buf text = BUF_INIT, words = BUF_INIT;
     for (int i = 0; i < 20; i++)
-        buf_addf(&text, "%s ", i == 10 ? "quincunx" : "wide and wider");
-    buf_addstr(&text, "\"}\n");
+        buf_addf(&words, "%s ", i == 10 ? "quincunx" : "wide and wider");
+    add_line(&text, "user", "2026-03-01", words.data);
     import_text(text.data, "1 entry added\n");
-    const char *const argv[] = {support_program(), "memory", "search", "quincunx", NULL};
     for (int columns = 40; columns < 48; columns++) {
-        struct screen *s = screen_start(argv, support_dir(), 8, columns);
-        assert_true(screen_wait_exit(s, PATIENCE_MS));
+        struct screen *s = AT_TERMINAL(8, columns, "memory", "search", "quincunx");
         assert_text(screen_row_text(s, 1), "quincunx");
         assert_text(screen_row_text(s, 1), "  \u2026");
         assert_text(screen_row_text(s, 1) + 8, "\u2026");
@@ -311,32 +301,21 @@ TEST(test_narrow_terminals)
     add_talks();
     import_text(named, "1 entry added\n");
     setenv("TZ", "UTC", 1);
-    expect_at_width("list", 80,
-                    (const char *const[]){"tea      2026-03-03 10:00  Bartholomew", "green tea",
-                                          "2026-03-01 10:01  tiro", NULL});
-    expect_at_width("list", 40, (const char *const[]){"2026-03-03…  Bar…", "gre…", NULL});
-    expect_at_width("stats", 40, (const char *const[]){"entries", "       4\n", "english\n", NULL});
-    expect_at_width("stats", 24, (const char *const[]){"entries", " 4\n", "english\n", NULL});
-}
-
-enum { SEVERAL = 23 };
-
-static char *many_entries(void)
-{
-    struct buf text = BUF_INIT;
-    for (int i = 0; i < SEVERAL; i++)
-        buf_addf(&text,
-                 "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-%02d\","
-                 "\"content\":\"day %02d.\"}\n",
-                 i + 1, i + 1);
-    return support_keep(buf_take(&text));
+    expect_at_width(
+        "list", 80,
+        STEPS("tea      2026-03-03 10:00  Bartholomew", "green tea", "2026-03-01 10:01  tiro"));
+    expect_at_width("list", 40, STEPS("2026-03-03…  Bar…", "gre…"));
+    expect_at_width("stats", 40, STEPS("entries", "       4\n", "english\n"));
+    expect_at_width("stats", 24, STEPS("entries", " 4\n", "english\n"));
 }
 
 /* A terminal has no room for a whole memory; any other output gets all. */
 TEST(test_a_terminal_gets_a_page)
 {
-    char *text = many_entries();
-    import_text(text, "23 entries added\n");
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    for (int i = 1; i <= 23; i++)
+        add_line(&text, "user", support_text("2026-03-%02d", i), support_text("day %02d.", i));
+    import_text(text.data, "23 entries added\n");
     struct screen *s = AT_TERMINAL(30, 90, "memory");
     assert_text(screen_row_text(s, 0), "day 23.");
     assert_text(screen_row_text(s, 19), "day 04.");
@@ -357,16 +336,9 @@ static void expect_content(const char *id, const char *content)
     assert_string_equal(json_get_string(entry, "content"), content);
 }
 
-static void expect_pinned(const char *id, bool pinned)
-{
-    struct json *entry = program_json(MEMORY("show", "--json", id));
-    assert_int_equal(json_get_bool(entry, "pinned", false), pinned);
-}
-
 static struct result edit_with_input(const char *id, const char *input)
 {
-    const char *const args[] = {"memory", "edit", id, NULL};
-    return program_run(input, args);
+    return program_run(input, STEPS("memory", "edit", id));
 }
 
 TEST(test_edit)
@@ -398,9 +370,9 @@ TEST(test_pin)
 {
     add_talks();
     run_ok(MEMORY("pin", "river"));
-    expect_pinned("river", true);
+    assert_json(program_json(MEMORY("show", "--json", "river")), "{'pinned':true}");
     run_ok(MEMORY("unpin", "river"));
-    expect_pinned("river", false);
+    assert_null(json_get(program_json(MEMORY("show", "--json", "river")), "pinned"));
     expect(MEMORY("pin", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
 }
 
@@ -532,18 +504,12 @@ TEST(test_interrupted_import)
 TEST(test_stats_and_reindex)
 {
     add_talks();
-    char *out = program_output(MEMORY("stats"));
-    assert_text(out, "entries");
-    assert_text(out, "english");
+    shows(MEMORY("stats"), "entries", "english");
     assert_json(program_json(MEMORY("stats", "--json")), "{'entries':3,'sessions':2,'pinned':1}");
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
-    out = program_output(MEMORY("stats"));
-    assert_text(out, "tiro memory reindex");
+    shows(MEMORY("stats"), "tiro memory reindex");
     run_ok(MEMORY("reindex"));
-    out = program_output(MEMORY("stats"));
-    assert_text(out, "german");
-    assert_no_text(out, "reindex");
-    unsetenv("TIRO_MEMORY_LANGUAGE");
+    shows(MEMORY("stats"), "german", "!reindex");
 }
 
 /* Indexes entries that were left while indexing was off; a second run has nothing to do. */
@@ -558,13 +524,11 @@ TEST_IF(capability_store(), test_index_counts_what_it_indexed)
     assert_json(program_json(MEMORY("stats", "--json")), "{'sessions':2}");
     assert_string_equal(program_output(MEMORY("index")),
                         "every conversation is in memory already\n");
-    unsetenv("TIRO_PROVIDER_NAME");
 }
 
 static int64_t bytes_now(void)
 {
-    struct json *stats = program_json(MEMORY("stats", "--json"));
-    return json_get_int(stats, "bytes", -1);
+    return json_get_int(program_json(MEMORY("stats", "--json")), "bytes", -1);
 }
 
 TEST(test_nothing_takes_no_bytes)
@@ -601,8 +565,6 @@ TEST(test_vectors_are_made_by_reindex)
     expect_remark(lacking);
     run_ok(MEMORY("reindex"));
     expect_remark("");
-    unsetenv("TIRO_EMBEDDING_PROVIDER");
-    unsetenv("TIRO_EMBEDDING_BASE_URL");
     end_server(server);
 }
 
@@ -615,8 +577,6 @@ TEST(test_reindex_says_what_failed)
     assert_int_not_equal(r.status, 0);
     assert_text(r.err, "127.0.0.1");
     expect(MEMORY("search", "station"), 0, "words only");
-    unsetenv("TIRO_EMBEDDING_PROVIDER");
-    unsetenv("TIRO_EMBEDDING_BASE_URL");
 }
 
 /* A socket of this machine that takes connections and says nothing. */
@@ -640,7 +600,7 @@ TEST(test_reindex_stops_while_it_waits)
     setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
     setenv("TIRO_EMBEDDING_BASE_URL", url, 1);
     struct support_child c;
-    support_start(&c, (const char *const[]){support_program(), "memory", "reindex", NULL});
+    support_start(&c, STEPS(support_program(), "memory", "reindex"));
     int connection = accept(endpoint, NULL, NULL);
     assert_true(connection >= 0);
     assert_int_equal(recv(connection, &byte, 1, 0), 1); /* it has asked, and waits */
@@ -652,6 +612,4 @@ TEST(test_reindex_stops_while_it_waits)
     support_release(&c);
     close(connection);
     close(endpoint);
-    unsetenv("TIRO_EMBEDDING_PROVIDER");
-    unsetenv("TIRO_EMBEDDING_BASE_URL");
 }
