@@ -10,17 +10,18 @@
 
 /* --- terminals --- */
 
-static const char *set[2]; /* a variable and its value */
+static const char *set;
+static char set_to[64]; /* the value of that variable */
 
-static const char *variable(const char *name)
+static char *variable(const char *name)
 {
-    return set[0] && strcmp(set[0], name) == 0 ? set[1] : NULL;
+    return set && strcmp(set, name) == 0 ? set_to : NULL;
 }
 
 static bool takes(const char *name, const char *value, bool claimed)
 {
-    set[0] = name;
-    set[1] = value;
+    set = name;
+    snprintf(set_to, sizeof set_to, "%s", value ? value : "");
     return clipboard_terminal_takes(variable, claimed);
 }
 

@@ -315,12 +315,6 @@ bool app_take_waiting(struct app *app)
     return true;
 }
 
-void app_begin_session(struct app *app)
-{
-    app_leave_session(app);
-    (void)app_ask(app, &operation_session_create, NULL, NULL);
-}
-
 void app_open_session(struct app *app, const char *session, bool read_only)
 {
     const struct session_open_params params = {.session = session, .read_only = read_only};

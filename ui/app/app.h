@@ -242,8 +242,7 @@ void errand_start(struct errands *s, struct errand *e);
 struct mailbox *errands_back(struct errands *s);
 void errand_finish(struct app *app, struct errand *e);
 
-/* Replaces the open session by a new one, or by another one. */
-void app_begin_session(struct app *app);
+/* Replaces the open session by another one. */
 void app_open_session(struct app *app, const char *session, bool read_only);
 
 bool app_is_blank(const char *text); /* the text has nothing but white space */

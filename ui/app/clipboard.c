@@ -38,7 +38,7 @@ static const struct sign in_favour[] = {
     {"TERM_PROGRAM", "WezTerm"},   {"TERM_PROGRAM", "ghostty"}, {"TERM_PROGRAM", "vscode"},
     {"TERM_PROGRAM", "iTerm.app"}, {"WT_SESSION", ""}};
 
-static bool any(const struct sign *signs, size_t count, const char *(*variable)(const char *name))
+static bool any(const struct sign *signs, size_t count, char *(*variable)(const char *name))
 {
     for (size_t i = 0; i < count; i++) {
         const char *value = variable(signs[i].variable);
@@ -48,15 +48,10 @@ static bool any(const struct sign *signs, size_t count, const char *(*variable)(
     return false;
 }
 
-bool clipboard_terminal_takes(const char *(*variable)(const char *name), bool claimed)
+bool clipboard_terminal_takes(char *(*variable)(const char *name), bool claimed)
 {
     return !any(against, sizeof against / sizeof *against, variable) &&
            (claimed || any(in_favour, sizeof in_favour / sizeof *in_favour, variable));
-}
-
-static const char *variable(const char *name)
-{
-    return getenv(name);
 }
 
 /* Copying: programs */
@@ -183,8 +178,7 @@ void clipboard_copy(struct app *app, const char *text)
         app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
         return;
     }
-    if (!clipboard_terminal_takes(variable, term_facts().copies) ||
-        !term_copy(text, strlen(text))) {
+    if (!clipboard_terminal_takes(getenv, term_facts().copies) || !term_copy(text, strlen(text))) {
         struct copying *c = mem_alloc(sizeof *c);
         c->errand = (struct errand){.run = run, .done = say, .release = release};
         c->text = mem_strdup(text);

@@ -19,7 +19,7 @@ void clipboard_copy(struct app *app, const char *text);
 
 /* Whether a terminal takes OSC 52, by its environment variables (NULL: not set) and by the claim of
  * its terminfo entry. No terminal answers OSC 52, so the ones known to ignore it are listed. */
-bool clipboard_terminal_takes(const char *(*variable)(const char *name), bool claimed);
+bool clipboard_terminal_takes(char *(*variable)(const char *name), bool claimed);
 
 /* A text as a terminal of that width breaks it, and the part of it that is in view. */
 struct bare {

@@ -30,13 +30,6 @@ static void run_resume(struct app *app, const char *arguments)
         app_open_session(app, *arguments ? arguments : app->session.id, false);
 }
 
-static void run_archive(struct app *app)
-{
-    const struct session_params params = {app->session.id};
-    app_leave_session(app);
-    (void)app_ask(app, &operation_session_archive, &params, NULL);
-}
-
 /* Notes the result of an operation, or that it was done. */
 static bool take_told(struct app *app, struct operation_answer *a, const char *words)
 {
@@ -116,13 +109,13 @@ static void run_copy(struct app *app, const char *arguments)
 
 const struct slash_command slash_own[] = {
     {NULL, "help", "", ARGUMENT_OTHER, N_("keys and commands"), .act = picker_help},
-    {&operation_session_create, .act = app_begin_session},
+    {.operation = &operation_session_create},
     {&operation_session_open, .kind = ARGUMENT_SESSION, .run = run_resume},
     {&operation_session_list, .pane = ACTION_SESSIONS},
     {&operation_session_rename, .kind = ARGUMENT_OTHER},
     {&operation_session_label, .kind = ARGUMENT_OTHER},
     {&operation_session_fork, .kind = ARGUMENT_FORK},
-    {&operation_session_archive, .act = run_archive},
+    {.operation = &operation_session_archive},
     {&operation_session_export, .run = run_export},
     {&operation_turn_interrupt, .act = run_stop},
     {&operation_compaction_run, .kind = ARGUMENT_COMPACT, .run = compact_send},
@@ -170,6 +163,8 @@ void slash_do(struct app *app, const struct slash_command *c, const char *argume
     } else {
         auto_free void *params = slash_params(c->operation, app->session.id, arguments);
         app_follow(app);
+        if (c->operation->opens || c->operation == &operation_session_archive)
+            app_leave_session(app); /* a new session replaces the open one */
         (void)app_ask(app, c->operation, params, take_told);
     }
 }

@@ -121,12 +121,6 @@ static void replace(struct app *app, const struct target *t, const char *text)
     app_edited(app);
 }
 
-static void close_popup(struct app *app)
-{
-    if (list_view_find(&app->views, LIST_COMPLETION))
-        app_close_list(app);
-}
-
 /* Takes the chosen row into the message. */
 static void accept(struct app *app, const char *value)
 {
@@ -144,19 +138,18 @@ static void leave(struct app *app)
 static void offer(struct app *app, const struct target *t, struct list *list, bool asked)
 {
     size_t count = list_count(list);
-    if (count == 1 && asked) {
-        auto_free char *only = mem_strdup(list_value(list));
-        list_free(list);
-        close_popup(app);
-        replace(app, t, only);
-    } else if (count > 0) {
+    if (count > 1 || (count == 1 && !asked)) {
         const struct list_view_host to = {accept, leave, t->place == PLACE_COMMAND};
         views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
         app_touch_now(app, DIRTY_BODY);
-    } else {
-        list_free(list);
-        close_popup(app);
+        return;
     }
+    auto_free char *only = count == 1 ? mem_strdup(list_value(list)) : NULL;
+    list_free(list);
+    if (list_view_find(&app->views, LIST_COMPLETION))
+        app_close_list(app);
+    if (only)
+        replace(app, t, only);
 }
 
 static void offer_commands(struct app *app, const struct target *t, bool asked)
@@ -330,8 +323,8 @@ void completion_follow(struct app *app)
     app->completion_wanted = false;
     if (t.place == PLACE_COMMAND && !app->completion_closed)
         offer_commands(app, &t, false);
-    else
-        close_popup(app);
+    else if (list_view_find(&app->views, LIST_COMPLETION))
+        app_close_list(app);
 }
 
 void completion_listed(struct app *app)

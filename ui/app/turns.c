@@ -83,10 +83,12 @@ bool way_back_go(struct app *app)
     const char *draft = app->session.draft;
     if (app->read_only && draft && strcmp(draft, editor_text(app->editor)) == 0)
         editor_set(app->editor, "");
-    if (p.blank)
-        app_begin_session(app);
-    else
+    if (!p.blank) {
         app_open_session(app, p.session, p.read_only);
+        return true;
+    }
+    app_leave_session(app);
+    (void)app_ask(app, &operation_session_create, NULL, NULL);
     return true;
 }
 

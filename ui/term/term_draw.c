@@ -258,12 +258,6 @@ static void write_clusters(void)
     buf_release(&cluster_bytes);
 }
 
-static void go_to(int row, int col)
-{
-    wmove(newscr, row, col);
-    doupdate();
-}
-
 /* Has curses draw the cells of each link once more, between its start and its end (OSC 8), and
  * nothing else: the cursor stands at the first cell already and stays behind the last, because
  * curses may move it by writing what it passes over. */
@@ -277,7 +271,8 @@ static void draw_links(void)
             int behind = run.col + run.cols;
             if (row < term.clusters.count)
                 term.clusters.rows[row].due = true; /* curses draws their blanks */
-            go_to(row, run.col);
+            wmove(newscr, row, run.col);
+            doupdate();
             if (run.number > 0) { /* the id lets the terminal take the rows of a link for one */
                 auto_free char *on =
                     mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run.number, run.address);
@@ -286,13 +281,15 @@ static void draw_links(void)
             mvwchgat(curscr, row, run.col, run.cols, A_BLINK | A_INVIS, 0,
                      NULL); /* as no cell is */
             touchline(newscr, row, 1);
-            go_to(row, behind < term.cols ? behind : term.cols - 1);
+            wmove(newscr, row, behind < term.cols ? behind : term.cols - 1);
+            doupdate();
             if (run.number > 0)
                 tty_puts("\033]8;;\033\\");
         }
         link_cells_done(&term.links, row);
     }
-    go_to(cursor_row, cursor_col);
+    wmove(newscr, cursor_row, cursor_col);
+    doupdate();
 }
 
 /* Sets term.redrawn for the rows that curses will draw in; false if there are no links. curses may
