@@ -86,7 +86,7 @@ static int shell(const char *format, const char *word)
 {
     auto_free char *command = mem_printf("%s '%s'", format, word);
     AUTO(support_release) struct support_child c = {0};
-    support_start(&c, (const char *const[]){"/bin/sh", "-c", command, NULL});
+    support_start(&c, TEXTS("/bin/sh", "-c", command));
     return support_finish(&c, "");
 }
 

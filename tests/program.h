@@ -16,7 +16,8 @@ struct result {
 /* Arguments without the program's name, ending with NULL. */
 struct result program_run(const char *input, const char *const *args);
 
-#define RUN(...) program_run("", (const char *const[]){__VA_ARGS__, NULL})
+#define RUN(...) RUN_WITH("", __VA_ARGS__)
+#define RUN_WITH(input, ...) program_run(input, TEXTS(__VA_ARGS__))
 
 void assert_text(const char *where, const char *what);    /* the text must be in there */
 void assert_no_text(const char *where, const char *what); /* the text must not be in there */

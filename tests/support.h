@@ -63,6 +63,9 @@ char *support_json(const char *text);
 /* shape_read() of a JSON text; USAGE for what is no JSON. */
 bool support_shape(const struct shape *s, const char *text, void *object, struct error *e);
 
+/* A list of texts, which ends with NULL. */
+#define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* The test's directory with "/name" added; kept. */
 char *support_path(const char *name);
 

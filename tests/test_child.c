@@ -57,8 +57,7 @@ static enum child_end run(const struct child_command *c)
 
 static enum child_end shell(const char *text, int timeout_ms)
 {
-    const struct child_command c =
-        plain((const char *const[]){"/bin/sh", "-c", text, NULL}, timeout_ms);
+    const struct child_command c = plain(TEXTS("/bin/sh", "-c", text), timeout_ms);
     return run(&c);
 }
 
@@ -72,8 +71,8 @@ TEST(tells_output_and_status)
     assert_int_equal(shell("kill -15 $$", PATIENCE_MS), CHILD_SIGNALED);
     assert_int_equal(result.status, SIGTERM);
 
-    struct child_command c = plain(
-        (const char *const[]){"/bin/sh", "-c", "echo a; echo b >&2; echo c", NULL}, PATIENCE_MS);
+    struct child_command c =
+        plain(TEXTS("/bin/sh", "-c", "echo a; echo b >&2; echo c"), PATIENCE_MS);
     c.with_errors = true;
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_string_equal(output.data, "a\nb\nc\n");
@@ -81,13 +80,13 @@ TEST(tells_output_and_status)
 
 TEST(says_what_cannot_be_started)
 {
-    struct child_command c = plain((const char *const[]){"/nonexistent/x", NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/nonexistent/x"), PATIENCE_MS);
     assert_false(child_run(&c, &result, &fault));
     assert_non_null(strstr(fault.text, "/nonexistent/x: No such file"));
     c.directory = "/";
     assert_false(child_run(&c, &result, &fault));
     assert_non_null(strstr(fault.text, "No such file"));
-    c = plain((const char *const[]){"/bin/sh", "-c", ":", NULL}, PATIENCE_MS);
+    c = plain(TEXTS("/bin/sh", "-c", ":"), PATIENCE_MS);
     c.directory = "/nonexistent";
     assert_false(child_run(&c, &result, &fault));
     assert_non_null(strstr(fault.text, "No such file"));
@@ -99,10 +98,10 @@ TEST(starts_where_and_with_what_it_is_told)
     char *environment[] = {(char[]){"COLOUR=green"}, NULL};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         assert_int_equal(mkdir(places[i], 0700), 0);
-        struct child_command c = plain((const char *const[]){"/bin/sh", "-c",
-                                                             "echo \"$COLOUR ${HOME-none} $PWD\" "
-                                                             "\"$1\"",
-                                                             "sh", "a  b", NULL},
+        struct child_command c = plain(TEXTS("/bin/sh", "-c",
+                                             "echo \"$COLOUR ${HOME-none} $PWD\" "
+                                             "\"$1\"",
+                                             "sh", "a  b"),
                                        PATIENCE_MS);
         c.directory = places[i];
         c.environment = environment;
@@ -118,14 +117,14 @@ TEST(feeds_and_reads_at_once)
     enum { SIZE = 3 * 1024 * 1024 };
     char *text = support_keep(mem_alloc(SIZE));
     memset(text, 'x', SIZE);
-    struct child_command c = plain((const char *const[]){"/bin/cat", NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/cat"), PATIENCE_MS);
     c.input = text;
     c.input_len = SIZE;
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_int_equal(output.len, SIZE);
     assert_memory_equal(output.data, text, SIZE);
 
-    c = plain((const char *const[]){"/bin/sh", "-c", "head -c 3; exit 4", NULL}, PATIENCE_MS);
+    c = plain(TEXTS("/bin/sh", "-c", "head -c 3; exit 4"), PATIENCE_MS);
     c.input = text;
     c.input_len = SIZE;
     assert_int_equal(run(&c), CHILD_EXITED); /* it did not want the rest */
@@ -142,8 +141,7 @@ TEST(gives_the_extra_descriptor)
     char *path = support_path("file");
     support_write(path, "of the file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct child_command c =
-        plain((const char *const[]){"/bin/sh", "-c", "cat; cat <&3", NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", "cat; cat <&3"), PATIENCE_MS);
     c.extra = fd;
     c.input = "input, ";
     c.input_len = strlen(c.input);
@@ -174,7 +172,7 @@ static bool is_inherited(long fd)
 TEST(leaves_no_descriptor)
 {
     size_t before = open_descriptors();
-    struct child_command broken = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
+    struct child_command broken = plain(TEXTS("/nonexistent"), PATIENCE_MS);
     for (int i = 0; i < 20; i++) {
         shell("exit 0", PATIENCE_MS);
         assert_false(child_run(&broken, &result, &fault));
@@ -183,12 +181,10 @@ TEST(leaves_no_descriptor)
     assert_int_equal(open_descriptors(), before);
 
     int ours = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct child_command c =
-        plain((const char *const[]){"/bin/sh", "-c",
-                                    "[ -e /proc/self/fd/0 ] || exit; "
-                                    "for f in /proc/$$/fd/*; do echo ${f##*/}; done",
-                                    NULL},
-              PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c",
+                                         "[ -e /proc/self/fd/0 ] || exit; "
+                                         "for f in /proc/$$/fd/*; do echo ${f##*/}; done"),
+                                   PATIENCE_MS);
     c.input = "";
     run(&c);
     for (char *line = strtok(output.data, "\n"); line; line = strtok(NULL, "\n"))
@@ -274,7 +270,7 @@ TEST(other_threads_children_inherit_nothing)
     atomic_init(&o.done, false);
     assert_int_equal(pthread_create(&thread, NULL, look_on, &o), 0);
     for (int i = 0; i < (int)suite_sample(60, 300); i++) {
-        struct child_command c = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
+        struct child_command c = plain(TEXTS("/nonexistent"), PATIENCE_MS);
         c.input = "";
         assert_false(child_run(&c, &result, &fault));
         open_each_kind();
@@ -324,8 +320,7 @@ static bool take_and_be_late(void *context, const char *bytes, size_t len)
 
 static enum child_end late_shell(const char *text, const char *argument)
 {
-    struct child_command c =
-        plain((const char *const[]){"/bin/sh", "-c", text, "sh", argument, NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", text, "sh", argument), PATIENCE_MS);
     c.take = take_and_be_late;
     c.context = &c;
     return run(&c);
@@ -476,8 +471,7 @@ static void *run_fifty(void *failures)
         struct child_result own;
         AUTO(buf_release) struct buf text = BUF_INIT;
         struct child_command c =
-            plain((const char *const[]){"/bin/sh", "-c", "(sleep 60) & echo x; exit 7", NULL},
-                  PATIENCE_MS);
+            plain(TEXTS("/bin/sh", "-c", "(sleep 60) & echo x; exit 7"), PATIENCE_MS);
         c.take = take_apart;
         c.context = &text;
         if (!child_run(&c, &own, NULL) || own.end != CHILD_EXITED || own.status != 7 ||
@@ -512,7 +506,7 @@ TEST(a_daemon_can_be_spared)
         pid_file, fifo, fifo);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     int64_t start = clock_mono_ms();
-    struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", text), PATIENCE_MS);
     c.spares_daemons = true;
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_true(clock_mono_ms() - start < SOON_MS);
@@ -544,7 +538,7 @@ TEST(a_keeper_can_be_spared)
                               wanted, given, up);
     assert_int_equal(mkfifo(up, 0600), 0);
     assert_int_equal(mkfifo(wanted, 0600), 0);
-    struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", text), PATIENCE_MS);
     c.spares_daemons = c.spares_group = true;
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_true(support_wait_until(wrote, wanted, PATIENCE_MS));
@@ -581,8 +575,7 @@ TEST(nothing_outlives_us)
         assert_int_equal(pipe(up), 0);
         pid_t us = fork();
         if (us == 0) {
-            struct child_command c =
-                plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+            struct child_command c = plain(TEXTS("/bin/sh", "-c", text), PATIENCE_MS);
             c.take = tell_up;
             c.context = &up[1];
             child_run(&c, &result, &fault);
@@ -648,7 +641,7 @@ TEST(an_interrupt_kills_at_once)
     char *fifo = support_keep(make_fifo(&reader));
     char *text = support_text("trap '' TERM; exec 4>'%s'; sleep 60 & echo up; sleep 60", fifo);
     waker_init(&w, 1);
-    struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", text), PATIENCE_MS);
     c.wakeup = &w.wakeup;
     c.take = wake_and_take;
     c.context = &w;
@@ -670,8 +663,7 @@ TEST(an_interrupt_kills_what_left_the_group)
         leaving_init(&l);
         waker_init(&w, 1);
         char *text = leave(&l, i, "echo up; sleep 60");
-        struct child_command c =
-            plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+        struct child_command c = plain(TEXTS("/bin/sh", "-c", text), PATIENCE_MS);
         c.wakeup = &w.wakeup;
         c.take = wake_and_take;
         c.context = &w;
@@ -688,8 +680,7 @@ TEST(other_wakes_do_not_disturb_it)
     struct waker w;
     waker_init(&w, 100);
     struct child_command c =
-        plain((const char *const[]){"/bin/sh", "-c", "echo a; sleep .05; echo b; sleep .05", NULL},
-              PATIENCE_MS);
+        plain(TEXTS("/bin/sh", "-c", "echo a; sleep .05; echo b; sleep .05"), PATIENCE_MS);
     c.wakeup = &w.wakeup;
     c.take = wake_and_take;
     c.context = &w;
@@ -707,8 +698,7 @@ TEST(the_deadline_of_the_wakeup_counts)
     struct waker w;
     waker_init(&w, 1);
     w.wakeup.deadline_ms = clock_mono_ms() + 100;
-    struct child_command c =
-        plain((const char *const[]){"/bin/sh", "-c", "sleep 60", NULL}, PATIENCE_MS);
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", "sleep 60"), PATIENCE_MS);
     c.wakeup = &w.wakeup;
     int64_t start = clock_mono_ms();
     assert_int_equal(run(&c), CHILD_STOPPED);

@@ -228,11 +228,11 @@ TEST(test_run_input_joins)
     char *file = support_path("notes.txt");
     support_write(file, "from a ``` file\n");
 
-    struct result r = program_run("piped text\n", (const char *const[]){"run", "explain:", NULL});
+    struct result r = RUN_WITH("piped text\n", "run", "explain:");
     assert_int_equal(r.status, 0);
     assert_text(model_server_body(s, 0), "explain:\\n\\npiped text\"");
 
-    r = program_run("alone\n", (const char *const[]){"run", "-", NULL});
+    r = RUN_WITH("alone\n", "run", "-");
     assert_text(model_server_body(s, 1), "\"alone\"");
 
     r = RUN("run", "-f", file, "and this");
@@ -244,7 +244,7 @@ TEST(test_run_input_joins)
 TEST(test_run_bad_input)
 {
     char *missing = support_path("missing");
-    expect(program_run("\xff\xfe", (const char *const[]){"run", "-", NULL}), 64, "UTF-8");
+    expect(RUN_WITH("\xff\xfe", "run", "-"), 64, "UTF-8");
     expect(RUN("run", "-f", missing, "x"), 1, "tiro: FILE_ERROR: ");
 }
 
@@ -769,8 +769,7 @@ TEST_IF(capability_store(), test_derived_files_follow_each_change)
     behind += files_behind("import");
 
     model_server_queue(s, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
-    support_start(&c, (const char *const[]){support_program(), "run", "-o", "stream-json", "-r",
-                                            "last", "go", NULL});
+    support_start(&c, TEXTS(support_program(), "run", "-o", "stream-json", "-r", "last", "go"));
     close(c.in); /* the rest of the prompt */
     c.in = -1;
     assert_true(support_read_until(&c, "text_delta", PATIENCE_MS));

@@ -261,21 +261,19 @@ TEST(secrets_come_on_standard_input)
     assert_int_equal(r.status, 64);
     assert_text(r.err, "tiro config set anthropic.api_key -");
     assert_no_text(r.err, "sk-on");
-    r = program_run("sk-secret\n",
-                    (const char *const[]){"config", "set", "anthropic.api_key", "-", NULL});
+    r = RUN_WITH("sk-secret\n", "config", "set", "anthropic.api_key", "-");
     char *out = program_output(r);
     assert_text(out, "anthropic.api_key = ****");
     assert_no_text(out, "sk-secret");
     assert_config("[anthropic]\napi_key = sk-secret\n");
-    r = program_run("two\nlines\n",
-                    (const char *const[]){"config", "set", "chat.system", "-", NULL});
+    r = RUN_WITH("two\nlines\n", "config", "set", "chat.system", "-");
     run_ok(r);
     assert_config("[anthropic]\napi_key = sk-secret\n\n[chat]\nsystem = two\n    lines\n");
 }
 
 static void set_from_input(const char *key, const char *value)
 {
-    struct result r = program_run(value, (const char *const[]){"config", "set", key, "-", NULL});
+    struct result r = RUN_WITH(value, "config", "set", key, "-");
     assert_no_text(program_output(r), "secret");
 }
 
@@ -308,7 +306,7 @@ TEST(a_password_in_a_url_is_secret)
     static const char *const shows[][3] = {
         {"config", "show"}, {"config", "show", "--json"}, {"doctor"}, {"doctor", "--json"}};
     for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
-        r = program_run("", (const char *const[]){shows[i][0], shows[i][1], shows[i][2], NULL});
+        r = RUN_WITH("", shows[i][0], shows[i][1], shows[i][2]);
         assert_text(r.out, "https://****@host/v1");
         assert_no_text(r.out, "secret");
         assert_no_text(r.err, "secret");
@@ -350,8 +348,7 @@ TEST(changes_at_once_are_all_kept)
     for (int round = 0; round < ROUNDS; round++) {
         char *value = support_text("%d", 20 + round);
         for (size_t i = 0; i < KEYS; i++)
-            support_start(&children[i], (const char *const[]){support_program(), "config", "set",
-                                                              keys[i], value, NULL});
+            support_start(&children[i], TEXTS(support_program(), "config", "set", keys[i], value));
         for (size_t i = 0; i < KEYS; i++) {
             assert_int_equal(support_finish(&children[i], ""), 0);
             support_release(&children[i]);

@@ -211,7 +211,7 @@ TEST(a_chat_goes_on_in_memory)
     broken_header();
     size_t len;
     char *before = support_keep(damage_read(scene_store(), &len));
-    struct screen *s = scene_open(24, 100, (const char *const[]){"chat", "--resume", "last", NULL});
+    struct screen *s = scene_open(24, 100, TEXTS("chat", "--resume", "last"));
     assert_true(screen_wait_text(s, "is not a database", WAIT_MS));
     scene_exchange(s, "still there?", "Yes, I am.");
     scene_leave(s);

@@ -32,7 +32,7 @@ static int setup(void **state)
     if (support_setup(state) != 0)
         return -1;
     server = model_server_start();
-    model_server_set_models(server, (const char *const[]){"scripted-1", NULL});
+    model_server_set_models(server, TEXTS("scripted-1"));
     if (chdir(support_dir()) != 0)
         return -1;
     return 0;
@@ -104,10 +104,9 @@ TEST(offline_needs_no_network)
 TEST(standard_input_joins_the_prompt)
 {
     use(&dialects[1]);
-    struct result o = program_run("piped text\n",
-                                  (const char *const[]){"run", "--model", "m", "summarise:", NULL});
+    struct result o = RUN_WITH("piped text\n", "run", "--model", "m", "summarise:");
     assert_int_equal(o.status, 0);
-    o = program_run("only the pipe", (const char *const[]){"run", "--model", "m", "-", NULL});
+    o = RUN_WITH("only the pipe", "run", "--model", "m", "-");
     assert_int_equal(o.status, 0);
     assert_text(model_server_body(server, 0), "summarise:");
     assert_text(model_server_body(server, 0), "piped text");
@@ -215,7 +214,7 @@ TEST_IF(capability_store(), a_signal_cuts_a_stalled_answer)
         struct result o = signalled(signals[i % 2]);
         assert_int_equal(o.status, 128 + signals[i % 2]);
         model_server_release(server);
-        o = program_run("", (const char *const[]){"sessions", "show", "last", NULL});
+        o = RUN_WITH("", "sessions", "show", "last");
         assert_int_equal(o.status, 0);
         assert_text(o.out, "as far as it came");
     }
@@ -286,10 +285,10 @@ TEST_IF(capability_store(), the_key_is_nowhere)
         assert_int_equal(o.status, 0);
         assert_null(strstr(o.out, KEY));
         assert_null(strstr(o.err, KEY));
-        o = program_run("", (const char *const[]){"doctor", NULL});
+        o = RUN_WITH("", "doctor");
         assert_null(strstr(o.out, KEY));
         assert_null(strstr(o.err, KEY));
-        o = program_run("", (const char *const[]){"config", "show", NULL});
+        o = RUN_WITH("", "config", "show");
         assert_null(strstr(o.out, KEY));
     }
     assert_true(home_holds("a question for the grep"));
@@ -311,12 +310,12 @@ TEST_IF(capability_store(), what_is_kept_is_private)
 
 TEST_IF(capability_store(), bad_usage_is_told_apart)
 {
-    struct result o = program_run("", (const char *const[]){"run", "--no-such-option", "x", NULL});
+    struct result o = RUN_WITH("", "run", "--no-such-option", "x");
     assert_int_equal(o.status, 64);
-    o = program_run("", (const char *const[]){"runn", "x", NULL});
+    o = RUN_WITH("", "runn", "x");
     assert_int_equal(o.status, 64);
     assert_text(o.err, "run");
-    o = program_run("", (const char *const[]){"run", "--resume", "no-such-session", "x", NULL});
+    o = RUN_WITH("", "run", "--resume", "no-such-session", "x");
     assert_int_equal(o.status, 1);
     assert_text(o.err, "tiro: SESSION_NOT_FOUND: ");
 }

@@ -11,7 +11,7 @@
 
 enum { ARGS_MAX = 12 };
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define ARGS TEXTS
 
 static void queue(struct reply r)
 {

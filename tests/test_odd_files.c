@@ -70,7 +70,7 @@ static char *in_data(const char *name)
 static void expect_refused(const char *name)
 {
     expect(RUN("sessions", "list"), 1, name);
-    expect(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL}), 1, name);
+    expect(RUN_WITH(talk, "sessions", "import", "-"), 1, name);
     struct result doctor = RUN("doctor");
     assert_int_equal(doctor.status, 1);
     assert_text(doctor.out, "is no regular file"); /* with the target of a link */
@@ -91,7 +91,7 @@ TEST_IF(capability_store(), test_a_database_that_is_no_file)
 TEST_IF(capability_store(), test_what_belongs_to_a_database_is_no_file)
 {
     static const char *const names[] = {"tiro.db-wal", "tiro.db-shm", "tiro.db-journal"};
-    run_ok(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL}));
+    run_ok(RUN_WITH(talk, "sessions", "import", "-"));
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         char *path = in_data(names[n]);
         for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {

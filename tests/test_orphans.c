@@ -26,7 +26,7 @@ static int set_up(void **state)
     if (support_setup(state) != 0)
         return -1;
     directory = support_path(".local/share/tiro");
-    id = program_output(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL}));
+    id = program_output(RUN_WITH(talk, "sessions", "import", "-"));
     id[strcspn(id, "\n")] = '\0';
     run_ok(RUN("sessions", "rebuild"));
     run_ok(RUN("sessions", "rename", "last", "Kept"));

@@ -167,7 +167,7 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     scene_queue(.tool_name = "rag_search",
                 .tool_args = "{\"corpus_id\":\"trip\",\"query\":\"ryokan\"}");
     say("By the river [1].");
-    support_start(&c, (const char *const[]){support_program(), "--plain", NULL});
+    support_start(&c, TEXTS(support_program(), "--plain"));
     type_line(&c, "/corpus\n", "There is no corpus.");
     type_line(&c, "/corpus add trip\n", "/corpus add NAME PATH");
     type_line(&c, support_text("/corpus add trip %s\n", support_path("docs")),
@@ -289,7 +289,7 @@ TEST(a_full_output_is_told)
 {
     AUTO(support_release) struct support_child c = {0};
     auto_free char *line = mem_printf("'%s' --plain >/dev/full", support_program());
-    support_start(&c, (const char *const[]){"/bin/sh", "-c", line, NULL});
+    support_start(&c, TEXTS("/bin/sh", "-c", line));
     assert_int_equal(support_finish(&c, "hello\n"), 1);
     assert_says(c.err_text.data, "standard output cannot be written");
 }
@@ -388,12 +388,12 @@ TEST_IF(capability_store(), what_was_not_sent_is_kept)
     assert_true(scene_wait_draft(s, "three"));
     screen_signal(s, SIGKILL);
     assert_true(screen_wait_exit(s, WAIT_MS));
-    s = open_plain((const char *const[]){"-c", NULL});
+    s = open_plain(TEXTS("-c"));
     see(s, "Ctrl-C drops it: three");
     wait_prompt(s);
     act(s, "<ctrl-c>", "Dropped: three");
     leave(s);
-    s = open_plain((const char *const[]){"-c", NULL});
+    s = open_plain(TEXTS("-c"));
     see(s, "!drops it");
 }
 
@@ -424,8 +424,7 @@ TEST(what_was_typed_before_a_question_is_no_answer)
 {
     scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",
                 .hold = true);
-    struct screen *s =
-        scene_start(24, 80, (const char *const[]){"--plain", "--tools", "full", NULL});
+    struct screen *s = scene_start(24, 80, TEXTS("--plain", "--tools", "full"));
     wait_prompt(s);
     act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
@@ -512,16 +511,15 @@ static void expect_texts(bool terminal, const char *input, const char *const *te
     close(fds[0]);
 }
 
-#define TEXTS(terminal, input, ...)                                                                \
-    expect_texts(terminal, input, (const char *const[]){__VA_ARGS__, NULL})
+#define READS(terminal, input, ...) expect_texts(terminal, input, TEXTS(__VA_ARGS__))
 
 TEST(lines_are_texts)
 {
-    TEXTS(false, "a\nb\n", "a", "b");
-    TEXTS(false, "a\\\nb\nc", "a\nb", "c");
-    TEXTS(false, "a\\", "a\\");
-    TEXTS(false, "\n\n", "", "");
-    TEXTS(true, "a\nb\nc", "a\nb", "c");
-    TEXTS(true, "a\nb\\\nc\n", "a\nb\\\nc");
-    TEXTS(false, "a\033[31m\tb\n", "a\u241b[31m\tb");
+    READS(false, "a\nb\n", "a", "b");
+    READS(false, "a\\\nb\nc", "a\nb", "c");
+    READS(false, "a\\", "a\\");
+    READS(false, "\n\n", "", "");
+    READS(true, "a\nb\nc", "a\nb", "c");
+    READS(true, "a\nb\\\nc\n", "a\nb\\\nc");
+    READS(false, "a\033[31m\tb\n", "a\u241b[31m\tb");
 }

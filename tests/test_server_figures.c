@@ -68,8 +68,8 @@ static void assert_readable(void)
     assert_int_equal(found.status, 0);
     assert_text(found.out, "tea");
     run_ok(RUN("sessions", "fork", "last"));
-    run_ok(program_run(program_output(RUN("sessions", "export", "last", "--format", "json")),
-                       (const char *const[]){"sessions", "import", "-", NULL}));
+    run_ok(RUN_WITH(program_output(RUN("sessions", "export", "last", "--format", "json")),
+                    "sessions", "import", "-"));
 }
 
 static void begin(const char *provider)

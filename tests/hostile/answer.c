@@ -3,8 +3,8 @@
 bool answer_begin_as(struct peer *p, const char *model, const char *tokens)
 {
     return peer_head(p, 200, p->form->type, "") &&
-           peer_events(p, p->form->begin, (const char *const[]){model, tokens, NULL}) &&
-           peer_events(p, p->form->open, (const char *const[]){NULL});
+           peer_events(p, p->form->begin, VALUES(model, tokens)) &&
+           peer_events(p, p->form->open, VALUES(NULL));
 }
 
 bool answer_begin(struct peer *p)
@@ -14,13 +14,12 @@ bool answer_begin(struct peer *p)
 
 bool answer_text(struct peer *p, const char *text)
 {
-    return peer_events(p, p->form->text, (const char *const[]){text, NULL});
+    return peer_events(p, p->form->text, VALUES(text));
 }
 
 bool answer_end_as(struct peer *p, const char *stop, const char *in, const char *out)
 {
-    return peer_events(p, p->form->end, (const char *const[]){stop, in, out, NULL}) &&
-           peer_say(p, p->form->done);
+    return peer_events(p, p->form->end, VALUES(stop, in, out)) && peer_say(p, p->form->done);
 }
 
 bool answer_end(struct peer *p)

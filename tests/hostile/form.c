@@ -103,7 +103,7 @@ void form_events(struct buf *out, const struct form *form, const char *format,
     form_fill(&filled, format, values);
     for (char *line = filled.data, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
-        form_fill(out, form->frame, (const char *const[]){line, NULL});
+        form_fill(out, form->frame, VALUES(line));
     }
     buf_release(&filled);
 }

@@ -29,6 +29,9 @@ struct form {
 enum { FORM_COUNT = 3 };
 extern const struct form forms[FORM_COUNT];
 
+/* A list of values; VALUES(NULL) is empty. */
+#define VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Appends a template with its values in place; `values` ends with NULL. "@@" is "@". */
 void form_fill(struct buf *out, const char *format, const char *const *values);
 

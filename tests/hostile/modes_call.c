@@ -16,7 +16,7 @@ static bool call(struct peer *p, long number, const char *id, const char *name, 
 {
     char index[24];
     snprintf(index, sizeof index, "%ld", number);
-    return peer_events(p, p->form->call, (const char *const[]){index, id, name, args, NULL});
+    return peer_events(p, p->form->call, VALUES(index, id, name, args));
 }
 
 /* `number` calls of list_directory whose ids are all `text`. */
@@ -76,8 +76,7 @@ static void with_path(struct peer *p)
 static void with_index(struct peer *p)
 {
     if (answer_begin(p) &&
-        peer_events(p, p->form->call,
-                    (const char *const[]){p->mode->text, "id1", "list_directory", "{}", NULL}))
+        peer_events(p, p->form->call, VALUES(p->mode->text, "id1", "list_directory", "{}")))
         end(p);
 }
 
@@ -98,75 +97,56 @@ static void text_between(struct peer *p)
     bool ok = answer_begin(p);
     for (long i = 0; ok && i < p->mode->number; i++)
         ok = call(p, 2 * i + 1, "", "list_directory", "{}") &&
-             peer_events(p, p->form->open, (const char *const[]){NULL}) &&
-             peer_events(p, p->form->text, (const char *const[]){"and ", NULL});
+             peer_events(p, p->form->open, VALUES(NULL)) &&
+             peer_events(p, p->form->text, VALUES("and "));
     if (ok)
         end(p);
 }
 
 const struct mode call_modes[] = {
-    {"calls-endless", "each answer calls a tool", calls, .text = "id1", .number = 1,
-     .flags = MODE_ENDLESS},
-    {"calls-129", "one call too many", calls_numbered, .number = 129, .flags = MODE_ONCE},
-    {"calls-4000", "4,000 calls", calls_numbered, .number = 4000, .flags = MODE_ONCE},
-    {"calls-4000-anonymous", "4,000 calls without ids", calls, .text = "", .number = 4000,
-     .flags = MODE_ONCE},
-    {"calls-4000-same", "4,000 calls with one id", calls, .text = "call_1", .number = 4000,
-     .flags = MODE_ONCE},
-    {"calls-100000", "100,000 calls", calls_numbered, .number = 100000, .flags = MODE_ONCE},
-    {"calls-same-id", "100 calls with one id", calls, .text = "id1", .number = 100,
-     .flags = MODE_ONCE},
-    {"call-id-controls", "escape sequences for an id", with_id,
-     .text = "\\u001b]0;hostile\\u0007\\r\\n", .number = 2, .flags = MODE_ONCE},
-    {"call-id-long", "an id of 1 MB", with_id, .text = "hostile", .number = 150000,
-     .flags = MODE_ONCE, .kept_mib = 1},
-    {"call-id-quotes", "an id of quotes and backslashes", with_id, .text = "\\\"\\\\",
-     .number = 100, .flags = MODE_ONCE},
-    {"call-unknown", "a tool that there is not", with_name, .text = "format_disk", .number = 1,
-     .flags = MODE_ONCE},
-    {"call-unknown-endless", "such a tool, again and again", with_name, .text = "format_disk",
-     .number = 1, .flags = MODE_ENDLESS},
-    {"call-name-empty", "a call without a name", with_name, .text = "", .number = 1,
-     .flags = MODE_ONCE},
+    {"calls-endless", "each answer calls a tool", calls, "id1", 1, MODE_ENDLESS},
+    {"calls-129", "one call too many", calls_numbered, NULL, 129, MODE_ONCE},
+    {"calls-4000", "4,000 calls", calls_numbered, NULL, 4000, MODE_ONCE},
+    {"calls-4000-anonymous", "4,000 calls without ids", calls, "", 4000, MODE_ONCE},
+    {"calls-4000-same", "4,000 calls with one id", calls, "call_1", 4000, MODE_ONCE},
+    {"calls-100000", "100,000 calls", calls_numbered, NULL, 100000, MODE_ONCE},
+    {"calls-same-id", "100 calls with one id", calls, "id1", 100, MODE_ONCE},
+    {"call-id-controls", "escape sequences for an id", with_id, "\\u001b]0;hostile\\u0007\\r\\n", 2,
+     MODE_ONCE},
+    {"call-id-long", "an id of 1 MB", with_id, "hostile", 150000, MODE_ONCE, .kept_mib = 1},
+    {"call-id-quotes", "an id of quotes and backslashes", with_id, "\\\"\\\\", 100, MODE_ONCE},
+    {"call-unknown", "a tool that there is not", with_name, "format_disk", 1, MODE_ONCE},
+    {"call-unknown-endless", "such a tool, again and again", with_name, "format_disk", 1,
+     MODE_ENDLESS},
+    {"call-name-empty", "a call without a name", with_name, "", 1, MODE_ONCE},
     {"call-name-controls", "escape sequences for a name", with_name,
-     .text = "\\u001b]0;hostile\\u0007\\u009b31337m\\n", .number = 2, .flags = MODE_ONCE},
-    {"call-name-path", "a path for a name", with_name, .text = "../../bin/sh", .number = 1,
-     .flags = MODE_ONCE},
-    {"call-name-long", "a name of 1 MB", with_name, .text = "hostile", .number = 150000,
-     .flags = MODE_ONCE, .kept_mib = 2},
-    {"call-name-bidi", "a name with overrides", with_name, .text = "list\\u202e\\u200b_directory",
-     .number = 1, .flags = MODE_ONCE},
-    {"args-broken", "arguments that end early", with_arguments, .text = "{\\\"path\\\":\\\"",
-     .number = 1, .flags = MODE_ONCE},
-    {"args-array", "an array for arguments", with_arguments, .text = "[1,2]", .number = 1,
-     .flags = MODE_ONCE},
-    {"args-scalar", "a number for arguments", with_arguments, .text = "1e999", .number = 1,
-     .flags = MODE_ONCE},
-    {"args-text", "words for arguments", with_arguments, .text = "do it now", .number = 1,
-     .flags = MODE_ONCE},
-    {"args-deep", "arguments 100,000 deep", with_arguments, .text = "[", .number = 100000,
-     .flags = MODE_ONCE},
-    {"args-wide", "arguments of a million numbers", with_arguments,
-     .text = "[1,1,1,1,1,1,1,1,1,1],", .number = 100000, .flags = MODE_ONCE, .kept_mib = 4},
-    {"args-12m", "arguments of 12 MB", with_arguments, .text = "aaaaaaaaaaaa", .number = 1000000,
-     .flags = MODE_ONCE, .kept_mib = 4},
+     "\\u001b]0;hostile\\u0007\\u009b31337m\\n", 2, MODE_ONCE},
+    {"call-name-path", "a path for a name", with_name, "../../bin/sh", 1, MODE_ONCE},
+    {"call-name-long", "a name of 1 MB", with_name, "hostile", 150000, MODE_ONCE, .kept_mib = 2},
+    {"call-name-bidi", "a name with overrides", with_name, "list\\u202e\\u200b_directory", 1,
+     MODE_ONCE},
+    {"args-broken", "arguments that end early", with_arguments, "{\\\"path\\\":\\\"", 1, MODE_ONCE},
+    {"args-array", "an array for arguments", with_arguments, "[1,2]", 1, MODE_ONCE},
+    {"args-scalar", "a number for arguments", with_arguments, "1e999", 1, MODE_ONCE},
+    {"args-text", "words for arguments", with_arguments, "do it now", 1, MODE_ONCE},
+    {"args-deep", "arguments 100,000 deep", with_arguments, "[", 100000, MODE_ONCE},
+    {"args-wide", "arguments of a million numbers", with_arguments, "[1,1,1,1,1,1,1,1,1,1],",
+     100000, MODE_ONCE, .kept_mib = 4},
+    {"args-12m", "arguments of 12 MB", with_arguments, "aaaaaaaaaaaa", 1000000, MODE_ONCE,
+     .kept_mib = 4},
     {"args-controls", "escape sequences in arguments", with_path,
-     .text = "\\\\u001b]0;hostile\\\\u0007\\\\u009b31337m\\\\n", .number = 2, .flags = MODE_ONCE},
-    {"args-path-long", "a path of 1 MB", with_path, .text = "hostile/", .number = 130000,
-     .flags = MODE_ONCE, .kept_mib = 2},
-    {"args-path-up", "a path above all", with_path, .text = "../", .number = 1000,
-     .flags = MODE_ONCE},
-    {"args-path-nul", "a path with a zero", with_path, .text = "a\\\\u0000b", .number = 1,
-     .flags = MODE_ONCE},
+     "\\\\u001b]0;hostile\\\\u0007\\\\u009b31337m\\\\n", 2, MODE_ONCE},
+    {"args-path-long", "a path of 1 MB", with_path, "hostile/", 130000, MODE_ONCE, .kept_mib = 2},
+    {"args-path-up", "a path above all", with_path, "../", 1000, MODE_ONCE},
+    {"args-path-nul", "a path with a zero", with_path, "a\\\\u0000b", 1, MODE_ONCE},
     {"args-unknown", "arguments that there are not", with_arguments,
-     .text = "{\\\"hostile\\\":1,\\\"path\\\":[],\\\"path\\\":{}}", .number = 1,
-     .flags = MODE_ONCE},
-    {"index-huge", "index 9e18", with_index, .text = "9e18", .flags = MODE_ONCE},
-    {"index-negative", "index -1", with_index, .text = "-1", .flags = MODE_ONCE},
-    {"index-fraction", "index 0.5", with_index, .text = "0.5", .flags = MODE_ONCE},
-    {"index-text", "index \"a\"", with_index, .text = "\"a\"", .flags = MODE_ONCE},
-    {"index-infinite", "index 1e999", with_index, .text = "1e999", .flags = MODE_ONCE},
-    {"interleaved", "pieces of 50 calls in turn", interleaved, .number = 50, .flags = MODE_ONCE},
-    {"text-between", "text between 50 calls", text_between, .number = 50, .flags = MODE_ONCE},
+     "{\\\"hostile\\\":1,\\\"path\\\":[],\\\"path\\\":{}}", 1, MODE_ONCE},
+    {"index-huge", "index 9e18", with_index, "9e18", 0, MODE_ONCE},
+    {"index-negative", "index -1", with_index, "-1", 0, MODE_ONCE},
+    {"index-fraction", "index 0.5", with_index, "0.5", 0, MODE_ONCE},
+    {"index-text", "index \"a\"", with_index, "\"a\"", 0, MODE_ONCE},
+    {"index-infinite", "index 1e999", with_index, "1e999", 0, MODE_ONCE},
+    {"interleaved", "pieces of 50 calls in turn", interleaved, NULL, 50, MODE_ONCE},
+    {"text-between", "text between 50 calls", text_between, NULL, 50, MODE_ONCE},
     {.name = NULL},
 };

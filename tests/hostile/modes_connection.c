@@ -92,13 +92,10 @@ static void drip_all(struct peer *p)
 static void pause_in_character(struct peer *p)
 {
     AUTO(buf_release) struct buf event = BUF_INIT;
-    form_events(&event, p->form, p->form->text,
-                (const char *const[]){"h\xc3\xa4\xe2\x82\xac", NULL});
+    form_events(&event, p->form, p->form->text, VALUES("h\xc3\xa4\xe2\x82\xac"));
     size_t inside = (size_t)(strstr(event.data, "\xe2") - event.data) + 2;
-    if (peer_head(p, 200, p->form->type, "") &&
-        peer_events(p, p->form->begin, (const char *const[]){"m", "1", NULL}) &&
-        peer_events(p, p->form->open, (const char *const[]){NULL}) &&
-        peer_send(p, event.data, inside))
+    if (peer_head(p, 200, p->form->type, "") && peer_events(p, p->form->begin, VALUES("m", "1")) &&
+        peer_events(p, p->form->open, VALUES(NULL)) && peer_send(p, event.data, inside))
         (void)peer_pause(p, 600000);
 }
 
@@ -182,49 +179,46 @@ static void small_window(struct peer *p)
 #define FAILS_ALL (MODE_FAILS | MODE_ALL)
 
 const struct mode connection_modes[] = {
-    {"refuse", "nobody listens", hang_up, .flags = MODE_REFUSE | FAILS_ALL},
-    {"silence", "reads the request and says nothing", silence, .flags = FAILS_ALL},
-    {"silence-unread", "reads nothing, says nothing", silence, .flags = MODE_DEAF | FAILS_ALL},
-    {"upload-unread", "does not read a long request", small_window,
-     .flags = MODE_DEAF | MODE_LONG | MODE_FAILS},
-    {"close-at-once", "FIN before the request was read", hang_up, .flags = MODE_DEAF | FAILS_ALL},
-    {"reset-at-once", "RST before the request was read", peer_reset,
-     .flags = MODE_DEAF | FAILS_ALL},
-    {"close-after-request", "FIN in place of an answer", hang_up, .flags = FAILS_ALL},
-    {"reset-after-request", "RST in place of an answer", peer_reset, .flags = FAILS_ALL},
+    {"refuse", "nobody listens", hang_up, NULL, 0, MODE_REFUSE | FAILS_ALL},
+    {"silence", "reads the request and says nothing", silence, NULL, 0, FAILS_ALL},
+    {"silence-unread", "reads nothing, says nothing", silence, NULL, 0, MODE_DEAF | FAILS_ALL},
+    {"upload-unread", "does not read a long request", small_window, NULL, 0,
+     MODE_DEAF | MODE_LONG | MODE_FAILS},
+    {"close-at-once", "FIN before the request was read", hang_up, NULL, 0, MODE_DEAF | FAILS_ALL},
+    {"reset-at-once", "RST before the request was read", peer_reset, NULL, 0,
+     MODE_DEAF | FAILS_ALL},
+    {"close-after-request", "FIN in place of an answer", hang_up, NULL, 0, FAILS_ALL},
+    {"reset-after-request", "RST in place of an answer", peer_reset, NULL, 0, FAILS_ALL},
     {"close-at-each-byte", "FIN within a good answer", close_within, .steps = answer_bytes},
     {"reset-at-each-byte", "RST within a good answer", reset_within, .steps = answer_bytes},
-    {"half-close", "half an answer and FIN, but goes on reading", half_close, .flags = FAILS_ALL},
-    {"stall-in-status-line", "a few bytes, then silence", stall_within, .number = 1,
-     .flags = FAILS_ALL},
-    {"stall-in-headers", "half a head, then silence", stall_within, .number = 7,
-     .flags = FAILS_ALL},
-    {"stall-in-body", "half a body, then silence", stall_within, .number = 70, .flags = FAILS_ALL},
-    {"drip-status-line", "a byte now and then from the first on", drip_after, .number = 0,
-     .flags = MODE_ENDLESS | MODE_ALL},
-    {"drip-headers", "a byte now and then from the headers on", drip_after, .number = 5,
-     .flags = MODE_ENDLESS | MODE_ALL},
-    {"drip-body", "a byte now and then within the body", drip_after, .number = 60,
-     .flags = MODE_ENDLESS | MODE_ALL},
-    {"byte-by-byte", "a good answer, each byte by itself", drip_all, .flags = MODE_WELL | MODE_ALL},
-    {"pause-in-character", "silence within a character", pause_in_character, .flags = MODE_FAILS},
-    {"never-closing", "a good answer that the connection's end should end", stay_open,
-     .flags = MODE_WELL},
-    {"two-answers", "a second answer that nobody asked for", two_answers,
-     .flags = MODE_WELL | MODE_ALL},
-    {"answer-unread", "answers before it read the request", answer_unread, .flags = MODE_DEAF},
-    {"echo", "the request comes back", echo, .flags = FAILS_ALL},
-    {"echo-in-error", "the request comes back as an error's body", echo_in_answer,
-     .flags = FAILS_ALL},
-    {"tls", "an alert of TLS", say_text, .text = "\x15\x03\x03\x02\x02\x28", .flags = FAILS_ALL},
-    {"ssh", "the greeting of another protocol", say_text,
-     .text = "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", .flags = FAILS_ALL},
-    {"smtp-for-ever", "greetings without an end", say_for_ever,
-     .text = "220-mail.example ESMTP\r\n", .flags = FAILS_ALL},
+    {"half-close", "half an answer and FIN, but goes on reading", half_close, NULL, 0, FAILS_ALL},
+    {"stall-in-status-line", "a few bytes, then silence", stall_within, NULL, 1, FAILS_ALL},
+    {"stall-in-headers", "half a head, then silence", stall_within, NULL, 7, FAILS_ALL},
+    {"stall-in-body", "half a body, then silence", stall_within, NULL, 70, FAILS_ALL},
+    {"drip-status-line", "a byte now and then from the first on", drip_after, NULL, 0,
+     MODE_ENDLESS | MODE_ALL},
+    {"drip-headers", "a byte now and then from the headers on", drip_after, NULL, 5,
+     MODE_ENDLESS | MODE_ALL},
+    {"drip-body", "a byte now and then within the body", drip_after, NULL, 60,
+     MODE_ENDLESS | MODE_ALL},
+    {"byte-by-byte", "a good answer, each byte by itself", drip_all, NULL, 0, MODE_WELL | MODE_ALL},
+    {"pause-in-character", "silence within a character", pause_in_character, NULL, 0, MODE_FAILS},
+    {"never-closing", "a good answer that the connection's end should end", stay_open, NULL, 0,
+     MODE_WELL},
+    {"two-answers", "a second answer that nobody asked for", two_answers, NULL, 0,
+     MODE_WELL | MODE_ALL},
+    {"answer-unread", "answers before it read the request", answer_unread, NULL, 0, MODE_DEAF},
+    {"echo", "the request comes back", echo, NULL, 0, FAILS_ALL},
+    {"echo-in-error", "the request comes back as an error's body", echo_in_answer, NULL, 0,
+     FAILS_ALL},
+    {"tls", "an alert of TLS", say_text, "\x15\x03\x03\x02\x02\x28", 0, FAILS_ALL},
+    {"ssh", "the greeting of another protocol", say_text, "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", 0,
+     FAILS_ALL},
+    {"smtp-for-ever", "greetings without an end", say_for_ever, "220-mail.example ESMTP\r\n", 0,
+     FAILS_ALL},
     {"http2-preface", "frames of HTTP/2", say_text,
-     .text = "\x01\x01\x04\x01\x7f\x7f\x7f\x7fPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-     .flags = FAILS_ALL},
-    {"nothing-but-nul", "zeros without an end", nothing_but_nul, .flags = FAILS_ALL},
-    {"random-bytes", "a MiB of noise", random_bytes, .flags = FAILS_ALL},
+     "\x01\x01\x04\x01\x7f\x7f\x7f\x7fPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 0, FAILS_ALL},
+    {"nothing-but-nul", "zeros without an end", nothing_but_nul, NULL, 0, FAILS_ALL},
+    {"random-bytes", "a MiB of noise", random_bytes, NULL, 0, FAILS_ALL},
     {.name = NULL},
 };

@@ -20,7 +20,7 @@ static void tokens_change(struct peer *p)
     if (!answer_begin(p) || !answer_text(p, "an answer"))
         return;
     for (size_t i = 0; i < 70000; i++)
-        if (!peer_events(p, p->form->begin, (const char *const[]){"m", counts[i % 7], NULL}))
+        if (!peer_events(p, p->form->begin, VALUES("m", counts[i % 7])))
             return;
     (void)answer_end_as(p, p->form->stop, "-5", "9223372036854775807");
 }
@@ -49,50 +49,47 @@ static void signature(struct peer *p)
         "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\"thinking_delta\","
         "\"thinking\":\"hm\"}}\n");
     auto_free char *part = answer_repeat("c2lnbmF0dXJl", 80000);
-    bool ok = answer_begin(p) && peer_events(p, event, (const char *const[]){NULL});
+    bool ok = answer_begin(p) && peer_events(p, event, VALUES(NULL));
     for (long i = 0; ok && i < p->mode->number; i++)
         ok = peer_events(p,
                          "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{"
                          "\"type\":\"signature_delta\",\"signature\":\"@1\"}}\n",
-                         (const char *const[]){part, NULL});
+                         VALUES(part));
     if (ok)
         (void)answer_end(p);
 }
 
 const struct mode figure_modes[] = {
-    {"tokens-huge", "9e18 tokens", tokens, .text = "9e18"},
-    {"tokens-largest", "2^63 - 1 tokens", tokens, .text = "9223372036854775807"},
-    {"tokens-past", "2^64 tokens", tokens, .text = "18446744073709551616"},
-    {"tokens-negative", "-1 tokens", tokens, .text = "-1"},
-    {"tokens-least", "-2^63 tokens", tokens, .text = "-9223372036854775808"},
-    {"tokens-infinite", "1e999 tokens", tokens, .text = "1e999"},
-    {"tokens-nan", "NaN tokens", tokens, .text = "NaN"},
-    {"tokens-fraction", "0.5 tokens", tokens, .text = "0.5"},
-    {"tokens-text", "tokens in words", tokens, .text = "\"many\""},
-    {"tokens-null", "null tokens", tokens, .text = "null"},
-    {"tokens-object", "tokens in an object", tokens, .text = "{\"n\":[1]}"},
-    {"tokens-million", "a million tokens, past every window", tokens, .text = "1000000"},
-    {"tokens-change", "counts that change with every event", .serve = tokens_change},
-    {"stop-unknown", "an unknown reason to stop", stop, .text = "hostile", .number = 1},
-    {"stop-empty", "an empty reason to stop", stop, .text = "", .number = 1},
-    {"stop-controls", "escape sequences for a reason", stop, .text = "\\u001b]0;hostile\\u0007",
-     .number = 3},
-    {"stop-long", "a reason of 1 MB", stop, .text = "hostile ", .number = 130000},
-    {"stop-context", "the window is full, says an answer", stop,
-     .text = "model_context_window_exceeded", .number = 1},
-    {"stop-pause", "a pause, again and again", stop, .text = "pause_turn", .number = 1},
-    {"stop-refusal", "a refusal after an answer", stop, .text = "refusal", .number = 1},
-    {"stop-length", "the limit of one answer", stop, .text = "length", .number = 1},
-    {"stop-tools", "a reason of tools without a tool", stop, .text = "tool_use", .number = 1},
+    {"tokens-huge", "9e18 tokens", tokens, "9e18"},
+    {"tokens-largest", "2^63 - 1 tokens", tokens, "9223372036854775807"},
+    {"tokens-past", "2^64 tokens", tokens, "18446744073709551616"},
+    {"tokens-negative", "-1 tokens", tokens, "-1"},
+    {"tokens-least", "-2^63 tokens", tokens, "-9223372036854775808"},
+    {"tokens-infinite", "1e999 tokens", tokens, "1e999"},
+    {"tokens-nan", "NaN tokens", tokens, "NaN"},
+    {"tokens-fraction", "0.5 tokens", tokens, "0.5"},
+    {"tokens-text", "tokens in words", tokens, "\"many\""},
+    {"tokens-null", "null tokens", tokens, "null"},
+    {"tokens-object", "tokens in an object", tokens, "{\"n\":[1]}"},
+    {"tokens-million", "a million tokens, past every window", tokens, "1000000"},
+    {"tokens-change", "counts that change with every event", tokens_change},
+    {"stop-unknown", "an unknown reason to stop", stop, "hostile", 1},
+    {"stop-empty", "an empty reason to stop", stop, "", 1},
+    {"stop-controls", "escape sequences for a reason", stop, "\\u001b]0;hostile\\u0007", 3},
+    {"stop-long", "a reason of 1 MB", stop, "hostile ", 130000},
+    {"stop-context", "the window is full, says an answer", stop, "model_context_window_exceeded",
+     1},
+    {"stop-pause", "a pause, again and again", stop, "pause_turn", 1},
+    {"stop-refusal", "a refusal after an answer", stop, "refusal", 1},
+    {"stop-length", "the limit of one answer", stop, "length", 1},
+    {"stop-tools", "a reason of tools without a tool", stop, "tool_use", 1},
     {"model-controls", "escape sequences for the model's name", model,
-     .text = "\\u001b]0;hostile\\u0007\\u009b31337m\\r\\n\\t", .number = 3},
-    {"model-long", "a model's name of 1 MB", model, .text = "hostile", .number = 150000},
-    {"model-path", "a path for the model's name", model, .text = "../../../../etc/passwd%00%0a",
-     .number = 1},
-    {"model-empty", "no model's name", model, .text = "", .number = 1},
-    {"model-bidi", "a model's name with overrides", model, .text = "\\u202egpt\\u2066\\u200b",
-     .number = 3},
-    {"signature-20m", "a signature of 20 MB", signature, .number = 20, .kept_mib = 4},
-    {"signature-past-all", "a signature past every limit", signature, .number = 100, .kept_mib = 4},
+     "\\u001b]0;hostile\\u0007\\u009b31337m\\r\\n\\t", 3},
+    {"model-long", "a model's name of 1 MB", model, "hostile", 150000},
+    {"model-path", "a path for the model's name", model, "../../../../etc/passwd%00%0a", 1},
+    {"model-empty", "no model's name", model, "", 1},
+    {"model-bidi", "a model's name with overrides", model, "\\u202egpt\\u2066\\u200b", 3},
+    {"signature-20m", "a signature of 20 MB", signature, NULL, 20, .kept_mib = 4},
+    {"signature-past-all", "a signature past every limit", signature, NULL, 100, .kept_mib = 4},
     {.name = NULL},
 };

@@ -15,7 +15,7 @@ static void with_header(struct peer *p)
     peer_good_body(p, &body);
     snprintf(length, sizeof length, "%zu", body.len);
     buf_addf(&head, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n", peer_good_type(p));
-    form_fill(&head, p->mode->text, (const char *const[]){"", "", length, NULL});
+    form_fill(&head, p->mode->text, VALUES("", "", length));
     buf_addstr(&head, "\r\n");
     long percent = p->mode->number == 0 ? 100 : p->mode->number;
     if (peer_send(p, head.data, head.len))
@@ -35,7 +35,7 @@ static void with_chunk(struct peer *p)
     char size[24];
     peer_good_body(p, &body);
     snprintf(size, sizeof size, "%zx", body.len);
-    form_fill(&line, p->mode->text, (const char *const[]){"", "", size, NULL});
+    form_fill(&line, p->mode->text, VALUES("", "", size));
     if (chunked_head(p) && peer_send(p, line.data, line.len) && peer_send(p, body.data, body.len))
         (void)peer_say(p, "\r\n0\r\n\r\n");
 }
@@ -81,77 +81,64 @@ static void bomb(struct peer *p)
 #define FAILS_ALL (MODE_FAILS | MODE_ALL)
 
 const struct mode framing_modes[] = {
-    {"length-short", "a content length of 1", with_header, .text = "Content-Length: 1\r\n",
-     .flags = FAILS_ALL},
-    {"length-zero", "a content length of 0 before a body", with_header,
-     .text = "Content-Length: 0\r\n", .flags = FAILS_ALL},
+    {"length-short", "a content length of 1", with_header, "Content-Length: 1\r\n", 0, FAILS_ALL},
+    {"length-zero", "a content length of 0 before a body", with_header, "Content-Length: 0\r\n", 0,
+     FAILS_ALL},
     {"length-long", "a content length that is not reached", with_header,
-     .text = "Content-Length: 99999\r\n", .flags = MODE_ALL},
-    {"length-negative", "a content length of -1", with_header, .text = "Content-Length: -1\r\n",
-     .flags = MODE_ALL},
+     "Content-Length: 99999\r\n", 0, MODE_ALL},
+    {"length-negative", "a content length of -1", with_header, "Content-Length: -1\r\n", 0,
+     MODE_ALL},
     {"length-huge", "a content length of 9e18", with_header,
-     .text = "Content-Length: 9000000000000000000\r\n", .flags = MODE_ALL},
+     "Content-Length: 9000000000000000000\r\n", 0, MODE_ALL},
     {"length-overflow", "a content length past 64 bits", with_header,
-     .text = "Content-Length: 99999999999999999999999999\r\n", .flags = MODE_ALL},
-    {"length-letters", "a content length of letters", with_header,
-     .text = "Content-Length: abc\r\n", .flags = MODE_ALL},
+     "Content-Length: 99999999999999999999999999\r\n", 0, MODE_ALL},
+    {"length-letters", "a content length of letters", with_header, "Content-Length: abc\r\n", 0,
+     MODE_ALL},
     {"length-twice", "two content lengths", with_header,
-     .text = "Content-Length: @3\r\nContent-Length: 5\r\n", .flags = MODE_ALL},
+     "Content-Length: @3\r\nContent-Length: 5\r\n", 0, MODE_ALL},
     {"length-and-chunks", "a content length, and chunks that are none", with_header,
-     .text = "Content-Length: @3\r\nTransfer-Encoding: chunked\r\n", .flags = FAILS_ALL},
+     "Content-Length: @3\r\nTransfer-Encoding: chunked\r\n", 0, FAILS_ALL},
     {"encoding-unknown", "a transfer encoding that there is not", with_header,
-     .text = "Transfer-Encoding: hostile\r\n", .flags = MODE_ALL},
+     "Transfer-Encoding: hostile\r\n", 0, MODE_ALL},
     {"encoding-gzip", "a transfer encoding that it has not", with_header,
-     .text = "Transfer-Encoding: gzip, chunked\r\n", .flags = FAILS_ALL},
+     "Transfer-Encoding: gzip, chunked\r\n", 0, FAILS_ALL},
     {"encoding-many", "a hundred transfer encodings", with_header,
-     .text = "Transfer-Encoding: chunked, chunked, chunked, chunked, chunked, chunked, chunked, "
-             "chunked, "
-             "chunked, chunked, chunked, chunked, chunked, chunked, chunked, chunked, chunked\r\n",
-     .flags = FAILS_ALL},
-    {"chunk-size-negative", "a chunk of -5 bytes", with_chunk, .text = "-5\r\n",
-     .flags = FAILS_ALL},
-    {"chunk-size-huge", "a chunk of 2^60 bytes", with_chunk, .text = "fffffffffffffff\r\n",
-     .flags = MODE_ALL},
-    {"chunk-size-overflow", "a chunk past 64 bits", with_chunk, .text = "1ffffffffffffffffff\r\n",
-     .flags = FAILS_ALL},
-    {"chunk-size-letters", "a chunk of xyz bytes", with_chunk, .text = "xyz\r\n",
-     .flags = FAILS_ALL},
-    {"chunk-size-empty", "a chunk without a size", with_chunk, .text = "\r\n", .flags = FAILS_ALL},
-    {"chunk-size-hex", "a chunk of 0x bytes", with_chunk, .text = "0x@3\r\n", .flags = FAILS_ALL},
-    {"chunk-size-newline", "a size line that ends with LF alone", with_chunk, .text = "@3\n",
-     .flags = MODE_ALL},
-    {"chunk-small", "a chunk that is shorter than its text", with_chunk, .text = "7\r\n",
-     .flags = FAILS_ALL},
-    {"chunk-long", "a chunk that is never whole", with_chunk, .text = "fffff\r\n",
-     .flags = MODE_ALL},
-    {"chunk-bytes", "a chunk for each byte", small_chunks, .text = "",
-     .flags = MODE_WELL | MODE_ALL},
+     "Transfer-Encoding: chunked, chunked, chunked, chunked, chunked, chunked, chunked, "
+     "chunked, "
+     "chunked, chunked, chunked, chunked, chunked, chunked, chunked, chunked, chunked\r\n",
+     0, FAILS_ALL},
+    {"chunk-size-negative", "a chunk of -5 bytes", with_chunk, "-5\r\n", 0, FAILS_ALL},
+    {"chunk-size-huge", "a chunk of 2^60 bytes", with_chunk, "fffffffffffffff\r\n", 0, MODE_ALL},
+    {"chunk-size-overflow", "a chunk past 64 bits", with_chunk, "1ffffffffffffffffff\r\n", 0,
+     FAILS_ALL},
+    {"chunk-size-letters", "a chunk of xyz bytes", with_chunk, "xyz\r\n", 0, FAILS_ALL},
+    {"chunk-size-empty", "a chunk without a size", with_chunk, "\r\n", 0, FAILS_ALL},
+    {"chunk-size-hex", "a chunk of 0x bytes", with_chunk, "0x@3\r\n", 0, FAILS_ALL},
+    {"chunk-size-newline", "a size line that ends with LF alone", with_chunk, "@3\n", 0, MODE_ALL},
+    {"chunk-small", "a chunk that is shorter than its text", with_chunk, "7\r\n", 0, FAILS_ALL},
+    {"chunk-long", "a chunk that is never whole", with_chunk, "fffff\r\n", 0, MODE_ALL},
+    {"chunk-bytes", "a chunk for each byte", small_chunks, "", 0, MODE_WELL | MODE_ALL},
     {"chunk-extensions", "a chunk with extensions for each byte", small_chunks,
-     .text = ";name=\"value\";another=\"\x1b]0;hostile\x07\"", .flags = MODE_ALL},
-    {"chunk-extension-endless", "an extension without an end", endless_extension,
-     .text = ";hostile=1", .flags = FAILS_ALL},
-    {"chunk-size-endless", "digits of a size without an end", endless_extension, .text = "0",
-     .flags = FAILS_ALL},
-    {"trailers-endless", "trailers without an end", long_end, .text = "X-Trailer: a\r\n",
-     .flags = MODE_ALL},
-    {"trailer-long", "a trailer without an end", long_end,
-     .text = "X-Trailer:aaaaaaaaaaaaaaaaaaaaaaa", .flags = MODE_ALL},
-    {"trailers-status", "trailers that look like another answer", long_end,
-     .text = "HTTP/1.1 200 OK\r\n", .number = 1000, .flags = MODE_ALL},
+     ";name=\"value\";another=\"\x1b]0;hostile\x07\"", 0, MODE_ALL},
+    {"chunk-extension-endless", "an extension without an end", endless_extension, ";hostile=1", 0,
+     FAILS_ALL},
+    {"chunk-size-endless", "digits of a size without an end", endless_extension, "0", 0, FAILS_ALL},
+    {"trailers-endless", "trailers without an end", long_end, "X-Trailer: a\r\n", 0, MODE_ALL},
+    {"trailer-long", "a trailer without an end", long_end, "X-Trailer:aaaaaaaaaaaaaaaaaaaaaaa", 0,
+     MODE_ALL},
+    {"trailers-status", "trailers that look like another answer", long_end, "HTTP/1.1 200 OK\r\n",
+     1000, MODE_ALL},
     {"last-chunk-extension", "an extension of the last chunk without an end", long_end,
-     .text = ";hostile=1", .flags = MODE_ALL},
-    {"gzip-claimed", "gzip that it is not", with_header, .text = "Content-Encoding: gzip\r\n",
-     .flags = MODE_ALL},
-    {"deflate-claimed", "deflate that it is not", with_header,
-     .text = "Content-Encoding: deflate\r\n", .flags = MODE_ALL},
-    {"brotli-claimed", "brotli that it is not", with_header, .text = "Content-Encoding: br\r\n",
-     .flags = MODE_ALL},
+     ";hostile=1", 0, MODE_ALL},
+    {"gzip-claimed", "gzip that it is not", with_header, "Content-Encoding: gzip\r\n", 0, MODE_ALL},
+    {"deflate-claimed", "deflate that it is not", with_header, "Content-Encoding: deflate\r\n", 0,
+     MODE_ALL},
+    {"brotli-claimed", "brotli that it is not", with_header, "Content-Encoding: br\r\n", 0,
+     MODE_ALL},
     {"identity-claimed", "identity, nine times", with_header,
-     .text =
-         "Content-Encoding: identity, identity, identity, identity, gzip, identity, identity\r\n",
-     .flags = MODE_ALL},
-    {"gzip-bomb", "members of gzip that grow a thousandfold", bomb, .text = "gzip",
-     .flags = FAILS_ALL},
-    {"deflate-bomb", "the same as deflate", bomb, .text = "deflate", .flags = FAILS_ALL},
+     "Content-Encoding: identity, identity, identity, identity, gzip, identity, identity\r\n", 0,
+     MODE_ALL},
+    {"gzip-bomb", "members of gzip that grow a thousandfold", bomb, "gzip", 0, FAILS_ALL},
+    {"deflate-bomb", "the same as deflate", bomb, "deflate", 0, FAILS_ALL},
     {.name = NULL},
 };

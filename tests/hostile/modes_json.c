@@ -10,7 +10,7 @@
 static void repeated(struct peer *p)
 {
     AUTO(buf_release) struct buf frame = BUF_INIT;
-    form_fill(&frame, p->form->frame, (const char *const[]){"\x01", NULL});
+    form_fill(&frame, p->form->frame, VALUES("\x01"));
     const char *json = p->mode->text, *unit = strchr(json, '<') + 1, *rest = strchr(unit, '>');
     auto_free char *repeats = mem_strndup(unit, (size_t)(rest - unit));
     char *event = strchr(frame.data, '\x01');
@@ -66,12 +66,12 @@ static void answer_with_call(struct peer *p, struct buf *out)
         peer_good_body(p, out);
         return;
     }
-    form_events(out, f, f->begin, (const char *const[]){"m", "5", NULL});
+    form_events(out, f, f->begin, VALUES("m", "5"));
     form_events(out, f, f->open, none);
-    form_events(out, f, f->text, (const char *const[]){"text", NULL});
-    form_events(out, f, f->reasoning, (const char *const[]){"thought", NULL});
-    form_events(out, f, f->call, (const char *const[]){"2", "id1", "list_directory", "{}", NULL});
-    form_events(out, f, f->end, (const char *const[]){f->call_stop, "5", "5", NULL});
+    form_events(out, f, f->text, VALUES("text"));
+    form_events(out, f, f->reasoning, VALUES("thought"));
+    form_events(out, f, f->call, VALUES("2", "id1", "list_directory", "{}"));
+    form_events(out, f, f->end, VALUES(f->call_stop, "5", "5"));
     buf_addstr(out, f->done);
 }
 
@@ -123,52 +123,40 @@ static long byte_steps(struct peer *p)
 }
 
 const struct mode json_modes[] = {
-    {"deep-arrays", "100,000 arrays in each other", repeated, .text = "<[>", .number = 100000},
-    {"deep-arrays-15m", "15 million arrays in each other", repeated, .text = "<[>",
-     .number = 15000000},
-    {"deep-objects", "100,000 objects in each other", repeated, .text = "<{\"a\":>",
-     .number = 100000},
+    {"deep-arrays", "100,000 arrays in each other", repeated, "<[>", 100000},
+    {"deep-arrays-15m", "15 million arrays in each other", repeated, "<[>", 15000000},
+    {"deep-objects", "100,000 objects in each other", repeated, "<{\"a\":>", 100000},
     {"deep-known", "a delta in a delta …", repeated,
-     .text = "<{\"type\":\"content_block_delta\",\"delta\":>", .number = 100000},
-    {"deep-closed", "900 arrays, closed", repeated, .text = "{\"x\":<[[[[[[[[[>1]}", .number = 100},
-    {"wide-numbers", "an array of 7 million numbers", repeated, .text = "{\"x\":[<1,>1]}",
-     .number = 7000000},
-    {"wide-strings", "an array of 5 million strings", repeated, .text = "{\"x\":[<\"\",>1]}",
-     .number = 5000000},
-    {"wide-objects", "an array of 5 million objects", repeated, .text = "{\"x\":[<{},>1]}",
-     .number = 5000000},
-    {"wide-object", "an object of 2 million members", repeated, .text = "{<\"a\":1,>\"b\":1}",
-     .number = 2000000},
+     "<{\"type\":\"content_block_delta\",\"delta\":>", 100000},
+    {"deep-closed", "900 arrays, closed", repeated, "{\"x\":<[[[[[[[[[>1]}", 100},
+    {"wide-numbers", "an array of 7 million numbers", repeated, "{\"x\":[<1,>1]}", 7000000},
+    {"wide-strings", "an array of 5 million strings", repeated, "{\"x\":[<\"\",>1]}", 5000000},
+    {"wide-objects", "an array of 5 million objects", repeated, "{\"x\":[<{},>1]}", 5000000},
+    {"wide-object", "an object of 2 million members", repeated, "{<\"a\":1,>\"b\":1}", 2000000},
     {"wide-choices", "choices without an end of their own", repeated,
-     .text = "{\"choices\":[<{\"delta\":{\"content\":\"x\"}},>{}]}", .number = 400000},
+     "{\"choices\":[<{\"delta\":{\"content\":\"x\"}},>{}]}", 400000},
     {"wide-calls", "400,000 empty tool calls", repeated,
-     .text = "{\"choices\":[{\"delta\":{\"tool_calls\":[<{\"index\":1},>{}]}}],"
-             "\"message\":{\"tool_calls\":[{}]}}",
-     .number = 400000},
-    {"same-member", "a member a million times", repeated,
-     .text = "{<\"type\":\"ping\",>\"type\":1}", .number = 1000000},
-    {"digits", "a number of 10 million digits", repeated, .text = "{\"x\":<9>}",
-     .number = 10000000},
+     "{\"choices\":[{\"delta\":{\"tool_calls\":[<{\"index\":1},>{}]}}],"
+     "\"message\":{\"tool_calls\":[{}]}}",
+     400000},
+    {"same-member", "a member a million times", repeated, "{<\"type\":\"ping\",>\"type\":1}",
+     1000000},
+    {"digits", "a number of 10 million digits", repeated, "{\"x\":<9>}", 10000000},
     {"digits-index", "an index of a million digits", repeated,
-     .text =
-         "{\"type\":\"content_block_start\",\"index\":<9>,\"content_block\":{\"type\":\"text\"}}",
-     .number = 1000000},
-    {"exponent", "an exponent of a million digits", repeated, .text = "{\"x\":1e<9>}",
-     .number = 1000000},
-    {"blanks", "15 MB of blanks in an event", repeated, .text = "{<          >}",
-     .number = 1500000},
-    {"scalar-null", "null for an event", repeated, .text = "<null>", .number = 1},
-    {"scalar-number", "a number for an event", repeated, .text = "<1e999>", .number = 1},
-    {"scalar-string", "a string for an event", repeated, .text = "<\"hostile\">", .number = 1},
-    {"scalar-array", "an array for an event", repeated, .text = "<[]>", .number = 1},
-    {"no-json", "words for an event", repeated, .text = "<hello>", .number = 1,
-     .flags = MODE_FAILS},
-    {"two-documents", "two documents in an event", repeated, .text = "<{}{}>", .number = 1},
-    {"comment", "a comment in JSON", repeated, .text = "/*<*>*/{}", .number = 1000000,
-     .flags = MODE_FAILS},
-    {"value-wrong", "each value of an answer replaced by another", wrong_value,
-     .flags = MODE_ONCE | MODE_ALL, .steps = wrong_steps},
-    {"byte-lost", "each byte of an answer's body left out", lost_byte,
-     .flags = MODE_ONCE | MODE_ALL, .steps = byte_steps},
+     "{\"type\":\"content_block_start\",\"index\":<9>,\"content_block\":{\"type\":\"text\"}}",
+     1000000},
+    {"exponent", "an exponent of a million digits", repeated, "{\"x\":1e<9>}", 1000000},
+    {"blanks", "15 MB of blanks in an event", repeated, "{<          >}", 1500000},
+    {"scalar-null", "null for an event", repeated, "<null>", 1},
+    {"scalar-number", "a number for an event", repeated, "<1e999>", 1},
+    {"scalar-string", "a string for an event", repeated, "<\"hostile\">", 1},
+    {"scalar-array", "an array for an event", repeated, "<[]>", 1},
+    {"no-json", "words for an event", repeated, "<hello>", 1, MODE_FAILS},
+    {"two-documents", "two documents in an event", repeated, "<{}{}>", 1},
+    {"comment", "a comment in JSON", repeated, "/*<*>*/{}", 1000000, MODE_FAILS},
+    {"value-wrong", "each value of an answer replaced by another", wrong_value, NULL, 0,
+     MODE_ONCE | MODE_ALL, .steps = wrong_steps},
+    {"byte-lost", "each byte of an answer's body left out", lost_byte, NULL, 0,
+     MODE_ONCE | MODE_ALL, .steps = byte_steps},
     {.name = NULL},
 };

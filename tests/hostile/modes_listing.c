@@ -13,7 +13,7 @@ static void listing(struct peer *p)
     form_fill(&model,
               "{\"id\":\"@1\",\"name\":\"@1\",\"model\":\"@1\",\"context_length\":100000,"
               "\"max_model_len\":100000,\"max_input_tokens\":100000},",
-              (const char *const[]){p->mode->text, NULL});
+              VALUES(p->mode->text));
     auto_free char *models = answer_repeat(model.data, p->mode->number);
     buf_addf(&body, "{\"data\":[%s{}],\"models\":[%s{}]}", models, models);
     peer_reply(p, 200, "application/json", "", &body);
@@ -31,7 +31,7 @@ static void window(struct peer *p)
               "\"context_length\":@1}],"
               "\"default_generation_settings\":{\"n_ctx\":@1},"
               "\"model_info\":{\"general.architecture\":\"a\",\"a.context_length\":@1}}",
-              (const char *const[]){p->mode->text, NULL});
+              VALUES(p->mode->text));
     peer_reply(p, 200, "application/json", "", &body);
 }
 
@@ -44,34 +44,30 @@ static void body(struct peer *p)
 
 const struct mode listing_modes[] = {
     {"names-controls", "escape sequences for names", listing,
-     .text = "\\u001b]0;hostile\\u0007\\u009b31337m\\n\\t\\b", .number = 20},
-    {"names-bidi", "names with overrides", listing, .text = "\\u202egpt\\u2066\\u200b",
-     .number = 20},
-    {"names-empty", "names of nothing", listing, .text = "", .number = 20},
-    {"names-path", "names that are paths", listing, .text = "../../../etc/passwd?a=b&c=d#e%0d%0a",
-     .number = 3},
-    {"names-many", "30,000 models", listing, .text = "hostile", .number = 30000},
-    {"names-header", "names that would break a header", listing,
-     .text = "a\\r\\nX-Hostile: 1\\r\\n\\r\\n", .number = 3},
-    {"window-huge", "a window of 9e18", window, .text = "9e18"},
-    {"window-largest", "a window of 2^63 - 1", window, .text = "9223372036854775807"},
-    {"window-negative", "a window of -1", window, .text = "-1"},
-    {"window-zero", "a window of 0", window, .text = "0"},
-    {"window-one", "a window of 1", window, .text = "1"},
-    {"window-infinite", "a window of 1e999", window, .text = "1e999"},
-    {"window-nan", "a window of NaN", window, .text = "NaN"},
-    {"window-text", "a window in words", window, .text = "\"large\""},
-    {"window-nested", "a window in arrays", window, .text = "[[[1]]]"},
-    {"list-no-json", "words", body, .text = "no models today", .number = 1},
-    {"list-endless", "an array without an end", body, .text = "[1,1,1,1,1,1,1,1],"},
-    {"list-deep", "a million arrays in each other", body, .text = "[", .number = 1000000},
-    {"list-17m", "17 MiB of blanks", body, .text = "          ", .number = 1800000},
-    {"list-null", "null", body, .text = "null", .number = 1},
-    {"list-wrong", "a list that is none", body, .text = "{\"data\":{\"a\":1},\"models\":\"x\"}",
-     .number = 1},
+     "\\u001b]0;hostile\\u0007\\u009b31337m\\n\\t\\b", 20},
+    {"names-bidi", "names with overrides", listing, "\\u202egpt\\u2066\\u200b", 20},
+    {"names-empty", "names of nothing", listing, "", 20},
+    {"names-path", "names that are paths", listing, "../../../etc/passwd?a=b&c=d#e%0d%0a", 3},
+    {"names-many", "30,000 models", listing, "hostile", 30000},
+    {"names-header", "names that would break a header", listing, "a\\r\\nX-Hostile: 1\\r\\n\\r\\n",
+     3},
+    {"window-huge", "a window of 9e18", window, "9e18"},
+    {"window-largest", "a window of 2^63 - 1", window, "9223372036854775807"},
+    {"window-negative", "a window of -1", window, "-1"},
+    {"window-zero", "a window of 0", window, "0"},
+    {"window-one", "a window of 1", window, "1"},
+    {"window-infinite", "a window of 1e999", window, "1e999"},
+    {"window-nan", "a window of NaN", window, "NaN"},
+    {"window-text", "a window in words", window, "\"large\""},
+    {"window-nested", "a window in arrays", window, "[[[1]]]"},
+    {"list-no-json", "words", body, "no models today", 1},
+    {"list-endless", "an array without an end", body, "[1,1,1,1,1,1,1,1],"},
+    {"list-deep", "a million arrays in each other", body, "[", 1000000},
+    {"list-17m", "17 MiB of blanks", body, "          ", 1800000},
+    {"list-null", "null", body, "null", 1},
+    {"list-wrong", "a list that is none", body, "{\"data\":{\"a\":1},\"models\":\"x\"}", 1},
     {"list-wrong-members", "members that are no models", body,
-     .text = "{\"data\":[1,null,[],\"x\",{\"id\":1}],\"models\":[1,null,[],\"x\",{\"name\":{}}]}",
-     .number = 1},
+     "{\"data\":[1,null,[],\"x\",{\"id\":1}],\"models\":[1,null,[],\"x\",{\"name\":{}}]}", 1},
     {.name = NULL},
 };
 
@@ -80,7 +76,7 @@ static void vector(struct peer *p)
 {
     struct buf out = BUF_INIT;
     form_fill(&out, "{\"data\":[{\"index\":0,\"embedding\":@1}],\"embeddings\":[@1]}",
-              (const char *const[]){p->mode->text, NULL});
+              VALUES(p->mode->text));
     peer_reply(p, 200, "application/json", "", &out);
 }
 
@@ -96,29 +92,28 @@ static void long_vector(struct peer *p)
 }
 
 const struct mode embedding_modes[] = {
-    {"vector-empty", "a vector of nothing", vector, .text = "[]"},
-    {"vector-short", "a vector of another dimension", vector, .text = "[1,2,3]"},
-    {"vector-infinite", "a vector of 1e999", vector, .text = "[1e999,1e999,1e999]"},
-    {"vector-nan", "a vector of NaN", vector, .text = "[NaN,NaN]"},
-    {"vector-zero", "a vector of zeros", vector, .text = "[0,0,0,0]"},
-    {"vector-text", "a vector of words", vector, .text = "[\"a\",\"\\u001b]0;hostile\\u0007\"]"},
-    {"vector-null", "a vector of null", vector, .text = "[null,null,null]"},
-    {"vector-nested", "a vector of vectors", vector, .text = "[[1],[2]]"},
-    {"vector-object", "an object for a vector", vector, .text = "{\"a\":1}"},
-    {"vector-base64", "a vector in base64", vector, .text = "\"AAAAAAAAAAAAAAAA\""},
-    {"vector-million", "a vector of a million", long_vector, .number = 1000000},
-    {"vector-past-all", "a vector of seven million", long_vector, .number = 7000000},
-    {"vectors-none", "no vector", body, .text = "{\"data\":[],\"embeddings\":[]}", .number = 1},
+    {"vector-empty", "a vector of nothing", vector, "[]"},
+    {"vector-short", "a vector of another dimension", vector, "[1,2,3]"},
+    {"vector-infinite", "a vector of 1e999", vector, "[1e999,1e999,1e999]"},
+    {"vector-nan", "a vector of NaN", vector, "[NaN,NaN]"},
+    {"vector-zero", "a vector of zeros", vector, "[0,0,0,0]"},
+    {"vector-text", "a vector of words", vector, "[\"a\",\"\\u001b]0;hostile\\u0007\"]"},
+    {"vector-null", "a vector of null", vector, "[null,null,null]"},
+    {"vector-nested", "a vector of vectors", vector, "[[1],[2]]"},
+    {"vector-object", "an object for a vector", vector, "{\"a\":1}"},
+    {"vector-base64", "a vector in base64", vector, "\"AAAAAAAAAAAAAAAA\""},
+    {"vector-million", "a vector of a million", long_vector, NULL, 1000000},
+    {"vector-past-all", "a vector of seven million", long_vector, NULL, 7000000},
+    {"vectors-none", "no vector", body, "{\"data\":[],\"embeddings\":[]}", 1},
     {"vectors-many", "a thousand vectors for one text", body,
-     .text = "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":0,\"embedding\":[1]},"
-             "{\"index\":-1,\"embedding\":[1]},{\"index\":9e18,\"embedding\":[1]}],"
-             "\"embeddings\":[[1],[1],[1],[1],[1]]}",
-     .number = 1},
+     "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":0,\"embedding\":[1]},"
+     "{\"index\":-1,\"embedding\":[1]},{\"index\":9e18,\"embedding\":[1]}],"
+     "\"embeddings\":[[1],[1],[1],[1],[1]]}",
+     1},
     {"vectors-index", "an index past the texts", body,
-     .text = "{\"data\":[{\"index\":99,\"embedding\":[1,2]}],\"embeddings\":[[1],[1,2]]}",
-     .number = 1},
-    {"vectors-endless", "vectors without an end", body, .text = "[1,1,1,1],"},
-    {"vectors-deep", "a million arrays in each other", body, .text = "[", .number = 1000000},
-    {"vectors-no-json", "words", body, .text = "no vectors today", .number = 1},
+     "{\"data\":[{\"index\":99,\"embedding\":[1,2]}],\"embeddings\":[[1],[1,2]]}", 1},
+    {"vectors-endless", "vectors without an end", body, "[1,1,1,1],"},
+    {"vectors-deep", "a million arrays in each other", body, "[", 1000000},
+    {"vectors-no-json", "words", body, "no vectors today", 1},
     {.name = NULL},
 };

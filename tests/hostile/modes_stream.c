@@ -18,7 +18,7 @@ static void insert(struct peer *p)
 static void insert_event(struct peer *p)
 {
     AUTO(buf_release) struct buf event = BUF_INIT;
-    form_fill(&event, p->form->frame, (const char *const[]){p->mode->text, NULL});
+    form_fill(&event, p->form->frame, VALUES(p->mode->text));
     if (answer_begin(p) && answer_text(p, "before ") &&
         peer_repeat(p, event.data, (size_t)p->mode->number) && answer_text(p, "after"))
         (void)answer_end(p);
@@ -35,7 +35,7 @@ static void only(struct peer *p)
 static void long_event(struct peer *p)
 {
     AUTO(buf_release) struct buf event = BUF_INIT;
-    form_events(&event, p->form, p->form->text, (const char *const[]){"\x01", NULL});
+    form_events(&event, p->form, p->form->text, VALUES("\x01"));
     char *at = strchr(event.data, '\x01');
     if (answer_begin(p) && peer_send(p, event.data, (size_t)(at - event.data)) &&
         peer_repeat(p, p->mode->text, (size_t)p->mode->number) && peer_say(p, at + 1))
@@ -53,7 +53,7 @@ static void zeros(struct peer *p)
 static void zeros_in_event(struct peer *p)
 {
     AUTO(buf_release) struct buf event = BUF_INIT;
-    form_events(&event, p->form, p->form->text, (const char *const[]){"a\x01z", NULL});
+    form_events(&event, p->form, p->form->text, VALUES("a\x01z"));
     *strchr(event.data, '\x01') = '\0';
     if (answer_begin(p) && peer_send(p, event.data, event.len))
         (void)answer_end(p);
@@ -123,21 +123,20 @@ static void only_end(struct peer *p)
 static void error_after_text(struct peer *p)
 {
     if (answer_begin(p) && answer_text(p, "half an ans"))
-        (void)peer_events(
-            p, p->form->error,
-            (const char *const[]){"overloaded_error", "\\u001b]0;hostile\\u0007", NULL});
+        (void)peer_events(p, p->form->error,
+                          VALUES("overloaded_error", "\\u001b]0;hostile\\u0007"));
 }
 
 static void error_after_end(struct peer *p)
 {
     if (answer_begin(p) && answer_text(p, "a whole answer") && answer_end(p))
-        (void)peer_events(p, p->form->error, (const char *const[]){"late_error", "late", NULL});
+        (void)peer_events(p, p->form->error, VALUES("late_error", "late"));
 }
 
 static void begin_again(struct peer *p)
 {
     if (peer_head(p, 200, p->form->type, ""))
-        while (peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}))
+        while (peer_events(p, p->form->begin, VALUES("m", "5")))
             ;
 }
 
@@ -147,7 +146,7 @@ static void open_again(struct peer *p)
         return;
     AUTO(buf_release) struct buf opens = BUF_INIT;
     const char *open = *p->form->open != '\0' ? p->form->open : p->form->text;
-    form_events(&opens, p->form, open, (const char *const[]){"", NULL});
+    form_events(&opens, p->form, open, VALUES(""));
     if (peer_repeat(p, opens.data, 1000000))
         (void)answer_end(p);
 }
@@ -157,7 +156,7 @@ static void other_dialect(struct peer *p)
     struct peer other = *p;
     other.form = &forms[((int)p->form->dialect + 1) % FORM_COUNT];
     if (peer_head(p, 200, p->form->type, "") &&
-        peer_events(&other, other.form->begin, (const char *const[]){"m", "5", NULL}) &&
+        peer_events(&other, other.form->begin, VALUES("m", "5")) &&
         answer_text(&other, "another dialect"))
         (void)answer_end(&other);
 }
@@ -165,78 +164,62 @@ static void other_dialect(struct peer *p)
 #define MIB17 (17 * 1024 * 1024)
 
 const struct mode stream_modes[] = {
-    {"comments-endless", "comments without an end", insert, .text = ": still here\n\n",
-     .flags = MODE_ENDLESS},
-    {"pings-endless", "pings without an end", insert_event, .text = "{\"type\":\"ping\"}",
-     .flags = MODE_ENDLESS},
-    {"blank-lines-endless", "empty lines without an end", insert, .text = "\n",
-     .flags = MODE_ENDLESS},
-    {"returns-endless", "CR without an end", insert, .text = "\r", .flags = MODE_ENDLESS},
-    {"data-empty-endless", "events without data", insert, .text = "data:\n\n",
-     .flags = MODE_ENDLESS},
-    {"data-lines-endless", "one event of empty lines", insert, .text = "data:\n", .flags = 0},
-    {"names-endless", "names of events without data", insert, .text = "event: hostile\n\n",
-     .flags = MODE_ENDLESS},
-    {"ids-endless", "ids and waits without an end", insert, .text = "id: 1\nretry: 0\n",
-     .flags = MODE_ENDLESS},
+    {"comments-endless", "comments without an end", insert, ": still here\n\n", 0, MODE_ENDLESS},
+    {"pings-endless", "pings without an end", insert_event, "{\"type\":\"ping\"}", 0, MODE_ENDLESS},
+    {"blank-lines-endless", "empty lines without an end", insert, "\n", 0, MODE_ENDLESS},
+    {"returns-endless", "CR without an end", insert, "\r", 0, MODE_ENDLESS},
+    {"data-empty-endless", "events without data", insert, "data:\n\n", 0, MODE_ENDLESS},
+    {"data-lines-endless", "one event of empty lines", insert, "data:\n", 0, 0},
+    {"names-endless", "names of events without data", insert, "event: hostile\n\n", 0,
+     MODE_ENDLESS},
+    {"ids-endless", "ids and waits without an end", insert, "id: 1\nretry: 0\n", 0, MODE_ENDLESS},
     {"unknown-endless", "unknown events without an end", insert_event,
-     .text = "{\"type\":\"hostile\",\"delta\":{\"type\":\"hostile\",\"text\":\"x\"}}",
-     .flags = MODE_ENDLESS},
-    {"empty-objects", "{} without an end", insert_event, .text = "{}", .flags = MODE_ENDLESS},
-    {"line-endless", "a line without an end", only, .text = "data: hostile ", .flags = MODE_FAILS},
-    {"line-17m", "a line of 17 MiB", only, .text = "x", .number = MIB17, .flags = MODE_FAILS},
-    {"event-17m", "an event of 17 MiB in many lines", only, .text = "data: x\n",
-     .number = MIB17 / 2, .flags = MODE_FAILS},
-    {"event-name-17m", "a name of 17 MiB", only, .text = "event: x", .number = MIB17 / 8,
-     .flags = MODE_FAILS},
-    {"text-17m", "a piece of text of 17 MiB", long_event, .text = "x", .number = MIB17,
-     .flags = MODE_FAILS},
-    {"text-endless", "a piece of text without an end", long_event, .text = "x",
-     .flags = MODE_FAILS},
-    {"text-15m", "a piece of text of 15 MiB", long_event, .text = "x ", .number = 15 * 512 * 1024,
+     "{\"type\":\"hostile\",\"delta\":{\"type\":\"hostile\",\"text\":\"x\"}}", 0, MODE_ENDLESS},
+    {"empty-objects", "{} without an end", insert_event, "{}", 0, MODE_ENDLESS},
+    {"line-endless", "a line without an end", only, "data: hostile ", 0, MODE_FAILS},
+    {"line-17m", "a line of 17 MiB", only, "x", MIB17, MODE_FAILS},
+    {"event-17m", "an event of 17 MiB in many lines", only, "data: x\n", MIB17 / 2, MODE_FAILS},
+    {"event-name-17m", "a name of 17 MiB", only, "event: x", MIB17 / 8, MODE_FAILS},
+    {"text-17m", "a piece of text of 17 MiB", long_event, "x", MIB17, MODE_FAILS},
+    {"text-endless", "a piece of text without an end", long_event, "x", 0, MODE_FAILS},
+    {"text-15m", "a piece of text of 15 MiB", long_event, "x ", 15 * 512 * 1024, .kept_mib = 4},
+    {"escapes-15m", "2.6 million escapes", long_event, "\\u0041", 2600000, .kept_mib = 3},
+    {"surrogates-15m", "2.6 million halves of characters", long_event, "\\ud800", 2600000,
      .kept_mib = 4},
-    {"escapes-15m", "2.6 million escapes", long_event, .text = "\\u0041", .number = 2600000,
-     .kept_mib = 3},
-    {"surrogates-15m", "2.6 million halves of characters", long_event, .text = "\\ud800",
-     .number = 2600000, .kept_mib = 4},
     {"surrogate-last", "2.6 million escapes, then half a character", long_event,
-     .text = "\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\udc00",
-     .number = 216000, .kept_mib = 3},
-    {"escape-unknown", "escapes that there are not", long_event, .text = "\\x\\q\\u12",
-     .number = 1000, .flags = MODE_FAILS},
-    {"backslashes", "millions of backslashes", long_event, .text = "\\\\", .number = 4000000,
-     .kept_mib = 8},
-    {"bytes-invalid", "bytes that are no UTF-8", long_event, .text = "\xff\xfe\x80\xc3(",
-     .number = 1000},
+     "\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\udc00", 216000,
+     .kept_mib = 3},
+    {"escape-unknown", "escapes that there are not", long_event, "\\x\\q\\u12", 1000, MODE_FAILS},
+    {"backslashes", "millions of backslashes", long_event, "\\\\", 4000000, .kept_mib = 8},
+    {"bytes-invalid", "bytes that are no UTF-8", long_event, "\xff\xfe\x80\xc3(", 1000},
     {"bytes-overlong", "overlong forms of a slash and of escape sequences", long_event,
-     .text = "\xc0\xaf\xe0\x80\xaf\xc0\x9b]0;hostile\xc0\x87", .number = 1000},
-    {"bytes-surrogates", "surrogates as UTF-8", long_event, .text = "\xed\xa0\x80\xed\xb0\x80",
-     .number = 1000},
-    {"bytes-past-unicode", "characters past the last", long_event,
-     .text = "\xf4\x90\x80\x80\xf8\x88", .number = 1000},
+     "\xc0\xaf\xe0\x80\xaf\xc0\x9b]0;hostile\xc0\x87", 1000},
+    {"bytes-surrogates", "surrogates as UTF-8", long_event, "\xed\xa0\x80\xed\xb0\x80", 1000},
+    {"bytes-past-unicode", "characters past the last", long_event, "\xf4\x90\x80\x80\xf8\x88",
+     1000},
     {"bytes-controls", "raw controls within a string", long_event,
-     .text = "\x1b]0;hostile\x07\x1b[31337m\x9b"
-             "31337m",
-     .number = 10},
-    {"zeros-between", "zeros between events", .serve = zeros},
-    {"zeros-within", "a zero within an event", .serve = zeros_in_event},
-    {"utf16", "a good answer in UTF-16", utf16, .flags = MODE_FAILS},
-    {"byte-order-mark", "a mark before a good answer", byte_order_mark, .flags = MODE_WELL},
-    {"returns-alone", "lines that end with CR", returns_alone, .flags = MODE_WELL},
-    {"body-empty", "no body", only, .text = "", .number = 1, .flags = MODE_FAILS},
-    {"body-blank", "a blank line", only, .text = "\n\n", .number = 1, .flags = MODE_FAILS},
-    {"body-done", "[DONE] alone", only, .text = "data: [DONE]\n\n", .number = 1},
-    {"body-html", "a page", only, .text = "<html><title>\x1b]0;hostile\x07</title></html>\n",
-     .number = 1, .flags = MODE_FAILS},
-    {"error-after-text", "an error within the answer", error_after_text, .flags = MODE_FAILS},
-    {"error-after-end", "an error behind the answer", error_after_end, .flags = MODE_WELL},
-    {"end-twice", "two ends", end_twice, .flags = MODE_WELL},
-    {"text-after-end", "text without an end behind the end", after_end, .flags = MODE_WELL},
-    {"no-end", "no end", no_end, .flags = MODE_FAILS},
-    {"no-beginning", "text before the beginning", .serve = no_beginning},
-    {"only-end", "an end alone", .serve = only_end},
-    {"begin-again", "beginnings without an end", begin_again, .flags = MODE_ENDLESS},
-    {"open-again", "a million blocks without text", .serve = open_again},
-    {"other-dialect", "the answer of another kind of server", .serve = other_dialect},
+     "\x1b]0;hostile\x07\x1b[31337m\x9b"
+     "31337m",
+     10},
+    {"zeros-between", "zeros between events", zeros},
+    {"zeros-within", "a zero within an event", zeros_in_event},
+    {"utf16", "a good answer in UTF-16", utf16, NULL, 0, MODE_FAILS},
+    {"byte-order-mark", "a mark before a good answer", byte_order_mark, NULL, 0, MODE_WELL},
+    {"returns-alone", "lines that end with CR", returns_alone, NULL, 0, MODE_WELL},
+    {"body-empty", "no body", only, "", 1, MODE_FAILS},
+    {"body-blank", "a blank line", only, "\n\n", 1, MODE_FAILS},
+    {"body-done", "[DONE] alone", only, "data: [DONE]\n\n", 1},
+    {"body-html", "a page", only, "<html><title>\x1b]0;hostile\x07</title></html>\n", 1,
+     MODE_FAILS},
+    {"error-after-text", "an error within the answer", error_after_text, NULL, 0, MODE_FAILS},
+    {"error-after-end", "an error behind the answer", error_after_end, NULL, 0, MODE_WELL},
+    {"end-twice", "two ends", end_twice, NULL, 0, MODE_WELL},
+    {"text-after-end", "text without an end behind the end", after_end, NULL, 0, MODE_WELL},
+    {"no-end", "no end", no_end, NULL, 0, MODE_FAILS},
+    {"no-beginning", "text before the beginning", no_beginning},
+    {"only-end", "an end alone", only_end},
+    {"begin-again", "beginnings without an end", begin_again, NULL, 0, MODE_ENDLESS},
+    {"open-again", "a million blocks without text", open_again},
+    {"other-dialect", "the answer of another kind of server", other_dialect},
     {.name = NULL},
 };

@@ -16,7 +16,7 @@ static void say(struct peer *p, const char *format)
         buf_clear(&piece);
         for (; left > 0 && piece.len + unit < 65536; left--)
             buf_addstr(&piece, p->mode->text);
-        ok = peer_events(p, format, (const char *const[]){piece.data, NULL});
+        ok = peer_events(p, format, VALUES(piece.data));
     }
     if (ok)
         (void)answer_end(p);
@@ -36,7 +36,7 @@ static void reasoning(struct peer *p)
 static void pieces(struct peer *p, const char *format)
 {
     AUTO(buf_release) struct buf event = BUF_INIT;
-    form_events(&event, p->form, format, (const char *const[]){p->mode->text, NULL});
+    form_events(&event, p->form, format, VALUES(p->mode->text));
     if (answer_begin(p) && peer_repeat(p, event.data, (size_t)p->mode->number))
         (void)answer_end(p);
 }
@@ -57,8 +57,8 @@ static void all_controls(struct peer *p)
     AUTO(buf_release) struct buf all = BUF_INIT;
     for (int c = 1; c < 0xA0; c = c == 0x1F ? 0x7F : c + 1)
         buf_addf(&all, "\\u%04x31337m;hostile ", (unsigned)c);
-    if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){all.data, NULL}) &&
-        peer_events(p, p->form->reasoning, (const char *const[]){all.data, NULL}))
+    if (answer_begin(p) && peer_events(p, p->form->text, VALUES(all.data)) &&
+        peer_events(p, p->form->reasoning, VALUES(all.data)))
         (void)answer_end(p);
 }
 
@@ -72,10 +72,10 @@ static void echoed_key(struct peer *p)
         buf_addf(&escaped, "\\u%04x", (unsigned)*s);
     auto_free char *first = mem_printf("a %s b %s c ", p->key, escaped.data);
     auto_free char *cut = mem_printf("%.*s", (int)half, p->key);
-    if (answer_begin(p) && peer_events(p, p->form->reasoning, (const char *const[]){first, NULL}) &&
-        peer_events(p, p->form->text, (const char *const[]){first, NULL}) &&
-        peer_events(p, p->form->text, (const char *const[]){cut, NULL}) &&
-        peer_events(p, p->form->text, (const char *const[]){p->key + half, NULL}))
+    if (answer_begin(p) && peer_events(p, p->form->reasoning, VALUES(first)) &&
+        peer_events(p, p->form->text, VALUES(first)) &&
+        peer_events(p, p->form->text, VALUES(cut)) &&
+        peer_events(p, p->form->text, VALUES(p->key + half)))
         (void)answer_end(p);
 }
 
@@ -87,116 +87,103 @@ static void header_row(struct peer *p)
             buf_addstr(&table, row == 1 ? "|-" : "|a");
         buf_addstr(&table, "|\\n");
     }
-    if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){table.data, NULL}))
+    if (answer_begin(p) && peer_events(p, p->form->text, VALUES(table.data)))
         (void)answer_end(p);
 }
 
 #define ESC "\\u001b"
 
 const struct mode text_modes[] = {
-    {"controls", "every control character", .serve = all_controls},
-    {"key-echoed", "the key in the answer", .serve = echoed_key},
-    {"nul", "zeros as escapes", text, .text = "a\\u0000b", .number = 10},
-    {"title", "the terminal's title", text,
-     .text = ESC "]0;hostile\\u0007" ESC "]2;hostile" ESC "\\\\ ", .number = 10},
-    {"clipboard", "the terminal's clipboard", text, .text = ESC "]52;c;aG9zdGlsZQ==\\u0007 ",
-     .number = 10},
-    {"link", "a link of the terminal's", text,
-     .text = ESC "]8;;file:///hostile" ESC "\\\\x" ESC "]8;;", .number = 10},
+    {"controls", "every control character", all_controls},
+    {"key-echoed", "the key in the answer", echoed_key},
+    {"nul", "zeros as escapes", text, "a\\u0000b", 10},
+    {"title", "the terminal's title", text, ESC "]0;hostile\\u0007" ESC "]2;hostile" ESC "\\\\ ",
+     10},
+    {"clipboard", "the terminal's clipboard", text, ESC "]52;c;aG9zdGlsZQ==\\u0007 ", 10},
+    {"link", "a link of the terminal's", text, ESC "]8;;file:///hostile" ESC "\\\\x" ESC "]8;;",
+     10},
     {"device-strings", "strings to the terminal", text,
-     .text = ESC "Phostile" ESC "\\\\" ESC "_hostile" ESC "\\\\" ESC "^hostile" ESC "\\\\" ESC
-                 "Xhostile" ESC "\\\\ ",
-     .number = 10},
+     ESC "Phostile" ESC "\\\\" ESC "_hostile" ESC "\\\\" ESC "^hostile" ESC "\\\\" ESC
+         "Xhostile" ESC "\\\\ ",
+     10},
     {"cursor", "moves, colours, other screens", text,
-     .text = ESC "[31337;1H" ESC "[31337m" ESC "[?31337h" ESC "[2J" ESC "c" ESC "[?1049l ",
-     .number = 10},
-    {"queries", "questions to the terminal", text,
-     .text = ESC "[6n" ESC "[c" ESC "[>q" ESC "Z\\u0005", .number = 10},
-    {"c1", "controls of eight bits", text,
-     .text = "\\u009b31337m\\u009d0;hostile\\u009c\\u0090x\\u009c ", .number = 10},
+     ESC "[31337;1H" ESC "[31337m" ESC "[?31337h" ESC "[2J" ESC "c" ESC "[?1049l ", 10},
+    {"queries", "questions to the terminal", text, ESC "[6n" ESC "[c" ESC "[>q" ESC "Z\\u0005", 10},
+    {"c1", "controls of eight bits", text, "\\u009b31337m\\u009d0;hostile\\u009c\\u0090x\\u009c ",
+     10},
     {"overprint", "backspaces and returns over what was said", text,
-     .text = "rm -rf\\b\\b\\b\\rls \\u000b\\u000c", .number = 100},
-    {"bidi", "overrides of direction", text,
-     .text = "\\u202etxt.exe\\u202c\\u2066\\u2067\\u061c\\u200f", .number = 100},
-    {"bidi-open", "10,000 embeddings that nobody ends", text, .text = "\\u202b", .number = 10000},
-    {"zero-width", "characters without a width", text,
-     .text = "a\\u200b\\u200c\\u200d\\u2060\\ufeff", .number = 10000},
-    {"tags", "letters that nobody sees", text, .text = "\\udb40\\udc68\\udb40\\udc6f\\udb40\\udc73",
-     .number = 10000},
-    {"variations", "variation selectors on a letter", text, .text = "a\\ufe0f\\ufe0e\\udb40\\uddef",
-     .number = 10000},
-    {"combining", "100,000 marks on a letter", text, .text = "\\u0301", .number = 100000},
+     "rm -rf\\b\\b\\b\\rls \\u000b\\u000c", 100},
+    {"bidi", "overrides of direction", text, "\\u202etxt.exe\\u202c\\u2066\\u2067\\u061c\\u200f",
+     100},
+    {"bidi-open", "10,000 embeddings that nobody ends", text, "\\u202b", 10000},
+    {"zero-width", "characters without a width", text, "a\\u200b\\u200c\\u200d\\u2060\\ufeff",
+     10000},
+    {"tags", "letters that nobody sees", text, "\\udb40\\udc68\\udb40\\udc6f\\udb40\\udc73", 10000},
+    {"variations", "variation selectors on a letter", text, "a\\ufe0f\\ufe0e\\udb40\\uddef", 10000},
+    {"combining", "100,000 marks on a letter", text, "\\u0301", 100000},
     {"combining-many", "letters of 50 marks each", text,
-     .text = "Z\\u0300\\u0301\\u0302\\u0303\\u0304\\u0305\\u0306\\u0307\\u0308\\u0309\\u030a\\u030b"
-             "\\u030c\\u030d\\u030e\\u030f\\u0310\\u0311\\u0312\\u0313\\u0314\\u0315\\u0316\\u0317"
-             "\\u0318\\u0319\\u031a\\u031b\\u031c\\u031d\\u031e\\u031f\\u0320\\u0321\\u0322\\u0323",
-     .number = 1000},
-    {"joined", "one character of 10,000 people", text, .text = "\\ud83d\\udc69\\u200d",
-     .number = 10000},
-    {"regions", "flags without an end", text, .text = "\\ud83c\\udde9", .number = 100000},
-    {"jamo", "one syllable of 100,000 letters", text, .text = "\\u1100", .number = 100000},
-    {"noncharacters", "characters that are none", text,
-     .text = "\\ufffe\\uffff\\ufdd0\\udbff\\udfff ", .number = 1000},
-    {"private", "characters of nobody", text, .text = "\\ue000\\uf8ff\\udb80\\udc00 ",
-     .number = 1000},
-    {"word", "a word of 10 MB", text, .text = "aaaaaaaaaa", .number = 1000000, .kept_mib = 4},
-    {"words-wide", "a word of 1 MB of wide characters", text, .text = "\\u6f22", .number = 333333,
+     "Z\\u0300\\u0301\\u0302\\u0303\\u0304\\u0305\\u0306\\u0307\\u0308\\u0309\\u030a\\u030b"
+     "\\u030c\\u030d\\u030e\\u030f\\u0310\\u0311\\u0312\\u0313\\u0314\\u0315\\u0316\\u0317"
+     "\\u0318\\u0319\\u031a\\u031b\\u031c\\u031d\\u031e\\u031f\\u0320\\u0321\\u0322\\u0323",
+     1000},
+    {"joined", "one character of 10,000 people", text, "\\ud83d\\udc69\\u200d", 10000},
+    {"regions", "flags without an end", text, "\\ud83c\\udde9", 100000},
+    {"jamo", "one syllable of 100,000 letters", text, "\\u1100", 100000},
+    {"noncharacters", "characters that are none", text, "\\ufffe\\uffff\\ufdd0\\udbff\\udfff ",
+     1000},
+    {"private", "characters of nobody", text, "\\ue000\\uf8ff\\udb80\\udc00 ", 1000},
+    {"word", "a word of 10 MB", text, "aaaaaaaaaa", 1000000, .kept_mib = 4},
+    {"words-wide", "a word of 1 MB of wide characters", text, "\\u6f22", 333333, .kept_mib = 1},
+    {"newlines", "a million newlines", text, "\\n", 1000000, .kept_mib = 1},
+    {"lines", "300,000 lines", text, "line\\n", 300000, .kept_mib = 2},
+    {"blanks-text", "a million blanks", text, " ", 1000000, .kept_mib = 1},
+    {"tabs", "a million tabs", text, "\\t", 1000000, .kept_mib = 1},
+    {"line-separators", "100,000 separators of lines", text, "\\u2028\\u2029\\u0085", 100000,
      .kept_mib = 1},
-    {"newlines", "a million newlines", text, .text = "\\n", .number = 1000000, .kept_mib = 1},
-    {"lines", "300,000 lines", text, .text = "line\\n", .number = 300000, .kept_mib = 2},
-    {"blanks-text", "a million blanks", text, .text = " ", .number = 1000000, .kept_mib = 1},
-    {"tabs", "a million tabs", text, .text = "\\t", .number = 1000000, .kept_mib = 1},
-    {"line-separators", "100,000 separators of lines", text, .text = "\\u2028\\u2029\\u0085",
-     .number = 100000, .kept_mib = 1},
-    {"quotes", "50,000 quotes in each other", text, .text = ">", .number = 50000},
+    {"quotes", "50,000 quotes in each other", text, ">", 50000},
     {"quotes-lines", "2,000 lines of 200 quotes", text,
-     .text = "> > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > "
-             "> > > > >"
-             "> > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > "
-             "> > > a\\n",
-     .number = 2000},
-    {"lists", "50,000 lists in each other", text, .text = "- ", .number = 50000},
-    {"lists-numbered", "20,000 numbered lists in each other", text, .text = "1. ", .number = 20000},
-    {"brackets", "50,000 brackets", text, .text = "[", .number = 50000},
-    {"brackets-closed", "50,000 pairs of brackets", text, .text = "[a](", .number = 50000},
-    {"images", "50,000 images in each other", text, .text = "![", .number = 50000},
-    {"stars", "100,000 stars", text, .text = "*", .number = 100000},
-    {"stars-alternating", "50,000 openings of emphasis", text, .text = "*a **b _c ",
-     .number = 50000},
-    {"backticks", "100,000 backticks of changing lengths", text, .text = "` `` ``` ```` ",
-     .number = 10000},
-    {"fence", "code without an end", text, .text = "```c\\nint main(void) {\\n", .number = 30000,
-     .kept_mib = 1},
+     "> > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > "
+     "> > > > >"
+     "> > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > > "
+     "> > > a\\n",
+     2000},
+    {"lists", "50,000 lists in each other", text, "- ", 50000},
+    {"lists-numbered", "20,000 numbered lists in each other", text, "1. ", 20000},
+    {"brackets", "50,000 brackets", text, "[", 50000},
+    {"brackets-closed", "50,000 pairs of brackets", text, "[a](", 50000},
+    {"images", "50,000 images in each other", text, "![", 50000},
+    {"stars", "100,000 stars", text, "*", 100000},
+    {"stars-alternating", "50,000 openings of emphasis", text, "*a **b _c ", 50000},
+    {"backticks", "100,000 backticks of changing lengths", text, "` `` ``` ```` ", 10000},
+    {"fence", "code without an end", text, "```c\\nint main(void) {\\n", 30000, .kept_mib = 1},
     {"code-strings", "strings that nobody ends, to be coloured", text,
-     .text = "```python\\n'''\\\"\\\"\\\"/*\\\\\\n", .number = 30000, .kept_mib = 1},
-    {"headings", "100,000 headings", text, .text = "# a\\n", .number = 100000},
-    {"rules", "100,000 rules", text, .text = "---\\n", .number = 100000},
-    {"entities", "100,000 entities", text, .text = "&amp;&#27;&#x1b;&#0;&#xffffffff;&nbsp",
-     .number = 20000, .kept_mib = 1},
-    {"html", "tags in each other", text, .text = "<div><b><!--", .number = 20000},
-    {"autolinks", "100,000 addresses", text, .text = "http://a.b ", .number = 100000,
-     .kept_mib = 2},
-    {"references", "20,000 references", text, .text = "[a]: b\\n[a][a] ", .number = 20000},
-    {"pipes", "100,000 pipes", text, .text = "|", .number = 100000},
-    {"table-wide", "a table of 10,000 columns", header_row, .number = 10000},
-    {"table-long", "a table of 20,000 rows", text, .text = "|a|b|\\n|-|-|\\n", .number = 20000},
-    {"task-lists", "50,000 tasks", text, .text = "- [ ] a\\n", .number = 50000},
+     "```python\\n'''\\\"\\\"\\\"/*\\\\\\n", 30000, .kept_mib = 1},
+    {"headings", "100,000 headings", text, "# a\\n", 100000},
+    {"rules", "100,000 rules", text, "---\\n", 100000},
+    {"entities", "100,000 entities", text, "&amp;&#27;&#x1b;&#0;&#xffffffff;&nbsp", 20000,
+     .kept_mib = 1},
+    {"html", "tags in each other", text, "<div><b><!--", 20000},
+    {"autolinks", "100,000 addresses", text, "http://a.b ", 100000, .kept_mib = 2},
+    {"references", "20,000 references", text, "[a]: b\\n[a][a] ", 20000},
+    {"pipes", "100,000 pipes", text, "|", 100000},
+    {"table-wide", "a table of 10,000 columns", header_row, NULL, 10000},
+    {"table-long", "a table of 20,000 rows", text, "|a|b|\\n|-|-|\\n", 20000},
+    {"task-lists", "50,000 tasks", text, "- [ ] a\\n", 50000},
     {"text-60m", "an answer of 60 MB", text,
-     .text = "The secretary took dictation in a shorthand of his own, and kept. ", .number = 920000,
-     .kept_mib = 4},
+     "The secretary took dictation in a shorthand of his own, and kept. ", 920000, .kept_mib = 4},
     {"text-past-all", "an answer past every limit", text_pieces,
-     .text = "The secretary took dictation in a shorthand of his own, and kept the letters "
-             "afterwards. ",
+     "The secretary took dictation in a shorthand of his own, and kept the letters "
+     "afterwards. ",
      .kept_mib = 4},
-    {"letters", "an answer of 100,000 single letters", text_pieces, .text = "a", .number = 100000},
-    {"empty-pieces", "empty pieces without an end", text_pieces, .text = "", .flags = MODE_ENDLESS},
+    {"letters", "an answer of 100,000 single letters", text_pieces, "a", 100000},
+    {"empty-pieces", "empty pieces without an end", text_pieces, "", 0, MODE_ENDLESS},
     {"reasoning-past-all", "reasoning without an end", reasoning,
-     .text = "First I think, then I think again, and what I thought before I think once more. ",
-     .number = 2000000, .kept_mib = 4},
-    {"reasoning-blocks", "blocks of reasoning without an end", reasoning_pieces, .text = "hm",
-     .flags = MODE_ENDLESS, .kept_mib = 4},
+     "First I think, then I think again, and what I thought before I think once more. ", 2000000,
+     .kept_mib = 4},
+    {"reasoning-blocks", "blocks of reasoning without an end", reasoning_pieces, "hm", 0,
+     MODE_ENDLESS, .kept_mib = 4},
     {"reasoning-controls", "escape sequences in reasoning", reasoning,
-     .text = ESC "]0;hostile\\u0007" ESC "[31337m\\u009b31337m ", .number = 100},
-    {"reasoning-quotes", "50,000 quotes in reasoning", reasoning, .text = "> ", .number = 50000},
+     ESC "]0;hostile\\u0007" ESC "[31337m\\u009b31337m ", 100},
+    {"reasoning-quotes", "50,000 quotes in reasoning", reasoning, "> ", 50000},
     {.name = NULL},
 };

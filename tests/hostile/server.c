@@ -168,8 +168,7 @@ void peer_good_body(struct peer *p, struct buf *out)
     const char *body = strstr(p->request.data, "\r\n\r\n");
     if (p->target == TARGET_LISTING) {
         char path[256];
-        const struct listing listing = {.names = (const char *const[]){GOOD_MODEL, NULL},
-                                        .window = 100000};
+        const struct listing listing = {.names = VALUES(GOOD_MODEL), .window = 100000};
         (void)listing_build(out, request_path(p, path, sizeof path),
                             p->form->dialect == DIALECT_ANTHROPIC, &listing);
         return;

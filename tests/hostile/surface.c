@@ -39,8 +39,7 @@ static void check_outcome(struct visit *v, const struct ending *e)
 static void run_once(struct visit *v, const char *file)
 {
     int patience = v->mode->flags & MODE_ENDLESS ? PATIENCE_MS : 0;
-    struct ending e = visit_run(
-        v, (const char *const[]){"run", "--file", file, "What is in the file?", NULL}, patience);
+    struct ending e = visit_run(v, VALUES("run", "--file", file, "What is in the file?"), patience);
     check_outcome(v, &e);
     free(e.text);
 }
@@ -69,7 +68,7 @@ static void visit_by_run(struct visit *v)
     /* A turn that was interrupted before it began has no session yet. */
     hostile_server_behave(v->server, true);
     if (v->target == TARGET_LISTING)
-        visit_expect(v, (const char *const[]){"run", "hello", NULL}, HOSTILE_WELL);
+        visit_expect(v, VALUES("run", "hello"), HOSTILE_WELL);
     visit_check_session(v);
 }
 
@@ -264,7 +263,7 @@ static const char entries[] =
 
 static void expect_found(struct visit *v)
 {
-    struct ending e = visit_run(v, (const char *const[]){"memory", "search", "river", NULL}, 0);
+    struct ending e = visit_run(v, VALUES("memory", "search", "river"), 0);
     if (!e.stopped && (e.status != 0 || strstr(e.text, "Arno") == NULL))
         visit_fault(v, "memory search ended with %d: %.300s", e.status, e.text);
     free(e.text);
@@ -275,13 +274,13 @@ static void visit_by_memory(struct visit *v)
     auto_free char *path = support_path("entries.jsonl");
     support_write(path, entries);
     hostile_server_behave(v->server, true);
-    visit_expect(v, (const char *const[]){"run", "hello", NULL}, HOSTILE_WELL);
-    visit_expect(v, (const char *const[]){"memory", "import", path, NULL}, "2 entries");
-    visit_expect(v, (const char *const[]){"memory", "reindex", NULL}, NULL);
+    visit_expect(v, VALUES("run", "hello"), HOSTILE_WELL);
+    visit_expect(v, VALUES("memory", "import", path), "2 entries");
+    visit_expect(v, VALUES("memory", "reindex"), NULL);
     hostile_server_behave(v->server, false);
     expect_found(v);
     visit_check_memory(v, peak_of_children());
-    free(visit_run(v, (const char *const[]){"memory", "reindex", NULL}, PATIENCE_MS).text);
+    free(visit_run(v, VALUES("memory", "reindex"), PATIENCE_MS).text);
     hostile_server_behave(v->server, true);
     expect_found(v);
     visit_check_session(v);

@@ -15,16 +15,6 @@
 #include "tests/hostile/inspect.h"
 #include "tests/support.h"
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ ||                                 \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWED 1
-#else
-#define SLOWED 0
-#endif
-
 /* Memory of the program itself, with libraries, and of one request beyond its text. */
 enum { OWN_MIB = 16, REQUEST_MIB = 64, EVENT_MIB = 16 };
 /* Limits of the files' size: a base, and a factor of the text that is kept. Beside the database
@@ -33,7 +23,7 @@ enum { FILES_MIB = 8, DATABASE_FACTOR = 5, HOME_FACTOR = 16 };
 
 int visit_ms(int ms)
 {
-    return SLOWED ? 15 * ms : ms;
+    return SUPPORT_TELLS_MEMORY ? ms : 15 * ms;
 }
 
 static void add_fault(struct visit *v, const char *format, va_list args)
@@ -139,7 +129,7 @@ void visit_inspect_screen(struct visit *v, struct screen *s)
 void visit_check_memory(struct visit *v, long peak_kib)
 {
     long most = (OWN_MIB + REQUEST_MIB + EVENT_MIB + v->mode->kept_mib) * 1024L;
-    if (!SLOWED && peak_kib > most)
+    if (SUPPORT_TELLS_MEMORY && peak_kib > most)
         visit_fault(v, "it took %ld MB", peak_kib / 1024);
 }
 
@@ -216,11 +206,9 @@ void visit_expect(struct visit *v, const char *const *arguments, const char *tex
 void visit_check_session(struct visit *v)
 {
     hostile_server_behave(v->server, true);
-    visit_expect(v, (const char *const[]){"run", "-r", "last", "and now?", NULL}, HOSTILE_WELL);
-    visit_expect(v, (const char *const[]){"sessions", "show", "last", NULL}, HOSTILE_WELL);
-    visit_expect(v, (const char *const[]){"sessions", "export", "last", "-o", "last.json", NULL},
-                 NULL);
-    visit_expect(v, (const char *const[]){"sessions", "export", "last", "-o", "last.md", NULL},
-                 NULL);
-    visit_expect(v, (const char *const[]){"doctor", "--thorough", NULL}, NULL);
+    visit_expect(v, VALUES("run", "-r", "last", "and now?"), HOSTILE_WELL);
+    visit_expect(v, VALUES("sessions", "show", "last"), HOSTILE_WELL);
+    visit_expect(v, VALUES("sessions", "export", "last", "-o", "last.json"), NULL);
+    visit_expect(v, VALUES("sessions", "export", "last", "-o", "last.md"), NULL);
+    visit_expect(v, VALUES("doctor", "--thorough"), NULL);
 }

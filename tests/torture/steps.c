@@ -164,6 +164,6 @@ void steps_make_home(void)
         "\"content\":\"He took dictation in a shorthand of his own.\"}\n"
         "{\"id\":\"entry-2\",\"session_id\":\"talk-1\",\"role\":\"assistant\","
         "\"created_at\":\"2026-01-02T10:01:00Z\",\"content\":\"He kept the letters.\"}\n";
-    run_ok(program_run(entries, (const char *const[]){"memory", "import", "-", NULL}));
+    run_ok(RUN_WITH(entries, "memory", "import", "-"));
     end_server(s);
 }

@@ -504,7 +504,7 @@ static void begin_home(void)
     if (!trial->step->fresh) {
         auto_free char *from = mem_printf("%s/.", trial->home);
         AUTO(support_release) struct support_child c = {0};
-        support_start(&c, (const char *const[]){"/bin/cp", "-a", from, support_dir(), NULL});
+        support_start(&c, TEXTS("/bin/cp", "-a", from, support_dir()));
         assert_int_equal(support_finish(&c, NULL), 0);
     }
     if (trial->step->breaks_before) {
