@@ -9,6 +9,7 @@
 #include "session/operation.h"
 #include "tests/program.h"
 #include "tests/screen.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 enum { PATIENCE_MS = 20000 };
@@ -172,10 +173,8 @@ TEST(test_config_show)
     setenv("TIRO_PROVIDER_MAX_RETRIES", "7", 1);
     struct result r = RUN("config", "show");
     assert_int_equal(r.status, 0);
-    assert_text(r.out, "theme = light    ; file");
-    assert_text(r.out, "max_retries = 7    ; environment");
-    assert_text(r.out, "[model my-model]\nwindow = 4096");
-    assert_null(strstr(r.out, "sk-very-secret"));
+    assert_says(r.out, "theme = light    ; file", "max_retries = 7    ; environment",
+                "[model my-model]\nwindow = 4096", "!sk-very-secret");
 
     r = RUN("config", "show", "--json");
     assert_null(strstr(r.out, "sk-very-secret"));
@@ -355,8 +354,8 @@ TEST(test_run_tells_what_a_failure_used)
     model_server_queue(s, &refused);
     struct result r = RUN("run", "go");
     assert_int_equal(r.status, 1);
-    assert_text(r.err, "tiro: used: 1000 tokens in, 100 tokens out, 2 model calls, 1 tool call, ");
-    assert_text(r.err, "tiro: AGENT_ERROR: ");
+    assert_says(r.err, "tiro: used: 1000 tokens in, 100 tokens out, 2 model calls, 1 tool call, ",
+                "tiro: AGENT_ERROR: ");
     model_server_queue(s, &read_call);
     model_server_queue(s, &refused);
     r = RUN("run", "-o", "json", "go");
@@ -423,16 +422,15 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     struct result r = RUN("run", "-c", "next");
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "Answer.\n");
-    assert_text(r.err, "tiro: compacted (summary + last turns): ");
-    assert_text(r.err, "tiro: another mode: [compaction] mode in tiro.ini\n");
+    assert_says(r.err, "tiro: compacted (summary + last turns): ",
+                "tiro: another mode: [compaction] mode in tiro.ini\n");
     assert_int_equal(count_lines(r.err), 3); /* and a line of the tokens */
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
                                           .error_message = "no summaries today"});
     r = RUN("run", "-c", "again");
     assert_int_equal(r.status, 0);
-    assert_text(r.err, "could not be compacted: ");
-    assert_text(r.err, "no summaries today");
+    assert_says(r.err, "could not be compacted: ", "no summaries today");
     assert_int_equal(count_lines(r.err), 2);
     end_long_talk(s);
 }
@@ -695,8 +693,7 @@ static void interrupt_with(int number)
     end_server(s);
 
     struct result r = RUN("sessions", "show");
-    assert_text(r.out, "The beginning of");
-    assert_text(r.out, "interrupted");
+    assert_says(r.out, "The beginning of", "interrupted");
 }
 
 TEST_IF(capability_store(), test_run_interrupted)

@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "tests/damage.h"
 #include "tests/program.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 static char *data, *path;
@@ -223,8 +224,7 @@ TEST(test_recover_wants_a_yes)
     char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--recover");
     assert_int_equal(r.status, 64);
-    assert_non_null(strstr(r.err, "tiro: USAGE: "));
-    assert_non_null(strstr(r.err, "--yes"));
+    assert_says(r.err, "tiro: USAGE: ", "--yes");
     assert_string_equal(before, support_keep(damage_tree(data)));
 }
 

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "session/capability.h"
 #include "tests/program.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 #define KEY "sk-e2e-0123456789-must-not-leak"
@@ -108,8 +109,7 @@ TEST(standard_input_joins_the_prompt)
     assert_int_equal(o.status, 0);
     o = RUN_WITH("only the pipe", "run", "--model", "m", "-");
     assert_int_equal(o.status, 0);
-    assert_text(model_server_body(server, 0), "summarise:");
-    assert_text(model_server_body(server, 0), "piped text");
+    assert_says(model_server_body(server, 0), "summarise:", "piped text");
     assert_text(model_server_body(server, 1), "only the pipe");
 }
 
@@ -160,8 +160,7 @@ TEST(a_tool_call_goes_round)
         assert_int_equal(model_server_requests(server), before + 3);
         assert_text(model_server_body(server, before + 1), "letter.txt");
         const char *last = model_server_body(server, before + 2);
-        assert_text(last, "the harvest was good.\\n");
-        assert_text(last, "what does the letter say?");
+        assert_says(last, "the harvest was good.\\n", "what does the letter say?");
         assert_text(last, i == 2 ? "tool_name" : "call_2");
     }
 }
@@ -179,8 +178,7 @@ TEST(a_busy_server_is_asked_again)
         queue((struct reply){.fault = REPLY_STATUS, .status = 500, .retry_after = "0"});
         struct result o = TURN("--model", "m", "--output-format", "stream-json", "hi");
         assert_int_equal(o.status, 0);
-        assert_text(o.out, "\"retrying\"");
-        assert_text(o.out, "slow down");
+        assert_says(o.out, "\"retrying\"", "slow down");
         assert_text(o.out, hello);
         assert_int_equal(model_server_requests(server), before + 3);
         assert_string_equal(model_server_body(server, before),
@@ -250,9 +248,7 @@ TEST(children_see_no_keys)
     assert_int_equal(o.status, 0);
     const char *seen = model_server_body(server, 1);
     assert_null(strstr(seen, KEY));
-    assert_text(seen, "MINE_ONE=wanted\\n");
-    assert_null(strstr(seen, "SOME_OTHER=unwanted\\n"));
-    assert_text(seen, "core 0");
+    assert_says(seen, "MINE_ONE=wanted\\n", "!SOME_OTHER=unwanted\\n", "core 0");
 #if defined __linux__ && !defined WITH_SANITIZERS
     assert_text(seen, geteuid() == 0 ? "SOME_OTHER=unwanted " : "refused\\nrefused");
 #endif

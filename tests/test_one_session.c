@@ -89,9 +89,7 @@ TEST(from_its_beginning_to_its_end)
     queue((struct reply){.text = "All is **done**.\n\n```c\nint x;\n```\n", .reasoning = "Well."});
     char *out = program_output(RUN("run", "-o", "stream-json", "--tools", "full", "--allow",
                                    "write", "--allow", "execute", "Is the " WORD " square?"));
-    assert_text(out, "scripta manent");
-    assert_text(out, "from a command");
-    assert_text(out, "\"run_completed\"");
+    assert_says(out, "scripta manent", "from a command", "\"run_completed\"");
 
     queue((struct reply){
         .fault = REPLY_STATUS, .status = 401, .error_type = "auth", .error_message = "no"});

@@ -10,6 +10,7 @@
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/screen.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 enum { PATIENCE_MS = 20000 };
@@ -116,8 +117,7 @@ TEST_IF(capability_store(), test_list_is_aligned)
     size_t title = column_of(lines, "日本語", "日本語");
     assert_int_equal(column_of(lines, "日本語", "archived"),
                      title + utf8_width(wide_title, strlen(wide_title)) + 2);
-    assert_text(lines, "2 turns");
-    assert_text(lines, "archived");
+    assert_says(lines, "2 turns", "archived");
     for (size_t i = 0; i < 3; i++)
         free(ids[i]);
 }
@@ -205,10 +205,7 @@ TEST_IF(capability_store(), test_show)
     assert_true(strstr(whole, "The first answer") < strstr(whole, "The second question"));
     assert_string_equal(program_output(SESSIONS("show", "the TITLE")), whole);
     char *limited = program_output(SESSIONS("show", "-n", "1", "last"));
-    assert_text(limited, "The title");
-    assert_no_text(limited, "The first");
-    assert_text(limited, "The second question");
-    assert_text(limited, "The second answer");
+    assert_says(limited, "The title", "!The first", "The second question", "The second answer");
     assert_string_equal(program_output(SESSIONS("show", "--limit", "99", "last")), whole);
 }
 
@@ -350,8 +347,7 @@ TEST_IF(capability_store(), test_fork)
     char *fork = program_output(SESSIONS("fork", "--at", support_text("%lld", (long long)at), id));
     fork[strcspn(fork, "\n")] = '\0';
     char *text = program_output(SESSIONS("show", fork));
-    assert_text(text, "The first answer");
-    assert_no_text(text, "The second question");
+    assert_says(text, "The first answer", "!The second question");
     struct json *whole = program_json(SESSIONS("fork", "--json", id));
     assert_string_equal(json_get_string(whole, "parent"), id);
     expect(SESSIONS("fork", "--at", "0", id), 64, "tiro: USAGE: --at takes a whole number");
@@ -398,8 +394,7 @@ TEST_IF(capability_store(), test_export)
 {
     char *id = add_session("The title");
     char *markdown = program_output(SESSIONS("export", id));
-    assert_text(markdown, "# The title\n");
-    assert_text(markdown, "The second answer");
+    assert_says(markdown, "# The title\n", "The second answer");
     struct json *v = program_json(SESSIONS("export", "--format", "json", id));
     assert_string_equal(json_get_string(json_get(v, "session"), "title"), "The title");
 

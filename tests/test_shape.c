@@ -4,6 +4,7 @@
 #include "base/entropy.h"
 #include "base/shape.h"
 #include "base/vec.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 enum colour { RED, NOBODYS, BLUE };
@@ -354,6 +355,5 @@ TEST(test_expected)
         shape_add_expected(f, &out);
         buf_addch(&out, '\n');
     }
-    assert_non_null(strstr(out.data, "text: a string of at most 20 bytes\n"));
-    assert_non_null(strstr(out.data, "colour: \"red\" or \"blue\"\n"));
+    assert_says(out.data, "text: a string of at most 20 bytes\n", "colour: \"red\" or \"blue\"\n");
 }
