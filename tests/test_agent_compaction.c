@@ -1,16 +1,10 @@
 /* Compaction in the turn loop: its conditions, its costs, and the effects of its failures on a
  * turn. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "compact/mode.h"
 #include "play.h"
-#include "support.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define SUMMARY "What was said so far, in short."
 
@@ -235,17 +229,12 @@ TEST(a_message_beyond_the_window_costs_no_summary)
 
 /* --- compactions that would free too little -------------------------------------------------- */
 
-static void compact_structured_from(int64_t threshold)
-{
-    compact_from(threshold);
-    play.compact.mode = compact_mode_find("structured");
-    play.compact.protect_tail_min = 20;
-}
-
 TEST(what_frees_too_little_is_not_begun_and_said_once)
 {
     talk(3);
-    compact_structured_from(play.history.estimate);
+    compact_from(play.history.estimate);
+    play.compact.mode = compact_mode_find("structured");
+    play.compact.protect_tail_min = 20;
     for (int i = 0; i < 3; i++)
         PLAY({.text = "on"});
     assert_int_equal(play.summaries, 0);

@@ -1,12 +1,7 @@
 /* The peculiarities of each API's stream, given verbatim. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "provider/outgoing.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/talk.h"
 
 static struct talk t;

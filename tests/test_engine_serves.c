@@ -1,14 +1,9 @@
 /* An engine that serves: many sessions at once, none in front, each request names its own. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/engine_private.h"
 #include "session/lock.h"
 #include "session/memory_operations.h"

@@ -1,17 +1,13 @@
 /* Images of messages, beside the other files of their session. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "session/projection.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(support_setup, support_teardown);
 

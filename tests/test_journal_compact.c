@@ -1,14 +1,9 @@
 /* Compactions in the record of a session: memory, history, row, log and snapshot change together or
  * not at all, after any failure and any death of the program, and can be undone. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "session/capability.h"
 #include "session/journal.h"
 #include "session/notice.h"
@@ -19,7 +14,6 @@
 #include "tests/fault_vfs.h"
 #include "tests/history_check.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static char *path, *pristine;
 static struct store *store;
@@ -228,10 +222,13 @@ static struct event *next_shown(void)
     return ev;
 }
 
-/* The notice of memory follows the compaction directly; nothing is announced if no entry went to
- * memory. */
-static void expect_told(void)
+static void commit(struct event *ev)
 {
+    expect_dropped(ev);
+    forget_notices();
+    check(journal_compact(&j, ev, &fault) == COMMIT_DONE);
+    /* The notice of memory follows the compaction directly; nothing is announced if no entry went
+     * to memory. */
     bool indexes = memory.wanted.len > 0;
     AUTO(event_free_local) struct event *told = next_shown();
     assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
@@ -248,14 +245,6 @@ static void expect_told(void)
         assert_true(indexed->wall_ms > 0);
     }
     assert_null(mailbox_pop(notices));
-}
-
-static void commit(struct event *ev)
-{
-    expect_dropped(ev);
-    forget_notices();
-    check(journal_compact(&j, ev, &fault) == COMMIT_DONE);
-    expect_told();
 }
 
 /* The whole state of the history, with its unsaved part. Kept. */
@@ -315,15 +304,13 @@ static void assert_sound(void)
 /* Keeps all but the first `gone` messages. */
 static struct event *drop_first(size_t gone, const char *summary)
 {
-    struct rebuild r = {0};
+    AUTO(rebuild_release) struct rebuild r = {0};
     const struct message *first = &j.history.messages.items[0];
     struct message m = {.role = ROLE_USER, .summary = true, .seq = first->seq, .turn = first->turn};
     vec_push(&m.blocks, block_text(summary));
     rebuild_make(&r, m);
     rebuild_keep(&r, gone, j.history.messages.len - gone);
-    struct event *ev = compaction_of(&j.history, &r, summary);
-    rebuild_release(&r);
-    return ev;
+    return compaction_of(&j.history, &r, summary);
 }
 
 NEEDS(capability_store());
@@ -368,14 +355,13 @@ TEST(test_a_compaction)
 TEST(test_where_nothing_goes_nothing_is_indexed)
 {
     two_runs();
-    struct rebuild r = {0};
+    AUTO(rebuild_release) struct rebuild r = {0};
     struct message shorter = message_clone(&j.history.messages.items[1]);
     shorter.blocks.items[0].text[0] = '\0';
     rebuild_keep(&r, 0, 1);
     rebuild_rewrite(&r, 1, shorter);
     rebuild_keep(&r, 2, 2);
     commit(compaction_of(&j.history, &r, ""));
-    rebuild_release(&r);
     assert_int_equal(memory.calls, 0);
     assert_sound();
     restart();
@@ -792,9 +778,9 @@ static void any_pin(void)
     bool may = !m->summary && m->role != ROLE_TOOL;
     /* A pinned answer that outlived its question stands beside another answer: it stays pinned,
      * since assert_sound() wants a question between answers that are not pinned. */
-    bool alone = m->role == ROLE_ASSISTANT &&
-                 ((at > 0 && m[-1].role == ROLE_ASSISTANT) ||
-                  (at + 1 < h->messages.len && m[1].role == ROLE_ASSISTANT));
+    bool alone =
+        m->role == ROLE_ASSISTANT && ((at > 0 && m[-1].role == ROLE_ASSISTANT) ||
+                                      (at + 1 < h->messages.len && m[1].role == ROLE_ASSISTANT));
     assert_int_equal(journal_pin(&j, m->seq, maybe(0.6) || alone, &fault), may);
 }
 

@@ -1,17 +1,11 @@
 /* Events as notices: a surface that is slower than the model gets fewer and larger deltas, without
  * a gap in their numbers, and nothing is lost. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "chat/event.h"
 #include "session/capability.h"
 #include "session/journal.h"
 #include "session/notice.h"
 #include "store/event_log.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { DELTAS = 20000, MOST = 1000 };
 

@@ -1,13 +1,8 @@
 /* Secrets in a server's text: whole, in pieces, in other encodings. */
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "provider/mask.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define KEY "sk-abcDEFGH0123456789+/zyxw"
 
