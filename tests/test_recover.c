@@ -95,14 +95,23 @@ static void compare_events(const char *file)
     }
 }
 
-static void compare_sound(const char *file)
+static struct health is_good(const char *file)
 {
     struct health found;
     health_check(file, true, health_extensions, &found);
     assert_string_equal(health_name(found.state), "good");
+    return found;
+}
+
+static void compare_sound(const char *file)
+{
+    struct health found = is_good(file);
     assert_int_equal(found.sessions, r.sessions);
     assert_int_equal(found.events, r.events);
 }
+
+/* The number that a query in the recovered database must give. */
+#define HAS(number, sql) assert_int_equal(damage_sql(r.recovered, sql), number)
 
 static void compare_bytes(const char *a, const char *b)
 {
@@ -113,15 +122,17 @@ static void compare_bytes(const char *a, const char *b)
     assert_memory_equal(left, right, a_len);
 }
 
+static char *tree_of(void)
+{
+    return support_keep(damage_tree(support_dir()));
+}
+
 /* Recovers `path`, which stays unchanged, and compares the result. */
 static void recover(void)
 {
-    char *before = support_keep(damage_tree(support_dir()));
+    char *before = tree_of();
     recovery_release(&r);
-    bool ok = health_recover(path, &r, &help, &e);
-    if (!ok)
-        print_message("%s\n", e.text);
-    assert_true(ok);
+    assert_ok(health_recover(path, &r, &help, &e), e);
     compare_bytes(path, r.copy);
     compare_sound(r.recovered);
     compare_events(r.recovered);
@@ -129,12 +140,35 @@ static void recover(void)
     char *kept = support_path("recovered.db");
     rename(recovered, kept);
     recovery_discard(&r);
-    char *after_text = support_keep(damage_tree(support_dir()));
+    char *after_text = tree_of();
     char *line = strstr(after_text, "recovered.db ");
     memmove(line, strchr(line, '\n') + 1, strlen(strchr(line, '\n')));
     assert_string_equal(before, after_text);
     rename(kept, recovered);
 }
+
+/* "20 sessions, 600 events, 5 entries, 0 lost", or some of these. */
+__attribute__((format(printf, 1, 2))) static void counts(const char *format, ...)
+{
+    char text[128], kind[16];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    int count, used;
+    for (char *at = text; *at; at += used) {
+        assert_int_equal(sscanf(at, "%d %15[a-z]%*[, ]%n", &count, kind, (used = 0, &used)), 2);
+        int64_t got = strcmp(kind, "sessions") == 0  ? r.sessions
+                      : strcmp(kind, "events") == 0  ? r.events
+                      : strcmp(kind, "entries") == 0 ? r.entries
+                                                     : r.lost;
+        if (got != count)
+            fail_msg("%s: %lld %s", text, (long long)got, kind);
+        used = used ? used : (int)strlen(at);
+    }
+}
+
+#define RECOVERS(...) (recover(), counts(__VA_ARGS__))
 
 static void forget(void)
 {
@@ -171,10 +205,7 @@ TEST(test_all_comes_back)
                "UPDATE session SET labels = 'one two', archived_ms = 5, cost = 3,"
                " title_set = 1, title = 'By hand', system = 'Be brief.' WHERE key = 7");
     char *before = infos_of(path);
-    recover();
-    assert_int_equal(r.sessions, 20);
-    assert_int_equal(r.events, 600);
-    assert_int_equal(r.lost, 0);
+    RECOVERS("20 sessions, 600 events, 0 lost");
     /* Counts that come from the events are complete; the cost does not come from the events. */
     char *cost = strstr(before, ",\"cost\":3");
     memmove(cost, cost + 9, strlen(cost + 9) + 1);
@@ -191,9 +222,7 @@ TEST(test_what_is_only_in_the_log)
     for (int i = 0; i < 2; i++) {
         recovery_release(&r);
         assert_true(health_recover(path, &r, &help, &e));
-        assert_int_equal(r.sessions, 5);
-        assert_int_equal(r.events, 100);
-        assert_int_equal(r.lost, 0);
+        counts("5 sessions, 100 events, 0 lost");
         compare_sound(r.recovered);
         compare_bytes(kept, support_text("%s-wal", r.copy));
         compare_bytes(kept, wal);
@@ -215,8 +244,7 @@ TEST(test_log_that_was_torn)
         else
             damage_write(wal, len - 100, "x", 1);
         assert_true(health_recover(path, &r, &help, &e));
-        assert_int_equal(r.events, 60);
-        assert_int_equal(r.sessions, 3);
+        counts("60 events, 3 sessions");
         forget();
         unlink(path);
         unlink(wal);
@@ -270,10 +298,9 @@ TEST(test_followed_sessions)
         " JOIN memory_followed f ON f.session = s.id";
     assert_string_equal(support_keep(damage_rows(r.recovered, select)),
                         "0/0/20 4/0/20 1/0/21 0/0/20|\n");
-    assert_int_equal(damage_sql(r.recovered,
-                                "SELECT session = 7 AND seq = 12 AND forgotten"
-                                " FROM memory_gone"),
-                     1);
+    HAS(1,
+        "SELECT session = 7 AND seq = 12 AND forgotten"
+        " FROM memory_gone");
 }
 
 #define OF_KEY(key) "(SELECT id FROM session WHERE key = " key ")"
@@ -297,7 +324,7 @@ TEST(test_settings)
     recover();
     assert_string_equal(support_keep(damage_rows(r.recovered, select)),
                         "3|compaction=structured tools=none tools=full|\n");
-    assert_int_equal(r.lost, 0);
+    counts("0 lost");
 }
 
 /* Deleted sessions do not come back, even where their pages were not wiped. */
@@ -310,10 +337,7 @@ TEST(test_deleted_stays_deleted)
                "DELETE FROM session WHERE key BETWEEN 3 AND 6;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
     assert_true(damage_sql(path, "PRAGMA freelist_count") > 10);
-    recover();
-    assert_int_equal(r.sessions, 6);
-    assert_int_equal(r.events, 240);
-    assert_int_equal(r.lost, 0);
+    RECOVERS("6 sessions, 240 events, 0 lost");
 }
 
 /* --- damage ---------------------------------------------------------------------------------- */
@@ -333,18 +357,22 @@ static void expect_little_loss(size_t pages)
         assert_true(r.lost >= missing);
 }
 
+static void scramble(size_t page)
+{
+    unsigned char bytes[DAMAGE_PAGE];
+    damage_copy(whole, path);
+    entropy_fill(bytes, sizeof bytes);
+    damage_write(path, page * DAMAGE_PAGE, bytes, sizeof bytes);
+}
+
 TEST(test_any_one_page)
 {
     entropy_seed(support_seed());
     make(4, 20);
     size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(12, 1);
     for (size_t i = below(step); i < pages; i += step) {
-        unsigned char bytes[DAMAGE_PAGE];
-        damage_copy(whole, path);
-        entropy_fill(bytes, sizeof bytes);
-        damage_write(path, i * DAMAGE_PAGE, bytes, sizeof bytes);
-        recover();
-        assert_int_equal(r.sessions, 4);
+        scramble(i);
+        RECOVERS("4 sessions");
         expect_little_loss(1);
         forget();
     }
@@ -417,16 +445,12 @@ TEST(test_sessions_without_their_rows)
 {
     make(10, 20);
     wipe_pages_with("/home/someone/project");
-    recover(); /* which compares the ids, too */
-    assert_int_equal(r.sessions, 10);
-    assert_int_equal(r.events, 200);
-    assert_int_equal(r.lost, 10);
-    assert_int_equal(damage_sql(r.recovered,
-                                "SELECT count(*) FROM session WHERE title LIKE"
-                                " 'session % event 0:%' AND turns = 4 AND"
-                                " created_ms BETWEEN 1700000000000 AND updated_ms"
-                                " AND last_seq = 21"),
-                     10);
+    RECOVERS("10 sessions, 200 events, 10 lost");
+    HAS(10,
+        "SELECT count(*) FROM session WHERE title LIKE"
+        " 'session % event 0:%' AND turns = 4 AND"
+        " created_ms BETWEEN 1700000000000 AND updated_ms"
+        " AND last_seq = 21");
 }
 
 /* The page that tells where the index begins is not needed for it. */
@@ -435,9 +459,7 @@ TEST(test_ids_without_the_schema)
     make(4, 20);
     wipe_pages_with("/home/someone/project");
     wipe_pages_with("sqlite_autoindex_session_1");
-    recover(); /* which compares the ids, too */
-    assert_int_equal(r.sessions, 4);
-    assert_int_equal(r.events, 80);
+    RECOVERS("4 sessions, 80 events");
 }
 
 /* Sessions without events are still counted from the index. */
@@ -446,8 +468,7 @@ TEST(test_sessions_lost_are_counted)
     make(3, 0);
     wipe_pages_with("/home/someone/project");
     assert_true(health_recover(path, &r, &help, &e));
-    assert_int_equal(r.sessions, 0);
-    assert_int_equal(r.lost, 3);
+    counts("0 sessions, 3 lost");
 }
 
 TEST(test_title_that_is_no_text)
@@ -456,10 +477,8 @@ TEST(test_title_that_is_no_text)
     damage_sql(path,
                "UPDATE session SET title = CAST(x'41ff42' AS TEXT), title_set = 1 WHERE key = 2;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
-    recover();
-    assert_int_equal(r.sessions, 3);
-    assert_int_equal(
-        damage_sql(r.recovered, "SELECT count(*) FROM session WHERE hex(title) = '41EFBFBD42'"), 1);
+    RECOVERS("3 sessions");
+    HAS(1, "SELECT count(*) FROM session WHERE hex(title) = '41EFBFBD42'");
 }
 
 TEST(test_rows_that_do_not_decode)
@@ -469,10 +488,7 @@ TEST(test_rows_that_do_not_decode)
                "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3;"
                "UPDATE event SET type = 'unheard_of' WHERE session = 3 AND seq = 1;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
-    recover();
-    assert_int_equal(r.sessions, 3);
-    assert_int_equal(r.events, 28);
-    assert_int_equal(r.lost, 2);
+    RECOVERS("3 sessions, 28 events, 2 lost");
 }
 
 /* JSON goes on behind bytes that are no text: the event is not one that anybody wrote. */
@@ -488,9 +504,7 @@ TEST(test_text_that_is_none)
                   12) != 0)
         at++;
     damage_write(path, at + 2, "\xff", 1);
-    recover();
-    assert_int_equal(r.events, 29);
-    assert_int_equal(r.lost, 1);
+    RECOVERS("29 events, 1 lost");
 }
 
 /* Events without a session at all. */
@@ -502,8 +516,7 @@ TEST(test_orphans)
                "PRAGMA foreign_keys = OFF; DELETE FROM session WHERE key = 2;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
     assert_true(health_recover(path, &r, &help, &e));
-    assert_int_equal(r.sessions, 3);
-    assert_int_equal(r.events, 30);
+    counts("3 sessions, 30 events");
     compare_sound(r.recovered);
 }
 
@@ -572,34 +585,27 @@ static void compare_memory(void)
         assert_non_null(was);
         assert_true(was == remembered || was[-1] == '\n');
     }
-    assert_int_equal(damage_sql(r.recovered,
-                                "SELECT count(*) FROM memory_words_docsize WHERE id IN"
-                                " (SELECT key FROM memory_entry)"),
-                     r.entries);
-    assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_words_docsize"),
-                     r.entries);
+    HAS(r.entries,
+        "SELECT count(*) FROM memory_words_docsize WHERE id IN"
+        " (SELECT key FROM memory_entry)");
+    HAS(r.entries, "SELECT count(*) FROM memory_words_docsize");
 }
 
 FIXTURES(own, set_up, tear_down_memory);
 
 TEST(test_memory_comes_back)
 {
-    struct health found;
     make_memory(3, TALKS, ENTRIES);
-    recover();
-    assert_int_equal(r.entries, TALKS * ENTRIES);
-    assert_int_equal(r.lost, 0);
+    RECOVERS("%d entries, 0 lost", TALKS * ENTRIES);
     assert_string_equal(remembered, support_keep(damage_memory(r.recovered)));
     compare_memory();
     /* Numbers are not used again, including those of forgotten entries. */
-    assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES + 3);
-    assert_int_equal(damage_sql(r.recovered,
-                                "SELECT session = 1 AND compaction = 17 AND entry = 'GONE'"
-                                " FROM memory_flag"),
-                     1);
-    assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_vector"), 0);
-    health_check(r.recovered, true, health_extensions, &found);
-    assert_int_equal(found.entries, TALKS * ENTRIES);
+    HAS(ENTRIES + 3, "SELECT min(next) FROM memory_session");
+    HAS(1,
+        "SELECT session = 1 AND compaction = 17 AND entry = 'GONE'"
+        " FROM memory_flag");
+    HAS(0, "SELECT count(*) FROM memory_vector");
+    assert_int_equal(is_good(r.recovered).entries, TALKS * ENTRIES);
 }
 
 /* Entries have nearly the length of events. */
@@ -609,12 +615,8 @@ TEST(test_memory_any_one_page)
     make_memory(1, 2, ENTRIES);
     size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(12, 1);
     for (size_t i = below(step); i < pages; i += step) {
-        unsigned char bytes[DAMAGE_PAGE];
-        damage_copy(whole, path);
-        entropy_fill(bytes, sizeof bytes);
-        damage_write(path, i * DAMAGE_PAGE, bytes, sizeof bytes);
-        recover();
-        assert_int_equal(r.sessions, 1);
+        scramble(i);
+        RECOVERS("1 sessions");
         int64_t missing = 2 * ENTRIES - r.entries;
         assert_true(missing >= 0 && missing <= DAMAGE_EVENTS_A_PAGE);
         assert_true(r.lost >= missing);
@@ -634,10 +636,8 @@ TEST(test_memory_stays_forgotten)
                "DELETE FROM memory_session WHERE number BETWEEN 3 AND 290;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
     assert_true(damage_sql(path, "PRAGMA freelist_count") > 10);
-    recover();
-    assert_int_equal(r.entries, (MANY - 288) * 2);
-    assert_int_equal(r.lost, 0);
-    assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_session"), MANY - 288);
+    RECOVERS("%d entries, 0 lost", (MANY - 288) * 2);
+    HAS(MANY - 288, "SELECT count(*) FROM memory_session");
     compare_memory();
 }
 
@@ -655,17 +655,14 @@ TEST(test_memory_without_sessions)
 {
     make_memory(1, 4, ENTRIES);
     wipe_root("memory_session");
-    recover();
-    assert_int_equal(r.entries, 4 * ENTRIES);
-    assert_int_equal(r.lost, 0);
+    RECOVERS("%d entries, 0 lost", 4 * ENTRIES);
     compare_memory();
-    assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES);
+    HAS(ENTRIES, "SELECT min(next) FROM memory_session");
     forget();
     wipe_root("sqlite_autoindex_memory_session_1");
     assert_true(health_recover(path, &r, &help, &e));
-    assert_int_equal(r.entries, 4 * ENTRIES);
-    assert_int_equal(r.lost, 4);
-    assert_int_equal(damage_sql(r.recovered, "SELECT count(DISTINCT id) FROM memory_session"), 4);
+    counts("%d entries, 4 lost", 4 * ENTRIES);
+    HAS(4, "SELECT count(DISTINCT id) FROM memory_session");
 }
 
 /* Memory's numbers and names of sessions are not those of the sessions themselves. */
@@ -673,10 +670,7 @@ TEST(test_memory_names_no_session)
 {
     make_memory(4, TALKS, ENTRIES);
     wipe_pages_with("/home/someone/project");
-    recover(); /* which compares the ids, too */
-    assert_int_equal(r.sessions, 4);
-    assert_int_equal(r.lost, 4);
-    assert_int_equal(r.entries, TALKS * ENTRIES);
+    RECOVERS("4 sessions, 4 lost, %d entries", TALKS * ENTRIES);
 }
 
 /* … nor when the beginning of an index is gone, and its other pages belong to none. */
@@ -684,10 +678,7 @@ TEST(test_memory_index_in_pieces)
 {
     make_memory(1, MANY, 2);
     wipe_root("sqlite_autoindex_memory_entry_1");
-    recover();
-    assert_int_equal(r.entries, MANY * 2);
-    assert_int_equal(r.sessions, 1);
-    assert_int_equal(r.lost, 0);
+    RECOVERS("%d entries, 1 sessions, 0 lost", MANY * 2);
 }
 
 /* The names on the first page are lost with it, all others are not. */
@@ -697,7 +688,7 @@ TEST(test_session_index_in_pieces)
     wipe_root("sqlite_autoindex_session_1");
     wipe_pages_with("/home/someone/project");
     assert_true(health_recover(path, &r, &help, &e));
-    assert_int_equal(r.sessions, MANY);
+    counts("%d sessions", MANY);
     char *sql = support_text(
         "ATTACH '%s' AS w; SELECT count(*) FROM session WHERE id IN (SELECT id FROM w.session)",
         whole);
@@ -714,9 +705,7 @@ TEST(test_memory_that_makes_no_sense)
                "UPDATE memory_entry SET content = '' WHERE key = (1 << 24) + 5;"
                "UPDATE memory_entry SET content = CAST(x'ff41' AS TEXT) WHERE key = (1 << 24) + 6;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
-    recover();
-    assert_int_equal(r.entries, 3 * ENTRIES - 4);
-    assert_int_equal(r.lost, 4);
+    RECOVERS("%d entries, 4 lost", 3 * ENTRIES - 4);
     compare_memory();
 }
 
@@ -729,9 +718,7 @@ TEST(test_memory_of_long_ago)
                "PRAGMA wal_checkpoint(TRUNCATE)");
     free(remembered);
     remembered = damage_memory(path);
-    recover();
-    assert_int_equal(r.entries, 3 * ENTRIES);
-    assert_int_equal(r.lost, 0);
+    RECOVERS("%d entries, 0 lost", 3 * ENTRIES);
     compare_memory();
 }
 
@@ -743,19 +730,16 @@ TEST(test_memory_lost_is_counted)
     recover();
     assert_true(r.entries < 4);
     assert_int_equal(r.entries + r.lost, 4);
-    assert_int_equal(r.sessions, 1);
+    counts("1 sessions");
 }
 
 TEST(test_memory_alone_is_rescued)
 {
-    struct health found;
     make_memory(0, 5, ENTRIES);
     wipe_root("memory_session");
     assert_true(health_rescue(path, "german", &r, NULL, NULL, &e));
-    assert_int_equal(r.sessions, 0);
-    assert_int_equal(r.entries, 5 * ENTRIES);
-    health_check(path, true, health_extensions, &found);
-    assert_string_equal(health_name(found.state), "good");
+    counts("0 sessions, %d entries", 5 * ENTRIES);
+    struct health found = is_good(path);
     assert_int_equal(found.entries, r.entries);
     assert_int_equal(damage_sql(path,
                                 "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
@@ -779,18 +763,13 @@ TEST(test_memory_stopped)
                                            .progress = stop_in_memory,
                                            .index = damage_index,
                                            .context = &times};
-    char *before = support_keep(damage_tree(support_dir()));
+    char *before = tree_of();
     assert_err(health_recover(path, &r, &stopping, &e), e, ERR_INTERRUPTED);
     assert_int_equal(times, 4);
-    assert_string_equal(before, support_keep(damage_tree(support_dir())));
+    assert_string_equal(before, tree_of());
 }
 
 /* --- in the place of the damaged one --------------------------------------------------------- */
-
-static char *tree_of(void)
-{
-    return support_keep(damage_tree(support_dir()));
-}
 
 static bool stop(void *context, int64_t events)
 {
@@ -823,7 +802,6 @@ static void damage_middle(void)
 
 TEST(test_rescue)
 {
-    struct health found;
     char *wal = support_path("tiro.db-wal");
     char *shm = support_path("tiro.db-shm");
     make(10, 20);
@@ -833,8 +811,7 @@ TEST(test_rescue)
     size_t len, copy_len;
     char *before = support_keep(damage_read(path, &len));
     assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
-    health_check(path, true, health_extensions, &found);
-    assert_string_equal(health_name(found.state), "good");
+    struct health found = is_good(path);
     assert_int_equal(found.events, r.events);
     compare_events(path);
     assert_true(damage_number(path, "SELECT count(*) FROM transcript_words_docsize") > 0);
@@ -863,25 +840,22 @@ TEST(test_no_file_of_rows_is_left)
 /* The log of the damaged one is not played into what takes its place. */
 TEST(test_rescue_with_a_log)
 {
-    struct health found;
     char *wal = support_path("tiro.db-wal");
     damage_fill(path, 10, 20);
     damage_fill_and_die(path, 3, 20);
     damage_middle();
     assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
-    assert_int_equal(r.sessions, 13);
+    counts("13 sessions");
     assert_true(r.events >= 260 - DAMAGE_EVENTS_A_PAGE);
     assert_int_not_equal(access(wal, F_OK), 0);
-    health_check(path, true, health_extensions, &found);
-    assert_string_equal(health_name(found.state), "good");
+    struct health found = is_good(path);
     assert_int_equal(found.events, r.events);
 }
 
 static void refused(enum err_code code, const char *why)
 {
     char *before = tree_of();
-    assert_false(health_rescue(path, "english", &r, NULL, NULL, &e));
-    assert_int_equal(e.code, code);
+    assert_err(health_rescue(path, "english", &r, NULL, NULL, &e), e, code);
     assert_non_null(strstr(e.text, why));
     assert_null(r.copy);
     assert_string_equal(before, tree_of());
@@ -933,7 +907,7 @@ TEST(test_opened_meanwhile)
     assert_non_null(strstr(e.text, "open"));
     damage_let_go(&h);
     assert_true(health_rescue(path, "english", &r, let_in, &(struct damage_holder){.pid = 1}, &e));
-    assert_int_equal(r.lost, 1);
+    counts("1 lost");
 }
 
 /* Another process wrote to it after it was copied. */
@@ -951,10 +925,7 @@ TEST(test_written_meanwhile)
     bool done = false;
     make(10, 20);
     damage_middle();
-    assert_false(health_rescue(path, "english", &r, meddle, &done, &e));
+    assert_err(health_rescue(path, "english", &r, meddle, &done, &e), e, ERR_SESSION_BUSY);
     assert_true(done);
-    assert_int_equal(e.code, ERR_SESSION_BUSY);
     assert_non_null(strstr(e.text, "written"));
 }
-
-/* --------------------------------------------------------------------------------------------- */
