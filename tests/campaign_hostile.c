@@ -5,19 +5,315 @@
  *
  *     HOSTILE=all                       every combination, with every step of its mode
  *     HOSTILE=mode[/dialect[/surface]]  these combinations ("" for any), with every step */
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/vec.h"
 #include "session/capability.h"
-#include "tests/hostile/surface.h"
+#include "tests/hostile/visit.h"
 #include "tests/support.h"
+
+struct surface {
+    const char *name;
+    enum target target;
+    void (*visit)(struct visit *v);
+};
+
+enum { SURFACE_COUNT = 5 };
+extern const struct surface surfaces[SURFACE_COUNT];
+
+/* An endless answer may go on for so long before it is stopped. */
+enum { PATIENCE_MS = 1200 };
+enum { SAMPLE = 16 };
+/* Twice the descriptors of a session on the screen: a leak in each of 50 requests would exceed
+ * it. */
+enum { MOST_DESCRIPTORS = 64 };
+
+static long peak_of_children(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_maxrss : 0;
+}
+
+/* --- tiro run --------------------------------------------------------------------------------- */
+
+static void check_outcome(struct visit *v, const struct ending *e)
+{
+    if (e->stopped)
+        return;
+    if ((v->mode->flags & MODE_WELL) && v->target == TARGET_CHAT && e->status != 0)
+        visit_fault(v, "the turn failed: %.300s", e->text);
+    if ((v->mode->flags & MODE_FAILS) && v->target == TARGET_CHAT && e->status == 0)
+        visit_fault(v, "the turn did not fail: %.300s", e->text);
+    if (e->status != 0 && strstr(e->text, "tiro: ") == NULL)
+        visit_fault(v, "it ended with %d and no reason: %.300s", e->status, e->text);
+}
+
+static void run_once(struct visit *v, const char *file)
+{
+    int patience = v->mode->flags & MODE_ENDLESS ? PATIENCE_MS : 0;
+    struct ending e = visit_run(v, VALUES("run", "--file", file, "What is in the file?"), patience);
+    check_outcome(v, &e);
+    free(e.text);
+}
+
+static void visit_by_run(struct visit *v)
+{
+    char *file = support_path("long.txt");
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    while ((v->mode->flags & MODE_LONG) && text.len < 900000)
+        buf_addstr(&text, "The secretary took dictation in a shorthand of his own.\n");
+    support_write(file, text.len > 0 ? text.data : "A note.\n");
+    run_once(v, file);
+    visit_check_memory(v, peak_of_children());
+    /* Runs each step of a mode that has steps, or a seeded sample of them. */
+    uint64_t seed = 1;
+    long steps = hostile_server_steps(v->server);
+    for (long i = 1; i < (v->every_step || steps < SAMPLE ? steps : SAMPLE); i++) {
+        long step =
+            v->every_step || steps < SAMPLE ? i : (long)(support_random(&seed) % (uint64_t)steps);
+        size_t before = v->faults.len;
+        hostile_server_set_step(v->server, step);
+        run_once(v, file);
+        if (v->faults.len > before)
+            visit_late(v, "at step %ld", step);
+    }
+    /* A turn that was interrupted before it began has no session yet. */
+    hostile_server_behave(v->server, true);
+    if (v->target == TARGET_LISTING)
+        visit_expect(v, VALUES("run", "hello"), HOSTILE_WELL);
+    visit_check_session(v);
+}
+
+/* --- the screen ------------------------------------------------------------------------------- */
+
+static bool prompt_is_ready(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    (void)context;
+    screen_cursor(s, &row, &col, &visible);
+    return visible && screen_alternate(s) && screen_cell_is(s, row, 0, '>');
+}
+
+static bool is_idle(struct screen *s, void *context)
+{
+    return strstr(screen_text(s), "Esc stops") == NULL && prompt_is_ready(s, context);
+}
+
+static bool prompt_lacks(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    screen_cursor(s, &row, &col, &visible);
+    return strstr(screen_row_text(s, row), context) == NULL;
+}
+
+static bool prompt_shows(struct screen *s, void *context)
+{
+    return !prompt_lacks(s, context);
+}
+
+/* screen_wait() without a report, since the condition need not become true. */
+static bool comes(struct screen *s, bool (*holds)(struct screen *, void *), void *context, int ms)
+{
+    double until = screen_clock() + ms;
+    while (!holds(s, context) && screen_status(s) < 0 && screen_clock() < until)
+        (void)screen_pump(s, (int)(until - screen_clock()) + 1);
+    return holds(s, context);
+}
+
+static bool is_busy(struct screen *s, void *context)
+{
+    return !is_idle(s, context);
+}
+
+/* A screen that is drawn in parts can look idle for a moment after Enter. */
+static bool becomes_idle(struct screen *s, int ms)
+{
+    double until = screen_clock() + ms;
+    while (comes(s, is_idle, NULL, (int)(until - screen_clock())))
+        if (!comes(s, is_busy, NULL, 100))
+            return true;
+    return false;
+}
+
+static struct screen *open_screen(struct visit *v)
+{
+    const char *const argv[] = {support_program(), NULL};
+    struct screen *s = screen_start(argv, support_dir(), 30, 100);
+    if (!comes(s, prompt_is_ready, NULL, visit_ms(VISIT_END_MS)))
+        visit_late(v, "the program does not start: %s", screen_text(s));
+    return s;
+}
+
+static void say(struct visit *v, struct screen *s, char *text)
+{
+    screen_type(s, text);
+    (void)comes(s, prompt_shows, text, visit_ms(10 * VISIT_STOP_MS));
+    screen_key(s, SCREEN_ENTER);
+    double asked = screen_clock();
+    if (!comes(s, prompt_lacks, text, visit_ms(10 * VISIT_STOP_MS)))
+        visit_late(v, "Enter does nothing: %s", screen_text(s));
+    else if (screen_clock() - asked > visit_ms(VISIT_STOP_MS))
+        visit_late(v, "Enter took %.0f ms", screen_clock() - asked);
+}
+
+static void press_escape(struct visit *v, struct screen *s)
+{
+    double asked = screen_clock();
+    screen_key(s, SCREEN_ESCAPE);
+    if (!comes(s, is_idle, NULL, visit_ms(10 * VISIT_STOP_MS)))
+        visit_late(v, "Esc does nothing within %d s: %s", 10 * VISIT_STOP_MS / 1000,
+                   screen_text(s));
+    else if (screen_clock() - asked > visit_ms(VISIT_STOP_MS))
+        visit_late(v, "Esc took %.0f ms", screen_clock() - asked);
+}
+
+static bool has_well(struct screen *s, void *context)
+{
+    (void)context;
+    return strstr(screen_text(s), HOSTILE_WELL) != NULL;
+}
+
+static long status_field(pid_t pid, const char *name)
+{
+    char path[64], line[256];
+    long value = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtol(line + strlen(name) + 1, NULL, 10);
+    if (f != NULL)
+        fclose(f);
+    return value;
+}
+
+static int descriptors(pid_t pid)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *d = opendir(path);
+    while (d != NULL && readdir(d) != NULL)
+        count++;
+    if (d != NULL)
+        closedir(d);
+    return count;
+}
+
+/* Continues in the same program, with a server that behaves well. */
+static void go_on(struct visit *v, struct screen *s)
+{
+    static char question[] = "and now?";
+    hostile_server_behave(v->server, true);
+    say(v, s, question);
+    if (!comes(s, has_well, NULL, visit_ms(VISIT_END_MS)))
+        visit_fault(v, "the next turn does not succeed: %s", screen_text(s));
+    (void)comes(s, is_idle, NULL, visit_ms(10 * VISIT_STOP_MS));
+}
+
+static void leave(struct visit *v, struct screen *s)
+{
+    int count = descriptors(screen_pid(s));
+    if (count > MOST_DESCRIPTORS)
+        visit_fault(v, "%d descriptors are open", count);
+    visit_check_memory(v, status_field(screen_pid(s), "VmHWM"));
+    screen_ctrl(s, 'd');
+    double until = screen_clock() + visit_ms(VISIT_END_MS);
+    while (screen_status(s) < 0 && screen_clock() < until)
+        (void)screen_pump(s, 100);
+    if (screen_status(s) != 0)
+        visit_fault(v, "the screen ended with %d: %s", screen_status(s), screen_text(s));
+    if (screen_alternate(s) || !screen_settings_restored(s))
+        visit_fault(v, "the terminal was left in disorder");
+    visit_inspect_screen(v, s);
+    screen_free(s);
+}
+
+static void visit_by_screen(struct visit *v)
+{
+    static char question[] = "What is it?";
+    struct screen *s = open_screen(v);
+    say(v, s, question);
+    if (!becomes_idle(s, visit_ms(PATIENCE_MS)))
+        press_escape(v, s);
+    go_on(v, s);
+    leave(v, s);
+    visit_check_session(v);
+}
+
+/* --- listings --------------------------------------------------------------------------------- */
+
+static bool has_list(struct screen *s, void *context)
+{
+    (void)context;
+    return strstr(screen_text(s), "Models") != NULL;
+}
+
+static void visit_by_picker(struct visit *v)
+{
+    static char command[] = "/model";
+    setenv("TIRO_PROVIDER_MODEL", "good-model", 1);
+    struct screen *s = open_screen(v);
+    say(v, s, command);
+    (void)comes(s, has_list, NULL, PATIENCE_MS);
+    if (!is_idle(s, NULL))
+        press_escape(v, s);
+    go_on(v, s);
+    leave(v, s);
+    visit_check_session(v);
+}
+
+/* --- vectors ---------------------------------------------------------------------------------- */
+
+static const char entries[] =
+    "{\"id\":1,\"session_id\":\"talk\",\"turn\":1,\"role\":\"user\","
+    "\"created_at\":\"2026-03-01T10:00:00.000Z\",\"content\":\"the river Arno in November\"}\n"
+    "{\"id\":2,\"session_id\":\"talk\",\"turn\":1,\"role\":\"assistant\","
+    "\"created_at\":\"2026-03-01T10:01:00.000Z\",\"content\":\"a bridge of stone\"}\n";
+
+static void expect_found(struct visit *v)
+{
+    struct ending e = visit_run(v, VALUES("memory", "search", "river"), 0);
+    if (!e.stopped && (e.status != 0 || strstr(e.text, "Arno") == NULL))
+        visit_fault(v, "memory search ended with %d: %.300s", e.status, e.text);
+    free(e.text);
+}
+
+static void visit_by_memory(struct visit *v)
+{
+    auto_free char *path = support_path("entries.jsonl");
+    support_write(path, entries);
+    hostile_server_behave(v->server, true);
+    visit_expect(v, VALUES("run", "hello"), HOSTILE_WELL);
+    visit_expect(v, VALUES("memory", "import", path), "2 entries");
+    visit_expect(v, VALUES("memory", "reindex"), NULL);
+    hostile_server_behave(v->server, false);
+    expect_found(v);
+    visit_check_memory(v, peak_of_children());
+    free(visit_run(v, VALUES("memory", "reindex"), PATIENCE_MS).text);
+    hostile_server_behave(v->server, true);
+    expect_found(v);
+    visit_check_session(v);
+}
+
+const struct surface surfaces[SURFACE_COUNT] = {
+    {"run", TARGET_CHAT, visit_by_run},
+    {"screen", TARGET_CHAT, visit_by_screen},
+    {"start", TARGET_LISTING, visit_by_run},
+    {"picker", TARGET_LISTING, visit_by_picker},
+    {"memory", TARGET_EMBEDDING, visit_by_memory},
+};
 
 /* Most of the visits are asleep most of the time. */
 enum { AT_ONCE = 6, WORKER_S = 3600 };

@@ -218,7 +218,6 @@ CAMPAIGNS = \
 	tests/campaign_torture
 tests_campaign_torture_SOURCES = \
 	tests/campaign_torture.c \
-	tests/torture/steps.c tests/torture/steps.h \
 	tests/torture/trial.c tests/torture/trial.h
 
 # Scripts that look at the source and the catalogues.
@@ -250,15 +249,11 @@ tests_libsupport_a_SOURCES = \
 	tests/imported.c tests/imported.h \
 	tests/kill_campaign.c tests/kill_campaign.h tests/kill_private.h \
 	tests/kill_chat.c \
-	tests/kill_commands.c tests/kill_commands.h \
-	tests/kill_memory.c \
-	tests/kill_sessions.c \
-	tests/kill_turns.c \
+	tests/kill_commands.c \
 	tests/kill_files.c tests/kill_files.h \
 	tests/kill_model.c tests/kill_model.h \
 	tests/kill_script.c tests/kill_script.h \
 	tests/kill_watch.c tests/kill_watch.h \
-	tests/long_run.c tests/long_run.h \
 	tests/memory_store.c tests/memory_store.h \
 	tests/default_signals.c tests/default_signals.h \
 	tests/model_dialects.c tests/model_dialects.h \
@@ -298,9 +293,7 @@ tests_model_server_SOURCES = tests/model_server_main.c
 
 tests_campaign_hostile_SOURCES = \
 	tests/campaign_hostile.c \
-	tests/hostile/answer.c tests/hostile/answer.h \
 	tests/hostile/form.c tests/hostile/form.h \
-	tests/hostile/inspect.c tests/hostile/inspect.h \
 	tests/hostile/mode.c tests/hostile/mode.h \
 	tests/hostile/modes_call.c \
 	tests/hostile/modes_connection.c \
@@ -313,7 +306,6 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/modes_stream.c \
 	tests/hostile/modes_text.c \
 	tests/hostile/server.c tests/hostile/server.h \
-	tests/hostile/surface.c tests/hostile/surface.h \
 	tests/hostile/visit.c tests/hostile/visit.h
 
 EXTRA_DIST += \

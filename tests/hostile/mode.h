@@ -3,7 +3,11 @@
 #define TESTS_HOSTILE_MODE_H
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "tests/hostile/server.h"
 
 enum mode_flag {
@@ -42,5 +46,22 @@ struct mode_table {
     unsigned targets; /* bits */
 };
 extern const struct mode_table mode_tables[]; /* ends with NULL */
+
+/* An answer in parts, so that a mode can insert hostile bytes between them. Each function returns
+ * false if the client has gone. */
+
+/* Head and first events. The model's name is inside a JSON string, the tokens are JSON. */
+bool answer_begin(struct peer *p);
+bool answer_begin_as(struct peer *p, const char *model, const char *tokens);
+
+/* A piece of text, inside a JSON string. */
+bool answer_text(struct peer *p, const char *text);
+
+/* The last events. The reason is inside a JSON string, the tokens are JSON. */
+bool answer_end(struct peer *p);
+bool answer_end_as(struct peer *p, const char *stop, const char *in, const char *out);
+
+/* A text again and again; the caller frees. */
+char *answer_repeat(const char *text, long count);
 
 #endif

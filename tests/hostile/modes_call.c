@@ -1,10 +1,4 @@
 /* Tool calls. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 static void end(struct peer *p)

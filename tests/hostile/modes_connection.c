@@ -1,9 +1,6 @@
 /* Connections that break, stall, drip, or carry something that is no HTTP. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/mem.h"
 #include "tests/hostile/mode.h"
 
 /* The whole answer as a decent server sends it. */

@@ -1,9 +1,4 @@
 /* Figures, reasons to stop and names: the small things of an answer. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 /* `text` for every count of tokens. */

@@ -1,9 +1,4 @@
 /* Lengths, chunks and compression: where a body ends, and what its bytes mean. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/hostile/mode.h"
 
 /* The status line and the content type, `text` (@3: the body's length), an empty line and a good

@@ -1,9 +1,4 @@
 /* Status lines and headers. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/hostile/mode.h"
 
 /* Sends `text`, in which are @1: the content type that belongs here, @2: a good body, @3: its

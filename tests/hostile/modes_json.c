@@ -1,9 +1,4 @@
 /* JSON that is deep, wide, of the wrong types or none at all. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 /* The event `text`, with the part between < and > repeated `number` times. */

@@ -1,9 +1,4 @@
 /* Listings of models, windows, and vectors. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 /* A listing that fits every path: `number` models whose name is `text`. */

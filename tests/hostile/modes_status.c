@@ -1,9 +1,4 @@
 /* Statuses, waits that are asked for, and the bodies of errors. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/hostile/mode.h"
 
 enum { LONGEST_PAD = 320 }; /* longer than an error's text */

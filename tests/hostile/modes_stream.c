@@ -1,9 +1,4 @@
 /* Streams of events: lines, their ends and their order. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 /* Between some text and a correct end: `text`, unchanged, `number` times; 0: without an end. */

@@ -1,9 +1,4 @@
 /* Answers whose text is meant for the terminal, the layout or the heap. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 /* `number` times `text` (inside a JSON string), in pieces of about 64 KiB. */
