@@ -99,7 +99,7 @@ void fold_drop_brief(struct fold *f)
             remove_item(f, i);
 }
 
-static struct item *add_note(struct fold *f, enum style style, const char *text, int64_t seq)
+struct item *fold_note(struct fold *f, enum style style, const char *text, int64_t seq)
 {
     struct item *item = add_item(f, ITEM_NOTE, seq);
     item->style = style;
@@ -110,12 +110,7 @@ static struct item *add_note(struct fold *f, enum style style, const char *text,
 static struct item *add_dashed(struct fold *f, const char *text, int64_t seq)
 {
     auto_free char *whole = mem_printf("%s %s", glyph(GLYPH_DASH), text);
-    return add_note(f, STYLE_NOTE, whole, seq);
-}
-
-void fold_note(struct fold *f, enum style style, const char *text, bool brief)
-{
-    add_note(f, style, text, f->last_seq)->brief = brief;
+    return fold_note(f, STYLE_NOTE, whole, seq);
 }
 
 static void add_cut_off_note(struct fold *f)
@@ -332,7 +327,7 @@ static void add_told_note(struct fold *f, const struct event *ev)
                      (long long)ev->number);
         buf_addstr(&text,
                    ev->flag ? _("; u in /graph restores it") : _("; d in /graph deletes it"));
-        add_note(f, STYLE_NOTE, text.data, ev->seq);
+        fold_note(f, STYLE_NOTE, text.data, ev->seq);
         break;
     case EVENT_LEARNED_NOTED: /* from the last message above */
         buf_addf(&text, ev->flag ? _("remembered: %s") : _("remember this? %s"),
@@ -358,7 +353,7 @@ static void add_told_note(struct fold *f, const struct event *ev)
             mem_printf(strstr(kind, "duration") ? _("%d %% of %s used: %s of %s seconds")
                                                 : _("%d %% of %s used: %s of %s"),
                        ev->count, kind, text.data, bound.data);
-        add_note(f, STYLE_WARNING, whole, ev->seq);
+        fold_note(f, STYLE_WARNING, whole, ev->seq);
     }
     }
 }
@@ -388,7 +383,7 @@ static void turn_completed(struct fold *f, const struct event *ev)
     if ((size_t)ev->stop_reason < sizeof notes / sizeof *notes && notes[ev->stop_reason])
         add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
     else if (ev->stop_reason == STOP_END_TURN && ev->text && utf8_is_blank(ev->text))
-        add_note(f, STYLE_NOTE, _("(empty answer)"), ev->seq);
+        fold_note(f, STYLE_NOTE, _("(empty answer)"), ev->seq);
 }
 
 static void turn_failed(struct fold *f, const struct event *ev)
@@ -407,7 +402,7 @@ static void turn_failed(struct fold *f, const struct event *ev)
     f->partial = false;
     auto_free char *text =
         budget ? mem_printf("%s\n%s", _("The budget is used up."), reason) : NULL;
-    add_note(f, STYLE_ERROR, text ? text : reason, ev->seq);
+    fold_note(f, STYLE_ERROR, text ? text : reason, ev->seq);
 }
 
 /* --- events --- */
@@ -479,7 +474,7 @@ static bool apply(struct fold *f, const struct event *ev)
         add_told_note(f, ev);
         return true;
     case EVENT_WARNING:
-        add_note(f, STYLE_WARNING, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
+        fold_note(f, STYLE_WARNING, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
         return true;
     case EVENT_TURN_COMPLETED:
         turn_completed(f, ev);

@@ -38,9 +38,10 @@ void fold_release(struct fold *f);
 /* Returns whether anything changed. O(size of the event). */
 bool fold_apply(struct fold *f, const struct event *ev);
 
-/* Removes brief notes; adds a note. */
 void fold_drop_brief(struct fold *f);
-void fold_note(struct fold *f, enum style style, const char *text, bool brief);
+
+/* Adds a note. `seq` 0: that of the last event; text NULL: none. */
+struct item *fold_note(struct fold *f, enum style style, const char *text, int64_t seq);
 
 /* Puts older events in front and returns how many items came with them. Joins the parts that the
  * border between the pages had cut: tool calls and their results, answers, retried turns. */

@@ -244,7 +244,7 @@ void transcript_set_difference(struct transcript *t, const char *id, const char 
 
 void transcript_note(struct transcript *t, enum style style, const char *text, bool brief)
 {
-    fold_note(&t->fold, style, text, brief);
+    fold_note(&t->fold, style, text, 0)->brief = brief;
 }
 
 void transcript_decided(struct transcript *t, const char *id, bool kept, const char *text)
