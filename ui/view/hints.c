@@ -71,21 +71,19 @@ static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memor
                                         {ACTION_MEMORY, NULL, N_("close")}};
 const struct hint_table hints_elsewhere = {elsewhere, sizeof elsewhere / sizeof *elsewhere};
 
-/* Whether the key is the letter that a catalogue has for yes, or for no. */
-static bool is_letter_of(const struct key *key, const char *word)
-{
-    uint32_t cp, small;
-    (void)utf8_decode(word, strlen(word), &cp);
-    small = key->cp >= 'A' && key->cp <= 'Z' ? key->cp - 'A' + 'a' : key->cp;
-    return key->code == K_CHAR && !key->ctrl && !key->alt && small == cp;
-}
-
+/* The letters are those that a catalogue has for yes and for no. */
 enum hint_answer hint_answer(enum action action, const struct key *key)
 {
-    if (is_letter_of(key, _("y")))
-        return HINT_YES;
-    bool no = action == ACTION_CANCEL || action == ACTION_CLEAR || is_letter_of(key, _("n"));
-    return no ? HINT_NO : HINT_NO_ANSWER;
+    const char *const words[] = {_("y"), _("n")};
+    static const enum hint_answer answers[] = {HINT_YES, HINT_NO};
+    uint32_t letter, small = key->cp >= 'A' && key->cp <= 'Z' ? key->cp - 'A' + 'a' : key->cp;
+    bool plain = key->code == K_CHAR && !key->ctrl && !key->alt;
+    for (size_t i = 0; plain && i < sizeof words / sizeof *words; i++) {
+        (void)utf8_decode(words[i], strlen(words[i]), &letter);
+        if (letter == small)
+            return answers[i];
+    }
+    return action == ACTION_CANCEL || action == ACTION_CLEAR ? HINT_NO : HINT_NO_ANSWER;
 }
 
 enum {

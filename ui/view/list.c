@@ -143,19 +143,13 @@ static void move(struct list *l, long by)
         l->selected = moves_within((long)l->selected + by, l->shown.len);
 }
 
-static void filter_add(struct list *l, const char *text, size_t len)
-{
-    l->typing = true;
-    if (buf_try_add(&l->filter, text, len))
-        refilter(l);
-}
-
 /* While no filter is typed: vi's letters in a list to pick from, a page in a text that is read. */
 static void filter_key(struct list *l, enum action action, const struct key *key)
 {
     size_t len = l->filter.len;
-    char text[4];
+    char typed[4];
     long by = 0;
+    AUTO(buf_release) struct buf added = BUF_INIT;
     if (!l->typing && l->mode == LIST_READ)
         by = moves_is_letter(key, ' ') ? (long)l->page - 1 : 0;
     else if (!l->typing)
@@ -169,16 +163,18 @@ static void filter_key(struct list *l, enum action action, const struct key *key
             l->typing = false;
         refilter(l);
     } else if (key->code == K_PASTE) {
-        AUTO(buf_release) struct buf clean = BUF_INIT;
-        utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
-        filter_add(l, clean.data, clean.len);
+        l->typing = true;
+        utf8_clean(&added, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
     } else if (by != 0) {
         move(l, by);
     } else if (!l->typing && moves_is_letter(key, '/')) {
         l->typing = true;
     } else if (key->code == K_CHAR && !key->ctrl && !key->alt && key->cp >= ' ') {
-        filter_add(l, text, utf8_encode(key->cp, text));
+        l->typing = true;
+        buf_add(&added, typed, utf8_encode(key->cp, typed));
     }
+    if (added.len > 0 && buf_try_add(&l->filter, added.data, added.len))
+        refilter(l);
 }
 
 enum list_result list_key(struct list *l, enum action action, const struct key *key)

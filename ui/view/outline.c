@@ -320,32 +320,16 @@ bool outline_click(struct outline *o, int row)
 
 /* --- another size --- */
 
-/* The depth of a row in its text: its first byte, or of Markdown the share of the rows. */
-struct depth {
-    size_t byte, row, rows;
-};
-
-static struct place at_depth(struct outline *o, struct place p, struct depth d)
-{
-    if (d.row == 0 || p.entry >= o->entries.len || !o->entries.items[p.entry].open)
-        return p;
-    struct text *t = text_of(o, p.entry);
-    size_t row = 0;
-    if (t->markdown)
-        row = d.rows > 0 ? (d.row - 1) * t->laid.list.len / d.rows : 0;
-    else
-        while (has_text_row(o, t, row + 1) && t->starts.items[row + 1] <= d.byte)
-            row++;
-    return clamp(o, (struct place){p.entry, row + 1});
-}
-
+/* A row of a text stays by its first byte, or in Markdown by its share of the rows. */
 void outline_resize(struct outline *o, int width, int height)
 {
     bool rewrap = width != o->width;
     if (!rewrap && height == o->height)
         return;
     struct place *const places[] = {&o->chosen, &o->top};
-    struct depth depths[] = {{0, o->chosen.row, 0}, {0, o->top.row, 0}};
+    struct {
+        size_t byte, row, rows; /* rows: of Markdown, where the row is a share of them */
+    } depths[] = {{0, o->chosen.row, 0}, {0, o->top.row, 0}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (places[i]->row == 0 || !has_row(o, *places[i]))
             continue;
@@ -367,8 +351,18 @@ void outline_resize(struct outline *o, int width, int height)
         if (t->markdown)
             lay_out_markdown(o, t);
     }
-    for (size_t i = 0; rewrap && i < sizeof places / sizeof *places; i++)
-        *places[i] = at_depth(o, *places[i], depths[i]);
+    for (size_t i = 0; rewrap && i < sizeof places / sizeof *places; i++) {
+        size_t entry = places[i]->entry, rows = depths[i].rows, row = 0;
+        if (depths[i].row == 0 || entry >= o->entries.len || !o->entries.items[entry].open)
+            continue;
+        struct text *t = text_of(o, entry);
+        if (t->markdown)
+            row = rows > 0 ? (depths[i].row - 1) * t->laid.list.len / rows : 0;
+        else
+            while (has_text_row(o, t, row + 1) && t->starts.items[row + 1] <= depths[i].byte)
+                row++;
+        *places[i] = clamp(o, (struct place){entry, row + 1});
+    }
 }
 
 /* --- drawing --- */
