@@ -213,14 +213,14 @@ TEST(it_is_announced_then_it_opens)
 
 TEST(it_does_not_open_while_somebody_writes)
 {
-    draft_review_typed(&r, NOW - 1);
+    r.typed_ms = NOW - 1;
     play("=begins", "=advance 0");
     assert_int_equal(draft_review_due(&r.view), NOW - 1 + DRAFT_PAUSE_MS);
-    draft_review_typed(&r, DUE);
+    r.typed_ms = DUE;
     assert_int_equal(draft_review_due(&r.view), DUE + DRAFT_PAUSE_MS);
     draft_review_advance(&r, true, DUE + DRAFT_PAUSE_MS - 1);
     assert_false(draft_review_open(&r));
-    draft_review_typed(&r, 0); /* sent */
+    r.typed_ms = 0; /* sent */
     draft_review_advance(&r, true, DUE + 1);
     assert_true(draft_review_open(&r));
 }
@@ -478,7 +478,7 @@ TEST(the_announcement)
     rows_init(&rows);
     play("=begins", "=advance 0");
     draft_review_announcement(&r, 40, &rows);
-    draft_review_typed(&r, NOW + 10);
+    r.typed_ms = NOW + 10;
     draft_review_announcement(&r, 80, &rows);
     draft_review_announcement(&r, 20, &rows);
     assert_string_equal(rows.text.data,

@@ -322,7 +322,7 @@ static void note_writing(struct app *app, enum action action, const struct key *
     if (action != ACTION_SEND && !text)
         return;
     approval_typed(&app->approval, typed_ms);
-    draft_review_typed(&app->draft, typed_ms);
+    app->draft.typed_ms = typed_ms;
     if (approval_open(&app->approval.view))
         app->dirty |= DIRTY_BODY;
     if (draft_review_pending(&app->draft.view))

@@ -192,11 +192,6 @@ bool draft_review_open(const struct draft_review *r)
     return r->stage == DRAFT_TEXT || r->stage == DRAFT_FOCUS;
 }
 
-void draft_review_typed(struct draft_review *r, int64_t now_ms)
-{
-    r->typed_ms = now_ms;
-}
-
 int64_t draft_review_due(const struct view *view)
 {
     const struct draft_review *r = (const struct draft_review *)view;

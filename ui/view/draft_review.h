@@ -29,7 +29,7 @@ struct draft_review {
     bool seen;            /* the keys of this stage are on the screen */
     bool empty_refused;   /* an empty text was to be kept */
     int64_t announced_ms; /* its first frame; 0: none yet */
-    int64_t typed_ms;     /* the last character of a message; 0: none */
+    int64_t typed_ms;     /* the last character of a message, set by the caller; 0: none, or sent */
     struct editor *text;  /* the summary */
     struct editor *focus; /* one line */
     char *original;       /* the summary as it came, clean */
@@ -53,9 +53,6 @@ void draft_review_end(struct draft_review *r);
 
 bool draft_review_pending(const struct view *view);   /* at any stage */
 bool draft_review_open(const struct draft_review *r); /* keys are its own */
-
-/* A character of a message was typed at this time; 0: the message was sent. */
-void draft_review_typed(struct draft_review *r, int64_t now_ms);
 
 /* When it is to be opened; 0: there is none that waits and was announced. */
 int64_t draft_review_due(const struct view *view);

@@ -501,12 +501,14 @@ struct view *memory_view_new(const struct view_host *host, const struct pane_hos
     struct memory_view *p = mem_alloc(sizeof *p);
     *p = (struct memory_view){.view = {.ops = &ops, .host = host},
                               .host = pane,
-                              .scope = pane_scope_of(pane->memory_scope),
                               .limit = PANE_HITS,
                               .total = -1,
                               .query = editor_new(),
                               .edit.editor = editor_new(),
                               .layout = {.width = 1, .height = 1}};
+    for (int i = 0; i < SCOPES; i++)
+        if (strcmp(pane_scopes[i], pane->memory_scope) == 0)
+            p->scope = (enum pane_scope)i;
     rows_init(&p->rows);
     rows_init(&p->tabs.rows);
     styled_init(&p->preview.text);

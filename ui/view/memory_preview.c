@@ -304,35 +304,29 @@ static void add_row(struct memory_view *p, struct rows *out, size_t row)
     rows_pad(out, used < width ? width - used : 0, STYLE_OVERLAY);
 }
 
-/* Scrolls to the match: the beginning of a long entry may not have it. */
-static void show_match(struct memory_view *p)
-{
-    struct pane_preview *v = &p->preview;
-    size_t row = 0, room = rows_in_view(p), end;
-    (void)know_row(p, 0);
-    while (vec_last(&v->starts) <= v->found && know_row(p, v->starts.len))
-        ;
-    for (end = v->starts.len; end - row > 1;) {
-        size_t middle = row + (end - row) / 2;
-        if (v->starts.items[middle] <= v->found)
-            row = middle;
-        else
-            end = middle;
-    }
-    v->top = row < room ? 0 : row - room / 3;
-}
-
 void preview_rows(struct memory_view *p, struct rows *out)
 {
     struct pane_preview *v = &p->preview;
-    if (v->untouched)
-        show_match(p);
-    while (v->top > 0 && !know_row(p, v->top + rows_in_view(p) - 1)) /* the view became larger */
+    size_t room = rows_in_view(p), match = 0;
+    (void)know_row(p, 0);
+    if (v->untouched) { /* the beginning of a long entry may not have the match */
+        while (vec_last(&v->starts) <= v->found && know_row(p, v->starts.len))
+            ;
+        for (size_t end = v->starts.len; end - match > 1;) {
+            size_t middle = match + (end - match) / 2;
+            if (v->starts.items[middle] <= v->found)
+                match = middle;
+            else
+                end = middle;
+        }
+        v->top = match < room ? 0 : match - room / 3;
+    }
+    while (v->top > 0 && !know_row(p, v->top + room - 1)) /* the view became larger */
         v->top--;
     /* the row above the text: an arrow at its end says that the text goes on */
     size_t width = (size_t)p->layout.width, used = 0;
     bool here = p->focused && p->place == IN_PREVIEW;
-    bool more = know_row(p, p->preview.top + rows_in_view(p));
+    bool more = know_row(p, v->top + room);
     rows_begin(out);
     used += rows_add_cut(out, here ? glyph(GLYPH_POINTER) : glyph(GLYPH_LINE), width,
                          here ? STYLE_PROMPT : STYLE_RULE);

@@ -27,11 +27,6 @@ enum {
     STATE_LEAST = 16 /* that the state of the search leaves to the query */
 };
 
-static size_t columns_of(const char *text)
-{
-    return utf8_width(text, strlen(text));
-}
-
 const char *pane_origin_words(enum memory_origin origin)
 {
     static const char *const words[MEMORY_ORIGINS] = {[MEMORY_IMPORTED] = N_("imported"),
@@ -65,7 +60,6 @@ static char *other_list(const struct memory_view *p, bool brief, size_t fresh)
  * with the searches of the model: "Model's searches · 3   ] memory" */
 static void add_title(struct memory_view *p, struct rows *out)
 {
-    static const char *const scopes[SCOPES] = {N_("all"), N_("project"), N_("session")};
     const char *dot = glyph(GLYPH_DOT);
     size_t width = (size_t)p->layout.width, used = 1, fresh = 0;
     AUTO(buf_release) struct buf figures = BUF_INIT;
@@ -74,7 +68,7 @@ static void add_title(struct memory_view *p, struct rows *out)
     if (p->tab == TAB_ASKED)
         buf_addf(&figures, " %s %zu", dot, p->recalls.items.len);
     else
-        buf_addf(&figures, " %s %s", dot, _(scopes[p->scope]));
+        buf_addf(&figures, " %s %s", dot, _(pane_scopes[p->scope]));
     if (p->tab == TAB_MEMORY && p->origin > 0)
         buf_addf(&figures, " %s %s", dot, pane_origin_words((enum memory_origin)(p->origin - 1)));
     if (p->tab == TAB_MEMORY && p->total >= 0) {
@@ -87,9 +81,9 @@ static void add_title(struct memory_view *p, struct rows *out)
     used += rows_add_cut(out, p->tab == TAB_MEMORY ? _("Memory") : _("Model's searches"),
                          width - used, STYLE_OVERLAY_TITLE);
     auto_free char *full = other_list(p, false, fresh), *brief = other_list(p, true, fresh);
-    size_t needed = used + columns_of(figures.data) + 1;
-    const char *other = needed + columns_of(full) > width ? brief : full;
-    size_t right = columns_of(other);
+    size_t needed = used + utf8_width(figures.data, figures.len) + 1;
+    const char *other = needed + utf8_width(full, strlen(full)) > width ? brief : full;
+    size_t right = utf8_width(other, strlen(other));
     if (needed + right > width && fresh == 0)
         right = 0; /* the figures say more, unless there is news */
     size_t room = used + right < width ? width - used - right : 0;
@@ -146,7 +140,7 @@ static void add_query(struct memory_view *p, struct rows *out)
         buf_addstr(&state, _("newest first"));
     size_t right = utf8_width(state.data, state.len) + 2;
     bool fits = prompt + right + STATE_LEAST <= width &&
-                prompt + right + columns_of(editor_text(p->query)) < width;
+                prompt + right + utf8_width(editor_text(p->query), editor_len(p->query)) < width;
     const struct browser_line line = {
         .prompt = " / ", .right = fits ? state.data : NULL, .editor = p->query};
     int caret = browser_line_row(out, &line, width);
@@ -197,7 +191,7 @@ void pane_write_who(const struct memory_view *p, const struct memory_entry *e, e
 /* A piece that is left out where it has no room. */
 static void add_whole(struct rows *out, const char *text, size_t width, enum style style)
 {
-    if (columns_of(text) <= rows_room(out, width))
+    if (utf8_width(text, strlen(text)) <= rows_room(out, width))
         rows_addstr(out, text, style, 0);
 }
 

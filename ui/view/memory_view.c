@@ -145,20 +145,12 @@ static bool take_hits(struct view *view, struct operation_answer *a, const char 
     return true;
 }
 
-static const char *const scopes[SCOPES] = {"all", "project", "session"};
-
-enum pane_scope pane_scope_of(const char *name)
-{
-    for (int i = 0; i < SCOPES; i++)
-        if (strcmp(scopes[i], name) == 0)
-            return (enum pane_scope)i;
-    return SCOPE_ALL;
-}
+const char *const pane_scopes[SCOPES] = {N_("all"), N_("project"), N_("session")};
 
 static void ask(struct memory_view *p)
 {
     const struct memory_search search = {.query = editor_text(p->query),
-                                         .scope = scopes[p->scope],
+                                         .scope = pane_scopes[p->scope],
                                          .limit = p->limit,
                                          .order = p->order,
                                          .filter = {.origin = p->origin},

@@ -120,7 +120,7 @@ bool pane_is_seen(const struct view *view);
 bool pane_come(struct memory_view *p);
 
 /* memory_view.c */
-enum pane_scope pane_scope_of(const char *name);          /* ALL if there is no such scope */
+extern const char *const pane_scopes[SCOPES];             /* for gettext */
 void pane_show(struct memory_view *p, const char *query); /* NULL: as it was left */
 view_answer pane_take_change;                     /* of a pin, an edit, a deletion, a restoration */
 void pane_changed(struct memory_view *p);         /* memory may hold other entries */
