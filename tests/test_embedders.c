@@ -372,7 +372,7 @@ TEST(test_retries)
         model_server_queue(server, &busy);
     assert_fails(1, FAILURE_STATUS, 429);
     assert_int_equal(model_server_requests(server), 7);
-    assert_false(embed_once(&settings, http, NULL, words, 1, &v, &f));
+    assert_false(embed_once(&settings, http, NULL, words, 1, settings.embedder->max_bytes, &v, &f));
     assert_int_equal(model_server_requests(server), 8);
 }
 

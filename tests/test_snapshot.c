@@ -48,7 +48,7 @@ static int64_t happens(struct event *happened)
     AUTO(event_free_local) struct event *ev = happened;
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
-    assert_ok(event_log_append(store, ev, &e), e);
+    assert_ok(event_log_fill(store, &ev, 1, &e), e);
     history_apply(&live, ev);
     return seq;
 }

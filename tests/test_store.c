@@ -440,7 +440,7 @@ static struct event *new_event(const char *id, int64_t seq, enum event_type type
 static void append(const char *id, int64_t seq, enum event_type type, const char *text)
 {
     AUTO(event_free_local) struct event *ev = new_event(id, seq, type, text);
-    assert_ok(event_log_append(store, ev, &e), e);
+    assert_ok(event_log_fill(store, &ev, 1, &e), e);
 }
 
 TEST(test_draft)
@@ -579,7 +579,7 @@ TEST(test_projected)
 TEST(test_append_needs_the_session)
 {
     AUTO(event_free_local) struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
-    assert_err(event_log_append(store, ev, &e), e, ERR_SESSION_STORE_ERROR);
+    assert_err(event_log_fill(store, &ev, 1, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, ID_A));
 }
 
@@ -589,11 +589,11 @@ TEST(test_two_connections_one_number)
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     AUTO(event_free_local) struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
-    assert_true(event_log_append(store, ev, &e));
-    assert_err(event_log_append(other, ev, &e), e, ERR_SESSION_STORE_ERROR);
+    assert_true(event_log_fill(store, &ev, 1, &e));
+    assert_err(event_log_fill(other, &ev, 1, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "another process"));
     ev->seq = 2;
-    assert_true(event_log_append(other, ev, &e));
+    assert_true(event_log_fill(other, &ev, 1, &e));
     store_close(other);
 }
 
@@ -723,7 +723,7 @@ static void append_result(int64_t seq, const char *text)
     struct event *ev = new_event(ID_A, seq, EVENT_TOOL_EXECUTION_COMPLETED, text);
     ev->id = mem_strdup("c");
     ev->name = mem_strdup("read_file");
-    assert_true(event_log_append(store, ev, &e));
+    assert_true(event_log_fill(store, &ev, 1, &e));
 }
 
 TEST(test_what_a_message_said)
@@ -839,7 +839,7 @@ TEST(test_an_event_comes_in_parts)
     AUTO(buf_release) struct buf whole = BUF_INIT;
     put(ID_A, "a", 1);
     struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, long_text("a\n€𝄞", 5000));
-    assert_true(event_log_append(store, ev, &e));
+    assert_true(event_log_fill(store, &ev, 1, &e));
     char *payload = support_keep(event_payload(ev));
     event_free(ev);
     for (size_t from = 0, parts = 1; parts == 1 || from > 0; parts++) {

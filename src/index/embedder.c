@@ -279,9 +279,9 @@ char *embedding_model_name(const struct embedding_settings *s)
 
 /* --- embedding ------------------------------------------------------------------------------- */
 
-static bool embed_cut(const struct embedding_settings *s, struct http *http,
-                      const struct wakeup *wakeup, const char *const *texts, size_t count,
-                      size_t max_bytes, struct embeddings *out, struct failure *f)
+bool embed_once(const struct embedding_settings *s, struct http *http, const struct wakeup *wakeup,
+                const char *const *texts, size_t count, size_t max_bytes, struct embeddings *out,
+                struct failure *f)
 {
     auto_free char **owned = mem_alloc(count * sizeof *owned);
     auto_free const char **cut = mem_alloc(count * sizeof *cut);
@@ -300,12 +300,6 @@ static bool embed_cut(const struct embedding_settings *s, struct http *http,
     if (!ok)
         embeddings_release(out);
     return ok;
-}
-
-bool embed_once(const struct embedding_settings *s, struct http *http, const struct wakeup *wakeup,
-                const char *const *texts, size_t count, struct embeddings *out, struct failure *f)
-{
-    return embed_cut(s, http, wakeup, texts, count, s->embedder->max_bytes, out, f);
 }
 
 static bool append_vectors(struct embeddings *to, struct embeddings *from, struct failure *f)
@@ -332,7 +326,7 @@ bool embed_all(const struct embedding_settings *s, struct http *http, const stru
     while (ok && done < count) {
         size_t ask = count - done < batch ? count - done : batch;
         struct embeddings some;
-        if (embed_cut(s, http, wakeup, texts + done, ask, max_bytes, &some, f)) {
+        if (embed_once(s, http, wakeup, texts + done, ask, max_bytes, &some, f)) {
             ok = append_vectors(out, &some, f);
             done += ask;
             max_bytes = s->embedder->max_bytes;
@@ -424,7 +418,8 @@ bool encoder_ask(struct encoder *p, const char *text, const struct wakeup *wakeu
     free(p->asked_text);
     p->asked_text = NULL;
     embeddings_release(&p->asked);
-    if (embed_once(&p->embedding, p->http, &both, &text, 1, &p->asked, &f)) {
+    if (embed_once(&p->embedding, p->http, &both, &text, 1, p->embedding.embedder->max_bytes,
+                   &p->asked, &f)) {
         p->asked_text = mem_strdup(text);
         return true;
     }

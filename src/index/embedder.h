@@ -64,9 +64,10 @@ void embedding_settings_release(struct embedding_settings *s);
 /* "openai/text-embedding-3-small", the name of stored vectors. The caller frees. */
 char *embedding_model_name(const struct embedding_settings *s);
 
-/* One try at up to max_batch texts. */
+/* One try at up to max_batch texts, of each the first max_bytes. */
 bool embed_once(const struct embedding_settings *s, struct http *http, const struct wakeup *wakeup,
-                const char *const *texts, size_t count, struct embeddings *out, struct failure *f);
+                const char *const *texts, size_t count, size_t max_bytes, struct embeddings *out,
+                struct failure *f);
 
 /* Any number of texts, in batches, with the retries of [provider]. */
 bool embed_all(const struct embedding_settings *s, struct http *http, const struct wakeup *wakeup,

@@ -8,7 +8,7 @@
 #include "chat/session_info.h"
 #include "store/store.h"
 
-/* event_log_append(), event_log_fill() and event_log_copy(), with the index. */
+/* event_log_fill(), for one event and for several, and event_log_copy(), with the index. */
 bool transcripts_append(struct store *s, const struct event *ev, struct error *e);
 bool transcripts_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
 bool transcripts_copy(struct store *s, const char *from, int64_t last, const char *to,

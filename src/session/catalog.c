@@ -321,7 +321,7 @@ void removal_finish_some(struct catalog *c, int limit)
             log_line(LOG_ERROR, "removing the files of %s: %s", id, e.text);
         lock_drop(&lock);
     }
-    removals_release(&due);
+    vec_release(&due.items);
 }
 
 /* --- locks without a session ------------------------------------------------------------------ */

@@ -151,7 +151,7 @@ static bool read_known(void *known, struct store *s)
 {
     struct known *k = known;
     struct error e;
-    AUTO(removals_release) struct removals due = {0};
+    AUTO(vec_release_local) struct removals due = {0};
     if (!sessions_each(s, NULL, add_session, k, &e) || !removals_some(s, INT_MAX, &due, &e))
         return false;
     for (size_t i = 0; i < due.items.len; i++)

@@ -95,21 +95,6 @@ static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
 
-bool event_log_append(struct store *s, const struct event *ev, struct error *e)
-{
-    auto_free char *payload = event_payload(ev);
-    struct query q = sql_query(s, e, append_sql, "tiitit", ev->session_id, ev->seq, ev->wall_ms,
-                               event_name(ev->type), (int64_t)event_version(ev->type), payload);
-    if (!query_run(&q))
-        return (q.fault & 0xff) == SQLITE_CONSTRAINT &&
-               err_set(e, ERR_SESSION_STORE_ERROR,
-                       "another process wrote to session %s (event %lld is there); resume it again",
-                       ev->session_id, (long long)ev->seq);
-    return sqlite3_changes(s->db) == 1 ||
-           err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store; its %s is lost",
-                   ev->session_id, event_name(ev->type));
-}
-
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
     bool began, ok = true;
@@ -117,8 +102,21 @@ bool event_log_fill(struct store *s, struct event *const *events, size_t count, 
         return true;
     if (!store_step_begin(s, &began, e))
         return false;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = event_log_append(s, events[i], e);
+    for (size_t i = 0; i < count && ok; i++) {
+        const struct event *ev = events[i];
+        auto_free char *payload = event_payload(ev);
+        struct query q = sql_query(s, e, append_sql, "tiitit", ev->session_id, ev->seq, ev->wall_ms,
+                                   event_name(ev->type), (int64_t)event_version(ev->type), payload);
+        ok = query_run(&q);
+        if ((q.fault & 0xff) == SQLITE_CONSTRAINT)
+            err_set(e, ERR_SESSION_STORE_ERROR,
+                    "another process wrote to session %s (event %lld is there); resume it again",
+                    ev->session_id, (long long)ev->seq);
+        else if (ok && sqlite3_changes(s->db) != 1)
+            ok = err_set(e, ERR_SESSION_STORE_ERROR,
+                         "session %s is not in the store; its %s is lost", ev->session_id,
+                         event_name(ev->type));
+    }
     return store_step_end(s, began, ok, e);
 }
 

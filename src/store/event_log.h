@@ -20,12 +20,9 @@ struct event *event_row_read(const struct query *q, const char *session_id, stru
 /* The functions that write change the log alone: index/transcripts.h has the same with the index of
  * words.
  *
- * Stores an event as it happens; the caller numbers them. A number that is already there is
- * SESSION_STORE_ERROR (another process wrote to this session). Within a transaction that is the
- * caller's to roll back when one fails. */
-bool event_log_append(struct store *s, const struct event *ev, struct error *e);
-
-/* Appends events of one session: all or none. */
+ * Appends events of one session, all or none; the caller numbers them. A number that is already
+ * there is SESSION_STORE_ERROR (another process wrote to this session). Within a transaction that
+ * is the caller's to roll back when one fails. */
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
 
 /* Puts the events of `from` with seq <= last (0: all) into the log of `to`, which has none yet,

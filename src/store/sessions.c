@@ -421,11 +421,6 @@ bool projected_put(struct store *s, const char *session_id, const struct project
 
 static const char some_sql[] = "SELECT session FROM removal ORDER BY random() LIMIT ?";
 
-void removals_release(struct removals *r)
-{
-    vec_release(&r->items);
-}
-
 bool removals_some(struct store *s, int limit, struct removals *out, struct error *e)
 {
     *out = (struct removals){0};

@@ -98,7 +98,6 @@ struct removal {
 struct removals {
     VEC(struct removal) items;
 };
-void removals_release(struct removals *r);
 
 /* At most `limit` in random order, so that one that fails does not keep the others waiting. */
 bool removals_some(struct store *s, int limit, struct removals *out, struct error *e);

@@ -374,7 +374,7 @@ int fuzz_embedding(const uint8_t *data, size_t size)
     struct http *http = http_new_answered(answer_embedding, &body);
     AUTO(embeddings_release) struct embeddings out = {0};
     struct failure f;
-    if (embed_once(&s, http, NULL, texts, 2, &out, &f))
+    if (embed_once(&s, http, NULL, texts, 2, s.embedder->max_bytes, &out, &f))
         check_vectors(&out, 2);
     else
         FUZZ_CHECK(fuzz_is_clean(f.text, strlen(f.text), false) && *f.text);
