@@ -8,145 +8,166 @@
 #include "tests/suite.h"
 #include "ui/app/plain_io.h"
 
-static void say(const char *text)
-{
-    scene_queue(.text = text);
-}
+/* --- steps --- */
 
 /* Answers that are long enough for a compaction. */
-static void say_much(int times)
+static void say_much(const char *times)
 {
     static char words[30000];
     for (size_t i = 0; i < sizeof words - 1; i++)
         words[i] = i % 6 == 5 ? ' ' : 'w';
-    while (times-- > 0)
-        say(words);
+    for (int i = atoi(times); i > 0; i--)
+        scene_queue(.text = words);
 }
+
+/* The output of the last program, and what is left of it behind the last text that was found. */
+static const char *output, *left;
+
+/* "TOOLS|INPUT" or "TOOLS -c|INPUT": runs the program through a pipe, in the test's own directory.
+ * Its output has no control character except the newline. */
+static void run_in_pipe(const char *arguments_and_input)
+{
+    const char *input = strchr(arguments_and_input, '|') + 1;
+    bool go_on = input[-2] == 'c';
+    char *tools =
+        support_text("%.*s", (int)strcspn(arguments_and_input, " |"), arguments_and_input);
+    char *text, *err, *here = support_keep(getcwd(NULL, 0));
+    assert_int_equal(chdir(support_dir()), 0);
+    int status =
+        support_run(STEPS("--plain", "--tools", tools, go_on ? "-c" : NULL), input, &text, &err);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(status, 0);
+    assert_string_equal(support_keep(err), "");
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p >= ' ' || *p == '\n');
+    output = left = support_keep(text);
+}
+
+static void has_then(const char *part)
+{
+    const char *found = strstr(left, part);
+    if (!found)
+        fail_msg("\"%s\" is not in: %s", part, left);
+    else
+        left = found + strlen(part);
+}
+
+static void has_not(const char *part)
+{
+    assert_null(strstr(output, part));
+}
+
+static bool has_prompt(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    (void)context;
+    screen_cursor(s, &row, &col, &visible);
+    return col == 2 && strcmp(screen_row_text(s, row), ">") == 0;
+}
+
+static void is_ready(void)
+{
+    assert_true(screen_wait(scene(), has_prompt, NULL, "the prompt", WAIT_MS));
+}
+
+/* At a terminal, with an argument or none. */
+static void open_plain(const char *argument)
+{
+    (void)scene_start(24, 80, STEPS("--plain", "--tools", "none", *argument ? argument : NULL));
+    is_ready();
+}
+
+static void open_with_tools(void)
+{
+    (void)scene_start(24, 80, STEPS("--plain", "--tools", "full"));
+    is_ready();
+}
+
+static void send_signal(const char *number)
+{
+    screen_signal(scene(), atoi(number));
+}
+
+/* It has ended so, and no control sequences were written. */
+static void has_ended(const char *status)
+{
+    play("=exit", support_text("=status %s", status), "=unwritten \033");
+    assert_true(screen_settings_restored(scene()));
+}
+
+static const struct step steps[] = {
+    {"much", .run = say_much},    {"pipe", .run = run_in_pipe},
+    {"then", .run = has_then},    {"never", .run = has_not},
+    {"plain", .run = open_plain}, {"full", .alone = open_with_tools},
+    {"ready", .alone = is_ready}, {"signal", .run = send_signal},
+    {"ends", .run = has_ended},   {.name = NULL}};
+
+static int set_up(void **state)
+{
+    scene_steps(steps);
+    return scene_setup(state);
+}
+
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, scene_teardown);
 
 /* --- through a pipe --- */
 
-#define PIPE(input, ...) talk(input, (const char *const[]){"--plain", __VA_ARGS__, NULL})
+PLAY(lines_are_turns_one_after_the_other, "=says The first answer.\n\nIt has two paragraphs.",
+     "=says The second answer.", "=pipe none|one\ntwo\\\nlines\n",
+     "=then \nyou: one\ntiro:\nThe first answer.\n\nIt has two paragraphs.\n",
+     "=then you: two\nlines\ntiro:\nThe second answer.\n", "=requests 2");
 
-static bool exists(const char *name)
-{
-    auto_free char *path = support_path(name);
-    return access(path, F_OK) == 0;
-}
-
-/* The program's output, checked to have no control character except the newline. The program runs
- * in the test's own directory. */
-static const char *talk(const char *input, const char *const *args)
-{
-    char *out, *err, *here = getcwd(NULL, 0);
-    assert_int_equal(chdir(support_dir()), 0);
-    int status = support_run(args, input, &out, &err);
-    assert_int_equal(chdir(here), 0);
-    assert_int_equal(status, 0);
-    free(here);
-    assert_string_equal(err, "");
-    for (const char *p = out; *p; p++)
-        assert_true((unsigned char)*p >= ' ' || *p == '\n');
-    free(err);
-    return support_keep(out);
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("\"%s\" is not in: %s", part, text);
-}
-
-static void assert_in_order(const char *text, const char *const *parts)
-{
-    for (; *parts; parts++) {
-        assert_has(text, *parts);
-        text = strstr(text, *parts) + strlen(*parts);
-    }
-}
-
-#define IN_ORDER(text, ...) assert_in_order(text, (const char *const[]){__VA_ARGS__, NULL})
-
-BEFORE_ALL(support_utf8);
-FIXTURE(scene_setup, scene_teardown);
-
-TEST(lines_are_turns_one_after_the_other)
-{
-    say("The first answer.\n\nIt has two paragraphs.");
-    say("The second answer.");
-    const char *out = PIPE("one\ntwo\\\nlines\n", "--tools", "none");
-    IN_ORDER(out, "\nyou: one\ntiro:\nThe first answer.\n\nIt has two paragraphs.\n",
-             "you: two\nlines\ntiro:\nThe second answer.\n");
-    assert_int_equal(model_server_requests(scene_server()), 2);
-}
-
-TEST(foreign_controls_are_cleaned)
-{
-    say("an \033[31mescape\033]0;title\a and a\rreturn");
-    const char *out = PIPE("hello\n", "--tools", "none");
-    assert_says(out, "an \u241b[31mescape");
-}
+PLAY(foreign_controls_are_cleaned, "=says an \033[31mescape\033]0;title\a and a\rreturn",
+     "=pipe none|hello\n", "=then an \u241b[31mescape");
 
 TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
 {
-    say("An answer.");
-    const char *out = PIPE(
-        "/help\nhello\n/rename A better title\n/label +travel\n/context\n/frobnicate\n"
-        "/theme\n/contxt\n/export out.md\n/pin\n/pin 7\n//no command\n/system\n/doctor\n",
-        "--tools", "none");
-    IN_ORDER(out, "/compact [MODE] [--preview] [FOCUS]: ", "An answer.", "Done.", "Done.",
-             "system: ~", "total ~", "There is no command /frobnicate",
-             "/theme needs the full screen", "Did you mean /context?", "Exported to out.md.",
-             "pinned", "You have sent 1 message in this session.", "you: /no command",
-             "the configured system prompt", "provider: anthropic");
-    assert_true(exists("out.md"));
+    play("=says An answer.",
+         "=pipe none|/help\nhello\n/rename A better title\n/label +travel\n/context\n/frobnicate\n"
+         "/theme\n/contxt\n/export out.md\n/pin\n/pin 7\n//no command\n/system\n/doctor\n",
+         "=then /compact [MODE] [--preview] [FOCUS]: ", "=then An answer.", "=then Done.",
+         "=then Done.", "=then system: ~", "=then total ~", "=then There is no command /frobnicate",
+         "=then /theme needs the full screen", "=then Did you mean /context?",
+         "=then Exported to out.md.", "=then pinned",
+         "=then You have sent 1 message in this session.", "=then you: /no command",
+         "=then the configured system prompt", "=then provider: anthropic", "=made out.md");
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++)
         if (o->slash)
-            assert_says(out, support_text("/%s%s%s: ", o->slash, *o->takes ? " " : "", o->takes));
-    out = PIPE("/context\n", "--tools", "read");
-    IN_ORDER(out, "system: ~", "tools: ~", "\n  built-in: ~", "total ~");
+            assert_says(output,
+                        support_text("/%s%s%s: ", o->slash, *o->takes ? " " : "", o->takes));
+    play("=pipe read|/context\n", "=then system: ~", "=then tools: ~", "=then \n  built-in: ~",
+         "=then total ~");
 }
 
-TEST_IF(capability_store(), a_session_is_gone_on_with)
-{
-    say("Answer A.");
-    say("Answer B.");
-    say("Answer C.");
-    (void)PIPE("first\nsecond\nthird\n", "--tools", "none");
-    say("Answer D.");
-    const char *out =
-        PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
-    assert_says(out, "!Answer A.\nyou: second");
-    IN_ORDER(out, "Session: first (3 turns)", "These are the last turns",
-             "you: second\ntiro:\nAnswer B.", "you: third\ntiro:\nAnswer C.",
-             "you: fourth\ntiro:\nAnswer D.", "4 turns: first", "Session: ", "(1 turn)",
-             "you: first\ntiro:\nAnswer A.", "This is a copy", "A new session.", "Session: ");
-}
+PLAY_IF(capability_store(), a_session_is_gone_on_with, "=says Answer A.", "=says Answer B.",
+        "=says Answer C.", "=pipe none|first\nsecond\nthird\n", "=says Answer D.",
+        "=pipe none -c|fourth\n/sessions\n/fork 1\n/new\n/resume last\n",
+        "=never Answer A.\nyou: second", "=then Session: first (3 turns)",
+        "=then These are the last turns", "=then you: second\ntiro:\nAnswer B.",
+        "=then you: third\ntiro:\nAnswer C.", "=then you: fourth\ntiro:\nAnswer D.",
+        "=then 4 turns: first", "=then Session: ", "=then (1 turn)",
+        "=then you: first\ntiro:\nAnswer A.", "=then This is a copy", "=then A new session.",
+        "=then Session: ");
 
-TEST_IF(capability_compaction(), a_compaction_is_told)
-{
-    const char *out = PIPE("/compact handof\n/compact\n/uncompact\n", "--tools", "none");
-    IN_ORDER(out, "Did you mean handoff?", "There is nothing to compact yet.",
-             "There is no compaction to undo.");
-    say_much(4);
-    say("What was said in short.");
-    out = PIPE("a\nb\nc\nd\n/compact handoff\n/uncompact\n", "--tools", "none");
-    IN_ORDER(out, "compacting", "compacted", "summary + last turns", "another mode: /compact MODE",
-             "compaction undone");
-}
+PLAY_IF(capability_compaction(), a_compaction_is_told,
+        "=pipe none|/compact handof\n/compact\n/uncompact\n", "=then Did you mean handoff?",
+        "=then There is nothing to compact yet.", "=then There is no compaction to undo.",
+        "=much 4", "=says What was said in short.",
+        "=pipe none|a\nb\nc\nd\n/compact handoff\n/uncompact\n", "=then compacting",
+        "=then compacted", "=then summary + last turns", "=then another mode: /compact MODE",
+        "=then compaction undone");
 
 TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_forgotten)
 {
-    say("The ryokan by the river.");
-    say_much(3);
-    say("What was said in short.");
-    const char *out = PIPE(
-        "where did we sleep\nb\nc\nd\n/compact\n/memory ryokan\n/forget 1\n/forget "
-        "99\n/memory ryokan\n",
-        "--tools", "none");
-    IN_ORDER(out, "compacted", "1. ", "The ryokan by the river.", "/forget NUMBER", "Done.",
-             "The last list has no such entry");
-    assert_null(strstr(strstr(out, "Done."), "The ryokan by the river."));
+    play("=says The ryokan by the river.", "=much 3", "=says What was said in short.",
+         "=pipe none|where did we sleep\nb\nc\nd\n/compact\n/memory ryokan\n/forget 1\n/forget "
+         "99\n/memory ryokan\n",
+         "=then compacted", "=then 1. ", "=then The ryokan by the river.", "=then /forget NUMBER",
+         "=then Done.", "=then The last list has no such entry");
+    assert_null(strstr(left, "The ryokan by the river."));
 }
 
 /* Sends a line, and checks the output after it. */
@@ -162,11 +183,10 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
 {
     AUTO(support_release) struct support_child c = {0};
     mkdir(support_path("docs"), 0700);
-    support_write(support_path("docs/kyoto.md"), "# Sleeping\n\nThe ryokan is by the river.\n");
-    support_write(support_path("docs/broken.docx"), "no archive");
-    scene_queue(.tool_name = "rag_search",
-                .tool_args = "{\"corpus_id\":\"trip\",\"query\":\"ryokan\"}");
-    say("By the river [1].");
+    play("=file docs/kyoto.md # Sleeping\n\nThe ryokan is by the river.\n",
+         "=file docs/broken.docx no archive",
+         "=calls rag_search {\"corpus_id\":\"trip\",\"query\":\"ryokan\"}",
+         "=says By the river [1].");
     support_start(&c, TEXTS(support_program(), "--plain"));
     type_line(&c, "/corpus\n", "There is no corpus.");
     type_line(&c, "/corpus add trip\n", "/corpus add NAME PATH");
@@ -180,108 +200,67 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     assert_int_equal(support_finish(&c, NULL), 0);
 }
 
-TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
-{
-    setenv("TIRO_LEARNED_CAPTURE", "auto", 1);
-    scene_queue(.tool_name = "memory_create_entities",
-                .tool_args =
-                    "{\"entities\":[{\"name\":\"京都\",\"entity_type\":\"city\","
-                    "\"observations\":[\"has ryokans\",\"old\\n- fake\"]},{\"name\":\"Japan\","
-                    "\"entity_type\":\"country\"}]}");
-    scene_queue(.tool_name = "memory_create_relations",
-                .tool_args =
-                    "{\"relations\":[{\"from\":\"京都\",\"to\":\"Japan\","
-                    "\"relation_type\":\"lies in\"}]}");
-    say("It is noted.");
-    const char *out =
-        PIPE("/graph\nnote Kyoto\n/graph\n/graph RYOK\n/graph nowhere\n", "--tools", "read");
-    unsetenv("TIRO_LEARNED_CAPTURE");
-    IN_ORDER(out, "The graph is empty", "It is noted.", "Japan (country): 0 observations\n",
-             "京都 (city): 2 observations\n", "京都 (city)  [", "]\n  - has ryokans  [",
-             "]\n  - old - fake  [", "]\n\n京都 -- lies in -> Japan\n", "No matches in the graph.");
-}
+PLAY_IF(capability_memory(), the_graph_is_listed_and_searched, "=env TIRO_LEARNED_CAPTURE=auto",
+        "=calls memory_create_entities {\"entities\":[{\"name\":\"京都\",\"entity_type\":\"city\","
+        "\"observations\":[\"has ryokans\",\"old\\n- fake\"]},{\"name\":\"Japan\","
+        "\"entity_type\":\"country\"}]}",
+        "=calls memory_create_relations {\"relations\":[{\"from\":\"京都\",\"to\":\"Japan\","
+        "\"relation_type\":\"lies in\"}]}",
+        "=says It is noted.",
+        "=pipe read|/graph\nnote Kyoto\n/graph\n/graph RYOK\n/graph nowhere\n",
+        "=then The graph is empty", "=then It is noted.", "=then Japan (country): 0 observations\n",
+        "=then 京都 (city): 2 observations\n", "=then 京都 (city)  [",
+        "=then ]\n  - has ryokans  [", "=then ]\n  - old - fake  [",
+        "=then ]\n\n京都 -- lies in -> Japan\n", "=then No matches in the graph.");
 
-TEST_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_found)
-{
-    say("As you like.");
-    const char *out =
-        PIPE("No emojis.\n/remember the port is 8443\n/forget port\n/learned\n", "--tools", "none");
-    IN_ORDER(out, "active  the port is 8443", "No matches in memory", "active  the port is 8443",
-             "/learned forget ID deletes");
-    assert_null(strstr(out, "candidate")); /* nobody typed it */
-}
+PLAY_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_found,
+        "=says As you like.",
+        "=pipe none|No emojis.\n/remember the port is 8443\n/forget port\n/learned\n",
+        "=then active  the port is 8443", "=then No matches in memory",
+        "=then active  the port is 8443", "=then /learned forget ID deletes",
+        "=never candidate"); /* nobody typed it */
 
-TEST_IF(capability_store() && capability_compaction(), a_draft_summary_is_looked_at_first)
-{
-    say_much(4);
-    say("First draft.");
-    say("Second draft.");
-    const char *out =
-        PIPE("a\nb\nc\nd\n/compact --preview\nwhat?\nagain\nyes\n", "--tools", "none");
-    IN_ORDER(out, "First draft.", "Use this summary?", "Queued", "Second draft.", "compacted",
-             "you: what?");
-    say("Third draft.");
-    out = PIPE("/compact --preview\nno\n/context\n", "--tools", "none", "-c");
-    IN_ORDER(out, "Use this summary?", "not compacted", "total ~");
-}
+PLAY_IF(capability_store() && capability_compaction(), a_draft_summary_is_looked_at_first,
+        "=much 4", "=says First draft.", "=says Second draft.",
+        "=pipe none|a\nb\nc\nd\n/compact --preview\nwhat?\nagain\nyes\n", "=then First draft.",
+        "=then Use this summary?", "=then Queued", "=then Second draft.", "=then compacted",
+        "=then you: what?", "=says Third draft.",
+        "=pipe none -c|/compact --preview\nno\n/context\n", "=then Use this summary?",
+        "=then not compacted", "=then total ~");
 
-TEST(a_retry_is_told)
-{
-    scene_queue(.fault = REPLY_STATUS, .status = 503, .retry_after = "0");
-    say("The answer.");
-    const char *out = PIPE("hello\n", "--tools", "none");
-    IN_ORDER(out, "retry 1 of", "tiro:\nThe answer.\n");
-}
+PLAY(a_retry_is_told, "=refuses 503 ||0", "=says The answer.", "=pipe none|hello\n",
+     "=then retry 1 of", "=then tiro:\nThe answer.\n");
 
 TEST(an_answer_that_breaks_off_is_kept)
 {
     scene_queue(.fault = REPLY_DISCONNECT, .text = "The beginning of");
-    say("The whole answer.");
-    const char *out = PIPE("hello\n/retry\n", "--tools", "none");
-    IN_ORDER(out, "tiro:\nThe beginning of\n", "try again", "/retry sends the message again.",
-             "tiro:\nThe whole answer.\n");
-    assert_says(out, "!interrupted");
+    play("=says The whole answer.", "=pipe none|hello\n/retry\n", "=then tiro:\nThe beginning of\n",
+         "=then try again", "=then /retry sends the message again.",
+         "=then tiro:\nThe whole answer.\n", "=never interrupted");
 }
 
 TEST_IF(capability_store(), errors_give_the_message_back)
 {
     scene_queue(.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing");
-    say("Now it works.");
-    const char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
-    IN_ORDER(out, "no such thing", "Now it works.", "The session was not found.");
+    play("=says Now it works.", "=pipe none|hello\n/retry\n/resume nosuch\n", "=then no such thing",
+         "=then Now it works.", "=then The session was not found.");
 }
 
-TEST(tools_ask_and_the_next_line_answers)
-{
-    const char *call = "{\"command\":\"touch made\"}";
-    scene_queue(.tool_name = "run_command", .tool_args = call);
-    say("Refused then.");
-    const char *out = PIPE("make it\nno\n", "--tools", "full");
-    IN_ORDER(out, "The model wants to run a command (run_command):", "touch made",
-             "With \"session\" you allow `touch made …` for this session.", "Allow it? yes, no",
-             "Refused then.");
-    assert_false(exists("made"));
-    scene_queue(.tool_name = "run_command", .tool_args = call);
-    say("Nobody said yes.");
-    out = PIPE("make it\n", "--tools", "full"); /* the input ends: that is a no */
-    assert_says(out, "Nobody said yes.");
-    assert_false(exists("made"));
-    scene_queue(.tool_name = "run_command", .tool_args = call);
-    say("Made.");
-    out =
-        PIPE("make it\nyes, do\n yes \n", "--tools", "full"); /* the first is no answer: it waits */
-    IN_ORDER(out, "Queued", "Made.", "you: yes, do");
-    assert_true(exists("made"));
-}
+PLAY(tools_ask_and_the_next_line_answers, "=calls run_command {\"command\":\"touch made\"}",
+     "=says Refused then.", "=pipe full|make it\nno\n",
+     "=then The model wants to run a command (run_command):", "=then touch made",
+     "=then With \"session\" you allow `touch made …` for this session.", "=then Allow it? yes, no",
+     "=then Refused then.", "=unmade made", "=calls run_command {\"command\":\"touch made\"}",
+     "=says Nobody said yes.", "=pipe full|make it\n", /* the input ends: that is a no */
+     "=then Nobody said yes.", "=unmade made", "=calls run_command {\"command\":\"touch made\"}",
+     "=says Made.", "=pipe full|make it\nyes, do\n yes \n", /* the first is no answer: it waits */
+     "=then Queued", "=then Made.", "=then you: yes, do", "=made made");
 
 TEST(another_charset_is_written)
 {
-    setenv("LC_ALL", "C", 1);
-    say("für Köln \u2192 5 \u20ac");
-    const char *out = PIPE("hello\n", "--tools", "none");
-    setenv("LC_ALL", "C.UTF-8", 1);
-    IN_ORDER(out, "LC_ALL=C.UTF-8", "fur Koln -> 5 EUR");
-    for (const char *p = out; *p; p++)
+    play("=env LC_ALL=C", "=says für Köln \u2192 5 \u20ac", "=pipe none|hello\n",
+         "=env LC_ALL=C.UTF-8", "=then LC_ALL=C.UTF-8", "=then fur Koln -> 5 EUR");
+    for (const char *p = output; *p; p++)
         assert_true((unsigned char)*p < 0x80);
 }
 
@@ -296,155 +275,47 @@ TEST(a_full_output_is_told)
 
 /* --- at a terminal --- */
 
-static bool has_prompt(struct screen *s, void *context)
-{
-    int row, col;
-    bool visible;
-    (void)context;
-    screen_cursor(s, &row, &col, &visible);
-    return col == 2 && strcmp(screen_row_text(s, row), ">") == 0;
-}
+PLAY(streaming_is_seen_and_ctrl_c_stops,
+     "=stalls A sentence that is long enough to be written alone. And half", "=plain",
+     ":hello<enter>", "to be written alone.", "!And half", ":meanwhile<enter>", "Queued",
+     ":<ctrl-c>", "And half", "interrupted", "Ctrl-C drops it: meanwhile", "=status -1",
+     "=says Meanwhile answered.", "=ready", ":/retry<enter>", "Meanwhile answered.", "=ready",
+     ":<ctrl-d>", "=ends 0");
 
-static void wait_prompt(struct screen *s)
-{
-    assert_true(screen_wait(s, has_prompt, NULL, "the prompt", WAIT_MS));
-}
+PLAY_IF(capability_store() && capability_memory(), what_is_typed_is_learned, "=says As you like.",
+        "=plain", ":No emojis.<enter>", "remember this? No emojis", "=ready", ":/learned<enter>",
+        "candidate  No emojis");
 
-static struct screen *open_plain(const char *const *more)
-{
-    const char *args[8] = {"--plain", "--tools", "none"};
-    for (size_t i = 3; more && *more; more++)
-        args[i++] = *more;
-    struct screen *s = scene_start(24, 80, args);
-    wait_prompt(s);
-    return s;
-}
+PLAY(ctrl_c_twice_leaves, "=plain", ":<ctrl-c>", "Ctrl-C again", "=status -1", ":<ctrl-c>",
+     "=ends 0");
 
-/* It has ended so, and no control sequences were written. */
-static void ends(struct screen *s, int status)
-{
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), status);
-    assert_false(screen_log_has(s, "\033"));
-    assert_true(screen_settings_restored(s));
-}
+PLAY(a_signal_ends_it, "=plain", "=signal 15", "=ends 143");
 
-static void leave(struct screen *s)
-{
-    wait_prompt(s);
-    act(s, "<ctrl-d>");
-    ends(s, 0);
-}
+PLAY_IF(capability_store(), what_was_not_sent_is_kept, "=says First.", "=stalls x", "=plain",
+        ":one<enter>", "First.", ":two<enter>", "=wait 2", ":three<enter>", "Queued",
+        "=draft three", "=signal 9", "=exit", "=plain -c", "Ctrl-C drops it: three", "=ready",
+        ":<ctrl-c>", "Dropped: three", "=ready", ":<ctrl-d>", "=ends 0", "=plain -c", "!drops it");
 
-TEST(streaming_is_seen_and_ctrl_c_stops)
-{
-    scene_queue(.fault = REPLY_STALL,
-                .text = "A sentence that is long enough to be written alone. And half");
-    struct screen *s = open_plain(NULL);
-    act(s, "hello<enter>", "to be written alone.", "!And half");
-    act(s, "meanwhile<enter>", "Queued");
-    act(s, "<ctrl-c>", "And half", "interrupted", "Ctrl-C drops it: meanwhile");
-    assert_int_equal(screen_status(s), -1);
-    say("Meanwhile answered.");
-    wait_prompt(s);
-    act(s, "/retry<enter>", "Meanwhile answered.");
-    leave(s);
-}
+PLAY_IF(capability_store(), what_was_not_sent_outlives_another_message, "=open", ":for later",
+        "=draft for later", "=signal 9", "=exit", "=says An answer.", "=plain",
+        "Ctrl-C drops it: for later", ":first something else<enter>", "An answer.",
+        "=draft for later");
 
-TEST_IF(capability_store() && capability_memory(), what_is_typed_is_learned)
-{
-    say("As you like.");
-    struct screen *s = open_plain(NULL);
-    act(s, "No emojis.<enter>", "remember this? No emojis");
-    wait_prompt(s);
-    act(s, "/learned<enter>", "candidate  No emojis");
-}
+PLAY(a_paste_is_one_message, "=says Got it.", "=plain",
+     ":first line<enter>second line<enter>third<enter>", "Got it.", "=requests 1",
+     "=sent 0 first line\\nsecond line\\nthird");
 
-TEST(ctrl_c_twice_leaves)
-{
-    struct screen *s = open_plain(NULL);
-    act(s, "<ctrl-c>", "Ctrl-C again");
-    assert_int_equal(screen_status(s), -1);
-    act(s, "<ctrl-c>");
-    ends(s, 0);
-}
-
-TEST(a_signal_ends_it)
-{
-    struct screen *s = open_plain(NULL);
-    screen_signal(s, SIGTERM);
-    ends(s, 128 + SIGTERM);
-}
-
-TEST_IF(capability_store(), what_was_not_sent_is_kept)
-{
-    say("First.");
-    scene_queue(.fault = REPLY_STALL, .text = "x");
-    struct screen *s = open_plain(NULL);
-    act(s, "one<enter>", "First.");
-    act(s, "two<enter>");
-    assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
-    act(s, "three<enter>", "Queued");
-    assert_true(scene_wait_draft(s, "three"));
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    s = open_plain(TEXTS("-c"));
-    see(s, "Ctrl-C drops it: three");
-    wait_prompt(s);
-    act(s, "<ctrl-c>", "Dropped: three");
-    leave(s);
-    s = open_plain(TEXTS("-c"));
-    see(s, "!drops it");
-}
-
-TEST_IF(capability_store(), what_was_not_sent_outlives_another_message)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "for later");
-    assert_true(scene_wait_draft(s, "for later"));
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    say("An answer.");
-    s = open_plain(NULL);
-    see(s, "Ctrl-C drops it: for later");
-    act(s, "first something else<enter>", "An answer.");
-    assert_true(scene_wait_draft(s, "for later"));
-}
-
-TEST(a_paste_is_one_message)
-{
-    say("Got it.");
-    struct screen *s = open_plain(NULL);
-    act(s, "first line<enter>second line<enter>third<enter>", "Got it.");
-    assert_int_equal(model_server_requests(scene_server()), 1);
-    assert_has(model_server_body(scene_server(), 0), "first line\\nsecond line\\nthird");
-}
-
-TEST(what_was_typed_before_a_question_is_no_answer)
-{
-    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",
-                .hold = true);
-    struct screen *s = scene_start(24, 80, TEXTS("--plain", "--tools", "full"));
-    wait_prompt(s);
-    act(s, "make it<enter>");
-    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    act(s, "yes<enter>", "Queued");
-    model_server_release(scene_server());
-    see(s, "Allow it?");
-    assert_false(exists("made"));
-    say("Refused.");
-    act(s, "n<enter>", "Refused.");
-    assert_false(exists("made"));
-}
+PLAY(what_was_typed_before_a_question_is_no_answer,
+     "=holds run_command {\"command\":\"touch made\"}", "=full", ":make it<enter>", "=wait 1",
+     ":yes<enter>", "Queued", "=release", "Allow it?", "=unmade made", "=says Refused.",
+     ":n<enter>", "Refused.", "=unmade made");
 
 TEST(a_dumb_terminal_gets_it_by_itself)
 {
     const char *argv[] = {"/usr/bin/env", "TERM=dumb", support_program(), NULL};
-    say("Line by line.");
-    struct screen *s = scene_run(24, 80, argv);
-    wait_prompt(s);
-    act(s, "hello<enter>", "Line by line.");
-    leave(s);
+    play("=says Line by line.");
+    (void)scene_run(24, 80, argv);
+    play("=ready", ":hello<enter>", "Line by line.", "=ready", ":<ctrl-d>", "=ends 0");
 }
 
 /* --- parts --- */
