@@ -36,143 +36,24 @@ static void type(void *to, const char *text)
     }
 }
 
-/* An action by its name in [keys]. */
-static void act_by_name(void *to, const char *name)
+/* An action by its name in [keys], and "older" and "newer" of the history. */
+static bool act_named(const char *name)
 {
     enum action action = ACTION_NONE + 1;
+    if (strcmp(name, "older") == 0 || strcmp(name, "newer") == 0)
+        return *name == 'o' ? editor_history_older(e) : editor_history_newer(e);
     while (strcmp(action_info(action)->name, name) != 0)
         action++;
-    editor_do(to, action);
+    return editor_do(e, action);
+}
+
+static void act_by_name(void *to, const char *name)
+{
+    (void)to;
+    (void)act_named(name);
 }
 
 static const struct typist typist = {type, act_by_name};
-
-/* Typed text and editor actions: "one two<word_left*2>". */
-static void keys(const char *what)
-{
-    steps_type(what, &typist, e);
-}
-
-static void gives(const char *what, const char *text)
-{
-    keys(what);
-    assert_string_equal(editor_text(e), text);
-}
-
-static void leads(const char *what, size_t to)
-{
-    keys(what);
-    assert_int_equal(editor_caret(e), to);
-}
-
-BEFORE_ALL(support_utf8);
-FIXTURE(new_editor, free_editor);
-
-TEST(moves_by_graphemes_words_and_lines)
-{
-    leads("one e\u0301 two\nlast<line_start>", 12);
-    leads("<left><word_left>", 8);
-    leads("<left*2>", 4);
-    leads("<right>", 7);
-    leads("<line_end>", 11);
-    leads("<word_right>", 16);
-    assert_false(editor_do(e, ACTION_RIGHT));
-    leads("<text_start>", 0);
-    assert_false(editor_do(e, ACTION_LEFT));
-    leads("<text_end>", 16);
-}
-
-TEST(erases_whole_graphemes)
-{
-    gives("a👩‍👩‍👧e\u0301<backspace*2>", "a");
-    gives("<text_start><delete>", "");
-    assert_false(editor_do(e, ACTION_DELETE));
-    assert_false(editor_do(e, ACTION_BACKSPACE));
-}
-
-TEST(caret_leaves_a_grapheme_that_forms_around_it)
-{
-    editor_set(e, "\u0301x");
-    keys("<text_start>");
-    editor_insert(e, "e", 1);
-    assert_int_equal(editor_caret(e), 3);
-}
-
-TEST(undo_goes_word_by_word)
-{
-    gives("one two three<undo>", "one two ");
-    gives("<undo>", "one ");
-    gives("<redo>", "one two ");
-    keys("new");
-    assert_false(editor_do(e, ACTION_REDO));
-    gives("<undo*3>", "");
-    assert_false(editor_do(e, ACTION_UNDO));
-}
-
-TEST(a_paste_is_one_step)
-{
-    keys("ab");
-    editor_paste(e, "x y\nz\x1b[0m", 9);
-    assert_string_equal(editor_text(e), "abx y\nz\u241b[0m");
-    gives("c<undo*2>", "ab");
-    gives("<backspace*2><undo>", "ab");
-    assert_int_equal(editor_caret(e), 2);
-}
-
-TEST(kills_join_and_come_back)
-{
-    gives("one two three<kill_word_left*2>", "one ");
-    gives("<yank>", "one two three");
-    gives("<text_start><kill_word_right>", " two three");
-    gives("<yank>", "one two three");
-    assert_true(editor_do(e, ACTION_YANK_POP));
-    assert_string_equal(editor_text(e), "two three two three");
-    keys("<left>");
-    assert_false(editor_do(e, ACTION_YANK_POP));
-}
-
-TEST(kills_to_both_ends_of_a_line)
-{
-    editor_set(e, "one\ntwo");
-    gives("<up><line_start><kill_to_end>", "\ntwo");
-    gives("<kill_to_end>", "two");
-    gives("<text_end><kill_to_start>", "");
-    assert_false(editor_do(e, ACTION_KILL_START));
-}
-
-TEST(transposes_around_the_caret)
-{
-    gives("ab日<transpose>", "a日b");
-    keys("<line_start>");
-    assert_false(editor_do(e, ACTION_TRANSPOSE));
-    gives("<right><transpose>", "日ab");
-    assert_int_equal(editor_caret(e), 4);
-}
-
-TEST(replaces_for_completion)
-{
-    keys("see @sr now");
-    editor_replace(e, 4, 7, "@src/base");
-    assert_string_equal(editor_text(e), "see @src/base now");
-    assert_int_equal(editor_caret(e), 13);
-    gives("<undo>", "see @sr now");
-}
-
-TEST(climbs_screen_rows_and_keeps_the_column)
-{
-    editor_layout(e, 6, 10);
-    editor_set(e, "abcdef\nx\n123456789");
-    assert_true(editor_do(e, ACTION_UP)); /* from "789" to "123456" */
-    assert_int_equal(editor_caret(e), 12);
-    assert_true(editor_do(e, ACTION_UP));
-    assert_int_equal(editor_caret(e), 8);
-    assert_true(editor_do(e, ACTION_UP));
-    assert_int_equal(editor_caret(e), 3);
-    assert_false(editor_do(e, ACTION_UP));
-    leads("<down*2>", 12);
-    leads("<down>", 18);
-    assert_false(editor_do(e, ACTION_DOWN));
-}
 
 static char *row_at(const struct editor_view *v, size_t index)
 {
@@ -180,44 +61,133 @@ static char *row_at(const struct editor_view *v, size_t index)
     return mem_strndup(v->rows->text.data + row->text, row->len);
 }
 
-TEST(layout_shows_the_caret)
+/* "WIDTH HEIGHT COUNT TOP ROW COLUMN|TEXT": the layout at this size, and the text of its first row.
+ */
+static void is_laid_out(const char *step)
 {
-    editor_set(e, "the quick brown\nfox");
-    struct editor_view v = editor_layout(e, 10, 2);
-    assert_int_equal(v.row_count, 3);
-    assert_int_equal(v.top, 1);
-    assert_int_equal(v.caret_row, 1);
-    assert_int_equal(v.caret_col, 3);
-    char *row = row_at(&v, 1);
-    assert_string_equal(row, "brown");
-    free(row);
-    keys("<text_start>");
-    v = editor_layout(e, 10, 2);
-    assert_int_equal(v.top, 0);
-    assert_int_equal(v.caret_row, 0);
-    row = row_at(&v, 0);
-    assert_string_equal(row, "the quick ");
-    free(row);
+    size_t count, top;
+    int width, height, row, col, len = 0;
+    assert_int_equal(
+        sscanf(step, "%d %d %zu %zu %d %d|%n", &width, &height, &count, &top, &row, &col, &len), 6);
+    struct editor_view v = editor_layout(e, width, height);
+    assert_int_equal(v.row_count, count);
+    assert_int_equal(v.top, top);
+    assert_int_equal(v.caret_row, row);
+    assert_int_equal(v.caret_col, col);
+    assert_string_equal(support_keep(row_at(&v, top)), step + len);
 }
 
-TEST(caret_has_a_place_behind_a_full_row)
+/* The text on one row of so many columns. */
+static const char *draw(size_t columns)
 {
-    keys("abcd");
-    struct editor_view v = editor_layout(e, 4, 5);
-    assert_int_equal(v.row_count, 2);
-    assert_int_equal(v.caret_row, 1);
-    assert_int_equal(v.caret_col, 0);
-    editor_set(e, "a\n");
-    v = editor_layout(e, 4, 5);
-    assert_int_equal(v.row_count, 2);
-    assert_int_equal(v.caret_row, 1);
-    editor_set(e, "");
-    v = editor_layout(e, 1, 1);
-    assert_int_equal(v.row_count, 1);
-    editor_set(e, "a\tb");
-    v = editor_layout(e, 20, 1);
-    assert_int_equal(v.caret_col, 5);
+    rows_clear(&rows);
+    rows_begin(&rows);
+    size_t used = edit_line(&rows, e, columns, &caret);
+    assert_int_equal(used, rows_width(&rows, 0));
+    assert_true(used <= columns);
+    assert_true(caret >= 0 && (size_t)caret < columns);
+    return seen_row(&rows, 0);
 }
+
+/* Steps: ":" and typed text with actions, "one two<word_left*2>"; "=" and the text that is there,
+ * "@" and the caret's place in it; "!" and an action that does nothing; "~" and a text that is set,
+ * "<" and one that is pasted, "+" and one for the history; "#COLUMNS TEXT": the text on one row,
+ * "^" and the caret's column there; "%": is_laid_out(). */
+static void play_steps(const char *const *steps)
+{
+    for (; *steps; steps++) {
+        const char *rest = *steps + 1;
+        switch (**steps) {
+        case ':':
+            steps_type(rest, &typist, e);
+            break;
+        case '=':
+            assert_string_equal(editor_text(e), rest);
+            break;
+        case '@':
+            assert_int_equal(editor_caret(e), atoi(rest));
+            break;
+        case '!':
+            assert_false(act_named(rest));
+            break;
+        case '~':
+            editor_set(e, rest);
+            break;
+        case '<':
+            editor_paste(e, rest, strlen(rest));
+            break;
+        case '+':
+            editor_history_add(e, rest);
+            break;
+        case '#':
+            assert_string_equal(draw((size_t)atoi(rest)), strchr(rest, ' ') + 1);
+            break;
+        case '^':
+            assert_int_equal(caret, atoi(rest));
+            break;
+        case '%':
+            is_laid_out(rest);
+            break;
+        default:
+            fail_msg("no such step: %s", *steps);
+        }
+    }
+}
+
+#define edit(...) play_steps(STEPS(__VA_ARGS__))
+#define EDIT(name, ...)                                                                            \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        edit(__VA_ARGS__);                                                                         \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
+
+BEFORE_ALL(support_utf8);
+FIXTURE(new_editor, free_editor);
+
+EDIT(moves_by_graphemes_words_and_lines, ":one e\u0301 two\nlast<line_start>", "@12",
+     ":<left><word_left>", "@8", ":<left*2>", "@4", ":<right>", "@7", ":<line_end>", "@11",
+     ":<word_right>", "@16", "!right", ":<text_start>", "@0", "!left", ":<text_end>", "@16");
+
+EDIT(erases_whole_graphemes, ":a👩‍👩‍👧e\u0301<backspace*2>", "=a",
+     ":<text_start><delete>", "=", "!delete", "!backspace");
+
+EDIT(caret_leaves_a_grapheme_that_forms_around_it, "~\u0301x", ":<text_start>", ":e", "@3");
+
+EDIT(undo_goes_word_by_word, ":one two three<undo>", "=one two ", ":<undo>", "=one ", ":<redo>",
+     "=one two ", ":new", "!redo", ":<undo*3>", "=", "!undo");
+
+EDIT(a_paste_is_one_step, ":ab", "<x y\nz\x1b[0m", "=abx y\nz\u241b[0m", ":c<undo*2>", "=ab",
+     ":<backspace*2><undo>", "=ab", "@2");
+
+EDIT(kills_join_and_come_back, ":one two three<kill_word_left*2>", "=one ", ":<yank>",
+     "=one two three", ":<text_start><kill_word_right>", "= two three", ":<yank>", "=one two three",
+     ":<yank_pop>", "=two three two three", ":<left>", "!yank_pop");
+
+EDIT(kills_to_both_ends_of_a_line, "~one\ntwo", ":<up><line_start><kill_to_end>", "=\ntwo",
+     ":<kill_to_end>", "=two", ":<text_end><kill_to_start>", "=", "!kill_to_start");
+
+EDIT(transposes_around_the_caret, ":ab日<transpose>", "=a日b", ":<line_start>", "!transpose",
+     ":<right><transpose>", "=日ab", "@4");
+
+TEST(replaces_for_completion)
+{
+    edit(":see @sr now");
+    editor_replace(e, 4, 7, "@src/base");
+    edit("=see @src/base now", "@13", ":<undo>", "=see @sr now");
+}
+
+TEST(climbs_screen_rows_and_keeps_the_column)
+{
+    editor_layout(e, 6, 10);
+    edit("~abcdef\nx\n123456789", ":<up>", /* from "789" to "123456" */
+         "@12", ":<up>", "@8", ":<up>", "@3", "!up", ":<down*2>", "@12", ":<down>", "@18", "!down");
+}
+
+EDIT(layout_shows_the_caret, "~the quick brown\nfox", "%10 2 3 1 1 3|brown", ":<text_start>",
+     "%10 2 3 0 0 0|the quick ");
+EDIT(caret_has_a_place_behind_a_full_row, ":abcd", "%4 5 2 0 1 0|abcd", "~a\n", "%4 5 2 0 1 0|a",
+     "~", "%1 1 1 0 0 0|", "~a\tb", "%20 1 1 0 0 5|a   b");
 
 static void compare_layouts(int width)
 {
@@ -272,7 +242,7 @@ static void random_edit(uint64_t *seed)
     else if (r < 38)
         editor_paste(e, "some pasted text\nin lines \n\nhere", 32);
     else
-        keys("<undo*3>");
+        edit(":<undo*3>");
 }
 
 /* After any edit, the rows equal a layout from scratch, the caret is on a border, and undo and redo
@@ -293,7 +263,7 @@ TEST(parts_are_as_good_as_the_whole)
         int steps = 0;
         while (editor_do(e, ACTION_UNDO))
             steps++;
-        assert_string_equal(editor_text(e), "");
+        edit("=");
         while (steps-- > 0 && strcmp(editor_text(e), text) != 0)
             assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
@@ -314,24 +284,12 @@ TEST(redo_is_the_inverse_of_undo)
 
 TEST(history_keeps_what_was_being_written)
 {
-    assert_false(editor_history_older(e));
-    editor_history_add(e, "first");
-    editor_history_add(e, "second");
-    editor_history_add(e, "second");
-    editor_history_add(e, "");
+    edit("!older", "+first", "+second", "+second", "+");
     assert_string_equal(editor_history_at(e, 0), "second");
     assert_string_equal(editor_history_at(e, 1), "first");
     assert_null(editor_history_at(e, 2));
-    keys("half");
-    assert_true(editor_history_older(e));
-    assert_true(editor_history_older(e));
-    assert_false(editor_history_older(e));
-    assert_string_equal(editor_text(e), "first");
-    assert_true(editor_history_newer(e));
-    assert_string_equal(editor_text(e), "second");
-    assert_true(editor_history_newer(e));
-    assert_string_equal(editor_text(e), "half");
-    assert_false(editor_history_newer(e));
+    edit(":half", ":<older>", ":<older>", "!older", "=first", ":<newer>", "=second", ":<newer>",
+         "=half", "!newer");
 }
 
 TEST(history_is_loaded_newest_first)
@@ -339,50 +297,15 @@ TEST(history_is_loaded_newest_first)
     char newest[] = "new", oldest[] = "old";
     char *const texts[] = {newest, oldest};
     editor_history_load(e, texts, 2);
-    assert_true(editor_history_older(e));
-    assert_string_equal(editor_text(e), "new");
-    assert_int_equal(editor_caret(e), 3);
-}
-
-TEST(loading_leaves_one_who_browses_where_he_is)
-{
-    char newest[] = "new", oldest[] = "old";
-    char *const texts[] = {newest, oldest};
-    editor_history_add(e, "new");
-    editor_insert(e, "half", 4);
-    assert_true(editor_history_older(e));
-    editor_history_load(e, texts, 2);
-    assert_true(editor_history_older(e));
-    assert_string_equal(editor_text(e), "old");
-    assert_true(editor_history_newer(e));
-    assert_true(editor_history_newer(e));
-    assert_string_equal(editor_text(e), "half");
+    edit(":<older>", "=new", "@3", ":<newer>", "=", ":half<older>");
+    editor_history_load(e, texts, 2); /* leaves one who browses where he is */
+    edit(":<older>", "=old", ":<newer>", ":<newer>", "=half");
 }
 
 /* --- on one row --- */
 
-static const char *draw(size_t columns)
-{
-    rows_clear(&rows);
-    rows_begin(&rows);
-    size_t used = edit_line(&rows, e, columns, &caret);
-    assert_int_equal(used, rows_width(&rows, 0));
-    assert_true(used <= columns);
-    assert_true(caret >= 0 && (size_t)caret < columns);
-    return seen_row(&rows, 0);
-}
-
-TEST(what_fits_is_seen)
-{
-    assert_string_equal(draw(10), "");
-    assert_int_equal(caret, 0);
-    editor_set(e, "123456789");
-    assert_string_equal(draw(10), "123456789");
-    assert_int_equal(caret, 9);
-    keys("<left*9>");
-    assert_string_equal(draw(10), "123456789");
-    assert_int_equal(caret, 0);
-}
+EDIT(what_fits_is_seen, "#10 ", "^0", "~123456789", "#10 123456789", "^9", ":<left*9>",
+     "#10 123456789", "^0");
 
 /* No empty row follows a text that fills its rows exactly. */
 TEST(the_end_is_seen_whatever_fits)
@@ -400,26 +323,15 @@ TEST(the_end_is_seen_whatever_fits)
     }
 }
 
-TEST(both_sides_of_the_caret_are_seen)
-{
-    editor_set(e, "abcdefghijklmnopqrstuvwxyz");
-    keys("<left*4>");
-    assert_string_equal(draw(12), "\u2026qrstuvwxyz");
-    assert_int_equal(caret, 7);
-    keys("<left*8>");
-    assert_string_equal(draw(12), "\u2026hijklmnopqr");
-    assert_int_equal(caret, 8);
-    keys("<left*10>");
-    assert_string_equal(draw(12), "abcdefghijkl");
-    assert_int_equal(caret, 4);
-}
+EDIT(both_sides_of_the_caret_are_seen, "~abcdefghijklmnopqrstuvwxyz", ":<left*4>",
+     "#12 \u2026qrstuvwxyz", "^7", ":<left*8>", "#12 \u2026hijklmnopqr", "^8", ":<left*10>",
+     "#12 abcdefghijkl", "^4");
 
 TEST(nothing_breaks_the_row)
 {
-    editor_set(e, "two\nlines\tand more");
-    assert_string_equal(draw(40), "two lines and more");
+    edit("~two\nlines\tand more", "#40 two lines and more");
     glyph_set_up(true);
-    editor_set(e, "abcdefghijklmnopqrstuvwxyz");
+    edit("~abcdefghijklmnopqrstuvwxyz");
     assert_true(strstr(draw(12), "xyz") != NULL);
     glyph_set_up(false);
 }
