@@ -136,10 +136,10 @@ static void tell_asked(struct buf *out)
 static const struct person person = {
     .key = take_key, .rows = rows_now, .entry_rows = 1, .asked = tell_asked, .give = stage_step};
 
-void stage_set_up(void)
+void stage_set_up(const struct step *steps, int width, int height)
 {
     seen_by(&person);
-    the = (struct stage){.width = 80, .height = 22, .now_ms = 5000};
+    the = (struct stage){.steps = steps, .width = width, .height = height, .now_ms = 5000};
     keymap_init(&the.keymap);
     session_info_init(&the.session);
     clock_replace(NULL, now_ms);

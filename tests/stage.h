@@ -33,9 +33,9 @@ struct stage {
 };
 extern struct stage the;
 
-/* 80 columns and 22 rows, a clock at 5000 ms, the usual keys; every session is "Kyoto in November".
- */
-void stage_set_up(void);
+/* A clock at 5000 ms, the usual keys; every session is "Kyoto in November". The steps are the
+ * test's own; NULL: none. */
+void stage_set_up(const struct step *steps, int width, int height);
 int stage_tear_down(void **state); /* as a fixture has it */
 
 void forget_sent(void);

@@ -136,8 +136,7 @@ static const struct step steps[] = {{"usual", .alone = give_usual},    {"page", 
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
+    stage_set_up(steps, 80, 22);
     the.view = compaction_detail_new(&the.host, SEQ);
     return 0;
 }

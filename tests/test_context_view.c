@@ -118,8 +118,7 @@ static const struct step steps[] = {{"begin", .alone = begin},
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
+    stage_set_up(steps, 80, 22);
     the.view = context_view_new(&the.host, "");
     return 0;
 }

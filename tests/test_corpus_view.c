@@ -65,10 +65,7 @@ static const struct step steps[] = {{"show", .run = show},
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
-    the.width = 60;
-    the.height = 16;
+    stage_set_up(steps, 60, 16);
     the.host.open_file = open_file;
     the.host.session = &session;
     the.view = corpus_view_new(&the.host);

@@ -61,10 +61,7 @@ static const struct step steps[] = {
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
-    the.width = 60;
-    the.height = 16;
+    stage_set_up(steps, 60, 16);
     the.view = graph_view_new(&the.host);
     graph_view_show(the.view, "");
     return 0;

@@ -56,10 +56,7 @@ static const struct step steps[] = {{"begin", .alone = begin},
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
-    the.width = 70;
-    the.height = 16;
+    stage_set_up(steps, 70, 16);
     the.view = learned_view_new(&the.host);
     learned_view_show(the.view, NULL);
     return 0;

@@ -239,19 +239,6 @@ static void give_text(const char *text)
     tell(a);
 }
 
-static const struct operation *operation_of(const char *name)
-{
-    auto_free char *whole = mem_printf("memory/%.*s", (int)strcspn(name, " "), name);
-    const struct operation *o = operation_find(whole);
-    assert_non_null(o);
-    return o;
-}
-
-static void give_done(const char *name)
-{
-    tell(answer_to(operation_of(name)));
-}
-
 static void give_forgotten(const char *summaries)
 {
     struct operation_answer *a = answer_to(&operation_memory_forget);
@@ -264,20 +251,6 @@ static void give_restored(const char *id)
     struct operation_answer *a = answer_to(&operation_memory_restore);
     ((struct memory_restore_result *)a->result)->id = mem_strdup(id);
     tell(a);
-}
-
-/* The operation and its error; returns false if the error is not shown here. */
-static bool tell_failure(const char *text)
-{
-    struct operation_answer *a = answer_to(operation_of(text));
-    const struct error e = {.code = ERR_SESSION_STORE_ERROR};
-    operation_answer_fail(a, &e);
-    return give_answer(a, strchr(text, ' ') + 1);
-}
-
-static void give_failure(const char *text)
-{
-    assert_true(tell_failure(text));
 }
 
 static void give_stats(int64_t entries, int64_t pending, const char *waits_for)
@@ -387,8 +360,7 @@ static void earlier(const char *query)
 static const struct step steps[] = {
     {"two", .alone = give_two},         {"none", .alone = give_none},
     {"one", .run = give_one},           {"fifty", .alone = give_fifty},
-    {"text", .run = give_text},         {"done", .run = give_done},
-    {"fails", .run = give_failure},     {"forgotten", .run = give_forgotten},
+    {"text", .run = give_text},         {"forgotten", .run = give_forgotten},
     {"restored", .run = give_restored}, {"news", .alone = give_news},
     {"session", .alone = open_session}, {"focus", .run = give_focus},
     {"search", .alone = search},        {"change", .alone = begin_change},
@@ -402,12 +374,9 @@ static struct pane_host pane;
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
+    stage_set_up(steps, 48, 30);
     seen_by(&person);
     memset(&host, 0, sizeof host);
-    the.steps = steps;
-    the.width = 48;
-    the.height = 30;
     clock_replace(wall_ms, mono_ms);
     memcpy(the.session.id, "here", sizeof "here");
     pane.memory_scope = "all";
@@ -700,18 +669,18 @@ TEST(the_text_of_another_entry_is_not_waited_for)
 
 /* --- actions --- */
 
-PLAY(p_pins_and_unpins, "=search", ">p", "?memory/pin {id:a,pinned:true}", "=done pin", "pinned",
-     "?memory/search", "=one a*we liked the ryokan", "◆ you", ">p",
-     "?memory/pin {id:a,pinned:false}", "=done pin", "no longer pinned");
+PLAY(p_pins_and_unpins, "=search", ">p", "?memory/pin {id:a,pinned:true}", "=ok memory/pin",
+     "pinned", "?memory/search", "=one a*we liked the ryokan", "◆ you", ">p",
+     "?memory/pin {id:a,pinned:false}", "=ok memory/pin", "no longer pinned");
 PLAY(p_twice_is_as_before, "=search", ">p", "?pinned:true", "◆ you", ">p", "?pinned:false",
      "!◆ you", "><enter>", "=text we liked it", ">p", "· pinned", "?pinned:true", ">p",
-     "?pinned:false", "=fails pin There is no such entry.", "There is no such entry.",
+     "?pinned:false", "=fails memory/pin There is no such entry.", "There is no such entry.",
      "?memory/search");
 PLAY(d_forgets_and_u_puts_back, "=search", ">jd", "?memory/forget {ids:[b]}", "=forgotten 0",
      "forgotten; u restores it", "?memory/search", "=one a we liked the ryokan", "›we liked", ">u",
      "?memory/restore", "=restored b", "restored", "=two", "›booked", ">d", "=forgotten 2",
      "forgotten; u restores it; 2 summaries quote", ">u",
-     "=fails restore There is nothing to restore.", "There is nothing to restore.");
+     "=fails memory/restore There is nothing to restore.", "There is nothing to restore.");
 
 /* Keys may be faster than the engine. */
 PLAY(each_d_means_another_entry, "=search", ">d", "?memory/forget {ids:[a]}", "!we liked",
@@ -719,21 +688,23 @@ PLAY(each_d_means_another_entry, "=search", ">d", "?memory/forget {ids:[a]}", "!
      "No entry is selected.", "> ", "/ search  s scope", "><escape>s", "=two", "><down><enter>d",
      "booked from the 14th", "!we liked"); /* in the preview, too */
 PLAY(what_is_said_is_said_whole, "=search", "=width 40", ">d",
-     "=fails forget The database cannot be used. It is locked by another program, which is slow",
+     "=fails memory/forget The database cannot be used. It is locked by another program, which is "
+     "slow",
      "=two", " The database cannot be used. It is", "!locked by another program, which is slow",
      " slow", "we liked", "=height 5", " The database cannot be used. It is loc…", "> ",
      "Esc back");
 PLAY(a_remark_ends_with_its_session, "=search", ">d", "=forgotten 0", "forgotten", "=session",
      "!forgotten");
-PLAY(what_fails_is_said, "=search", ">d", "?memory/forget", "=fails forget There is no such entry.",
-     "There is no such entry.", "=two", "›we liked the ryokan");
+PLAY(what_fails_is_said, "=search", ">d", "?memory/forget",
+     "=fails memory/forget There is no such entry.", "There is no such entry.", "=two",
+     "›we liked the ryokan");
 
 /* A failure is reported elsewhere while the pane is not visible. */
 TEST(what_fails_unseen_is_not_told_here)
 {
     play("=search", ">d", "=focus no");
     host.narrow = true;
-    assert_false(tell_failure("forget The database cannot be used."));
+    assert_false(give_answer(answer_to(&operation_memory_forget), "The database cannot be used."));
     play("=focus yes", "!The database cannot be used.");
 }
 
@@ -765,20 +736,20 @@ TEST(e_changes_an_entry)
 {
     play("=change", "><ctrl-j><ctrl-g>");
     assert_int_equal(host.outside, 1);
-    play("><enter>", "?memory/edit {id:a,content:Yes \\nwe liked it}", "saving", "=done edit",
+    play("><enter>", "?memory/edit {id:a,content:Yes \\nwe liked it}", "saving", "=ok memory/edit",
          "!saving", "changed");
 }
 
 /* The preview reads an entry again after it was changed. */
 PLAY(a_change_is_seen_in_the_preview, "=search", "><enter>", "=text we liked it", ">e",
-     "=text we liked it", ">Yes <enter>", "?memory/edit", "=done edit", "?memory/read {id:a}",
+     "=text we liked it", ">Yes <enter>", "?memory/edit", "=ok memory/edit", "?memory/read {id:a}",
      "=text Yes we liked it", "Yes we liked it");
 PLAY(escape_loses_no_change, "=change", "><escape>", "?", "not saved; e continues editing", ">je",
      "another entry has unsaved changes", "Yes we liked it", "><ctrl-c>", " we liked it", "!Yes we",
      "><escape>", "!not saved; e", "?");
 PLAY(a_refused_change_stays, "=change", "><enter>", "?memory/edit",
-     "=fails edit The database cannot be used.", "The database cannot be used.", "Yes we liked it",
-     "><enter>", "?memory/edit");
+     "=fails memory/edit The database cannot be used.", "The database cannot be used.",
+     "Yes we liked it", "><enter>", "?memory/edit");
 PLAY(an_empty_text_is_not_kept, "=change", "><ctrl-c><ctrl-u><enter>", "?",
      "an empty text cannot be saved", "><ctrl-_><enter>", "?",
      "!edit entry"); /* as it was: nothing to send */
@@ -790,7 +761,7 @@ TEST(a_late_text_does_not_take_the_keys)
          "?{query:ryokans,");
     for (size_t i = 0; i < the.requests.len; i++)
         assert_ptr_not_equal(the.requests.items[i].request->operation, &operation_memory_read);
-    play("=two", "><down>e", "?memory/read", "=fails read The database cannot be used.",
+    play("=two", "><down>e", "?memory/read", "=fails memory/read The database cannot be used.",
          "The database cannot be used.", "!loading", ">j", "›booked");
 }
 
@@ -856,9 +827,9 @@ PLAY(keys_wait_for_scope_and_order, "=search", ">sd", "?scope:project", "=one c 
 PLAY(keys_do_not_wait_for_the_same, "=search", "=news", "?memory/search", ">d",
      "?memory/forget {ids:[a]}");
 PLAY(without_an_answer_nothing_is_done, "=behind", ">d",
-     "=fails search The database cannot be used.", "The database cannot be used.",
+     "=fails memory/search The database cannot be used.", "The database cannot be used.",
      "!of the old query", ">d", "?", "=news", "?memory/search", "=two", "?", "we liked", "=news",
-     "=fails search The database cannot be used.", "we liked"); /* it answers the same */
+     "=fails memory/search The database cannot be used.", "we liked"); /* it answers the same */
 
 /* Letters behind "e" are text, not keys of the list. */
 PLAY(what_follows_e_is_text, "=behind", ">eds/ ", "=paste pasted ", "?", "=two",
@@ -867,8 +838,8 @@ PLAY(what_follows_e_is_text, "=behind", ">eds/ ", "=paste pasted ", "?", "=two",
 
 /* Text that is typed while a change is being saved is no part of the change. */
 PLAY(what_follows_a_change_waits_for_it, "=change", "><enter>", "?memory/edit", ">d", "?",
-     "Yes we liked it", "=done edit", "?memory/forget {ids:[a]}", ">e", "=text booked",
-     ">Yes <enter>", "?memory/edit", ">dd", "?", "=fails edit The database cannot be used.",
+     "Yes we liked it", "=ok memory/edit", "?memory/forget {ids:[a]}", ">e", "=text booked",
+     ">Yes <enter>", "?memory/edit", ">dd", "?", "=fails memory/edit The database cannot be used.",
      "Yes booked", "=replayed 1");
 
 /* New hits do not remove the entry that is being edited. */

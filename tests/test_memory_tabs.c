@@ -138,8 +138,7 @@ static const struct step steps[] = {{"focus", .run = focus},
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
+    stage_set_up(steps, 80, 22);
     memory_is_off = fake_is_off = false;
     memset(&fake, 0, sizeof fake);
     pane.tabs = tabs;

@@ -306,10 +306,7 @@ static const struct step steps[] = {
 static int set_up(void **state)
 {
     (void)state;
-    stage_set_up();
-    the.steps = steps;
-    the.width = 60;
-    the.height = 10;
+    stage_set_up(steps, 60, 10);
     return 0;
 }
 
