@@ -15,14 +15,15 @@ static struct config *config;
 static struct choice choice;
 static struct error fault;
 
-/* Pairs of name and value; ends with NULL. */
-static const char *const *variables;
+/* "NAME=VALUE|NAME=VALUE" */
+static const char *variables;
 
 static char *fake_getenv(const char *name)
 {
-    for (size_t i = 0; variables && variables[i]; i += 2)
-        if (strcmp(variables[i], name) == 0)
-            return (char *)(uintptr_t)variables[i + 1];
+    size_t len = strlen(name);
+    for (const char *at = variables; *at; at += strcspn(at, "|"), at += *at == '|')
+        if (strncmp(at, name, len) == 0 && at[len] == '=')
+            return support_text("%.*s", (int)strcspn(at + len + 1, "|"), at + len + 1);
     return NULL;
 }
 
@@ -40,7 +41,7 @@ static int setup(void **state)
 {
     (void)state;
     config = config_new();
-    variables = NULL;
+    variables = "";
     probes = 0;
     fault = (struct error){.code = ERR_OK};
     return 0;
@@ -67,142 +68,94 @@ static bool choose(const char *provider, const char *model, bool ollama)
     return choose_provider(config, provider, model, fake_getenv, answers, &ollama, &choice, &fault);
 }
 
-static void expect(const char *provider, enum choice_reason reason, const char *detail)
-{
-    assert_string_equal(choice.provider->name, provider);
-    assert_int_equal(choice.reason, reason);
-    if (detail)
-        assert_string_equal(choice.detail, detail);
-    else
-        assert_null(choice.detail);
-}
-
-/* --- the order ------------------------------------------------------------------------------- */
+/* --- the order, model and address ------------------------------------------------------------- */
 
 FIXTURE(setup, teardown);
 
-TEST(falls_back_to_offline)
+TEST(each_choice_has_its_reason)
 {
-    assert_true(choose(NULL, NULL, false));
-    expect("offline", CHOICE_FALLBACK, NULL);
-    assert_string_equal(choice.model, "offline");
-    assert_null(choice.endpoint.base_url);
-    assert_int_equal(probes, 1);
-    assert_string_equal(probed, "http://127.0.0.1:11434");
-}
-
-TEST(takes_an_ollama_that_answers)
-{
-    assert_true(choose(NULL, NULL, true));
-    expect("ollama", CHOICE_ANSWERED, NULL);
-    assert_string_equal(choice.endpoint.base_url, "http://127.0.0.1:11434");
-    assert_string_equal(choice.model, "");
-}
-
-TEST(environment_in_its_order)
-{
-    static const char *const all[] = {"OLLAMA_HOST",
-                                      "box",
-                                      "OPENAI_BASE_URL",
-                                      "http://o/v1/",
-                                      "OPENAI_API_KEY",
-                                      "k",
-                                      "ANTHROPIC_AUTH_TOKEN",
-                                      "t",
-                                      "ANTHROPIC_API_KEY",
-                                      "a",
-                                      NULL};
-    static const char *const by_count[][2] = {{"ollama", "OLLAMA_HOST"},
-                                              {"openai", "OPENAI_BASE_URL"},
-                                              {"openai", "OPENAI_API_KEY"},
-                                              {"anthropic", "ANTHROPIC_AUTH_TOKEN"},
-                                              {"anthropic", "ANTHROPIC_API_KEY"}};
-    for (size_t n = 0; n < 5; n++) {
-        const char *some[11] = {NULL};
-        memcpy(some, all, (n + 1) * 2 * sizeof *some);
-        variables = some;
-        assert_true(choose(NULL, NULL, true));
-        expect(by_count[n][0], CHOICE_ENVIRONMENT, by_count[n][1]);
+#define NAMED "[provider]\nname = ollama\n"
+#define GENERAL "[provider]\nname = anthropic\nmodel = claude-x\n"
+#define OWN "[ollama]\nmodel = own\n"
+#define MODELS OWN "[provider]\nmodel = general\n"
+#define KEY "[openai]\nbase_url = http://localhost:8080/v1/\n"
+#define HOSTS "[anthropic]\nbase_url = https://a.example\n[ollama]\nhost = b.example\n"
+#define PLACES "ANTHROPIC_BASE_URL=http://127.0.0.1:1/|OLLAMA_HOST=c.example:7"
+#define ONE "OLLAMA_HOST=box"
+#define TWO ONE "|OPENAI_BASE_URL=http://o/v1/"
+#define THREE TWO "|OPENAI_API_KEY=k"
+#define FOUR THREE "|ANTHROPIC_AUTH_TOKEN=t"
+    static const struct {
+        const char *config, *variables, *asked, *model;
+        bool ollama; /* it answers */
+        const char *provider;
+        enum choice_reason reason;
+        const char *detail, *chosen, *url; /* the last two NULL: not looked at */
+    } rows[] = {
+        {"", "", NULL, NULL, false, "offline", CHOICE_FALLBACK, NULL, "offline", NULL},
+        {"", "", NULL, NULL, true, "ollama", CHOICE_ANSWERED, NULL, "", "http://127.0.0.1:11434"},
+        {"", ONE, NULL, NULL, true, "ollama", CHOICE_ENVIRONMENT, "OLLAMA_HOST", NULL, NULL},
+        {"", TWO, NULL, NULL, true, "openai", CHOICE_ENVIRONMENT, "OPENAI_BASE_URL", NULL, NULL},
+        {"", THREE, NULL, NULL, true, "openai", CHOICE_ENVIRONMENT, "OPENAI_API_KEY", NULL, NULL},
+        {"", FOUR, NULL, NULL, true, "anthropic", CHOICE_ENVIRONMENT, "ANTHROPIC_AUTH_TOKEN", NULL,
+         NULL},
+        {"", FOUR "|ANTHROPIC_API_KEY=a", NULL, NULL, true, "anthropic", CHOICE_ENVIRONMENT,
+         "ANTHROPIC_API_KEY", NULL, NULL},
+        {"", "ANTHROPIC_API_KEY=|OPENAI_API_KEY=", NULL, NULL, false, "offline", CHOICE_FALLBACK,
+         NULL, NULL, NULL},
+        {NAMED, "ANTHROPIC_API_KEY=a", NULL, NULL, false, "ollama", CHOICE_CONFIG, NULL, NULL,
+         NULL},
+        /* a section with a key is a wish */
+        {KEY, "", NULL, NULL, true, "openai", CHOICE_CONFIG, NULL, NULL,
+         "http://localhost:8080/v1"},
+        {KEY "[anthropic]\napi_key_command = echo k\n", "", NULL, NULL, true, "anthropic",
+         CHOICE_CONFIG, NULL, NULL, NULL},
+        {NAMED, "", "offline", "gpt-4o", true, "offline", CHOICE_OPTION, NULL, "offline", NULL},
+        {OWN, "", "ollama", NULL, false, "ollama", CHOICE_OPTION, NULL, "own", NULL},
+        {MODELS, "", "ollama", NULL, false, "ollama", CHOICE_OPTION, NULL, "general", NULL},
+        {MODELS, "", "ollama", "given", false, "ollama", CHOICE_OPTION, NULL, "given", NULL},
+        /* the general model belongs to the named provider */
+        {GENERAL, "", NULL, NULL, false, "anthropic", CHOICE_CONFIG, NULL, "claude-x", NULL},
+        {GENERAL, "", "ollama", NULL, false, "ollama", CHOICE_OPTION, NULL, "", NULL},
+        {HOSTS, "", "anthropic", NULL, false, "anthropic", CHOICE_OPTION, NULL, NULL,
+         "https://a.example"},
+        {HOSTS, "", "ollama", NULL, false, "ollama", CHOICE_OPTION, NULL, NULL,
+         "http://b.example:11434"},
+        {HOSTS, PLACES, "anthropic", NULL, false, "anthropic", CHOICE_OPTION, NULL, NULL,
+         "http://127.0.0.1:1"},
+        {HOSTS, PLACES, "ollama", NULL, false, "ollama", CHOICE_OPTION, NULL, NULL,
+         "http://c.example:7"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        teardown(state);
+        choice = (struct choice){0};
+        setup(state);
+        configure(rows[i].config);
+        variables = rows[i].variables;
+        assert_true(choose(rows[i].asked, rows[i].model, rows[i].ollama));
+        const char *detail = choice.detail, *url = choice.endpoint.base_url;
+        if (strcmp(choice.provider->name, rows[i].provider) != 0 ||
+            choice.reason != rows[i].reason || !detail != !rows[i].detail ||
+            (detail && strcmp(detail, rows[i].detail) != 0) ||
+            (rows[i].chosen && strcmp(choice.model, rows[i].chosen) != 0) ||
+            (rows[i].url && strcmp(url, rows[i].url) != 0))
+            fail_msg("row %zu: %s, %s, model %s, %s", i, choice.provider->name,
+                     detail ? detail : "-", choice.model, url ? url : "-");
+        assert_int_equal(!url, strcmp(rows[i].provider, "offline") == 0);
+        /* Ollama is asked where nothing else tells. */
+        bool asked = rows[i].reason == CHOICE_FALLBACK || rows[i].reason == CHOICE_ANSWERED;
+        assert_int_equal(probes, asked);
+        assert_true(!asked || strcmp(probed, "http://127.0.0.1:11434") == 0);
     }
-    assert_int_equal(probes, 0);
 }
 
-TEST(an_empty_variable_is_none)
+TEST(an_unknown_provider_is_refused)
 {
-    variables = TEXTS("ANTHROPIC_API_KEY", "", "OPENAI_API_KEY", "");
-    assert_true(choose(NULL, NULL, false));
-    expect("offline", CHOICE_FALLBACK, NULL);
-}
-
-TEST(configuration_comes_before_environment)
-{
-    variables = TEXTS("ANTHROPIC_API_KEY", "a");
-    configure("[provider]\nname = ollama\n");
-    assert_true(choose(NULL, NULL, false));
-    expect("ollama", CHOICE_CONFIG, NULL);
-    assert_int_equal(probes, 0);
-}
-
-TEST(a_section_with_a_key_is_a_wish)
-{
-    configure("[openai]\nbase_url = http://localhost:8080/v1/\n");
-    assert_true(choose(NULL, NULL, true));
-    expect("openai", CHOICE_CONFIG, NULL);
-    assert_string_equal(choice.endpoint.base_url, "http://localhost:8080/v1");
-    configure("[anthropic]\napi_key_command = echo k\n");
-    assert_true(choose(NULL, NULL, true));
-    expect("anthropic", CHOICE_CONFIG, NULL);
-}
-
-TEST(option_comes_first)
-{
-    configure("[provider]\nname = ollama\n");
-    assert_true(choose("offline", "gpt-4o", true));
-    expect("offline", CHOICE_OPTION, NULL);
-    assert_string_equal(choice.model, "offline");
     assert_err(choose("antropic", NULL, true), fault, ERR_USAGE);
     assert_non_null(strstr(fault.text, "did you mean \"anthropic\""));
     assert_false(choose("xyz", NULL, true));
     assert_non_null(strstr(fault.text, "offline"));
-}
-
-/* --- model and address ----------------------------------------------------------------------- */
-
-TEST(model_by_its_order)
-{
     assert_true(choose("anthropic", NULL, false));
     assert_string_equal(choice.model, config_string(config, CONFIG_ANTHROPIC_MODEL));
-    configure("[ollama]\nmodel = own\n");
-    assert_true(choose("ollama", NULL, false));
-    assert_string_equal(choice.model, "own");
-    configure("[provider]\nmodel = general\n");
-    assert_true(choose("ollama", NULL, false));
-    assert_string_equal(choice.model, "general");
-    assert_true(choose("ollama", "given", false));
-    assert_string_equal(choice.model, "given");
-}
-
-TEST(general_model_belongs_to_the_named_provider)
-{
-    configure("[provider]\nname = anthropic\nmodel = claude-x\n");
-    assert_true(choose(NULL, NULL, false));
-    assert_string_equal(choice.model, "claude-x");
-    assert_true(choose("ollama", NULL, false));
-    assert_string_equal(choice.model, "");
-}
-
-TEST(addresses_from_the_environment)
-{
-    configure("[anthropic]\nbase_url = https://a.example\n[ollama]\nhost = b.example\n");
-    assert_true(choose("anthropic", NULL, false));
-    assert_string_equal(choice.endpoint.base_url, "https://a.example");
-    assert_true(choose("ollama", NULL, false));
-    assert_string_equal(choice.endpoint.base_url, "http://b.example:11434");
-    variables = TEXTS("ANTHROPIC_BASE_URL", "http://127.0.0.1:1/", "OLLAMA_HOST", "c.example:7");
-    assert_true(choose("anthropic", NULL, false));
-    assert_string_equal(choice.endpoint.base_url, "http://127.0.0.1:1");
-    assert_true(choose("ollama", NULL, false));
-    assert_string_equal(choice.endpoint.base_url, "http://c.example:7");
 }
 
 TEST(completes_ollama_addresses)
@@ -289,15 +242,15 @@ static bool key_for(const char *provider)
 TEST(key_from_the_environment_first)
 {
     configure("[anthropic]\napi_key_command = echo from-command\napi_key = from-file\n");
-    variables = TEXTS("ANTHROPIC_API_KEY", "from-env", "ANTHROPIC_AUTH_TOKEN", "t");
+    variables = "ANTHROPIC_API_KEY=from-env|ANTHROPIC_AUTH_TOKEN=t";
     assert_true(key_for("anthropic"));
     assert_string_equal(choice.endpoint.key, "from-env");
     assert_false(choice.endpoint.bearer);
-    variables += 2;
+    variables = "ANTHROPIC_AUTH_TOKEN=t";
     assert_true(choose_key(config, fake_getenv, NULL, &choice, &fault));
     assert_string_equal(choice.endpoint.key, "t");
     assert_true(choice.endpoint.bearer);
-    variables = NULL;
+    variables = "";
     assert_true(choose_key(config, fake_getenv, NULL, &choice, &fault));
     assert_string_equal(choice.endpoint.key, "from-command");
     assert_false(choice.endpoint.bearer);
@@ -340,7 +293,7 @@ TEST(knows_where_a_key_is_without_asking_for_it)
     assert_key_state("anthropic", KEY_BY_COMMAND, NULL);
     configure("[openai]\napi_key = from-file\n");
     assert_key_state("openai", KEY_READY, NULL);
-    variables = TEXTS("ANTHROPIC_AUTH_TOKEN", "t");
+    variables = "ANTHROPIC_AUTH_TOKEN=t";
     assert_key_state("anthropic", KEY_READY, NULL);
 }
 
@@ -375,19 +328,19 @@ TEST(names_of_models_are_looked_up_as_people_give_them)
 
 TEST(compatible_and_local_servers_need_no_key)
 {
-    variables = TEXTS("OPENAI_BASE_URL", "http://gpu.example:8000/v1", "ANTHROPIC_BASE_URL",
-                      "http://localhost:4000");
+    variables =
+        "OPENAI_BASE_URL=http://gpu.example:8000/v1|ANTHROPIC_BASE_URL=http://localhost:4000";
     assert_true(key_for("openai"));
     assert_null(choice.endpoint.key);
     assert_true(key_for("anthropic"));
     assert_null(choice.endpoint.key);
-    variables = TEXTS("ANTHROPIC_BASE_URL", "http://proxy.example");
+    variables = "ANTHROPIC_BASE_URL=http://proxy.example";
     assert_false(key_for("anthropic"));
 }
 
 TEST(refuses_a_key_that_would_break_a_header)
 {
-    variables = TEXTS("OPENAI_API_KEY", "secret\r\nx-evil: 1");
+    variables = "OPENAI_API_KEY=secret\r\nx-evil: 1";
     assert_false(key_for("openai"));
     assert_null(choice.endpoint.key);
     assert_says(fault.text, "!secret", "OPENAI_API_KEY");
@@ -423,8 +376,7 @@ TEST(command_fails_without_telling_its_output)
             key_command_run("api_key_command", rows[i].command, 20000, NULL, &key, &fault));
         assert_null(key);
         assert_int_equal(fault.code, ERR_CONFIG_ERROR);
-        assert_non_null(strstr(fault.text, rows[i].text));
-        assert_null(strstr(fault.text, "secret"));
+        assert_says(fault.text, rows[i].text, "!secret");
     }
 }
 
