@@ -86,30 +86,21 @@ static const struct mcp_work work = {.lasts = true, .cancel = interrupt, .free =
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-/* An event in a few words; NULL: it is not told. The caller frees. */
-static char *words_of(const struct event *ev)
-{
-    switch (ev->type) {
-    case EVENT_CALL_STARTED:
-        return mem_strdup("asking the model");
-    case EVENT_TOOL_CALL_REQUESTED:
-        return mem_printf("calling %s", ev->name ? ev->name : "a tool");
-    case EVENT_TOOL_EXECUTION_COMPLETED:
-        return mem_strdup("the tool has run");
-    case EVENT_RETRYING:
-        return mem_strdup("trying again");
-    case EVENT_COMPACTION_STARTED:
-        return mem_strdup("shortening the conversation");
-    default:
-        return NULL;
-    }
-}
-
 /* There is no person to ask: a tool that needs more than was allowed at start is denied. */
 void mcp_turn_notice(void *mcp, const struct notice *n)
 {
+    static const char *const progress[EVENT_TYPE_COUNT] = {
+        [EVENT_CALL_STARTED] = "asking the model",
+        [EVENT_TOOL_CALL_REQUESTED] = "calling ",
+        [EVENT_TOOL_EXECUTION_COMPLETED] = "the tool has run",
+        [EVENT_RETRYING] = "trying again",
+        [EVENT_COMPACTION_STARTED] = "shortening the conversation",
+    };
     struct mcp *m = mcp;
-    auto_free char *words = n->type == NOTICE_EVENT ? words_of(n->event) : NULL;
+    const char *did = n->type == NOTICE_EVENT ? progress[n->event->type] : NULL, *tool = "";
+    if (did && n->event->type == EVENT_TOOL_CALL_REQUESTED)
+        tool = n->event->name ? n->event->name : "a tool";
+    auto_free char *words = did ? mem_printf("%s%s", did, tool) : NULL;
     bool runs_here = false;
     for (size_t i = 0; i < m->calls.len; i++) {
         struct mcp_call *c = m->calls.items[i];
@@ -456,11 +447,6 @@ static const struct shape *result_of(const struct mcp_tool *t)
 
 /* --- tools/list ------------------------------------------------------------------------------- */
 
-static struct json *schema_of(const struct shape *shape)
-{
-    return shape ? shape_schema(shape) : json_pack("{type:'object' additionalProperties:b}", false);
-}
-
 /* A right stands for the authority of the rows that its tools call. A tool without one calls what
  * every client may. */
 static bool may_call(const struct mcp_tool *t, unsigned rights)
@@ -474,15 +460,18 @@ char *mcp_tools_json(const struct config *config, unsigned rights)
     struct error e;
     for (size_t i = 0; i < TOOLS; i++) {
         const struct mcp_tool *t = &tools[i];
+        const struct shape *takes = params_of(t), *gives = result_of(t);
         if (!may_call(t, rights) || !operation_offered(t->operation, config, &e))
             continue;
         json_push(list,
                   json_pack("{name:s title:s description:s inputSchema:o outputSchema:o "
                             "annotations:{title:s readOnlyHint:b destructiveHint:b "
                             "idempotentHint:b openWorldHint:b}}",
-                            t->name, t->title, t->description, schema_of(params_of(t)),
-                            result_of(t) ? schema_of(result_of(t)) : NULL, t->title, !t->right,
-                            t->destroys, t->repeatable || !t->right, t->reaches_out));
+                            t->name, t->title, t->description,
+                            takes ? shape_schema(takes)
+                                  : json_pack("{type:'object' additionalProperties:b}", false),
+                            gives ? shape_schema(gives) : NULL, t->title, !t->right, t->destroys,
+                            t->repeatable || !t->right, t->reaches_out));
     }
     return json_print(list);
 }

@@ -114,36 +114,29 @@ bool lock_remove(const char *dir, const char *session_id, struct error *e)
 
 /* --- locks of sessions that were never written ------------------------------------------------ */
 
-/* Asks again after taking the lock: the session may have been written meanwhile. */
-static bool sweep_one(const char *dir, const char *id, lock_ask *ask, void *context)
-{
-    struct error e;
-    bool known;
-    int lock;
-    if (!ask(context, id, &known))
-        return false;
-    if (known || !lock_take(dir, id, &lock, &e))
-        return true;
-    bool ok = ask(context, id, &known);
-    if (ok && !known)
-        lock_remove(dir, id, &e);
-    lock_drop(&lock);
-    return ok;
-}
-
 void lock_sweep(const char *dir, lock_ask *ask, void *context)
 {
     auto_free char *locks = paths_join(dir, "locks");
     DIR *list = opendir(locks);
     const struct dirent *entry;
-    bool ok = true;
+    struct error e;
+    int lock;
+    bool known, ok = true;
     while (list && ok && (entry = readdir(list))) {
         const char *name = entry->d_name; /* "ID.lock" */
         char id[UUID_LEN + 1] = "";
         if (strlen(name) != UUID_LEN + strlen(".lock") || strcmp(name + UUID_LEN, ".lock") != 0)
             continue;
         memcpy(id, name, UUID_LEN);
-        ok = !uuid_valid(id) || sweep_one(dir, id, ask, context);
+        if (!uuid_valid(id))
+            continue;
+        ok = ask(context, id, &known);
+        if (!ok || known || !lock_take(dir, id, &lock, &e))
+            continue;
+        ok = ask(context, id, &known); /* the session may have been written meanwhile */
+        if (ok && !known)
+            lock_remove(dir, id, &e);
+        lock_drop(&lock);
     }
     if (list)
         closedir(list);
