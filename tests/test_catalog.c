@@ -304,34 +304,28 @@ TEST(test_delete_beside_other_files)
     assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 0);
 }
 
-static bool try_rename(void)
-{
-    return catalog_rename(&catalog, "last", "x", NULL, &e);
-}
+enum { RENAME, LABEL, ARCHIVE, DELETE, CHANGES };
 
-static bool try_label(void)
+static bool change(int what)
 {
-    return catalog_label(&catalog, "last", "x", NULL, &e);
+    switch (what) {
+    case RENAME:
+        return catalog_rename(&catalog, "last", "x", NULL, &e);
+    case LABEL:
+        return catalog_label(&catalog, "last", "x", NULL, &e);
+    case ARCHIVE:
+        return catalog_archive(&catalog, "last", true, NULL, &e);
+    default:
+        return catalog_delete(&catalog, "last", NULL, &e);
+    }
 }
-
-static bool try_archive(void)
-{
-    return catalog_archive(&catalog, "last", true, NULL, &e);
-}
-
-static bool try_delete(void)
-{
-    return catalog_delete(&catalog, "last", NULL, &e);
-}
-
-static bool (*const changes[])(void) = {try_rename, try_label, try_archive, try_delete};
 
 TEST(test_locks)
 {
     int lock, count = 0;
     assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        assert_err(changes[i](), e, ERR_SESSION_BUSY);
+    for (int i = 0; i < CHANGES; i++) {
+        assert_err(change(i), e, ERR_SESSION_BUSY);
         assert_non_null(strstr(e.text, record.info.id + UUID_LEN - 8));
     }
     struct session_info info = find("last");
@@ -341,8 +335,8 @@ TEST(test_locks)
 
     struct catalog own = catalog;
     catalog_borrow(&catalog, own.store, own.directory, record.info.id); /* we have it ourselves */
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        assert_true(changes[i]());
+    for (int i = 0; i < CHANGES; i++)
+        assert_true(change(i));
     catalog_release(&catalog);
     catalog = own;
     lock_drop(&lock);
@@ -351,8 +345,8 @@ TEST(test_locks)
 TEST(test_locks_are_given_back)
 {
     int lock;
-    for (size_t i = 0; i < 3; i++) {
-        assert_true(changes[i]());
+    for (int i = 0; i < DELETE; i++) {
+        assert_true(change(i));
         assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
         lock_drop(&lock);
     }

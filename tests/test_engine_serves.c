@@ -15,11 +15,18 @@
 
 FIXTURE(surface_setup, served_teardown);
 
-TEST(a_session_is_made_and_asked)
+/* Opens an engine and creates a session; returns its id, kept. */
+static const char *begin(void)
 {
     char id[UUID_LEN + 1];
     served_open(true);
     served_create(id);
+    return support_text("%s", id);
+}
+
+TEST(a_session_is_made_and_asked)
+{
+    const char *id = begin();
     model_server_queue(surface_server(), &(struct reply){.text = "Well met."});
     served_ask(id, "Hello", "Well met.");
     served_ask(id, "And again", "Hello from the scripted model.");
@@ -93,9 +100,7 @@ TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_se
 /* The session's model does not depend on the program's arguments. */
 TEST_IF(capability_store(), a_session_keeps_its_model)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     served_done(&operation_session_set_model,
                 &(struct session_model_params){.session = id, .model = "another-model"});
     served_ask(id, "Hello", "Hello from the scripted model.");
@@ -160,9 +165,7 @@ static void begin_turn(const char *session, const char *half)
 
 TEST(closing_ends_what_runs)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     begin_turn(id, "Half of it");
     uint64_t closing =
         engine_start(served, &operation_session_close, &(struct session_close_params){id, false});
@@ -194,7 +197,7 @@ static void expect_open(char own[][UUID_LEN + 1], int count, int most)
 TEST_IF(capability_store(), what_rests_closes)
 {
     char own[4][UUID_LEN + 1], *directory = support_path("data");
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "2", NULL));
+    surface_set(CONFIG_SERVE_OPEN_SESSIONS, "2");
     served_open(true);
     for (int i = 0; i < 4; i++)
         served_create(own[i]);
@@ -205,8 +208,8 @@ TEST_IF(capability_store(), what_rests_closes)
     assert_false(lock_is_free(directory, own[3])); /* the newest */
     free(directory);
     served_close();
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", NULL));
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", NULL));
+    surface_set(CONFIG_SERVE_OPEN_SESSIONS, "100");
+    surface_set(CONFIG_SERVE_IDLE_MINUTES, "0");
     served_open(true);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
@@ -275,9 +278,7 @@ static void open_again(const char *id, bool read_only)
  * closed. */
 TEST_IF(capability_store(), a_session_that_is_looked_at_takes_no_turn)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     served_ask(id, "Hello", "Hello from the scripted model.");
     open_again(id, true); /* it is open to be written to, and stays so */
     served_ask(id, "Hello", "Hello from the scripted model.");
@@ -296,9 +297,7 @@ TEST_IF(capability_store(), a_session_that_is_looked_at_takes_no_turn)
 /* The session may be read, and is live again when a client opens it or says so. */
 TEST_IF(capability_store(), a_session_that_is_archived_takes_no_turn_until_it_is_resumed)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     served_ask(id, "Hello", "Hello from the scripted model.");
     begin_turn(id, "Half of it");
     run(&operation_session_archive, id); /* the turn is interrupted first */
@@ -423,9 +422,7 @@ TEST_IF(capability_store(), models_are_listed_without_a_session)
 /* An operation that changes something is carried out although its request was withdrawn. */
 TEST(what_was_asked_is_done_though_withdrawn)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     begin_turn(id, "Half of it");
     engine_withdraw(served, engine_start(served, &operation_session_rename,
                                          &(struct session_rename_params){id, "Kyoto"}));
@@ -667,8 +664,8 @@ static void race(uint64_t seed, const struct race *r)
 {
     int turns[SESSIONS] = {0};
     struct asker askers[ASKERS];
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, r->open_sessions, NULL));
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, r->idle_minutes, NULL));
+    surface_set(CONFIG_SERVE_OPEN_SESSIONS, r->open_sessions);
+    surface_set(CONFIG_SERVE_IDLE_MINUTES, r->idle_minutes);
     served_open(r->persist);
     served->most = r->most;
     for (int i = 0; i < SESSIONS; i++) {
@@ -758,9 +755,7 @@ static uint64_t begin_held_turn(const char *id)
  * carried out. */
 TEST(what_is_cancelled_before_it_begins_is_not_done)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     const struct session_params p = {.session = id};
     uint64_t turn = begin_held_turn(id), gone = engine_start(served, &operation_models_list, &p),
              kept = engine_start(served, &operation_models_list, &p);
@@ -778,9 +773,7 @@ TEST(what_is_cancelled_before_it_begins_is_not_done)
 /* … nor is a request for a conversation when the maximum of conversations is open. */
 TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
 {
-    char id[UUID_LEN + 1];
-    served_open(true);
-    served_create(id);
+    const char *id = begin();
     served->most = 1;
     (void)begin_held_turn(id);
     uint64_t gone = engine_start(served, &operation_session_create, NULL);

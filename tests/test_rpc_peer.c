@@ -95,6 +95,24 @@ static const char *output(struct side *s)
     return text;
 }
 
+static struct side one; /* the side of a test */
+
+static int set_up(void **state)
+{
+    (void)state;
+    open_side(&one, &handlers);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close_side(&one);
+    return 0;
+}
+
+FIXTURE(set_up, tear_down);
+
 #define MESSAGE(rest) "{\"jsonrpc\":\"2.0\"," rest "}\n"
 
 static const struct {
@@ -161,17 +179,14 @@ static const struct {
 
 TEST(messages_are_answered_as_the_specification_says)
 {
-    struct side s;
-    open_side(&s, &handlers);
     for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++) {
         const char *expected = exchanges[i].output;
-        feed(&s, support_text("%s\n", support_json(exchanges[i].input)));
-        assert_string_equal(output(&s),
+        feed(&one, support_text("%s\n", support_json(exchanges[i].input)));
+        assert_string_equal(output(&one),
                             *expected ? support_text("%s\n", support_json(expected)) : "");
     }
-    assert_string_equal(s.told.data, "hint;hint;hint{\"a\":1};");
-    assert_int_equal(rpc_peer_calls(s.peer), 0);
-    close_side(&s);
+    assert_string_equal(one.told.data, "hint;hint;hint{\"a\":1};");
+    assert_int_equal(rpc_peer_calls(one.peer), 0);
 }
 
 static int code_of(const char *line)
@@ -185,24 +200,21 @@ static int code_of(const char *line)
 
 TEST(what_is_no_json_is_a_parse_error_and_passed_over)
 {
-    struct side s;
     static const char *const texts[] = {"{", "nonsense", "{\"a\":1} 2", "\"\xff\"",
                                         "{\"jsonrpc\":\"2.0\",\"method\":\"a\\u0000b\"}"};
     AUTO(buf_release) struct buf deep = BUF_INIT;
-    open_side(&s, &handlers);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        feed(&s, texts[i]);
-        feed(&s, "\n");
-        assert_int_equal(code_of(output(&s)), RPC_PARSE_ERROR);
+        feed(&one, texts[i]);
+        feed(&one, "\n");
+        assert_int_equal(code_of(output(&one)), RPC_PARSE_ERROR);
     }
     for (int i = 0; i < 100000; i++)
         buf_addch(&deep, '[');
     buf_addch(&deep, '\n');
-    feed(&s, deep.data);
-    assert_int_equal(code_of(output(&s)), RPC_PARSE_ERROR);
-    feed(&s, MESSAGE("\"id\":1,\"method\":\"echo\""));
-    assert_string_equal(output(&s), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n");
-    close_side(&s);
+    feed(&one, deep.data);
+    assert_int_equal(code_of(output(&one)), RPC_PARSE_ERROR);
+    feed(&one, MESSAGE("\"id\":1,\"method\":\"echo\""));
+    assert_string_equal(output(&one), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n");
 }
 
 TEST(a_message_that_comes_whole_may_have_line_breaks)
@@ -210,14 +222,11 @@ TEST(a_message_that_comes_whole_may_have_line_breaks)
     static const char text[] =
         "{\n \"jsonrpc\": \"2.0\",\r\n \"id\": 1,\n \"method\": \"echo\","
         "\n \"params\": {}\n}\n";
-    struct side s;
     struct error e;
-    open_side(&s, &handlers);
-    assert_true(rpc_peer_take(s.peer, text, strlen(text), &e));
-    assert_string_equal(output(&s), MESSAGE("\"id\":1,\"result\":{}"));
-    assert_true(rpc_peer_take(s.peer, "\n \n", 3, &e));
-    assert_string_equal(output(&s), "");
-    close_side(&s);
+    assert_true(rpc_peer_take(one.peer, text, strlen(text), &e));
+    assert_string_equal(output(&one), MESSAGE("\"id\":1,\"result\":{}"));
+    assert_true(rpc_peer_take(one.peer, "\n \n", 3, &e));
+    assert_string_equal(output(&one), "");
 }
 
 TEST(any_split_of_the_stream_is_alike)
@@ -243,72 +252,62 @@ TEST(any_split_of_the_stream_is_alike)
 
 TEST(an_answer_may_come_later_and_a_batch_waits_for_its_last)
 {
-    struct side s;
-    open_side(&s, &handlers);
-    feed(&s,
+    feed(&one,
          "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"later\"},"
          "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"echo\"},"
          "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"later\"}]\n");
-    assert_string_equal(output(&s), "");
-    assert_int_equal(rpc_peer_calls(s.peer), 2);
-    rpc_answer(s.later.items[1], "\"b\"");
-    assert_string_equal(output(&s), "");
-    rpc_answer(s.later.items[0], "\"a\"");
-    assert_string_equal(output(&s),
+    assert_string_equal(output(&one), "");
+    assert_int_equal(rpc_peer_calls(one.peer), 2);
+    rpc_answer(one.later.items[1], "\"b\"");
+    assert_string_equal(output(&one), "");
+    rpc_answer(one.later.items[0], "\"a\"");
+    assert_string_equal(output(&one),
                         "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null},"
                         "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"b\"},"
                         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"a\"}]\n");
-    close_side(&s);
 }
 
 TEST(a_cancelled_call_is_still_to_be_answered)
 {
-    struct side s;
-    open_side(&s, &handlers);
-    feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\"") MESSAGE("\"id\":2,\"method\":\"later\""));
-    s.later.items[0]->kept = (void *)(uintptr_t) "first";
-    s.later.items[1]->kept = (void *)(uintptr_t) "second";
-    feed(&s, MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"a\"}"));
-    assert_string_equal(s.told.data, "cancelled first;");
-    assert_string_equal(output(&s), "");
-    s.answers_cancelled = true;
-    feed(&s, MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}"));
-    assert_string_equal(s.told.data, "cancelled first;cancelled second;");
-    assert_string_equal(output(&s),
+    feed(&one,
+         MESSAGE("\"id\":\"a\",\"method\":\"later\"") MESSAGE("\"id\":2,\"method\":\"later\""));
+    one.later.items[0]->kept = (void *)(uintptr_t) "first";
+    one.later.items[1]->kept = (void *)(uintptr_t) "second";
+    feed(&one, MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"a\"}"));
+    assert_string_equal(one.told.data, "cancelled first;");
+    assert_string_equal(output(&one), "");
+    one.answers_cancelled = true;
+    feed(&one, MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}"));
+    assert_string_equal(one.told.data, "cancelled first;cancelled second;");
+    assert_string_equal(output(&one),
                         "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32800,"
                         "\"message\":\"cancelled\"}}\n");
-    close_side(&s); /* the first is never answered, and nothing is lost by that */
+    /* the first is never answered, and nothing is lost by that */
 }
 
 TEST(a_cancelled_call_may_be_dropped_also_out_of_a_batch)
 {
-    struct side s;
-    open_side(&s, &handlers);
-    feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\""));
-    assert_string_equal(s.later.items[0]->id, "\"a\"");
-    assert_false(s.later.items[0]->batch);
-    rpc_drop(s.later.items[0]);
-    assert_string_equal(output(&s), "");
-    assert_int_equal(rpc_peer_calls(s.peer), 0);
-    vec_clear(&s.later);
-    feed(&s, support_json("[{'jsonrpc':'2.0','id':1,'method':'later'},"
-                          "{'jsonrpc':'2.0','id':2,'method':'later'}]"));
-    feed(&s, "\n");
-    assert_true(s.later.items[0]->batch);
-    rpc_drop(s.later.items[0]);
-    assert_string_equal(output(&s), "");
-    rpc_answer(s.later.items[1], "{}");
-    assert_string_equal(output(&s), "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]\n");
-    close_side(&s);
+    feed(&one, MESSAGE("\"id\":\"a\",\"method\":\"later\""));
+    assert_string_equal(one.later.items[0]->id, "\"a\"");
+    assert_false(one.later.items[0]->batch);
+    rpc_drop(one.later.items[0]);
+    assert_string_equal(output(&one), "");
+    assert_int_equal(rpc_peer_calls(one.peer), 0);
+    vec_clear(&one.later);
+    feed(&one, support_json("[{'jsonrpc':'2.0','id':1,'method':'later'},"
+                            "{'jsonrpc':'2.0','id':2,'method':'later'}]"));
+    feed(&one, "\n");
+    assert_true(one.later.items[0]->batch);
+    rpc_drop(one.later.items[0]);
+    assert_string_equal(output(&one), "");
+    rpc_answer(one.later.items[1], "{}");
+    assert_string_equal(output(&one), "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]\n");
 }
 
 TEST(cancelling_what_does_not_wait_here_is_told_as_it_is)
 {
-    struct side s;
-    open_side(&s, &handlers);
-    feed(&s, MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}"));
-    assert_string_equal(s.told.data, "notifications/cancelled{\"requestId\":7};");
-    close_side(&s);
+    feed(&one, MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}"));
+    assert_string_equal(one.told.data, "notifications/cancelled{\"requestId\":7};");
 }
 
 TEST(two_sides_ask_one_another)
@@ -369,15 +368,12 @@ TEST(an_answer_that_does_not_fit_ends_the_wait)
 TEST(a_raw_nul_in_an_answer_ends_the_wait)
 {
     static const char text[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\0\"}\n";
-    struct side s;
     struct error e;
-    open_side(&s, &handlers);
-    (void)rpc_ask(s.peer, "later", NULL, on_answered, &s);
-    (void)output(&s);
-    assert_true(rpc_peer_feed(s.peer, text, sizeof text - 1, &e));
-    assert_string_equal(s.answers.data, "-32700 the answer cannot be read;");
-    assert_string_equal(output(&s), "");
-    close_side(&s);
+    (void)rpc_ask(one.peer, "later", NULL, on_answered, &one);
+    (void)output(&one);
+    assert_true(rpc_peer_feed(one.peer, text, sizeof text - 1, &e));
+    assert_string_equal(one.answers.data, "-32700 the answer cannot be read;");
+    assert_string_equal(output(&one), "");
 }
 
 TEST(who_no_longer_waits_says_so)
@@ -405,13 +401,10 @@ TEST(who_no_longer_waits_says_so)
 
 TEST(what_was_asked_fails_when_the_peer_goes)
 {
-    struct side s;
-    open_side(&s, &handlers);
-    rpc_ask(s.peer, "x", NULL, on_answered, &s);
-    rpc_peer_free(s.peer);
-    s.peer = NULL;
-    assert_string_equal(s.answers.data, "-32603 the other side has gone;");
-    close_side(&s);
+    rpc_ask(one.peer, "x", NULL, on_answered, &one);
+    rpc_peer_free(one.peer);
+    one.peer = NULL;
+    assert_string_equal(one.answers.data, "-32603 the other side has gone;");
 }
 
 static char *text_of(size_t len)
@@ -424,71 +417,59 @@ static char *text_of(size_t len)
 
 TEST(a_slow_reader_loses_notifications_and_grows_nothing)
 {
-    struct side s;
     auto_free char *long_text = text_of(1 << 20);
     size_t len, told = 0;
-    open_side(&s, &handlers);
-    while (rpc_notify(s.peer, "hint", long_text))
+    while (rpc_notify(one.peer, "hint", long_text))
         told++;
     assert_in_range(told, 7, 8);
-    (void)rpc_peer_output(s.peer, &len);
+    (void)rpc_peer_output(one.peer, &len);
     assert_true(len <= RPC_OUTPUT_MAX + 100 * told);
-    assert_int_equal(rpc_ask(s.peer, "x", long_text, on_answered, &s), 0);
-    feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
-    rpc_answer(s.later.items[0], long_text);
-    (void)rpc_peer_output(s.peer, &len);
+    assert_int_equal(rpc_ask(one.peer, "x", long_text, on_answered, &one), 0);
+    feed(&one, MESSAGE("\"id\":1,\"method\":\"later\""));
+    rpc_answer(one.later.items[0], long_text);
+    (void)rpc_peer_output(one.peer, &len);
     assert_true(len > RPC_OUTPUT_MAX); /* nothing more should be read */
-    (void)output(&s);
-    assert_true(rpc_notify(s.peer, "hint", long_text));
-    close_side(&s);
+    (void)output(&one);
+    assert_true(rpc_notify(one.peer, "hint", long_text));
 }
 
 TEST(answers_that_nobody_reads_become_errors)
 {
-    struct side s;
     auto_free char *long_text = text_of(RPC_MESSAGE_MAX - 4096),
                    *too_long = text_of(RPC_MESSAGE_MAX);
-    open_side(&s, &handlers);
     for (int i = 0; i < 4; i++)
-        feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
-    rpc_answer(s.later.items[0], too_long);
-    assert_non_null(strstr(output(&s), "\"code\":-32603"));
+        feed(&one, MESSAGE("\"id\":1,\"method\":\"later\""));
+    rpc_answer(one.later.items[0], too_long);
+    assert_non_null(strstr(output(&one), "\"code\":-32603"));
     for (int i = 1; i < 4; i++)
-        rpc_answer(s.later.items[i], long_text);
+        rpc_answer(one.later.items[i], long_text);
     size_t len;
-    const char *end = rpc_peer_output(s.peer, &len);
+    const char *end = rpc_peer_output(one.peer, &len);
     assert_true(len < RPC_ANSWERS_MAX);
     assert_non_null(strstr(end + len - 200, "\"code\":-32603"));
-    close_side(&s);
 }
 
 TEST(requests_that_wait_are_bounded)
 {
-    struct side s;
-    open_side(&s, &handlers);
     for (int i = 0; i < RPC_CALLS_MAX; i++)
-        feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
-    assert_string_equal(output(&s), "");
-    feed(&s, MESSAGE("\"id\":7,\"method\":\"later\""));
+        feed(&one, MESSAGE("\"id\":1,\"method\":\"later\""));
+    assert_string_equal(output(&one), "");
+    feed(&one, MESSAGE("\"id\":7,\"method\":\"later\""));
     assert_string_equal(
-        output(&s),
+        output(&one),
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"too "
         "many requests wait; wait for their answers\"}}\n");
-    assert_int_equal(rpc_peer_calls(s.peer), RPC_CALLS_MAX);
-    close_side(&s);
+    assert_int_equal(rpc_peer_calls(one.peer), RPC_CALLS_MAX);
 }
 
 TEST(a_message_that_is_too_long_ends_the_connection)
 {
-    struct side s;
     struct error e = {0};
     auto_free char *piece = text_of(1 << 20);
     size_t fed = 0;
-    open_side(&s, &handlers);
-    while (rpc_peer_feed(s.peer, piece, strlen(piece), &e))
+    while (rpc_peer_feed(one.peer, piece, strlen(piece), &e))
         fed += strlen(piece);
     assert_true(fed <= RPC_MESSAGE_MAX && fed > RPC_MESSAGE_MAX - 2 * strlen(piece));
     assert_non_null(strstr(e.text, "33554432 bytes"));
-    assert_int_equal(code_of(output(&s)), RPC_INVALID_REQUEST);
-    close_side(&s);
+    assert_int_equal(code_of(output(&one)), RPC_INVALID_REQUEST);
 }
