@@ -23,6 +23,8 @@ struct model_server *surface_server(void);
 /* The number of requests to the scripted model, and the body of one of them, from 0. */
 #define surface_requests() model_server_requests(surface_server())
 #define surface_body(index) model_server_body(surface_server(), index)
+#define surface_last_body() surface_body(surface_requests() - 1)
+#define surface_set(key, value) assert_true(config_set(surface_config(), key, value, NULL))
 struct config *surface_config(void);
 const char *surface_store(void); /* path of the database, which does not exist at first */
 

@@ -1,7 +1,5 @@
 /* The MCP server as its clients see it: messages in, messages out, with an engine and a scripted
  * model. The loop runs on a thread of its own, the test is the client. */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -323,7 +321,7 @@ NEEDS(capability_store() && capability_memory());
 
 TEST(a_message_of_a_host_is_not_learned)
 {
-    assert_true(config_set(surface_config(), CONFIG_LEARNED_CAPTURE, "auto", NULL));
+    surface_set(CONFIG_LEARNED_CAPTURE, "auto");
     start_legacy(EVERYTHING);
     (void)succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'Always use tabs.'}",
                                               run_prompt("Always answer in French.")));
@@ -682,14 +680,13 @@ TEST(a_session_whose_turn_runs_is_busy)
 
 TEST(what_is_switched_off_says_so)
 {
-    struct error e;
-    assert_true(config_set(surface_config(), CONFIG_MEMORY_ENABLED, "false", &e));
+    surface_set(CONFIG_MEMORY_ENABLED, "false");
     start_legacy(0);
     assert_null(listed("tiro_memory_search"));
     assert_failure(call("tiro_memory_search", "{'query':'a'}"), "MEMORY_DISABLED", NULL);
     stop();
-    assert_true(config_set(surface_config(), CONFIG_MEMORY_ENABLED, "true", &e));
-    assert_true(config_set(surface_config(), CONFIG_SESSION_PERSIST, "false", &e));
+    surface_set(CONFIG_MEMORY_ENABLED, "true");
+    surface_set(CONFIG_SESSION_PERSIST, "false");
     start(0, false);
     begin_legacy();
     assert_non_null(listed("tiro_memory_search")); /* data that was kept before can be read */
@@ -921,49 +918,25 @@ TEST(nothing_that_a_client_says_ends_the_server)
 
 /* --- HTTP ------------------------------------------------------------------------------------- */
 
-static int connect_http(void)
-{
-    int port = atoi(strrchr(t.http->urls, ':') + 1);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    return fd;
-}
-
-static void send_http(int fd, const char *method, const char *fields, const char *body)
+static void send_http(struct http_client *c, const char *method, const char *fields,
+                      const char *body)
 {
     const char *json = support_json(body);
-    const char *text = support_text("%s /mcp HTTP/1.1\r\n" HTTP_HOST
-                                    "Connection: close\r\n"
-                                    "Content-Type: application/json\r\n%sContent-Length: %zu\r\n"
-                                    "\r\n%s",
-                                    method, fields, strlen(json), json);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-}
-
-/* Reads until the reply ends, or contains this text (NULL: none); kept. */
-static const char *read_http(int fd, const char *until)
-{
-    struct buf got = BUF_INIT;
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    char bytes[4096];
-    ssize_t n = 1;
-    while (n > 0 && !(until && strstr(got.data, until))) {
-        if (poll(&p, 1, WAIT_MS) <= 0)
-            fail_msg("no more came than: %s", got.data);
-        n = read(fd, bytes, sizeof bytes);
-        buf_add(&got, bytes, n > 0 ? (size_t)n : 0);
-    }
-    return support_keep(buf_take(&got));
+    http_client_open(c, atoi(strrchr(t.http->urls, ':') + 1));
+    http_client_send(c, support_text("%s /mcp HTTP/1.1\r\n" HTTP_HOST "Connection: close\r\n"
+                                     "Content-Type: application/json\r\n%sContent-Length: %zu\r\n"
+                                     "\r\n%s",
+                                     method, fields, strlen(json), json));
 }
 
 static const char *http(const char *method, const char *fields, const char *body)
 {
-    int fd = connect_http();
-    send_http(fd, method, fields, body);
-    const char *reply = read_http(fd, NULL);
-    close(fd);
+    struct http_client c;
+    send_http(&c, method, fields, body);
+    while (http_client_read(&c, WAIT_MS))
+        continue;
+    const char *reply = support_text("%s", c.bytes.data);
+    http_client_close(&c);
     return reply;
 }
 
@@ -1000,8 +973,8 @@ TEST_IF(HTTP_IS_SERVED, a_client_that_closes_its_stream_interrupts_the_turn)
     begin_legacy();
     const char *session = run_prompt("first");
     QUEUE(surface_server(), .text = "never", .hold = true);
-    int fd = connect_http();
-    send_http(fd, "POST",
+    struct http_client c;
+    send_http(&c, "POST",
               OF_2026
               "Mcp-Method: tools/call\r\nMcp-Name: tiro_resume\r\n"
               "Accept: application/json, text/event-stream\r\n",
@@ -1010,9 +983,10 @@ TEST_IF(HTTP_IS_SERVED, a_client_that_closes_its_stream_interrupts_the_turn)
                                         "'session_id':'%s','prompt':'second'},"
                                         "'_meta':{'progressToken':1,%s"),
                            session, strchr(META, '{') + 1));
-    read_http(fd, "notifications/progress");
+    while (!strstr(c.bytes.data, "notifications/progress"))
+        assert_true(http_client_read(&c, WAIT_MS));
     assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
-    close(fd);
+    http_client_close(&c);
     await_interruption(session);
 }
 

@@ -24,11 +24,6 @@
 
 #define SUMMARY "a short summary"
 
-static void set(enum config_key key, const char *value)
-{
-    assert_true(config_set(surface_config(), key, value, NULL));
-}
-
 /* A message that is worth compacting; the caller frees. */
 static char *long_text(const char *name)
 {
@@ -56,6 +51,14 @@ static struct engine *talked(int turns)
     return s;
 }
 
+/* Without compaction. */
+static struct engine *open_without(void)
+{
+    struct engine_options options = surface_options(NULL, true);
+    options.compaction = false;
+    return engine_new(&options);
+}
+
 static struct engine *reopened(struct engine *s)
 {
     engine_free(s);
@@ -75,9 +78,9 @@ static void queue_failure(void)
 /* From then on every turn except the first begins with a compaction. */
 static void compact_always(void)
 {
-    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100");
-    set(CONFIG_COMPACTION_MIN_TURNS, "0");
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100");
+    surface_set(CONFIG_COMPACTION_MIN_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0");
 }
 
 static void send_compact(struct engine *s, const char *mode, const char *focus, bool preview)
@@ -99,11 +102,6 @@ static void take_back(struct engine *s)
 {
     surface_send(s, &operation_compaction_undo, NULL);
     surface_expect_event(s, EVENT_COMPACTION_UNDONE);
-}
-
-static const char *last_body(void)
-{
-    return surface_body(surface_requests() - 1);
 }
 
 /* The figures once all that is on its way has arrived. */
@@ -140,7 +138,7 @@ NEEDS(capability_compaction());
 static int set_up(void **state)
 {
     int result = surface_setup(state);
-    set(CONFIG_GRAPH_ENABLED, "false");
+    surface_set(CONFIG_GRAPH_ENABLED, "false");
     return result;
 }
 
@@ -160,9 +158,9 @@ TEST(it_happens_by_itself)
     assert_int_equal(n->meters.threshold, 100);
     assert_true(n->meters.request.estimated); /* the count included messages that are gone */
     surface_expect_event(s, EVENT_TURN_COMPLETED);
-    assert_no_text(last_body(), "This is message number 1");
-    assert_text(last_body(), SUMMARY);
-    assert_text(last_body(), "and now?");
+    assert_no_text(surface_last_body(), "This is message number 1");
+    assert_text(surface_last_body(), SUMMARY);
+    assert_text(surface_last_body(), "and now?");
 }
 
 /* The switch and the default threshold leave a short talk alone. */
@@ -172,9 +170,7 @@ TEST(it_does_not_happen_where_it_need_not)
     engine_free(s);
     assert_int_equal(surface_requests(), 3);
     compact_always();
-    struct engine_options options = surface_options(NULL, true);
-    options.compaction = false;
-    s = engine_new(&options);
+    s = open_without();
     talk(s, 3);
     assert_int_equal(final_meters(s).threshold, 0);
     engine_free(s);
@@ -184,7 +180,7 @@ TEST(it_does_not_happen_where_it_need_not)
 TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
 {
     compact_always();
-    set(CONFIG_COMPACTION_MAX_FAILURES, "2");
+    surface_set(CONFIG_COMPACTION_MAX_FAILURES, "2");
     struct engine *s = talked(1);
     for (int i = 0; i < 2; i++) {
         queue_failure();
@@ -210,7 +206,7 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
 /* After a restart the breaker's state is known before the first turn. */
 TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
 {
-    set(CONFIG_COMPACTION_MAX_FAILURES, "1");
+    surface_set(CONFIG_COMPACTION_MAX_FAILURES, "1");
     AUTO(engine_free_local) struct engine *s = talked(2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
@@ -262,16 +258,16 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     QUEUE(surface_server(), .tool_name = "read_file", .tool_args = "{\"path\":\"long.txt\"}");
     surface_ask(s, "read it");
     engine_free(s);
-    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
+    surface_set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
     s = surface_open("last", true);
     surface_send(s, &operation_turn_start, "and now?");
     assert_string_equal(
         surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.stage, "micro");
     surface_expect_idle(s);
-    assert_no_text(last_body(), "THE LAST LINE");
+    assert_no_text(surface_last_body(), "THE LAST LINE");
     s = reopened(s);
     compact_now(s);
-    assert_text(last_body(), "THE LAST LINE");
+    assert_text(surface_last_body(), "THE LAST LINE");
     engine_free(s);
 }
 
@@ -323,7 +319,7 @@ TEST(max_request_bytes_is_never_exceeded)
 {
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
-    set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
+    surface_set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
     struct engine *s = talked(40);
     engine_free(s);
     assert_int_equal(door.refused, 0);
@@ -335,10 +331,8 @@ TEST(a_body_past_the_maximum_is_not_sent)
 {
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
-    set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
-    struct engine_options options = surface_options(NULL, true);
-    options.compaction = false;
-    struct engine *s = engine_new(&options);
+    surface_set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
+    struct engine *s = open_without();
     auto_free char *text = mem_printf("%021000d", 7);
     surface_send(s, &operation_turn_start, text);
     assert_text(surface_expect_event(s, EVENT_TURN_FAILED)->event->text,
@@ -359,9 +353,9 @@ TEST(by_hand_with_mode_and_focus)
     assert_string_equal(surface_expect_event(s, EVENT_COMPACTION_COMPLETED)->event->compaction.mode,
                         "llm_replace");
     surface_expect_idle(s);
-    assert_text(last_body(), "the green door");
+    assert_text(surface_last_body(), "the green door");
     surface_ask(s, "next");
-    assert_no_text(last_body(), "This is message");
+    assert_no_text(surface_last_body(), "This is message");
 }
 
 TEST(by_hand_without_a_model)
@@ -376,10 +370,10 @@ TEST(by_hand_without_a_model)
 TEST(by_hand_the_answer_says_what_was_done)
 {
     const struct compaction_run_params params = {.mode = "structured"};
-    set(CONFIG_COMPACTION_PROTECT_HEAD, "0");
-    set(CONFIG_COMPACTION_PROTECT_TAIL, "1");
-    set(CONFIG_COMPACTION_TAIL_RATIO, "0.05");
-    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1000");
+    surface_set(CONFIG_COMPACTION_PROTECT_HEAD, "0");
+    surface_set(CONFIG_COMPACTION_PROTECT_TAIL, "1");
+    surface_set(CONFIG_COMPACTION_TAIL_RATIO, "0.05");
+    surface_set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1000");
     AUTO(engine_free_local) struct engine *s = talked(3);
     queue_failure();
     struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
@@ -420,7 +414,7 @@ TEST(a_failure_by_hand_is_told_once)
         idle = n->type == NOTICE_BUSY && !n->flag;
     }
     surface_ask(s, "next");
-    assert_text(last_body(), "This is message number 1");
+    assert_text(surface_last_body(), "This is message number 1");
 }
 
 static const struct operation *const changes[] = {
@@ -428,9 +422,7 @@ static const struct operation *const changes[] = {
 
 TEST(switched_off_it_says_so)
 {
-    struct engine_options options = surface_options(NULL, true);
-    options.compaction = false;
-    AUTO(engine_free_local) struct engine *s = engine_new(&options);
+    AUTO(engine_free_local) struct engine *s = open_without();
     talk(s, 1);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         refused(s, changes[i], NULL, ERR_SESSION_COMPACTION_DISABLED);
@@ -489,7 +481,7 @@ TEST(it_refuses_what_a_turn_refuses)
                         "cancelled");
     surface_expect_idle(s);
     surface_ask(s, "and on");
-    assert_text(last_body(), "This is message number 1");
+    assert_text(surface_last_body(), "This is message number 1");
 }
 
 TEST(leaving_ends_it)
@@ -504,7 +496,7 @@ TEST(leaving_ends_it)
         surface_expect_event(s, EVENT_COMPACTION_FAILED);
         surface_expect_changed(s);
         surface_ask(s, "a new one");
-        assert_no_text(last_body(), "This is message");
+        assert_no_text(surface_last_body(), "This is message");
     }
 }
 
@@ -514,26 +506,26 @@ TEST_IF(capability_store(), the_program_ends_meanwhile)
     start_stalled(s);
     s = reopened(s);
     surface_ask(s, "and on");
-    assert_text(last_body(), "This is message number 1");
-    assert_no_text(last_body(), "half");
+    assert_text(surface_last_body(), "This is message number 1");
+    assert_no_text(surface_last_body(), "half");
 }
 
 /* --- the summary model ------------------------------------------------------------------------ */
 
 TEST(another_model_is_really_asked)
 {
-    set(CONFIG_COMPACTION_MODEL, "cheap-model");
+    surface_set(CONFIG_COMPACTION_MODEL, "cheap-model");
     AUTO(engine_free_local) struct engine *s = talked(2);
     assert_string_equal(compact_now(s)->model, "openai/cheap-model");
-    assert_text(last_body(), "\"cheap-model\"");
+    assert_text(surface_last_body(), "\"cheap-model\"");
     surface_ask(s, "next");
-    assert_text(last_body(), "\"scripted-model\"");
+    assert_text(surface_last_body(), "\"scripted-model\"");
 }
 
 TEST(another_provider_is_really_asked)
 {
-    set(CONFIG_COMPACTION_PROVIDER, "anthropic");
-    set(CONFIG_COMPACTION_MODEL, "claude-cheap");
+    surface_set(CONFIG_COMPACTION_PROVIDER, "anthropic");
+    surface_set(CONFIG_COMPACTION_MODEL, "claude-cheap");
     setenv("ANTHROPIC_API_KEY", "other-key", 1);
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
     AUTO(engine_free_local) struct engine *s = talked(2);
@@ -546,7 +538,7 @@ TEST(another_provider_is_really_asked)
 TEST(without_a_key_the_turn_goes_on)
 {
     compact_always();
-    set(CONFIG_COMPACTION_PROVIDER, "anthropic");
+    surface_set(CONFIG_COMPACTION_PROVIDER, "anthropic");
     AUTO(engine_free_local) struct engine *s = talked(1);
     surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
@@ -558,7 +550,7 @@ TEST(without_a_key_the_turn_goes_on)
 TEST(a_summariser_that_stalls_does_not_hold_the_turn)
 {
     compact_always();
-    set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
+    surface_set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
     AUTO(engine_free_local) struct engine *s = talked(1);
     QUEUE(surface_server(), .fault = REPLY_STALL, .text = "half a summ");
     surface_send(s, &operation_turn_start, "go on");
@@ -572,7 +564,7 @@ TEST(the_sessions_model_is_asked_where_no_other_is_named)
     AUTO(engine_free_local) struct engine *s = talked(2);
     surface_send(s, &operation_session_set_model, "another-model");
     compact_now(s);
-    assert_text(last_body(), "\"another-model\"");
+    assert_text(surface_last_body(), "\"another-model\"");
 }
 
 /* --- drafts ----------------------------------------------------------------------------------- */
@@ -613,7 +605,7 @@ TEST(a_draft_is_shown_changed_and_committed)
 
 TEST(a_draft_is_refused)
 {
-    set(CONFIG_COMPACTION_PREVIEW, "true");
+    surface_set(CONFIG_COMPACTION_PREVIEW, "true");
     AUTO(engine_free_local) struct engine *s = open_asking();
     talk(s, 2);
     queue_text(SUMMARY);
@@ -636,7 +628,7 @@ TEST(a_draft_is_asked_for_again)
     surface_expect(s, NOTICE_DRAFT);
     answer_draft(s, DRAFT_AGAIN, "the green door");
     assert_string_equal(surface_expect(s, NOTICE_DRAFT)->text, "a better one");
-    assert_text(last_body(), "the green door");
+    assert_text(surface_last_body(), "the green door");
     answer_draft(s, DRAFT_COMMIT, NULL);
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->text, "a better one");
@@ -646,7 +638,7 @@ TEST(a_draft_is_asked_for_again)
 
 TEST(who_cannot_be_asked_is_not)
 {
-    set(CONFIG_COMPACTION_PREVIEW, "true");
+    surface_set(CONFIG_COMPACTION_PREVIEW, "true");
     AUTO(engine_free_local) struct engine *s = talked(2);
     compact_now(s);
 }
@@ -688,7 +680,7 @@ TEST(what_goes_is_handed_to_memory)
     const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
     struct engine_options options = surface_options(NULL, true);
     options.sink = &sink;
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = engine_new(&options);
     surface_send(s, &operation_session_create, NULL); /* the second session has it, too */
     talk(s, 2);
@@ -719,14 +711,14 @@ TEST(memory_refuses_and_the_turn_goes_on)
     assert_string_equal(n->event->compaction.reason, "memory_indexing");
     assert_text(n->event->text, "memory is full");
     surface_expect_event(s, EVENT_TURN_COMPLETED);
-    assert_text(last_body(), "This is message number 1");
+    assert_text(surface_last_body(), "This is message number 1");
 }
 
 /* --- back, and pins --------------------------------------------------------------------------- */
 
 TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 {
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     AUTO(engine_free_local) struct engine *s = talked(2);
     compact_now(s);
     surface_ask(s, "a later one");
@@ -735,14 +727,14 @@ TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
     take_back(s);
     assert_int_equal(final_meters(s).compactions, 0);
     surface_ask(s, "next");
-    assert_text(last_body(), "This is message number 1");
-    assert_text(last_body(), "a later one");
-    assert_no_text(last_body(), SUMMARY);
+    assert_text(surface_last_body(), "This is message number 1");
+    assert_text(surface_last_body(), "a later one");
+    assert_no_text(surface_last_body(), SUMMARY);
 }
 
 TEST(a_pin_survives)
 {
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     AUTO(engine_free_local) struct engine *s = talked(1);
     surface_send(s, &operation_compaction_pin, NULL);
     assert_true(surface_expect_event(s, EVENT_MESSAGE_PINNED)->event->flag);
@@ -758,13 +750,13 @@ TEST(a_pin_survives)
     talk(s, 2);
     compact_now(s);
     surface_ask(s, "next");
-    assert_text(last_body(), "This is message number 1.");
-    assert_no_text(last_body(), "This is message number 2.");
+    assert_text(surface_last_body(), "This is message number 1.");
+    assert_no_text(surface_last_body(), "This is message number 2.");
 }
 
 TEST(a_fork_is_made_as_before)
 {
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     AUTO(engine_free_local) struct engine *s = talked(2);
     compact_now(s);
     engine_start(s, &operation_session_fork,
@@ -774,8 +766,8 @@ TEST(a_fork_is_made_as_before)
     assert_false(surface_expect(s, NOTICE_SESSION)->meters.request.estimated);
     surface_expect_changed(s);
     surface_ask(s, "next");
-    assert_text(last_body(), "This is message number 1");
-    assert_no_text(last_body(), SUMMARY);
+    assert_text(surface_last_body(), "This is message number 1");
+    assert_no_text(surface_last_body(), SUMMARY);
 }
 
 /* --- the next request ------------------------------------------------------------------------- */
@@ -814,12 +806,13 @@ static void check_tools(const struct json *body, const char *text)
 
 TEST(its_parts_are_those_of_the_next_request)
 {
-    set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     AUTO(engine_free_local) struct engine *s = talked(3);
     compact_now(s);
     const struct context *c = surface_context(ask_context(s));
     surface_ask(s, "the next");
-    AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    AUTO(json_free_local)
+    struct json *body = json_parse(surface_last_body(), strlen(surface_last_body()), NULL);
     struct sent at = {.message = json_first(json_get(body, "messages"))};
     at.text = json_get_string(at.message, "content");
     assert_int_equal(c->parts.items[0].kind, CONTEXT_SYSTEM);
@@ -845,7 +838,7 @@ TEST(its_parts_are_those_of_the_next_request)
 
 TEST(it_says_what_would_go)
 {
-    set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
     assert_int_equal(surface_context(ask_context(s))->tokens_after, -1);
     talk(s, 3);
@@ -909,7 +902,7 @@ TEST(what_went_can_be_read_by_pages)
 {
     static const enum event_type types[] = {EVENT_TURN_STARTED, EVENT_CALL_STARTED,
                                             EVENT_TEXT_COMPLETE};
-    set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     AUTO(engine_free_local) struct engine *s = talked(4);
     int64_t seq = compact_now(s)->seq;
     for (int page = 0; page < 3; page++) {
@@ -1021,7 +1014,7 @@ static void assert_same_sessions(const char *id, const char *copy)
 TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
 {
     char id[UUID_LEN + 1], copy[UUID_LEN + 1];
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = surface_open(NULL, true);
     for (int i = 0; i < 3; i++) {
         talk(s, 2);
@@ -1040,8 +1033,8 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
     assert_same_sessions(id, copy);
     s = surface_open(copy, true);
     surface_ask(s, "next");
-    assert_text(last_body(), "This is message number 1");
-    assert_no_text(last_body(), SUMMARY);
+    assert_text(surface_last_body(), "This is message number 1");
+    assert_no_text(surface_last_body(), SUMMARY);
     engine_free(s);
     assert_int_equal(assert_store_sound(surface_store()), 2);
 }
@@ -1052,7 +1045,7 @@ enum { LONG_TURNS = 24, ANSWER_BYTES = 60000 };
 
 static struct engine *open_at_length(void)
 {
-    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100000000");
+    surface_set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100000000");
     model_server_set_window(surface_server(), 4000000);
     return surface_open(NULL, true);
 }
@@ -1081,7 +1074,7 @@ static size_t count_in(const char *text, const char *word)
 
 static void assert_all_is_sent(int turns)
 {
-    const char *body = last_body();
+    const char *body = surface_last_body();
     assert_int_equal(count_in(body, "question "), turns);
     assert_int_equal(count_in(body, "it is told to its end. \""),
                      turns > LONG_TURNS ? LONG_TURNS : turns - 1);
@@ -1107,19 +1100,19 @@ TEST_IF(capability_store(), a_long_history_is_sent_whole)
 /* Dropped messages are summarised, and come back from the log when the compaction is undone. */
 TEST_IF(capability_store(), a_long_history_is_compacted_and_taken_back)
 {
-    set(CONFIG_COMPACTION_RECENT_TURNS, "2");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "2");
     AUTO(engine_free_local) struct engine *s = open_at_length();
     talk_at_length(s);
     s = reopened(s);
     compact_now(s);
-    assert_int_equal(count_in(last_body(), "question "), LONG_TURNS);
+    assert_int_equal(count_in(surface_last_body(), "question "), LONG_TURNS);
     surface_ask(s, "question 25?");
-    assert_int_equal(count_in(last_body(), "question "), 3);
-    assert_text(last_body(), SUMMARY);
+    assert_int_equal(count_in(surface_last_body(), "question "), 3);
+    assert_text(surface_last_body(), SUMMARY);
     take_back(s);
     surface_ask(s, "question 26?");
-    assert_int_equal(count_in(last_body(), "question "), LONG_TURNS + 2);
-    assert_no_text(last_body(), SUMMARY);
+    assert_int_equal(count_in(surface_last_body(), "question "), LONG_TURNS + 2);
+    assert_no_text(surface_last_body(), SUMMARY);
 }
 
 /* A row that is damaged before the session is opened is made anew of the log. One that is damaged

@@ -10,11 +10,6 @@
 #define SUMMARY "a short summary"
 #define FACT "We decided on the zeppelin of Friedrichshafen"
 
-static void set(enum config_key key, const char *value)
-{
-    assert_true(config_set(surface_config(), key, value, NULL));
-}
-
 static struct engine *open_with(bool memory, bool compaction, bool persist)
 {
     struct engine_options options = surface_options(NULL, persist);
@@ -68,16 +63,12 @@ static void compact_and_index(struct engine *s, int entries)
     assert_int_equal(compact(s, true)->event->count, entries);
 }
 
-static const char *last_body(void)
-{
-    return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
-}
-
 /* Whether the newest request offered the tool. The skill's text names it as well, so only the list
  * counts. */
 static bool was_offered(const char *tool)
 {
-    AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    AUTO(json_free_local)
+    struct json *body = json_parse(surface_last_body(), strlen(surface_last_body()), NULL);
     bool found = false;
     for (const struct json *t = json_first(json_get(body, "tools")); t; t = json_next(t))
         found = found || strcmp(json_get_string(json_get(t, "function"), "name"), tool) == 0;
@@ -86,7 +77,8 @@ static bool was_offered(const char *tool)
 
 static bool had_skill(void)
 {
-    AUTO(json_free_local) struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    AUTO(json_free_local)
+    struct json *body = json_parse(surface_last_body(), strlen(surface_last_body()), NULL);
     const struct json *system = json_first(json_get(body, "messages"));
     assert_string_equal(json_get_string(system, "role"), "system");
     const char *text = json_get_string(system, "content");
@@ -146,7 +138,7 @@ static int setup(void **state)
 {
     if (surface_setup(state) != 0)
         return -1;
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0"); /* every turn goes */
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "0"); /* every turn goes */
     return 0;
 }
 
@@ -249,8 +241,8 @@ TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
     char *session = support_keep(mem_strdup(json_get_string(hit, "session_id")));
     assert_string_equal(session, n->event->session_id);
     json_free(hits);
-    assert_null(strstr(last_body(), SUMMARY "\n" FACT));
-    assert_non_null(strstr(last_body(), "zeppelin")); /* the result went to the model */
+    assert_null(strstr(surface_last_body(), SUMMARY "\n" FACT));
+    assert_non_null(strstr(surface_last_body(), "zeppelin")); /* the result went to the model */
 }
 
 TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
@@ -303,7 +295,7 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     compact_and_index(s, 3);
     engine_free(s);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        set(CONFIG_MEMORY_SCOPE, rows[i].scope);
+        surface_set(CONFIG_MEMORY_SCOPE, rows[i].scope);
         s = open_remembering();
         struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
@@ -448,7 +440,7 @@ TEST_IF(capability_memory() && capability_store(), the_index_is_what_is_configur
 {
     static const char *const rows[] = {"dropped", "off"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        set(CONFIG_MEMORY_INDEX, rows[i]);
+        surface_set(CONFIG_MEMORY_INDEX, rows[i]);
         AUTO(engine_free_local) struct engine *s = open_remembering();
         talk(s);
         engine_free(s);
@@ -482,7 +474,7 @@ TEST_IF(capability_memory(), what_is_not_offered_has_no_skill)
     } rows[] = {{"none", ""}, {"read", "memory_search"}, {"full", "read"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct engine_options options = surface_options(NULL, true);
-        set(CONFIG_TOOLS_DENY, rows[i].deny);
+        surface_set(CONFIG_TOOLS_DENY, rows[i].deny);
         options.memory = true;
         options.tools = rows[i].tools;
         AUTO(engine_free_local) struct engine *s = engine_new(&options);
