@@ -36,27 +36,16 @@ static double luminance(const char *colour)
     return sum;
 }
 
-/* The background's brightness is known. */
-static enum probe_news set_ground(struct probe *p, bool light)
-{
-    bool news = !p->ground_known || p->light != light;
-    p->ground_known = true;
-    p->light = light;
-    return news ? PROBE_GROUND : PROBE_NOTHING;
-}
-
 enum probe_news probe_take(struct probe *p, const char *answer)
 {
     const char *rest;
-    if ((rest = behind(answer, "[?997;"))) { /* dark or light */
-        bool light = strcmp(rest, "2n") == 0;
-        if (!light && strcmp(rest, "1n") != 0)
-            return PROBE_NOTHING;
-        if (p->colour_told)
+    bool ground = false, light = false; /* the answer tells whether the background is light */
+    if ((rest = behind(answer, "[?997;"))) {
+        light = strcmp(rest, "2n") == 0;
+        ground = light || strcmp(rest, "1n") == 0;
+        if (ground && p->colour_told)
             return p->pending ? PROBE_NOTHING : PROBE_ASK;
-        return set_ground(p, light);
-    }
-    if ((rest = behind(answer, "[?"))) { /* the keyboard protocol's flags, DA1 */
+    } else if ((rest = behind(answer, "[?"))) { /* the keyboard protocol's flags, DA1 */
         size_t len = strlen(rest);
         if (len > 0 && rest[len - 1] == 'u')
             p->kitty_keyboard = true;
@@ -65,8 +54,7 @@ enum probe_news probe_take(struct probe *p, const char *answer)
             return PROBE_NOTHING;
         p->pending--;
         return PROBE_ENDED;
-    }
-    if ((rest = behind(answer, "]99;"))) {
+    } else if ((rest = behind(answer, "]99;"))) {
         p->osc99 = p->osc99 || strstr(rest, "p=?");
     } else if ((rest = behind(answer, "P>|"))) {
         size_t len = strlen(rest);
@@ -75,12 +63,16 @@ enum probe_news probe_take(struct probe *p, const char *answer)
         memcpy(p->name, rest, len);
         p->name[len] = '\0';
     } else if ((rest = behind(answer, "]11;"))) {
-        double light = luminance(rest);
-        p->colour_told = p->colour_told || light >= 0;
-        if (light >= 0)
-            return set_ground(p, light >= 0.5);
+        double brightness = luminance(rest);
+        ground = brightness >= 0;
+        light = brightness >= 0.5;
+        p->colour_told = p->colour_told || ground;
     }
-    return PROBE_NOTHING;
+    if (!ground || (p->ground_known && p->light == light))
+        return PROBE_NOTHING;
+    p->ground_known = true;
+    p->light = light;
+    return PROBE_GROUND;
 }
 
 bool probe_is(const struct probe *p, const char *name)
