@@ -536,7 +536,7 @@ static size_t read_output(struct run *r)
         close_end(&r->process.out);
     if (n <= 0)
         return 0;
-    if (!r->c->take(r->c->context, chunk, (size_t)n)) {
+    if (r->c->take && !r->c->take(r->c->context, chunk, (size_t)n)) {
         close_end(&r->process.out);
         end_softly(r, CHILD_REFUSED);
     }

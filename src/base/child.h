@@ -30,7 +30,7 @@ struct child_command {
     int64_t deadline_ms; /* clock_mono_ms() at which it is killed */
     const struct wakeup *wakeup; /* NULL: none */
     /* Takes a piece of output, which is wiped afterwards; false: no more is wanted, and the child
-     * is killed. */
+     * is killed. NULL: output is dropped. */
     bool (*take)(void *context, const char *bytes, size_t len);
     void *context;
 };

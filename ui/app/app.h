@@ -34,7 +34,9 @@ struct app;
 /* Takes an answer that belongs to no view; otherwise as view_answer (view.h). */
 typedef bool app_answer(struct app *app, struct operation_answer *a, const char *words);
 
-/* The function that takes the answer; both NULL: only a failure is reported. */
+/* A request that runs, and the function that takes its answer; both NULL: only a failure is
+ * reported.
+ */
 struct asked_request {
     uint64_t id;
     struct view *view; /* NULL: the surface itself */
@@ -144,7 +146,7 @@ struct app {
     enum provider_reason reason;
     struct meters meters;
     bool truncated;  /* the server left out the beginning of a request */
-    bool answered;   /* … and has since answered one that was not cut, as far as is known */
+    bool answered;   /* since then a request was answered without such a warning */
     char *last_sent; /* the person's newest message in this session */
     bool replacing;  /* the text in the editor replaces it (/edit) */
 

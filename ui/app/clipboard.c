@@ -58,8 +58,9 @@ bool clipboard_terminal_takes(char *(*variable)(const char *name), bool claimed)
 
 static const struct program {
     const char *const *argv;
-    const char *variable; /* that is set where it is of use; NULL: everywhere */
-    const char *where;    /* it puts the text */
+    const char
+        *variable;     /* of the environment: the program is run only if it is set; NULL: always */
+    const char *where; /* the place of the copy, for the note */
 } programs[] = {
     {(const char *const[]){"tmux", "load-buffer", "-w", "-", NULL}, "TMUX",
      N_("to tmux's buffer, and to the terminal's clipboard if tmux may set it")},
@@ -78,21 +79,13 @@ enum { PROGRAMS = sizeof programs / sizeof *programs };
 struct copying {
     struct errand errand;
     char *text;
-    const struct program *took; /* NULL: none of them did */
-    struct buf failed;          /* names of those that are there, but did not */
-    char *path;                 /* where it was written instead; NULL: not even there */
+    const struct program *took; /* the program that took the text; NULL: none did */
+    struct buf failed;          /* names of the programs that were found and failed */
+    char *path;                 /* the file that was written instead; NULL: none could be written */
     struct error fault;
 };
 
-static bool discard(void *context, const char *bytes, size_t len)
-{
-    (void)context;
-    (void)bytes;
-    (void)len;
-    return true;
-}
-
-/* The shell looks for it. Some go on holding the text after their end. */
+/* The shell searches PATH for the program. A program may leave a process that holds the text. */
 static bool run_program(struct copying *c, const struct program *p)
 {
     enum { SHELL = 4, MOST = 8 };
@@ -106,8 +99,7 @@ static bool run_program(struct copying *c, const struct program *p)
                                           .input_len = strlen(c->text),
                                           .spares_daemons = true,
                                           .spares_group = true,
-                                          .deadline_ms = clock_mono_ms() + PROGRAM_MS,
-                                          .take = discard};
+                                          .deadline_ms = clock_mono_ms() + PROGRAM_MS};
     bool ran = child_run(&command, &result, &fault) && result.end == CHILD_EXITED;
     if (ran && result.status == 0)
         return true;

@@ -138,7 +138,7 @@ static void take_event(struct app *app, struct notice *n)
     if (ev->type != EVENT_TEXT_DELTA && ev->type != EVENT_REASONING_DELTA &&
         ev->type != EVENT_COMPACTION_DELTA)
         app_touch_now(app, DIRTY_STATUS);
-    /* After the budget has ended a turn it would end the next one, too. */
+    /* An exhausted budget would end the next turn, too. */
     if (failed && (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED))
         app_note(app, STYLE_NOTE, "%s", _("/retry sends the message again."));
     if (app->truncated && !truncated) /* only Ollama does so */
@@ -149,7 +149,8 @@ static void take_event(struct app *app, struct notice *n)
 
 /* Sessions */
 
-/* A text that was saved as the draft of the former session stays there; any other comes along. */
+/* Shows the draft of the session that is opened. The text in the editor is dropped if it was saved
+ * as the draft of the former session; any other text is kept behind the draft. */
 static void change_draft(struct app *app, const char *draft)
 {
     if (app->draft_when_left && strcmp(app->draft_when_left, editor_text(app->editor)) == 0)
@@ -191,7 +192,7 @@ static void open_session(struct app *app, const struct session_info *info)
         editor_set_caret(app->editor, app->way_back.left.caret);
 }
 
-/* The engine offers a draft of which nothing was sent. */
+/* Says that the session's only text is a draft, which the engine opened it for. */
 static void say_unsent(struct app *app, const struct session_info *info)
 {
     AUTO(buf_release) struct buf send = BUF_INIT, clear = BUF_INIT;
@@ -382,7 +383,8 @@ static void take_busy(struct app *app, struct notice *n)
 
 /* Answers */
 
-/* An answer changes the surface no matter what asked for it, and then goes to that. */
+/* Applies the changes that an answer tells of, whichever request it answers, and then gives it to
+ * the function of the request. */
 static void take_answer(struct app *app, struct notice *n)
 {
     struct operation_answer *a = n->answer;

@@ -63,8 +63,8 @@ static uint64_t ask(struct app *app, struct view *v, const struct operation *o, 
         o == &operation_compaction_decide ? params : NULL;
     if (open && open->read_only)
         way_back_mark(app, open->session);
-    /* Before the open session is replaced, its draft is saved with it. A session that is deleted
-     * keeps none: the text comes along. */
+    /* The draft is saved with the open session before another replaces it. A deleted session keeps
+     * no draft: the text stays in the editor. */
     if (open || o == &operation_session_fork ||
         (archive && strcmp(archive->session, app->session.id) == 0))
         app_leave_session(app);

@@ -259,7 +259,7 @@ static bool took_model(struct app *app, struct operation_answer *a, const char *
     return !words;
 }
 
-/* "m" and the model, or "p" and the provider: models may be called anything. */
+/* The value is "m" and a model or "p" and a provider, because a model may have any name. */
 static void chose_model(struct app *app, const char *value)
 {
     const struct session_model_params params = {.provider = *value == 'p' ? value + 1 : NULL,
@@ -286,7 +286,8 @@ static void fill_models(struct app *app)
     char provider[32];
     const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
     while (next_provider(&at, provider)) {
-        const char *wants = NULL; /* the variable with the key that it lacks, as far as is known */
+        const char *wants =
+            NULL; /* the variable that must hold its key, if models/list names one */
         for (size_t i = 0; i < m->providers.len; i++)
             if (strcmp(m->providers.items[i].name, provider) == 0)
                 wants = m->providers.items[i].wants;

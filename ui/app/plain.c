@@ -41,18 +41,20 @@ static void save_draft(struct plain *p)
                    &(struct session_text_params){.text = both.data});
 }
 
+void plain_say_unsent(struct plain *p, const char *text)
+{
+    plain_writef(&p->out, _("Not sent; /retry sends it, Ctrl-C drops it: %s"), text);
+}
+
 void plain_keep(struct plain *p, char *text)
 {
+    if (text)
+        plain_say_unsent(p, text);
     char *joined = p->unsent && text ? mem_printf("%s\n\n%s", p->unsent, text) : mem_strdup(text);
     free(p->unsent);
     free(text);
     p->unsent = joined;
     save_draft(p);
-}
-
-void plain_say_unsent(struct plain *p, const char *text)
-{
-    plain_writef(&p->out, _("Not sent; /retry sends it, Ctrl-C drops it: %s"), text);
 }
 
 void plain_began(struct plain *p)
@@ -142,10 +144,8 @@ static void take_signal(struct plain *p, int number)
             plain_forget_questions(p);
             plain_send(p, &operation_turn_interrupt, NULL);
             p->waiting = NULL;
-            if (text) {
-                plain_say_unsent(p, text);
+            if (text)
                 plain_keep(p, text);
-            }
         } else if (p->unsent) {
             plain_writef(&p->out, _("Dropped: %s"), p->unsent);
             plain_keep(p, NULL);
@@ -202,7 +202,7 @@ static bool run_loop(struct plain *p, struct error *e)
             take_signal(p, number);
         if (read && fds[2].revents)
             plain_reader_fill(&p->in);
-        take_texts(p); /* before a question that came since: what was typed is no answer to it */
+        take_texts(p); /* first: a line typed before a question came does not answer it */
         while (!p->leaving && (n = mailbox_pop(notices)))
             plain_take(p, n);
         if (p->waiting && !p->busy && !p->asked.open) {

@@ -76,8 +76,8 @@ void plain_drain(struct plain *p);
 /* Reports a text that /retry sends. */
 void plain_say_unsent(struct plain *p, const char *text);
 
-/* Appends the text to the one that /retry sends, which is also the session's draft, and frees it.
- * NULL: drops both. */
+/* Reports the text, appends it to the one that /retry sends, which is also the session's draft, and
+ * frees it. NULL: drops the text that was kept. */
 void plain_keep(struct plain *p, char *text);
 
 /* plain_notices.c. Frees the notice. */

@@ -199,7 +199,7 @@ static void take_event(struct plain *p, struct notice *n)
     if (ev->type == EVENT_RETRYING)
         plain_writef(&p->out, _("retry %d of %d in %.1f s: %s"), ev->count, ev->limit,
                      (double)ev->number / 1000, ev->text ? ev->text : "");
-    /* After the budget has ended a turn it would end the next one, too. */
+    /* An exhausted budget would end the next turn, too. */
     if (ev->type == EVENT_TURN_FAILED &&
         (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED))
         plain_write(&p->out, _("/retry sends the message again."));
@@ -313,7 +313,6 @@ static void take_busy(struct plain *p, struct notice *n)
     char *text = p->waiting;
     if (p->failed && text) { /* it would follow a message that got no answer */
         p->waiting = NULL;
-        plain_say_unsent(p, text);
         plain_keep(p, text);
     }
     int64_t took_ms = clock_mono_ms() - p->began_ms;
@@ -365,10 +364,8 @@ static void take_answer(struct plain *p, struct notice *n)
     if (turn || compaction)
         p->busy = p->running;
     const struct turn_start_params *params = starts ? a->request->params : NULL;
-    if (params && params->text && *params->text) {
-        plain_say_unsent(p, params->text);
+    if (params && params->text && *params->text)
         plain_keep(p, mem_strdup(params->text));
-    }
 }
 
 void plain_take(struct plain *p, struct notice *n)

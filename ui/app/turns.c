@@ -79,7 +79,7 @@ bool way_back_go(struct app *app)
     }
     w->moving = WAY_HOME;
     w->left = p;
-    /* A draft of a session that was only read stays there. */
+    /* The draft of a session that was only read is not carried over. */
     const char *draft = app->session.draft;
     if (app->read_only && draft && strcmp(draft, editor_text(app->editor)) == 0)
         editor_set(app->editor, "");

@@ -140,7 +140,7 @@ void term_ask(const char *questions)
     tty_puts(questions);
 }
 
-/* True if the answer is news for others, then told by the key. */
+/* Takes an answer of the terminal. True: `key` is a report for the caller of term_read(). */
 static bool take_reply(struct key *key)
 {
     enum probe_news news = probe_take(&term.probe, key->text);

@@ -41,7 +41,8 @@ bool editor_do(struct editor *e, enum action action);
  * pastes. */
 bool editor_take_key(struct editor *e, enum action action, const struct key *key);
 
-/* Keys that move in a text of many rows, of which `page` are shown. False: it is none of them. */
+/* Moves the caret by a key in a text of many rows, of which `page` are shown. False: the key does
+ * not move. */
 bool editor_move(struct editor *e, enum action action, int page);
 
 /* Wraps for a width of at least 1 and returns the number of rows (at least 1). Rows [*top, *top +

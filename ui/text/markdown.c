@@ -31,7 +31,7 @@ static size_t run_of(const struct line *l, char c)
     return n;
 }
 
-/* The number of ` or ~ of a line that opens a code block; 0: it does not. */
+/* The number of ` or ~ in a line that opens a code block; 0: the line opens none. */
 static size_t fence_run(const struct line *l)
 {
     if (l->len < 3 || (*l->text != '`' && *l->text != '~'))

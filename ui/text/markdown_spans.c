@@ -280,7 +280,7 @@ bool markdown_table_fit(const size_t *wanted, size_t *widths, size_t columns, si
     }
 }
 
-/* Where the rows of a table go, and the prefixes before them. */
+/* The output of a table: its rows, their width and the prefixes before them. */
 struct target {
     struct rows *out;
     size_t width;

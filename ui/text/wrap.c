@@ -132,7 +132,7 @@ size_t wrap_room(const struct styled *prefix, size_t width)
     return used + least > width ? least : width - used;
 }
 
-/* A place in a styled text, which moves to its end. */
+/* A place in a styled text that only moves forward. */
 struct cursor {
     const struct styled *from;
     size_t pos, span, span_end;
