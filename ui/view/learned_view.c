@@ -177,7 +177,7 @@ static bool take_stats(struct view *view, struct operation_answer *a, const char
     return true;
 }
 
-/* Of "port #deploy" the first word with that sign is the tag, the others are words. */
+/* In "port #deploy" the first word with that sign is the tag; the others are searched for. */
 static void ask_list(struct browser *b)
 {
     const struct learned_view *v = (const struct learned_view *)b;
@@ -281,69 +281,63 @@ static bool take_history(struct view *view, struct operation_answer *a, const ch
     return true;
 }
 
-static void ask_about_item(struct browser *b, const struct operation *o, view_answer *take)
+/* A key that shows other items. */
+static bool filter(struct learned_view *v, enum action action)
 {
-    const char *why_not;
-    const struct learned_item *item = changeable(b, &why_not);
-    if (item)
-        (void)view_ask(&b->view, o, &(struct learned_id_params){item->id}, take);
+    if (action == ACTION_MEMORY_SCOPE)
+        v->scope = v->scope + 1 < LEARNED_SCOPES ? v->scope + 1 : -1;
+    else if (action == ACTION_ITEM_KIND) /* the kinds that a person can state */
+        v->kind = v->kind + 1 < LEARNED_USAGE ? v->kind + 1 : -1;
+    else if (action == ACTION_ITEM_SESSION)
+        v->here = !v->here;
+    else if (action == ACTION_ITEM_UNUSED)
+        v->unused = !v->unused;
     else
-        remark_set(&b->remark, STYLE_NOTE, why_not);
-}
-
-static void edit(struct learned_view *v)
-{
-    const char *why_not;
-    const struct learned_item *item = changeable(&v->b, &why_not);
-    if (!item) {
-        remark_set(&v->b.remark, STYLE_NOTE, why_not);
-        return;
-    }
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    browser_clean(&line, item->text);
-    free(v->changed);
-    v->changed = mem_strdup(item->id);
-    editor_set(v->b.line, line.data);
-    v->b.place = BROWSER_LINE;
+        return false;
+    outline_choose(v->b.main.outline, 0);
+    ask_list(&v->b);
+    return true;
 }
 
 static bool act(struct browser *b, enum action action)
 {
     struct learned_view *v = (struct learned_view *)b;
-    bool has_history = v->history_of != NULL;
+    const char *why_not;
+    const struct learned_item *item = changeable(b, &why_not);
+    const struct learned_id_params id = {item ? item->id : NULL};
+    bool had_history = v->history_of != NULL;
+    AUTO(buf_release) struct buf line = BUF_INIT;
     switch (action) {
-    case ACTION_ITEM_ACCEPT:
-        ask_about_item(b, &operation_learned_accept, browser_changed);
-        return true;
-    case ACTION_ITEM_REJECT:
-        ask_about_item(b, &operation_learned_reject, browser_changed);
-        return true;
     case ACTION_ITEM_HISTORY:
         forget_history(v);
         browser_fill(&b->main, v->list.items.len);
-        if (!has_history)
-            ask_about_item(b, &operation_learned_history, take_history);
-        return true;
+        if (had_history)
+            return true;
+        if (item)
+            (void)view_ask(&b->view, &operation_learned_history, &id, take_history);
+        break;
+    case ACTION_ITEM_ACCEPT:
+        if (item)
+            (void)view_ask(&b->view, &operation_learned_accept, &id, browser_changed);
+        break;
+    case ACTION_ITEM_REJECT:
+        if (item)
+            (void)view_ask(&b->view, &operation_learned_reject, &id, browser_changed);
+        break;
     case ACTION_MEMORY_EDIT:
-        edit(v);
-        return true;
-    case ACTION_MEMORY_SCOPE:
-        v->scope = v->scope + 1 < LEARNED_SCOPES ? v->scope + 1 : -1;
-        break;
-    case ACTION_ITEM_KIND: /* the kinds that a person can state */
-        v->kind = v->kind + 1 < LEARNED_USAGE ? v->kind + 1 : -1;
-        break;
-    case ACTION_ITEM_SESSION:
-        v->here = !v->here;
-        break;
-    case ACTION_ITEM_UNUSED:
-        v->unused = !v->unused;
+        if (!item)
+            break;
+        browser_clean(&line, item->text);
+        free(v->changed);
+        v->changed = mem_strdup(item->id);
+        editor_set(b->line, line.data);
+        b->place = BROWSER_LINE;
         break;
     default:
-        return false;
+        return filter(v, action);
     }
-    outline_choose(b->main.outline, 0); /* the filter has changed */
-    ask_list(b);
+    if (!item)
+        remark_set(&b->remark, STYLE_NOTE, why_not);
     return true;
 }
 
