@@ -104,17 +104,13 @@ static void add_head(struct draft_review *r, const struct keymap *keymap, int wi
     }
 }
 
-static int text_width(int width)
-{
-    return width > PROMPT_COLUMNS + 2 ? width - PROMPT_COLUMNS - 1 : 1;
-}
-
 int draft_review_height(struct draft_review *r, const struct keymap *keymap, int width)
 {
+    int columns = width > PROMPT_COLUMNS + 2 ? width - PROMPT_COLUMNS - 1 : 1;
     struct rows head;
     rows_init(&head);
     add_head(r, keymap, width, &head);
-    size_t all = head.list.len + editor_layout(r->text, text_width(width), 1).row_count;
+    size_t all = head.list.len + editor_layout(r->text, columns, 1).row_count;
     rows_release(&head);
     return all < HEIGHT_MOST ? (int)all : HEIGHT_MOST;
 }
@@ -123,6 +119,7 @@ int draft_review_height(struct draft_review *r, const struct keymap *keymap, int
 const struct rows *draft_review_rows(struct draft_review *r, const struct keymap *keymap, int width,
                                      int height)
 {
+    int columns = width > PROMPT_COLUMNS + 2 ? width - PROMPT_COLUMNS - 1 : 1;
     struct rows head;
     size_t most = height > 1 ? (size_t)height - 1 : 0;
     rows_init(&head);
@@ -135,7 +132,7 @@ const struct rows *draft_review_rows(struct draft_review *r, const struct keymap
     r->seen = true;
     if (r->text_rows <= 0)
         return &r->rows;
-    struct editor_view view = editor_layout(r->text, text_width(width), r->text_rows);
+    struct editor_view view = editor_layout(r->text, columns, r->text_rows);
     if (r->stage == DRAFT_TEXT) {
         r->caret_row = (int)r->rows.list.len + view.caret_row;
         r->caret_col = PROMPT_COLUMNS + view.caret_col;

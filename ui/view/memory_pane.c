@@ -59,16 +59,6 @@ static void change_tab(struct memory_view *p, size_t tab)
     choose_tab(p, tab, NULL);
 }
 
-/* Digits are keys where nothing is written. */
-static bool change_by_digit(struct memory_view *p, const struct key *key)
-{
-    enum action digit = keymap_find_in(p->view.host->keymap, key, KEYS_PANE);
-    if (digit < ACTION_PANE_TAB_1 || digit > ACTION_PANE_TAB_4)
-        return false;
-    change_tab(p, nth_offered(p, (size_t)(digit - ACTION_PANE_TAB_1)));
-    return true;
-}
-
 static bool is_writing(const struct memory_view *p)
 {
     const struct view *v = p->tabs.views.items[p->tabs.at];
@@ -355,16 +345,24 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     bool by_place = wheel && p->host->beside(p->view.host->app), taken = true;
     if (by_place ? !p->host->under(view->host->app, view, key) : !p->focused)
         return false;
+    /* digits are keys where nothing is written */
+    enum action digit = keymap_find_in(view->host->keymap, key, KEYS_PANE);
+    bool by_digit = digit >= ACTION_PANE_TAB_1 && digit <= ACTION_PANE_TAB_4;
+    size_t nth = by_digit ? nth_offered(p, (size_t)(digit - ACTION_PANE_TAB_1)) : 0;
     if (action == ACTION_PANE_NEXT) {
         size_t tab = p->tabs.at;
         do
             tab = (tab + 1) % p->tabs.views.len;
         while (tab != p->tabs.at && !is_offered(p, tab));
         change_tab(p, tab);
+    } else if (!v && by_digit && !is_writing(p)) {
+        change_tab(p, nth);
     } else if (!v) {
-        taken = (!is_writing(p) && change_by_digit(p, key)) || pane_key(p, action, key);
-    } else if (v->ops->key(v, action, key) || change_by_digit(p, key)) {
+        taken = pane_key(p, action, key);
+    } else if (v->ops->key(v, action, key)) {
         ;
+    } else if (by_digit) {
+        change_tab(p, nth);
     } else if (action == ACTION_COMPLETE || action == ACTION_FIND_NEWER) {
         memory_view_uncover(view);
     } else if (action == ACTION_MEMORY || action == ACTION_CANCEL || action == ACTION_CLEAR) {
