@@ -77,59 +77,53 @@ static struct outline_text entry_text(void *detail, size_t entry)
     return (struct outline_text){m && m->text.len > 0 ? m->text.data : NULL, false};
 }
 
-static void write_heading(const struct compaction_detail *d, enum detail_kind kind, struct buf *out)
-{
-    const struct compaction *c = d->completed ? &d->completed->compaction : NULL;
-    int64_t listed = (int64_t)d->dropped.items.len, count = (int64_t)d->shortened.items.len;
-    if (kind == DETAIL_DROPPED_HEADING) { /* pages may be missing yet */
-        bool all_known = !d->more && !d->waiting;
-        count = all_known || c->messages_dropped < listed ? listed : c->messages_dropped;
-    }
-    unsigned long n = (unsigned long)count;
-    auto_free char *figure = format_exact(count);
-    if (kind == DETAIL_SUMMARY) {
-        buf_addstr(out, _("Summary"));
-    } else if (kind == DETAIL_SHORTENED_HEADING) {
-        buf_addf(out, ngettext("%s message shortened", "%s messages shortened", n), figure);
-    } else if (kind == DETAIL_DROPPED_HEADING) {
-        bool only_marked =
-            c->effective_mode && strcmp(c->effective_mode, "recency_preserving") == 0;
-        bool summarised = !only_marked && d->completed->text && *d->completed->text;
-        buf_addf(out,
-                 summarised ? ngettext("%s message summarised", "%s messages summarised", n)
-                            : ngettext("%s message dropped", "%s messages dropped", n),
-                 figure);
-    } else {
-        buf_addstr(out, _("loading"));
-    }
-}
-
+/* A message, or the heading of those that follow. */
 static void entry_heading(void *detail, size_t entry, const struct outline_look *look,
                           struct rows *out)
 {
     const struct compaction_detail *d = detail;
+    const struct compaction *c = d->completed ? &d->completed->compaction : NULL;
     const struct dropped_message *m = message_of(d, entry);
+    enum detail_kind kind = d->entries.items[entry].kind;
     size_t who = 0;
-    if (!m) {
-        enum detail_kind kind = d->entries.items[entry].kind;
-        enum style style = look->chosen          ? STYLE_SELECTED
-                           : kind == DETAIL_MORE ? STYLE_DIM
-                                                 : STYLE_HEADING;
-        AUTO(buf_release) struct buf text = BUF_INIT;
-        if (kind == DETAIL_SUMMARY)
-            buf_addf(&text, "%s ", glyph(look->open ? GLYPH_UNFOLDED : GLYPH_FOLDED));
-        write_heading(d, kind, &text);
-        message_row_field(out, text.data, look->columns, style);
-        return;
-    }
-    for (int r = ROLE_USER; r <= ROLE_TOOL; r++) {
+    for (int r = ROLE_USER; m && r <= ROLE_TOOL; r++) {
         const char *name = message_row_who((enum role)r);
         size_t width = utf8_width(name, strlen(name));
         who = width > who ? width : who;
     }
-    const struct message_row row = {message_row_who(m->role), m->turn,    m->text.data + m->said,
-                                    m->text.len > 0,          look->open, look->chosen};
-    message_row_add(out, &row, who < WHO_MOST ? who : WHO_MOST, look->columns);
+    if (m) {
+        const struct message_row row = {
+            message_row_who(m->role), m->turn,    m->text.data + m->said,
+            m->text.len > 0,          look->open, look->chosen};
+        message_row_add(out, &row, who < WHO_MOST ? who : WHO_MOST, look->columns);
+        return;
+    }
+    int64_t listed = (int64_t)d->dropped.items.len, count = (int64_t)d->shortened.items.len;
+    bool all_known = !d->more && !d->waiting;
+    if (kind == DETAIL_DROPPED_HEADING) /* pages may be missing yet */
+        count = all_known || c->messages_dropped < listed ? listed : c->messages_dropped;
+    unsigned long n = (unsigned long)count;
+    auto_free char *figure = format_exact(count);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (kind == DETAIL_SUMMARY) {
+        buf_addf(&text, "%s %s", glyph(look->open ? GLYPH_UNFOLDED : GLYPH_FOLDED), _("Summary"));
+    } else if (kind == DETAIL_SHORTENED_HEADING) {
+        buf_addf(&text, ngettext("%s message shortened", "%s messages shortened", n), figure);
+    } else if (kind == DETAIL_DROPPED_HEADING) {
+        const char *mode = c->effective_mode;
+        bool summarised = d->completed->text && *d->completed->text &&
+                          !(mode && strcmp(mode, "recency_preserving") == 0); /* marks only */
+        buf_addf(&text,
+                 summarised ? ngettext("%s message summarised", "%s messages summarised", n)
+                            : ngettext("%s message dropped", "%s messages dropped", n),
+                 figure);
+    } else {
+        buf_addstr(&text, _("loading"));
+    }
+    message_row_field(out, text.data, look->columns,
+                      look->chosen          ? STYLE_SELECTED
+                      : kind == DETAIL_MORE ? STYLE_DIM
+                                            : STYLE_HEADING);
 }
 
 static void list_entries(struct compaction_detail *d)
