@@ -18,7 +18,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-enum { ROUNDS = 8, SESSIONS = 12, TURNS = 5, LONG_TURNS = 400, DEADLINE_MS = 30000, CALLS = 1500 };
+enum { ROUNDS = 5, SESSIONS = 12, TURNS = 5, LONG_TURNS = 400, DEADLINE_MS = 30000, CALLS = 1500 };
 
 static char *database;
 static struct record talks[SESSIONS];

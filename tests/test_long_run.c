@@ -331,7 +331,7 @@ static void long_run_respond(void *long_run, const char *body, size_t len, struc
 /* --- the conversations --- */
 
 enum {
-    TURNS = 40,
+    TURNS = 25,
     WINDOW = 8000,
     GUARD = 3,         /* min_turns_between_compactions */
     MOST_CALLS = 4,    /* together more than the window may hold */

@@ -342,8 +342,8 @@ TEST(undoing_takes_what_waits_back)
 
 TEST(a_deleted_session_has_nothing_that_waits)
 {
-    many_turns(MANY_TURNS);
-    assert_int_equal(compact(1000), COMMIT_DONE);
+    many_turns(MANY_TURNS / 2);
+    assert_int_equal(compact(650), COMMIT_DONE);
     lore_do(forget_session, j.info.id);
     assert_int_equal(deferred(), 0);
     assert_false(work());
@@ -365,7 +365,7 @@ TEST(few_large_messages_are_much)
 
 TEST(what_fails_later_waits_on)
 {
-    many_turns(MANY_TURNS);
+    many_turns(MANY_TURNS / 2);
     assert_int_equal(compact(600), COMMIT_DONE);
     refuse("answer 299");
     bool more;

@@ -69,7 +69,7 @@ TEST(the_id_of_a_deleted_session_may_be_a_title)
 
 /* --- at random -------------------------------------------------------------------------------- */
 
-enum { ROUNDS = 200, EPOCH = 100, CLIENTS = 8, BURST = 4, SLOTS = 4 };
+enum { ROUNDS = 100, EPOCH = 100, CLIENTS = 8, BURST = 4, SLOTS = 4 };
 
 struct known {
     char id[UUID_LEN + 1];

@@ -384,7 +384,7 @@ static void expect_best(struct world *w, const struct rank_settings *s, size_t l
 TEST(is_what_it_is_meant_to_be)
 {
     uint64_t seed = support_seed();
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < (int)suite_sample(100, 300); round++) {
         struct rank_settings s = rank_settings_for(1.2, 0.75);
         AUTO(free_world) struct world *w = random_world(&seed, ROWS);
         if (round % 3 == 1)

@@ -369,7 +369,7 @@ TEST(test_any_one_page)
 {
     entropy_seed(support_seed());
     make(4, 20);
-    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(12, 1);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(24, 1);
     for (size_t i = below(step); i < pages; i += step) {
         scramble(i);
         RECOVERS("4 sessions");
@@ -383,7 +383,7 @@ TEST(test_random_damage)
     entropy_seed(support_seed());
     make(50, 20);
     size_t pages = damage_size(whole) / DAMAGE_PAGE;
-    for (size_t i = 0; i < suite_sample(5, 20); i++) {
+    for (size_t i = 0; i < suite_sample(3, 20); i++) {
         size_t count = 1 + below(8);
         damage_copy(whole, path);
         for (size_t k = 0; k < count; k++) {
@@ -527,7 +527,7 @@ TEST(test_rubbish)
     entropy_seed(seed);
     make(3, 8);
     size_t size = damage_size(whole);
-    for (size_t i = 0; i < suite_sample(30, 150); i++) {
+    for (size_t i = 0; i < suite_sample(15, 150); i++) {
         struct health found;
         damage_copy(whole, path);
         for (size_t k = 1 + below(40); k > 0; k--) {
@@ -613,7 +613,7 @@ TEST(test_memory_any_one_page)
 {
     entropy_seed(support_seed());
     make_memory(1, 2, ENTRIES);
-    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(12, 1);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(24, 1);
     for (size_t i = below(step); i < pages; i += step) {
         scramble(i);
         RECOVERS("1 sessions");

@@ -570,7 +570,7 @@ static struct attack attack_of(void)
 {
     const char *given = getenv("READERS_MIB");
     return given ? (struct attack){(size_t)atoi(given) << 20, 20, 70, 128, 2000}
-                 : (struct attack){3 << 20, 6, 30, 120, 2500};
+                 : (struct attack){3 << 20, 4, 20, 120, 2500};
 }
 
 /* The id of a session of long messages. */

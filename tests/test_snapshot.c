@@ -193,7 +193,7 @@ TEST(test_with_and_without_a_snapshot)
 {
     entropy_seed(support_seed());
     check_resume();
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < (int)suite_sample(60, 150); i++) {
         run();
         if (entropy_unit() < 0.5) {
             /* The rest that an old retry leaves behind the end shrinks by 200 rows per save. */
