@@ -42,9 +42,15 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+/* Calls `act` with the memory of this database. */
+static void with_memory(const char *database, void (*act)(struct store *s, struct memory *m))
 {
-    return support_teardown(state);
+    struct store *s;
+    memory_check(store_open(database, STORE_READ_WRITE, &s, &e), &e);
+    struct memory *m = memory_open(s, NULL);
+    act(s, m);
+    memory_close(m);
+    store_close(s);
 }
 
 /* --- the state -------------------------------------------------------------------------------- */
@@ -65,11 +71,8 @@ static void add_many(struct memory *m, const char *session_id, int64_t compactio
         memory_entry_release(&entries[i]);
 }
 
-static void make_pristine(void)
+static void fill_pristine(struct store *s, struct memory *m)
 {
-    struct store *s;
-    memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_open(s, NULL);
     add_many(m, "one", 0, ENTRIES);
     add_many(m, "two", 17, BROUGHT);
     add_many(m, "two", 0, ENTRIES);
@@ -82,16 +85,18 @@ static void make_pristine(void)
                             " SELECT 1, key, x'0102030405060708090a0b0c' FROM memory_entry",
                             &e),
                  &e);
-    memory_close(m);
-    store_close(s);
+}
+
+static void make_pristine(void)
+{
+    with_memory(pristine, fill_pristine);
 }
 
 static void restore(void)
 {
     static const char *const endings[] = {"-wal", "-shm"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         unlink(support_text("%s%s", path, endings[i]));
-    }
     if (access(pristine, F_OK) == 0)
         damage_copy(pristine, path);
     else
@@ -102,15 +107,12 @@ static void restore(void)
 static char *capture(void)
 {
     char *entries = support_keep(damage_memory(path));
-    char *all =
-        mem_printf("%s%lld vectors, %lld as floats, %lld sessions, german %lld", entries,
-                   (long long)damage_sql(path, "SELECT count(*) FROM memory_vector"),
-                   (long long)damage_sql(path, "SELECT count(*) FROM memory_floats"),
-                   (long long)damage_sql(path, "SELECT count(*) FROM memory_session"),
-                   (long long)damage_sql(path,
-                                         "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
-                                         " WHERE name = 'memory_words'"));
-    return support_keep(all);
+    char *rest = support_keep(damage_rows(
+        path,
+        "SELECT (SELECT count(*) FROM memory_vector), (SELECT count(*) FROM memory_floats),"
+        " (SELECT count(*) FROM memory_session), sql LIKE '%tiro german%'"
+        " FROM sqlite_schema WHERE name = 'memory_words'"));
+    return support_text("%s%s", entries, rest);
 }
 
 static int64_t found(struct memory *m, const char *text)
@@ -122,16 +124,8 @@ static int64_t found(struct memory *m, const char *text)
     return (int64_t)hits.items.len;
 }
 
-/* Checks by our own functions, by FTS5's, and by searching. */
-static void assert_sound(void)
+static void assert_index(struct store *s, struct memory *m)
 {
-    struct health health;
-    struct store *s;
-    health_check(path, true, health_extensions, &health);
-    if (health.state != HEALTH_GOOD)
-        fail_msg("%s: %s", health_name(health.state), health.detail);
-    memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_open(s, NULL);
     memory_check(
         store_exec(s, "INSERT INTO memory_words (memory_words) VALUES ('integrity-check')", &e),
         &e);
@@ -139,8 +133,16 @@ static void assert_sound(void)
     assert_int_equal(found(m, SECRET), damage_sql(path,
                                                   "SELECT count(*) FROM memory_entry"
                                                   " WHERE content LIKE '%" SECRET "%'"));
-    memory_close(m);
-    store_close(s);
+}
+
+/* Checks by our own functions, by FTS5's, and by searching. */
+static void assert_sound(void)
+{
+    struct health health;
+    health_check(path, true, health_extensions, &health);
+    if (health.state != HEALTH_GOOD)
+        fail_msg("%s: %s", health_name(health.state), health.detail);
+    with_memory(path, assert_index);
 }
 
 /* --- dying ------------------------------------------------------------------------------------ */
@@ -257,7 +259,7 @@ static bool reindex(struct memory *m)
 }
 
 NEEDS(capability_store() && capability_memory());
-FIXTURE(set_up, tear_down);
+FIXTURE(set_up, support_teardown);
 
 TEST(test_each_change_is_whole)
 {
@@ -279,19 +281,15 @@ static bool is_left(void)
 }
 
 /* Other processes continue, forget an entry that is in both, and then finish the change. */
-static void go_on_after_death(void)
+static void go_on_after_death(struct store *s, struct memory *m)
 {
     static const char *const ids[] = {"large1-0-3"};
-    struct store *s;
     bool more = true;
-    memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_open(s, NULL);
+    (void)s;
     memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
     add_many(m, "large7", 40, BROUGHT);
     while (more)
         memory_check(m->ops->tidy(m, &more, &e), &e);
-    memory_close(m);
-    store_close(s);
 }
 
 /* `made`: the index's final note of its structure. */
@@ -309,7 +307,7 @@ static void dies_and_goes_on(change act, const char *made)
         assert_sound();
         bool half = is_left();
         halves += half;
-        go_on_after_death();
+        with_memory(path, go_on_after_death);
         assert_sound();
         assert_false(is_left());
         assert_false(damage_on_disk(path, "of large1 lies behind burrow 0, said"));
@@ -326,18 +324,17 @@ static void dies_and_goes_on(change act, const char *made)
     assert_true(deaths > 2 && halves > 1);
 }
 
+static void fill_much(struct store *s, struct memory *m)
+{
+    memory_check(store_begin(s, &e), &e);
+    for (int i = 0; i < LINES / BROUGHT; i++)
+        add_many(m, support_text("large%d", i), 0, BROUGHT);
+    memory_check(store_commit(s, &e), &e);
+}
+
 TEST(test_a_reindex_goes_on_after_death)
 {
-    struct store *s;
-    memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_open(s, NULL);
-    memory_check(store_begin(s, &e), &e);
-    for (int i = 0; i < LINES / BROUGHT; i++) {
-        add_many(m, support_text("large%d", i), 0, BROUGHT);
-    }
-    memory_check(store_commit(s, &e), &e);
-    memory_close(m);
-    store_close(s);
+    with_memory(pristine, fill_much);
     dies_and_goes_on(reindex, "tiro german");
 }
 

@@ -267,13 +267,6 @@ TEST(test_scopes)
     expect_error(ERR_USAGE);
 }
 
-TEST(test_configured_scope)
-{
-    set(CONFIG_MEMORY_SCOPE, "session");
-    add_entries();
-    finds(NULL, "", 1, "hotel");
-}
-
 /* While another process writes, a change waits, and later requests wait for the change. */
 static struct store *hold_store(void)
 {
@@ -356,32 +349,6 @@ TEST(test_withdrawing_ends_one_that_runs)
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
-
-static void expect_entry(const char *id, const char *content, bool pinned)
-{
-    show(id);
-    AUTO(notice_free_local) struct notice *n = expect_result();
-    const struct memory_entry *entry = n->answer->result;
-    assert_string_equal(entry->id, id);
-    assert_string_equal(entry->content, content);
-    assert_int_equal(entry->pinned, pinned);
-}
-
-TEST(test_edit_and_pin)
-{
-    add_entries();
-    edit("hotel", "an inn near the harbour");
-    expect_done();
-    finds(NULL, "harbour", 3, "hotel");
-    for (int pinned = 1; pinned >= 0; pinned--) {
-        pin("hotel", pinned);
-        expect_done();
-        expect_entry("hotel", "an inn near the harbour", pinned);
-    }
-    edit("hotel", " ");
-    expect_error(ERR_USAGE);
-    expect_entry("hotel", "an inn near the harbour", false);
-}
 
 TEST(test_what_is_not_there)
 {

@@ -358,18 +358,6 @@ TEST(a_new_index_is_of_the_configured_language)
     assert_int_equal(hits("Haus", everywhere), 1);
 }
 
-TEST(reopening_keeps_all)
-{
-    say("s", "a", "a wombat digs", 1);
-    lore_do(pin, "a", true);
-    lore_close();
-    lore_open();
-    assert_true(memory_has(m, "a"));
-    assert_int_equal(hits("wombat", everywhere), 1);
-    say("s", NULL, "and more", 2);
-    assert_int_equal(memory_total(m), 2);
-}
-
 TEST(numbers_of_sessions_are_not_used_again)
 {
     say("s", "a", "one", 1);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "tests/memory_store.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -66,48 +67,39 @@ TEST(an_empty_one_has_nothing)
     assert_string_equal(stats.language, "english");
 }
 
-TEST(all_of_an_entry_is_kept)
+/* Stores this entry, JSON with ' for ", which is then this one. */
+static void expect_stored(const char *given, const char *stored)
 {
-    int stored;
-    AUTO(memory_entry_release)
-    struct memory_entry given = {.id = mem_strdup("7"),
-                                 .id_is_number = true,
-                                 .turn = 3,
-                                 .seq = 9,
-                                 .role = ROLE_ASSISTANT,
-                                 .speaker = mem_strdup("Zoë"),
-                                 .created_ms = 1234567890123,
-                                 .content = mem_strdup(" Straße 日本語 🙂\n"),
-                                 .pinned = true,
-                                 .edited = true};
-    lore_do(index, "s", 5, &given, 1, &stored);
-    assert_int_equal(stored, 1);
-    AUTO(memory_entry_release) struct memory_entry got = get("7");
-    assert_string_equal(got.id, "7");
-    assert_true(got.id_is_number);
-    assert_string_equal(got.session_id, "s");
-    assert_int_equal(got.turn, 3);
-    assert_int_equal(got.seq, 9);
-    assert_int_equal(got.role, ROLE_ASSISTANT);
-    assert_string_equal(got.speaker, "Zoë");
-    assert_int_equal(got.created_ms, 1234567890123);
-    assert_string_equal(got.content, "Straße 日本語 🙂");
-    assert_true(got.pinned && got.edited);
+    AUTO(memory_entry_release) struct memory_entry entry = {0};
+    int count;
+    assert_ok(memory_entry_read(parse_json(support_json(given)), &entry, &e), e);
+    lore_do(index, "s", 5, &entry, 1, &count);
+    assert_int_equal(count, 1);
+    AUTO(memory_entry_release) struct memory_entry got = get(entry.id);
+    AUTO(json_free_local) struct json *v = shape_to_json(&memory_entry_shape, &got);
+    assert_json(v, stored);
 }
 
-TEST(roles_are_kept)
+#define SAID "'session_id':'s','created_at':'2009-02-13T23:31:30.123Z','turn':3,'seq':9"
+
+TEST(all_of_an_entry_is_kept)
 {
-    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
+    static const char *const roles[] = {"user", "assistant", "tool"};
+    expect_stored("{" SAID
+                  ",'id':7,'role':'assistant','speaker':'Zoë','pinned':true,"
+                  "'edited':true,'content':' Straße 日本語 🙂\\n'}",
+                  "{" SAID
+                  ",'id':7,'role':'assistant','speaker':'Zoë','pinned':true,"
+                  "'edited':true,'content':'Straße 日本語 🙂'}");
     for (size_t i = 0; i < 3; i++) {
-        int stored;
-        struct memory_entry given = memory_said(NULL, role_name(roles[i]), 1);
-        given.role = roles[i];
-        lore_do(index, "s", 0, &given, 1, &stored);
-        AUTO(memory_entry_release) struct memory_entry got = get(given.id);
-        assert_int_equal(got.role, roles[i]);
+        const char *line = support_text(
+            "{'session_id':'s','created_at':'2009-02-13','turn':0,"
+            "'role':'%s','id':'r%zu','content':'%s'}",
+            roles[i], i, roles[i]);
+        expect_stored(line, support_text("{'role':'%s','id':'r%zu'}", roles[i], i));
+        AUTO(memory_entry_release) struct memory_entry got = get(support_text("r%zu", i));
         assert_null(got.speaker);
         assert_int_equal(got.seq, 0);
-        memory_entry_release(&given);
     }
 }
 

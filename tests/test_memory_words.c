@@ -452,31 +452,6 @@ TEST(limit)
     }
 }
 
-TEST(what_is_gone_is_not_found)
-{
-    put("a", "A", "red", "red flag");
-    put("a", "A", "blue", "blue flag");
-    expect("red", "red");
-    lore_forget("red");
-    expect("red", "");
-    expect("flag", "blue");
-    lore_do(edit, "blue", "green flag");
-    expect("blue", "");
-    expect("green", "blue");
-}
-
-TEST(languages)
-{
-    const struct corpus c = memory_sqlite_corpus(lore_store);
-    auto_free char *language = NULL;
-    put("a", "A", "h", "viele Häuser");
-    expect("Haus", "");
-    lore_do(reindex, "german", NULL, NULL);
-    assert_true(words_language(&c, "", &language, &e));
-    assert_string_equal(language, "german");
-    expect("Haus", "h");
-}
-
 /* ---- where ---- */
 
 static void expect_mark(size_t hit, size_t i, const char *text)
