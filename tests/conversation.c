@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 
 /* --- dice ------------------------------------------------------------------------------------- */
 
@@ -216,6 +217,16 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns)
 }
 
 /* --- compaction ------------------------------------------------------------------------------- */
+
+struct compact_settings conversation_settings(void)
+{
+    struct compact_settings s;
+    struct compact_warnings w;
+    AUTO(config_free_local) struct config *config = config_new();
+    compact_settings_read(&s, config, &w);
+    assert_int_equal(w.count, 0);
+    return s;
+}
 
 struct compact_input conversation_input(const struct conversation *c,
                                         const struct compact_settings *s, int64_t threshold)

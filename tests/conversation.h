@@ -46,13 +46,15 @@ void conversation_weigh(struct conversation *c);
 void conversation_random(struct conversation *c, struct dice *d, size_t turns);
 
 /* Borrows the conversation and the settings. */
+/* The settings by default. */
+struct compact_settings conversation_settings(void);
+
 struct compact_input conversation_input(const struct conversation *c,
                                         const struct compact_settings *s, int64_t threshold);
 
 /* The result of a rebuild, with the position of the open turn in it. */
 void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,
                           struct conversation *out);
-
 
 /* Checks that the user begins, no message is empty, numbers rise, turns do not fall, calls and
  * results pair, texts are UTF-8, and at most one summary is not pinned. Returns NULL if so, else

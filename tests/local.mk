@@ -82,12 +82,11 @@ SUITE_TESTS = \
 	tests/test_corpora_turn.c \
 	tests/test_corpora_vectors.c \
 	tests/test_corpus_files.c \
-	tests/test_corpus_tools.c \
 	tests/test_corpus_view.c \
 	tests/test_instructions.c \
 	tests/test_graph_lines.c \
 	tests/test_knowledge_operations.c \
-	tests/test_graph_tools.c \
+	tests/test_knowledge_tools.c \
 	tests/test_graph_view.c \
 	tests/test_health.c \
 	tests/test_footprint.c \
@@ -110,7 +109,6 @@ SUITE_TESTS = \
 	tests/test_link.c \
 	tests/test_learned.c \
 	tests/test_knowledge_cli.c \
-	tests/test_learned_prompt.c \
 	tests/test_learned_view.c \
 	tests/test_list.c \
 	tests/test_mcp.c \

@@ -18,10 +18,7 @@ static struct compact_settings settings;
 static int read_settings(void **state)
 {
     (void)state;
-    struct compact_warnings w;
-    struct config *config = config_new();
-    compact_settings_read(&settings, config, &w);
-    config_free(config);
+    settings = conversation_settings();
     return 0;
 }
 

@@ -20,12 +20,8 @@ static struct place {
 
 static int setup(void **state)
 {
-    struct compact_warnings w;
-    struct config *config = config_new();
     (void)state;
-    place = (struct place){.threshold = 100000};
-    compact_settings_read(&p->s, config, &w);
-    config_free(config);
+    place = (struct place){.threshold = 100000, .s = conversation_settings()};
     return 0;
 }
 

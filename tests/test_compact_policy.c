@@ -14,17 +14,6 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static struct compact_settings defaults(void)
-{
-    struct compact_settings s;
-    struct compact_warnings w;
-    struct config *config = config_new();
-    compact_settings_read(&s, config, &w);
-    assert_int_equal(w.count, 0);
-    config_free(config);
-    return s;
-}
-
 static void assert_real(double got, double expected)
 {
     assert_true(fabs(got - expected) < 1e-9);
@@ -74,7 +63,7 @@ TEST(each_key_reaches_its_setting)
         {CONFIG_COMPACTION_MAX_FAILURES, 3, "19"},
         {CONFIG_COMPACTION_SUMMARY_TIMEOUT, 60, "20"},
     };
-    struct compact_settings s = defaults();
+    struct compact_settings s = conversation_settings();
     struct compact_warnings w;
     AUTO(config_free_local) struct config *config = config_new();
     double got[SETTINGS];
@@ -146,7 +135,7 @@ TEST(the_lower_threshold_holds)
         {4096, 100, 3996, 3796},
         {256, 0, 224, 212},
     };
-    struct compact_settings s = defaults();
+    struct compact_settings s = conversation_settings();
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct compact_limits l = {.window = rows[i].window, .max_output = rows[i].max_output};
         assert_int_equal(compact_effective_window(&s, &l), rows[i].effective);
@@ -207,7 +196,7 @@ static const struct {
 
 TEST(the_decision_follows_the_table)
 {
-    struct compact_settings s = defaults();
+    struct compact_settings s = conversation_settings();
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct compact_limits l = {.window = rows[i].window};
         const struct compact_counters c = {.boundary = rows[i].boundary,
@@ -240,7 +229,7 @@ TEST(bytes_trigger_at_four_fifths_of_their_limit)
         {10000, 2501, 5, 4, TRIGGER_REQUEST}, /* past the guard */
         {0, 2501, 5, -1, TRIGGER_NONE},
     };
-    const struct compact_settings s = defaults();
+    const struct compact_settings s = conversation_settings();
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct compact_limits l = {.max_bytes = cases[i].max_bytes};
         const struct compact_counters c = {.boundary = cases[i].boundary,
@@ -316,7 +305,7 @@ TEST(failures_are_counted)
         {2, false, "handoff", "n", "llm", true, 1, false},
         {3, true, "structured", "m", "cancelled", true, 0, false},
     };
-    struct compact_settings s = defaults();
+    struct compact_settings s = conversation_settings();
     for (size_t i = 0; i < COUNT(table); i++) {
         struct compaction_state st =
             failed_state(table[i].failures, table[i].suspended, mode, model);
@@ -340,7 +329,7 @@ static struct place {
 static int setup(void **state)
 {
     (void)state;
-    p = (struct place){.s = defaults()};
+    p = (struct place){.s = conversation_settings()};
     return 0;
 }
 
