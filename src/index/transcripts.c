@@ -282,9 +282,8 @@ static bool keep_begin(struct buf *b, size_t max)
 {
     size_t keep = utf8_cut_bytes(b->data, b->len, max);
     bool cut = keep < b->len;
-    while (keep > 0 && b->data[keep - 1] == ' ')
-        keep--;
-    buf_splice(b, keep, b->len - keep, "", 0);
+    buf_truncate(b, keep);
+    buf_trim_end(b, " ");
     return cut;
 }
 

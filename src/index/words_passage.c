@@ -38,23 +38,6 @@ static bool (*const borders[])(const char *, size_t) = {ends_paragraph, ends_lin
                                                         ends_word};
 enum { BORDERS = sizeof borders / sizeof *borders };
 
-/* As much as fits, up to the end of a paragraph, else of a line, a sentence, a word. A border that
- * would leave most of the room unused, or cut off the found words, is skipped. */
-static size_t passage_end(const char *text, size_t len, size_t start, size_t found_end)
-{
-    size_t limit = start + utf8_cut_points(text + start, len - start, MEMORY_PASSAGE);
-    if (limit == len)
-        return len;
-    size_t least = start + (limit - start) / 4 + 1;
-    if (found_end > least && found_end < limit)
-        least = found_end;
-    for (size_t i = 0; i < BORDERS; i++)
-        for (size_t at = limit; at >= least; at--)
-            if (borders[i](text, at))
-                return at;
-    return limit;
-}
-
 /* `points` characters before `at`. */
 static size_t back_by(const char *text, size_t at, int points)
 {
@@ -63,7 +46,8 @@ static size_t back_by(const char *text, size_t at, int points)
     return at;
 }
 
-/* The last border from `from` to `at`, of the best kind; the beginning of the text is one. */
+/* The last border from `from` to `at`, of the best kind; the beginning of the text is one. `at` if
+ * there is none. */
 static size_t last_border(const char *text, size_t from, size_t at)
 {
     for (size_t i = 0; i < BORDERS; i++) {
@@ -93,7 +77,15 @@ static struct memory_span passage_around(const char *text, size_t len, size_t fo
     size_t start = last_border(text, back < found ? back : found, found);
     size_t before = back_by(text, start, MEMORY_PASSAGE / 4);
     start = with_before(text, before > back ? before : back, start);
-    size_t stop = passage_end(text, len, start, end);
+    size_t stop = start + utf8_cut_points(text + start, len - start, MEMORY_PASSAGE);
+    if (stop < len) {
+        /* A border that would leave most of the room unused, or cut off the found words, is
+         * skipped. */
+        size_t least = start + (stop - start) / 4 + 1;
+        if (end > least && end < stop)
+            least = end;
+        stop = last_border(text, least, stop);
+    }
     if (stop == len)
         start = with_before(text, back_by(text, len, MEMORY_PASSAGE), start);
     while (stop > start && words_is_blank(text[stop - 1]))
