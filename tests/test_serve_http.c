@@ -136,22 +136,12 @@ TEST(what_is_not_there_is_told)
                       "session_id");
 }
 
-TEST_IF(capability_store(), faults_of_sessions_have_their_status)
+TEST_IF(capability_store(), a_session_that_is_not_there_has_no_events_and_is_not_deleted)
 {
     SERVE(&tiro, OFFLINE);
-    static const struct {
-        const char *method, *path;
-    } missing[] = {{"GET", "/sessions/x"},
-                   {"DELETE", "/sessions/x"},
-                   {"GET", "/sessions/x/history"},
-                   {"GET", "/sessions/x/events"}};
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-        http_expect_error(http_ask(tiro.port, missing[i].method, missing[i].path, NULL), 404,
-                          "SESSION_NOT_FOUND", NULL);
-    http_expect_error(POST("/sessions/x/messages", json_body), 404, "SESSION_NOT_FOUND", NULL);
-    char *id = http_begin_session(tiro.port);
-    http_expect_error(POST(support_text("/sessions/%s/interrupt", id), NULL), 409,
-                      "SESSION_NOT_RUNNING", NULL);
+    http_expect_error(GET("/sessions/x/events"), 404, "SESSION_NOT_FOUND", NULL);
+    http_expect_error(http_ask(tiro.port, "DELETE", "/sessions/x", NULL), 404, "SESSION_NOT_FOUND",
+                      NULL);
 }
 
 static void hold_turn(struct http_client *c, const char *id)
@@ -161,32 +151,6 @@ static void hold_turn(struct http_client *c, const char *id)
                      support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
                                   "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n%s",
                                   id, support_json("{'prompt':'first'}")));
-}
-
-TEST(a_second_message_during_a_turn_is_refused)
-{
-    struct model_server *model = begin_server();
-    QUEUE(model, .text = "late", .hold = true);
-    struct http_client first;
-    SERVE(&tiro, "--provider", "openai", "--model", "m");
-    char *id = http_begin_session(tiro.port), *messages = support_text("/sessions/%s/messages", id);
-    hold_turn(&first, id);
-    assert_true(model_server_wait(model, 1, 10000));
-    http_expect_error(POST(messages, json_body), 409, "SESSION_BUSY", NULL);
-    if (capability_store()) { /* … from another process */
-        struct served other;
-        SERVE(&other, "--provider", "openai", "--model", "m");
-        http_expect_error(http_ask(other.port, "POST", messages, json_body), 409, "SESSION_BUSY",
-                          NULL);
-        assert_int_equal(served_stop(&other), 0);
-    }
-    model_server_release(model);
-    struct http_answer a = http_client_answer(&first);
-    assert_int_equal(a.status, 200);
-    assert_json(http_json(&a), "{'text':'late'}");
-    http_client_close(&first);
-    assert_int_equal(served_stop(&tiro), 0);
-    end_server(model);
 }
 
 TEST(an_interrupted_turn_keeps_what_it_gave)
@@ -252,9 +216,6 @@ TEST(what_is_switched_off_is_told)
     char *id = http_begin_session(tiro.port);
     http_expect_error(http_ask(tiro.port, "DELETE", "/sessions/x", NULL), 404, "SESSION_NOT_FOUND",
                       NULL);
-    http_expect_error(POST(support_text("/sessions/%s/compact", id), "{}"), 501,
-                      "SESSION_COMPACTION_DISABLED", NULL);
-    http_expect_error(GET("/memory?q=x"), 501, "MEMORY_DISABLED", NULL);
     struct http_answer a = POST(support_text("/sessions/%s/messages", id), json_body);
     assert_int_equal(a.status, 200);
 }
@@ -328,14 +289,9 @@ TEST(a_request_that_hides_another_is_refused_and_its_connection_closed)
         {"GET /health\r\n" HTTP_HOST "\r\n" HIDDEN, 400},
         {"GET /he alth HTTP/1.1\r\n" HTTP_HOST "\r\n" HIDDEN, 400},
         {"GET http://evil.example/health HTTP/1.1\r\n" HTTP_HOST "\r\n" HIDDEN, 403},
-        {"GET /health HTTP/1.1\r\n\r\n" HIDDEN, 400},
-        {"GET /health HTTP/1.1\r\n" HTTP_HOST "Host: evil.example\r\n\r\n" HIDDEN, 400},
         {"GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n" HIDDEN, 403},
         {"GET /health HTTP/1.1\r\n" HTTP_HOST "Origin: http://evil.example\r\n\r\n" HIDDEN, 403},
         {POST_SESSIONS "Content-Length: 33554433\r\n\r\n", 413},
-        {"POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Type: text/plain\r\n"
-         "Content-Length: 2\r\n\r\n{}" HIDDEN,
-         415},
         {"POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Length: 2\r\n\r\n{}" HIDDEN, 415},
         {"GET /sessions/x/events HTTP/1.1\r\n" HTTP_HOST "Accept: text/html\r\n\r\n", 406},
         {"GET /health HTTP/1.1\r\n" HTTP_HOST "Accept: text/html\r\n\r\n", 406},

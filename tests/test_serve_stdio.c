@@ -136,18 +136,6 @@ TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
     assert_string_equal(text.data, "The lantern is blue.");
 }
 
-TEST(a_batch_is_answered_as_one)
-{
-    begin();
-    rpc_client_write(&client,
-                     "[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"engine/info\"},"
-                     "{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"session/list\"}]\n");
-    const struct json *v = rpc_client_next(&client);
-    while (json_type(v) != JSON_ARRAY)
-        v = rpc_client_next(&client);
-    assert_int_equal(json_len(v), 2);
-}
-
 TEST(a_cancelled_request_ends_and_its_turn_goes_on)
 {
     begin();
@@ -179,46 +167,13 @@ TEST(a_request_that_waits_is_cancelled_in_whole)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-TEST(what_is_wrong_with_parameters_names_the_member)
+TEST(what_is_wrong_with_parameters_is_usage)
 {
     begin();
-    const struct json *e = rpc_client_error(&client, "session/list", "{'limit':'x'}", "USAGE");
-    assert_text(text_of(e, "message"), "\"limit\"");
-    e = rpc_client_error(&client, "engine/info", "{'x':1}", "USAGE");
-    assert_text(text_of(e, "message"), "\"x\"");
-    e = rpc_client_error(&client, "turn/start", PARAMS(""), "USAGE");
-    assert_text(text_of(e, "message"), "\"prompt\"");
-    e = rpc_client_error(&client, "session/import", "{}", "USAGE");
-    assert_text(text_of(e, "message"), "\"content\"");
-    e = rpc_client_error(&client, "session/list", "[1]", "USAGE");
+    const struct json *e = rpc_client_error(&client, "session/list", "[1]", "USAGE");
     assert_int_equal(json_get_int(e, "code", 0), -32602);
-}
-
-TEST(errors_of_sessions_have_their_numbers_and_names)
-{
-    begin();
-    (void)rpc_client_error(&client, "session/history", "{'session_id':'nobody'}",
-                           "SESSION_NOT_FOUND");
-    (void)rpc_client_error(&client, "turn/start", "{'session_id':'nobody','prompt':'x'}",
-                           "SESSION_NOT_FOUND");
     (void)rpc_client_error(&client, "events/subscribe", "{'session_id':'nobody'}",
                            "SESSION_NOT_FOUND");
-    (void)rpc_client_error(&client, "turn/interrupt", PARAMS(""), "SESSION_NOT_RUNNING");
-    int id = start_endless();
-    (void)rpc_client_error(&client, "turn/start", PARAMS(",'prompt':'me too'"), "SESSION_BUSY");
-    stop_endless(id);
-}
-
-TEST_IF(capability_store(), a_session_that_another_process_has_is_busy)
-{
-    struct rpc_client other;
-    begin();
-    (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'mine'"));
-    int id = start_endless();
-    RPC_START(&other, NULL);
-    (void)rpc_client_error(&other, "turn/start", PARAMS(",'prompt':'me too'"), "SESSION_BUSY");
-    assert_int_equal(rpc_client_end(&other), 0);
-    stop_endless(id);
 }
 
 TEST(what_is_switched_off_is_refused_by_name)

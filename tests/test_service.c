@@ -644,27 +644,3 @@ TEST(the_end_of_the_service_ends_a_turn)
     assert_true(clock_mono_ms() - before < 1000);
     model_server_release(surface_server());
 }
-
-static bool count_event(void *context, const struct event *ev)
-{
-    int64_t *last = context;
-    assert_true(ev->seq > *last);
-    *last = ev->seq;
-    return true;
-}
-
-TEST_IF(capability_store(), a_session_reads_as_rising_events)
-{
-    struct engine *s = surface_open(NULL, true);
-    surface_ask(s, "one");
-    surface_ask(s, "two");
-    engine_free(s);
-    struct session_info info;
-    struct error e = {0};
-    int64_t last = 0;
-    assert_true(surface_read("last", &info, count_event, &last, &e));
-    assert_int_equal(last, info.last_seq);
-    session_info_release(&info);
-    assert_false(surface_read("no such session", &info, count_event, &last, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-}
