@@ -37,7 +37,7 @@ static char *rule_of(const char *name)
 {
     struct theme theme;
     struct error e;
-    assert_true(theme_load(name, &theme, &e));
+    assert_true(theme_load(name, false, &theme, &e));
     struct look look = theme_resolve(theme.looks[STYLE_RULE], 256);
     assert_true(look.fg >= 16);
     return support_text("\033[38;5;%dm", (int)look.fg);

@@ -96,7 +96,7 @@ TEST(test_built_in_themes)
     for (int i = 0; i < 3; i++) {
         struct theme t;
         struct error e = {0};
-        if (!theme_load(names[i], &t, &e))
+        if (!theme_load(names[i], false, &t, &e))
             fail_msg("%s", e.text);
         assert_look(t.looks[STYLE_TEXT], THEME_DEFAULT, THEME_DEFAULT, 0);
         struct look selected = t.looks[STYLE_SELECTED];
@@ -139,7 +139,7 @@ TEST(test_painted_themes_can_be_read)
     for (size_t i = 0; i < sizeof themes / sizeof *themes; i++) {
         struct theme t;
         struct error e = {0};
-        if (!theme_load(themes[i].name, &t, &e))
+        if (!theme_load(themes[i].name, false, &t, &e))
             fail_msg("%s", e.text);
         for (int s = 0; s < STYLE_COUNT; s++) {
             struct look look = t.looks[s];
@@ -243,7 +243,7 @@ TEST(every_style_can_be_read)
         const struct palette *p = &palettes[i];
         struct theme theme;
         struct error e;
-        assert_true(theme_load(p->theme, &theme, &e));
+        assert_true(theme_load(p->theme, false, &theme, &e));
         for (int s = 0; s < STYLE_COUNT; s++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
                 struct look look = theme.looks[s];
@@ -262,9 +262,17 @@ TEST(every_style_can_be_read)
 
 TEST(test_auto)
 {
-    assert_string_equal(theme_resolve_name("auto", false), "dark");
-    assert_string_equal(theme_resolve_name("auto", true), "light");
-    assert_string_equal(theme_resolve_name("mono", true), "mono");
+    static const struct {
+        const char *name, *same;
+        bool light;
+    } cases[] = {{"auto", "dark", false}, {"auto", "light", true}, {"mono", "mono", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct theme loaded = {0}, same = {0};
+        struct error e;
+        assert_true(theme_load(cases[i].name, cases[i].light, &loaded, &e));
+        assert_true(theme_load(cases[i].same, false, &same, &e));
+        assert_memory_equal(&loaded, &same, sizeof same);
+    }
 }
 
 TEST(test_own_themes)
@@ -276,13 +284,13 @@ TEST(test_own_themes)
     auto_free char *dark = paths_join(dir, "dark.ini"), *own = paths_join(dir, "own.ini");
     support_write(dark, "title = red\n");
     support_write(own, "title = blue\n");
-    assert_true(theme_load("dark", &t, &e));
+    assert_true(theme_load("dark", false, &t, &e));
     assert_int_equal(t.looks[STYLE_TITLE].fg, 1);
-    assert_true(theme_load("own", &t, &e));
+    assert_true(theme_load("own", false, &t, &e));
     assert_int_equal(t.looks[STYLE_TITLE].fg, 4);
-    assert_false(theme_load("none", &t, &e));
-    assert_false(theme_load("", &t, &e));
-    assert_false(theme_load("../themes/own", &t, &e));
+    assert_false(theme_load("none", false, &t, &e));
+    assert_false(theme_load("", false, &t, &e));
+    assert_false(theme_load("../themes/own", false, &t, &e));
     assert_int_equal(t.looks[STYLE_TITLE].fg, 4);
 
     struct theme_names names;

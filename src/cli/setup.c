@@ -75,8 +75,7 @@ void setup_check_screen(const struct config *config, const char *path,
     keymap_init(&check.keymap);
     config_visit(config, "keys", check_key, &check);
     keymap_release(&check.keymap);
-    if (!theme_load(theme_resolve_name(config_string(config, CONFIG_UI_THEME), false), &ignored,
-                    &e)) {
+    if (!theme_load(config_string(config, CONFIG_UI_THEME), false, &ignored, &e)) {
         bool from_file = config_origin(config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
         add_problem(problems, from_file ? path : "TIRO_UI_THEME", 0, e.text);
     }

@@ -422,11 +422,11 @@ bool app_set_theme(struct app *app, const char *name)
     struct theme theme;
     memset(&theme, 0, sizeof theme);
     bool mono = term_facts().colors == 0;
-    bool ok = theme_load(theme_resolve_name(name, app->light_ground), &theme, &fault);
+    bool ok = theme_load(name, app->light_ground, &theme, &fault);
     if (!ok)
         app_note(app, STYLE_WARNING, "%s", fault.text);
     if (mono)
-        ok = theme_load("mono", &theme, &fault);
+        ok = theme_load("mono", false, &theme, &fault);
     if (ok) {
         app->theme = theme;
         free(app->theme_name);

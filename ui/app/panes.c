@@ -9,6 +9,7 @@
 #include "session/corpus_operations.h"
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
+#include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/completion.h"
 #include "ui/app/find.h"
@@ -120,18 +121,15 @@ static bool works(struct app *app, const char *session_id, bool *waits)
 
 /* The memory pane */
 
-static bool memory_is_on(const struct app *app)
-{
-    bool opened = app->session.id[0] != '\0'; /* else the options of the start tell */
-    return opened ? app->meters.memory : app->options->engine->memory;
-}
-
 static bool offers(struct app *app, const struct operation *o)
 {
     bool graph = capability_graph() && config_boolean(app->config, CONFIG_GRAPH_ENABLED);
     bool corpora = capability_corpora() && config_boolean(app->config, CONFIG_CORPUS_ENABLED);
-    return (!(o->needs & NEED_MEMORY) || (capability_memory() && memory_is_on(app))) &&
-           (!(o->needs & NEED_GRAPH) || graph) && (!(o->needs & NEED_CORPORA) || corpora);
+    bool opened = app->session.id[0] != '\0'; /* before that the options of the start tell */
+    bool memory =
+        capability_memory() && (opened ? app->meters.memory : app->options->engine->memory);
+    return (!(o->needs & NEED_MEMORY) || memory) && (!(o->needs & NEED_GRAPH) || graph) &&
+           (!(o->needs & NEED_CORPORA) || corpora);
 }
 
 static void show_message(struct app *app, struct view *v, const char *session_id, int64_t seq)
@@ -150,15 +148,13 @@ static void show_message(struct app *app, struct view *v, const char *session_id
 
 static bool has_memory(struct app *app)
 {
-    bool on = memory_is_on(app);
-    if (!capability_memory())
-        app_note(app, STYLE_WARNING, "%s", _("This tiro was built without memory."));
-    else if (!on)
-        app_note(app, STYLE_WARNING, "%s",
-                 _("Memory is off. \"enabled = true\" in [memory] of tiro.ini turns it on, "
-                   "--memory for one start."));
-    else
+    if (offers(app, &operation_memory_search))
         return true;
+    app_note(app, STYLE_WARNING, "%s",
+             capability_memory()
+                 ? _("Memory is off. \"enabled = true\" in [memory] of tiro.ini turns it on, "
+                     "--memory for one start.")
+                 : _("This tiro was built without memory."));
     app_follow(app);
     return false;
 }

@@ -189,23 +189,18 @@ static void die_of_curses(void)
         die("the terminal library gave up: out of memory");
 }
 
-/* Whether the database has such a terminal; *places tells whether it can place its cursor. */
-static bool is_known(const char *name, bool *places)
-{
-    int status;
-    if (!name || !*name || setupterm(name, STDOUT_FILENO, &status) != OK)
-        return false;
-    *places = term_capability("cup") != NULL;
-    del_curterm(cur_term);
-    return true;
-}
-
 enum term_kind term_kind(void)
 {
-    bool places;
-    if (is_known(getenv("TERM"), &places))
-        return places ? TERM_SCREEN : TERM_LINES;
-    return is_known(RELATIVE, &places) && places ? TERM_UNKNOWN : TERM_LINES;
+    const char *names[] = {getenv("TERM"), RELATIVE};
+    for (int i = 0; i < 2; i++) {
+        int status;
+        if (!names[i] || !*names[i] || setupterm(names[i], STDOUT_FILENO, &status) != OK)
+            continue; /* the database does not have it */
+        bool places = term_capability("cup") != NULL;
+        del_curterm(cur_term);
+        return !places ? TERM_LINES : i == 0 ? TERM_SCREEN : TERM_UNKNOWN;
+    }
+    return TERM_LINES;
 }
 
 /* Finds the terminal's name and the bytes that leave its modes, before curses takes it. */

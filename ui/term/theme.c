@@ -135,8 +135,10 @@ bool theme_parse(const char *text, struct theme *out, struct error *e)
     return ok;
 }
 
-bool theme_load(const char *name, struct theme *out, struct error *e)
+bool theme_load(const char *name, bool light_ground, struct theme *out, struct error *e)
 {
+    if (strcmp(name, THEME_AUTO) == 0)
+        name = light_ground ? THEME_LIGHT : THEME_DARK;
     AUTO(buf_release) struct buf text = {.data = buf_empty, .max = THEME_FILE_MAX};
     auto_free char *config = paths_dir(PATHS_CONFIG), *file = mem_printf("themes/%s.ini", name);
     auto_free char *path = paths_join(config, file);
@@ -150,13 +152,6 @@ bool theme_load(const char *name, struct theme *out, struct error *e)
     }
     return theme_parse(text.data, out, &fault) ||
            err_set(e, fault.code, _("Theme \"%s\": %s"), name, fault.text);
-}
-
-const char *theme_resolve_name(const char *name, bool light_ground)
-{
-    if (strcmp(name, THEME_AUTO) != 0)
-        return name;
-    return light_ground ? THEME_LIGHT : THEME_DARK;
 }
 
 static void names_add(struct theme_names *n, const char *file)

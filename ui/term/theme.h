@@ -30,17 +30,13 @@ struct theme {
  * number: false, but the theme can be used. */
 bool theme_parse(const char *text, struct theme *out, struct error *e);
 
-/* A theme by name: a file of the configuration directory's themes/, else a built-in one. False
- * when there is none (`out` is untouched) or it has a fault (`out` is usable). */
-bool theme_load(const char *name, struct theme *out, struct error *e);
-
-/* Not a file: THEME_DARK or THEME_LIGHT by the terminal's background. */
-#define THEME_AUTO "auto"
+#define THEME_AUTO "auto" /* THEME_DARK or THEME_LIGHT by the terminal's background */
 #define THEME_DARK "dark"
 #define THEME_LIGHT "light"
 
-/* The theme that a name stands for on such a background. */
-const char *theme_resolve_name(const char *name, bool light_ground);
+/* A theme by name: a file of the configuration directory's themes/, else a built-in one. False
+ * when there is none (`out` is untouched) or it has a fault (`out` is usable). */
+bool theme_load(const char *name, bool light_ground, struct theme *out, struct error *e);
 
 /* Names of all themes and THEME_AUTO, sorted, without doubles; the caller frees each
  * (vec_free_each()). */
