@@ -218,13 +218,6 @@ struct item *fold_call(struct fold *f, const char *id, bool answered_too)
     return NULL;
 }
 
-static void give_recalled(struct item *call, struct recalled *recalled)
-{
-    recalled_free(call->recalled);
-    call->recalled = recalled;
-    call->change = ITEM_CHANGED;
-}
-
 /* --- compactions --- */
 
 /* The compaction that has no end will have none. */
@@ -358,8 +351,18 @@ static void add_told_note(struct fold *f, const struct event *ev)
     }
 }
 
-static void end_turn(struct fold *f)
+/* The turn was completed, or failed, or was interrupted: texts are complete, calls and a compaction
+ * that have no end will have none, and a note may say why it ended. */
+static void end_turn(struct fold *f, const struct event *ev)
 {
+    static const char *const notes[] = {
+        [STOP_MAX_TOKENS] = N_("the answer ends here because it reached its length limit"),
+        [STOP_REFUSAL] = N_("the model declined to answer"),
+        [STOP_CONTEXT_EXCEEDED] = N_("the conversation fills the model's context window"),
+    };
+    const char *reason = ev->text && *ev->text ? ev->text : ev->name;
+    bool budget = ev->name && strcmp(ev->name, err_info(ERR_BUDGET_EXHAUSTED)->name) == 0;
+    bool failed = ev->type == EVENT_TURN_FAILED, completed = ev->type == EVENT_TURN_COMPLETED;
     close_texts(f);
     leave_card(f);
     for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->kind != ITEM_USER;) {
@@ -370,39 +373,24 @@ static void end_turn(struct fold *f)
         item->change = ITEM_CHANGED;
     }
     f->turn_open = false;
-}
-
-static void turn_completed(struct fold *f, const struct event *ev)
-{
-    static const char *const notes[] = {
-        [STOP_MAX_TOKENS] = N_("the answer ends here because it reached its length limit"),
-        [STOP_REFUSAL] = N_("the model declined to answer"),
-        [STOP_CONTEXT_EXCEEDED] = N_("the conversation fills the model's context window"),
-    };
-    end_turn(f);
-    if ((size_t)ev->stop_reason < sizeof notes / sizeof *notes && notes[ev->stop_reason])
-        add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
-    else if (ev->stop_reason == STOP_END_TURN && ev->text && utf8_is_blank(ev->text))
-        fold_note(f, STYLE_NOTE, _("(empty answer)"), ev->seq);
-}
-
-static void turn_failed(struct fold *f, const struct event *ev)
-{
-    const char *reason = ev->text && *ev->text ? ev->text : ev->name;
-    bool budget = ev->name && strcmp(ev->name, err_info(ERR_BUDGET_EXHAUSTED)->name) == 0;
-    end_turn(f);
     /* the error says why the answer ends; "interrupted" would be a second, wrong reason */
-    for (size_t i = f->items.len; f->partial && i-- > 0;) {
-        struct item *item = f->items.items[i];
-        if (item->partial) {
-            item->partial = f->partial = false;
-            item->change = ITEM_CHANGED;
+    for (size_t i = f->items.len; failed && f->partial && i-- > 0;)
+        if (f->items.items[i]->partial) {
+            f->items.items[i]->partial = f->partial = false;
+            f->items.items[i]->change = ITEM_CHANGED;
         }
-    }
-    f->partial = false;
+    f->partial = f->partial && !failed;
     auto_free char *text =
-        budget ? mem_printf("%s\n%s", _("The budget is used up."), reason) : NULL;
-    fold_note(f, STYLE_ERROR, text ? text : reason, ev->seq);
+        failed && budget ? mem_printf("%s\n%s", _("The budget is used up."), reason) : NULL;
+    if (failed)
+        fold_note(f, STYLE_ERROR, text ? text : reason, ev->seq);
+    else if (!completed && !f->partial)
+        add_dashed(f, _("interrupted"), ev->seq);
+    else if (completed && (size_t)ev->stop_reason < sizeof notes / sizeof *notes &&
+             notes[ev->stop_reason])
+        add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
+    else if (completed && ev->stop_reason == STOP_END_TURN && ev->text && utf8_is_blank(ev->text))
+        fold_note(f, STYLE_NOTE, _("(empty answer)"), ev->seq);
 }
 
 /* --- events --- */
@@ -435,7 +423,10 @@ static bool apply(struct fold *f, const struct event *ev)
         if (!ev->id)
             return false;
         call = fold_call(f, ev->id, true);
-        give_recalled(call ? call : add_call(f, ev, "memory_search", true), recalled_new(ev));
+        call = call ? call : add_call(f, ev, "memory_search", true);
+        recalled_free(call->recalled);
+        call->recalled = recalled_new(ev);
+        call->change = ITEM_CHANGED;
         return true;
     case EVENT_CALL_COMPLETED:
         close_texts(f);
@@ -477,15 +468,9 @@ static bool apply(struct fold *f, const struct event *ev)
         fold_note(f, STYLE_WARNING, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
         return true;
     case EVENT_TURN_COMPLETED:
-        turn_completed(f, ev);
-        return true;
     case EVENT_TURN_FAILED:
-        turn_failed(f, ev);
-        return true;
     case EVENT_INTERRUPTED:
-        end_turn(f);
-        if (!f->partial)
-            add_dashed(f, _("interrupted"), ev->seq);
+        end_turn(f, ev);
         return true;
     default:
         return false;
@@ -562,7 +547,7 @@ static void join_turns(struct fold *f, struct fold *older)
             continue;
         }
         if (orphan->recalled)
-            give_recalled(call, orphan->recalled);
+            call->recalled = orphan->recalled;
         orphan->recalled = NULL;
         struct buf result = orphan->result;
         buf_init(&orphan->result, 0);

@@ -388,8 +388,9 @@ static void add_wrapped(struct item *item, const char *text, enum style style, i
                 &(struct wrap_look){(size_t)width, WRAP_WORDS, prefix, prefix});
 }
 
-/* Lays out more of the text, at most `room` bytes. */
-static void give(struct item *item, size_t *room)
+/* Lays out more of the text, at most `room` bytes, and behind its end the mark of an answer that
+ * was interrupted. */
+static void give(struct item *item, int width, size_t *room)
 {
     size_t end = item->text.len, left = end - item->given;
     if (left > *room)
@@ -398,6 +399,10 @@ static void give(struct item *item, size_t *room)
     item->given = end;
     bool whole = end == item->text.len && !item->streaming;
     markdown_update(item->markdown, item->text.data, end, whole);
+    if (whole && item->partial) {
+        auto_free char *line = mem_printf("%s %s", glyph(GLYPH_DASH), _("interrupted"));
+        add_wrapped(item, line, STYLE_NOTE, width);
+    }
 }
 
 static void add_markdown(struct item *item, struct markdown_look look, size_t *room)
@@ -405,20 +410,12 @@ static void add_markdown(struct item *item, struct markdown_look look, size_t *r
     item->markdown = mem_alloc(sizeof *item->markdown);
     markdown_init(item->markdown, &look, &item->rows);
     item->given = 0;
-    give(item, room);
+    give(item, (int)look.width, room);
 }
 
 bool item_is_behind(const struct item *item)
 {
     return item->markdown && item->given < item->text.len;
-}
-
-static void end_answer(struct item *item, int width)
-{
-    if (item->streaming || !item->partial || item_is_behind(item))
-        return;
-    auto_free char *line = mem_printf("%s %s", glyph(GLYPH_DASH), _("interrupted"));
-    add_wrapped(item, line, STYLE_NOTE, width);
 }
 
 static void lay_out_reasoning(struct item *item, int width, bool open, size_t *room)
@@ -474,7 +471,6 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
         break;
     case ITEM_ANSWER:
         add_markdown(item, look, room);
-        end_answer(item, width);
         break;
     case ITEM_REASONING:
         if (reasoning != REASONING_HIDDEN)
@@ -509,9 +505,7 @@ size_t item_lay_out(struct item *item, int width, enum reasoning_view reasoning,
         !(answer || (thought && (open || item->streaming)))) {
         lay_out_all(item, width, reasoning, room);
     } else if (answer || open) { /* only the text that was added; a folded row stays as it is */
-        give(item, room);
-        if (answer)
-            end_answer(item, width);
+        give(item, width, room);
     }
     item->width = width;
     item->change = item_is_behind(item) ? ITEM_GROWN : ITEM_SAME;

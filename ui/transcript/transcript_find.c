@@ -374,13 +374,6 @@ bool transcript_leave_citation(struct transcript *t)
 
 /* --- sources and turns --- */
 
-static void add_text(struct buf *out, const struct buf *text)
-{
-    buf_add(out, text->data, text->len);
-    if (text->len > 0 && text->data[text->len - 1] != '\n')
-        buf_addch(out, '\n');
-}
-
 size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
 {
     size_t count, first = t->top.item, above = 0, at = 0;
@@ -407,10 +400,11 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
             buf_addf(out, "%s\n", item->kind == ITEM_USER ? _("you") : _("tiro"));
         if (tool)
             buf_addf(out, "%s %s\n", item->name ? item->name : "", item->text.data);
-        else
-            add_text(out, &item->text);
-        if (tool && open)
-            add_text(out, &item->result);
+        const struct buf *text = !tool ? &item->text : open ? &item->result : NULL;
+        if (text)
+            buf_add(out, text->data, text->len);
+        if (text && text->len > 0 && text->data[text->len - 1] != '\n')
+            buf_addch(out, '\n');
     }
     return t->follow ? out->len : at;
 }
