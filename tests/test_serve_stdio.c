@@ -363,8 +363,7 @@ TEST(the_limit_of_files_is_raised_for_the_server_alone)
     if (before.rlim_max < 1024)
         skip();
     assert_int_equal(chdir(support_dir()), 0);
-    struct rlimit limit;
-    getrlimit(RLIMIT_NOFILE, &limit);
+    struct rlimit limit = before;
     limit.rlim_cur = 256;
     setrlimit(RLIMIT_NOFILE, &limit);
     RPC_START(&client, "--tools", "full");

@@ -139,11 +139,6 @@ static void hand(struct aside *a, const struct operation *o, const char *text)
     conversation_handle(a->conversation, r);
 }
 
-static void end_aside(struct aside *a)
-{
-    engine_free(a->engine);
-}
-
 static void assert_refused(struct aside *a, enum err_code code, const char *text)
 {
     AUTO(notice_free_local) struct notice *n = mailbox_pop(a->notices);
@@ -162,7 +157,7 @@ TEST(of_two_messages_that_wait_one_is_refused)
     hand(&a, &operation_turn_start, "second");
     assert_refused(&a, ERR_SESSION_BUSY, "second");
     assert_int_equal(a.conversation->seat.deferred.len, 1);
-    end_aside(&a);
+    engine_free(a.engine);
 }
 
 TEST(a_message_that_waits_can_be_interrupted)
@@ -174,7 +169,7 @@ TEST(a_message_that_waits_can_be_interrupted)
     assert_refused(&a, ERR_INTERRUPTED, "first");
     assert_int_equal(a.conversation->seat.deferred.len, 1);
     assert_ptr_equal(a.conversation->seat.deferred.items[0]->operation, &operation_models_list);
-    end_aside(&a);
+    engine_free(a.engine);
 }
 
 /* --- asking for the name of a model ----------------------------------------------------------- */
@@ -235,8 +230,7 @@ TEST(a_slow_server_is_asked_for_its_models_once)
 TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
 {
     static const char id[UUID_LEN + 1] = "01890a5d-ac96-774b-bcce-b302099a8057";
-    struct error e;
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
+    surface_set(CONFIG_SERVE_IDLE_MINUTES, "0");
     struct engine_options o = surface_options(NULL, true);
     o.serves = true;
     AUTO(engine_free_local) struct engine *engine = engine_make(&o);
