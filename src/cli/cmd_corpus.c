@@ -16,12 +16,6 @@
 
 enum { NAME_LEAST = 12 };
 
-static void add_number(struct grid *g, int64_t n)
-{
-    auto_free char *text = format_exact(n);
-    grid_add(g, text);
-}
-
 /* "12 documents". */
 static void add_counted(struct grid *g, int64_t n, const char *noun)
 {
@@ -64,7 +58,8 @@ static void print_documents(const struct corpus_documents *listed)
     struct grid g = GRID(columns);
     for (size_t i = 0; i < listed->items.len; i++) {
         const struct corpus_document *d = &listed->items.items[i];
-        add_number(&g, d->id);
+        auto_free char *text = format_exact(d->id);
+        grid_add(&g, text);
         grid_add(&g, d->file);
         if (d->error)
             grid_add(&g, d->error);

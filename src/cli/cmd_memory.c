@@ -45,8 +45,19 @@ static const struct grid_column list_columns[] = {
 };
 /* clang-format on */
 
-static void print_rows(const struct memory_entries *list, size_t count)
+static void print_list(const struct verb_call *v, const void *result)
 {
+    const struct memory_entries *list = result;
+    const struct memory_list_params *p = v->params;
+    bool more = v->page && list->items.len > PAGE;
+    if (list->items.len == 0)
+        fprintf(stderr, "%s\n",
+                v->session ? _("memory has no entries of this session; tiro memory list shows all")
+                : p->filter.origin
+                    ? _("memory has no entries of this origin; tiro memory list shows all")
+                    : _("memory is empty; conversations that you leave and tiro memory "
+                        "import add to it"));
+    size_t count = more ? PAGE : list->items.len;
     AUTO(buf_release) struct buf text = BUF_INIT;
     struct grid g = GRID(list_columns);
     for (size_t i = 0; i < count; i++) {
@@ -62,21 +73,6 @@ static void print_rows(const struct memory_entries *list, size_t count)
         grid_add(&g, text.data);
     }
     grid_print(&g);
-}
-
-static void print_list(const struct verb_call *v, const void *result)
-{
-    const struct memory_entries *list = result;
-    const struct memory_list_params *p = v->params;
-    bool more = v->page && list->items.len > PAGE;
-    if (list->items.len == 0)
-        fprintf(stderr, "%s\n",
-                v->session ? _("memory has no entries of this session; tiro memory list shows all")
-                : p->filter.origin
-                    ? _("memory has no entries of this origin; tiro memory list shows all")
-                    : _("memory is empty; conversations that you leave and tiro memory "
-                        "import add to it"));
-    print_rows(list, more ? PAGE : list->items.len);
     fflush(stdout);
     if (more)
         fprintf(stderr,
@@ -190,19 +186,6 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
     vec_release(&x.marks);
 }
 
-/* The question stands above a long answer. */
-static void add_question(struct buf *out, const struct memory_hit *h, size_t width)
-{
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    buf_addf(&line, "%*s> ", INDENT, "");
-    utf8_clean(&line, h->question, strlen(h->question), UTF8_ONE_LINE);
-    size_t end = line.len;
-    if (utf8_width(line.data, line.len) > width)
-        end = utf8_cut_width(line.data, line.len, width > 1 ? width - 1 : 1);
-    buf_add(out, line.data, end);
-    buf_addstr(out, end < line.len ? "…\n" : "\n");
-}
-
 /* The score, the id, the time, the speaker and the session: its title, or its id when it has no
  * title or is not stored here. `e` is set when the sessions cannot be read. */
 static void add_head(struct buf *out, struct operation_context *c, const struct memory_hit *h,
@@ -236,8 +219,17 @@ static void print_hits(const struct verb_call *v, const void *result)
     for (size_t i = 0; i < hits->items.len; i++) {
         const struct memory_hit *h = &hits->items.items[i];
         add_head(&out, v->context, h, width, &e);
-        if (h->question)
-            add_question(&out, h, width);
+        if (h->question) {
+            /* The question stands above a long answer. */
+            AUTO(buf_release) struct buf line = BUF_INIT;
+            buf_addf(&line, "%*s> ", INDENT, "");
+            utf8_clean(&line, h->question, strlen(h->question), UTF8_ONE_LINE);
+            size_t end = line.len;
+            if (utf8_width(line.data, line.len) > width)
+                end = utf8_cut_width(line.data, line.len, width > 1 ? width - 1 : 1);
+            buf_add(&out, line.data, end);
+            buf_addstr(&out, end < line.len ? "…\n" : "\n");
+        }
         add_passage(&out, h, width, bold);
     }
     fwrite(out.data, 1, out.len, stdout);

@@ -239,40 +239,37 @@ static const struct option show_options[] = {
 
 /* --- sessions search -------------------------------------------------------------------------- */
 
-/* Two lines of a match: the session, and the text around the match. */
-static void add_hit(struct buf *out, const struct search_hit *h, size_t width)
-{
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    buf_addf(&line, "%s  ", session_short_id(h->session_id));
-    format_time(&line, h->at_ms);
-    buf_addstr(&line, "  ");
-    if (h->title)
-        utf8_clean(&line, h->title, strlen(h->title), UTF8_ONE_LINE);
-    if (h->archived)
-        buf_addf(&line, " (%s)", _("archived"));
-    buf_add(out, line.data, utf8_cut_width(line.data, line.len, width));
-    buf_addch(out, '\n');
-
-    buf_clear(&line);
-    buf_addf(&line, "  %s: ", h->role == ROLE_USER ? _("you") : "tiro");
-    size_t taken = utf8_width(line.data, line.len);
-    const char *snippet = h->snippet ? h->snippet : "";
-    size_t start = width > taken ? output_start(snippet, h->match, width - taken - 1) : 0;
-    if (start > 0)
-        buf_addstr(&line, "…");
-    utf8_clean(&line, snippet + start, strlen(snippet + start), UTF8_ONE_LINE);
-    buf_add(out, line.data, utf8_cut_width(line.data, line.len, width));
-    buf_addch(out, '\n');
-}
-
 static void print_hits(const struct verb_call *v, const void *result)
 {
     const struct session_search_result *found = result;
     AUTO(buf_release) struct buf out = BUF_INIT;
     size_t width = output_width();
     (void)v;
-    for (size_t i = 0; i < found->matches.items.len; i++)
-        add_hit(&out, &found->matches.items.items[i], width);
+    for (size_t i = 0; i < found->matches.items.len; i++) {
+        /* Two lines of a match: the session, and the text around the match. */
+        const struct search_hit *h = &found->matches.items.items[i];
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        buf_addf(&line, "%s  ", session_short_id(h->session_id));
+        format_time(&line, h->at_ms);
+        buf_addstr(&line, "  ");
+        if (h->title)
+            utf8_clean(&line, h->title, strlen(h->title), UTF8_ONE_LINE);
+        if (h->archived)
+            buf_addf(&line, " (%s)", _("archived"));
+        buf_add(&out, line.data, utf8_cut_width(line.data, line.len, width));
+        buf_addch(&out, '\n');
+
+        buf_clear(&line);
+        buf_addf(&line, "  %s: ", h->role == ROLE_USER ? _("you") : "tiro");
+        size_t taken = utf8_width(line.data, line.len);
+        const char *snippet = h->snippet ? h->snippet : "";
+        size_t start = width > taken ? output_start(snippet, h->match, width - taken - 1) : 0;
+        if (start > 0)
+            buf_addstr(&line, "…");
+        utf8_clean(&line, snippet + start, strlen(snippet + start), UTF8_ONE_LINE);
+        buf_add(&out, line.data, utf8_cut_width(line.data, line.len, width));
+        buf_addch(&out, '\n');
+    }
     fwrite(out.data, 1, out.len, stdout);
     if (found->matches.items.len == 0)
         fprintf(stderr, "%s\n", _("no matches"));

@@ -157,32 +157,27 @@ static size_t add_cut(struct buf *out, const char *text, size_t width)
     return utf8_width(text, keep) + (width > 0);
 }
 
-static void write_row(const struct grid *g, const size_t *widths, size_t row, size_t width,
-                      struct buf *out)
-{
-    AUTO(buf_release) struct buf line = BUF_INIT, cell = BUF_INIT;
-    for (size_t c = 0; c < g->count; c++) {
-        if (widths[c] == 0)
-            continue;
-        if (line.len > 0)
-            buf_addf(&line, "%*s", GAP, "");
-        buf_clear(&cell);
-        int blanks = (int)(widths[c] - add_cut(&cell, g->cells.items[row + c], widths[c]));
-        bool right = g->columns[c].right;
-        buf_addf(&line, "%*s%s%*s", right ? blanks : 0, "", cell.data, right ? 0 : blanks, "");
-    }
-    buf_trim_end(&line, " ");
-    add_cut(out, line.data, width);
-    buf_addch(out, '\n');
-}
-
 void grid_print(struct grid *g)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
     size_t width = output_width();
     auto_free size_t *widths = measure(g, width);
-    for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
-        write_row(g, widths, row, width, &out);
+    for (size_t row = 0; row + g->count <= g->cells.len; row += g->count) {
+        AUTO(buf_release) struct buf line = BUF_INIT, cell = BUF_INIT;
+        for (size_t c = 0; c < g->count; c++) {
+            if (widths[c] == 0)
+                continue;
+            if (line.len > 0)
+                buf_addf(&line, "%*s", GAP, "");
+            buf_clear(&cell);
+            int blanks = (int)(widths[c] - add_cut(&cell, g->cells.items[row + c], widths[c]));
+            bool right = g->columns[c].right;
+            buf_addf(&line, "%*s%s%*s", right ? blanks : 0, "", cell.data, right ? 0 : blanks, "");
+        }
+        buf_trim_end(&line, " ");
+        add_cut(&out, line.data, width);
+        buf_addch(&out, '\n');
+    }
     fwrite(out.data, 1, out.len, stdout);
     vec_free_each(&g->cells);
 }

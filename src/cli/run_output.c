@@ -18,33 +18,11 @@
 
 #define LEAST_USD 0.0001 /* a smaller cost is printed as "<$0.0001" */
 
-static void tally_init(struct run_tally *t)
-{
-    *t = (struct run_tally){.turn = -1, .usage = {USAGE_UNKNOWN, USAGE_UNKNOWN}, .cost = -1};
-}
-
 static void forget_requested(struct run_tally *t)
 {
     for (size_t i = 0; i < t->requested.len; i++)
         event_free(t->requested.items[i]);
     vec_clear(&t->requested);
-}
-
-static void tally_release(struct run_tally *t)
-{
-    forget_requested(t);
-    vec_release(&t->requested);
-    for (size_t i = 0; i < t->warnings.len; i++)
-        event_free(t->warnings.items[i]);
-    vec_release(&t->warnings);
-    for (size_t i = 0; i < t->denied.len; i++) {
-        struct denied_call *d = &t->denied.items[i];
-        free(d->id);
-        free(d->name);
-        free(d->args);
-        free(d->reason);
-    }
-    vec_release(&t->denied);
 }
 
 static const char *args_of(const struct run_tally *t, const char *id)
@@ -360,7 +338,8 @@ void run_output_init(struct run_output *o, const struct output_format *format)
                              .progress = isatty(STDERR_FILENO),
                              .answer = BUF_INIT,
                              .began_ms = clock_mono_ms()};
-    tally_init(&o->tally);
+    struct run_tally *t = &o->tally;
+    *t = (struct run_tally){.turn = -1, .usage = {USAGE_UNKNOWN, USAGE_UNKNOWN}, .cost = -1};
 }
 
 void run_output_release(struct run_output *o)
@@ -368,7 +347,20 @@ void run_output_release(struct run_output *o)
     free(o->provider);
     free(o->model);
     buf_release(&o->answer);
-    tally_release(&o->tally);
+    struct run_tally *t = &o->tally;
+    forget_requested(t);
+    vec_release(&t->requested);
+    for (size_t i = 0; i < t->warnings.len; i++)
+        event_free(t->warnings.items[i]);
+    vec_release(&t->warnings);
+    for (size_t i = 0; i < t->denied.len; i++) {
+        struct denied_call *d = &t->denied.items[i];
+        free(d->id);
+        free(d->name);
+        free(d->args);
+        free(d->reason);
+    }
+    vec_release(&t->denied);
     event_free(o->end);
 }
 
