@@ -407,56 +407,31 @@ static void note(const struct busy *b, bool ok, const struct error *fault)
     atomic_fetch_add(b->faults, 1);
 }
 
-static void index_some(const struct busy *b, struct memory *own, int round, char **ids)
-{
-    struct error fault = {0};
-    struct memory_entry given[3];
-    int stored;
-    for (int i = 0; i < 3; i++) {
-        char *text = support_text("wombat of thread%d round%d entry%d", b->number, round, i);
-        given[i] = memory_said(NULL, text, round);
-    }
-    note(b, own->ops->index(own, "shared", 0, given, 3, &stored, &fault), &fault);
-    if (stored != 3)
-        atomic_fetch_add(b->faults, 1);
-    for (int i = 0; i < 3; i++) {
-        ids[i] = mem_strdup(given[i].id);
-        memory_entry_release(&given[i]);
-    }
-}
-
-static void look(const struct busy *b, struct memory *own)
-{
-    struct error fault = {0};
-    struct memory_hits found;
-    struct memory_entries list;
-    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
-    const struct memory_query query = {
-        .text = "wombat", .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
-    bool ok = own->ops->search(own, &query, &found, &fault);
-    note(b, ok && found.items.len == 5, &fault);
-    if (ok)
-        memory_hits_release(&found);
-    ok = own->ops->list(own, &all, 0, 5, &list, &fault);
-    note(b, ok, &fault);
-    if (ok)
-        memory_entries_release(&list);
-}
-
-/* Adds three entries per round, then edits one, pins one and forgets one. */
+/* Adds three entries per round, looks, then edits one, pins one and forgets one. */
 static void be_busy(const struct busy *b, struct memory *own)
 {
+    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
+    const struct memory_query query = lore_query("wombat");
     struct error fault = {0};
     for (int round = 0; round < ROUNDS; round++) {
-        char *ids[3], *text = mem_printf("badger of thread%d round%d", b->number, round);
-        index_some(b, own, round, ids);
-        look(b, own);
-        note(b, own->ops->edit(own, ids[0], text, &fault), &fault);
-        note(b, own->ops->pin(own, ids[1], true, &fault), &fault);
-        note(b, own->ops->forget(own, (const char *const *)&ids[2], 1, NULL, &fault), &fault);
+        AUTO(memory_entries_release) struct memory_entries given = {0}, list = {0};
+        AUTO(memory_hits_release) struct memory_hits found = {0};
+        int stored;
         for (int i = 0; i < 3; i++)
-            free(ids[i]);
-        free(text);
+            vec_push(&given.items, memory_said(NULL,
+                                               support_text("wombat of thread%d round%d entry%d",
+                                                            b->number, round, i),
+                                               round));
+        const struct memory_entry *made = given.items.items;
+        note(b, own->ops->index(own, "shared", 0, given.items.items, 3, &stored, &fault), &fault);
+        note(b, stored == 3, &fault);
+        note(b, own->ops->search(own, &query, &found, &fault) && found.items.len == 5, &fault);
+        note(b, own->ops->list(own, &all, 0, 5, &list, &fault), &fault);
+        const char *text = support_text("badger of thread%d round%d", b->number, round);
+        const char *gone = made[2].id;
+        note(b, own->ops->edit(own, made[0].id, text, &fault), &fault);
+        note(b, own->ops->pin(own, made[1].id, true, &fault), &fault);
+        note(b, own->ops->forget(own, &gone, 1, NULL, &fault), &fault);
     }
 }
 
