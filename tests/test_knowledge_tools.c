@@ -14,6 +14,8 @@
 
 #define SESSION "0198c0de-0000-7000-8000-000000000001"
 
+#define AN_ENTITY "{'entities':[{'name':'a','entity_type':'t'}]}"
+
 static struct store *store;
 static struct tool_graph graph;
 static int purges;
@@ -200,8 +202,7 @@ TEST(they_are_offered_as_the_settings_say)
 TEST(off_refuses_a_call_that_comes_all_the_same)
 {
     graph.capture = GRAPH_CAPTURE_OFF;
-    play_refuses("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
-                 "[learned] capture is off");
+    play_refuses("memory_create_entities", AN_ENTITY, "[learned] capture is off");
 }
 
 TEST(ask_asks_before_anything_is_written)
@@ -209,12 +210,11 @@ TEST(ask_asks_before_anything_is_written)
     graph.capture = GRAPH_CAPTURE_ASK;
     play_policy("read write", "", ""); /* that other tools may write is not meant */
     play.answer = APPROVAL_DENY;
-    play_refuses("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
-                 "declined");
+    play_refuses("memory_create_entities", AN_ENTITY, "declined");
     assert_int_equal(play.questions, 1);
     assert_string_equal(play.asked_preview, "New entity a (t)\n");
     play.answer = APPROVAL_ALLOW;
-    play_gives("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
+    play_gives("memory_create_entities", AN_ENTITY,
                "[{'name':'a','entity_type':'t','observations':[]}]");
     assert_int_equal(play.questions, 2);
     assert_null(play_event(EVENT_GRAPH_CHANGED, 0));
@@ -227,8 +227,7 @@ TEST(a_tool_that_is_allowed_by_its_name_does_not_ask)
 {
     graph.capture = GRAPH_CAPTURE_ASK;
     play_policy("memory_create_entities", "write", "");
-    assert_false(
-        play_call("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}")->flag);
+    assert_false(play_call("memory_create_entities", AN_ENTITY)->flag);
     assert_int_equal(play.questions, 0);
 }
 
@@ -331,8 +330,7 @@ TEST(what_would_fail_is_no_question)
 TEST(what_is_denied_stays_denied)
 {
     play_policy("", "", "write");
-    play_refuses("memory_create_entities", "{'entities':[{'name':'a','entity_type':'t'}]}",
-                 "not allowed");
+    play_refuses("memory_create_entities", AN_ENTITY, "not allowed");
 }
 
 /* --- corpora ---------------------------------------------------------------------------------- */

@@ -103,6 +103,14 @@ static void expect(const char *contents)
     assert_string_equal(support_keep(memory_contents(memory, talk.info.id)), contents);
 }
 
+/* So many sessions are due (negative: any number), and these are the contents of this one then. */
+static void follow_to(int sessions, const char *contents)
+{
+    int followed = follow();
+    assert_true(sessions < 0 || followed == sessions);
+    expect(contents);
+}
+
 static char *id_of(const char *content)
 {
     AUTO(memory_entries_release) struct memory_entries list = {0};
@@ -190,13 +198,11 @@ FIXTURE(set_up, tear_down);
 TEST(a_session_that_was_left_comes_in)
 {
     say("Where is the key?", "Under the mat.");
-    assert_int_equal(follow(), 1);
-    expect("Where is the key?\nUnder the mat.\n");
+    follow_to(1, "Where is the key?\nUnder the mat.\n");
     assert_int_equal(origin_of("Where is the key?"), MEMORY_LEFT);
     assert_int_equal(follow(), 0);
     say("And the other one?", "In the shed.");
-    assert_int_equal(follow(), 1);
-    expect("Where is the key?\nUnder the mat.\nAnd the other one?\nIn the shed.\n");
+    follow_to(1, "Where is the key?\nUnder the mat.\nAnd the other one?\nIn the shed.\n");
 }
 
 TEST(an_open_turn_comes_in_when_it_has_ended)
@@ -204,11 +210,9 @@ TEST(an_open_turn_comes_in_when_it_has_ended)
     say("One?", "One.");
     record_add(&talk, EVENT_TURN_STARTED, "Two?");
     record_save(&talk);
-    assert_int_equal(follow(), 1);
-    expect("One?\nOne.\n");
+    follow_to(1, "One?\nOne.\n");
     answer_with("Two.");
-    assert_int_equal(follow(), 1);
-    expect("One?\nOne.\nTwo?\nTwo.\n");
+    follow_to(1, "One?\nOne.\nTwo?\nTwo.\n");
 }
 
 TEST(what_was_retried_goes)
@@ -219,8 +223,7 @@ TEST(what_was_retried_goes)
     follow();
     lore_do(pin, id_of("Pinned."), true);
     retry("Three!", "Three.");
-    assert_int_equal(follow(), 1);
-    expect("One?\nOne.\nTwo?\nToo bad.\nPinned.\nThree!\nThree.\n");
+    follow_to(1, "One?\nOne.\nTwo?\nToo bad.\nPinned.\nThree!\nThree.\n");
 }
 
 /* The copy that a retried message had replaced is a message again. */
@@ -228,11 +231,9 @@ TEST(a_copy_comes_back_when_the_newer_one_was_retried)
 {
     say("Yes.", "Good.");
     say("Yes.", "Fine.");
-    follow();
-    expect("Good.\nYes.\nFine.\n");
+    follow_to(-1, "Good.\nYes.\nFine.\n");
     retry("No.", "Bad.");
-    follow();
-    expect("Good.\nYes.\nNo.\nBad.\n");
+    follow_to(-1, "Good.\nYes.\nNo.\nBad.\n");
 }
 
 TEST(tool_results_where_they_are_wanted)
@@ -242,12 +243,10 @@ TEST(tool_results_where_they_are_wanted)
     record_add(&talk, EVENT_TOOL_CALL_REQUESTED, "{}");
     record_add(&talk, EVENT_TOOL_EXECUTION_COMPLETED, "The file.");
     answer_with("I have.");
-    follow();
-    expect("Read it.\nI have.\n");
+    follow_to(-1, "Read it.\nI have.\n");
     lore_run("UPDATE memory_followed SET seq = 0, due = 1");
     set(CONFIG_MEMORY_TOOL_RESULTS, "true");
-    follow();
-    expect("Read it.\nI have.\nThe file.\n");
+    follow_to(-1, "Read it.\nI have.\nThe file.\n");
 }
 
 static void fork_of(struct record *fork, const struct record *parent)
@@ -335,14 +334,12 @@ TEST(what_a_compaction_dropped_before_stays_its_own)
 {
     say("One?", "One.");
     drop(90, 1);
-    follow();
-    expect("One?\nOne.\n");
+    follow_to(-1, "One?\nOne.\n");
     assert_int_equal(origin_of("One?"), MEMORY_DROPPED);
     assert_int_equal(origin_of("One."), MEMORY_LEFT);
     lore_do(withdraw, talk.info.id, 90);
     expect("One.\n");
-    assert_int_equal(follow(), 1); /* it is in the history again */
-    expect("One.\nOne?\n");
+    follow_to(1, "One.\nOne?\n"); /* it is in the history again */
     assert_int_equal(origin_of("One?"), MEMORY_LEFT);
 }
 
@@ -371,15 +368,13 @@ TEST(what_was_forgotten_does_not_come_again)
     follow();
     forget("My key is under the mat.", &gone);
     lore_run("UPDATE memory_followed SET seq = 0, due = 1");
-    follow();
-    expect("Noted.\n");
+    follow_to(-1, "Noted.\n");
     drop(90, 1);
     expect("Noted.\n");
     lore_do(restore, &gone);
     expect("My key is under the mat.\nNoted.\n");
     lore_do(withdraw, talk.info.id, MEMORY_OF_SESSION);
-    follow();
-    expect("My key is under the mat.\nNoted.\n");
+    follow_to(-1, "My key is under the mat.\nNoted.\n");
 }
 
 /* Nor does a copy that it took the place of. */
@@ -391,8 +386,7 @@ TEST(nor_does_an_older_copy)
     follow();
     forget("My key is under the mat.", &gone);
     lore_run("UPDATE memory_followed SET seq = 0, due = 1");
-    follow();
-    expect("Noted.\nI know.\n");
+    follow_to(-1, "Noted.\nI know.\n");
 }
 
 TEST(what_was_edited_stays_as_it_is)
@@ -417,8 +411,7 @@ TEST(a_session_that_is_open_waits_for_an_hour)
     assert_true(wait_ms > FOLLOW_IDLE_MS - 60000 && wait_ms <= FOLLOW_IDLE_MS + 1);
     set_idle(FOLLOW_IDLE_MS + 1000);
     assert_int_equal(wait_for_next(), 0);
-    assert_int_equal(follow(), 1);
-    expect("One?\nOne.\n");
+    follow_to(1, "One?\nOne.\n");
     assert_int_equal(wait_for_next(), -1);
     lock_drop(&lock);
 }
@@ -442,8 +435,7 @@ TEST(the_hour_is_over_to_the_millisecond)
         assert_int_equal(wait_for_next(), left + 1);
     }
     wall_ms = idle_from;
-    assert_int_equal(follow(), 1);
-    expect("One?\nOne.\n");
+    follow_to(1, "One?\nOne.\n");
     assert_int_equal(wait_for_next(), -1);
     clock_replace(NULL, NULL);
     lock_drop(&lock);
@@ -461,8 +453,7 @@ TEST(one_that_was_left_or_archived_does_not)
     set_idle(0);
     assert_int_equal(follow(), 0);
     lock_drop(&lock);
-    assert_int_equal(follow(), 1);
-    expect("One?\nOne.\nTwo?\nTwo.\n");
+    follow_to(1, "One?\nOne.\nTwo?\nTwo.\n");
 }
 
 TEST(a_program_that_ends_looks_at_its_own_alone)
@@ -503,15 +494,13 @@ TEST(sessions_from_before_wait_for_the_word)
     assert_int_equal(backlog().sessions[BACKLOG_UNASKED], 1);
     assert_int_equal(follow(), 0);
     say("Two?", "Two.");
-    assert_int_equal(follow(), 1); /* later messages count from now */
-    expect("Two?\nTwo.\n");
+    follow_to(1, "Two?\nTwo.\n"); /* later messages count from now */
     lore_do(answer_backlog, false);
     assert_int_equal(backlog().sessions[BACKLOG_REFUSED], 1);
     assert_int_equal(follow(), 0);
     lore_do(answer_backlog, true);
     assert_int_equal(backlog().sessions[BACKLOG_WANTED], 1);
-    assert_int_equal(follow(), 1);
-    expect("Two?\nTwo.\nOne?\nOne.\n");
+    follow_to(1, "Two?\nTwo.\nOne?\nOne.\n");
     assert_int_equal(backlog().sessions[BACKLOG_WANTED], 0);
     assert_int_equal(backlog().sessions[BACKLOG_DONE], 0);
 }
@@ -692,12 +681,10 @@ TEST(what_is_said_while_memory_is_not_written_stays_out)
     say("one?", "1");
     let(MEMORY_ACCESS_READ);
     say("two?", "2");
-    assert_int_equal(follow(), 1);
-    expect("one?\n1\n");
+    follow_to(1, "one?\n1\n");
     let(MEMORY_ACCESS_OFF);
     say("three?", "3");
     let(MEMORY_ACCESS_WRITE);
     say("four?", "4");
-    assert_int_equal(follow(), 1);
-    expect("one?\n1\nfour?\n4\n");
+    follow_to(1, "one?\n1\nfour?\n4\n");
 }
