@@ -123,32 +123,12 @@ static void up(struct app *app)
 /* False: the action does not scroll. */
 static bool scroll(struct app *app, enum action action)
 {
-    struct transcript *t = app->transcript;
     int page = screen_body_rows() > 3 ? screen_body_rows() - 2 : 1;
-    bool moved = true;
-    switch (action) {
-    case ACTION_PAGE_UP:
-        moved = transcript_scroll(t, page);
-        break;
-    case ACTION_PAGE_DOWN:
-        moved = transcript_scroll(t, -page);
-        break;
-    case ACTION_SCROLL_UP:
-        moved = transcript_scroll(t, MOVES_WHEEL);
-        break;
-    case ACTION_SCROLL_DOWN:
-        moved = transcript_scroll(t, -MOVES_WHEEL);
-        break;
-    case ACTION_TOP:
-        transcript_scroll(t, TRANSCRIPT_ALL);
-        break;
-    case ACTION_BOTTOM:
-        transcript_scroll(t, -TRANSCRIPT_ALL);
-        break;
-    default:
+    bool edits = action == ACTION_LINE_START || action == ACTION_LINE_END;
+    long down = edits ? 0 : moves_by_action(action, page, MOVES_WHEEL);
+    if (down == 0)
         return false;
-    }
-    if (moved)
+    if (transcript_scroll(app->transcript, -(int)down))
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
     app_want_page(app);
     return true;
