@@ -34,9 +34,22 @@ static const struct json *create(void)
     return expect_terminal("terminal/wait_for_exit");
 }
 
+static int begin_and_run(const char *args)
+{
+    begin_allowed(TERMINALS);
+    return ask_to_run(args);
+}
+
 static void release(void)
 {
     answer_with(expect_terminal("terminal/release"), "{}");
+}
+
+/* Answers with the output, after which the terminal is released. */
+static void give_output(const char *result)
+{
+    answer_with(expect_terminal("terminal/output"), result);
+    release();
 }
 
 TEST(a_command_runs_in_a_terminal_of_the_client)
@@ -54,8 +67,7 @@ TEST(a_command_runs_in_a_terminal_of_the_client)
     assert_json(next_update_with("content"), "{'content':[{'type':'content'}]}"); /* the question */
     assert_json(next_update_with("content"), "{'content':[{'type':'terminal','terminalId':'t1'}]}");
     answer_with(wait, "{'exitCode':0}");
-    answer_with(expect_terminal("terminal/output"), "{'output':'built\\r\\n','truncated':false}");
-    release();
+    give_output("{'output':'built\\r\\n','truncated':false}");
     expect_stop(id, "end_turn");
     const struct json *last = next_update_with("rawOutput");
     assert_json(last, "{'status':'completed'}");
@@ -116,8 +128,7 @@ TEST(what_the_client_has_in_its_environment_is_not_passed_on)
                                               "TERM=xterm",
                                               NULL};
     write_config("[tools]\nenvironment = MINE_* TIRO_*, OPENAI_API_KEY ANTHROPIC_API_KEY\n");
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'env; pwd; cat; echo \\'$0\\' done'}");
+    int id = begin_and_run("{'command':'env; pwd; cat; echo \\'$0\\' done'}");
     const struct json *asked = next_request("terminal/create");
     char *out = run_as_client(asked_for(asked), environment);
     assert_no_text(out, "sesame");
@@ -165,8 +176,7 @@ TEST(a_commands_end_is_told_as_it_was)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int id = ask_to_run("{'command':'x'}");
         answer_with(create(), rows[i].exit);
-        answer_with(expect_terminal("terminal/output"), rows[i].output);
-        release();
+        give_output(rows[i].output);
         expect_stop(id, "end_turn");
         const struct json *told_end = next_update_with("rawOutput");
         assert_text(text_of(told_end, "rawOutput"), rows[i].result);
@@ -177,12 +187,9 @@ TEST(a_commands_end_is_told_as_it_was)
 
 TEST(giant_output_is_cut)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     answer_with(create(), "{'exitCode':0}");
-    answer_with(expect_terminal("terminal/output"),
-                support_text("{'truncated':false,'output':%s}", giant(20000000)));
-    release();
+    give_output(support_text("{'truncated':false,'output':%s}", giant(20000000)));
     expect_stop(id, "end_turn");
     assert_text(last_body(), "bytes left out");
     assert_text(last_body(), "[exit status 0]");
@@ -205,8 +212,7 @@ TEST(a_terminal_that_is_none_is_an_error)
 
 TEST(a_client_without_terminals_after_all_is_told_of)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'echo here'}");
+    int id = begin_and_run("{'command':'echo here'}");
     refuse_with(next_request("terminal/create"), -32601, "Method not found");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "the editor refused: Method not found");
@@ -225,15 +231,12 @@ static void end_killed(const struct json *wait, bool answers)
         return;
     }
     answer_with(kill, "{}");
-    answer_with(expect_terminal("terminal/output"),
-                "{'output':'half of it','truncated':false,'exitStatus':{'signal':'SIGKILL'}}");
-    release();
+    give_output("{'output':'half of it','truncated':false,'exitStatus':{'signal':'SIGKILL'}}");
 }
 
 TEST(a_command_that_takes_too_long_is_killed)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x','timeout':1}");
+    int id = begin_and_run("{'command':'x','timeout':1}");
     end_killed(create(), true);
     expect_stop(id, "end_turn");
     assert_text(last_body(), "half of it\\n[timed out after 1 s and was ended]");
@@ -241,8 +244,7 @@ TEST(a_command_that_takes_too_long_is_killed)
 
 TEST(a_cancelled_command_is_killed)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     const struct json *wait = create();
     rpc_client_write(&client, CANCEL);
     end_killed(wait, true);
@@ -253,8 +255,7 @@ TEST(a_cancelled_command_is_killed)
 
 TEST(a_terminal_is_released_even_if_its_client_does_not_answer)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     const struct json *wait = create();
     rpc_client_write(&client, CANCEL);
     end_killed(wait, false);
@@ -265,8 +266,7 @@ TEST(a_terminal_is_released_even_if_its_client_does_not_answer)
 
 TEST(a_terminal_that_comes_too_late_is_released)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     const struct json *asked = next_request("terminal/create");
     rpc_client_write(&client, CANCEL);
     expect_stop(id, "cancelled");
@@ -279,20 +279,17 @@ TEST(a_terminal_that_comes_too_late_is_released)
 
 TEST(a_command_whose_end_is_not_told_is_killed)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     refuse_with(create(), -32603, "lost it");
     answer_with(expect_terminal("terminal/kill"), "{}");
-    answer_with(expect_terminal("terminal/output"), "{'output':'x','truncated':false}");
-    release();
+    give_output("{'output':'x','truncated':false}");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "x\\n[exit status unknown]");
 }
 
 TEST(a_closed_session_ends_its_command)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     const struct json *wait = create();
     int closing = rpc_client_ask(&client, "session/close", PARAMS(""));
     expect_stop(id, "cancelled");
@@ -302,8 +299,7 @@ TEST(a_closed_session_ends_its_command)
 
 TEST(a_client_that_goes_away_ends_its_command)
 {
-    begin_allowed(TERMINALS);
-    ask_to_run("{'command':'x'}");
+    begin_and_run("{'command':'x'}");
     create();
     end();
     assert_text(last_body(), "the editor has gone away");
@@ -311,8 +307,7 @@ TEST(a_client_that_goes_away_ends_its_command)
 
 TEST(a_signal_releases_the_terminal)
 {
-    begin_allowed(TERMINALS);
-    int id = ask_to_run("{'command':'x'}");
+    int id = begin_and_run("{'command':'x'}");
     create();
     assert_int_equal(kill(client.child.pid, SIGTERM), 0);
     next_request("terminal/release");
@@ -330,14 +325,12 @@ TEST(two_sessions_have_terminals_of_their_own)
     session = new_session();
     int two = ask_to_run("{'command':'two'}");
     answer_with(create(), "{'exitCode':0}");
-    answer_with(expect_terminal("terminal/output"), "{'output':'of two','truncated':false}");
-    release();
+    give_output("{'output':'of two','truncated':false}");
     expect_stop(two, "end_turn");
     assert_text(last_body(), "of two");
     session = first;
     answer_with(first_wait, "{'exitCode':0}");
-    answer_with(expect_terminal("terminal/output"), "{'output':'of one','truncated':false}");
-    release();
+    give_output("{'output':'of one','truncated':false}");
     expect_stop(one, "end_turn");
     assert_text(last_body(), "of one");
 }
