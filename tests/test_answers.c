@@ -70,37 +70,27 @@ static void assert_call(size_t index, const char *id, const char *args)
 
 FIXTURE(support_setup, teardown);
 
+#define START(index, block)                                                                        \
+    "{'type':'content_block_start','index':" #index ",'content_block':{" block "}}"
+#define DELTA(index, delta) "{'type':'content_block_delta','index':" #index ",'delta':{" delta "}}"
+
 TEST(test_anthropic_thinking)
 {
     ask_raw(
         API_ANTHROPIC,
         EVENTS("{'type':'message_start','message':{'model':'m','usage':{'input_tokens':10,"
                "'cache_creation_input_tokens':5,'cache_read_input_tokens':7,'output_tokens':1}}}",
-               "{'type':'ping'}",
-               "{'type':'content_block_start','index':0,'content_block':"
-               "{'type':'thinking','thinking':'','signature':''}}",
-               "{'type':'content_block_delta','index':0,'delta':"
-               "{'type':'thinking_delta','thinking':'Hm. '}}",
-               "{'type':'content_block_delta','index':0,'delta':"
-               "{'type':'thinking_delta','thinking':'Yes.'}}\n\n: comment",
-               "{'type':'content_block_delta','index':0,'delta':"
-               "{'type':'signature_delta','signature':'c2ln+/='}}",
+               "{'type':'ping'}", START(0, "'type':'thinking','thinking':'','signature':''"),
+               DELTA(0, "'type':'thinking_delta','thinking':'Hm. '"),
+               DELTA(0, "'type':'thinking_delta','thinking':'Yes.'") "\n\n: comment",
+               DELTA(0, "'type':'signature_delta','signature':'c2ln+/='"),
                "{'type':'content_block_stop','index':0}",
-               "{'type':'content_block_start','index':1,'content_block':"
-               "{'type':'redacted_thinking','data':'ZW5j'}}",
-               "{'type':'content_block_start','index':2,'content_block':"
-               "{'type':'from_the_future','text':'no'}}",
-               "{'type':'content_block_delta','index':2,'delta':"
-               "{'type':'text_delta','text':'no'}}",
-               "{'type':'what_is_this','x':1}",
-               "{'type':'content_block_start','index':3,'content_block':"
-               "{'type':'text','text':'A'}}",
-               "{'type':'content_block_delta','index':3,'delta':"
-               "{'type':'unknown_delta','text':'no'}}",
-               "{'type':'content_block_delta','index':3,'delta':"
-               "{'type':'text_delta','text':'nswer'}}",
-               "{'type':'content_block_start','index':4,'content_block':"
-               "{'type':'tool_use','id':'toolu_1','name':'look','input':{}}}",
+               START(1, "'type':'redacted_thinking','data':'ZW5j'"),
+               START(2, "'type':'from_the_future','text':'no'"),
+               DELTA(2, "'type':'text_delta','text':'no'"), "{'type':'what_is_this','x':1}",
+               START(3, "'type':'text','text':'A'"), DELTA(3, "'type':'unknown_delta','text':'no'"),
+               DELTA(3, "'type':'text_delta','text':'nswer'"),
+               START(4, "'type':'tool_use','id':'toolu_1','name':'look','input':{}"),
                "{'type':'message_delta','delta':{'stop_reason':'tool_use'},"
                "'usage':{'output_tokens':40}}",
                "{'type':'message_delta','delta':{},"

@@ -280,7 +280,9 @@ static int status_of(const char *text, const struct http_policy *p, bool of_mach
     return r.status;
 }
 
+#define PROXIED .head = "Host: tiro.example\nX-Forwarded-Proto: "
 #define SECURE "Host: tiro.example\nX-Forwarded-Proto: https\nOrigin: https://tiro.example"
+#define OTHERS .status = 403, .of_machine = true
 
 TEST(a_head_is_served_or_refused_with_its_status)
 {
@@ -356,23 +358,16 @@ TEST(a_head_is_served_or_refused_with_its_status)
         /* pages behind a proxy are those that are listed, or its own */
         {.head = SECURE, .status = 0, .of_machine = true},
         {.head = SECURE, .status = 403},
-        {.head = SECURE ":8443", .status = 403, .of_machine = true},
-        {.head = "Host: tiro.example\nX-Forwarded-Proto: https\nOrigin: http://tiro.example",
-         .status = 403,
-         .of_machine = true},
-        {.head = "Host: tiro.example\nX-Forwarded-Proto: ftp\nOrigin: ftp://tiro.example",
-         .status = 403,
-         .of_machine = true},
+        {.head = SECURE ":8443", OTHERS},
+        {PROXIED "https\nOrigin: http://tiro.example", OTHERS},
+        {PROXIED "ftp\nOrigin: ftp://tiro.example", OTHERS},
         {.head = "Host: evil.example\nX-Forwarded-Proto: https\nOrigin: https://evil.example",
-         .status = 403,
-         .of_machine = true},
+         OTHERS},
         {.head = "Host: 127.0.0.1\nOrigin: https://page.example", .status = 0},
         {.head = "Host: 127.0.0.1\nOrigin: HTTPS://page.example:8443", .status = 0},
-        {.head = "Host: 127.0.0.1\nOrigin: http://page.example", .status = 403, .of_machine = true},
-        {.head = "Host: 127.0.0.1\nOrigin: https://page.example.evil",
-         .status = 403,
-         .of_machine = true},
-        {.head = "Host: 127.0.0.1\nOrigin: https://page.exampl", .status = 403, .of_machine = true},
+        {.head = "Host: 127.0.0.1\nOrigin: http://page.example", OTHERS},
+        {.head = "Host: 127.0.0.1\nOrigin: https://page.example.evil", OTHERS},
+        {.head = "Host: 127.0.0.1\nOrigin: https://page.exampl", OTHERS},
         /* the authority of an absolute target counts, too */
         {.head = "Host: 127.0.0.1", .status = 403, .authority = "evil.example"},
         {.head = "Host: 127.0.0.1", .status = 0, .authority = "localhost:8476"},
