@@ -108,70 +108,61 @@ static void finds(const char *query, const char *wanted)
         fail_msg("\"%s\" found %s, not %s", query, got, wanted);
 }
 
+/* Steps: "N? TEXT" and "N! TEXT", a question and an answer in session N; "N- ": it is deleted;
+ * "=QUERY|SESSION/NUMBER …": the hits of a query in their order, "-" for none. */
+static void play_steps(const char *const *steps)
+{
+    for (; *steps; steps++) {
+        const char *step = *steps, *hits = strrchr(step, '|');
+        size_t session = (size_t)(*step - '0');
+        if (*step == '=')
+            finds(support_text("%.*s", (int)(hits - step - 1), step + 1),
+                  hits[1] == '-' ? "end" : support_text("%s end", hits + 1));
+        else if (step[1] == '-')
+            assert_ok(transcripts_delete(store, IDS[session], &e), e);
+        else
+            say(session, step[1] == '?' ? EVENT_TURN_STARTED : EVENT_TEXT_COMPLETE, step + 3);
+    }
+}
+
+#define play(...) play_steps(TEXTS(__VA_ARGS__))
+#define PLAY(name, ...)                                                                            \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        play(__VA_ARGS__);                                                                         \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
+
 FIXTURE(set_up, tear_down);
 
-TEST(test_words)
-{
-    ask(0, "Which harvest did the letters mean?");
-    answer(0, "The harvest of 1780, say the letters.");
-    answer(1, "Letters about nothing.");
-    finds("letters", "1/1 0/2 0/1 end");
-    finds("harvest letters", "0/2 0/1 end");
-    finds("letters harvest mean", "0/1 end");
-    finds("harvest nowhere", "end");
-    finds("1780", "0/2 end");
-}
+PLAY(test_words, "0? Which harvest did the letters mean?",
+     "0! The harvest of 1780, say the letters.", "1! Letters about nothing.",
+     "=letters|1/1 0/2 0/1", "=harvest letters|0/2 0/1", "=letters harvest mean|0/1",
+     "=harvest nowhere|-", "=1780|0/2");
 
-TEST(test_phrases)
-{
-    answer(0, "the old red barn");
-    answer(1, "the red old barn");
-    finds("old red", "1/1 0/1 end");
-    finds("\"old red\"", "0/1 end");
-    finds("\"red old\" the", "1/1 end");
-    finds("\"old barn\"the", "1/1 end");
-    finds("\"old re", "0/1 end"); /* still being typed */
-    finds("\"old re\"", "end");   /* closed: whole words */
-}
+PLAY(test_phrases, "0! the old red barn", "1! the red old barn", "=old red|1/1 0/1",
+     "=\"old red\"|0/1", "=\"red old\" the|1/1", "=\"old barn\"the|1/1",
+     "=\"old re|0/1", /* still being typed */
+     "=\"old re\"|-" /* closed: whole words */);
 
-TEST(test_the_last_word_may_go_on)
-{
-    answer(0, "Harvesters harvested.");
-    finds("h", "0/1 end");
-    finds("harv", "0/1 end");
-    finds("harvester", "0/1 end");
-    finds("harv harvested", "end"); /* only the last one may */
-    finds("harvested harv", "0/1 end");
-    finds("arvest", "end");
-}
+PLAY(test_the_last_word_may_go_on, "0! Harvesters harvested.", "=h|0/1", "=harv|0/1",
+     "=harvester|0/1", "=harv harvested|-", /* only the last one may */
+     "=harvested harv|0/1", "=arvest|-");
 
-TEST(test_case_and_accents)
-{
-    answer(0, "GRÖSSE und Müller, café");
-    answer(1, "cafe\xcc\x81 ΑΘΉΝΑ Москва"); /* e with a combining accent */
-    finds("größe", "0/1 end");
-    finds("grosse", "0/1 end");
-    finds("müller", "0/1 end");
-    finds("MULLER", "0/1 end");
-    finds("cafe", "1/1 0/1 end");
-    finds("CAFÉ", "1/1 0/1 end");
-    finds("αθήνα МОСКВА", "1/1 end");
-}
+PLAY(test_case_and_accents, "0! GRÖSSE und Müller, café",
+     "1! cafe\xcc\x81 ΑΘΉΝΑ Москва", /* e with a combining accent */
+     "=größe|0/1", "=grosse|0/1", "=müller|0/1", "=MULLER|0/1", "=cafe|1/1 0/1", "=CAFÉ|1/1 0/1",
+     "=αθήνα МОСКВА|1/1");
 
 TEST(test_what_is_looked_at)
 {
-    ask(0, "asked");
+    play("0? asked");
     say(0, EVENT_TEXT_DELTA, "streamed");
     say(0, EVENT_REASONING_COMPLETE, "thought");
     say(0, EVENT_TOOL_EXECUTION_COMPLETED, "fetched");
-    answer(0, "answered");
+    play("0! answered");
     say(0, EVENT_TURN_COMPLETED, "finished");
-    finds("asked", "0/1 end");
-    finds("answered", "0/5 end");
-    finds("streamed", "end");
-    finds("thought", "end");
-    finds("fetched", "end");
-    finds("finished", "end");
+    play("=asked|0/1", "=answered|0/5", "=streamed|-", "=thought|-", "=fetched|-", "=finished|-");
 }
 
 TEST(test_newest_first_up_to_the_limit)
@@ -179,7 +170,7 @@ TEST(test_newest_first_up_to_the_limit)
     for (int i = 0; i < 3; i++)
         for (size_t session = 0; session < SESSIONS; session++)
             answer(session, "again");
-    finds("again", "2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1 end");
+    play("=again|2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1");
     char *got = support_keep(sketch("again", NULL, 9));
     assert_string_equal(got, "2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1 end");
     got = support_keep(sketch("again", NULL, 4));
@@ -197,8 +188,7 @@ TEST(test_newest_first_up_to_the_limit)
 TEST(test_what_a_hit_says)
 {
     bool more;
-    ask(0, "a question");
-    answer(1, "an answer to a question");
+    play("0? a question", "1! an answer to a question");
     put(1, true);
     AUTO(search_hits_release) struct search_hits hits = search_in("question", NULL, 9, &more);
     assert_int_equal(hits.items.len, 2);
@@ -218,41 +208,25 @@ TEST(test_what_a_hit_says)
 
 /* ---- any text is a query ---- */
 
-TEST(test_operators_are_words)
-{
-    answer(0, "this AND that OR not NEAR (the) text: col^umn a-b c*d it's \"so\" f.g");
-    finds("AND", "0/1 end");
-    finds("this AND that", "0/1 end");
-    finds("this OR nothing", "end");
-    finds("NEAR(the text, 2)", "end");
-    finds("NEAR (the text", "0/1 end");
-    finds("text:col", "0/1 end");
-    finds("text : col", "0/1 end");
-    finds("^col", "0/1 end");
-    finds("col*", "0/1 end");
-    finds("-that", "0/1 end");
-    finds("a-b", "0/1 end");
-    finds("b-a", "end");
-    finds("it's", "0/1 end");
-    finds("so\"", "0/1 end");
-    finds("\"\"so", "0/1 end");
-    finds("f.g", "0/1 end");
-    finds("NOT OR", "0/1 end");
-}
+PLAY(test_operators_are_words,
+     "0! this AND that OR not NEAR (the) text: col^umn a-b c*d it's \"so\" f.g", "=AND|0/1",
+     "=this AND that|0/1", "=this OR nothing|-", "=NEAR(the text, 2)|-", "=NEAR (the text|0/1",
+     "=text:col|0/1", "=text : col|0/1", "=^col|0/1", "=col*|0/1", "=-that|0/1", "=a-b|0/1",
+     "=b-a|-", "=it's|0/1", "=so\"|0/1", "=\"\"so|0/1", "=f.g|0/1", "=NOT OR|0/1");
 
 TEST(test_without_a_word)
 {
     static const char *const queries[] = {
         "",    " ", "\"",   "\"\"",    "\" \"", "\"\"\"", "*",        "()",
         "...", "-", "\t\n", "\"(\" *", "\x01",  "\xff",   "\xc3\x28", "\xe2\x80\xae"};
-    answer(0, "some text");
+    play("0! some text");
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         finds(queries[i], "end");
-    finds("text ...", "0/1 end"); /* a text without words does not matter */
-    finds("... text", "0/1 end");
-    finds("\"...\" text \"\"", "0/1 end");
-    finds("\xff text\x01", "0/1 end");
-    finds("some\ntext", "0/1 end");
+    play("=text ...|0/1", /* a text without words does not matter */
+         "=... text|0/1", "=\"...\" text \"\"|0/1",
+         "=\xff text\x01"
+         "|0/1",
+         "=some\ntext|0/1");
 }
 
 TEST(test_hostile_queries_are_no_error)
@@ -262,7 +236,7 @@ TEST(test_hostile_queries_are_no_error)
                                          " ",    " ",  "-",    "'",    ";", "--",  "\xff", "\xc3",
                                          "é",    "漢", "\x1b", "\\",   "%", "_",   "\n"};
     entropy_seed(support_seed());
-    answer(0, "some text");
+    play("0! some text");
     for (int i = 0; i < 3000; i++) {
         AUTO(buf_release) struct buf query = BUF_INIT;
         int count = (int)(entropy_unit() * 12);
@@ -276,7 +250,7 @@ TEST(test_hostile_queries_are_no_error)
 TEST(test_long_queries)
 {
     static const char *const pieces[] = {"a ", "\"", "x", "\" ", "é", "\xff", "("};
-    answer(0, "a");
+    play("0! a");
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         AUTO(buf_release) struct buf query = BUF_INIT;
         while (query.len < 10000)
@@ -367,7 +341,7 @@ TEST(test_random_texts)
             check_found(said, a, b, true);
         }
     }
-    assert_true(transcripts_delete(store, IDS[1], &e));
+    play("1- ");
     for (size_t i = 0; i < TEXTS; i++)
         if (said[i].session == 1)
             said[i].count = 0;
@@ -438,16 +412,13 @@ TEST(test_long_texts_have_the_match_in_the_middle)
     assert_int_equal(strncmp(hit->snippet, "…", 3), 0);
     assert_string_equal(hit->snippet + len - 3, "…");
     search_hits_release(&hits);
-
     text = padded("x ", "y", " ", 3000); /* no text after it: all the room is for the text before */
     check_line(text, "y", "y");
     hits = search_in("y", NULL, 1, &more);
     assert_true(hits.items.items[0].match > 200);
     search_hits_release(&hits);
-
     text = padded("\n", "needle", "\n", 5000);
     check_line(text, "needle", "needle");
-
     AUTO(buf_release) struct buf word = BUF_INIT;
     while (word.len < 3000)
         buf_addstr(&word, "é");
@@ -484,15 +455,10 @@ TEST(test_random_snippets)
 
 TEST(test_deleted_sessions_are_forgotten)
 {
-    ask(0, "shared word");
-    ask(2, "shared word");
-    assert_true(transcripts_delete(store, IDS[2], &e));
-    finds("shared", "0/1 end");
+    play("0? shared word", "2? shared word", "2- ", "=shared|0/1");
     last[2] = 0;
     put(2, false); /* in the place of the deleted one */
-    ask(2, "other words");
-    finds("shared", "0/1 end");
-    finds("other", "2/1 end");
+    play("2? other words", "=shared|0/1", "=other|2/1");
 }
 
 /* SQLite 3.40 gives an index a layer more each time that it is merged whole, and reads no more than
@@ -505,15 +471,14 @@ TEST(test_very_many_are_deleted)
         ask(0, support_text("quincunx number%d of the badgers", i));
     }
     for (int i = 0; i < DELETED; i++) {
-        ask(1, "wombat");
+        play("1? wombat");
         if (!transcripts_delete(store, IDS[1], &e))
             fail_msg("%d: %s", i, e.text);
         last[1] = 0;
         put(1, false);
     }
     assert_true(store_commit(store, &e));
-    finds("number77", "0/78 end");
-    finds("wombat", "end");
+    play("=number77|0/78", "=wombat|-");
 }
 
 /* Another process that does not wait writes between the steps; the last step leaves nothing. */
@@ -525,7 +490,7 @@ TEST(test_what_was_deleted_is_purged_in_steps)
     int steps = 0;
     bool more = true;
     entropy_seed(support_seed());
-    ask(1, "the zqxjkvwombat of old");
+    play("1? the zqxjkvwombat of old");
     for (int i = 0; i < MANY; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
         for (int k = 0; k < WORDS_A_TEXT; k++)
@@ -534,8 +499,7 @@ TEST(test_what_was_deleted_is_purged_in_steps)
     }
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     store_set_patience(other, 0, 0, NULL, NULL);
-    assert_true(transcripts_delete(store, IDS[1], &e));
-    finds("zqxjkvwombat", "end");
+    play("1- ", "=zqxjkvwombat|-");
     assert_true(damage_on_disk(path, "xjkvwomb"));
     for (; more; steps++) {
         assert_true(transcripts_purge(store, &more, &e));
@@ -552,29 +516,21 @@ TEST(test_what_was_deleted_is_purged_in_steps)
 TEST(test_a_purge_that_waits_is_not_lost)
 {
     char *path = support_path("tiro.db");
-    ask(1, "the zqxjkvwombat of old");
-    ask(0, "others stay");
-    assert_true(transcripts_delete(store, IDS[1], &e));
+    play("1? the zqxjkvwombat of old", "0? others stay", "1- ");
     store_close(store);
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     assert_true(damage_on_disk(path, "xjkvwomb"));
     for (bool more = true; more;)
         assert_true(transcripts_tidy(store, &more, &e));
     assert_false(damage_on_disk(path, "xjkvwomb"));
-    finds("others", "0/1 end");
+    play("=others|0/1");
 }
 
 TEST(test_copies_are_found)
 {
-    ask(0, "first");
-    answer(0, "second");
-    ask(0, "third");
+    play("0? first", "0! second", "0? third");
     assert_true(transcripts_copy(store, IDS[0], 2, IDS[1], &e));
-    finds("first", "1/1 0/1 end");
-    finds("second", "1/2 0/2 end");
-    finds("third", "0/3 end");
-    assert_true(transcripts_delete(store, IDS[0], &e));
-    finds("first", "1/1 end");
+    play("=first|1/1 0/1", "=second|1/2 0/2", "=third|0/3", "0- ", "=first|1/1");
 }
 
 TEST(test_a_log_that_is_filled_is_found)
@@ -587,12 +543,9 @@ TEST(test_a_log_that_is_filled_is_found)
     }
     assert_true(transcripts_fill(store, events, 0, &e));
     assert_true(transcripts_fill(store, events, 2, &e));
-    finds("question", "1/1 end");
-    finds("answer", "1/2 end");
+    play("=question|1/1", "=answer|1/2");
     assert_false(transcripts_fill(store, events, 2, &e)); /* it has a log */
-    finds("answer", "1/2 end");
-    assert_true(transcripts_delete(store, IDS[1], &e));
-    finds("answer", "end");
+    play("=answer|1/2", "1- ", "=answer|-");
     for (size_t i = 0; i < 2; i++)
         event_free(events[i]);
 }
@@ -600,36 +553,28 @@ TEST(test_a_log_that_is_filled_is_found)
 TEST(test_rolled_back_events_are_not_found)
 {
     assert_true(store_begin(store, &e));
-    ask(0, "gone");
-    finds("gone", "0/1 end");
+    play("0? gone", "=gone|0/1");
     store_rollback(store);
-    finds("gone", "end");
+    play("=gone|-");
     last[0] = 0;
-    ask(0, "kept");
-    finds("kept", "0/1 end");
+    play("0? kept", "=kept|0/1");
 }
 
 /* Bytes that JSON cannot hold are replaced in the index as in the log; otherwise they could not be
  * removed from the index. */
 TEST(test_invalid_bytes)
 {
-    ask(0, "w\xffx y\xc3 \xed\xa0\x80z");
-    finds("y", "0/1 end");
-    finds("w x", "0/1 end");
-    assert_true(transcripts_delete(store, IDS[0], &e));
-    finds("y", "end");
-    finds("w", "end");
+    play("0? w\xffx y\xc3 \xed\xa0\x80z", "=y|0/1", "=w x|0/1", "0- ", "=y|-", "=w|-");
     put(0, false);
     last[0] = 0;
-    ask(0, "x");
-    finds("y", "end");
+    play("0? x", "=y|-");
 }
 
 /* No event without its words, and no words without an event. */
 TEST(test_an_append_that_fails_leaves_nothing)
 {
     char *path = support_path("tiro.db");
-    ask(0, "whole");
+    play("0? whole");
     damage_sql(path, "DROP TABLE transcript_words");
     AUTO(event_free_local) struct event *ev = event_new(EVENT_TEXT_COMPLETE);
     memcpy(ev->session_id, IDS[0], UUID_LEN);
@@ -645,13 +590,8 @@ TEST(test_an_append_that_fails_leaves_nothing)
 TEST(test_enormous_numbers)
 {
     last[0] = 0xffffffff - 1;
-    ask(0, "word");
-    ask(0, "beyond");
-    ask(1, "word");
-    finds("word", "1/1 0/4294967295 end");
-    finds("beyond", "end");
-    assert_true(transcripts_delete(store, IDS[0], &e));
-    finds("word", "1/1 end");
+    play("0? word", "0? beyond", "1? word", "=word|1/1 0/4294967295", "=beyond|-", "0- ",
+         "=word|1/1");
 }
 
 TEST(test_a_reader_searches)
@@ -659,12 +599,12 @@ TEST(test_a_reader_searches)
     struct store *reader;
     struct search_hits hits;
     bool more;
-    ask(0, "word");
+    play("0? word");
     assert_true(store_open(support_path("tiro.db"), STORE_READ_ONLY, &reader, &e));
     assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
-    ask(0, "word once more");
+    play("0? word once more");
     assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 2);
     search_hits_release(&hits);
@@ -681,12 +621,12 @@ TEST(test_in_memory)
     char *path = support_keep(store_memory_path());
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     put(0, false);
-    ask(0, "word");
+    play("0? word");
     assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
     assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
-    assert_true(transcripts_delete(store, IDS[0], &e));
+    play("0- ");
     assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 0);
     store_close(reader);
