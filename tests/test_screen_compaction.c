@@ -352,7 +352,7 @@ TEST_IF(capability_compaction(), the_external_editor)
 #endif
     set_editor("#!/bin/sh\necho '- of one that failed' >>\"$1\"\nexit 1\n");
     play("=long and more?|third end", "=says - again\n", ":/compact<enter>", REVIEW, ":<ctrl-g>",
-         "failed; the text is", "!- of one that failed");
+         "failed; the text is", "> - again", "!- of one that failed");
     unsetenv("EDITOR");
 }
 
