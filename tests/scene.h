@@ -51,15 +51,18 @@ void scene_see(const char *file, int line, struct screen *s, const char *const *
  * scene_steps(). */
 #define play(...) scene_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 #define PLAY(name, ...) PLAY_IF(true, name, __VA_ARGS__)
-#define PLAY_IF(there, name, ...)                                                                  \
-    TEST_IF(there, name)                                                                           \
-    {                                                                                              \
-        play(__VA_ARGS__);                                                                         \
-    }                                                                                              \
-    _Static_assert(1, "for the semicolon")
+#define PLAY_IF(there, name, ...) STEPS_TEST(there, name, play, __VA_ARGS__)
 void scene_play(const char *file, int line, const char *const *steps);
 void scene_steps(const struct step *steps); /* of the test's own, until scene_teardown() */
-struct screen *scene(void);                 /* the program that was opened last */
+/* The fixture of a file with steps of its own. */
+#define SCENE(steps)                                                                               \
+    static int set_up(void **state)                                                                \
+    {                                                                                              \
+        scene_steps(steps);                                                                        \
+        return scene_setup(state);                                                                 \
+    }                                                                                              \
+    FIXTURE(set_up, scene_teardown)
+struct screen *scene(void); /* the program that was opened last */
 
 /* Queues the model's next reply, as fields of struct reply. */
 #define scene_queue(...) model_server_queue(scene_server(), &(struct reply){__VA_ARGS__})

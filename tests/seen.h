@@ -47,12 +47,7 @@ void seen_by(const struct person *person);
  * those of the keys before the look; after an answer, all that the test has not forgotten. */
 #define play(...) seen_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 /* A test that is nothing but steps. */
-#define PLAY(name, ...)                                                                            \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        play(__VA_ARGS__);                                                                         \
-    }                                                                                              \
-    _Static_assert(1, "for the semicolon")
+#define PLAY(name, ...) STEPS_TEST(true, name, play, __VA_ARGS__)
 /* Each of the keys must have this result. */
 #define lead_to(result, keys) seen_lead_to(__FILE__, __LINE__, result, keys)
 void seen_act(const char *file, int line, const char *const *keys_and_looks);

@@ -13,6 +13,14 @@
 
 #define STEPS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* A test that is nothing but a script for `how`. */
+#define STEPS_TEST(there, name, how, ...)                                                          \
+    TEST_IF(there, name)                                                                           \
+    {                                                                                              \
+        how(__VA_ARGS__);                                                                          \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
+
 struct typist {
     void (*text)(void *to, const char *text);
     void (*key)(void *to, const char *name);

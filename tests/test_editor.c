@@ -135,12 +135,7 @@ static void play_steps(const char *const *steps)
 }
 
 #define edit(...) play_steps(STEPS(__VA_ARGS__))
-#define EDIT(name, ...)                                                                            \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        edit(__VA_ARGS__);                                                                         \
-    }                                                                                              \
-    _Static_assert(1, "for the semicolon")
+#define EDIT(name, ...) STEPS_TEST(true, name, edit, __VA_ARGS__)
 
 BEFORE_ALL(support_utf8);
 FIXTURE(new_editor, free_editor);

@@ -103,14 +103,8 @@ static const struct step steps[] = {
     {"ready", .alone = is_ready}, {"signal", .run = send_signal},
     {"ends", .run = has_ended},   {.name = NULL}};
 
-static int set_up(void **state)
-{
-    scene_steps(steps);
-    return scene_setup(state);
-}
-
 BEFORE_ALL(support_utf8);
-FIXTURE(set_up, scene_teardown);
+SCENE(steps);
 
 /* --- through a pipe --- */
 

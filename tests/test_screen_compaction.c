@@ -151,13 +151,7 @@ static const struct step steps[] = {{"full", .alone = open_full},
                                     {"gauge", .alone = assert_gauge_is_f4},
                                     {.name = NULL}};
 
-static int set_up(void **state)
-{
-    scene_steps(steps);
-    return scene_setup(state);
-}
-
-FIXTURE(set_up, scene_teardown);
+SCENE(steps);
 
 /* The second answer would be compacted before, as the first one takes more than the threshold. */
 TEST_IF(capability_compaction(), it_is_seen_from_start_to_outcome)

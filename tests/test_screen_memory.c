@@ -103,13 +103,7 @@ static const struct step steps[] = {{"compacted", .run = open_compacted},
                                     {"click", .run = click_at},
                                     {.name = NULL}};
 
-static int set_up(void **state)
-{
-    scene_steps(steps);
-    return scene_setup(state);
-}
-
-FIXTURE(set_up, scene_teardown);
+SCENE(steps);
 
 /* At every size. */
 static const char *const sizes[] = {"40 120", "24 80", "10 40"};

@@ -66,13 +66,7 @@ static const struct step steps[] = {{"two", .alone = open_two},
                                     {"configured", .run = is_configured},
                                     {.name = NULL}};
 
-static int set_up(void **state)
-{
-    scene_steps(steps);
-    return scene_setup(state);
-}
-
-FIXTURE(set_up, scene_teardown);
+SCENE(steps);
 
 TEST_IF(capability_store(), continue_shows_the_same_conversation)
 {

@@ -50,13 +50,7 @@ static const struct step steps[] = {
     {"lines", .alone = queue_lines},     {"running", .alone = open_running},
     {"another", .alone = begin_another}, {.name = NULL}};
 
-static int set_up(void **state)
-{
-    scene_steps(steps);
-    return scene_setup(state);
-}
-
-FIXTURE(set_up, scene_teardown);
+SCENE(steps);
 
 PLAY(one_message_can_wait_for_the_end, "=stalled streaming", "streaming",
      ":sent when it ends<enter>", "sent when it ends", "=requests 1", "=release", "=wait 2", HELLO,

@@ -106,15 +106,9 @@ static const struct step steps[] = {
     {"answers", .run = answer_as}, {"with", .run = open_with},           {"next", .run = next},
     {"linked", .run = is_linked},  {"veiled", .alone = assert_none_raw}, {.name = NULL}};
 
-static int set_up(void **state)
-{
-    scene_steps(steps);
-    return scene_setup(state);
-}
-
 BEFORE_ALL(support_utf8);
 
-FIXTURE(set_up, scene_teardown);
+SCENE(steps);
 
 PLAY(shift_enter_is_a_new_line, "=answers kitty", "=open", "=writes " KITTY_ON,
      "=unwritten " MODIFY_ON, ":one" SHIFT_ENTER "two", "  two",

@@ -7,6 +7,7 @@
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "tests/damage.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 static const char *const IDS[] = {"01890a5d-ac96-774b-bcce-b302099a8057",
@@ -126,12 +127,7 @@ static void play_steps(const char *const *steps)
 }
 
 #define play(...) play_steps(TEXTS(__VA_ARGS__))
-#define PLAY(name, ...)                                                                            \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        play(__VA_ARGS__);                                                                         \
-    }                                                                                              \
-    _Static_assert(1, "for the semicolon")
+#define PLAY(name, ...) STEPS_TEST(true, name, play, __VA_ARGS__)
 
 FIXTURE(set_up, tear_down);
 

@@ -37,12 +37,7 @@ void told_earlier(struct transcript *t, struct event **events, size_t count, boo
  *   matches N OF, unread ROWS, card SEQ, wants SEQ, answer TEXT    what the functions tell
  * and those of told_to(). */
 #define tale(...) told_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
-#define TALE(name, ...)                                                                            \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        tale(__VA_ARGS__);                                                                         \
-    }                                                                                              \
-    _Static_assert(1, "for the semicolon")
+#define TALE(name, ...) STEPS_TEST(true, name, tale, __VA_ARGS__)
 void told_to(struct transcript *t, const struct step *own); /* borrowed */
 void told_play(const char *file, int line, const char *const *steps);
 void told_take(struct event *ev); /* as a step has it */
