@@ -45,11 +45,26 @@ static void expect_opened(char id[UUID_LEN + 1])
     }
 }
 
+static void expect_opened_again(const char *id)
+{
+    char shown[UUID_LEN + 1];
+    expect_opened(shown);
+    assert_string_equal(shown, id);
+}
+
 static void begin_another(void)
 {
     send(&operation_session_create, NULL);
     expect_opened(second);
     assert_string_not_equal(first, second);
+}
+
+/* A turn runs in the first session, and the second is in front. */
+static void begin_two(bool persist)
+{
+    open_engine(persist);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
 }
 
 static void answer_in(const char *session, const char *message, const char *answer)
@@ -71,13 +86,23 @@ static void expect_idle(const char *session)
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-FIXTURE(surface_setup, surface_teardown);
+static void end(void)
+{
+    engine_free(engine);
+    engine = NULL;
+}
+
+static int teardown(void **state)
+{
+    end();
+    return surface_teardown(state);
+}
+
+FIXTURE(surface_setup, teardown);
 
 TEST_IF(capability_store(), a_turn_goes_on_beside_another)
 {
-    open_engine(true);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(true);
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     model_server_release(surface_server());
@@ -86,20 +111,15 @@ TEST_IF(capability_store(), a_turn_goes_on_beside_another)
     assert_string_equal(n->event->session_id, first);
     assert_string_equal(n->event->text, "Half of it");
     expect_idle(first);
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), what_runs_is_shown_again)
 {
-    open_engine(true);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(true);
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     send(&operation_session_open, first);
-    char shown[UUID_LEN + 1];
-    expect_opened(shown);
-    assert_string_equal(shown, first);
+    expect_opened_again(first);
     struct notice *n = surface_expect(engine, NOTICE_BUSY);
     assert_true(n->flag);
     assert_true(n->number >= 0);
@@ -112,34 +132,27 @@ TEST_IF(capability_store(), what_runs_is_shown_again)
     model_server_release(surface_server());
     surface_expect_event(engine, EVENT_TURN_COMPLETED);
     answer_in(first, "Is that all?", "Yes.");
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), commands_are_for_the_one_in_front)
 {
-    open_engine(true);
-    begin_turn("one", "Half");
-    begin_another();
+    begin_two(true);
     send(&operation_turn_interrupt, NULL); /* nothing runs in it */
     surface_expect_error(engine, ERR_SESSION_NOT_RUNNING, NULL);
     send(&operation_session_open, first);
     send(&operation_turn_interrupt, NULL);
     assert_string_equal(surface_expect_event(engine, EVENT_INTERRUPTED)->session, first);
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), one_can_be_named)
 {
-    open_engine(true);
-    begin_turn("one", "Half");
-    begin_another();
+    begin_two(true);
     engine_start(engine, &operation_turn_interrupt, &(struct session_params){first});
     surface_expect_event(engine, EVENT_INTERRUPTED);
     engine_start(engine, &operation_turn_start,
                  &(struct turn_start_params){.session = "00000000-0000-7000-8000-000000000000",
                                              .text = "Who hears me?"});
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "Who hears me?");
-    engine_free(engine);
 }
 
 /* Typed ahead: the message is for the session that was asked for before it. */
@@ -152,7 +165,6 @@ TEST_IF(capability_store(), what_is_typed_ahead_goes_there)
     send(&operation_turn_start, "Where am I?");
     expect_opened(second);
     assert_string_equal(surface_expect_event(engine, EVENT_TURN_COMPLETED)->session, second);
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
@@ -173,23 +185,17 @@ TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
     assert_string_equal(again->args, asked->args);
     surface_send_for(engine, &operation_approval_decide, again->text, NULL, ANSWER_DENY);
     surface_expect_event(engine, EVENT_TURN_COMPLETED);
-    engine_free(engine);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
 TEST_IF(capability_store(), its_title_finds_what_runs)
 {
-    open_engine(true);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(true);
     send(&operation_session_open, "Tell me all.");
     send(&operation_turn_interrupt, NULL); /* goes along */
-    char shown[UUID_LEN + 1];
-    expect_opened(shown);
-    assert_string_equal(shown, first);
+    expect_opened_again(first);
     assert_string_equal(surface_expect_event(engine, EVENT_INTERRUPTED)->session, first);
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), what_cannot_be_opened_leaves_the_front)
@@ -200,7 +206,6 @@ TEST_IF(capability_store(), what_cannot_be_opened_leaves_the_front)
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "no such session");
     send(&operation_turn_interrupt, NULL);
     assert_string_equal(surface_expect_event(engine, EVENT_INTERRUPTED)->session, first);
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), a_fork_begins_beside_it)
@@ -213,7 +218,6 @@ TEST_IF(capability_store(), a_fork_begins_beside_it)
     expect_opened(second);
     assert_string_not_equal(first, second);
     answer_in(second, "five", "Six.");
-    engine_free(engine);
 }
 
 TEST_IF(capability_store(), what_one_talks_to_stays)
@@ -226,15 +230,12 @@ TEST_IF(capability_store(), what_one_talks_to_stays)
     struct notice *n = surface_expect(engine, NOTICE_PROVIDER);
     assert_string_equal(n->session, second);
     assert_string_equal(n->model, "another-model");
-    engine_free(engine);
 }
 
 /* Another process can resume the session afterwards. */
 TEST_IF(capability_store(), one_that_is_done_closes_its_session)
 {
-    open_engine(true);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(true);
     model_server_release(surface_server());
     expect_idle(first);
     struct engine *mine = engine, *other = NULL;
@@ -251,23 +252,18 @@ TEST_IF(capability_store(), one_that_is_done_closes_its_session)
     expect_opened(second);
     assert_string_equal(second, first);
     answer_in(first, "Still there?", "Yes.");
-    engine_free(mine);
+    engine = mine;
 }
 
 TEST(nothing_is_refused_where_nothing_is_kept)
 {
-    open_engine(false);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(false);
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     send(&operation_session_open, "Tell me all.");
-    char shown[UUID_LEN + 1];
-    expect_opened(shown);
-    assert_string_equal(shown, first);
+    expect_opened_again(first);
     model_server_release(surface_server());
     surface_expect_event(engine, EVENT_TURN_COMPLETED);
-    engine_free(engine);
 }
 
 /* --- changes of what is not in front ---------------------------------------------------------- */
@@ -282,14 +278,12 @@ TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
 {
     AUTO(session_info_release) struct session_info info = {0};
     bool found = false;
-    open_engine(true);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(true);
     surface_send_for(engine, &operation_session_rename, first, "All of it", 0);
     surface_expect_changed(engine);
     model_server_release(surface_server());
     expect_idle(first);
-    engine_free(engine);
+    end();
     assert_true(surface_read(first, &info, find_interrupted, &found, &e));
     assert_false(found);
     assert_string_equal(info.title, "All of it");
@@ -299,13 +293,11 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
 {
     struct session_info info = {0};
     bool found = false;
-    open_engine(true);
-    begin_turn("Tell me all.", "Half of it");
-    begin_another();
+    begin_two(true);
     surface_send_for(engine, &operation_session_delete, first, NULL, 0);
     assert_string_equal(surface_changed(surface_expect_changed(engine)), first);
     answer_in(second, "And you?", "I am fine."); /* the front conversation is unchanged */
-    engine_free(engine);
+    end();
     assert_false(surface_read(first, &info, find_interrupted, &found, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
 }
@@ -327,7 +319,7 @@ TEST_IF(capability_store(), the_end_interrupts_all)
     begin_turn("one", "Half of one");
     begin_another();
     begin_turn("two", "Half of two");
-    engine_free(engine);
+    end();
     assert_interrupted(first);
     assert_interrupted(second);
 }
@@ -405,5 +397,4 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
     }
     store_rollback(other);
     store_close(other);
-    engine_free(engine);
 }

@@ -116,14 +116,13 @@ static void put_secrets(void)
 /* A tool that is called without the gate still reaches nothing. */
 TEST(no_tool_reaches_one_unasked)
 {
-    struct workplace *w = *state;
     static const char *const paths[] = {".env",        "harmless", "./.ssh/../.env", ".ssh",
                                         ".ssh/id_rsa", "dir",      "dir/id_rsa",     ".ssh/new/x"};
     put_secrets();
     for (size_t t = 0; t < sizeof reaching / sizeof *reaching; t++)
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
             char *args = args_of(t, paths[i]);
-            const char *out = workplace_call(w, reaching[t].tool, args, true);
+            const char *out = workplace_call(reaching[t].tool, args, true);
             if (strstr(out, "secret"))
                 fail_msg("%s %s: %s", reaching[t].tool, args, out);
         }
@@ -133,47 +132,45 @@ TEST(no_tool_reaches_one_unasked)
 
 TEST(what_was_asked_about_is_reached)
 {
-    struct workplace *w = *state;
     AUTO(tool_call_release) struct tool_call call = {0};
     put_secrets();
     assert_true(
-        tool_call_prepare(&call, &w->tools, "read_file", "{\"path\":\"harmless\"}", &w->out));
+        tool_call_prepare(&call, &place.tools, "read_file", "{\"path\":\"harmless\"}", &place.out));
     assert_true(tool_call_is_guarded(&call));
-    assert_string_equal(call.guarded + strlen(w->root), "/.env");
+    assert_string_equal(call.guarded + strlen(place.root), "/.env");
     assert_null(tool_call_grant(&call)); /* each time */
     call.asked = true;
-    assert_false(tool_call_run(&call, &w->context, &w->out));
-    assert_string_equal(w->out.data, "secret");
+    assert_false(tool_call_run(&call, &place.context, &place.out));
+    assert_string_equal(place.out.data, "secret");
     /* The link leads elsewhere since: that was not asked about. */
     unlink(support_path("work/harmless"));
     workplace_link(".ssh/id_rsa", "work/harmless");
-    buf_clear(&w->out);
-    assert_true(tool_call_run(&call, &w->context, &w->out));
-    assert_non_null(strstr(w->out.data, "was not asked"));
+    buf_clear(&place.out);
+    assert_true(tool_call_run(&call, &place.context, &place.out));
+    assert_non_null(strstr(place.out.data, "was not asked"));
 }
 
 TEST(a_search_leaves_them_out_with_a_word)
 {
-    struct workplace *w = *state;
     put_secrets();
     workplace_put("work/notes", "no secret\n");
     workplace_mkdir("work/sub");
     workplace_put("work/sub/server.key", "secret");
-    const char *out = workplace_call(w, "search_files", "{\"pattern\":\"secret\"}", false);
+    const char *out = workplace_call("search_files", "{\"pattern\":\"secret\"}", false);
     assert_string_equal(out,
                         "notes:1: no secret\n[3 places left out, of keys or of tiro's own files; "
                         "the user is asked where the path names one]\n");
-    out = workplace_call(w, "search_files", "{\"pattern\":\"secret\",\"path\":\"sub/\"}", false);
+    out = workplace_call("search_files", "{\"pattern\":\"secret\",\"path\":\"sub/\"}", false);
     assert_non_null(strstr(out, "[1 place left out"));
 
     struct tool_call call; /* all below a place that was asked about is searched */
-    assert_true(tool_call_prepare(&call, &w->tools, "search_files",
-                                  "{\"pattern\":\"secret\",\"path\":\"dir\"}", &w->out));
+    assert_true(tool_call_prepare(&call, &place.tools, "search_files",
+                                  "{\"pattern\":\"secret\",\"path\":\"dir\"}", &place.out));
     assert_true(tool_call_is_guarded(&call));
     call.asked = true;
-    buf_clear(&w->out);
-    assert_false(tool_call_run(&call, &w->context, &w->out));
-    assert_string_equal(w->out.data, "dir/id_rsa:1: secret\n");
+    buf_clear(&place.out);
+    assert_false(tool_call_run(&call, &place.context, &place.out));
+    assert_string_equal(place.out.data, "dir/id_rsa:1: secret\n");
     tool_call_release(&call);
 }
 

@@ -18,12 +18,25 @@ static struct {
     struct request request;
 } talk;
 
+static struct {
+    struct buf text;
+    size_t pieces;
+    size_t stop_after; /* 0: never */
+    bool watched;
+    int wake[2];
+} stream;
+
 static struct offline_plan plan;
+static struct response response; /* of complete() */
+static struct failure failure;
 
 static int setup(void **state)
 {
     (void)state;
     memset(&talk, 0, sizeof talk);
+    memset(&stream, 0, sizeof stream);
+    buf_init(&stream.text, 0);
+    memset(&response, 0, sizeof response);
     return 0;
 }
 
@@ -31,11 +44,19 @@ static int teardown(void **state)
 {
     (void)state;
     offline_plan_release(&plan);
+    response_release(&response);
+    buf_release(&stream.text);
     for (size_t i = 0; i < talk.messages.len; i++)
         message_release(&talk.messages.items[i]);
     vec_release(&talk.messages);
     vec_release(&talk.tools);
     return 0;
+}
+
+static void restart(void)
+{
+    teardown(NULL);
+    setup(NULL);
 }
 
 static void add(enum role role, struct block block)
@@ -107,6 +128,20 @@ static void ask(const char *text)
 {
     say(ROLE_USER, text);
     make_plan();
+}
+
+/* A call and its result, and the plan after it. */
+static void returns(const char *id, const char *name, const char *args, const char *text,
+                    bool is_error)
+{
+    call(id, name, args);
+    result(id, name, text, is_error);
+    make_plan();
+}
+
+static void recalls(const char *id, const char *hits)
+{
+    returns(id, "memory_search", "{\"query\":\"x\"}", hits, false);
 }
 
 static void expect_answer(const char *part)
@@ -190,8 +225,7 @@ TEST(answers_about_itself)
     };
     int wrong = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        teardown(NULL);
-        setup(NULL);
+        restart();
         ask(rows[i][0]);
         const char *source = strstr(plan.text, "> — *tiro's manual, “");
         source = source ? source + strlen("> — *tiro's manual, “") : "nothing";
@@ -242,8 +276,6 @@ TEST(is_polite)
     expect_answer("“What tiro is”");
 }
 
-/* --- the conversation ------------------------------------------------------------------------ */
-
 /* --- tools ----------------------------------------------------------------------------------- */
 
 TEST(reads_a_file_that_is_named)
@@ -252,9 +284,8 @@ TEST(reads_a_file_that_is_named)
     offer("list_directory");
     ask("Please read `src/README.md`, will you?");
     expect_call("read_file", "{\"path\":\"src/README.md\"}");
-    call("offline_1", "read_file", "{\"path\":\"src/README.md\"}");
-    result("offline_1", "read_file", "# Title\n```c\nint x;\n```\n", false);
-    make_plan();
+    returns("offline_1", "read_file", "{\"path\":\"src/README.md\"}",
+            "# Title\n```c\nint x;\n```\n", false);
     expect_answer("````\n# Title\n```c\nint x;\n```\n````\n\n— *src/README.md*, whole");
 }
 
@@ -262,9 +293,8 @@ TEST(tells_a_failed_call)
 {
     offer("read_file");
     ask("read nothing.txt");
-    call("offline_1", "read_file", "{\"path\":\"nothing.txt\"}");
-    result("offline_1", "read_file", "nothing.txt: No such file or directory", true);
-    make_plan();
+    returns("offline_1", "read_file", "{\"path\":\"nothing.txt\"}",
+            "nothing.txt: No such file or directory", true);
     expect_answer("`nothing.txt` cannot be shown: nothing.txt: No such file");
 }
 
@@ -275,9 +305,7 @@ TEST(cuts_a_long_file)
         buf_addf(&text, "line %d\n", i);
     offer("read_file");
     say(ROLE_USER, "show long.txt");
-    call("offline_1", "read_file", "{\"path\":\"long.txt\"}");
-    result("offline_1", "read_file", text.data, false);
-    make_plan();
+    returns("offline_1", "read_file", "{\"path\":\"long.txt\"}", text.data, false);
     expect_answer("line 59\n```\n\n— *long.txt*, the first");
     assert_true(strlen(plan.text) < 5000);
 }
@@ -317,16 +345,14 @@ TEST(searches_memory_first)
     offer("memory_search");
     ask("Which ryokan did we like?");
     expect_call("memory_search", "{\"query\":\"Which ryokan did we like?\"}");
-    recall("offline_1",
-           "[{\"content\":\"We liked the ryokan by the river.\",\"score\":0.9,"
-           "\"session_id\":\"s-1\",\"turn\":4}]");
-    make_plan();
+    recalls("offline_1",
+            "[{\"content\":\"We liked the ryokan by the river.\",\"score\":0.9,"
+            "\"session_id\":\"s-1\",\"turn\":4}]");
     expect_answer("> We liked the ryokan by the river.\n>\n> — *memory: session s-1, turn 4*");
     /* A new question is a new turn. */
     ask("And what is tiro?");
     expect_call("memory_search", "{\"query\":\"And what is tiro?\"}");
-    recall("offline_2", "[]");
-    make_plan();
+    recalls("offline_2", "[]");
     expect_answer("“What tiro is”");
     assert_null(strstr(plan.text, "ryokan"));
 }
@@ -350,8 +376,7 @@ TEST(searches_memory_for_questions_alone)
         {"", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        teardown(NULL);
-        setup(NULL);
+        restart();
         offer("memory_search");
         offer("read_file");
         ask(rows[i].text);
@@ -374,14 +399,11 @@ TEST(searches_the_corpora_that_were_named_last)
     ask("What pressure has the boiler?");
     expect_call("rag_search",
                 "{\"corpus_id\":\"house\",\"query\":\"What pressure has the boiler?\"}");
-    call("offline_1", "rag_search", plan.args);
-    result("offline_1", "rag_search", found, false);
-    make_plan();
+    returns("offline_1", "rag_search", plan.args, found, false);
     expect_call("rag_search",
                 "{\"corpus_id\":\"garden\",\"query\":\"What pressure has the boiler?\"}");
-    call("offline_2", "rag_search", plan.args);
-    result("offline_2", "rag_search", "{\"results\":[],\"searched\":4,\"documents\":1}", false);
-    make_plan();
+    returns("offline_2", "rag_search", plan.args, "{\"results\":[],\"searched\":4,\"documents\":1}",
+            false);
     expect_answer("> The boiler runs at 1.5 bar.\n>\n> — *[3] boiler.md, line 7*");
     assert_null(strstr(plan.text, "searched"));
 }
@@ -393,9 +415,8 @@ TEST(says_that_named_corpora_have_nothing)
     say(ROLE_ASSISTANT, "In the shed.");
     ask("@corpus:house. Who is in the zeppelin? @corpus:house");
     expect_call("rag_search", "{\"corpus_id\":\"house\",\"query\":\". Who is in the zeppelin?\"}");
-    call("offline_1", "rag_search", plan.args);
-    result("offline_1", "rag_search", "{\"results\":[],\"searched\":4,\"documents\":1}", false);
-    make_plan();
+    returns("offline_1", "rag_search", plan.args, "{\"results\":[],\"searched\":4,\"documents\":1}",
+            false);
     expect_answer("in this conversation, in the corpora that you named or tiro's manual");
 }
 
@@ -406,14 +427,11 @@ TEST(searches_memory_where_no_file_is)
     offer("read_file");
     ask("Which version of Node.js did we choose?");
     expect_call("read_file", "{\"path\":\"Node.js\"}");
-    call("offline_1", "read_file", plan.args);
-    result("offline_1", "read_file", "Node.js: No such file or directory", true);
-    make_plan();
+    returns("offline_1", "read_file", plan.args, "Node.js: No such file or directory", true);
     expect_call("memory_search", "{\"query\":\"Which version of Node.js did we choose?\"}");
-    recall("offline_2",
-           "[{\"content\":\"Node.js version 22 it is.\",\"score\":0.8,"
-           "\"session_id\":\"s-1\",\"turn\":1}]");
-    make_plan();
+    recalls("offline_2",
+            "[{\"content\":\"Node.js version 22 it is.\",\"score\":0.8,"
+            "\"session_id\":\"s-1\",\"turn\":1}]");
     expect_answer("> Node.js version 22 it is.");
 }
 
@@ -423,9 +441,7 @@ TEST(a_file_that_is_shown_is_answer_enough)
     offer("read_file");
     ask("What did README.md say?");
     expect_call("read_file", "{\"path\":\"README.md\"}");
-    call("offline_1", "read_file", plan.args);
-    result("offline_1", "read_file", "hello", false);
-    make_plan();
+    returns("offline_1", "read_file", plan.args, "hello", false);
     expect_answer("```\nhello\n```");
 }
 
@@ -449,14 +465,13 @@ TEST(ranks_what_was_found_with_the_rest)
     offer("memory_search");
     say(ROLE_USER, "The ryokan had a garden.");
     say(ROLE_USER, "Which ryokan by the river did we book in Kyoto?");
-    recall("offline_1",
-           "[{\"content\":\"A train to Osaka.\",\"score\":0.4,"
-           "\"session_id\":\"s-1\",\"turn\":1},"
-           "{\"content\":\"Which ryokan by the river did we book?\",\"score\":0.95,"
-           "\"session_id\":\"s-1\",\"turn\":2},"
-           "{\"content\":\"We booked the ryokan by the river in Kyoto.\",\"score\":0.9,"
-           "\"session_id\":\"s-1\",\"turn\":3}]");
-    make_plan();
+    recalls("offline_1",
+            "[{\"content\":\"A train to Osaka.\",\"score\":0.4,"
+            "\"session_id\":\"s-1\",\"turn\":1},"
+            "{\"content\":\"Which ryokan by the river did we book?\",\"score\":0.95,"
+            "\"session_id\":\"s-1\",\"turn\":2},"
+            "{\"content\":\"We booked the ryokan by the river in Kyoto.\",\"score\":0.9,"
+            "\"session_id\":\"s-1\",\"turn\":3}]");
     expect_answer("> We booked the ryokan by the river in Kyoto.\n>\n> — *memory: session s-1");
     assert_says(plan.text, "!Osaka", "!turn 2*", "!garden");
 }
@@ -466,12 +481,11 @@ TEST(quotes_what_says_it_otherwise)
 {
     offer("memory_search");
     say(ROLE_USER, "Where did we want to sleep?");
-    recall("offline_1",
-           "[{\"content\":\"The ryokan by the river.\",\"score\":0.85,"
-           "\"session_id\":\"s-1\",\"turn\":1},"
-           "{\"content\":\"A train to Osaka.\",\"score\":0.3,"
-           "\"session_id\":\"s-1\",\"turn\":2}]");
-    make_plan();
+    recalls("offline_1",
+            "[{\"content\":\"The ryokan by the river.\",\"score\":0.85,"
+            "\"session_id\":\"s-1\",\"turn\":1},"
+            "{\"content\":\"A train to Osaka.\",\"score\":0.3,"
+            "\"session_id\":\"s-1\",\"turn\":2}]");
     expect_answer("> The ryokan by the river.");
     assert_says(plan.text, "!Osaka", "!found nothing");
 }
@@ -482,11 +496,10 @@ TEST(prefers_what_was_said_to_a_summary)
     say(ROLE_USER, "We booked the ryokan in Kyoto. [a summary]");
     vec_last(&talk.messages).summary = true;
     say(ROLE_USER, "Which ryokan did we book in Kyoto?");
-    recall("offline_1",
-           "[{\"content\":\"We booked it, the ryokan in Kyoto, with a large garden "
-           "and breakfast from eight to ten every morning but Monday.\","
-           "\"score\":0.7,\"session_id\":\"s-1\",\"turn\":1}]");
-    make_plan();
+    recalls("offline_1",
+            "[{\"content\":\"We booked it, the ryokan in Kyoto, with a large garden "
+            "and breakfast from eight to ten every morning but Monday.\","
+            "\"score\":0.7,\"session_id\":\"s-1\",\"turn\":1}]");
     expect_answer("> We booked it, the ryokan in Kyoto, with");
     assert_null(strstr(plan.text, "[a summary]"));
     /* A summary is better than no answer. */
@@ -499,17 +512,13 @@ TEST(says_that_memory_has_nothing)
 {
     offer("memory_search");
     say(ROLE_USER, "Which zeppelin did we charter?");
-    recall("offline_1", "[]");
-    make_plan();
+    recalls("offline_1", "[]");
     expect_answer("I found nothing");
     expect_answer("in this conversation, in memory or tiro's manual");
-    teardown(NULL);
-    setup(NULL);
+    restart();
     offer("memory_search");
     say(ROLE_USER, "Which zeppelin did we charter?");
-    call("offline_1", "memory_search", "{}");
-    result("offline_1", "memory_search", "the memory could not be searched: disk", true);
-    make_plan();
+    returns("offline_1", "memory_search", "{}", "the memory could not be searched: disk", true);
     expect_answer("The search failed: the memory could not be searched: disk");
 }
 
@@ -539,8 +548,7 @@ TEST(extracts_for_every_prompt_of_a_compaction)
     for (size_t i = 0; compact_modes[i]; i++) {
         if (!compact_modes[i]->prompt)
             continue;
-        teardown(NULL);
-        setup(NULL);
+        restart();
         say(ROLE_USER, "Read the log");
         say(ROLE_ASSISTANT, "[called read_file {}]");
         say(ROLE_USER, "[result of read_file: wind from the west]");
@@ -567,14 +575,6 @@ TEST(summarises_only_without_tools)
 
 /* --- the provider ---------------------------------------------------------------------------- */
 
-static struct {
-    struct buf text;
-    size_t pieces;
-    size_t stop_after; /* 0: never */
-    bool watched;
-    int wake[2];
-} stream;
-
 static bool on_delta(void *context, enum block_type type, const char *text, size_t len)
 {
     (void)context;
@@ -594,7 +594,7 @@ static bool go_on(void *context)
     return false;
 }
 
-static bool complete(struct response *response, struct failure *failure)
+static bool complete(void)
 {
     struct wakeup wakeup = {.go_on = go_on};
     struct provider_call provider_call = {
@@ -602,11 +602,12 @@ static bool complete(struct response *response, struct failure *failure)
     bool ok;
     assert_int_equal(pipe(stream.wake), 0);
     wakeup.fd = stream.wake[0];
-    buf_init(&stream.text, 0);
+    buf_clear(&stream.text);
     stream.pieces = 0;
-    response_init(response);
-    failure_clear(failure);
-    ok = provider_offline.complete(&provider_call, request(), response, failure);
+    response_release(&response);
+    response_init(&response);
+    failure_clear(&failure);
+    ok = provider_offline.complete(&provider_call, request(), &response, &failure);
     close(stream.wake[0]);
     close(stream.wake[1]);
     return ok;
@@ -614,12 +615,9 @@ static bool complete(struct response *response, struct failure *failure)
 
 TEST(streams_and_reports_usage)
 {
-    AUTO(response_release) struct response response = {0};
-    struct failure failure;
     int64_t start = clock_mono_ms();
-    stream.stop_after = 0;
     say(ROLE_USER, "What is tiro?");
-    assert_true(complete(&response, &failure));
+    assert_true(complete());
     assert_true(clock_mono_ms() - start < 5000);
     assert_int_equal(response.stop_reason, STOP_END_TURN);
     assert_int_equal(response.blocks.len, 1);
@@ -630,27 +628,22 @@ TEST(streams_and_reports_usage)
     assert_true(response.usage.input > 0);
     assert_int_equal(response.usage.output, (stream.text.len + 3) / 4);
     assert_string_equal(response.model, "offline");
-    buf_release(&stream.text);
 }
 
 /* The number of pauses in the answer to a question. */
 static long pauses(bool watched)
 {
-    AUTO(response_release) struct response response = {0};
-    struct failure failure;
     struct rusage before, after;
     stream.watched = watched;
     assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
-    assert_true(complete(&response, &failure));
+    assert_true(complete());
     assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
-    buf_release(&stream.text);
     return after.ru_nvcsw - before.ru_nvcsw;
 }
 
 /* Text comes at reading speed for a person, and at once for a script. */
 TEST(takes_its_time_where_it_is_watched)
 {
-    stream.stop_after = 0;
     say(ROLE_USER, "What is tiro?");
     assert_true(pauses(true) >= 20);
     assert_true(pauses(false) < 10);
@@ -658,43 +651,34 @@ TEST(takes_its_time_where_it_is_watched)
 
 TEST(stops_at_once_and_keeps_what_came)
 {
-    AUTO(response_release) struct response response = {0};
-    struct failure failure;
     stream.stop_after = 5;
     say(ROLE_USER, "What is tiro?");
-    assert_false(complete(&response, &failure));
+    assert_false(complete());
     assert_int_equal(failure.kind, FAILURE_CANCELLED);
     assert_true(failure.content_seen);
     assert_int_equal(stream.pieces, 5);
     assert_int_equal(response.blocks.len, 1);
     assert_string_equal(response.blocks.items[0].text, stream.text.data);
-    buf_release(&stream.text);
 }
 
 TEST(gives_calls_ids_of_their_own)
 {
-    AUTO(response_release) struct response response = {0};
-    struct failure failure;
-    stream.stop_after = 0;
     offer("read_file");
     say(ROLE_USER, "read a.md");
     call("offline_1", "read_file", "{\"path\":\"a.md\"}");
     result("offline_1", "read_file", "a", false);
     say(ROLE_USER, "read b.md");
-    assert_true(complete(&response, &failure));
+    assert_true(complete());
     assert_int_equal(response.stop_reason, STOP_TOOL_USE);
     assert_int_equal(response.blocks.len, 1);
     assert_int_equal(response.blocks.items[0].type, BLOCK_TOOL_CALL);
     assert_string_equal(response.blocks.items[0].id, "offline_2");
     assert_string_equal(response.blocks.items[0].text, "{\"path\":\"b.md\"}");
     assert_int_equal(stream.pieces, 0);
-    buf_release(&stream.text);
 }
 
 TEST(obeys_the_output_limit)
 {
-    AUTO(response_release) struct response response = {0};
-    struct failure failure;
     struct request *r;
     struct provider_call provider_call = {0};
     say(ROLE_USER, "What is tiro?");
@@ -710,7 +694,6 @@ TEST(obeys_the_output_limit)
 TEST(lists_itself)
 {
     AUTO(provider_names_release) struct provider_names names = {0};
-    struct failure failure;
     assert_true(provider_offline.models(NULL, &names, &failure));
     assert_int_equal(names.names.len, 1);
     assert_string_equal(names.names.items[0], "offline");

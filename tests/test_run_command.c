@@ -14,10 +14,10 @@
 
 enum { SOON_MS = 5000 };
 
-static const char *run(void **state, const char *command, bool want_error)
+static const char *run(const char *command, bool want_error)
 {
     char *args = support_keep(workplace_args("command", command, NULL));
-    return workplace_call(*state, "run_command", args, want_error);
+    return workplace_call("run_command", args, want_error);
 }
 
 FIXTURE(workplace_setup, workplace_teardown);
@@ -38,7 +38,7 @@ TEST(tells_output_and_status)
          false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *out = run(state, rows[i].command, rows[i].error);
+        const char *out = run(rows[i].command, rows[i].error);
         if (rows[i].command[0] == '-') /* shells say it in their own words */
             assert_non_null(strstr(out, "[exit status 127]"));
         else
@@ -60,15 +60,14 @@ TEST(gets_no_secrets)
         setenv(secrets[i], "hidden-value", 1);
     for (size_t i = 1; i < sizeof harmless / sizeof *harmless; i++)
         setenv(harmless[i], "shown-value", 1);
-    struct workplace *w = *state;
-    w->context.max_output = 100000;
-    const char *out = run(state, "env", false);
+    place.context.max_output = 100000;
+    const char *out = run("env", false);
     assert_null(strstr(out, "hidden-value"));
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
         char *line = support_text("\n%s=", harmless[i]);
         assert_true(strstr(out, line) || strncmp(out, line + 1, strlen(line) - 1) == 0);
     }
-    assert_string_equal(run(state, "echo $TERM $PAGER; env | grep -c '^TERM='", false),
+    assert_string_equal(run("echo $TERM $PAGER; env | grep -c '^TERM='", false),
                         "dumb cat\n1\n[exit status 0]");
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
         unsetenv(secrets[i]);
@@ -173,10 +172,9 @@ TEST(a_shell_leaves_what_a_child_gets)
 
 TEST(keeps_the_beginning_and_the_end)
 {
-    struct workplace *w = *state;
-    const char *out = run(state, "echo first; seq 1 20000; echo last; exit 3", true);
-    assert_true(w->out.len <= w->context.max_output);
-    assert_true(w->out.len > w->context.max_output / 2);
+    const char *out = run("echo first; seq 1 20000; echo last; exit 3", true);
+    assert_true(place.out.len <= place.context.max_output);
+    assert_true(place.out.len > place.context.max_output / 2);
     assert_int_equal(strncmp(out, "first\n1\n2\n", 10), 0);
     assert_non_null(strstr(out, "\n20000\nlast\n[exit status 3]"));
     /* first\n + 1…20000 + last\n, without the shown part */
@@ -244,18 +242,17 @@ static bool is_dead(void *fifo)
 }
 
 /* Readable until all who have it open for writing are dead. */
-static int make_fifo(struct workplace *w)
+static int make_fifo(void)
 {
-    assert_int_equal(mkfifoat(w->root_fd, "fifo", 0600), 0);
-    return openat(w->root_fd, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(mkfifoat(place.root_fd, "fifo", 0600), 0);
+    return openat(place.root_fd, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
 TEST(a_timeout_ends_it_with_all_it_started)
 {
-    struct workplace *w = *state;
-    int fifo = make_fifo(w);
+    int fifo = make_fifo();
     int64_t start = clock_mono_ms();
-    const char *out = workplace_call(w, "run_command",
+    const char *out = workplace_call("run_command",
                                      "{\"command\":\"exec 4>fifo; (sleep 60; touch alive) & "
                                      "echo begun; sleep 60\",\"timeout\":1}",
                                      true);
@@ -264,47 +261,37 @@ TEST(a_timeout_ends_it_with_all_it_started)
     assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
     close(fifo);
     /* The user's limit holds for any timeout of the model. */
-    w->context.deadline_ms = clock_mono_ms() + 100;
+    place.context.deadline_ms = clock_mono_ms() + 100;
     start = clock_mono_ms();
-    workplace_call(w, "run_command", "{\"command\":\"sleep 60\",\"timeout\":3600}", true);
+    workplace_call("run_command", "{\"command\":\"sleep 60\",\"timeout\":3600}", true);
     assert_true(clock_mono_ms() - start < SOON_MS);
 }
 
 /* Stops when the command says that it runs, as a person would. */
-struct stopper {
-    struct workplace *w;
-    int fifo;
-};
-
-static bool stop_when_it_runs(void *context)
+static bool stop_when_it_runs(void *fifo)
 {
-    struct stopper *s = context;
-    char byte;
-    return read(s->fifo, &byte, 1) != 1;
+    return read(*(int *)fifo, &(char){0}, 1) != 1;
 }
 
 TEST(an_interrupt_ends_it_with_all_it_started)
 {
-    struct workplace *w = *state;
-    struct stopper stopper = {.w = w, .fifo = make_fifo(w)};
-    w->wakeup =
-        (struct wakeup){.fd = stopper.fifo, .go_on = stop_when_it_runs, .context = &stopper};
+    int fifo = make_fifo();
+    place.wakeup = (struct wakeup){.fd = fifo, .go_on = stop_when_it_runs, .context = &fifo};
     int64_t start = clock_mono_ms();
-    const char *out = run(state,
-                          "trap '' TERM INT; exec 4>fifo; (sleep 60; touch alive) & "
-                          "echo begun; echo >&4; sleep 60",
-                          true);
+    const char *out =
+        run("trap '' TERM INT; exec 4>fifo; (sleep 60; touch alive) & "
+            "echo begun; echo >&4; sleep 60",
+            true);
     assert_string_equal(out, "begun\n[interrupted]");
     assert_true(clock_mono_ms() - start < SOON_MS);
-    assert_true(support_wait_until(is_dead, &stopper.fifo, SOON_MS));
-    close(stopper.fifo);
+    assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
+    close(fifo);
 }
 
 TEST(the_background_ends_with_it)
 {
-    struct workplace *w = *state;
-    int fifo = make_fifo(w);
-    assert_string_equal(run(state, "sleep 60 4>fifo & echo left", false), "left\n[exit status 0]");
+    int fifo = make_fifo();
+    assert_string_equal(run("sleep 60 4>fifo & echo left", false), "left\n[exit status 0]");
     assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
     close(fifo);
 }

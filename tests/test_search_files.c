@@ -9,9 +9,9 @@
 #include "tests/suite.h"
 #include "tests/workplace.h"
 
-static const char *search(void **state, const char *args)
+static const char *search(const char *args)
 {
-    return workplace_call(*state, "search_files", args, false);
+    return workplace_call("search_files", args, false);
 }
 
 static void put_bytes(const char *name, const void *bytes, size_t len)
@@ -42,7 +42,7 @@ FIXTURE(workplace_setup, workplace_teardown);
 TEST(finds_lines_in_the_order_of_paths)
 {
     make_tree();
-    assert_string_equal(search(state, "{\"pattern\":\"int\"}"),
+    assert_string_equal(search("{\"pattern\":\"int\"}"),
                         ".hidden:1: int h\n"
                         "src.txt:1: int main\n"
                         "src/a.h:2: print\n"
@@ -50,16 +50,15 @@ TEST(finds_lines_in_the_order_of_paths)
                         "src/b.c:3: \tint y;\n"
                         "src/deep/c.c:1: an int without an "
                         "end\n");
-    assert_string_equal(search(state,
-                               "{\"pattern\":\"^int\",\"ignore_case\":true,\"path\":"
+    assert_string_equal(search("{\"pattern\":\"^int\",\"ignore_case\":true,\"path\":"
                                "\"src/\"}"),
                         "src/a.h:1: INT z;\nsrc/b.c:2: int x;\n");
-    assert_string_equal(search(state, "{\"pattern\":\"y;$\",\"path\":\"./src/b.c\"}"),
+    assert_string_equal(search("{\"pattern\":\"y;$\",\"path\":\"./src/b.c\"}"),
                         "./src/b.c:3: \tint y;\n");
-    assert_string_equal(search(state, "{\"pattern\":\"int (y|x)\",\"path\":\"link\"}"),
+    assert_string_equal(search("{\"pattern\":\"int (y|x)\",\"path\":\"link\"}"),
                         "link/b.c:2: int x;\nlink/b.c:3: \tint y;\n");
-    assert_string_equal(search(state, "{\"pattern\":\"nowhere\"}"), "[no match in 5 text files]\n");
-    assert_string_equal(search(state, "{\"pattern\":\"^$\",\"path\":\"src\"}"),
+    assert_string_equal(search("{\"pattern\":\"nowhere\"}"), "[no match in 5 text files]\n");
+    assert_string_equal(search("{\"pattern\":\"^$\",\"path\":\"src\"}"),
                         "[no match in 3 text files]\n");
 }
 
@@ -77,7 +76,7 @@ TEST(takes_globs)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(buf_release) struct buf files = BUF_INIT;
         auto_free char *args = workplace_args("pattern", "int", "glob", rows[i].glob, NULL);
-        const char *out = search(state, args);
+        const char *out = search(args);
         for (const char *line = out; *line && *line != '['; line = strchr(line, '\n') + 1) {
             size_t len = strcspn(line, ":");
             if (files.len >= len && memcmp(files.data + files.len - len, line, len) == 0)
@@ -88,12 +87,11 @@ TEST(takes_globs)
         assert_string_equal(files.data, rows[i].files);
     }
     const char *args = "{\"pattern\":\"x\",\"glob\":\"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\"}";
-    assert_non_null(strstr(workplace_call(*state, "search_files", args, true), "64 patterns"));
+    assert_non_null(strstr(workplace_call("search_files", args, true), "64 patterns"));
 }
 
 TEST(says_what_it_left_out)
 {
-    struct workplace *w = *state;
     AUTO(buf_release) struct buf path = BUF_INIT;
     buf_addstr(&path, "work");
     for (int i = 0; i < 33; i++) {
@@ -106,16 +104,16 @@ TEST(says_what_it_left_out)
     char *large = support_keep(mem_alloc(9 * 1024 * 1024));
     memset(large, '\n', 9 * 1024 * 1024);
     put_bytes("work/large", large, 9 * 1024 * 1024);
-    const char *out = search(state, "{\"pattern\":\"needle\"}");
+    const char *out = search("{\"pattern\":\"needle\"}");
     assert_non_null(strstr(out,
                            "/d/file:1: needle\n[1 file of more than 8 MiB left out]\n"
                            "[1 directory more than 32 levels deep left out]\n"));
     assert_null(strstr(strstr(out, "needle") + 1, "needle"));
     if (geteuid() != 0) {
         workplace_mkdir("work/closed");
-        assert_int_equal(fchmodat(w->root_fd, "closed", 0, 0), 0);
-        out = search(state, "{\"pattern\":\"nothing\"}");
-        assert_int_equal(fchmodat(w->root_fd, "closed", 0700, 0), 0);
+        assert_int_equal(fchmodat(place.root_fd, "closed", 0, 0), 0);
+        out = search("{\"pattern\":\"nothing\"}");
+        assert_int_equal(fchmodat(place.root_fd, "closed", 0700, 0), 0);
         assert_non_null(strstr(out, "[1 file or directories could not be read]"));
     }
 }
@@ -132,22 +130,21 @@ static size_t count(const char *text, const char *what)
 
 TEST(its_result_is_bounded)
 {
-    struct workplace *w = *state;
     AUTO(buf_release) struct buf text = BUF_INIT;
     for (int i = 0; i < 2000; i++)
         buf_addf(&text, "line %d\n", i);
     workplace_put("work/many", text.data);
-    w->context.max_output = 100000;
-    const char *out = search(state, "{\"pattern\":\"line\",\"limit\":3}");
+    place.context.max_output = 100000;
+    const char *out = search("{\"pattern\":\"line\",\"limit\":3}");
     assert_string_equal(out,
                         "many:1: line 0\nmany:2: line 1\nmany:3: line 2\n"
                         "[more matches; the limit is 3 lines]\n");
-    assert_int_equal(count(search(state, "{\"pattern\":\"line\"}"), "many:"), 100);
-    assert_string_equal(search(state, "{\"pattern\":\"line 1$\",\"limit\":1}"),
+    assert_int_equal(count(search("{\"pattern\":\"line\"}"), "many:"), 100);
+    assert_string_equal(search("{\"pattern\":\"line 1$\",\"limit\":1}"),
                         "many:2: line 1\n"); /* exactly as many as may be */
-    w->context.max_output = 2000;
-    out = search(state, "{\"pattern\":\"line\",\"limit\":1000}");
-    assert_true(w->out.len <= 2000);
+    place.context.max_output = 2000;
+    out = search("{\"pattern\":\"line\",\"limit\":1000}");
+    assert_true(place.out.len <= 2000);
     assert_says(out, "\n[more matches; the output is full, narrow the search]\n", "![cut");
 }
 
@@ -161,19 +158,19 @@ TEST(long_lines_are_cut_around_the_match)
         buf_addstr(&text, "ü");
     buf_addstr(&text, "end\n");
     workplace_put("work/long", text.data);
-    const char *out = search(state, "{\"pattern\":\"needle\"}");
+    const char *out = search("{\"pattern\":\"needle\"}");
     assert_says(out, "long:1: …ü", "üneedleü", "ü…\n");
     assert_in_range(strlen(out), 250, 330);
     assert_true(utf8_valid(out, strlen(out)));
-    assert_non_null(strstr(search(state, "{\"pattern\":\"end$\"}"), "üend\n"));
-    assert_string_equal(search(state, "{\"pattern\":\"ü$\"}"), "[no match in 1 text file]\n");
-    assert_string_equal(search(state, "{\"pattern\":\"^needle\"}"), "[no match in 1 text file]\n");
+    assert_non_null(strstr(search("{\"pattern\":\"end$\"}"), "üend\n"));
+    assert_string_equal(search("{\"pattern\":\"ü$\"}"), "[no match in 1 text file]\n");
+    assert_string_equal(search("{\"pattern\":\"^needle\"}"), "[no match in 1 text file]\n");
 }
 
 TEST(what_it_shows_is_clean)
 {
     put_bytes("work/evil\x1b", "a\x1b[31m\tneedle\r\xe2\x80\xa8other:1: \xff\n", 27);
-    assert_string_equal(search(state, "{\"pattern\":\"needle\"}"),
+    assert_string_equal(search("{\"pattern\":\"needle\"}"),
                         "evil\xe2\x90\x9b:1: a\xe2\x90\x9b[31m\tneedle  other:1: \xef\xbf\xbd\n");
 }
 
@@ -193,7 +190,7 @@ TEST(bad_patterns_are_told)
     workplace_put("work/a", "a\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *args = support_keep(workplace_args("pattern", rows[i].pattern, NULL));
-        const char *out = workplace_call(*state, "search_files", args, true);
+        const char *out = workplace_call("search_files", args, true);
         assert_memory_equal(out, "bad pattern: ", 13);
         if (!strstr(out, rows[i].says) || !strstr(out, " (at offset ") || strchr(out, '\n'))
             fail_msg("%s: %s", rows[i].pattern, out);
@@ -233,7 +230,7 @@ TEST(usual_patterns_are_accepted)
         buf_addf(&expected, "a:2: %s\n", rows[i].text);
         workplace_put("work/a", text.data);
         char *args = support_keep(workplace_args("pattern", rows[i].pattern, NULL));
-        const char *out = search(state, args);
+        const char *out = search(args);
         if (!strstr(out, expected.data))
             fail_msg("%s: %s", rows[i].pattern, out);
     }
@@ -289,9 +286,9 @@ TEST(large_files_are_searched)
     for (int i = 0; i < 5; i++) {
         workplace_put(support_text("work/large%d", i), text.data);
     }
-    const char *out = search(state, "{\"pattern\":\"needle\"}");
+    const char *out = search("{\"pattern\":\"needle\"}");
     assert_int_equal(count(out, ":95327: needle\n"), 5);
-    assert_int_equal(count(search(state, "{\"pattern\":\"3\",\"limit\":2}"), "large0:"), 2);
+    assert_int_equal(count(search("{\"pattern\":\"3\",\"limit\":2}"), "large0:"), 2);
 }
 
 /* A line is left out, the others are not; where it goes on so, the search ends. */
@@ -301,7 +298,7 @@ TEST(lines_that_take_too_much)
     AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addstr(&text, "needle\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\nneedle\n");
     workplace_put("work/a", text.data);
-    assert_string_equal(search(state, args),
+    assert_string_equal(search(args),
                         "a:1: needle\na:3: needle\n"
                         "[the pattern takes too many steps for 1 line, first a:2; make it "
                         "simpler]\n");
@@ -309,7 +306,7 @@ TEST(lines_that_take_too_much)
         buf_addstr(&text, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n");
     buf_addstr(&text, "needle\n");
     workplace_put("work/a", text.data);
-    assert_string_equal(workplace_call(*state, "search_files", args, true),
+    assert_string_equal(workplace_call("search_files", args, true),
                         "a:1: needle\na:3: needle\n"
                         "[the pattern takes too many steps for 10 lines, first a:2; make it "
                         "simpler: the rest was not searched]\n");
@@ -323,8 +320,8 @@ TEST(long_lines_take_no_more_memory)
     memset(text, 'a', len);
     workplace_put("work/long", text);
     for (int compiled = 0; compiled < 2; compiled++)
-        assert_string_equal(search(state, compiled ? "{\"pattern\":\"^(a|b|c)*$\"}"
-                                                   : "{\"pattern\":\"(*NO_JIT)^(a|b|c)*$\"}"),
+        assert_string_equal(search(compiled ? "{\"pattern\":\"^(a|b|c)*$\"}"
+                                            : "{\"pattern\":\"(*NO_JIT)^(a|b|c)*$\"}"),
                             "[no match in 1 text file]\n"
                             "[the pattern takes too many steps for 1 line, first long:1; make it "
                             "simpler]\n");
@@ -344,12 +341,11 @@ static void put_hostile_text(void)
 
 TEST(a_hostile_pattern_runs_out_of_time)
 {
-    struct workplace *w = *state;
     put_hostile_text();
-    w->context.deadline_ms = clock_mono_ms() + 300;
-    const char *out = workplace_call(w, "search_files", hostile, true);
+    place.context.deadline_ms = clock_mono_ms() + 300;
+    const char *out = workplace_call("search_files", hostile, true);
     assert_string_equal(out, "[timed out; the rest was not searched]\n");
-    assert_true(clock_mono_ms() - w->context.deadline_ms < 5000);
+    assert_true(clock_mono_ms() - place.context.deadline_ms < 5000);
 }
 
 /* Says stop when the time has come, as a person does in the midst of it. */
@@ -365,16 +361,15 @@ static bool person_goes_on(void *context)
 
 TEST(a_hostile_pattern_is_interrupted)
 {
-    struct workplace *w = *state;
     put_hostile_text();
     struct person person = {.stop_ms = clock_mono_ms() + 300};
     const struct wakeup wakeup = {
         .fd = -1, .go_on = person_goes_on, .context = &person, .deadline_ms = person.stop_ms};
-    w->context.wakeup = &wakeup;
-    w->context.deadline_ms = clock_mono_ms() + 60000;
-    assert_string_equal(workplace_call(w, "search_files", hostile, true), "interrupted");
+    place.context.wakeup = &wakeup;
+    place.context.deadline_ms = clock_mono_ms() + 60000;
+    assert_string_equal(workplace_call("search_files", hostile, true), "interrupted");
     assert_in_range(clock_mono_ms() - person.stop_ms, 0, 5000);
-    w->context.wakeup = &w->wakeup;
-    workplace_interrupt(w);
-    assert_string_equal(workplace_call(w, "search_files", hostile, true), "interrupted");
+    place.context.wakeup = &place.wakeup;
+    workplace_interrupt();
+    assert_string_equal(workplace_call("search_files", hostile, true), "interrupted");
 }

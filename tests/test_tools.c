@@ -14,112 +14,104 @@
 #include "tests/suite.h"
 #include "tests/workplace.h"
 
-static const char *call(struct workplace *w, const char *tool, const char *args, bool want_error)
+static const char *call(const char *tool, const char *args, bool want_error)
 {
-    return workplace_call(w, tool, args, want_error);
+    return workplace_call(tool, args, want_error);
 }
 
 FIXTURE(workplace_setup, workplace_teardown);
 
 TEST(reads_a_file_and_parts_of_it)
 {
-    struct workplace *w = *state;
     workplace_put("work/a.txt", "one\ntwo\nthree\nfour\n");
-    assert_string_equal(call(w, "read_file", "{\"path\":\"a.txt\"}", false),
+    assert_string_equal(call("read_file", "{\"path\":\"a.txt\"}", false),
                         "one\ntwo\nthree\nfour\n");
-    assert_string_equal(
-        call(w, "read_file", "{\"path\":\"a.txt\",\"offset\":2,\"limit\":2}", false),
-        "two\nthree\n");
-    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"a.txt\",\"offset\":9}", false),
+    assert_string_equal(call("read_file", "{\"path\":\"a.txt\",\"offset\":2,\"limit\":2}", false),
+                        "two\nthree\n");
+    assert_non_null(strstr(call("read_file", "{\"path\":\"a.txt\",\"offset\":9}", false),
                            "fewer than 9 lines"));
 }
 
 TEST(makes_invalid_bytes_valid)
 {
-    struct workplace *w = *state;
     workplace_put("work/latin1.txt", "caf\xe9 \x1b[31m");
-    const char *out = call(w, "read_file", "{\"path\":\"latin1.txt\"}", false);
+    const char *out = call("read_file", "{\"path\":\"latin1.txt\"}", false);
     assert_true(utf8_valid(out, strlen(out)));
     assert_non_null(strstr(out, "caf\xef\xbf\xbd"));
 }
 
 TEST(refuses_what_is_no_text_file)
 {
-    struct workplace *w = *state;
     char *path = support_path("work/bin");
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
     assert_int_equal(write(fd, "a\0b", 3), 3);
     close(fd);
     path = support_path("work/fifo");
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"bin\"}", true), "binary"));
-    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"fifo\"}", true), "regular"));
-    assert_non_null(strstr(call(w, "read_file", "{\"path\":\".\"}", true), "list_directory"));
-    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"none\"}", true), "none: "));
+    assert_non_null(strstr(call("read_file", "{\"path\":\"bin\"}", true), "binary"));
+    assert_non_null(strstr(call("read_file", "{\"path\":\"fifo\"}", true), "regular"));
+    assert_non_null(strstr(call("read_file", "{\"path\":\".\"}", true), "list_directory"));
+    assert_non_null(strstr(call("read_file", "{\"path\":\"none\"}", true), "none: "));
 }
 
 TEST(no_path_leaves_the_directory)
 {
-    struct workplace *w = *state;
     workplace_put("secret", "secret");
     workplace_put("work/inside", "inside");
-    assert_int_equal(symlinkat("../secret", w->root_fd, "relative"), 0);
-    assert_int_equal(symlinkat("/etc/passwd", w->root_fd, "absolute"), 0);
-    assert_int_equal(symlinkat("..", w->root_fd, "up"), 0);
-    assert_int_equal(symlinkat("loop", w->root_fd, "loop"), 0);
+    assert_int_equal(symlinkat("../secret", place.root_fd, "relative"), 0);
+    assert_int_equal(symlinkat("/etc/passwd", place.root_fd, "absolute"), 0);
+    assert_int_equal(symlinkat("..", place.root_fd, "up"), 0);
+    assert_int_equal(symlinkat("loop", place.root_fd, "loop"), 0);
     static const char *const paths[] = {"../secret", "relative",    "absolute",
                                         "up/secret", "/etc/passwd", "sub/../../secret",
                                         "loop",      "//etc/passwd"};
-    assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
+    assert_int_equal(mkdirat(place.root_fd, "sub", 0700), 0);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct error e = {0};
-        assert_int_equal(confine_open(w->root_fd, w->root, paths[i], O_RDONLY, NULL, &e), -1);
+        assert_int_equal(confine_open(place.root_fd, place.root, paths[i], O_RDONLY, NULL, &e), -1);
         assert_non_null(strstr(e.text, paths[i]));
     }
     /* A directory beside it whose name begins alike is outside, too. */
-    char *sibling = support_text("%sling", w->root);
+    char *sibling = support_text("%sling", place.root);
     mkdir(sibling, 0700);
-    assert_int_equal(confine_open(w->root_fd, w->root, sibling, O_RDONLY, NULL, &(struct error){0}),
-                     -1);
+    assert_int_equal(
+        confine_open(place.root_fd, place.root, sibling, O_RDONLY, NULL, &(struct error){0}), -1);
 }
 
 TEST(paths_inside_are_followed)
 {
-    struct workplace *w = *state;
-    assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
+    assert_int_equal(mkdirat(place.root_fd, "sub", 0700), 0);
     workplace_put("work/sub/file", "found");
-    char *inside = support_text("%s/sub", w->root);
-    assert_int_equal(symlinkat("sub", w->root_fd, "relative"), 0);
-    assert_int_equal(symlinkat(inside, w->root_fd, "absolute"), 0);
+    char *inside = support_text("%s/sub", place.root);
+    assert_int_equal(symlinkat("sub", place.root_fd, "relative"), 0);
+    assert_int_equal(symlinkat(inside, place.root_fd, "absolute"), 0);
     char *absolute = support_text("%s/file", inside);
     const char *const paths[] = {"sub/file",      "./sub//file",   "sub/../sub/file",
                                  "relative/file", "absolute/file", absolute};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         char *args = support_text("{\"path\":\"%s\"}", paths[i]);
-        assert_string_equal(call(w, "read_file", args, false), "found");
+        assert_string_equal(call("read_file", args, false), "found");
     }
 }
 
 TEST(lists_a_directory)
 {
-    struct workplace *w = *state;
-    assert_string_equal(call(w, "list_directory", "{}", false), "[empty]\n");
+    assert_string_equal(call("list_directory", "{}", false), "[empty]\n");
     workplace_put("work/b.txt", "12345");
     workplace_put("work/.hidden", "");
-    assert_int_equal(mkdirat(w->root_fd, "a", 0700), 0);
-    assert_int_equal(symlinkat("b.txt", w->root_fd, "c"), 0);
-    assert_string_equal(call(w, "list_directory", "", false),
+    assert_int_equal(mkdirat(place.root_fd, "a", 0700), 0);
+    assert_int_equal(symlinkat("b.txt", place.root_fd, "c"), 0);
+    assert_string_equal(call("list_directory", "", false),
                         ".hidden (0 bytes)\na/\nb.txt (5 bytes)\nc (symbolic link)\n");
-    assert_non_null(strstr(call(w, "list_directory", "{\"path\":\"..\"}", true), "outside"));
+    assert_non_null(strstr(call("list_directory", "{\"path\":\"..\"}", true), "outside"));
 }
 
 TEST(a_long_listing_tells_how_many_are_left_out)
 {
-    struct workplace *w = *state;
     for (int i = 10; i < 60; i++)
         workplace_put(support_text("work/%d", i), "x");
-    w->context.max_output = 300; /* twenty of 13 bytes, and room to say so */
-    const char *out = call(w, "list_directory", "{}", false);
+    place.context.max_output = 300; /* twenty of 13 bytes, and room to say so */
+    const char *out = call("list_directory", "{}", false);
     assert_non_null(strstr(out, "\n29 (1 bytes)\n[30 more]\n"));
     assert_true(strlen(out) <= 300);
 }
@@ -135,18 +127,17 @@ TEST(lists_names_as_they_are)
                  {"bidi\u202Etxt.exe", "bidi<U+202E>txt.exe"},
                  {"zero\u200Bwidth", "zero<U+200B>width"},
                  {"日本語 ü", "日本語 ü"}};
-    struct workplace *w = *state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = support_text("work/%s", names[i].name);
         workplace_put(path, "");
     }
-    const char *out = call(w, "list_directory", "{}", false);
+    const char *out = call("list_directory", "{}", false);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *line = support_text("%s (0 bytes)\n", names[i].shown);
         assert_non_null(strstr(out, line));
     }
     workplace_put("work/x\ny:1: z", "needle\n");
-    assert_string_equal(call(w, "search_files", "{\"pattern\":\"needle\"}", false),
+    assert_string_equal(call("search_files", "{\"pattern\":\"needle\"}", false),
                         "x␊y:1: z:1: needle\n");
 }
 
@@ -157,19 +148,18 @@ TEST(a_stop_ends_a_tool)
         {"search_files", "{\"pattern\":\"one\"}"},
         {"write_file", "{\"path\":\"a.txt\",\"content\":\"two\"}"},
     };
-    struct workplace *w = *state;
     workplace_put("work/a.txt", "one\n");
-    w->context.deadline_ms = clock_mono_ms() - 1;
+    place.context.deadline_ms = clock_mono_ms() - 1;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        assert_non_null(strstr(call(w, calls[i][0], calls[i][1], true), "timed out"));
-    w->context.deadline_ms = clock_mono_ms() + 60000;
+        assert_non_null(strstr(call(calls[i][0], calls[i][1], true), "timed out"));
+    place.context.deadline_ms = clock_mono_ms() + 60000;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        workplace_interrupt(w);
-        assert_string_equal(call(w, calls[i][0], calls[i][1], true), "interrupted");
+        workplace_interrupt();
+        assert_string_equal(call(calls[i][0], calls[i][1], true), "interrupted");
     }
-    w->stop = false;
-    assert_string_equal(call(w, "read_file", calls[0][1], false), "one\n");
-    assert_string_equal(call(w, "list_directory", "{}", false), "a.txt (4 bytes)\n");
+    place.stop = false;
+    assert_string_equal(call("read_file", calls[0][1], false), "one\n");
+    assert_string_equal(call("list_directory", "{}", false), "a.txt (4 bytes)\n");
 }
 
 /* Every tool that takes a path, with the path to be filled in. */
@@ -202,7 +192,6 @@ static void assert_outside_untouched(void)
 
 TEST(no_tool_leaves_the_directory)
 {
-    struct workplace *w = *state;
     workplace_mkdir("outside");
     workplace_put("outside/file", "secret");
     workplace_mkdir("workling"); /* its name begins alike */
@@ -213,8 +202,8 @@ TEST(no_tool_leaves_the_directory)
     workplace_link("/etc/passwd", "work/absolute");
     workplace_link("..", "work/up");
     workplace_link("loop", "work/loop");
-    char *sibling = support_text("%sling", w->root);
-    char *sibling_file = support_text("%sling/new", w->root);
+    char *sibling = support_text("%sling", place.root);
+    char *sibling_file = support_text("%sling/new", place.root);
     const char *const paths[] = {
         "..",
         "../outside/file",
@@ -240,15 +229,15 @@ TEST(no_tool_leaves_the_directory)
     for (size_t t = 0; t < PATH_TOOLS; t++)
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
             char *args = path_args(t, paths[i]);
-            const char *out = call(w, path_tools[t].tool, args, true);
+            const char *out = call(path_tools[t].tool, args, true);
             assert_null(strstr(out, "secret"));
             if (!strstr(out, paths[i]))
                 fail_msg("%s: %s", paths[i], out);
-            if (toolset_find(&w->tools, path_tools[t].tool)->preview)
-                workplace_preview(w, path_tools[t].tool, args, true);
+            if (toolset_find(&place.tools, path_tools[t].tool)->preview)
+                workplace_preview(path_tools[t].tool, args, true);
         }
     assert_outside_untouched();
-    assert_int_equal(faccessat(w->root_fd, "missing", F_OK, 0), -1);
+    assert_int_equal(faccessat(place.root_fd, "missing", F_OK, 0), -1);
 }
 
 /* Replaces files by links that lead out of the directory, as fast as it can. */
@@ -279,8 +268,7 @@ static void *swap(void *arg)
 TEST(no_swapped_link_leads_out)
 {
     static const char *const paths[] = {"dir/file", "file", "dir", "dir/new", "."};
-    struct workplace *w = *state;
-    struct swapper swapper = {.root_fd = w->root_fd};
+    struct swapper swapper = {.root_fd = place.root_fd};
     pthread_t thread;
     workplace_mkdir("outside");
     workplace_put("outside/file", "secret");
@@ -295,10 +283,11 @@ TEST(no_swapped_link_leads_out)
         for (size_t t = 0; t < PATH_TOOLS; t++) {
             struct tool_call prepared;
             char *args = path_args(t, paths[(size_t)round % (sizeof paths / sizeof *paths)]);
-            buf_clear(&w->out);
-            assert_true(tool_call_prepare(&prepared, &w->tools, path_tools[t].tool, args, &w->out));
-            tool_call_run(&prepared, &w->context, &w->out);
-            assert_says(w->out.data, "!secret", "!file (6 bytes)");
+            buf_clear(&place.out);
+            assert_true(
+                tool_call_prepare(&prepared, &place.tools, path_tools[t].tool, args, &place.out));
+            tool_call_run(&prepared, &place.context, &place.out);
+            assert_says(place.out.data, "!secret", "!file (6 bytes)");
             tool_call_release(&prepared);
         }
     atomic_store(&swapper.done, true);
@@ -318,9 +307,8 @@ TEST(levels_offer_their_tools)
                 {"search_files", "read", CONFIG_TOOLS_TIMEOUT},
                 {"write_file", "write", CONFIG_TOOLS_TIMEOUT},
                 {"run_command", "execute", CONFIG_TOOLS_COMMAND_TIMEOUT}};
-    struct workplace *w = *state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct tool *tool = toolset_find(&w->tools, rows[i].tool);
+        const struct tool *tool = toolset_find(&place.tools, rows[i].tool);
         assert_string_equal(tool_class_name(tool->class), rows[i].class);
         assert_int_equal(tool->timeout, rows[i].timeout);
         assert_false(tool_offered(tool, "none"));
@@ -333,7 +321,6 @@ TEST(levels_offer_their_tools)
 /* "Allow for this session" is for one program and its sub-command, of simple commands alone. */
 TEST(a_session_allows_no_other_program)
 {
-    struct workplace *w = *state;
     static const struct {
         const char *command, *grant; /* NULL: none */
     } rows[] = {
@@ -378,7 +365,7 @@ TEST(a_session_allows_no_other_program)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(json_free_local) struct json *args = json_new_object();
         json_set_string(args, "command", rows[i].command);
-        struct tool_call call = {.tool = toolset_find(&w->tools, "run_command"), .args = args};
+        struct tool_call call = {.tool = toolset_find(&place.tools, "run_command"), .args = args};
         auto_free char *grant = tool_call_grant(&call);
         if (strcmp(grant ? grant : "", rows[i].grant ? rows[i].grant : "") != 0)
             fail_msg("%s: %s", rows[i].command, grant ? grant : "none");
@@ -387,15 +374,14 @@ TEST(a_session_allows_no_other_program)
 
 TEST(a_preview_is_clean_and_bounded)
 {
-    struct workplace *w = *state;
-    assert_string_equal(workplace_preview(w, "read_file", "{\"path\":\"none\"}", false), "");
-    const char *out = workplace_preview(w, "run_command",
-                                        "{\"command\":\"echo \\u001b[31m\\u202e\\u0007\"}", false);
+    assert_string_equal(workplace_preview("read_file", "{\"path\":\"none\"}", false), "");
+    const char *out =
+        workplace_preview("run_command", "{\"command\":\"echo \\u001b[31m\\u202e\\u0007\"}", false);
     assert_non_null(strstr(out, "echo \xe2\x90\x9b[31m<U+202E>\xe2\x90\x87"));
     char *text = support_keep(mem_alloc(TOOL_MAX_PREVIEW + 100));
     memset(text, 'x', TOOL_MAX_PREVIEW + 99);
     char *args = support_keep(workplace_args("command", text, NULL));
-    out = workplace_preview(w, "run_command", args, true);
+    out = workplace_preview("run_command", args, true);
     assert_non_null(strstr(out, "at most 1048576 can be shown"));
 }
 
@@ -418,7 +404,7 @@ TEST(bad_arguments_are_told_to_the_model)
         {"run_anything", "{}", "no tool named \"run_anything\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_non_null(strstr(call(*state, cases[i].tool, cases[i].args, true), cases[i].says));
+        assert_non_null(strstr(call(cases[i].tool, cases[i].args, true), cases[i].says));
 }
 
 FIXTURES(plain, NULL, NULL);
@@ -450,12 +436,11 @@ FIXTURES(workplace, workplace_setup, workplace_teardown);
 
 TEST(every_schema_parses)
 {
-    const struct workplace *w = *state;
-    for (size_t i = 0; i < w->tools.tools.len; i++) {
-        const struct tool *tool = &w->tools.tools.items[i];
+    for (size_t i = 0; i < place.tools.tools.len; i++) {
+        const struct tool *tool = &place.tools.tools.items[i];
         AUTO(json_free_local)
         struct json *schema = json_parse(tool->spec.schema, strlen(tool->spec.schema), NULL);
         assert_non_null(schema);
-        assert_ptr_equal(toolset_find(&w->tools, tool->spec.name), tool);
+        assert_ptr_equal(toolset_find(&place.tools, tool->spec.name), tool);
     }
 }

@@ -9,47 +9,47 @@
 #include "base/clock.h"
 #include "base/json.h"
 
+struct workplace place;
+
 static bool go_on(void *context)
 {
-    struct workplace *w = context;
+    (void)context;
     char byte;
-    while (read(w->wake[0], &byte, 1) == 1)
+    while (read(place.wake[0], &byte, 1) == 1)
         continue;
-    return !w->stop;
+    return !place.stop;
 }
 
 int workplace_setup(void **state)
 {
-    struct workplace *w = mem_alloc(sizeof *w);
-    if (support_setup(NULL) != 0 || pipe(w->wake) != 0)
+    memset(&place, 0, sizeof place);
+    if (support_setup(state) != 0 || pipe(place.wake) != 0)
         return -1;
     signal(SIGPIPE, SIG_IGN);
     workplace_mkdir("work");
-    w->root = realpath(support_path("work"), NULL);
-    w->root_fd = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    fcntl(w->wake[0], F_SETFL, O_NONBLOCK);
-    fcntl(w->wake[0], F_SETFD, FD_CLOEXEC);
-    fcntl(w->wake[1], F_SETFD, FD_CLOEXEC);
-    w->wakeup = (struct wakeup){.fd = w->wake[0], .go_on = go_on, .context = w};
-    const struct tool_host host = {.root_fd = w->root_fd, .root = w->root};
-    toolset_init(&w->tools, tool_sources, &host);
-    w->context = (struct tool_context){
-        .max_output = 2000, .deadline_ms = clock_mono_ms() + 60000, .wakeup = &w->wakeup};
-    buf_init(&w->out, 0);
-    *state = w;
+    place.root = realpath(support_path("work"), NULL);
+    place.root_fd = open(place.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fcntl(place.wake[0], F_SETFL, O_NONBLOCK);
+    fcntl(place.wake[0], F_SETFD, FD_CLOEXEC);
+    fcntl(place.wake[1], F_SETFD, FD_CLOEXEC);
+    place.wakeup = (struct wakeup){.fd = place.wake[0], .go_on = go_on};
+    const struct tool_host host = {.root_fd = place.root_fd, .root = place.root};
+    toolset_init(&place.tools, tool_sources, &host);
+    place.context = (struct tool_context){
+        .max_output = 2000, .deadline_ms = clock_mono_ms() + 60000, .wakeup = &place.wakeup};
+    buf_init(&place.out, 0);
     return 0;
 }
 
 int workplace_teardown(void **state)
 {
-    auto_free struct workplace *w = *state;
-    toolset_release(&w->tools);
-    close(w->root_fd);
-    close(w->wake[0]);
-    close(w->wake[1]);
-    free(w->root);
-    buf_release(&w->out);
-    return support_teardown(NULL);
+    toolset_release(&place.tools);
+    close(place.root_fd);
+    close(place.wake[0]);
+    close(place.wake[1]);
+    free(place.root);
+    buf_release(&place.out);
+    return support_teardown(state);
 }
 
 void workplace_put(const char *name, const char *text)
@@ -67,36 +67,34 @@ void workplace_link(const char *target, const char *name)
     assert_int_equal(symlink(target, support_path(name)), 0);
 }
 
-void workplace_interrupt(struct workplace *w)
+void workplace_interrupt(void)
 {
-    assert_int_equal(write(w->wake[1], "x", 1), 1);
-    w->stop = true;
+    assert_int_equal(write(place.wake[1], "x", 1), 1);
+    place.stop = true;
 }
 
-static const char *use(struct workplace *w, const char *tool, const char *args, bool want_error,
-                       bool preview)
+static const char *use(const char *tool, const char *args, bool want_error, bool preview)
 {
     struct tool_call call;
-    buf_clear(&w->out);
-    bool failed = !tool_call_prepare(&call, &w->tools, tool, args, &w->out);
+    buf_clear(&place.out);
+    bool failed = !tool_call_prepare(&call, &place.tools, tool, args, &place.out);
     if (!failed)
-        failed = preview ? !tool_call_preview(&call, &w->context, &w->out)
-                         : tool_call_run(&call, &w->context, &w->out);
+        failed = preview ? !tool_call_preview(&call, &place.context, &place.out)
+                         : tool_call_run(&call, &place.context, &place.out);
     tool_call_release(&call);
     if (failed != want_error)
-        fail_msg("%s %.200s: %.200s", tool, args, w->out.data);
-    return w->out.data;
+        fail_msg("%s %.200s: %.200s", tool, args, place.out.data);
+    return place.out.data;
 }
 
-const char *workplace_call(struct workplace *w, const char *tool, const char *args, bool want_error)
+const char *workplace_call(const char *tool, const char *args, bool want_error)
 {
-    return use(w, tool, args, want_error, false);
+    return use(tool, args, want_error, false);
 }
 
-const char *workplace_preview(struct workplace *w, const char *tool, const char *args,
-                              bool want_error)
+const char *workplace_preview(const char *tool, const char *args, bool want_error)
 {
-    return use(w, tool, args, want_error, true);
+    return use(tool, args, want_error, true);
 }
 
 char *workplace_args(const char *name, ...)

@@ -19,7 +19,9 @@ struct workplace {
     struct buf out;
 };
 
-/* For cmocka_unit_test_setup_teardown(): *state is the struct workplace. */
+extern struct workplace place; /* of the running test */
+
+/* For cmocka_unit_test_setup_teardown(). */
 int workplace_setup(void **state);
 int workplace_teardown(void **state);
 
@@ -29,14 +31,12 @@ void workplace_mkdir(const char *name);
 void workplace_link(const char *target, const char *name);
 
 /* Makes the wakeup ready; it then says stop. */
-void workplace_interrupt(struct workplace *w);
+void workplace_interrupt(void);
 
 /* Runs a call from its arguments' text; returns its result, or its preview. Borrowed until the next
  * call. */
-const char *workplace_call(struct workplace *w, const char *tool, const char *args,
-                           bool want_error);
-const char *workplace_preview(struct workplace *w, const char *tool, const char *args,
-                              bool want_error);
+const char *workplace_call(const char *tool, const char *args, bool want_error);
+const char *workplace_preview(const char *tool, const char *args, bool want_error);
 
 /* {"name":"value",…} of strings: name, value, …, NULL. The caller frees. */
 char *workplace_args(const char *name, ...) __attribute__((sentinel));
