@@ -28,6 +28,13 @@ void assert_no_text(const char *where, const char *what)
         fail_msg("\"%s\" is in: %s", what, where);
 }
 
+struct result ended(int status, struct result r)
+{
+    if (r.status != status)
+        fail_msg("status %d, not %d; %s%s", r.status, status, r.out, r.err);
+    return r;
+}
+
 void expect(struct result r, int status, const char *err)
 {
     if (r.status != status)

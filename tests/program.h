@@ -22,6 +22,9 @@ struct result program_run(const char *input, const char *const *args);
 void assert_text(const char *where, const char *what);    /* the text must be in there */
 void assert_no_text(const char *where, const char *what); /* the text must not be in there */
 
+/* Checks the exit status. */
+struct result ended(int status, struct result r);
+
 /* Checks the exit status, and a text on standard error. */
 void expect(struct result r, int status, const char *err);
 

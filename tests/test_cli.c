@@ -20,8 +20,7 @@ FIXTURE(support_setup, support_teardown);
 
 TEST(test_version)
 {
-    struct result r = RUN("--version");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("--version"));
     assert_int_equal(strncmp(r.out, "tiro ", 5), 0);
     assert_string_equal(r.err, "");
 }
@@ -29,14 +28,11 @@ TEST(test_version)
 TEST(test_help)
 {
     static const char *const commands[] = {"chat", "run", "sessions", "config", "doctor", "help"};
-    struct result overview = RUN("--help");
-    assert_int_equal(overview.status, 0);
+    struct result overview = ended(0, RUN("--help"));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         assert_text(overview.out, commands[i]);
-        struct result one = RUN("help", commands[i]);
-        assert_int_equal(one.status, 0);
-        struct result same = RUN(commands[i], "--help");
-        assert_int_equal(same.status, 0);
+        struct result one = ended(0, RUN("help", commands[i]));
+        struct result same = ended(0, RUN(commands[i], "--help"));
         assert_string_equal(one.out, same.out);
     }
 }
@@ -129,8 +125,7 @@ TEST(test_abilities)
 
 TEST(test_chat_wants_a_terminal)
 {
-    struct result r = program_run("", (const char *const[]){NULL});
-    assert_int_equal(r.status, 64);
+    struct result r = ended(64, program_run("", (const char *const[]){NULL}));
     assert_string_equal(r.out, "");
     assert_text(r.err, "tiro run");
     expect(RUN("--model", "m", "--resume"), 64, "not a terminal");
@@ -148,8 +143,7 @@ TEST(test_config_check)
     expect(RUN("config", "check"), 1, "tiro.ini:4: ");
     expect(RUN("config", "check"), 1, "tiro.ini:6: ");
 
-    struct result r = RUN("config", "check", "--json");
-    assert_int_equal(r.status, 1);
+    struct result r = ended(1, RUN("config", "check", "--json"));
     struct json *v = parse_json(r.out);
     assert_int_equal(json_len(v), 3);
     assert_int_equal(json_get_int(json_at(v, 1), "line", 0), 4);
@@ -160,8 +154,7 @@ TEST(test_config_check_screen)
     write_config("[ui]\ntheme = nonesuch\n[keys]\nsend = no-such-key\n");
     expect(RUN("config", "check"), 1, "nonesuch");
     expect(RUN("config", "check"), 1, "tiro.ini:4: ");
-    struct result r = RUN("run", "--provider", "offline", "hello");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "--provider", "offline", "hello"));
     assert_null(strstr(r.err, "CONFIG_ERROR"));
 }
 
@@ -171,8 +164,7 @@ TEST(test_config_show)
         "[anthropic]\napi_key = sk-very-secret\n[ui]\ntheme = light\n"
         "[model my-model]\nwindow = 4096\n");
     setenv("TIRO_PROVIDER_MAX_RETRIES", "7", 1);
-    struct result r = RUN("config", "show");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("config", "show"));
     assert_says(r.out, "theme = light    ; file", "max_retries = 7    ; environment",
                 "[model my-model]\nwindow = 4096", "!sk-very-secret");
 
@@ -189,8 +181,7 @@ TEST(test_config_show)
 TEST(test_config_problem_in_run)
 {
     write_config("[ui]\nthem = light\n");
-    struct result r = RUN("run", "--provider", "offline", "hello");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "--provider", "offline", "hello"));
     assert_text(r.err, "tiro: CONFIG_ERROR: ");
     assert_true(strlen(r.out) > 0);
 }
@@ -202,8 +193,7 @@ TEST(test_config_out_of_bounds)
     static const char text[] = "threshold_percent = 1.5: 0.95 is used";
     expect(RUN("config", "check"), 1, text);
     expect(RUN("run", "--provider", "offline", "hello"), 0, text);
-    struct result r = RUN("doctor");
-    assert_int_equal(r.status, 1);
+    struct result r = ended(1, RUN("doctor"));
     assert_text(r.out, text);
 }
 
@@ -213,8 +203,7 @@ TEST(test_run_text)
 {
     struct model_server *s = begin_server();
     model_server_queue(s, &(struct reply){.text = "Two words."});
-    struct result r = RUN("run", "--tools", "none", "say", "something");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "--tools", "none", "say", "something"));
     assert_string_equal(r.out, "Two words.\n");
     assert_true(tells_use_alone(r.err));
     assert_text(model_server_body(s, 0), "say something");
@@ -227,14 +216,13 @@ TEST(test_run_input_joins)
     char *file = support_path("notes.txt");
     support_write(file, "from a ``` file\n");
 
-    struct result r = RUN_WITH("piped text\n", "run", "explain:");
-    assert_int_equal(r.status, 0);
+    (void)ended(0, RUN_WITH("piped text\n", "run", "explain:"));
     assert_text(model_server_body(s, 0), "explain:\\n\\npiped text\"");
 
-    r = RUN_WITH("alone\n", "run", "-");
+    (void)ended(0, RUN_WITH("alone\n", "run", "-"));
     assert_text(model_server_body(s, 1), "\"alone\"");
 
-    r = RUN("run", "-f", file, "and this");
+    (void)ended(0, RUN("run", "-f", file, "and this"));
     assert_text(model_server_body(s, 2),
                 "notes.txt:\\n````\\nfrom a ``` file\\n````\\n\\nand this");
     end_server(s);
@@ -254,8 +242,7 @@ TEST(test_run_json)
                        &(struct reply){.text = "Answer.", .input_tokens = 120, .output_tokens = 7});
     model_server_queue(s, &(struct reply){.text = "Unmeasured.", .no_usage = true});
 
-    struct result r = RUN("run", "--output-format", "json", "one");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "--output-format", "json", "one"));
     struct json *v = parse_json(r.out);
     assert_json(v,
                 "{'result':'Answer.','stop_reason':'end_turn','provider':'openai','turns':1,"
@@ -300,8 +287,7 @@ TEST_IF(capability_store(), test_run_tells_what_was_used)
         "$0.0094, ";
     struct model_server *s = begin_server();
     queue_two_calls(s);
-    struct result r = RUN("run", "--model", "gpt-4o", "what is there?");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "--model", "gpt-4o", "what is there?"));
     assert_string_equal(r.out, "Empty.\n");
     assert_text(r.err, line);
     assert_int_equal(count_lines(r.err), 1);
@@ -352,8 +338,7 @@ TEST(test_run_tells_what_a_failure_used)
     struct model_server *s = begin_server();
     model_server_queue(s, &read_call);
     model_server_queue(s, &refused);
-    struct result r = RUN("run", "go");
-    assert_int_equal(r.status, 1);
+    struct result r = ended(1, RUN("run", "go"));
     assert_says(r.err, "tiro: used: 1000 tokens in, 100 tokens out, 2 model calls, 1 tool call, ",
                 "tiro: AGENT_ERROR: ");
     model_server_queue(s, &read_call);
@@ -367,8 +352,7 @@ TEST(test_run_stream_json)
 {
     struct model_server *s = begin_server();
     model_server_queue(s, &(struct reply){.text = "Some streamed text.", .piece = 5});
-    struct result r = RUN("run", "-o", "stream-json", "go");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "-o", "stream-json", "go"));
 
     AUTO(buf_release) struct buf text = BUF_INIT;
     char *rest = r.out;
@@ -419,8 +403,7 @@ static void end_long_talk(struct model_server *s)
 TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
 {
     struct model_server *s = begin_long_talk();
-    struct result r = RUN("run", "-c", "next");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "-c", "next"));
     assert_string_equal(r.out, "Answer.\n");
     assert_says(r.err, "tiro: compacted (summary + last turns): ",
                 "tiro: another mode: [compaction] mode in tiro.ini\n");
@@ -428,8 +411,7 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
                                           .error_message = "no summaries today"});
-    r = RUN("run", "-c", "again");
-    assert_int_equal(r.status, 0);
+    r = ended(0, RUN("run", "-c", "again"));
     assert_says(r.err, "could not be compacted: ", "no summaries today");
     assert_int_equal(count_lines(r.err), 2);
     end_long_talk(s);
@@ -439,24 +421,20 @@ TEST_IF(capability_store() && capability_compaction(), test_compacts_by_hand)
 {
     struct model_server *s = begin_long_talk();
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "100000", 1);
-    struct result r = RUN("run", "-c", "--compact", "next");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("run", "-c", "--compact", "next"));
     assert_string_equal(r.out, "Answer.\n");
     assert_text(r.err, "tiro: compacted (summary + last turns): ");
-    r = RUN("run", "--compact", "of a new session");
-    assert_int_equal(r.status, 0);
+    r = ended(0, RUN("run", "--compact", "of a new session"));
     assert_text(r.err, "nothing to compact");
     expect(RUN("sessions", "compact", "last", "shredded"), 64, "");
     assert_text(RUN("sessions", "compact", "last", "shredded").err, "handoff structured");
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
                                           .error_message = "no summaries today"});
-    r = RUN("sessions", "compact", "last");
-    assert_int_equal(r.status, 1);
+    r = ended(1, RUN("sessions", "compact", "last"));
     assert_text(r.err, "no summaries today");
     assert_int_equal(count_lines(r.err), 1);
-    r = RUN("sessions", "compact", "--json", "~2", "llm_replace", "the", "names");
-    assert_int_equal(r.status, 0);
+    r = ended(0, RUN("sessions", "compact", "--json", "~2", "llm_replace", "the", "names"));
     assert_text(r.out, "\"effective_mode\":\t\"llm_replace\"");
     assert_text(model_server_body(s, model_server_requests(s) - 1), "the names");
     end_long_talk(s);
@@ -509,15 +487,13 @@ TEST(test_run_failure)
                                   .error_type = "invalid_request_error",
                                   .error_message = "no \x1b[31mthanks"};
     model_server_queue(s, &refused);
-    struct result r = RUN("run", "go");
-    assert_int_equal(r.status, 1);
+    struct result r = ended(1, RUN("run", "go"));
     assert_string_equal(r.out, "");
     assert_text(r.err, "tiro: AGENT_ERROR: ");
     assert_null(strchr(r.err, '\x1b'));
 
     model_server_queue(s, &refused);
-    r = RUN("run", "-o", "json", "go");
-    assert_int_equal(r.status, 1);
+    r = ended(1, RUN("run", "-o", "json", "go"));
     assert_json(parse_json(r.out), "{'error':{'code':'AGENT_ERROR'}}");
     end_server(s);
 }
@@ -529,7 +505,6 @@ TEST_IF(capability_store(), test_run_labels)
     assert_json(program_json(RUN("sessions", "--json")), "[{'labels':['law','urgent','work']}]");
     expect(RUN("run", "--label", "far-too-long-a-label-to-be-accepted-by-anybody", "hello"), 64,
            "tiro: USAGE: ");
-    unsetenv("TIRO_PROVIDER_NAME");
 }
 
 /* In another project, or where no session exists, there is nothing to continue. */
@@ -556,7 +531,6 @@ TEST_IF(capability_store(), test_continue_takes_the_newest_of_the_project)
     assert_json(program_json(RUN("sessions", "--json")),
                 "[{'title':'the second','turns':2},{'title':'the first','turns':3}]");
     assert_int_equal(chdir("/"), 0);
-    unsetenv("TIRO_PROVIDER_NAME");
 }
 
 /* Without a user a tool that would ask does not run, unless it was allowed beforehand. */
@@ -575,8 +549,7 @@ TEST(test_run_asks_nothing)
     assert_int_equal(access(path, F_OK), -1);
 
     model_server_queue(s, &call);
-    struct result r = RUN("run", "-o", "json", "--tools", "full", "write");
-    assert_int_equal(r.status, 3);
+    struct result r = ended(3, RUN("run", "-o", "json", "--tools", "full", "write"));
     assert_text(r.err, "tiro: the tool write_file was refused: ");
     struct json *v = parse_json(r.out);
     assert_json(v, "{'denied':[{'name':'write_file','args':{'path':'made.txt'}}]}");
@@ -585,8 +558,7 @@ TEST(test_run_asks_nothing)
     assert_null(json_get(v, "error"));
 
     model_server_queue(s, &call);
-    r = RUN("run", "-o", "stream-json", "--tools", "full", "write");
-    assert_int_equal(r.status, 3);
+    r = ended(3, RUN("run", "-o", "stream-json", "--tools", "full", "write"));
     assert_text(r.out, "\"denied\":true");
 
     model_server_queue(s, &call);
@@ -609,8 +581,7 @@ TEST(test_run_faulty_calls_are_not_refused)
     struct model_server *s = begin_server();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         model_server_queue(s, &calls[i]);
-        struct result r = RUN("run", "-o", "json", "go");
-        assert_int_equal(r.status, 0);
+        struct result r = ended(0, RUN("run", "-o", "json", "go"));
         assert_text(r.out, "\"denied\":[]");
     }
     end_server(s);
@@ -628,13 +599,11 @@ TEST_IF(capability_store(), test_run_budget)
     expect(RUN("run", "--continue", "third"), 2, "tiro: BUDGET_EXHAUSTED: ");
     assert_int_equal(model_server_requests(s), 2);
 
-    struct result r = RUN("run", "-o", "json", "--continue", "third");
-    assert_int_equal(r.status, 2);
+    struct result r = ended(2, RUN("run", "-o", "json", "--continue", "third"));
     assert_json(parse_json(r.out), "{'error':{'code':'BUDGET_EXHAUSTED'}}");
 
     model_server_queue(s, &big);
-    r = RUN("run", "-o", "json", "anew");
-    assert_int_equal(r.status, 0);
+    r = ended(0, RUN("run", "-o", "json", "anew"));
     assert_json(parse_json(r.out),
                 "{'budget_warnings':"
                 "[{'kind':'max_tokens','used':960,'limit':1000,'percent':96}]}");
@@ -643,7 +612,6 @@ TEST_IF(capability_store(), test_run_budget)
     struct screen *screen = AT_TERMINAL(10, 78, "run", "anew");
     assert_true(screen_find(screen, "96 % of [budget] max_tokens", &(int){0}, &(int){0}));
     screen_free(screen);
-    unsetenv("TIRO_BUDGET_MAX_TOKENS");
     end_server(s);
 }
 
@@ -671,7 +639,6 @@ TEST_IF(capability_store(), test_run_budget_warns_once_a_session)
         assert_int_equal(count_of(r.out, "\"type\":\"budget_warning\""), warnings[i]);
         model_server_queue(s, &more);
     }
-    unsetenv("TIRO_BUDGET_MAX_TOKENS");
     end_server(s);
 }
 
@@ -803,7 +770,6 @@ TEST(test_output_does_not_arrive)
     expect(run_in_shell("\"$1\" run hello >&-"), 1, "tiro: FILE_ERROR: ");
     expect(run_in_shell("\"$1\" run hello <&-"), 0, "");
     expect(run_in_shell("\"$1\" run hello 2>&-"), 0, "");
-    unsetenv("TIRO_PROVIDER_NAME");
 }
 
 TEST(test_a_small_stack_is_told)
@@ -814,7 +780,6 @@ TEST(test_a_small_stack_is_told)
 #ifndef WITH_SANITIZERS
     expect(run_in_shell("ulimit -s 256; \"$1\" run hello"), 0, "");
 #endif
-    unsetenv("TIRO_PROVIDER_NAME");
 }
 
 TEST(test_run_cleans_for_a_terminal)

@@ -258,8 +258,8 @@ TEST(what_does_not_fit_changes_nothing)
 
 TEST(secrets_come_on_standard_input)
 {
-    struct result r = RUN("config", "set", "anthropic.api_key", "sk-on-the-command-line");
-    assert_int_equal(r.status, 64);
+    struct result r =
+        ended(64, RUN("config", "set", "anthropic.api_key", "sk-on-the-command-line"));
     assert_says(r.err, "tiro config set anthropic.api_key -", "!sk-on");
     r = RUN_WITH("sk-secret\n", "config", "set", "anthropic.api_key", "-");
     char *out = program_output(r);
@@ -297,8 +297,8 @@ TEST(a_secret_is_ones_own)
 /* The password appears neither in a list of processes nor in the output. */
 TEST(a_password_in_a_url_is_secret)
 {
-    struct result r = RUN("config", "set", "openai.base_url", "https://me:secret@host/v1");
-    assert_int_equal(r.status, 64);
+    struct result r =
+        ended(64, RUN("config", "set", "openai.base_url", "https://me:secret@host/v1"));
     assert_says(r.err, "tiro config set openai.base_url -", "!secret@");
     set_from_input("openai.base_url", "https://me:secret@host/v1");
     static const char *const shows[][3] = {

@@ -134,7 +134,6 @@ TEST_IF(capability_store(), test_not_kept)
     damage_fill(path, 2, 10);
     setenv("TIRO_SESSION_PERSIST", "false", 1);
     expect_state("good", 0, "persist = false");
-    unsetenv("TIRO_SESSION_PERSIST");
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -151,7 +150,6 @@ TEST_IF(capability_store(), test_entries_are_counted)
     assert_string_equal(json_get_string(store, "language"), "english");
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
     expect_state("good", 0, "indexed for english, not for german");
-    unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 
 static void says(const char *name, const char *words)
@@ -180,7 +178,6 @@ TEST_IF(capability_memory(), test_memory_is_told)
     unsetenv("TIRO_MEMORY_RANKING");
     setenv("TIRO_MEMORY_ENABLED", "false", 1);
     says("memory", "off; ");
-    unsetenv("TIRO_MEMORY_ENABLED");
 }
 
 /* No server listens there, and no request is made. */
@@ -199,9 +196,6 @@ TEST_IF(capability_memory(), test_embedding_endpoint)
     r = DOCTOR("--thorough");
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "sk-not-shown"));
-    unsetenv("TIRO_EMBEDDING_PROVIDER");
-    unsetenv("TIRO_EMBEDDING_BASE_URL");
-    unsetenv("OPENAI_API_KEY");
 }
 
 /* --- recovering ------------------------------------------------------------------------------ */
@@ -251,8 +245,7 @@ TEST_IF(capability_store(), test_recover)
     assert_int_equal(files_like(".recovered-"), 0);
     expect_state("good", 0, "intact");
 
-    r = RUN("sessions", "list", "--json");
-    assert_int_equal(r.status, 0);
+    r = ended(0, RUN("sessions", "list", "--json"));
     v = json_parse(r.out, strlen(r.out), &e);
     assert_int_equal(json_len(v), 6);
     json_free(v);

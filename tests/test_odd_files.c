@@ -71,8 +71,7 @@ static void expect_refused(const char *name)
 {
     expect(RUN("sessions", "list"), 1, name);
     expect(RUN_WITH(talk, "sessions", "import", "-"), 1, name);
-    struct result doctor = RUN("doctor");
-    assert_int_equal(doctor.status, 1);
+    struct result doctor = ended(1, RUN("doctor"));
     assert_text(doctor.out, "is no regular file"); /* with the target of a link */
 }
 

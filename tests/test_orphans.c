@@ -200,8 +200,7 @@ TEST(test_in_words)
         snprintf(name, sizeof name, "left%d", i);
         put("", name);
     }
-    struct result r = RUN("doctor");
-    assert_int_equal(r.status, 0);
+    struct result r = ended(0, RUN("doctor"));
     assert_text(r.out, "unused files beside it:\n    left10: not created by tiro");
     assert_text(r.out, "… and 11 more; --json lists them");
 }

@@ -42,9 +42,6 @@ TEST(xdg_variables_move_them)
     setenv("XDG_STATE_HOME", "", 1);
     assert_path(paths_dir(PATHS_DATA), support_dir(), "/.local/share/tiro");
     assert_path(paths_dir(PATHS_STATE), support_dir(), "/.local/state/tiro");
-    unsetenv("XDG_CONFIG_HOME");
-    unsetenv("XDG_DATA_HOME");
-    unsetenv("XDG_STATE_HOME");
 }
 
 TEST(without_home_the_user_database_tells)

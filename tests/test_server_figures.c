@@ -64,8 +64,7 @@ static void assert_readable(void)
     run_ok(RUN("sessions", "show", "last"));
     run_ok(RUN("sessions", "rebuild", "last"));
     run_ok(RUN("sessions", "export", "last", "--format", "json"));
-    struct result found = RUN("sessions", "search", "tea");
-    assert_int_equal(found.status, 0);
+    struct result found = ended(0, RUN("sessions", "search", "tea"));
     assert_text(found.out, "tea");
     run_ok(RUN("sessions", "fork", "last"));
     run_ok(RUN_WITH(program_output(RUN("sessions", "export", "last", "--format", "json")),
