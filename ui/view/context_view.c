@@ -224,8 +224,8 @@ static int64_t part_key(void *view, size_t index)
     return p->seq > 0 ? p->seq : -1 - (int64_t)p->kind - CONTEXT_KINDS * of_kind;
 }
 
-/* An unfolded part: how to leave it out or change it, its limit, and all of it. Messages are what a
- * compaction is for. */
+/* The text of an unfolded part: how to leave it out or change it, its limit, and its content. For
+ * messages there is the compaction. */
 static struct outline_text part_text(void *view, size_t index)
 {
     static const char *const switches[CONTEXT_KINDS] = {
@@ -255,9 +255,9 @@ static struct outline_text part_text(void *view, size_t index)
     return (struct outline_text){v->text, false};
 }
 
-/* The text in the part's row; the caller frees. It leaves out what the row says anyway: the heading
- * of instructions, learned items and the graph, and the mark of a summary. A source comes first; of
- * the path of a file of instructions the last two names. */
+/* The text in the part's row; the caller frees. It leaves out the words that the row already has:
+ * the heading of instructions, learned items and the graph, and the mark of a summary. A source
+ * comes first; the path of a file of instructions is cut to its last two names. */
 static char *row_text(const struct context_part *p)
 {
     const char *text = p->text ? p->text : "", *source = p->source;

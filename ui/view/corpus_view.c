@@ -17,8 +17,8 @@ enum {
     SHOWN_BYTES = 400 /* of a passage, in its row */
 };
 
-/* The user walks from corpora over the documents of one to the passages of one; at the top a query
- * finds passages, and LEVEL_CITED has those that the model was given. */
+/* From the list of corpora the user opens a corpus (its documents), then a document (its passages).
+ * A query at the top finds passages; LEVEL_CITED lists those that the model was given. */
 enum corpus_level { LEVEL_CORPORA, LEVEL_FOUND, LEVEL_CITED, LEVEL_DOCUMENTS, LEVEL_PASSAGES };
 
 enum corpus_row_kind { ROW_CITED, ROW_CORPUS, ROW_FAILED, ROW_DOCUMENT, ROW_PASSAGE };
@@ -31,7 +31,7 @@ struct corpus_row {
 struct corpus_view {
     struct browser b;
     enum corpus_level level;
-    char *corpus; /* of LEVEL_DOCUMENTS and below; NULL: passages were come to from elsewhere */
+    char *corpus; /* of LEVEL_DOCUMENTS and below; NULL: passages were opened otherwise */
     char *file;   /* of LEVEL_PASSAGES */
     int64_t document, chunk; /* likewise; the passage to choose when they come */
     enum corpus_level from;  /* the level to which Backspace leads from passages */
@@ -377,7 +377,7 @@ static bool open_chosen(struct browser *b)
     return true;
 }
 
-/* The top has the passages that were given last of all. */
+/* At the top, the cited passages are those that were given last of all. */
 static void back(struct browser *b)
 {
     struct corpus_view *v = (struct corpus_view *)b;

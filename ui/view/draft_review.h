@@ -3,8 +3,8 @@
  *
  * It comes while a person may be writing a message, so it waits, with a row that says so, until
  * nothing was written for a moment; then it stands where the message stood, which is not touched
- * and comes back. What decides counts only while the keys for it are shown. Times are the caller's
- * clock. No curses. */
+ * and comes back. Keys that decide count only while they are shown. Times are the caller's clock.
+ * No curses. */
 #ifndef UI_DRAFT_REVIEW_H
 #define UI_DRAFT_REVIEW_H
 

@@ -97,7 +97,7 @@ static int64_t fact_id(const struct browser *b, size_t index)
     return browser_hash(type, other_end(v, r));
 }
 
-/* Of an entity of the list, or of a row of the open entity. */
+/* Where an entity of the list, or a row of the open entity, was said. */
 static struct browser_source source(const struct browser *b, size_t index)
 {
     const struct graph_view *v = (const struct graph_view *)b;

@@ -6,8 +6,8 @@
 #include "ui/text/wrap.h"
 
 /* Appends the part of the hit's best passage around its first mark, clean, as one line of at most
- * `columns`; marked words look different without colours, too. What it costs grows with the
- * columns, not with the entry. */
+ * `columns`; marked words look different without colours, too. The cost grows with the columns, not
+ * with the entry. */
 void memory_line(struct styled *out, const struct memory_hit *h, size_t columns, enum style style);
 
 /* Appends the whole text with its marks, clean, of many lines. */

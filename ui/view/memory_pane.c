@@ -1,6 +1,6 @@
 /* The pane: its place beside or over the transcript, and its tabs. Memory's own list is the first
- * tab; the others are views within the pane (struct view_tab). Where there is more than one, their
- * names stand above them. */
+ * tab; the others are views within the pane (struct view_tab). If more than one is offered, their
+ * names stand in a row above them. */
 #include <stdlib.h>
 #include <string.h>
 

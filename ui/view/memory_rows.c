@@ -369,7 +369,7 @@ static void add_list(struct memory_view *p, struct rows *out)
 
 /* --- the foot --- */
 
-/* The editor is there as soon as keys are meant for it. */
+/* Whether the editor has its rows; it has them while its text is still being read, too. */
 static bool has_editor(const struct memory_view *p)
 {
     return p->place == IN_EDITOR || p->edit.reading != 0;

@@ -16,7 +16,7 @@ enum {
     MOST_KEYS = 64    /* that wait */
 };
 
-/* The failure is to be seen before the next key does something. */
+/* Drops the keys that wait: the user sees the failure before another key acts. */
 bool pane_fail(struct memory_view *p, const char *words)
 {
     ahead_drop(p);
@@ -27,8 +27,8 @@ bool pane_fail(struct memory_view *p, const char *words)
 
 /* --- keys that come before their answer --- */
 
-/* Keys wait for the hits of the query as it was typed, for the text of the entry that is to be
- * changed, or for the list once it is, so that nothing is done with another entry. */
+/* Keys wait for the hits of the query, for the text of the entry that is to be changed, and for the
+ * list after the change, so that they never act on another entry. */
 bool ahead_waits(const struct memory_view *p)
 {
     if (p->place == IN_EDITOR)

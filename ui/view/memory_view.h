@@ -1,6 +1,6 @@
 /* F2: the memory pane as a view, with memory and what else tiro knows as tabs. It stands beside the
- * transcript where there is room, otherwise over it while it has the keyboard. When it is left,
- * what was typed and changed in it stays. */
+ * transcript where there is room, otherwise over it while it has the keyboard. Text that was typed
+ * or changed stays when the pane is left. */
 #ifndef UI_MEMORY_VIEW_H
 #define UI_MEMORY_VIEW_H
 

@@ -1,6 +1,6 @@
 /* Shared by the parts of the memory pane: memory_pane.c (the pane and its tabs), memory_view.c
- * (what is asked, held and answered in memory's own tab, and its keys), memory_preview.c (an entry
- * that is shown in full or changed) and memory_rows.c (what is drawn). Nobody else includes it. */
+ * (requests, answers and keys of memory's own tab), memory_preview.c (an entry that is shown in
+ * full or changed) and memory_rows.c (the rows). No other file includes it. */
 #ifndef UI_MEMORY_VIEW_PRIVATE_H
 #define UI_MEMORY_VIEW_PRIVATE_H
 

@@ -158,8 +158,7 @@ static bool is_answered(struct sessions *s, struct sessions_question *q, const c
     return !words;
 }
 
-/* The entry that the person selected stays so in a new listing; one that is gone leaves its place
- * to the next. */
+/* A new listing keeps the selected entry; if it is gone, the next one takes its place. */
 static bool take_entries(struct view *view, struct operation_answer *a, const char *words)
 {
     struct sessions *s = (struct sessions *)view;
@@ -246,7 +245,7 @@ static void forget_session(struct sessions *s, const char *id)
     s->selected = moves_within((long)s->selected, sessions_count(s));
 }
 
-/* The request of the input was done, or failed: then the line stays. */
+/* The request of the input was answered; if it failed, the line stays. */
 static void end_input(struct sessions *s, uint64_t id, bool done)
 {
     if (s->sent != id)

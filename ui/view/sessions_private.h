@@ -1,5 +1,5 @@
-/* Shared by sessions.c (what is asked, held and done, and the keys) and sessions_rows.c (what is
- * drawn). Nobody else includes it. */
+/* Shared by sessions.c (requests, answers and keys) and sessions_rows.c (the rows). No other file
+ * includes it. */
 #ifndef UI_SESSIONS_PRIVATE_H
 #define UI_SESSIONS_PRIVATE_H
 
