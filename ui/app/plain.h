@@ -84,8 +84,6 @@ void plain_keep(struct plain *p, char *text);
 void plain_take(struct plain *p, struct notice *n);
 
 void plain_take_models(struct plain *p, struct operation_answer *a);
-void plain_take_report(struct plain *p, struct operation_answer *a);
-void plain_take_context(struct plain *p, struct operation_answer *a);
 
 /* The question that waits for an answer: a tool before it runs, the draft of a summary. */
 bool plain_is_asked(const struct plain *p);

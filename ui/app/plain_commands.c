@@ -21,6 +21,7 @@
 #include "ui/app/slash.h"
 #include "ui/text/format.h"
 #include "ui/transcript/messages.h"
+#include "ui/view/context_view.h"
 #include "ui/view/sessions.h"
 
 enum { LISTED = 20, LEARNED_LISTED = 30, PAGE_EVENTS = 200 };
@@ -248,6 +249,35 @@ static void run_compact(struct plain *p, const char *arguments)
     plain_send(p, &operation_compaction_run, &params);
 }
 
+static void take_report(struct plain *p, struct operation_answer *a)
+{
+    const struct report_result *r = a->result;
+    for (size_t i = 0; i < r->facts.len; i++)
+        plain_writef(&p->out, "%s: %s", r->facts.items[i].name, r->facts.items[i].value);
+}
+
+static void take_context(struct plain *p, struct operation_answer *a)
+{
+    const struct context *c = a->result;
+    for (int i = 0; i < CONTEXT_KINDS; i++) {
+        enum context_kind kind = (enum context_kind)i;
+        int64_t tokens = 0;
+        for (size_t j = 0; j < c->parts.len; j++)
+            tokens += c->parts.items[j].kind == kind ? c->parts.items[j].tokens : 0;
+        if (tokens > 0)
+            plain_writef(&p->out, "%s: ~%lld", context_kind_name(kind), (long long)tokens);
+        for (size_t j = 0; kind == CONTEXT_TOOLS && j < c->parts.len; j++)
+            if (c->parts.items[j].kind == kind) /* a line for each source of tools */
+                plain_writef(&p->out, "  %s: ~%lld", c->parts.items[j].source,
+                             (long long)c->parts.items[j].tokens);
+    }
+    plain_writef(&p->out, _("total ~%lld tokens"), (long long)c->tokens);
+    if (c->window > 0)
+        plain_writef(&p->out, "%s: %lld", _("window"), (long long)c->window);
+    if (c->threshold > 0)
+        plain_writef(&p->out, "%s: %lld", _("threshold"), (long long)c->threshold);
+}
+
 static void take_found(struct plain *p, struct operation_answer *a)
 {
     const struct memory_hits *hits = &((const struct memory_found *)a->result)->hits;
@@ -463,26 +493,16 @@ static const struct own {
     void (*run)(struct plain *p, const char *arguments);
     plain_taker *take; /* without `run`: takes the operation's answer */
 } own[] = {
-    {"help", .run = run_help},
-    {"resume", .run = run_resume},
-    {"sessions", .run = run_sessions},
-    {"archive", .take = say_archived},
-    {"export", .run = run_export},
-    {"stop", .run = run_stop},
-    {"compact", .run = run_compact},
-    {"context", .take = plain_take_context},
-    {"memory", .run = run_memory},
-    {"index", .run = run_index},
-    {"learned", .run = run_learned},
-    {"graph", .run = run_graph},
-    {"corpus", .run = run_corpus},
-    {"cite", .run = run_cite},
-    {"forget", .run = run_forget},
-    {"model", .run = run_model},
-    {"retry", .run = run_retry},
-    {"config", .run = run_config},
-    {"doctor", .take = plain_take_report},
-    {"quit", .run = run_quit},
+    {"help", .run = run_help},         {"resume", .run = run_resume},
+    {"sessions", .run = run_sessions}, {"archive", .take = say_archived},
+    {"export", .run = run_export},     {"stop", .run = run_stop},
+    {"compact", .run = run_compact},   {"context", .take = take_context},
+    {"memory", .run = run_memory},     {"index", .run = run_index},
+    {"learned", .run = run_learned},   {"graph", .run = run_graph},
+    {"corpus", .run = run_corpus},     {"cite", .run = run_cite},
+    {"forget", .run = run_forget},     {"model", .run = run_model},
+    {"retry", .run = run_retry},       {"config", .run = run_config},
+    {"doctor", .take = take_report},   {"quit", .run = run_quit},
 };
 
 static const struct own *own_of(const struct slash_command *c)

@@ -15,7 +15,6 @@
 #include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item.h"
-#include "ui/view/context_view.h"
 
 /* Questions: a tool before it runs, the draft of a summary before it is used */
 
@@ -255,7 +254,7 @@ static void take_page(struct plain *p, struct notice *n)
     p->history = false;
 }
 
-/* Lists */
+/* Providers */
 
 static void take_provider(struct plain *p, struct notice *n)
 {
@@ -269,35 +268,6 @@ static void take_provider(struct plain *p, struct notice *n)
         plain_write(&p->out, notices_offline());
     else if (news)
         plain_writef(&p->out, _("Model: %s"), now);
-}
-
-void plain_take_report(struct plain *p, struct operation_answer *a)
-{
-    const struct report_result *r = a->result;
-    for (size_t i = 0; i < r->facts.len; i++)
-        plain_writef(&p->out, "%s: %s", r->facts.items[i].name, r->facts.items[i].value);
-}
-
-void plain_take_context(struct plain *p, struct operation_answer *a)
-{
-    const struct context *c = a->result;
-    for (int i = 0; i < CONTEXT_KINDS; i++) {
-        enum context_kind kind = (enum context_kind)i;
-        int64_t tokens = 0;
-        for (size_t j = 0; j < c->parts.len; j++)
-            tokens += c->parts.items[j].kind == kind ? c->parts.items[j].tokens : 0;
-        if (tokens > 0)
-            plain_writef(&p->out, "%s: ~%lld", context_kind_name(kind), (long long)tokens);
-        for (size_t j = 0; kind == CONTEXT_TOOLS && j < c->parts.len; j++)
-            if (c->parts.items[j].kind == kind) /* a line for each source of tools */
-                plain_writef(&p->out, "  %s: ~%lld", c->parts.items[j].source,
-                             (long long)c->parts.items[j].tokens);
-    }
-    plain_writef(&p->out, _("total ~%lld tokens"), (long long)c->tokens);
-    if (c->window > 0)
-        plain_writef(&p->out, "%s: %lld", _("window"), (long long)c->window);
-    if (c->threshold > 0)
-        plain_writef(&p->out, "%s: %lld", _("threshold"), (long long)c->threshold);
 }
 
 /* Turns */

@@ -63,12 +63,6 @@ static void put_cell(int row, int col, const wchar_t *text, attr_t attrs)
         mvadd_wch(row, col, &cell); /* ERR in the last corner, where it is drawn all the same */
 }
 
-static int columns_of(const char *text, size_t len)
-{
-    int width = (int)utf8_width(text, len);
-    return width > 0 ? width : 1;
-}
-
 /* A character and the marks on it in one cell. Marks without a character stand on a blank. */
 static void put_character(int row, int col, const char *text, size_t len, attr_t attrs)
 {
@@ -103,7 +97,8 @@ static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t
     for (size_t at = 0, next; at < shown.len; at = next) {
         next = utf8_next(shown.data, shown.len, at);
         put_character(row, col, shown.data + at, next - at, attrs);
-        col += columns_of(shown.data + at, next - at);
+        int width = (int)utf8_width(shown.data + at, next - at);
+        col += width > 0 ? width : 1;
     }
 }
 
@@ -123,7 +118,9 @@ static size_t put_first(int row, int col, int room, const char *text, size_t len
                 break;
         }
     }
-    *width = columns_of(text, used);
+    *width = (int)utf8_width(text, used);
+    if (*width < 1)
+        *width = 1;
     if (*width > room)
         return 0;
     if (charset() == CHARSET_OTHER) {
