@@ -328,6 +328,7 @@ void events_close(struct http_stream *s)
     http_client_close(&s->client);
     buf_release(&s->text);
     forget_event(s);
+    *s = (struct http_stream){0};
 }
 
 /* The whole chunks that have come. */

@@ -28,8 +28,12 @@ static int setup(void **state)
     return 0;
 }
 
+static struct http_stream events; /* of a test, closed with it */
+
 static int teardown(void **state)
 {
+    if (events.client.fd)
+        events_close(&events);
     served_end(&tiro);
     model_server_release(model);
     end_server(model);
@@ -41,6 +45,13 @@ FIXTURE(setup, teardown);
 enum { WAIT_MS = 10000 };
 
 #define SCRIPTED "--provider", "openai", "--model", "m"
+
+/* Starts the server and begins a session; returns its id, kept. */
+static char *serve_session(void)
+{
+    SERVE(&tiro, SCRIPTED);
+    return http_begin_session(tiro.port);
+}
 
 /* A turn whose answer nobody waits for here. */
 static void begin_turn(struct http_client *c, int port, const char *session, const char *text)
@@ -91,9 +102,7 @@ static void add_turn(struct http_stream *s, struct buf *out)
 
 TEST(what_happens_comes_numbered_and_in_order)
 {
-    struct http_stream events;
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     events_open(&events, tiro.port, id, -1);
     assert_true(events_next(&events, WAIT_MS));
     assert_string_equal(events.name, "session_loaded");
@@ -112,14 +121,11 @@ TEST(what_happens_comes_numbered_and_in_order)
         if (is_end(events.name))
             break;
     }
-    events_close(&events);
 }
 
 TEST_IF(capability_store(), without_a_number_it_begins_now_with_one_behind_it)
 {
-    struct http_stream events;
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     run_turn(tiro.port, id, "one");
     struct http_answer a = GET(support_text("/sessions/%s", id));
     int64_t last = json_get_int(http_json(&a), "last_seq", 0);
@@ -135,17 +141,14 @@ TEST_IF(capability_store(), without_a_number_it_begins_now_with_one_behind_it)
     events_expect(&events, "run_started");
     assert_int_equal(atoll(events.id), last + 1);
     assert_text(events.data, "\"two\"");
-    events_close(&events);
 }
 
 TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
 {
-    struct http_stream events;
     AUTO(buf_release) struct buf first = BUF_INIT, again = BUF_INIT;
     /* … of which the log keeps pieces of a second, in case that it is not completed. */
     QUEUE(model, .text = "an answer that takes more than a second", .piece = 2, .interval_ms = 70);
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     run_turn(tiro.port, id, "one");
     run_turn(tiro.port, id, "two");
     events_open(&events, tiro.port, id, 0);
@@ -171,7 +174,6 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     assert_int_equal(lines, 0);
     run_turn(tiro.port, id, "three");
     add_turn(&events, &again); /* … and it goes on with what happens */
-    events_close(&events);
 }
 
 /* A server that finds a session of one turn in the store. `last`: the number of its last event. */
@@ -190,7 +192,6 @@ static char *serve_kept_session(struct served *s, int64_t *last)
 TEST_IF(capability_store(), what_another_process_wrote_comes_too)
 {
     write_config("[serve]\nheartbeat = 1\n");
-    struct http_stream events;
     int64_t last;
     char *id = serve_kept_session(&tiro, &last);
     events_open(&events, tiro.port, id, last);
@@ -202,7 +203,6 @@ TEST_IF(capability_store(), what_another_process_wrote_comes_too)
     events_expect(&events, "run_started");
     assert_text(events.data, "and from here");
     assert_true(events.comments > 1);
-    events_close(&events);
 }
 
 /* A proxy or a browser that waits for bytes would keep a stream closed. */
@@ -222,7 +222,6 @@ TEST(a_stream_opens_at_once_and_is_not_gathered)
 
 TEST(one_stream_tells_of_all_sessions)
 {
-    struct http_stream events;
     SERVE(&tiro, SCRIPTED);
     char *first = http_begin_session(tiro.port);
     run_turn(tiro.port, first, "before anybody listened");
@@ -239,7 +238,6 @@ TEST(one_stream_tells_of_all_sessions)
         events_expect(&events, "run_completed");
     }
     http_expect_error(GET("/events?after=0"), 400, "USAGE", "after");
-    events_close(&events);
 }
 
 static struct http_answer post_async(int port, const char *session, const char *text)
@@ -260,7 +258,6 @@ static struct http_answer post_async(int port, const char *session, const char *
 TEST(a_message_is_answered_when_it_is_kept_if_its_caller_prefers_so)
 {
     QUEUE(model, .text = "half of it", .fault = REPLY_STALL);
-    struct http_stream events;
     SERVE(&tiro, "--provider", "openai", "--model", "m");
     char *id = http_begin_session(tiro.port);
     events_open(&events, tiro.port, id, 0);
@@ -274,7 +271,6 @@ TEST(a_message_is_answered_when_it_is_kept_if_its_caller_prefers_so)
     http_expect_error(post_async(tiro.port, "nobody", "hello"), 404, "SESSION_NOT_FOUND", NULL);
     assert_int_equal(POST(support_text("/sessions/%s/interrupt", id), "{}").status, 200);
     events_expect(&events, "interrupted");
-    events_close(&events);
 }
 
 /* A browser's EventSource can give no header. */
@@ -317,7 +313,6 @@ TEST(a_ticket_opens_one_stream_in_place_of_the_token)
 /* By header or query, in a session with events and in one without. */
 TEST_IF(capability_store(), a_number_that_was_never_told_is_gone)
 {
-    struct http_stream events;
     SERVE(&tiro, SCRIPTED);
     char *empty = http_begin_session(tiro.port), *id = http_begin_session(tiro.port);
     run_turn(tiro.port, id, "one");
@@ -342,7 +337,6 @@ TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows
 {
     write_config("[serve]\nheartbeat = 3600\nidle_minutes = 0\n");
     struct served other;
-    struct http_stream events;
     int64_t last;
     char *id = serve_kept_session(&tiro, &last);
     events_open(&events, tiro.port, id, last);
@@ -355,15 +349,12 @@ TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows
     assert_text(events.data, "from another");
     events_expect(&events, "run_started");
     assert_text(events.data, "from here");
-    events_close(&events);
 }
 
 TEST_IF(capability_store(), a_session_that_is_deleted_ends_its_streams)
 {
     write_config("[serve]\nheartbeat = 1\n");
-    struct http_stream events;
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     run_turn(tiro.port, id, "one");
     assert_int_equal(served_stop(&tiro), 0);
     SERVE(&tiro, SCRIPTED);
@@ -372,7 +363,6 @@ TEST_IF(capability_store(), a_session_that_is_deleted_ends_its_streams)
     events_expect(&events, "done");
     assert_text(events.data, "deleted");
     assert_false(events_next(&events, WAIT_MS));
-    events_close(&events);
 }
 
 /* --- cuts ------------------------------------------------------------------------------------- */
@@ -403,8 +393,7 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     struct http_stream whole;
     AUTO(buf_release) struct buf text = BUF_INIT, first = BUF_INIT, second = BUF_INIT;
     int cuts = 0;
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     for (int i = 0; i < 400; i++)
         buf_addf(&text, "word%d ", i);
     QUEUE(model, .text = text.data, .reasoning = "hm", .piece = 8, .interval_ms = 2);
@@ -438,7 +427,6 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
 /* The text of deltas that come until there is so much of it. */
 static const char *text_of_deltas(int port, const char *id, int64_t after, size_t len)
 {
-    struct http_stream events;
     struct buf text = BUF_INIT;
     events_open(&events, port, id, after);
     while (text.len < len) {
@@ -455,15 +443,13 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
 {
     enum { PIECES = 40 };
     struct http_client turn;
-    struct http_stream events;
     AUTO(buf_release) struct buf text = BUF_INIT;
     int64_t seqs[2 * PIECES];
     size_t told[2 * PIECES], kept = 0, count = 0;
     for (int i = 10; i < 10 + PIECES; i++)
         buf_addf(&text, "%d", i);
     QUEUE(model, .text = text.data, .piece = 2, .interval_ms = 40, .fault = REPLY_STALL);
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     events_open(&events, tiro.port, id, 0);
     begin_turn(&turn, tiro.port, id, "go");
     for (size_t len = 0; len < text.len; count++) {
@@ -493,10 +479,8 @@ TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
 TEST(who_asked_and_goes_away_stops_nothing)
 {
     struct http_client turn;
-    struct http_stream events;
     QUEUE(model, .text = "to nobody", .hold = true);
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     events_open(&events, tiro.port, id, 0);
     begin_turn(&turn, tiro.port, id, "go");
     assert_true(model_server_wait(model, 1, WAIT_MS));
@@ -504,16 +488,13 @@ TEST(who_asked_and_goes_away_stops_nothing)
     model_server_release(model);
     events_expect(&events, "run_completed");
     assert_text(events.data, "to nobody");
-    events_close(&events);
 }
 
 TEST(a_reader_that_goes_away_stops_nothing)
 {
     struct http_client turn;
-    struct http_stream events;
     QUEUE(model, .text = "some words that take their time", .piece = 2, .interval_ms = 5);
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     events_open(&events, tiro.port, id, 0);
     begin_turn(&turn, tiro.port, id, "go");
     events_expect(&events, "text_delta");
@@ -532,8 +513,7 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
     const size_t len = (size_t)200 << 10; /* longer events would come out of the log */
     char *text = support_keep(mem_alloc(len + 1));
     memset(text, 'x', len);
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     events_open(&slow, tiro.port, id, 0);
     setsockopt(slow.client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     for (int i = 0; i < turns; i++) {
@@ -626,7 +606,6 @@ TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
 {
     const struct attack k = attack_of();
     auto_free struct http_client *stuck = mem_alloc((size_t)k.readers * sizeof *stuck);
-    struct http_stream events;
     int64_t worst = 0;
     write_config("[memory]\nindex = off\n"); /* it reads each long message whole, meanwhile */
     char *id = import_long_messages(&k);
@@ -721,7 +700,6 @@ TEST(a_thousand_streams_at_once)
 TEST(a_question_that_waits_is_told_to_who_comes_back)
 {
     struct http_client turn;
-    struct http_stream events;
     QUEUE(model, .tool_name = "run_command", .tool_args = "{\"command\":\"echo hi\"}");
     SERVE(&tiro, SCRIPTED, "--tools", "full", "--allow", "owner");
     char *id = http_begin_session(tiro.port);
@@ -785,8 +763,7 @@ TEST(readers_that_hang_up_are_let_go)
     write_config("[serve]\nheartbeat = 3600\n");
     enum { READERS = 100 };
     struct http_stream streams[READERS];
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     for (int i = 0; i < READERS; i++)
         events_open(&streams[i], tiro.port, id, -1);
     assert_false(few_files(&tiro));
@@ -799,10 +776,8 @@ TEST(readers_that_hang_up_are_let_go)
 TEST(who_closes_its_half_alone_is_answered)
 {
     struct http_client turn;
-    struct http_stream events;
     QUEUE(model, .text = "late", .hold = true);
-    SERVE(&tiro, SCRIPTED);
-    char *id = http_begin_session(tiro.port);
+    char *id = serve_session();
     events_open(&events, tiro.port, id, -1);
     shutdown(events.client.fd, SHUT_WR);
     begin_turn(&turn, tiro.port, id, "go");
@@ -811,5 +786,4 @@ TEST(who_closes_its_half_alone_is_answered)
     model_server_release(model);
     end_turn(&turn);
     events_expect(&events, "run_completed");
-    events_close(&events);
 }
