@@ -412,13 +412,12 @@ static void release_parts(struct parts *p)
 /* All dropped messages as one text. */
 static void all_text(struct buf *out)
 {
-    struct parts parts = make_parts(0);
+    AUTO(release_parts) struct parts parts = make_parts(0);
     assert_true(parts.of.items.len <= 1);
     if (parts.of.items.len > 0)
         read_part(&parts, 0);
     for (size_t i = 0; i < parts.messages.items.len; i++)
         buf_addstr(out, parts.messages.items.items[i].blocks.items[0].text);
-    release_parts(&parts);
 }
 
 /* The conversation's text in the requests, without carried summaries, leads and prompts. */
@@ -544,14 +543,14 @@ TEST(parts_of_what_is_kept_elsewhere)
     uint64_t seed = support_seed();
     for (int round = 0; round < 10; round++) {
         AUTO(buf_release) struct buf all = BUF_INIT, read = BUF_INIT;
-        struct shelf shelf;
+        AUTO(shelf_release) struct shelf shelf = {0};
         anew();
         for (int i = 0; i < 60; i++)
             add_random(&seed, i % 20 == 19 ? 3000 : 100);
         prepare();
         all_text(&all);
         put_away(&shelf);
-        struct parts parts = make_parts(1000);
+        AUTO(release_parts) struct parts parts = make_parts(1000);
         assert_true(shelf.reads < 10); /* those alone that must be split */
         for (size_t i = 0; i < parts.of.items.len; i++) {
             int64_t tokens = 0;
@@ -565,8 +564,6 @@ TEST(parts_of_what_is_kept_elsewhere)
             assert_true(tokens <= 1000 && tokens <= parts.of.items.items[i].tokens);
         }
         assert_string_equal(read.data, all.data);
-        release_parts(&parts);
-        shelf_release(&shelf);
     }
 }
 
@@ -578,7 +575,7 @@ TEST(a_grapheme_without_end_is_split_between_characters)
         buf_addstr(&text, "\xCC\x81");
     add(ROLE_USER, text.data);
     prepare();
-    struct parts parts = make_parts(300);
+    AUTO(release_parts) struct parts parts = make_parts(300);
     assert_true(parts.of.items.len > 10);
     for (size_t i = 0; i < parts.of.items.len; i++) {
         const struct message *m = only_message(&parts, i);
@@ -586,7 +583,6 @@ TEST(a_grapheme_without_end_is_split_between_characters)
         assert_true(utf8_valid(piece, strlen(piece)));
         assert_true(message_estimate_tokens(m) <= 300);
     }
-    release_parts(&parts);
 }
 
 TEST(bytes_are_counted_as_they_are_sent)
@@ -597,14 +593,13 @@ TEST(bytes_are_counted_as_they_are_sent)
         add(ROLE_USER, letters(kinds[kind], 20000));
         prepare();
         size_t total = 0;
-        struct parts parts = make_parts(300);
+        AUTO(release_parts) struct parts parts = make_parts(300);
         for (size_t i = 0; i < parts.of.items.len; i++) {
             const struct message *m = only_message(&parts, i);
             assert_true(message_estimate_tokens(m) <= 300);
             total += strlen(m->blocks.items[0].text);
         }
         assert_int_equal(total, 20000);
-        release_parts(&parts);
     }
 }
 

@@ -16,12 +16,14 @@
 #include "tests/support.h"
 
 /* ---- the questions ---- */
-static void read_set(struct exam *x, const char *name)
+static struct exam read_set(const char *name)
 {
+    struct exam x;
     struct error e;
     const char *source = getenv("SOURCE_DIR");
     char *directory = support_text("%s/bench/%s", source ? source : ".", name);
-    assert_ok(exam_read(x, directory, exam_questions, &e), e);
+    assert_ok(exam_read(&x, directory, exam_questions, &e), e);
+    return x;
 }
 
 static size_t count_turns(const struct exam *x)
@@ -34,15 +36,13 @@ static size_t count_turns(const struct exam *x)
 
 TEST(set_is_whole)
 {
-    struct exam x;
-    read_set(&x, "recall");
+    AUTO(exam_release) struct exam x = read_set("recall");
     assert_true(x.conversations.len >= 8);
     assert_true(count_turns(&x) >= 900);
     assert_true(x.questions.len >= 160);
     assert_int_equal(x.categories.len, 5);
     for (size_t i = 0; i < x.questions.len; i++)
         assert_in_range(x.questions.items[i].evidence[EXAM_MESSAGE].items.len, 1, 4);
-    exam_release(&x);
 }
 
 #define TURN                                                                                       \
@@ -120,8 +120,7 @@ FIXTURES(plain, NULL, NULL);
 
 TEST(sessions_are_joined)
 {
-    struct exam x;
-    read_set(&x, "recall");
+    AUTO(exam_release) struct exam x = read_set("recall");
     exam_join_sessions(&x);
     for (size_t i = 0; i < x.conversations.len; i++) {
         const struct exam_conversation *c = &x.conversations.items[i];
@@ -130,7 +129,6 @@ TEST(sessions_are_joined)
             assert_int_equal(c->turns.items.items[j].seq, j + 1);
         }
     }
-    exam_release(&x);
 }
 
 /* ---- scores ---- */
@@ -248,9 +246,8 @@ FIXTURES(support, support_setup, support_teardown);
 
 TEST_IF(capability_memory(), evidence_is_found)
 {
-    struct exam x;
     struct exam_way way = exam_way_default();
-    read_set(&x, "recall");
+    AUTO(exam_release) struct exam x = read_set("recall");
     struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way);
     is_at_least("one conversation", &alone, 0.55, 0.45);
     is_at_least("one store", &together, 0.55, 0.44);
@@ -261,26 +258,22 @@ TEST_IF(capability_memory(), evidence_is_found)
         is_at_least("one conversation, one session each", &alone, 0.55, 0.45);
         is_at_least("one store, one session each", &together, 0.55, 0.44);
     }
-    exam_release(&x);
 }
 
 TEST_WHOLE(evidence_is_found_in_friends)
 {
-    struct exam x;
     struct exam_way way = exam_way_default();
-    read_set(&x, "friends");
+    AUTO(exam_release) struct exam x = read_set("friends");
     struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way);
     is_at_least("friends, one conversation", &alone, 0.59, 0.49);
     is_at_least("friends, one store", &together, 0.58, 0.48);
-    exam_release(&x);
 }
 
 /* Long talk with a model; what each part does there is in doc/decisions.md. */
 TEST_WHOLE(evidence_is_found_in_talk_with_a_model)
 {
-    struct exam x;
     struct exam_way way = exam_way_default(), bare = way;
-    read_set(&x, "assistant");
+    AUTO(exam_release) struct exam x = read_set("assistant");
     bare.rank.user = 1;
     bare.rank.passages = false;
     bare.rank.talk = HUGE_VAL;
@@ -289,15 +282,13 @@ TEST_WHOLE(evidence_is_found_in_talk_with_a_model)
     is_at_least("with a model, one conversation", &alone, 0.71, 0.65);
     is_at_least("with a model, one store", &together, 0.65, 0.58);
     assert_true(together.at5 > 1.1 * without.at5);
-    exam_release(&x);
 }
 
 /* Each part of the ranking improves recall; without all of them it is BM25. */
 TEST_IF(capability_memory(), each_part_helps)
 {
-    struct exam x;
     struct exam_way whole = exam_way_default(), bare = whole, unshared = whole, unweighed = whole;
-    read_set(&x, "recall");
+    AUTO(exam_release) struct exam x = read_set("recall");
     unshared.rank.before = unshared.rank.answer = unshared.rank.after = 0;
     unshared.rank.session = unshared.rank.window = 0;
     unweighed.rank.named = unweighed.rank.asks = 1;
@@ -312,7 +303,6 @@ TEST_IF(capability_memory(), each_part_helps)
                   exam_mean(weights.at5, weights.questions), exam_mean(none.at5, none.questions));
     assert_true(all.at5 > 1.05 * shares.at5 && all.at5 > 1.05 * weights.at5);
     assert_true(shares.at5 > 1.1 * none.at5 && weights.at5 > 1.1 * none.at5);
-    exam_release(&x);
 }
 
 /* ---- vectors ---- */
@@ -334,22 +324,18 @@ TEST_IF(capability_memory(), words_and_hashed_vectors_find_what_words_find)
 {
     static const char *const sets[] = {"recall", "friends", "assistant"};
     for (size_t i = 0; i < suite_sample(1, sizeof sets / sizeof *sets); i++) {
-        struct exam x;
-        read_set(&x, sets[i]);
+        AUTO(exam_release) struct exam x = read_set(sets[i]);
         if (suite_sample(0, 1))
             finds_what_words_find(sets[i], &x, ask_alone);
         finds_what_words_find(sets[i], &x, ask_together);
-        exam_release(&x);
     }
 }
 
 TEST_WHOLE(hashed_vectors_answer)
 {
-    struct exam x;
     struct exam_way way = exam_way_default();
-    read_set(&x, "recall");
+    AUTO(exam_release) struct exam x = read_set("recall");
     way.ranking = MEMORY_VECTORS;
     struct exam_score vectors = ask_together(&x, &way);
     is_at_least("hashed vectors", &vectors, 0.11, 0.08);
-    exam_release(&x);
 }

@@ -197,6 +197,16 @@ static void embed(void)
     ok(vectors_fit(&corpus, name(), &e));
 }
 
+static void release_found(struct candidates *found)
+{
+    vec_release(&found->items);
+}
+
+static void free_vectors(struct vectors **v)
+{
+    vectors_free(*v);
+}
+
 /* --- searching ------------------------------------------------------------------------------- */
 
 /* `field` takes the similarity of the question to all vectors; may be NULL. */
@@ -223,7 +233,7 @@ static struct candidates search_in(struct vectors *v, struct store *s, const cha
 /* "a b c": ids of the hits, best first. */
 static void assert_finds(const char *text, size_t limit, const char *expected)
 {
-    struct candidates found = search_in(vectors, store, text, NULL, limit);
+    AUTO(release_found) struct candidates found = search_in(vectors, store, text, NULL, limit);
     AUTO(buf_release) struct buf ids = BUF_INIT;
     for (size_t i = 0; i < found.items.len; i++) {
         struct query q = sql_query(store, NULL, "SELECT id FROM memory_entry WHERE key = ?", "i",
@@ -233,23 +243,19 @@ static void assert_finds(const char *text, size_t limit, const char *expected)
         assert_true(query_end(&q));
     }
     assert_string_equal(ids.data, expected);
-    vec_release(&found.items);
 }
 
 /* Vectors that are held in memory and updated equal freshly loaded ones. */
 static void assert_same_as_fresh(const char *text)
 {
-    struct vectors *fresh = vectors_new(MEMORY_TABLES, NULL, MANY);
-    struct candidates a = search_in(vectors, store, text, NULL, 200);
-    struct candidates b = search_in(fresh, store, text, NULL, 200);
+    AUTO(free_vectors) struct vectors *fresh = vectors_new(MEMORY_TABLES, NULL, MANY);
+    AUTO(release_found) struct candidates a = search_in(vectors, store, text, NULL, 200);
+    AUTO(release_found) struct candidates b = search_in(fresh, store, text, NULL, 200);
     assert_int_equal(a.items.len, b.items.len);
     for (size_t i = 0; i < a.items.len; i++) {
         assert_int_equal(a.items.items[i].key, b.items.items[i].key);
         assert_true(a.items.items[i].rank == b.items.items[i].rank);
     }
-    vec_release(&a.items);
-    vec_release(&b.items);
-    vectors_free(fresh);
 }
 
 FIXTURE(setup, teardown);
@@ -268,11 +274,11 @@ TEST(test_vectors_are_made_and_found)
     assert_finds("river", 5, "c a");
     assert_finds("river", 1, "c");
     assert_finds("unheard", 5, "");
+    AUTO(release_found)
     struct candidates exact = search_in(vectors, store, "quarterly revenue", NULL, 5);
     assert_true(fabs(exact.items.items[0].score - 1) < 1e-6);
     assert_true(exact.items.items[0].why.has_vector);
     assert_true(fabs(exact.items.items[0].why.cosine - 1) < 1e-6);
-    vec_release(&exact.items);
 }
 
 TEST(test_an_empty_store)
@@ -329,10 +335,9 @@ TEST(test_the_order_is_that_of_floats)
     for (int round = 0; round < 20; round++) {
         const char *text =
             support_text("w%d w%d w%d w%d", round, round * 7 % 50, round * 3 % 50, round * 11 % 50);
-        struct candidates found = search_in(vectors, store, text, NULL, 30);
+        AUTO(release_found) struct candidates found = search_in(vectors, store, text, NULL, 30);
         for (size_t i = 1; i < found.items.len; i++)
             assert_true(found.items.items[i].rank <= found.items.items[i - 1].rank);
-        vec_release(&found.items);
     }
 }
 
@@ -615,9 +620,9 @@ static void finish_graph(struct vectors *v)
 
 static bool uses_graph(struct vectors *v)
 {
+    AUTO(release_found)
     struct candidates found = search_in(v, store, "w0 w1 w2 w3 w4 w5 w6 w7 w8 w9", NULL, 5);
     assert_int_equal(found.items.len, 5);
-    vec_release(&found.items);
     return vectors_has_graph(v);
 }
 
@@ -693,19 +698,16 @@ TEST_IF(hnsw_available(), test_a_graph_is_made_in_steps)
 TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
 {
     with_finished_graph(300);
-    struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
+    AUTO(free_vectors) struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
     for (int round = 0; round < 20; round++) {
         const char *text = support_text("nr%d w%d w%d", round, round, round * 7 % 50);
-        struct candidates a = search_in(vectors, store, text, NULL, 10);
-        struct candidates b = search_in(scan, store, text, NULL, 10);
+        AUTO(release_found) struct candidates a = search_in(vectors, store, text, NULL, 10);
+        AUTO(release_found) struct candidates b = search_in(scan, store, text, NULL, 10);
         assert_true(vectors_has_graph(vectors));
         assert_false(vectors_has_graph(scan));
         assert_int_equal(a.items.len, 10);
         assert_true(fabs(a.items.items[0].rank - b.items.items[0].rank) < 1e-9);
-        vec_release(&a.items);
-        vec_release(&b.items);
     }
-    vectors_free(scan);
 }
 
 static const struct candidate *find_key(const struct candidates *c, int64_t key)
@@ -736,13 +738,14 @@ TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
         gone[i] = support_text("r%d", 100 + i);
     ok(memory->ops->forget(memory, gone, 380, NULL, &e));
     finish_graph(vectors);
-    struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
-    struct candidates some = search_in(scan, store, "w1 w2 w3 w4", NULL, 20);
+    AUTO(free_vectors) struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
+    AUTO(release_found) struct candidates some = search_in(scan, store, "w1 w2 w3 w4", NULL, 20);
     for (size_t i = 0; i < some.items.len; i++)
         vec_push(&also.items, some.items.items[i]);
     for (int round = 0; round < 20; round++) {
         const char *text = support_text("w%d w%d w%d", round, round + 9, round * 7 % 50);
         struct vectors_field a = {.previous = 0.5, .also = &also}, b = a;
+        AUTO(release_found)
         struct candidates graph = search_with(vectors, store, text, NULL, 10, &a),
                           exact = search_with(scan, store, text, NULL, 10, &b);
         assert_true(vectors_has_graph(vectors));
@@ -750,20 +753,16 @@ TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
         assert_true(fabs(a.mean - b.mean) < 0.15 * b.deviation);
         assert_true(fabs(a.deviation - b.deviation) < 0.15 * b.deviation);
         assert_same_ranks(&graph, &exact, &also);
-        vec_release(&graph.items);
         vec_release(&exact.items);
     }
-    vec_release(&some.items);
     vec_release(&also.items);
-    vectors_free(scan);
 }
 
 /* Whether vectors that are loaded now have a graph, which needs so many entries. */
 static bool loads_graph(int64_t least)
 {
-    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), least);
+    AUTO(free_vectors) struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), least);
     bool uses = uses_graph(second);
-    vectors_free(second);
     return uses;
 }
 
@@ -777,7 +776,7 @@ TEST_IF(hnsw_available(), test_a_graph_is_loaded_not_made)
 TEST_IF(hnsw_available(), test_a_graph_catches_up)
 {
     with_finished_graph(150);
-    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
+    AUTO(free_vectors) struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(uses_graph(second));
     add_random("t", 500, 20);
     embed();
@@ -788,17 +787,15 @@ TEST_IF(hnsw_available(), test_a_graph_catches_up)
     assert_finds("nr510", 1, "r510");
     assert_true(vectors_has_graph(vectors));
     assert_true(uses_graph(second)); /* reads the newer file */
-    vectors_free(second);
 }
 
 TEST_IF(hnsw_available(), test_scoped_searches_pass_the_graph_by)
 {
     struct corpus_scope scope = {0};
     with_finished_graph(150);
-    struct candidates found = search_in(vectors, store, "w1", &scope, 5);
+    AUTO(release_found) struct candidates found = search_in(vectors, store, "w1", &scope, 5);
     assert_false(vectors_has_graph(vectors));
     assert_int_equal(found.items.len, 0);
-    vec_release(&found.items);
 }
 
 TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
@@ -811,13 +808,12 @@ TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
     fseek(out, 5001, SEEK_SET);
     fputs("damage", out);
     fclose(out);
-    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
+    AUTO(free_vectors) struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_false(uses_graph(second));
     assert_int_equal(access(file, F_OK), -1);
     assert_non_null(support_keep(graph_path(".damaged")));
     finish_graph(second);
     assert_true(uses_graph(second));
-    vectors_free(second);
 }
 
 TEST_IF(hnsw_available(), test_a_truncated_graph_is_set_aside)
@@ -825,12 +821,11 @@ TEST_IF(hnsw_available(), test_a_truncated_graph_is_set_aside)
     with_finished_graph(120);
     char *file = support_keep(graph_path(""));
     for (off_t len = 0; len < 2000; len += 700) {
-        struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
+        AUTO(free_vectors) struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
         assert_int_equal(truncate(file, len), 0);
         assert_false(uses_graph(second));
         finish_graph(second);
         assert_true(uses_graph(second));
-        vectors_free(second);
     }
 }
 
@@ -838,13 +833,12 @@ TEST_IF(hnsw_available(), test_one_makes_the_graph)
 {
     int64_t left;
     with_graph(200);
-    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
+    AUTO(free_vectors) struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(graph_step(vectors, store, 10, &left));
     assert_false(graph_step(second, store, 10, &left));
     assert_int_equal(left, 0);
     finish_graph(vectors);
     assert_true(uses_graph(second));
-    vectors_free(second);
 }
 
 /* The first one dies in the midst. */
