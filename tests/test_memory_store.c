@@ -305,14 +305,19 @@ TEST(each_keeps_sessions_together)
     assert_int_equal(count, 2);
 }
 
+/* "content, pinned, edited" of the entry. */
+static const char *entry_now(const char *id)
+{
+    AUTO(memory_entry_release) struct memory_entry got = get(id);
+    return support_text("%s%s%s", got.content, got.pinned ? ", pinned" : "",
+                        got.edited ? ", edited" : "");
+}
+
 TEST(an_edit_is_found_by_its_new_words)
 {
     say("s", "a", "the wombat digs", 1);
     lore_do(edit, "a", " the badger digs\n");
-    struct memory_entry got = get("a");
-    assert_string_equal(got.content, "the badger digs");
-    assert_true(got.edited);
-    memory_entry_release(&got);
+    assert_string_equal(entry_now("a"), "the badger digs, edited");
     expect_found("wombat", "");
     expect_found("badger", "the badger digs\n");
     pass_over("s", NULL, "the badger digs", 1);
@@ -321,22 +326,16 @@ TEST(an_edit_is_found_by_its_new_words)
     expect_fault(m->ops->edit(m, "zz", "x", &e), ERR_MEMORY_NOT_FOUND, "zz");
     say("s", "b", "unchanged", 2);
     lore_do(edit, "b", "unchanged");
-    got = get("b");
-    assert_false(got.edited);
-    memory_entry_release(&got);
+    assert_string_equal(entry_now("b"), "unchanged");
 }
 
 TEST(a_pin_goes_on_and_off)
 {
     say("s", "a", "one", 1);
     lore_do(pin, "a", true);
-    struct memory_entry got = get("a");
-    assert_true(got.pinned && !got.edited);
-    memory_entry_release(&got);
+    assert_string_equal(entry_now("a"), "one, pinned");
     lore_do(pin, "a", false);
-    got = get("a");
-    assert_false(got.pinned);
-    memory_entry_release(&got);
+    assert_string_equal(entry_now("a"), "one");
     expect_fault(m->ops->pin(m, "zz", true, &e), ERR_MEMORY_NOT_FOUND, "zz");
 }
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "memory/recall.h"
 #include "tests/model_server.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -123,7 +124,7 @@ static void expect_badge(const char *text, const char *badge)
 }
 
 /* The first hit, by which of the two, and the badge. */
-static void expect(const char *text, const char *id, int by, const char *badge)
+static void finds(const char *text, const char *id, int by, const char *badge)
 {
     expect_badge(text, badge);
     assert_true(hits.items.len > 0);
@@ -171,7 +172,7 @@ TEST(test_words_without_an_endpoint)
 {
     struct error why;
     add_some();
-    expect("river", "ryokan", WORDS, NULL);
+    finds("river", "ryokan", WORDS, NULL);
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
@@ -190,13 +191,13 @@ TEST(test_nothing_to_find)
 TEST(test_both_with_an_endpoint)
 {
     with_endpoint();
-    expect("river", "ryokan", WORDS, being_made);
+    finds("river", "ryokan", WORDS, being_made);
     expect_requests(0);
     work_all();
-    expect("river", "ryokan", WORDS | VECTOR, NULL);
+    finds("river", "ryokan", WORDS | VECTOR, NULL);
     assert_int_equal(hits.items.len, 1); /* the other text has nothing in common with it */
     add("boat", "a boat");
-    expect("river", "ryokan", WORDS, being_made);
+    finds("river", "ryokan", WORDS, being_made);
 }
 
 TEST(test_words_in_spite_of_an_endpoint)
@@ -204,7 +205,7 @@ TEST(test_words_in_spite_of_an_endpoint)
     with_endpoint();
     configure(CONFIG_MEMORY_RANKING, "words");
     work_all();
-    expect("river", "ryokan", WORDS, NULL);
+    finds("river", "ryokan", WORDS, NULL);
     expect_requests(0);
 }
 
@@ -212,12 +213,12 @@ TEST(test_vectors_alone)
 {
     with_endpoint();
     configure(CONFIG_MEMORY_RANKING, "vectors");
-    expect("river", "ryokan", WORDS, being_made);
+    finds("river", "ryokan", WORDS, being_made);
     work_all();
-    expect("river", "ryokan", VECTOR, NULL);
+    finds("river", "ryokan", VECTOR, NULL);
     add("boat", "a boat on the river");
-    expect("river", "ryokan", VECTOR,
-           "vectors are being computed: some entries cannot be found yet");
+    finds("river", "ryokan", VECTOR,
+          "vectors are being computed: some entries cannot be found yet");
 }
 
 TEST(test_hashed_when_asked_for)
@@ -226,7 +227,7 @@ TEST(test_hashed_when_asked_for)
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
     work_all();
-    expect("RIVER!", "ryokan", VECTOR, NULL);
+    finds("RIVER!", "ryokan", VECTOR, NULL);
     search("quarterly revenue rose");
     assert_true(hits.items.items[0].score > 0.9999);
     search("unheard of");
@@ -238,7 +239,7 @@ TEST(test_vectors_without_an_endpoint)
     struct error why;
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
-    expect("river", "ryokan", WORDS, "words only: no embedding endpoint is configured");
+    finds("river", "ryokan", WORDS, "words only: no embedding endpoint is configured");
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
@@ -247,7 +248,7 @@ TEST(test_an_endpoint_without_a_key)
     struct error why;
     configure(CONFIG_EMBEDDING_PROVIDER, "openai");
     add_some();
-    expect("river", "ryokan", WORDS, "words only: the embedding endpoint is not configured");
+    finds("river", "ryokan", WORDS, "words only: the embedding endpoint is not configured");
     assert_int_equal(work(&why), RECALL_WAITS);
     assert_non_null(strstr(why.text, "OPENAI_API_KEY"));
 }
@@ -279,13 +280,13 @@ TEST(test_a_dead_endpoint_is_left_alone_for_a_while)
     now_ms = clock_mono_ms();
     clock_replace(NULL, our_clock);
     model_server_queue(server, &down);
-    expect("river", "ryokan", WORDS, no_answer);
+    finds("river", "ryokan", WORDS, no_answer);
     expect_requests(asked + 1);
     now_ms += 29000;
     expect_badge("river", no_answer);
     expect_requests(asked + 1);
     now_ms += 2000;
-    expect("river", "ryokan", WORDS | VECTOR, NULL);
+    finds("river", "ryokan", WORDS | VECTOR, NULL);
     expect_requests(asked + 2);
 }
 
@@ -298,7 +299,7 @@ TEST(test_the_same_question_is_asked_once)
     expect_requests(asked + 1);
     search("  ");
     expect_requests(asked + 1);
-    expect("revenue", "revenue", WORDS | VECTOR, NULL);
+    finds("revenue", "revenue", WORDS | VECTOR, NULL);
     expect_requests(asked + 2);
 }
 
@@ -309,7 +310,7 @@ TEST(test_a_silent_endpoint_has_its_time)
     recall.encoder.patience_ms = 50;
     model_server_queue(server, &(struct reply){.hold = true});
     int64_t begun = clock_mono_ms();
-    expect("river", "ryokan", WORDS, no_answer);
+    finds("river", "ryokan", WORDS, no_answer);
     assert_true(clock_mono_ms() - begun < 4000);
 }
 
@@ -339,7 +340,7 @@ TEST(test_hostile_answers_leave_words)
     for (size_t i = 0; i < sizeof raws / sizeof *raws; i++) {
         begin_anew();
         model_server_queue(server, &(struct reply){.raw = raws[i]});
-        expect("river", "ryokan", WORDS, no_answer);
+        finds("river", "ryokan", WORDS, no_answer);
     }
 }
 
@@ -348,9 +349,9 @@ TEST(test_another_dimension)
 {
     with_vectors();
     model_server_set_default(server, &(struct reply){.dimension = 48});
-    expect("river", "ryokan", WORDS, being_made);
+    finds("river", "ryokan", WORDS, being_made);
     work_all();
-    expect("river", "ryokan", WORDS | VECTOR, NULL);
+    finds("river", "ryokan", WORDS | VECTOR, NULL);
 }
 
 /* A command computes no vectors, and a search writes nothing. */
@@ -387,28 +388,25 @@ TEST(test_a_dead_endpoint_does_not_keep_from_other_work)
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
+static void expect_stats(const char *members)
+{
+    AUTO(memory_stats_release) struct memory_stats stats = {0};
+    struct error e;
+    assert_ok(recall_stats(&recall, NULL, &stats, &e), e);
+    AUTO(json_free_local) struct json *v = shape_to_json(&memory_stats_shape, &stats);
+    assert_json(v, members);
+}
+
 TEST(test_another_model)
 {
-    struct memory_stats stats = {0};
-    struct error e;
     with_vectors();
     configure(CONFIG_EMBEDDING_MODEL, "better");
     begin_anew();
     expect_badge("river", being_made);
-    assert_true(recall_stats(&recall, NULL, &stats, &e));
-    assert_string_equal(stats.model, "ollama/better");
-    assert_int_equal(stats.missing, 2);
-    assert_int_equal(stats.stale, 2);
-    memory_stats_release(&stats);
+    expect_stats("{'model':'ollama/better','missing':2,'stale':2}");
     work_all();
-    expect("river", "ryokan", WORDS | VECTOR, NULL);
-    stats = (struct memory_stats){0};
-    assert_true(recall_stats(&recall, NULL, &stats, &e));
-    assert_int_equal(stats.entries, 2);
-    assert_int_equal(stats.embedded, 2);
-    assert_int_equal(stats.stale, 0);
-    assert_int_equal(stats.dimension, 32);
-    memory_stats_release(&stats);
+    finds("river", "ryokan", WORDS | VECTOR, NULL);
+    expect_stats("{'entries':2,'embedded':2,'stale':0,'dimension':32}");
 }
 
 TEST(test_work_waits_for_the_endpoint)
