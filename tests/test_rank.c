@@ -585,93 +585,48 @@ TEST(shares_stay_within_their_talk)
     vec_release(&best.items);
 }
 
-/* ---- each part decides ---- */
-
-/* Two entries with both terms: the first must rank higher with `s`, and must not without the part
- * that `off` removes. */
-static void expect_decides(struct world *w, void (*off)(struct rank_settings *s))
+/* Two entries with both terms: the first ranks higher because of one part of the ranking, and does
+ * not without that part. With equal scores the newer entry ranks higher. */
+TEST(each_part_decides)
 {
-    struct rank_settings s = rank_settings_for(1.2, 0.75);
-    struct ranking best;
-    assert_true(run(w, &s, 2, &best));
-    assert_int_equal(best.items.items[0].key, w->rows[0].key);
-    vec_release(&best.items);
-    off(&s);
-    assert_true(run(w, &s, 2, &best));
-    assert_int_equal(best.items.items[0].key, w->rows[1].key);
-    vec_release(&best.items);
-    free_world(&w);
-}
-
-static struct world *two_entries(double first_words, double second_words)
-{
-    struct world *w = even_world(2);
-    w->terms = 2;
-    w->idf[1] = 3;
-    w->idf_sum = 5;
-    w->average = 40;
-    w->rows[0].facts.words = first_words;
-    w->rows[1].facts.words = second_words;
-    return w;
-}
-
-static void put_both(struct world *w, size_t row, uint32_t distance)
-{
-    put_term(&w->rows[row], 0, 0, 1);
-    put_term(&w->rows[row], 1, distance, 1);
-}
-
-static void no_length(struct rank_settings *s)
-{
-    s->b = 0;
-}
-static void no_passages(struct rank_settings *s)
-{
-    s->passages = false;
-}
-static void no_proximity(struct rank_settings *s)
-{
-    s->near = 0;
-}
-static void no_user(struct rank_settings *s)
-{
-    s->user = 1;
-}
-
-/* With equal scores the newer entry ranks higher. */
-TEST(length_decides)
-{
-    struct world *w = two_entries(30, 45);
-    put_both(w, 0, 9);
-    put_both(w, 1, 9);
-    expect_decides(w, no_length);
-}
-
-/* Words that stand far apart in a long text do not count together. */
-TEST(the_best_passage_decides)
-{
-    struct world *w = two_entries(150, 150);
-    put_both(w, 0, 30);
-    put_both(w, 1, 100);
-    put_term(&w->rows[1], 0, 1, 1);
-    expect_decides(w, no_passages);
-}
-
-TEST(proximity_decides)
-{
-    struct world *w = two_entries(40, 40);
-    put_both(w, 0, 1);
-    put_both(w, 1, 30);
-    expect_decides(w, no_proximity);
-}
-
-TEST(the_users_own_message_decides)
-{
-    struct world *w = two_entries(40, 35);
-    put_both(w, 0, 9);
-    put_both(w, 1, 9);
-    w->rows[0].user = true;
-    expect_decides(w, no_user);
+    enum { LENGTH, PASSAGE, PROXIMITY, USER };
+    static const struct {
+        double words[2];
+        uint32_t distance[2]; /* between the terms */
+    } rows[] = {[LENGTH] = {{30, 45}, {9, 9}},
+                /* Words that stand far apart in a long text do not count together. */
+                [PASSAGE] = {{150, 150}, {30, 100}},
+                [PROXIMITY] = {{40, 40}, {1, 30}},
+                [USER] = {{40, 35}, {9, 9}}};
+    for (int part = 0; part <= USER; part++) {
+        AUTO(free_world) struct world *w = even_world(2);
+        w->terms = 2;
+        w->idf[1] = 3;
+        w->idf_sum = 5;
+        w->average = 40;
+        for (size_t i = 0; i < 2; i++) {
+            w->rows[i].facts.words = rows[part].words[i];
+            put_term(&w->rows[i], 0, 0, 1);
+            put_term(&w->rows[i], 1, rows[part].distance[i], 1);
+        }
+        if (part == PASSAGE)
+            put_term(&w->rows[1], 0, 1, 1);
+        w->rows[0].user = part == USER;
+        for (int without = 0; without < 2; without++) {
+            struct rank_settings s = *usual();
+            struct ranking best;
+            if (without) {
+                s.b = part == LENGTH ? 0 : s.b;
+                s.passages = s.passages && part != PASSAGE;
+                s.near = part == PROXIMITY ? 0 : s.near;
+                s.user = part == USER ? 1 : s.user;
+            }
+            assert_true(run(w, &s, 2, &best));
+            if (best.items.items[0].key != w->rows[without].key)
+                fail_msg("part %d%s", part, without ? ", without it" : "");
+            vec_release(&best.items);
+        }
+    }
 }
 
 static double weight_of(double words, bool asks)
