@@ -77,20 +77,20 @@ static bool is_ready(struct screen *s, void *context)
     return visible && screen_alternate(s) && screen_cell_is(s, row, 0, '>');
 }
 
-bool scene_wait_prompt(struct screen *s)
+static bool wait_prompt(struct screen *s)
 {
     return screen_wait(s, is_ready, NULL, "the caret in the prompt's row", WAIT_MS);
 }
 
 bool scene_wait_idle(struct screen *s)
 {
-    return screen_wait_gone(s, "Esc stops", WAIT_MS) && scene_wait_prompt(s);
+    return screen_wait_gone(s, "Esc stops", WAIT_MS) && wait_prompt(s);
 }
 
 struct screen *scene_open(int rows, int cols, const char *const *arguments)
 {
     struct screen *s = scene_start(rows, cols, arguments);
-    assert_true(scene_wait_prompt(s));
+    assert_true(wait_prompt(s));
     return s;
 }
 
@@ -252,7 +252,9 @@ static void settle(struct screen *s)
     assert_true(screen_wait(s, caret_is_after, empty, empty, WAIT_MS));
 }
 
-void scene_assert_truthful(struct screen *s)
+/* Waits until all drawing has arrived, then repaints, which proves that the program knows the
+ * screen's content. */
+static void assert_truthful(struct screen *s)
 {
     settle(s);
     auto_free char *before = mem_strdup(screen_text(s));
@@ -390,7 +392,7 @@ static bool step_acts(const char *name, const char *rest)
     else if (strcmp(name, "kill") == 0)
         scene_end(scene(), atoi(rest));
     else if (strcmp(name, "truthful") == 0)
-        scene_assert_truthful(scene());
+        assert_truthful(scene());
     else if (strcmp(name, "restored") == 0)
         scene_assert_restored(scene());
     else if (strcmp(name, "forget") == 0)
@@ -415,7 +417,7 @@ static bool step_holds(const char *name, const char *rest)
     if (strcmp(name, "mouse") == 0)
         return screen_mouse(scene()) == (number == 1);
     if (strcmp(name, "prompt") == 0)
-        return scene_wait_prompt(scene());
+        return wait_prompt(scene());
     if (strcmp(name, "draft") == 0)
         return scene_wait_draft(scene(), rest);
     if (strcmp(name, "row") == 0)

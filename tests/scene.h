@@ -38,17 +38,23 @@ void scene_act(const char *file, int line, struct screen *s, const char *const *
 void scene_see(const char *file, int line, struct screen *s, const char *const *looks);
 
 /* A script for the program that was opened last. Steps: ":" and keys, a look to wait for, or "="
- * and open [ROWS COLUMNS [ARGUMENT…]]    scene_open(), 24 by 80 without a size says TEXT, stalls
- * TEXT             the model's next reply, which stops after its text calls NAME ARGS, holds NAME
- * ARGS   … calls a tool, at once or when it is released release, wait N, requests N        the
- * server: goes on, has had N requests, has exactly N sent N LOOK|LOOK                   looks at
- * the body of request N ask QUESTION|ANSWER, exchange …, long …    scene_ask(), scene_exchange(),
- * scene_exchange_long() paste TEXT, size ROWS COLUMNS, env NAME=VALUE, file NAME TEXT    (in the
- * test's directory) leave, kill SIGNAL, exit, status N         how the program ends prompt, draft
- * TEXT, truthful, restored     scene_wait_prompt() and so on row N TEXT, count N TEXT waits for
- * this text in a row, for so many of it wrote BYTES, unwritten BYTES, writes BYTES, forget    its
- * output, now or soon made NAME, unmade NAME             whether this file is there and those of
- * scene_steps(). */
+ * and one of these, or of scene_steps():
+ *   open, open ROWS COLUMNS ARGUMENTS  scene_open(); 24 by 80 without a size
+ *   says TEXT, stalls TEXT             the model's next reply; it stops after its text
+ *   calls NAME ARGS, holds NAME ARGS   … calls a tool, at once or when it is released
+ *   refuses STATUS TYPE|MESSAGE|SECONDS    … is an error; the seconds until a retry may lack
+ *   release, wait N, requests N        the server goes on; it gets N requests; it has had N
+ *   sent N LOOK|LOOK, sent last LOOK   the body of request N
+ *   ask QUESTION|ANSWER                scene_ask(); exchange, long: the longer ones
+ *   paste TEXT, size ROWS COLUMNS, env NAME=VALUE, config TEXT
+ *   file NAME TEXT                     in the test's directory
+ *   leave, kill SIGNAL, exit, status N     how the program ends
+ *   prompt, draft TEXT, restored       the caret is in the prompt's row; scene_wait_draft(); …
+ *   truthful                           a full repaint changes nothing; the editor must be empty
+ *   row N TEXT, count N TEXT           this text comes in a row, comes so many times
+ *   wrote BYTES, unwritten BYTES, writes BYTES, forget     its output until now, or soon
+ *   mouse 1, mouse 0                   whether it has the mouse
+ *   made NAME, unmade NAME             whether this file is there */
 #define play(...) scene_play(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 #define PLAY(name, ...) PLAY_IF(true, name, __VA_ARGS__)
 #define PLAY_IF(there, name, ...) STEPS_TEST(there, name, play, __VA_ARGS__)
@@ -70,15 +76,8 @@ struct screen *scene(void); /* the program that was opened last */
 /* Checks the body of this request to the model: looks. */
 #define scene_sent(index, ...) assert_says(model_server_body(scene_server(), index), __VA_ARGS__)
 
-/* Waits until the caret stands in the prompt's row. */
-bool scene_wait_prompt(struct screen *s);
-
 /* Waits until no turn runs. */
 bool scene_wait_idle(struct screen *s);
-
-/* Waits until all drawing has arrived; then a full repaint must change nothing, which proves that
- * the program knows the screen's content. The editor must be empty. */
-void scene_assert_truthful(struct screen *s);
 
 /* Sends the signal, then waits for the program's end. */
 void scene_end(struct screen *s, int signal_number);
