@@ -3,6 +3,10 @@
 # The files that take longest come first, so that none is left running alone at the end.
 SUITE_TESTS = \
 	tests/test_flood.c \
+	tests/test_serve_events.c \
+	tests/test_import_text.c \
+	tests/test_memory_index.c \
+	tests/test_serve_http.c \
 	tests/test_screen_compaction.c \
 	tests/test_screen_stream.c \
 	tests/test_screen_terminal.c \
@@ -99,7 +103,6 @@ SUITE_TESTS = \
 	tests/test_log_messages.c \
 	tests/test_hnsw.c \
 	tests/test_image_file.c \
-	tests/test_import_text.c \
 	tests/test_input.c \
 	tests/test_interrupt.c \
 	tests/test_journal_compact.c \
@@ -124,7 +127,6 @@ SUITE_TESTS = \
 	tests/test_memory_tool.c \
 	tests/test_memory_content.c \
 	tests/test_memory_follow.c \
-	tests/test_memory_index.c \
 	tests/test_memory_read.c \
 	tests/test_memory_sink.c \
 	tests/test_memory_sqlite.c \
@@ -172,8 +174,6 @@ SUITE_TESTS = \
 	tests/test_sentences.c \
 	tests/test_separation.c \
 	tests/test_serve_contract.c \
-	tests/test_serve_events.c \
-	tests/test_serve_http.c \
 	tests/test_serve_loop.c \
 	tests/test_serve_socket.c \
 	tests/test_serve_stdio.c \

@@ -12,6 +12,7 @@
 #include "session/operation.h"
 #include "tests/acp_client.h"
 #include "tests/program.h"
+#include "tests/record.h"
 #include "tests/suite.h"
 
 FIXTURE(acp_set_up, acp_tear_down);
@@ -401,12 +402,18 @@ TEST_IF(capability_store(), a_session_in_which_nothing_was_said_is_not_kept)
 
 TEST_IF(capability_store(), a_list_has_pages)
 {
+    struct store *store;
+    struct error e;
     begin();
-    for (int i = 0; i < 103; i++) {
-        if (i > 0)
-            session = new_session();
-        ask("hello");
+    ask("hello");
+    assert_ok(store_open(support_path(".local/share/tiro/tiro.db"), STORE_READ_WRITE, &store, &e),
+              e);
+    for (int i = 0; i < 102; i++) {
+        AUTO(record_release) struct record r = {0};
+        record_begin(&r, store);
+        record_run(&r, "hello", "Hello.");
     }
+    store_close(store);
     const struct json *page = rpc_client_result(&client, "session/list", "{}");
     const char *cursor = text_of(page, "nextCursor");
     assert_int_equal(json_len(json_get(page, "sessions")), 100);

@@ -465,9 +465,9 @@ static bool take_apart(void *context, const char *bytes, size_t len)
 }
 
 /* No caller waits for another's children, even when several run at once. */
-static void *run_fifty(void *failures)
+static void *run_many(void *failures)
 {
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < (int)suite_sample(12, 50); i++) {
         struct child_result own;
         AUTO(buf_release) struct buf text = BUF_INIT;
         struct child_command c =
@@ -488,7 +488,7 @@ TEST(several_at_once_are_apart)
     atomic_int failures;
     atomic_init(&failures, 0);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_fifty, &failures), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, run_many, &failures), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(atomic_load(&failures), 0);

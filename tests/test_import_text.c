@@ -21,8 +21,8 @@
 /* Longer than a value may be; where memory says nothing, no more than that. */
 enum {
     MB = 1000000,
-    MEMORY_MB = 100,
-    LARGE = (SUPPORT_TELLS_MEMORY ? 40 : 20) * MB,
+    MEMORY_MB = 40,
+    LARGE = (SUPPORT_TELLS_MEMORY ? 24 : 20) * MB,
     TURNS = LARGE / 4400, /* at least, of a pair of messages each */
     PATIENCE_MS = 10000
 };
@@ -266,7 +266,7 @@ TEST_IF(capability_store(), test_a_large_one_that_breaks_off_is_none)
     char *path =
         make_file(LARGE, "[", "{\"role\":\"user\",\"content\":\"to be or not to be, so\"},", "");
     expect_little_memory("sessions", path, 1,
-                         SUPPORT_TELLS_MEMORY ? "not valid JSON near byte 40" : "near byte 20");
+                         SUPPORT_TELLS_MEMORY ? "not valid JSON near byte 24" : "near byte 20");
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     assert_null(json_first(sessions));
 }
