@@ -245,6 +245,7 @@ tests_libsupport_a_SOURCES = \
 	tests/history_check.c tests/history_check.h \
 	tests/http_client.c tests/http_client.h \
 	tests/imported.c tests/imported.h \
+	tests/kept.h \
 	tests/kill_campaign.c tests/kill_campaign.h tests/kill_private.h \
 	tests/kill_chat.c \
 	tests/kill_commands.c \

@@ -43,6 +43,13 @@ enum { SUPPORT_SKIPPED = 77 };
         assert_int_equal((e).code, expected);                                                      \
     } while (0)
 
+/* …, and this in its text. */
+#define assert_error(call, e, expected, words)                                                     \
+    do {                                                                                           \
+        assert_err(call, e, expected);                                                             \
+        assert_non_null(strstr((e).text, words));                                                  \
+    } while (0)
+
 /* The call must return true; else the test fails with the error in `e`. */
 #define assert_ok(call, e)                                                                         \
     do {                                                                                           \

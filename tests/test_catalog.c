@@ -15,23 +15,16 @@
 #include "store/snapshot.h"
 #include "tests/any_compaction.h"
 #include "tests/damage.h"
+#include "tests/kept.h"
 #include "tests/record.h"
 #include "tests/suite.h"
 
-static char *path;
-static struct store *store;
-static struct catalog catalog; /* borrows it */
-static struct record record;   /* a session of two runs */
-static struct error e;
+static struct record record; /* a session of two runs */
 
 static int set_up(void **state)
 {
-    support_setup(state);
-    path = support_path("tiro.db");
-    e = (struct error){0};
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+    if (kept_setup(state) != 0)
         return -1;
-    catalog_borrow(&catalog, store, support_dir(), "");
     record_begin(&record, catalog.store);
     record_run(&record, "What is a monad?", "A burrito.");
     record_run(&record, "Really?", "No.");
@@ -41,9 +34,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     record_release(&record);
-    catalog_release(&catalog);
-    store_close(store);
-    return support_teardown(state);
+    return kept_teardown(state);
 }
 
 static bool exists(const char *file)
@@ -297,8 +288,8 @@ TEST(test_delete_beside_other_files)
     char *notes = support_text("%s/notes.txt", files);
     char *transcript = support_text("%s/transcript.md", files);
     support_write(notes, "mine");
-    assert_err(catalog_delete(&catalog, record.info.id, NULL, &e), e, ERR_FILE_ERROR);
-    assert_non_null(strstr(e.text, "is deleted, but"));
+    assert_error(catalog_delete(&catalog, record.info.id, NULL, &e), e, ERR_FILE_ERROR,
+                 "is deleted, but");
     assert_true(exists(notes));
     assert_false(exists(transcript));
     assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 0);
@@ -325,8 +316,7 @@ TEST(test_locks)
     int lock, count = 0;
     assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
     for (int i = 0; i < CHANGES; i++) {
-        assert_err(change(i), e, ERR_SESSION_BUSY);
-        assert_non_null(strstr(e.text, record.info.id + UUID_LEN - 8));
+        assert_error(change(i), e, ERR_SESSION_BUSY, record.info.id + UUID_LEN - 8);
     }
     struct session_info info = find("last");
     assert_string_equal(info.title, "What is a monad?");
@@ -588,9 +578,8 @@ TEST(test_fork_before_a_compaction)
     session_info_release(&fork);
 
     undo_compaction(first);
-    assert_false(catalog_fork(&catalog, record.info.id, CATALOG_BEFORE_COMPACTION, &fork, &e));
-    assert_int_equal(e.code, ERR_USAGE);
-    assert_non_null(strstr(e.text, "was never compacted"));
+    assert_error(catalog_fork(&catalog, record.info.id, CATALOG_BEFORE_COMPACTION, &fork, &e), e,
+                 ERR_USAGE, "was never compacted");
     fork = fork_at(record.info.id, 0); /* undone ones are undone in the copy as well */
     assert_messages(fork.id, 8);
     session_info_release(&fork);

@@ -150,8 +150,7 @@ TEST(each_choice_has_its_reason)
 
 TEST(an_unknown_provider_is_refused)
 {
-    assert_err(choose("antropic", NULL, true), fault, ERR_USAGE);
-    assert_non_null(strstr(fault.text, "did you mean \"anthropic\""));
+    assert_error(choose("antropic", NULL, true), fault, ERR_USAGE, "did you mean \"anthropic\"");
     assert_false(choose("xyz", NULL, true));
     assert_non_null(strstr(fault.text, "offline"));
     assert_true(choose("anthropic", NULL, false));
@@ -265,8 +264,7 @@ TEST(key_from_the_file_last)
 
 TEST(says_what_to_set_when_there_is_no_key)
 {
-    assert_err(key_for("anthropic"), fault, ERR_CONFIG_ERROR);
-    assert_non_null(strstr(fault.text, "ANTHROPIC_API_KEY"));
+    assert_error(key_for("anthropic"), fault, ERR_CONFIG_ERROR, "ANTHROPIC_API_KEY");
     assert_false(key_for("openai"));
     assert_non_null(strstr(fault.text, "OPENAI_API_KEY"));
     assert_true(key_for("ollama"));

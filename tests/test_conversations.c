@@ -298,8 +298,7 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
     assert_string_equal(surface_changed(surface_expect_changed(engine)), first);
     answer_in(second, "And you?", "I am fine."); /* the front conversation is unchanged */
     end();
-    assert_false(surface_read(first, &info, find_interrupted, &found, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(surface_read(first, &info, find_interrupted, &found, &e), e, ERR_SESSION_NOT_FOUND);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

@@ -13,29 +13,9 @@
 #include "store/snapshot.h"
 #include "store/sql.h"
 #include "tests/imported.h"
+#include "tests/kept.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-
-static struct store *store;
-static struct catalog catalog;
-static struct error e;
-
-static int set_up(void **state)
-{
-    support_setup(state);
-    char *path = support_path("tiro.db");
-    e = (struct error){0};
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    catalog_borrow(&catalog, store, support_dir(), "");
-    return ok ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    catalog_release(&catalog);
-    store_close(store);
-    return support_teardown(state);
-}
 
 struct sheet {
     struct buf text;
@@ -130,7 +110,7 @@ static const char markdown[] =
     "! interrupted\n"
     "\n";
 
-FIXTURE(set_up, tear_down);
+FIXTURE(kept_setup, kept_teardown);
 
 TEST(test_markdown)
 {
@@ -313,20 +293,18 @@ TEST(test_to_a_file)
     assert_true(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, false, &e));
     check_file(file, markdown);
     support_write(file, "mine");
-    assert_false(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, false, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
-    assert_non_null(strstr(e.text, file));
+    assert_error(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, false, &e), e,
+                 ERR_FILE_ERROR, file);
     check_file(file, "mine");
     assert_true(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, true, &e));
     check_file(file, markdown);
     assert_int_equal(unlink(file), 0);
 
-    assert_false(export_to_file(&catalog, "who?", EXPORT_MARKDOWN, file, false, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-    assert_false(export_to_file(&catalog, "last", EXPORT_MARKDOWN, dir, true, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
-    assert_false(export_to_file(&catalog, "last", EXPORT_MARKDOWN, "/dev/null", true, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(export_to_file(&catalog, "who?", EXPORT_MARKDOWN, file, false, &e), e,
+               ERR_SESSION_NOT_FOUND);
+    assert_err(export_to_file(&catalog, "last", EXPORT_MARKDOWN, dir, true, &e), e, ERR_FILE_ERROR);
+    assert_err(export_to_file(&catalog, "last", EXPORT_MARKDOWN, "/dev/null", true, &e), e,
+               ERR_FILE_ERROR);
     assert_int_equal(symlink("nowhere", file), 0); /* a name that is taken, too */
     assert_false(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, false, &e));
     assert_int_equal(unlink(file), 0);

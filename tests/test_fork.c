@@ -4,6 +4,7 @@
 #include "chat/session_info.h"
 #include "session/catalog.h"
 #include "store/event_log.h"
+#include "tests/kept.h"
 #include "tests/record.h"
 #include "tests/suite.h"
 
@@ -221,22 +222,6 @@ TEST(test_it_stops_looking)
 
 /* --- any log ---------------------------------------------------------------------------------- */
 
-static struct store *store;
-static struct error e;
-
-static int set_up(void **state)
-{
-    support_setup(state);
-    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
-    return ok ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    store_close(store);
-    return support_teardown(state);
-}
-
 struct prefix {
     int64_t last;
     struct history history;
@@ -314,7 +299,7 @@ static void check_cut(const struct record *r, int64_t at)
     session_info_release(&prefix.tally);
 }
 
-FIXTURE(set_up, tear_down);
+FIXTURE(kept_setup, kept_teardown);
 
 TEST(test_any_cut_of_any_log)
 {

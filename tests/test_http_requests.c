@@ -543,9 +543,7 @@ TEST(this_machine_is_listened_to_alone_unless_it_is_said)
     int port = atoi(urls.data + 17);
     assert_true(port > 0);
     AUTO(listening_release) struct listening again = {0};
-    assert_false(listening_open(&again, "127.0.0.1", port, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
-    assert_false(listening_open(&again, "name.example", 0, &e));
-    assert_int_equal(e.code, ERR_USAGE);
+    assert_err(listening_open(&again, "127.0.0.1", port, &e), e, ERR_FILE_ERROR);
+    assert_err(listening_open(&again, "name.example", 0, &e), e, ERR_USAGE);
     assert_true(listening_open(&again, "0.0.0.0", 0, &e));
 }

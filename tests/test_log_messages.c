@@ -5,29 +5,9 @@
 #include "chat/history.h"
 #include "store/event_log.h"
 #include "store/sql.h"
+#include "tests/kept.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-
-static struct store *store;
-static struct error e;
-
-static int set_up(void **state)
-{
-    support_setup(state);
-    return store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    store_close(store);
-    return support_teardown(state);
-}
-
-static void check(bool ok)
-{
-    if (!ok)
-        fail_msg("%s", e.text);
-}
 
 /* Two folds of the same events. */
 struct folds {
@@ -77,9 +57,9 @@ static void check_log(const char *id)
     struct folds f = {0};
     AUTO(log_messages_release) struct log_messages read = {0};
     history_init(&f.history);
-    check(event_log_read(store, id, 0, note_compaction, &f.history, &e));
-    check(event_log_read(store, id, 0, fold_both, &f, &e));
-    check(event_log_messages(store, id, &read, &e));
+    assert_ok(event_log_read(store, id, 0, note_compaction, &f.history, &e), e);
+    assert_ok(event_log_read(store, id, 0, fold_both, &f, &e), e);
+    assert_ok(event_log_messages(store, id, &read, &e), e);
     const struct log_messages *b = &f.messages;
     assert_int_equal(read.items.len, b->items.len);
     for (size_t i = 0; i < read.items.len; i++) {
@@ -98,7 +78,7 @@ static void check_log(const char *id)
     history_release(&f.history);
 }
 
-FIXTURE(set_up, tear_down);
+FIXTURE(kept_setup, kept_teardown);
 
 TEST(any_log_has_the_messages_of_its_fold)
 {
@@ -131,7 +111,8 @@ TEST(a_damaged_payload_says_nothing)
     AUTO(log_messages_release) struct log_messages read = {0};
     record_begin(&r, store);
     record_run(&r, "One?", "One.");
-    check(store_exec(store, "UPDATE event SET payload = '{' WHERE type = 'run_started'", &e));
-    check(event_log_messages(store, r.info.id, &read, &e));
+    assert_ok(store_exec(store, "UPDATE event SET payload = '{' WHERE type = 'run_started'", &e),
+              e);
+    assert_ok(event_log_messages(store, r.info.id, &read, &e), e);
     assert_int_equal(read.items.len, 2);
 }

@@ -242,8 +242,7 @@ static void expect_disabled(const struct operation *o, enum err_code code)
 {
     struct operation_context c = {0};
     struct error e = {0};
-    assert_false(operation_open(&c, o, config, path, "/", &e));
-    assert_int_equal(e.code, code);
+    assert_err(operation_open(&c, o, config, path, "/", &e), e, code);
     operation_close(&c);
     expect_refused(&c, o, code);
 }
@@ -311,9 +310,7 @@ TEST(test_what_needs_an_engine_says_so)
             assert_non_null(o->converse);
         if (o->run)
             continue;
-        assert_false(operation_open(&c, o, config, path, "/", &e));
-        assert_int_equal(e.code, ERR_USAGE);
-        assert_non_null(strstr(e.text, o->name));
+        assert_error(operation_open(&c, o, config, path, "/", &e), e, ERR_USAGE, o->name);
         operation_close(&c);
         expect_refused(&c, o, ERR_USAGE);
     }

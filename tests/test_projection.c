@@ -11,24 +11,17 @@
 #include "session/projection.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
+#include "tests/kept.h"
 #include "tests/record.h"
 #include "tests/suite.h"
 
-static char *path;
-static struct store *store;
-static struct catalog catalog;
 static struct record record;
 static char *dir, *transcript, *events, *summary; /* paths */
-static struct error e;
 
 static int set_up(void **state)
 {
-    support_setup(state);
-    path = support_path("tiro.db");
-    e = (struct error){0};
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+    if (kept_setup(state) != 0)
         return -1;
-    catalog_borrow(&catalog, store, support_dir(), "");
     record_begin(&record, store);
     dir = support_keep(projection_directory(&catalog, record.info.id));
     transcript = support_text("%s/transcript.md", dir);
@@ -40,9 +33,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     record_release(&record);
-    catalog_release(&catalog);
-    store_close(store);
-    return support_teardown(state);
+    return kept_teardown(state);
 }
 
 static void update(void)

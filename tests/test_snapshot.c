@@ -8,38 +8,29 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/history_check.h"
+#include "tests/kept.h"
 #include "tests/suite.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-static char *path;
-static struct store *store;
-static struct error e;
 static int64_t seq;
 static struct history live;
 static struct snapshot_rows live_rows; /* of `live` where old messages are left in them */
 
 static int set_up(void **state)
 {
-    struct session_info info;
-    support_setup(state);
+    AUTO(session_info_release) struct session_info info = {0};
     history_init(&live);
-    path = support_path("tiro.db");
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
-        return -1;
+    seq = 0;
     session_info_init(&info);
     memcpy(info.id, ID, sizeof ID);
-    bool ok = sessions_put(store, &info, &e);
-    session_info_release(&info);
-    seq = 0;
-    return ok ? 0 : -1;
+    return kept_setup(state) == 0 && sessions_put(store, &info, &e) ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-    store_close(store);
     history_release(&live);
-    return support_teardown(state);
+    return kept_teardown(state);
 }
 
 /* Appends to the log and folds into `live`, as a running session does. Takes the event. */
@@ -486,8 +477,7 @@ TEST(test_a_log_is_saved_while_it_is_read)
     damage_sql(path,
                "CREATE TRIGGER full BEFORE INSERT ON snapshot_message"
                " WHEN new.position = 2200 BEGIN SELECT RAISE(ABORT, 'no room'); END");
-    assert_false(snapshot_catch_up(&from, 0, &h, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(snapshot_catch_up(&from, 0, &h, &e), e, ERR_SESSION_STORE_ERROR);
     assert_int_equal(h.messages.len, 0);
     assert_int_equal(saved_rows(), 0);
     damage_sql(path, "DROP TRIGGER full");
@@ -730,9 +720,9 @@ TEST(test_no_such_session)
 {
     struct history h;
     history_init(&h);
-    assert_false(snapshot_save(store, "01890a5d-0000-774b-bcce-b302099a8057", &h, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-    assert_false(snapshot_resume(store, "01890a5d-0000-774b-bcce-b302099a8057", &h, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(snapshot_save(store, "01890a5d-0000-774b-bcce-b302099a8057", &h, &e), e,
+               ERR_SESSION_STORE_ERROR);
+    assert_err(snapshot_resume(store, "01890a5d-0000-774b-bcce-b302099a8057", &h, &e), e,
+               ERR_SESSION_NOT_FOUND);
     assert_int_equal(h.messages.len, 0);
 }
