@@ -1,4 +1,5 @@
 /* Keys, their names, and what [keys] makes of them. */
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "ui/app/run.h"
 #include "ui/term/keymap.h"
@@ -33,63 +34,66 @@ static enum action bound(const char *name)
     return keymap_find(&map, &key);
 }
 
-static void assert_described(enum action action, const char *want)
+static struct error e; /* of the last "bind" */
+
+/* Steps: "KEY = ACTION" or "none", "ACTION: KEYS" as they are told, "bind ACTION KEYS", "!bind …"
+ * that fails, and "?TEXT" of its error. */
+static void play_keys(const char *const *steps)
 {
-    AUTO(buf_release) struct buf out = BUF_INIT;
-    keymap_describe(&map, action, &out);
-    assert_string_equal(out.data, want);
+    for (; *steps; steps++) {
+        char first[32], second[32];
+        AUTO(buf_release) struct buf told = BUF_INIT;
+        bool fails = **steps == '!';
+        if (sscanf(*steps + fails, "bind %31s %31[^\n]", first, second) == 2) {
+            assert_int_equal(keymap_bind(&map, first, second, &e), !fails);
+        } else if (**steps == '?') {
+            assert_non_null(strstr(e.text, *steps + 1));
+        } else if (sscanf(*steps, "%31s = %31s", first, second) == 2) {
+            enum action action = bound(first);
+            assert_string_equal(action == ACTION_NONE ? "none" : action_info(action)->name, second);
+        } else {
+            enum action action = ACTION_NONE + 1;
+            size_t len = strcspn(*steps, ":");
+            while (strncmp(action_info(action)->name, *steps, len) != 0 ||
+                   action_info(action)->name[len] != '\0')
+                action++;
+            keymap_describe(&map, action, &told);
+            assert_string_equal(told.data, *steps + len + 2);
+        }
+    }
 }
+
+#define keys(...) play_keys(TEXTS(__VA_ARGS__))
+#define KEYS(name, ...) STEPS_TEST(true, name, keys, __VA_ARGS__)
 
 BEFORE_ALL(support_utf8);
 FIXTURE(set_up, tear_down);
 
 TEST(test_defaults)
 {
-    assert_int_equal(bound("enter"), ACTION_SEND);
-    assert_int_equal(bound("ctrl-j"), ACTION_NEWLINE);
-    assert_int_equal(bound("alt-enter"), ACTION_NEWLINE);
-    assert_int_equal(bound("shift-enter"), ACTION_NEWLINE);
-    assert_int_equal(bound("escape"), ACTION_CANCEL);
-    assert_int_equal(bound("f3"), ACTION_SESSIONS);
-    assert_int_equal(bound("shift-tab"), ACTION_FIND_NEWER);
-    assert_int_equal(bound("ctrl-home"), ACTION_TOP);
-    assert_int_equal(bound("wheel-up"), ACTION_SCROLL_UP);
-    assert_int_equal(bound("ctrl-_"), ACTION_UNDO);
-    assert_int_equal(bound("alt-backspace"), ACTION_KILL_WORD_LEFT);
+    keys("enter = send", "ctrl-j = newline", "alt-enter = newline", "shift-enter = newline",
+         "escape = cancel", "f3 = sessions", "shift-tab = find_newer", "ctrl-home = top",
+         "wheel-up = scroll_up", "ctrl-_ = undo", "alt-backspace = kill_word_left");
     struct key letter = {.code = K_CHAR, .cp = 'a'};
     assert_int_equal(keymap_find(&map, &letter), ACTION_NONE);
 }
 
 /* On a terminal that reports Shift and Ctrl, keys without such bindings mean the same. */
-TEST(test_modified_keys_without_a_binding)
-{
-    struct error e;
-    assert_int_equal(bound("ctrl-enter"), ACTION_SEND);
-    assert_int_equal(bound("shift-backspace"), ACTION_BACKSPACE);
-    assert_int_equal(bound("ctrl-tab"), ACTION_COMPLETE);
-    assert_int_equal(bound("shift-escape"), ACTION_CANCEL);
-    assert_int_equal(bound("ctrl-alt-backspace"), ACTION_KILL_WORD_LEFT);
-    assert_int_equal(bound("ctrl-delete"), ACTION_NONE);
-    assert_true(keymap_bind(&map, "newline", "ctrl-j", &e));
-    assert_int_equal(bound("shift-enter"), ACTION_SEND);
-    assert_true(keymap_bind(&map, "help", "ctrl-enter", &e));
-    assert_int_equal(bound("ctrl-enter"), ACTION_HELP);
-}
+KEYS(test_modified_keys_without_a_binding, "ctrl-enter = send", "shift-backspace = backspace",
+     "ctrl-tab = complete", "shift-escape = cancel", "ctrl-alt-backspace = kill_word_left",
+     "ctrl-delete = none", "bind newline ctrl-j", "shift-enter = send", "bind help ctrl-enter",
+     "ctrl-enter = help");
 
 /* Letters are text, but where a question is answered. */
 TEST(test_answers)
 {
-    struct error e;
     struct key a = {.code = K_CHAR, .cp = 'a'}, enter = {.code = K_ENTER};
     assert_int_equal(keymap_find_in(&map, &a, KEYS_ANSWER), ACTION_ALLOW_ONCE);
     assert_int_equal(keymap_find_in(&map, &enter, KEYS_ANSWER), ACTION_NONE);
-    assert_false(keymap_bind(&map, "send", "a", &e));
-    assert_true(keymap_bind(&map, "decline", "enter a", &e)); /* takes nothing from "send" */
+    keys("!bind send a", "bind decline enter a" /* takes nothing from "send" */);
     assert_int_equal(keymap_find_in(&map, &enter, KEYS_ANSWER), ACTION_DECLINE);
     assert_int_equal(keymap_find_in(&map, &a, KEYS_ANSWER), ACTION_DECLINE);
-    assert_int_equal(bound("enter"), ACTION_SEND);
-    assert_described(ACTION_ALLOW_ONCE, "");
-    assert_false(keymap_bind(&map, "allow_once", "a", &e));
+    keys("enter = send", "allow_once: ", "!bind allow_once a");
 }
 
 /* Every default key is valid and unique, and its action has a description. */
@@ -139,45 +143,18 @@ TEST(test_names_that_are_none)
             fail_msg("\"%s\" is a key", names[i]);
 }
 
-TEST(test_rebinding)
-{
-    struct error e;
-    assert_true(keymap_bind(&map, "send", "ctrl-x, f5", &e));
-    assert_int_equal(bound("ctrl-x"), ACTION_SEND);
-    assert_int_equal(bound("f5"), ACTION_SEND);
-    assert_int_equal(bound("enter"), ACTION_NONE);
-    assert_described(ACTION_SEND, "Ctrl-X, F5");
-    assert_true(keymap_bind(&map, "newline", "enter", &e));
-    assert_int_equal(bound("enter"), ACTION_NEWLINE);
-    assert_int_equal(bound("ctrl-j"), ACTION_NONE);
-    assert_true(keymap_bind(&map, "help", "none", &e));
-    assert_described(ACTION_HELP, "");
-}
+KEYS(test_rebinding, "bind send ctrl-x, f5", "ctrl-x = send", "f5 = send", "enter = none",
+     "send: Ctrl-X, F5", "bind newline enter", "enter = newline", "ctrl-j = none", "bind help none",
+     "help: ");
 
-TEST(test_a_default_key_moves_over)
-{
-    struct error e;
-    assert_true(keymap_bind(&map, "redo", "ctrl-r", &e));
-    assert_int_equal(bound("ctrl-r"), ACTION_REDO);
-    assert_described(ACTION_HISTORY, "");
-}
+KEYS(test_a_default_key_moves_over, "bind redo ctrl-r", "ctrl-r = redo", "history: ");
 
 TEST(test_conflicts_and_faults)
 {
-    struct error e;
-    assert_true(keymap_bind(&map, "send", "ctrl-x", &e));
-    assert_false(keymap_bind(&map, "quit", "ctrl-x", &e));
-    assert_false(keymap_bind(&map, "newline", "f9 ctrl-x", &e));
+    keys("bind send ctrl-x", "!bind quit ctrl-x", "!bind newline f9 ctrl-x");
     assert_int_equal(e.code, ERR_CONFIG_ERROR);
-    assert_non_null(strstr(e.text, "Ctrl-X"));
-    assert_non_null(strstr(e.text, "send"));
-    assert_int_equal(bound("ctrl-j"), ACTION_NEWLINE);
-    assert_int_equal(bound("f9"), ACTION_NONE);
-    assert_false(keymap_bind(&map, "histori", "f9", &e));
-    assert_non_null(strstr(e.text, "history"));
-    assert_false(keymap_bind(&map, "undo", "f9 hyper-x", &e));
-    assert_non_null(strstr(e.text, "hyper-x"));
-    assert_int_equal(bound("ctrl-_"), ACTION_UNDO);
+    keys("?Ctrl-X", "?send", "ctrl-j = newline", "f9 = none", "!bind histori f9", "?history",
+         "!bind undo f9 hyper-x", "?hyper-x", "ctrl-_ = undo");
 }
 
 TEST(test_first_key)
