@@ -31,7 +31,7 @@
 /* Less than the conversation takes. */
 #define THRESHOLD "TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "500"
 
-static const struct step steps[] = {
+static const struct trial_step steps[] = {
     {.name = "create",
      .form = STEP_EVENTS,
      .arguments = {"run", EVENTS, "--label", "new", QUESTION},

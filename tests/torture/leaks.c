@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 enum { FIRST_ROOM = 1 << 16, MAPS_TEXT = 1 << 18 };
 

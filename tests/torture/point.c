@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 enum { LOG_FD = 900, MAPS = 64, POINTS = 1 << 16, TRACES = 1 << 14, LONGEST_LINE = 512 };

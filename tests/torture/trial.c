@@ -518,7 +518,7 @@ static void begin_home(void)
 
 static enum trial_result trial_end;
 
-static void play(void **state)
+static void run_step(void **state)
 {
     (void)state;
     trial_end = TRIAL_FAILED;
@@ -564,7 +564,7 @@ static void play(void **state)
 enum trial_result trial_run(const struct trial *t)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test_setup_teardown(play, support_setup, support_teardown)};
+        cmocka_unit_test_setup_teardown(run_step, support_setup, support_teardown)};
     trial = t;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return cmocka_run_group_tests_name(t->step->name, all, NULL, NULL) == 0 ? trial_end

@@ -19,7 +19,7 @@ enum step_form {
     STEP_SCREEN,  /* a turn on the whole screen */
 };
 
-struct step {
+struct trial_step {
     const char *name;
     enum step_form form;
     const char *arguments[STEP_ARGUMENTS];
@@ -60,7 +60,7 @@ struct step_outcome {
 };
 
 struct trial {
-    const struct step *step;
+    const struct trial_step *step;
     const char *home;                 /* the initial home, a directory to copy */
     const char *log;                  /* path of the log of calls */
     const struct damage_events *kept; /* events that must be there afterwards */
