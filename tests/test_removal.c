@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "session/catalog.h"
 #include "session/export.h"
@@ -185,8 +186,10 @@ TEST(test_death_at_any_call_leaves_no_files)
 {
     static const enum fault_point points[] = {FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE};
     int between = 0;
+    entropy_seed(support_seed());
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-        for (long n = 1, status = FAULT_DEATH_STATUS; status == FAULT_DEATH_STATUS; n++) {
+        for (long n = 1, status = FAULT_DEATH_STATUS; status == FAULT_DEATH_STATUS;
+             n += 1 + (long)(entropy_unit() * (double)suite_sample(4, 0))) {
             void *none = NULL;
             status = delete_apart(points[i], n);
             assert_true(status == FAULT_DEATH_STATUS || status == 0);
