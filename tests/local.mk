@@ -384,9 +384,9 @@ long-torture:
 # The files of tests of which make check runs a sample (suite_sample()).
 long-whole:
 	$(LONG_RUN) TEST_WHOLE=1 tests/test_recover
-	$(LONG_RUN) sh -c 'for f in acp_agent child compact_properties config_set doclist engine_serves flood forgotten \
-		history hostile_documents journal_compact memory_content memory_crash migrate projection rank \
-		recall_quality removal separation snapshot tokenizer two_processes; do \
+	$(LONG_RUN) sh -c 'for f in acp_agent child chunk compact_properties config_set doclist engine_serves export_import \
+		flood forgotten history hostile_documents journal_compact memory_content memory_crash memory_words migrate \
+		projection rank recall_quality removal separation sessions_screen snapshot tokenizer two_processes; do \
 		TEST_WHOLE=1 tests/suite test_$$f || exit 1; done'
 long-faults:
 	$(LONG_RUN) TEST_WHOLE=1 tests/suite test_store_faults

@@ -135,7 +135,7 @@ TEST(random_documents_lose_nothing)
 {
     static const char *const names[] = {"a.txt", "a.md", "a.c", "a.py", "a.rb", "notes"};
     uint64_t seed = support_seed();
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < (int)suite_sample(1200, 4000); round++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
         struct loaded_document d;
         struct chunks c = {0};

@@ -368,7 +368,7 @@ static void adorn(struct record *r)
 TEST(test_round_trips)
 {
     entropy_seed(support_seed());
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < (int)suite_sample(15, 40); i++) {
         AUTO(record_release) struct record r = {0};
         record_begin(&r, store);
         adorn(&r);

@@ -101,7 +101,7 @@ TEST(test_what_is_in_them)
 TEST(test_any_updates_of_any_log)
 {
     entropy_seed(support_seed());
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < (int)suite_sample(10, 25); i++) {
         tear_down(NULL);
         assert_int_equal(set_up(NULL), 0);
         for (size_t runs = 1 + (size_t)(entropy_unit() * 8); runs > 0; runs--) {

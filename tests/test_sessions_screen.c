@@ -756,7 +756,7 @@ TEST(test_anything)
                                        "escape", "left",  "backspace", "ctrl-u"};
     seed = support_seed();
     begin("");
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < (int)suite_sample(2000, 6000); i++) {
         if (dice(3) == 0)
             type(dice(2) ? random_text() : "y");
         else
