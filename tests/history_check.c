@@ -9,12 +9,6 @@
 #include "store/snapshot.h"
 #include "tests/suite.h"
 
-static void check(bool ok, const struct error *e)
-{
-    if (!ok)
-        fail_msg("%s: %s", err_info(e->code)->name, e->text);
-}
-
 /* --- a history -------------------------------------------------------------------------------- */
 
 static size_t count_blocks(const struct message *m, enum block_type type, const char *id)
@@ -160,11 +154,11 @@ static void assert_same_counts(struct store *s, const char *id, const struct fol
 {
     struct error e = {0};
     AUTO(session_info_release) struct session_info row = {0};
-    check(sessions_get(s, id, &row, &e), &e);
+    assert_ok(sessions_get(s, id, &row, &e), e);
     if (row.last_seq > f->last_seq)
         fail_msg("the row of %s knows event %lld, the log %lld", id, (long long)row.last_seq,
                  (long long)f->last_seq);
-    check(event_log_read(s, id, row.last_seq, catch_up, &row, &e), &e);
+    assert_ok(event_log_read(s, id, row.last_seq, catch_up, &row, &e), e);
     assert_int_equal(row.messages, f->tally.messages);
     assert_int_equal(row.turns, f->tally.turns);
     assert_int_equal(row.tool_calls, f->tally.tool_calls);
@@ -177,7 +171,7 @@ void pass_over_undone(struct store *s, const char *id, struct history *h)
 {
     struct error e = {0};
     struct undone_list undone;
-    check(event_log_undone(s, id, &undone, &e), &e);
+    assert_ok(event_log_undone(s, id, &undone, &e), e);
     for (size_t i = 0; i < undone.items.len; i++)
         history_pass_over(h, &undone.items.items[i].of, 1);
     vec_release(&undone.items);
@@ -191,8 +185,8 @@ void assert_session_sound(struct store *s, const char *id)
     history_init(&f.history);
     session_info_init(&f.tally);
     pass_over_undone(s, id, &f.history);
-    check(event_log_read(s, id, 0, fold, &f, &e), &e);
-    check(snapshot_resume(s, id, &resumed, &e), &e);
+    assert_ok(event_log_read(s, id, 0, fold, &f, &e), e);
+    assert_ok(snapshot_resume(s, id, &resumed, &e), e);
     assert_same_history(&resumed, &f.history);
     history_drop_open_turn(&resumed);
     auto_free char *fault = history_fault(&resumed);
@@ -235,8 +229,8 @@ size_t assert_store_sound(const char *path)
         sqlite3_finalize(q);
     }
     sqlite3_close(db);
-    check(store_open(path, STORE_READ_ONLY, &sweep.store, &e), &e);
-    check(sessions_each(sweep.store, NULL, assert_one_sound, &sweep, &e), &e);
+    assert_ok(store_open(path, STORE_READ_ONLY, &sweep.store, &e), e);
+    assert_ok(sessions_each(sweep.store, NULL, assert_one_sound, &sweep, &e), e);
     store_close(sweep.store);
     return sweep.count;
 }
@@ -273,6 +267,6 @@ bool log_has_line(struct store *s, const char *id, int64_t seq, const char *line
 {
     struct error e = {0};
     struct wanted w = {.seq = seq, .line = line};
-    check(event_log_read(s, id, seq - 1, compare, &w, &e), &e);
+    assert_ok(event_log_read(s, id, seq - 1, compare, &w, &e), e);
     return w.found;
 }

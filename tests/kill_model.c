@@ -9,12 +9,6 @@
 #include "tests/program.h"
 #include "tests/suite.h"
 
-static void check(bool ok, const struct error *e)
-{
-    if (!ok)
-        fail_msg("%s: %s", err_info(e->code)->name, e->text);
-}
-
 /* --- texts and values ------------------------------------------------------------------------- */
 
 void kill_texts_add(struct kill_texts *t, const char *text)
@@ -208,9 +202,9 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     struct kill_texts before = s->completed;
     s->completed = (struct kill_texts){0};
     kill_texts_clear(&s->words);
-    check(sessions_get(store, s->id, &info, &e), &e);
+    assert_ok(sessions_get(store, s->id, &info, &e), e);
     assert_session_sound(store, s->id);
-    check(event_log_read(store, s->id, 0, take_event, s, &e), &e);
+    assert_ok(event_log_read(store, s->id, 0, take_event, s, &e), e);
     s->words_said = s->words.items.len;
     if (!kill_texts_have_all(&s->words, &before))
         fail_msg("session %s has lost words", s->id);
@@ -295,7 +289,7 @@ void kill_model_settle_sessions(struct kill_model *m, struct store *store)
         if (m->sessions.items[i]->draft)
             kill_texts_add(&m->drafts, m->sessions.items[i]->draft);
     if (store)
-        check(sessions_each(store, NULL, note_id, &ids, &e), &e);
+        assert_ok(sessions_each(store, NULL, note_id, &ids, &e), e);
     settle_known(m, store, &ids);
     for (size_t i = 0; i < ids.items.len; i++)
         if (!kill_model_session(m, ids.items.items[i]))
@@ -413,7 +407,7 @@ void kill_model_settle_settings(struct kill_model *m, const char *ini)
         struct kill_setting *setting = m->settings.items[i];
         auto_free char *section = NULL, *name = NULL;
         struct error e = {0};
-        check(config_edit_split(setting->key, &section, &name, &e), &e);
+        assert_ok(config_edit_split(setting->key, &section, &name, &e), e);
         auto_free char *value = config_edit_value(ini, section, name);
         kill_value_settle(&setting->value, value, setting->key);
     }

@@ -66,6 +66,13 @@ static void add_string(struct buf *out, const char *text)
     wire_string(out, text, strlen(text));
 }
 
+/* `text` as it is, which ends before a value, and the value as a string. */
+static void add_member(struct buf *out, const char *text, const char *value)
+{
+    buf_addstr(out, text);
+    add_string(out, value);
+}
+
 /* The end of the piece that starts at `from`, never inside a character. */
 static size_t piece_end(const struct reply *r, const char *text, size_t len, size_t from)
 {
@@ -186,10 +193,8 @@ static void anthropic_call(struct writer *w, const char *id, const char *name)
 {
     AUTO(buf_release) struct buf block = BUF_INIT;
 
-    buf_addstr(&block, "{\"type\":\"tool_use\",\"id\":");
-    add_string(&block, id ? id : "call_1");
-    buf_addstr(&block, ",\"name\":");
-    add_string(&block, name);
+    add_member(&block, "{\"type\":\"tool_use\",\"id\":", id ? id : "call_1");
+    add_member(&block, ",\"name\":", name);
     buf_addstr(&block, ",\"input\":{}}");
     anthropic_open(w, block.data);
     anthropic_deltas(w, "input_json_delta", "partial_json", w->tool_args, w->tool_args_len);
@@ -208,10 +213,8 @@ static void anthropic_end(struct writer *w, const char *stop)
 
 static void anthropic_error(struct buf *out, const char *type, const char *message)
 {
-    buf_addstr(out, "{\"type\":\"error\",\"error\":{\"type\":");
-    add_string(out, type);
-    buf_addstr(out, ",\"message\":");
-    add_string(out, message);
+    add_member(out, "{\"type\":\"error\",\"error\":{\"type\":", type);
+    add_member(out, ",\"message\":", message);
     buf_addstr(out, "},\"request_id\":\"req_1\"}");
 }
 
@@ -222,10 +225,10 @@ static void openai_event(struct writer *w, const char *choices, const char *more
 {
     struct buf *body = &w->out->body;
 
-    buf_addstr(body,
+    add_member(body,
                "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\","
-               "\"created\":1700000000,\"model\":");
-    add_string(body, w->model);
+               "\"created\":1700000000,\"model\":",
+               w->model);
     buf_addf(body, ",\"choices\":[%s]%s}\n\n", choices, more);
     mark(w);
 }
@@ -270,10 +273,8 @@ static void openai_call(struct writer *w, const char *id, const char *name)
 {
     AUTO(buf_release) struct buf delta = BUF_INIT;
 
-    buf_addstr(&delta, "\"tool_calls\":[{\"index\":0,\"id\":");
-    add_string(&delta, id ? id : "call_1");
-    buf_addstr(&delta, ",\"type\":\"function\",\"function\":{\"name\":");
-    add_string(&delta, name);
+    add_member(&delta, "\"tool_calls\":[{\"index\":0,\"id\":", id ? id : "call_1");
+    add_member(&delta, ",\"type\":\"function\",\"function\":{\"name\":", name);
     buf_addstr(&delta, ",\"arguments\":\"\"}}]");
     openai_delta(w, delta.data, NULL);
     openai_deltas(w, "\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":", "}}]",
@@ -297,12 +298,9 @@ static void openai_end(struct writer *w, const char *stop)
 
 static void openai_error(struct buf *out, const char *type, const char *message)
 {
-    buf_addstr(out, "{\"error\":{\"message\":");
-    add_string(out, message);
-    buf_addstr(out, ",\"type\":");
-    add_string(out, type);
-    buf_addstr(out, ",\"param\":null,\"code\":");
-    add_string(out, type);
+    add_member(out, "{\"error\":{\"message\":", message);
+    add_member(out, ",\"type\":", type);
+    add_member(out, ",\"param\":null,\"code\":", type);
     buf_addstr(out, "}}");
 }
 
@@ -312,8 +310,7 @@ static void ollama_line(struct writer *w, const char *message, const char *more)
 {
     struct buf *body = &w->out->body;
 
-    buf_addstr(body, "{\"model\":");
-    add_string(body, w->model);
+    add_member(body, "{\"model\":", w->model);
     buf_addf(
         body,
         ",\"created_at\":\"2026-01-01T00:00:00Z\",\"message\":{\"role\":\"assistant\",%s}%s}\n",
@@ -348,12 +345,10 @@ static void ollama_call(struct writer *w, const char *id, const char *name)
 
     buf_addstr(&message, "\"content\":\"\",\"tool_calls\":[{");
     if (id) {
-        buf_addstr(&message, "\"id\":");
-        add_string(&message, id);
+        add_member(&message, "\"id\":", id);
         buf_addch(&message, ',');
     }
-    buf_addstr(&message, "\"function\":{\"index\":0,\"name\":");
-    add_string(&message, name);
+    add_member(&message, "\"function\":{\"index\":0,\"name\":", name);
     buf_addstr(&message, ",\"arguments\":");
     if (w->r->fault == REPLY_BROKEN_ARGS)
         wire_string(&message, w->tool_args, w->tool_args_len);
@@ -383,8 +378,7 @@ static void ollama_end(struct writer *w, const char *stop)
 static void ollama_error(struct buf *out, const char *type, const char *message)
 {
     (void)type; /* this API has only the message */
-    buf_addstr(out, "{\"error\":");
-    add_string(out, message);
+    add_member(out, "{\"error\":", message);
     buf_addch(out, '}');
 }
 

@@ -9,12 +9,6 @@
 #include "tests/any_compaction.h"
 #include "tests/suite.h"
 
-static void check(bool ok, const struct error *e)
-{
-    if (!ok)
-        fail_msg("%s", e->text);
-}
-
 void record_begin(struct record *r, struct store *store)
 {
     *r = (struct record){.store = store, .now_ms = 1773065107123};
@@ -35,7 +29,7 @@ void record_release(struct record *r)
 void record_save(struct record *r)
 {
     struct error e = {0};
-    check(sessions_put(r->store, &r->info, &e), &e);
+    assert_ok(sessions_put(r->store, &r->info, &e), e);
 }
 
 void record_event(struct record *r, struct event *ev)
@@ -45,7 +39,7 @@ void record_event(struct record *r, struct event *ev)
     ev->wall_ms = r->now_ms;
     r->now_ms += 1234;
     memcpy(ev->session_id, r->info.id, sizeof ev->session_id);
-    check(transcripts_append(r->store, ev, &e), &e);
+    assert_ok(transcripts_append(r->store, ev, &e), e);
     session_tally(&r->info, ev);
     if (ev->type == EVENT_TURN_STARTED)
         r->run_seq = ev->seq;
@@ -206,7 +200,7 @@ void record_random_compaction(struct record *r)
 {
     AUTO(history_release) struct history h = {0};
     struct error e = {0};
-    check(snapshot_resume(r->store, r->info.id, &h, &e), &e);
+    assert_ok(snapshot_resume(r->store, r->info.id, &h, &e), e);
     if (h.compaction.in_force.len > 0 && maybe(0.3))
         undo_compaction(r, &h);
     else if (h.messages.len > 0)
@@ -244,6 +238,6 @@ char *record_lines(struct store *store, const char *id)
 {
     struct buf out = BUF_INIT;
     struct error e = {0};
-    check(event_log_read(store, id, 0, add_line, &out, &e), &e);
+    assert_ok(event_log_read(store, id, 0, add_line, &out, &e), e);
     return buf_take(&out);
 }

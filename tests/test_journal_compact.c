@@ -23,12 +23,6 @@ static char id[UUID_LEN + 1];
 
 static struct error fault;
 
-static void check(bool ok)
-{
-    if (!ok)
-        fail_msg("%s: %s", err_info(fault.code)->name, fault.text);
-}
-
 /* --- a memory, which is a table of the same database ----------------------------------------- */
 
 static struct {
@@ -87,7 +81,7 @@ static void open_journal(void)
 {
     struct event_list tail;
     bool more;
-    check(store_open(path, STORE_READ_WRITE, &store, &fault));
+    assert_ok(store_open(path, STORE_READ_WRITE, &store, &fault), fault);
     notices = mailbox_new(free_notice);
     journal_init(&j, notices);
     j.store = store;
@@ -98,7 +92,7 @@ static void open_journal(void)
         memcpy(id, j.info.id, sizeof id);
         return;
     }
-    check(journal_open(&j, id, JOURNAL_RESUME, &tail, &more, &fault));
+    assert_ok(journal_open(&j, id, JOURNAL_RESUME, &tail, &more, &fault), fault);
     event_list_release(&tail);
     assert_false(j.loaded);
 }
@@ -116,7 +110,7 @@ static void close_journal(void)
 static void open_loaded(void)
 {
     open_journal();
-    check(journal_load(&j, &fault));
+    assert_ok(journal_load(&j, &fault), fault);
 }
 
 static void restart(void)
@@ -148,7 +142,7 @@ static int teardown(void **state)
 
 static void emit(struct event *ev)
 {
-    check(journal_emit(&j, ev, &fault));
+    assert_ok(journal_emit(&j, ev, &fault), fault);
 }
 
 static void say(enum event_type type, const char *text)
@@ -200,7 +194,7 @@ static void expect_dropped(const struct event *ev)
 {
     AUTO(rebuild_release) struct rebuild r = {0};
     struct index_list gone;
-    check(rebuild_from_json(ev->compaction.history, j.history.messages.len, &r, &fault));
+    assert_ok(rebuild_from_json(ev->compaction.history, j.history.messages.len, &r, &fault), fault);
     rebuild_dropped(&r, j.history.messages.len, &gone);
     vec_clear(&memory.wanted);
     for (size_t i = 0; i < gone.items.len; i++) {
@@ -231,7 +225,7 @@ static void commit(struct event *ev)
 {
     expect_dropped(ev);
     forget_notices();
-    check(journal_compact(&j, ev, &fault) == COMMIT_DONE);
+    assert_ok(journal_compact(&j, ev, &fault) == COMMIT_DONE, fault);
     /* The notice of memory follows the compaction directly; nothing is announced if no entry went
      * to memory. */
     bool indexes = memory.wanted.len > 0;
@@ -288,8 +282,8 @@ static void assert_sound(void)
     AUTO(history_release) struct history folded = {0}, resumed = {0};
     history_init(&folded);
     pass_over_undone(store, id, &folded);
-    check(event_log_read(store, id, 0, apply, &folded, &fault));
-    check(snapshot_resume(store, id, &resumed, &fault));
+    assert_ok(event_log_read(store, id, 0, apply, &folded, &fault), fault);
+    assert_ok(snapshot_resume(store, id, &resumed, &fault), fault);
     assert_same_history(&folded, &resumed);
     if (!j.history.running) {
         history_drop_open_turn(&folded);
@@ -476,7 +470,7 @@ TEST(test_one_that_does_not_fit)
 static void uncompact(void)
 {
     forget_notices();
-    check(journal_uncompact(&j, &fault));
+    assert_ok(journal_uncompact(&j, &fault), fault);
     AUTO(event_free_local) struct event *told = next_shown();
     assert_int_equal(told->type, EVENT_COMPACTION_UNDONE);
 }
@@ -582,11 +576,11 @@ TEST(test_pins)
 {
     two_runs();
     int64_t answer = j.history.messages.items[1].seq;
-    check(journal_pin(&j, answer, true, &fault));
+    assert_ok(journal_pin(&j, answer, true, &fault), fault);
     assert_true(j.history.messages.items[1].pinned);
     assert_sound();
     int64_t last = j.info.last_seq;
-    check(journal_pin(&j, answer, true, &fault));
+    assert_ok(journal_pin(&j, answer, true, &fault), fault);
     assert_int_equal(j.info.last_seq, last);
     assert_false(journal_pin(&j, 3, true, &fault));
     assert_false(journal_pin(&j, 0, true, &fault));
@@ -594,7 +588,7 @@ TEST(test_pins)
     assert_true(j.history.messages.items[1].pinned);
     plain_run("three", "3");
     assert_sound();
-    check(journal_pin(&j, answer, false, &fault));
+    assert_ok(journal_pin(&j, answer, false, &fault), fault);
     commit(drop_first(2, "A"));
     assert_false(journal_pin(&j, j.history.messages.items[0].seq, true, &fault));
     assert_int_equal(fault.code, ERR_MESSAGE_NOT_SENT);
@@ -634,7 +628,7 @@ TEST(test_failures_are_remembered)
     close_journal();
     open_journal();
     assert_true(j.suspended);
-    check(journal_load(&j, &fault));
+    assert_ok(journal_load(&j, &fault), fault);
     commit(drop_first(2, "A"));
     assert_false(j.history.compaction.suspended);
     assert_int_equal(j.history.compaction.failures, 0);
@@ -658,7 +652,7 @@ static size_t read_tail(int64_t from, int most)
 {
     bool more;
     event_list_release(&tail);
-    check(event_log_tail(store, id, from, most, 0, &tail, &more, &fault));
+    assert_ok(event_log_tail(store, id, from, most, 0, &tail, &more, &fault), fault);
     return tail.items.len;
 }
 
@@ -848,8 +842,10 @@ static void any_step(void)
     } else if (luck < 17) {
         any_pin();
     } else if (luck < 18) {
-        check(!j.stored ||
-              store_exec(store, "DELETE FROM snapshot_message; DELETE FROM snapshot", &fault));
+        assert_ok(
+            !j.stored ||
+                store_exec(store, "DELETE FROM snapshot_message; DELETE FROM snapshot", &fault),
+            fault);
         j.history.unsaved = 0;
     } else {
         restart();
@@ -870,7 +866,7 @@ TEST(test_any_session)
             close_journal();
             memset(id, 0, sizeof id);
             open_journal();
-            check(store_exec(store, "DELETE FROM memory", &fault));
+            assert_ok(store_exec(store, "DELETE FROM memory", &fault), fault);
             plain_run("first", "1");
         }
     }
@@ -930,7 +926,7 @@ static void learn(bool (*act)(void))
     open_loaded();
     known.before = capture();
     known.rows_before = count_rows("");
-    check(act());
+    assert_ok(act(), fault);
     known.after = capture();
     known.rows_after = count_rows("");
     assert_string_not_equal(known.before, known.after);
@@ -1070,7 +1066,7 @@ TEST(test_what_stays_is_moved)
     ev->seq = 20000;
     for (int i = 0; i < 5; i++) {
         struct history_backup b;
-        check(history_compact(&h, ev, &b, &fault));
+        assert_ok(history_compact(&h, ev, &b, &fault), fault);
         assert_int_equal(h.messages.len, 5001);
         assert_ptr_equal(h.messages.items[4001].blocks.items[0].text, kept);
         assert_int_equal(h.unsaved, 0);

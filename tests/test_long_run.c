@@ -415,10 +415,10 @@ static void note_event(struct conversation *c, const struct event *ev)
     add_to_trail(c, ev);
     assert_true(ev->seq > c->event_seq);
     c->event_seq = ev->seq;
+    bool ok = ev->type == EVENT_TURN_COMPLETED;
     switch (ev->type) {
     case EVENT_TURN_COMPLETED:
     case EVENT_TURN_FAILED:
-        bool ok = ev->type == EVENT_TURN_COMPLETED;
         if (!ok && (!ev->text || !*ev->text))
             give_up(c, "it failed without a reason");
         c->failed += !ok;

@@ -59,12 +59,6 @@ static int teardown(void **state)
     return support_teardown(state);
 }
 
-static void check(bool ok, const struct error *e)
-{
-    if (!ok)
-        fail_msg("%s: %s", err_info(e->code)->name, e->text);
-}
-
 /* The distance to the next failing call: random in a sample. */
 static long step(long stride)
 {
@@ -95,7 +89,7 @@ static void make_pristine(void)
 {
     struct store *store;
     struct error e = {0};
-    check(store_open(pristine, STORE_READ_WRITE, &store, &e), &e);
+    assert_ok(store_open(pristine, STORE_READ_WRITE, &store, &e), e);
     for (int i = 0; i < 2; i++) {
         AUTO(record_release) struct record r = {0};
         record_begin(&r, store);
@@ -203,7 +197,7 @@ static bool fails_well(act_on *act, size_t kind, long n, bool lasting, const cha
     }
     struct error reopening = {0};
     if (act == act_create) /* opening again is the next attempt */
-        check(act_once(act, &reopening), &reopening);
+        assert_ok(act_once(act, &reopening), reopening);
     char *now = support_keep(digest());
     if (strcmp(now, ok || act == act_create ? after : before) != 0)
         fail_msg("%s at call %ld (%s): %s, but there is\n%s", faults[kind].name, n,
@@ -218,7 +212,7 @@ static void each_call_may_fail(act_on *act)
     struct error e = {0};
     restore();
     char *before = support_keep(act == act_create ? NULL : digest());
-    check(act_once(act, &e), &e);
+    assert_ok(act_once(act, &e), e);
     char *after = support_keep(digest());
     if (before)
         assert_string_not_equal(before, after);
@@ -301,7 +295,7 @@ static void assert_lines_kept(const char *id, const struct seen *s)
 {
     struct store *store;
     struct error e = {0};
-    check(store_open(database, STORE_READ_ONLY, &store, &e), &e);
+    assert_ok(store_open(database, STORE_READ_ONLY, &store, &e), e);
     for (size_t i = 0; i < s->lines.len; i++) {
         struct json *v = parse_json(s->lines.items[i]);
         assert_string_equal(json_get_string(v, "session_id"), id);
