@@ -1,9 +1,5 @@
 #include "tests/conversation.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
 

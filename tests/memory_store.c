@@ -2,7 +2,6 @@
 
 #include "memory/sqlite_private.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 char *lore_path;
 struct store *lore_store;

@@ -1,13 +1,9 @@
 /* `tiro serve --acp`: the real program as an agent of the Agent Client Protocol, with a scripted
  * client and a scripted model. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/acp_client.h"

@@ -1,7 +1,6 @@
 /* Requests of tools to a client of `tiro serve --acp`: reading files as the client has them open,
  * writing files; and the client's possible answers. */
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -2,13 +2,9 @@
  * another shape or under another id, giant ones; and one that answers what tools want of it at
  * random: well, oddly, with an error, late or never. Each prompt ends, and each terminal is
  * released once. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "tests/acp_client.h"
 #include "tests/conversation.h"

@@ -1,11 +1,6 @@
 /* Prompts of clients of the Agent Client Protocol. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/acp_private.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* ' stands for ". */
 static bool read(const char *text, struct acp_prompt *out, struct error *e)

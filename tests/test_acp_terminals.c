@@ -1,11 +1,8 @@
 /* Commands of tools in the terminals of a client of `tiro serve --acp`. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "tests/acp_client.h"
 #include "tests/program.h"
 #include "tests/suite.h"

@@ -1,11 +1,6 @@
 /* Events as updates of the Agent Client Protocol. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/acp_updates.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* --- updates to a client ---------------------------------------------------------------------- */
 

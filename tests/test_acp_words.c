@@ -1,13 +1,8 @@
 /* The vocabularies of the Agent Client Protocol: errors, stop reasons, answers; texts before a
  * change. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/acp_private.h"
 #include "serve/acp_updates.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* --- errors ----------------------------------------------------------------------------------- */
 

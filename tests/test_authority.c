@@ -1,7 +1,5 @@
 /* The rights of callers from other programs: each operation by each caller, and attacks. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "config/config.h"
 #include "serve/http_service.h"
 #include "session/capability.h"

@@ -3,11 +3,9 @@
 #include "index/blend.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/entropy.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* ALL: entries that there are, with the keys 0 … */
 enum { ALL = 1000, NAMED = 40, NEAREST = 200 };

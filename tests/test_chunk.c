@@ -1,11 +1,7 @@
 /* Documents cut into passages: the invariants, and the places of the cuts. */
-#include <string.h>
-
-#include "base/mem.h"
 #include "knowledge/chunk.h"
 #include "tests/chunk_check.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const struct document_options *options(void)
 {

@@ -1,9 +1,4 @@
 /* The extract that replaces a summary, and the sections of a structured one. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "compact/extract.h"
@@ -11,7 +6,6 @@
 #include "tests/conversation.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct compact_settings settings;
 

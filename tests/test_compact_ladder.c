@@ -1,18 +1,12 @@
 /* The ladder of a compaction with a scripted model, user and store: every result, the order of the
  * events, one commit at most, and a history that no failure touches. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/json_out.h"
-#include "base/mem.h"
 #include "compact/compact.h"
 #include "tests/program.h"
 #include "tests/scripted_summary.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 

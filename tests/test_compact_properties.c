@@ -1,16 +1,10 @@
 /* Invariants of any compaction of any conversation, in every mode. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json_out.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "compact/mode.h"
 #include "compact/plan.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define HISTORIES suite_sample(1500, 10000)
 #define FAKE                                                                                       \

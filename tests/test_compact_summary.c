@@ -1,17 +1,11 @@
 /* Summaries by a model: the requests, the folding of a long conversation, the result of every
  * answer and every fault. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "compact/summary.h"
 #include "tests/scripted_summary.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 #define SYSTEM "You are tiro."

@@ -1,7 +1,6 @@
 /* Compactions in the transcript: the card while one runs, and afterwards. */
 #include <locale.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "chat/event.h"
 #include "tests/seen.h"

@@ -2,23 +2,18 @@
  * search; removal; a program that is killed meanwhile; two at once; a check and a recovery. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "index/transcripts.h"
 #include "knowledge/corpora.h"
 #include "session/health.h"
 #include "store/sql.h"
 #include "tests/shelf.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(shelf_setup, shelf_teardown);
 

@@ -1,7 +1,5 @@
 /* Two processes that could ingest the same files or compute the same vectors: each document is read
  * once, and each passage is sent to the endpoint once. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 #include "tests/model_server.h"
 #include "tests/shelf.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(shelf_setup, shelf_teardown);
 

@@ -1,16 +1,12 @@
 /* Vectors of corpora from an endpoint: the requests, and searches while the endpoint fails and
  * after it answers again. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "tests/model_server.h"
 #include "tests/shelf.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct model_server *server;
 static int64_t now;

@@ -2,19 +2,13 @@
  * (line, page, heading, bytes); commands of the user; formats that change; folders with all of
  * these. The details of each format are tested in tests/test_document.c. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/documents.h"
 #include "tests/shelf.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(shelf_setup, shelf_teardown);
 

@@ -1,15 +1,9 @@
 /* Lists of words read from FTS5's pages: equal to FTS5's own after any changes and merges. Also the
  * effects of damaged pages. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "index/doclist.h"
 #include "index/words_private.h"
 #include "memory/sqlite_private.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { WORDS = 40, TEXTS = 400, LONG_TEXT = 9000 };
 

@@ -1,14 +1,8 @@
 /* Documents that the loaders make of files, format by format. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/chunk_check.h"
 #include "tests/documents.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(support_setup, support_teardown);
 

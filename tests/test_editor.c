@@ -1,6 +1,5 @@
 /* The editor: actions, undo, kill ring, history, a layout that is kept up to date by parts, and a
  * text on one row, where the caret and its neighbours are always visible. */
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/steps.h"

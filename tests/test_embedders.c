@@ -1,15 +1,10 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "index/embedder.h"
 #include "tests/model_server.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct model_server *server;
 static struct http *http;

@@ -1,14 +1,9 @@
 /* The request for proposals from typed text, the reading of the model's answer, and entities as
  * lines. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
 #include "knowledge/learned_extract.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct typed_messages typed;
 static struct proposals proposals;

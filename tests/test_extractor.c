@@ -1,9 +1,5 @@
 /* A model's proposals from an archived session: the request, the fate of each proposal, and no
  * request at all where the user does not want one. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "knowledge/learned_extract.h"
 #include "session/conversation_operations.h"
 #include "session/graph_operations.h"

@@ -1,18 +1,13 @@
 /* Answers of the greatest length, and longer, at full speed: the text that is kept, the memory and
  * disk space, and the response to Esc. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "provider/stream.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum {
     KIB = 1024,

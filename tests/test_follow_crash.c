@@ -2,8 +2,6 @@
  * after any number of kills, each message is there once. FOLLOW_ROUNDS sets the number of rounds;
  * TIRO_TEST_SEED repeats one. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +14,6 @@
 #include "tests/kill_watch.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { ROUNDS = 5, SESSIONS = 12, TURNS = 5, LONG_TURNS = 400, DEADLINE_MS = 30000, CALLS = 1500 };
 

@@ -4,11 +4,8 @@
 #define _GNU_SOURCE /* nftw() and memmem() */
 #endif
 #include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "store/sql.h"
 #include "store/store.h"

@@ -1,18 +1,13 @@
 /* The graph of facts in the store: additions, refusals, sources, searches; deleting and restoring;
  * a check and a recovery; two processes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/health.h"
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/facts.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* --- making --- */
 

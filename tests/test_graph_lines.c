@@ -1,12 +1,7 @@
 /* The graph as lines of JSON, as server-memory has them: export and import. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "store/sql.h"
 #include "tests/facts.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 FIXTURE(facts_setup, facts_teardown);
 

@@ -1,15 +1,9 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "index/hnsw.h"
 #include "index/int8.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { DIMENSION = 40, STRIDE = 48, COUNT = 2000 };
 

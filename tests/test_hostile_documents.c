@@ -3,20 +3,15 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "tests/chunk_check.h"
 #include "tests/documents.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/zip_file.h"
 
 FIXTURE(support_setup, support_teardown);

@@ -2,21 +2,16 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "session/capability.h"
 #include "session/import_private.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* Longer than a value may be; where memory says nothing, no more than that. */
 enum {

@@ -1,18 +1,14 @@
 /* tiro corpus, tiro graph and tiro learned: what their commands print and refuse, in the real
  * program. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define CORPUS(...) RUN("corpus", __VA_ARGS__)
 #define GRAPH(...) RUN("graph", __VA_ARGS__)

@@ -1,19 +1,14 @@
 /* The operations graph/… and corpus/…: what each takes, gives and refuses, on a context of its own
  * as a command of the command line has it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "config/config.h"
 #include "knowledge/corpora.h"
 #include "session/capability.h"
 #include "session/corpus_operations.h"
 #include "session/graph_operations.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define GRAPH_TEST(f) TEST_IF(capability_store() && capability_memory(), f)
 #define CORPUS_TEST(f) TEST_IF(capability_store() && capability_corpora(), f)

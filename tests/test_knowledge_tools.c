@@ -1,16 +1,11 @@
 /* The tools of the graph and of corpora: the offered tools, their results and errors, and the
  * questions to the user. Graph and corpora are real ones. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/mem.h"
 #include "knowledge/corpora.h"
 #include "store/store.h"
 #include "tests/play.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define SESSION "0198c0de-0000-7000-8000-000000000001"
 

@@ -1,9 +1,4 @@
 /* Items of learned memory: keeping, replacing, rejecting, forgetting; the text for the model. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "index/transcripts.h"
 #include "knowledge/learned.h"
 #include "knowledge/memory_prompt.h"
@@ -13,7 +8,6 @@
 #include "tests/damage.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 static const char HERE[] = "/home/a/app", THERE[] = "/home/b/app";

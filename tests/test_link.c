@@ -1,10 +1,5 @@
 /* Addresses of links in text: the part that a terminal may get, and the cells. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "ui/term/cells.h"
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"

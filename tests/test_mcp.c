@@ -2,15 +2,12 @@
  * model. The loop runs on a thread of its own, the test is the client. */
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/tool.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "memory/memory.h"
 #include "serve/http_server.h"
 #include "serve/http_service.h"

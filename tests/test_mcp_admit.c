@@ -1,12 +1,6 @@
 /* Requests of the Model Context Protocol that are admitted, and the names of resources. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/mcp_private.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define CAPABLE "'io.modelcontextprotocol/clientCapabilities':{}"
 #define OF(version) "'io.modelcontextprotocol/protocolVersion':'" version "'"

@@ -1,8 +1,4 @@
 /* The Model Context Protocol as bodies of POSTs: statuses, headers, sessions, and streams. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/mcp.h"
 #include "serve/server.h"
 #include "tests/suite.h"

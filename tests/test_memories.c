@@ -1,18 +1,12 @@
 /* Operations on semantic memory from outside a conversation. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "session/capability.h"
 #include "session/memory_operations.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { STEP = 8000 };
 

@@ -2,15 +2,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
@@ -18,7 +14,6 @@
 #include "tests/screen.h"
 #include "tests/steps.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* The endpoint has 5 s to answer: a stop that waited for it would take longer than this. */
 enum { PATIENCE_MS = 20000, STOP_MS = 3500 };

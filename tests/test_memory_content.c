@@ -1,13 +1,7 @@
 /* The normalisation of texts in memory, the equality of texts, and summaries that quote a text. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "memory/content.h"
 #include "memory/summary_flags.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static void expect_clean(const char *text, const char *clean)
 {

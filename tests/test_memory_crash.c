@@ -1,15 +1,10 @@
 /* The program dies while semantic memory is changed, at any write and any sync: each change is made
  * entirely or not at all, the index has the words of exactly the existing entries, and forgotten
  * text leaves no trace. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "config/config.h"
 #include "memory/memory.h"
 #include "session/capability.h"
@@ -22,7 +17,6 @@
 #include "tests/fault_vfs.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { ENTRIES = 24, BROUGHT = 8, LINES = 2500, STEP = 1000, IMPORT_DEATHS = 10, STRIDE = 9 };
 

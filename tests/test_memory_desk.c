@@ -1,14 +1,9 @@
 /* The worker that searches and changes semantic memory for the surface. */
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "index/words.h"
 #include "memory/sqlite_private.h"
 #include "session/capability.h"
@@ -19,7 +14,6 @@
 #include "tests/damage.h"
 #include "tests/model_server.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { WAIT_MS = 20000 };
 

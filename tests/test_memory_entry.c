@@ -1,13 +1,9 @@
 /* Entries and hits of semantic memory as JSON, and back; times of imports. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "chat/memory.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct error e;
 

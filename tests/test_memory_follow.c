@@ -1,11 +1,8 @@
 /* Sessions enter semantic memory when they are left: the messages, the time, and the exceptions. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "index/transcripts.h"
 #include "knowledge/learned.h"
@@ -20,7 +17,6 @@
 #include "tests/memory_store.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define path lore_path
 #define memory lore_memory

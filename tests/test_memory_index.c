@@ -1,19 +1,13 @@
 /* The index of words while it is merged and rebuilt: every entry is found at any time, others write
  * in between, and entries that they forget leave no trace in any of the indexes. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "memory/memory.h"
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* MANY: more than two steps of a reindex. */
 enum { MANY = 2300, A_SESSION = 115, FEW_PARTS = 8, MOST_PARTS = 18 };

@@ -1,14 +1,9 @@
 /* memory_read: an entry in full and the messages around it, up to a limit; over a real memory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/mem.h"
 #include "memory/memory.h"
 #include "play.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct store *store;
 static struct memory *memory;

@@ -1,9 +1,5 @@
 /* Compactions hand the dropped messages to semantic memory, with exceptions; a database that
  * refuses them leaves the history unchanged; undoing removes them from memory. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/journal.h"
@@ -14,7 +10,6 @@
 #include "tests/damage.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define path lore_path
 #define memory lore_memory

@@ -3,11 +3,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "memory/memory.h"
 #include "memory/summary_flags.h"
 #include "store/sessions.h"
@@ -15,7 +11,6 @@
 #include "tests/damage.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define m lore_memory
 #define e lore_error

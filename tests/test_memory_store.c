@@ -1,13 +1,7 @@
 /* The contract of a store of semantic memory (memory/memory.h). */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "tests/memory_store.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define m lore_memory
 #define e lore_error

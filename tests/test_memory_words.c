@@ -1,18 +1,13 @@
 /* Searching by words in the programs' store: the hits, their order, their scores, and their places
  * in the text. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "index/words.h"
 #include "memory/sqlite_private.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 #define memory lore_memory
 #define e lore_error

@@ -1,11 +1,8 @@
 /* The positions of words in a text: encoding, the best passage, proximity. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "index/rank.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const double weights[PLACE_TERMS] = {2, 3, 0.5};
 

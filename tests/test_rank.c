@@ -1,13 +1,9 @@
 /* Ranking by words, against a plain calculation of the same; the best entries of many are those of
  * all of them, and facts are asked of few. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "index/rank.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { ROWS = 1200, MANY_ROWS = 6000, MOST_TERMS = 6, MOST_WORDS = 160 };
 

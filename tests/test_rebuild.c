@@ -1,12 +1,7 @@
 /* A rebuilt history as data: writing and reading, the dropped messages, and hostile texts. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "chat/rebuild.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct message message_of(int64_t seq, const char *text)
 {

@@ -1,14 +1,8 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
 #include "memory/recall.h"
 #include "tests/model_server.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static struct model_server *server;
 static struct config *config;

@@ -1,19 +1,13 @@
 /* The conversations of bench/recall, bench/friends and bench/assistant, with the questions of `make
  * bench BENCH=recall`: recall must not fall. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "bench/exam.h"
 #include "bench/exam_score.h"
 #include "bench/exam_store.h"
 #include "session/capability.h"
 #include "store/store.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* ---- the questions ---- */
 static struct exam read_set(const char *name)

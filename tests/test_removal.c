@@ -1,14 +1,10 @@
 /* The files of a deleted session are removed, even if the deleting program died in between or could
  * not remove them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "session/catalog.h"
 #include "session/export.h"
 #include "session/lock.h"
@@ -18,7 +14,6 @@
 #include "tests/imported.h"
 #include "tests/record.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 static char id[UUID_LEN + 1];

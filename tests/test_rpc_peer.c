@@ -1,14 +1,8 @@
 /* One side of a JSON-RPC connection: its answers to any bytes, and its requests. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json_out.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "rpc/peer.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* A side that answers "echo" with its parameters, "fail" with an error and "later" on demand, and
  * records other requests. */

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "ui/term/tty.h"

@@ -2,7 +2,6 @@
  * the status line. */
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/entropy.h"
 #include "base/paths.h"
 #include "session/capability.h"

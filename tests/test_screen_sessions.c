@@ -2,7 +2,6 @@
  */
 #include <signal.h>
 
-#include "base/buf.h"
 #include "base/paths.h"
 #include "session/capability.h"
 #include "tests/program.h"

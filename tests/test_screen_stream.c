@@ -1,6 +1,5 @@
 /* A turn on the screen: an answer that streams, a tool that asks, and other conversations behind
  * it. */
-#include "base/buf.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 

@@ -5,7 +5,6 @@
 #endif
 #include <signal.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "tests/conversation.h"
 #include "tests/program.h"

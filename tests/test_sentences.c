@@ -1,6 +1,3 @@
-#include <string.h>
-
-#include "base/buf.h"
 #include "knowledge/sentences.h"
 #include "tests/suite.h"
 

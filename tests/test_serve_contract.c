@@ -1,9 +1,5 @@
 /* The contract that --describe prints, against the real program: every method is called on standard
  * input, and each answer and notification must fit its schema. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "chat/event.h"
 #include "session/capability.h"
 #include "session/operation.h"

@@ -2,10 +2,7 @@
  * session is sound and continues. Also the ownership of a session among programs that share a
  * store. SERVE_ROUNDS sets the number of rounds; TIRO_TEST_SEED repeats them. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "store/sessions.h"
 #include "tests/conversation.h"

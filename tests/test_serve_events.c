@@ -1,15 +1,11 @@
 /* GET /sessions/{id}/events: each event once and in order, in spite of broken connections. */
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "serve/http_events.h"
 #include "serve/http_service.h"
 #include "session/capability.h"

@@ -1,7 +1,6 @@
 /* The loop of the surfaces for other programs: its events, and its end. */
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "serve/server.h"

@@ -1,8 +1,6 @@
 /* `tiro serve --socket`: many clients, and the path. */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

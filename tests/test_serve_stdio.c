@@ -4,14 +4,11 @@
 #endif
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "session/capability.h"
 #include "store/store.h"
 #include "tests/damage.h"

@@ -1,10 +1,6 @@
 /* Streamed text that is not in a session's log yet. */
-#include <string.h>
-
-#include "base/mem.h"
 #include "serve/notification.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char session[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 static const char other[] = "01890a5d-ac96-774b-bcce-b302099a8058";

@@ -1,9 +1,6 @@
 /* Errors as other programs get them: each code of base/err.h, provoked in the real program over
  * each protocol, as a table of rows. test_errors.c has the messages of the command line. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "serve/http_service.h"
 #include "session/capability.h"

@@ -1,19 +1,15 @@
 /* The engine as a surface sees it: commands in, notices out, and the contents of the store. */
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/session_operations.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 static struct engine *open_with(const char *provider, const char *model, const char *resume,

@@ -1,11 +1,5 @@
 /* Compaction as a surface sees it, in the engine with the scripted model. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "compact/discard.h"
 #include "index/transcripts.h"
 #include "session/catalog.h"
@@ -19,7 +13,6 @@
 #include "tests/imported.h"
 #include "tests/program.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 #define SUMMARY "a short summary"

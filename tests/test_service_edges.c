@@ -1,17 +1,13 @@
 /* The engine where two events meet: a change and a read-only session, an end and delayed work, a
  * deletion and foreign files, a question and a slow server. */
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/conversation_private.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 #include "tests/surface.h"
 
 /* A kept session with one answer; its id. */

@@ -1,15 +1,8 @@
 /* The words of a text, for the index and for a query. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "store/language.h"
 #include "store/tokenizer.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 /* "word word", those at the place of the one before as "word=word". */
 static char *words_of(const char *language, enum token_purpose purpose, const char *text,

@@ -1,13 +1,9 @@
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/mem.h"
 #include "index/blend.h"
 #include "index/hnsw.h"
 #include "index/int8.h"
@@ -16,7 +12,6 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 enum { BUCKETS = 1024, MANY = 1000000 };
 

@@ -1,15 +1,11 @@
 /* Forms of a word with another stem (data/forms/): their base words, and the rules for the
  * lists. */
 #include <libstemmer.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
 #include "base/vec.h"
 #include "store/language.h"
 #include "tests/suite.h"
-#include "tests/support.h"
 
 static const char *const languages[] = {"english", "german", "french", "spanish"};
 enum { LANGUAGES = sizeof languages / sizeof *languages };
