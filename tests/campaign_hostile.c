@@ -412,24 +412,6 @@ static _Noreturn void work(const struct campaign *c, const struct job *job, int 
     _exit(0);
 }
 
-static void begin(const struct campaign *c, struct job *job)
-{
-    int fds[2];
-    fflush(NULL);
-    buf_clear(&job->report);
-    job->began = screen_clock();
-    if (pipe(fds) != 0 || (job->pid = fork()) < 0) {
-        perror("campaign_hostile");
-        exit(99);
-    }
-    if (job->pid == 0) {
-        close(fds[0]);
-        work(c, job, fds[1]);
-    }
-    close(fds[1]);
-    job->pipe = fds[0];
-}
-
 /* Reads the report; returns true at the job's end. */
 static bool read_report(struct job *job)
 {
@@ -477,7 +459,20 @@ static void run_jobs(struct campaign *c, bool alone)
             struct job *job = &c->jobs.items[c->next++];
             if (alone && job->report.data[0] != '!')
                 continue;
-            begin(c, job);
+            int fds[2];
+            fflush(NULL);
+            buf_clear(&job->report);
+            job->began = screen_clock();
+            if (pipe(fds) != 0 || (job->pid = fork()) < 0) {
+                perror("campaign_hostile");
+                exit(99);
+            }
+            if (job->pid == 0) {
+                close(fds[0]);
+                work(c, job, fds[1]);
+            }
+            close(fds[1]);
+            job->pipe = fds[0];
             running++;
         }
         for (size_t i = 0; i < c->jobs.len; i++)

@@ -373,25 +373,6 @@ static void make_home(void **state)
     steps_make_home();
 }
 
-/* Runs in a process of its own, since it has threads. */
-static void prepare(void)
-{
-    const struct CMUnitTest all[] = {cmocka_unit_test(make_home)};
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(cmocka_run_group_tests_name("the home", all, NULL, NULL));
-    int status;
-    if (waitpid(pid, &status, 0) != pid || status != 0)
-        exit(1);
-    auto_free char *database = support_path(".local/share/tiro/tiro.db");
-    campaign.kept = damage_events(database);
-    campaign.memory = damage_memory(database);
-    for (size_t step = 0; step < step_count; step++)
-        if (is_wanted("STEP", steps[step].name))
-            record(step);
-}
-
 /* --- the trials ------------------------------------------------------------------------------- */
 
 static void try(const struct point *p, size_t class, long nth, int cause, bool stays)
@@ -530,7 +511,21 @@ int main(void)
         campaign.jobs[i].report = file_of("report-%zu", i);
         campaign.jobs[i].log = file_of("log-%zu", i);
     }
-    prepare();
+    /* Runs in a process of its own, since it has threads. */
+    const struct CMUnitTest all[] = {cmocka_unit_test(make_home)};
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(cmocka_run_group_tests_name("the home", all, NULL, NULL));
+    int status;
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        exit(1);
+    auto_free char *database = support_path(".local/share/tiro/tiro.db");
+    campaign.kept = damage_events(database);
+    campaign.memory = damage_memory(database);
+    for (size_t step = 0; step < step_count; step++)
+        if (is_wanted("STEP", steps[step].name))
+            record(step);
     const char *stack = getenv("STACK"), *trials = getenv("TORTURE_TRIALS");
     if (stack && *stack)
         try_one(strtoull(stack, NULL, 16));

@@ -223,29 +223,6 @@ TEST(test_openai_variants)
 
 enum { MANY = 4000, SOON_MS = 10000 };
 
-/* The n-th of many calls without an id, split where the API splits. */
-static void add_call(struct buf *raw, int api, int n)
-{
-    if (api == API_ANTHROPIC) {
-        add_event(raw, support_text("{'type':'content_block_start','index':%d,'content_block':"
-                                    "{'type':'tool_use','name':'one'}}",
-                                    n));
-        add_event(raw, support_text("{'type':'content_block_delta','index':%d,'delta':"
-                                    "{'type':'input_json_delta','partial_json':'{\\'n\\':%d}'}}",
-                                    n, n));
-    } else if (api == API_OPENAI) {
-        add_event(raw, support_text(CALLS("{'index':%d,'function':"
-                                          "{'name':'one','arguments':'{\\'n\\':'}}"),
-                                    n));
-        add_event(raw, support_text(CALLS("{'index':%d,'function':{'arguments':'%d}'}}"), n, n));
-    } else {
-        buf_addstr(raw,
-                   support_json(support_text("{'message':{'content':'','tool_calls':[{'function':"
-                                             "{'name':'one','arguments':{'n':%d}}}]}}\n",
-                                             n)));
-    }
-}
-
 /* This number of calls, and the end. */
 static char *calls_of(int api, int count)
 {
@@ -255,8 +232,29 @@ static char *calls_of(int api, int count)
         [API_OLLAMA] = "{\"message\":{\"content\":\"\"},\"done\":true}\n",
     };
     struct buf raw = BUF_INIT;
-    for (int n = 0; n < count; n++)
-        add_call(&raw, api, n);
+    for (int n = 0; n < count; n++) {
+        /* The n-th of many calls without an id, split where the API splits. */
+        if (api == API_ANTHROPIC) {
+            add_event(&raw, support_text("{'type':'content_block_start','index':%d,'content_block':"
+                                         "{'type':'tool_use','name':'one'}}",
+                                         n));
+            add_event(&raw,
+                      support_text("{'type':'content_block_delta','index':%d,'delta':"
+                                   "{'type':'input_json_delta','partial_json':'{\\'n\\':%d}'}}",
+                                   n, n));
+        } else if (api == API_OPENAI) {
+            add_event(&raw, support_text(CALLS("{'index':%d,'function':"
+                                               "{'name':'one','arguments':'{\\'n\\':'}}"),
+                                         n));
+            add_event(&raw,
+                      support_text(CALLS("{'index':%d,'function':{'arguments':'%d}'}}"), n, n));
+        } else {
+            buf_addstr(&raw, support_json(
+                                 support_text("{'message':{'content':'','tool_calls':[{'function':"
+                                              "{'name':'one','arguments':{'n':%d}}}]}}\n",
+                                              n)));
+        }
+    }
     buf_addstr(&raw, ends[api]);
     return support_keep(buf_take(&raw));
 }

@@ -464,15 +464,6 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
 static struct buf streamed;
 static VEC(size_t) streamed_up_to; /* by number: bytes */
 
-static void note_streamed(const struct event *ev)
-{
-    if (ev->type == EVENT_TEXT_DELTA)
-        buf_addstr(&streamed, ev->text);
-    while ((int64_t)streamed_up_to.len <= ev->seq)
-        vec_push(&streamed_up_to, streamed.len);
-    streamed_up_to.items[ev->seq] = streamed.len;
-}
-
 static bool keep_event(void *log, const struct event *ev)
 {
     vec_push(&((struct event_list *)log)->items, event_clone(ev));
@@ -517,7 +508,11 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
         const struct event *ev = surface_expect(served, NOTICE_EVENT)->event;
         assert_true(ev->seq > last);
         last = ev->seq;
-        note_streamed(ev);
+        if (ev->type == EVENT_TEXT_DELTA)
+            buf_addstr(&streamed, ev->text);
+        while ((int64_t)streamed_up_to.len <= ev->seq)
+            vec_push(&streamed_up_to, streamed.len);
+        streamed_up_to.items[ev->seq] = streamed.len;
         if (ev->type != EVENT_TEXT_DELTA)
             assert_in_log(id, ev);
         if (streamed.len == 45 && ev->type == EVENT_TEXT_DELTA)
@@ -576,32 +571,28 @@ struct asker {
 
 static char ids[SESSIONS][UUID_LEN + 1], titles[SESSIONS][40];
 
-static void ask_something(struct asker *a)
-{
-    const struct move *m = &moves[dice_below(&a->dice, a->moves)];
-    int which = (int)dice_below(&a->dice, SESSIONS);
-    const char *name = dice_below(&a->dice, 2) ? ids[which] : titles[which];
-    if (m->operation == &operation_turn_start)
-        engine_start(served, m->operation,
-                     &(struct turn_start_params){.session = name, .text = "Hello"});
-    else if (m->operation == &operation_session_rename)
-        engine_start(served, m->operation,
-                     &(struct session_rename_params){.session = name, .title = titles[which]});
-    else if (m->operation == &operation_session_open)
-        engine_start(served, m->operation, &(struct session_open_params){.session = name});
-    else if (m->operation == &operation_session_set_draft)
-        engine_start(served, m->operation, &(struct session_text_params){.session = name});
-    else if (m->operation == &operation_session_close)
-        engine_start(served, m->operation, &(struct session_close_params){.session = name});
-    else
-        engine_start(served, m->operation, &(struct session_params){name});
-}
-
 static void *ask_at_random(void *asker)
 {
     struct asker *a = asker;
-    for (int i = 0; i < ASKED; i++)
-        ask_something(a);
+    for (int i = 0; i < ASKED; i++) {
+        const struct move *m = &moves[dice_below(&a->dice, a->moves)];
+        int which = (int)dice_below(&a->dice, SESSIONS);
+        const char *name = dice_below(&a->dice, 2) ? ids[which] : titles[which];
+        if (m->operation == &operation_turn_start)
+            engine_start(served, m->operation,
+                         &(struct turn_start_params){.session = name, .text = "Hello"});
+        else if (m->operation == &operation_session_rename)
+            engine_start(served, m->operation,
+                         &(struct session_rename_params){.session = name, .title = titles[which]});
+        else if (m->operation == &operation_session_open)
+            engine_start(served, m->operation, &(struct session_open_params){.session = name});
+        else if (m->operation == &operation_session_set_draft)
+            engine_start(served, m->operation, &(struct session_text_params){.session = name});
+        else if (m->operation == &operation_session_close)
+            engine_start(served, m->operation, &(struct session_close_params){.session = name});
+        else
+            engine_start(served, m->operation, &(struct session_params){name});
+    }
     return NULL;
 }
 

@@ -61,15 +61,6 @@ static const char *const words[] = {"harvest",
                                     "so",
                                     "on"};
 
-static void long_run_release(struct long_run *l)
-{
-    free(l->complaint);
-    buf_release(&l->text);
-    buf_release(&l->args);
-    buf_release(&l->id);
-    buf_release(&l->trail);
-}
-
 static unsigned long_run_below(struct long_run *l, unsigned bound)
 {
     l->random ^= l->random << 13;
@@ -480,29 +471,6 @@ static void wait_for_event(struct conversation *c, enum event_type type)
 
 /* ---- actions ---- */
 
-static void ask(struct conversation *c)
-{
-    size_t overs = c->model.overs, broken = c->model.broken;
-    c->turn++;
-    if (c->turn % 5 == 0) {
-        buf_clear(&c->trail);
-        buf_clear(&c->model.trail);
-    }
-    char *text =
-        long_run_question(&c->model, c->turn, (int)long_run_below(&c->model, MOST_CALLS + 1));
-    vec_push(&c->asked, text);
-    surface_send(c->engine, &operation_turn_start, text);
-    wait_for_end(c);
-    bool told = c->suspended || c->model.broken > broken ||
-                (c->troubled >= 0 && c->turn - c->troubled <= GUARD);
-    if (c->model.overs > overs && !told)
-        give_up(c, "a request beyond the window");
-    if (c->failed > 0 && c->model.faults == 0)
-        give_up(c, "it failed although the server did not");
-    if (c->failed_in_a_row > MOST_FAILURES)
-        give_up(c, "nothing goes on");
-}
-
 static void pin(struct conversation *c, int64_t seq, bool pinned)
 {
     surface_send_for(c->engine, pinned ? &operation_compaction_pin : &operation_compaction_unpin,
@@ -606,7 +574,12 @@ static void end(struct conversation *c)
         (double)resident_bytes() / 1e6);
     vec_free_each(&c->asked);
     buf_release(&c->trail);
-    long_run_release(&c->model);
+    struct long_run *l = &c->model;
+    free(l->complaint);
+    buf_release(&l->text);
+    buf_release(&l->args);
+    buf_release(&l->id);
+    buf_release(&l->trail);
 }
 
 /* ---- the runs ---- */
@@ -614,7 +587,25 @@ static void end(struct conversation *c)
 static void go_on(struct conversation *c, int turns, int until)
 {
     while (c->turn < until) {
-        ask(c);
+        size_t overs = c->model.overs, broken = c->model.broken;
+        c->turn++;
+        if (c->turn % 5 == 0) {
+            buf_clear(&c->trail);
+            buf_clear(&c->model.trail);
+        }
+        char *text =
+            long_run_question(&c->model, c->turn, (int)long_run_below(&c->model, MOST_CALLS + 1));
+        vec_push(&c->asked, text);
+        surface_send(c->engine, &operation_turn_start, text);
+        wait_for_end(c);
+        bool told = c->suspended || c->model.broken > broken ||
+                    (c->troubled >= 0 && c->turn - c->troubled <= GUARD);
+        if (c->model.overs > overs && !told)
+            give_up(c, "a request beyond the window");
+        if (c->failed > 0 && c->model.faults == 0)
+            give_up(c, "it failed although the server did not");
+        if (c->failed_in_a_row > MOST_FAILURES)
+            give_up(c, "nothing goes on");
         if (c->suspended) {
             /* The user's compaction by hand, when the conversation no longer compacts itself. */
             surface_send(c->engine, &operation_compaction_run, "what the letters say");

@@ -23,30 +23,6 @@ static const struct reply full_reply = {.text = TEXT,
                                         .output_tokens = 34,
                                         .cached_tokens = 20};
 
-static void check_full_answer(const struct talk *t)
-{
-    const struct block *text = talk_only_block(t, BLOCK_TEXT);
-    const struct block *reasoning = talk_only_block(t, BLOCK_REASONING);
-    const struct block *tool = talk_only_block(t, BLOCK_TOOL_CALL);
-    assert_non_null(text);
-    assert_non_null(reasoning);
-    assert_non_null(tool);
-    assert_string_equal(text->text, TEXT);
-    assert_string_equal(t->text.data, TEXT);
-    assert_string_equal(reasoning->text, REASONING);
-    assert_string_equal(t->reasoning.data, REASONING);
-    assert_string_equal(tool->name, "read_file");
-    assert_string_equal(tool->id, "call_1");
-    assert_string_equal(tool->text, "{\"path\":\"a \\\"b\\\".txt\",\"n\":[1,2]}");
-    assert_int_equal(t->response.stop_reason, STOP_TOOL_USE);
-    assert_int_equal(t->response.usage.input, 120);
-    assert_int_equal(t->response.usage.output, 34);
-    assert_int_equal(t->response.usage.cached, t->api->provider == &provider_ollama ? -1 : 20);
-    assert_false(t->response.usage.estimated);
-    assert_string_equal(t->response.model, "test-model");
-    assert_true(t->failure.content_seen);
-}
-
 FIXTURE(support_setup, support_teardown);
 
 TEST(test_full_answer_split_at_every_byte_or_not)
@@ -56,7 +32,27 @@ TEST(test_full_answer_split_at_every_byte_or_not)
         EACH_TALK(t)
         {
             talk_assert_ok(&t, talk_ask_with(&t, reply));
-            check_full_answer(&t);
+            const struct block *text = talk_only_block(&t, BLOCK_TEXT);
+            const struct block *reasoning = talk_only_block(&t, BLOCK_REASONING);
+            const struct block *tool = talk_only_block(&t, BLOCK_TOOL_CALL);
+            assert_non_null(text);
+            assert_non_null(reasoning);
+            assert_non_null(tool);
+            assert_string_equal(text->text, TEXT);
+            assert_string_equal(t.text.data, TEXT);
+            assert_string_equal(reasoning->text, REASONING);
+            assert_string_equal(t.reasoning.data, REASONING);
+            assert_string_equal(tool->name, "read_file");
+            assert_string_equal(tool->id, "call_1");
+            assert_string_equal(tool->text, "{\"path\":\"a \\\"b\\\".txt\",\"n\":[1,2]}");
+            assert_int_equal(t.response.stop_reason, STOP_TOOL_USE);
+            assert_int_equal(t.response.usage.input, 120);
+            assert_int_equal(t.response.usage.output, 34);
+            assert_int_equal(t.response.usage.cached,
+                             t.api->provider == &provider_ollama ? -1 : 20);
+            assert_false(t.response.usage.estimated);
+            assert_string_equal(t.response.model, "test-model");
+            assert_true(t.failure.content_seen);
         }
 }
 

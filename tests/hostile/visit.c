@@ -117,12 +117,6 @@ static size_t character(struct buf *faults, const char *s, size_t len, bool plai
     return used;
 }
 
-static void inspect_terminal(struct buf *faults, const char *bytes, size_t len, bool plain)
-{
-    for (size_t at = 0; at < len;)
-        at += character(faults, bytes + at, len - at, plain);
-}
-
 /* The number of adjacent bytes that belong to the key, around the match at `hit` and `at`. */
 static size_t run_around(const char *bytes, const char *end, const char *hit, const char *key,
                          size_t at)
@@ -277,7 +271,8 @@ void visit_end(struct visit *v)
 static void inspect_output(struct visit *v, const char *bytes, size_t len, bool plain)
 {
     AUTO(buf_release) struct buf faults = BUF_INIT;
-    inspect_terminal(&faults, bytes, len, plain);
+    for (size_t at = 0; at < len;)
+        at += character(&faults, bytes + at, len - at, plain);
     if (faults.len > 0)
         visit_fault(v, "on the terminal: %s", faults.data);
     if (v->form->key_variable != NULL && inspect_has_key(bytes, len, v->key))
