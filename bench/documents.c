@@ -196,7 +196,7 @@ static struct shares ask_plain(struct documents *d)
     for (size_t i = 0; i < d->questions.len; i++) {
         const struct asked *q = &d->questions.items[i];
         size_t place = 0;
-        exam_plain_ask(plain, q->question, &found);
+        exam_plain_ask(plain, q->question, EXAM_MOST, &found);
         while (place < found.ids.len &&
                !answers(&all.items.items[strtoul(found.ids.items[place], NULL, 10)], q))
             place++;

@@ -106,13 +106,13 @@ static void any_of(struct buf *out, const char *language, const char *question)
     tokens_release(&words);
 }
 
-void exam_plain_ask(struct exam_plain *p, const char *question, struct exam_found *out)
+void exam_plain_ask(struct exam_plain *p, const char *question, int most, struct exam_found *out)
 {
     struct buf match = BUF_INIT;
     exam_found_clear(out);
     any_of(&match, all_words[p->words].language, question);
     must(p, sqlite3_bind_text(p->search, 1, match.data, (int)match.len, SQLITE_STATIC));
-    must(p, sqlite3_bind_int(p->search, 2, EXAM_MOST));
+    must(p, sqlite3_bind_int(p->search, 2, most));
     int result = SQLITE_DONE;
     while (match.len > 0 && (result = sqlite3_step(p->search)) == SQLITE_ROW)
         vec_push(&out->ids, mem_strdup((const char *)sqlite3_column_text(p->search, 0)));

@@ -15,6 +15,7 @@ struct exam_plain *exam_plain_new(enum exam_words words, const struct exam *x, s
                                   size_t count);
 void exam_plain_free(struct exam_plain *p);
 
-void exam_plain_ask(struct exam_plain *p, const char *question, struct exam_found *out);
+/* Fills `out` with at most `most` hits. */
+void exam_plain_ask(struct exam_plain *p, const char *question, int most, struct exam_found *out);
 
 #endif

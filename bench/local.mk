@@ -26,6 +26,7 @@ bench_tiro_bench_SOURCES = \
 	bench/measure_long_sessions.c \
 	bench/measure_many_sessions.c \
 	bench/measure_memory.c \
+	bench/measure_reach.c \
 	bench/measure_recall.c \
 	bench/measure_resume.c \
 	bench/measure_serve.c \
@@ -36,6 +37,7 @@ bench_tiro_bench_SOURCES = \
 	bench/memory_probe_plain.c \
 	bench/memory_probe_vectors.c \
 	bench/memory_texts.c bench/memory_texts.h \
+	bench/piped.c bench/piped.h \
 	bench/process.c bench/process.h \
 	bench/prose.c bench/prose.h \
 	bench/source.c bench/source.h \

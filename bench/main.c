@@ -1,6 +1,6 @@
-/* Measures the built program (TIRO) from outside, through a pseudo-terminal of 120×40. The arguments
- * name the measures; none: all of them. Also makes the data of the measures, to inspect by hand:
- *     tiro-bench make-store DIR SESSIONS       DIR/tiro.db with SESSIONS short sessions
+/* Measures the built program (TIRO) from outside, through a pseudo-terminal of 120×40. The
+ * arguments name the measures; none: all of them. Also makes the data of the measures, to inspect
+ * by hand: tiro-bench make-store DIR SESSIONS       DIR/tiro.db with SESSIONS short sessions
  *     tiro-bench make-session DIR MESSAGES     … with one session of MESSAGES messages
  * and searches foreign conversations (exam.h):
  *     tiro-bench recall DIR */
@@ -30,7 +30,8 @@ static const struct {
     {"scale", measure_long_sessions},   {"scale", measure_many_sessions},
     {"compaction", measure_compaction}, {"memory", measure_memory},
     {"facts", measure_facts},           {"recall", measure_recall},
-    {"corpora", measure_corpora},       {"serve", measure_serve},
+    {"reach", measure_reach},           {"corpora", measure_corpora},
+    {"serve", measure_serve},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

@@ -179,7 +179,7 @@ static void ask(struct hall *hall, const struct variant *v, const struct exam_wa
 {
     struct error e;
     if (v->engine != OURS)
-        exam_plain_ask(v->engine == PLAIN ? hall->plain : hall->bm25, question, found);
+        exam_plain_ask(v->engine == PLAIN ? hall->plain : hall->bm25, question, EXAM_MOST, found);
     else if (!exam_store_ask(hall->ours, way, question, found, &e))
         give_up(&e);
 }

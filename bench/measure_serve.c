@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "bench/chat.h"
 #include "bench/measures.h"
+#include "bench/piped.h"
 #include "bench/process.h"
 #include "bench/served_events.h"
 #include "bench/stamped.h"
@@ -31,105 +32,21 @@ enum {
 };
 static const double RATE = 200, RATE_EACH = 50;
 
-/* A program on pipes. */
-struct piped {
-    pid_t pid;
-    int in, out;
-    struct buf text;
-    size_t read;
-    int asked;
-};
-
 static _Noreturn void give_up(const char *what)
 {
     fprintf(stderr, "bench: %s\n", what);
     exit(99);
 }
 
-static struct piped start_program(const char *program, const char *const *arguments)
-{
-    struct piped p = {.text = BUF_INIT};
-    int in[2], out[2];
-    if (pipe(in) != 0 || pipe(out) != 0)
-        give_up("no pipe");
-    p.pid = fork();
-    if (p.pid == 0) {
-        dup2(in[0], STDIN_FILENO);
-        dup2(out[1], STDOUT_FILENO);
-        close(in[1]);
-        close(out[0]);
-        execvp(program, (char *const *)(uintptr_t)arguments);
-        _exit(99);
-    }
-    close(in[0]);
-    close(out[1]);
-    p.in = in[1];
-    p.out = out[0];
-    return p;
-}
-
 static struct piped start(const char *const *arguments)
 {
-    return start_program(getenv("TIRO"), arguments);
-}
-
-static void stop(struct piped *p)
-{
-    char bytes[65536];
-    close(p->in);
-    while (read(p->out, bytes, sizeof bytes) > 0)
-        continue;
-    close(p->out);
-    waitpid(p->pid, NULL, 0);
-    buf_release(&p->text);
-}
-
-/* The next line; NULL at the end. The caller frees the tree. */
-static struct json *next_line(struct piped *p)
-{
-    char bytes[65536];
-    const char *end;
-    while (!(end = strchr(p->text.data + p->read, '\n'))) {
-        buf_consume(&p->text, p->read);
-        p->read = 0;
-        ssize_t n = read(p->out, bytes, sizeof bytes);
-        if (n <= 0)
-            return NULL;
-        buf_add(&p->text, bytes, (size_t)n);
-    }
-    const char *line = p->text.data + p->read;
-    p->read += (size_t)(end - line) + 1;
-    return json_parse(line, (size_t)(end - line), NULL);
-}
-
-static int ask(struct piped *p, const char *method, const char *params)
-{
-    char *text = mem_printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":%s}\n",
-                            ++p->asked, method, params);
-    if (write(p->in, text, strlen(text)) < 0)
-        give_up(strerror(errno));
-    free(text);
-    return p->asked;
-}
-
-/* The result of a call; messages before it are passed over. */
-static struct json *call(struct piped *p, const char *method, const char *params)
-{
-    int id = ask(p, method, params);
-    struct json *v;
-    while ((v = next_line(p)) && json_get_int(v, "id", 0) != id)
-        json_free(v);
-    if (!json_get(v, "result"))
-        give_up(method);
-    struct json *result = json_clone(json_get(v, "result"));
-    json_free(v);
-    return result;
+    return piped_start(getenv("TIRO"), arguments);
 }
 
 static struct piped serve(void)
 {
     struct piped p = start((const char *const[]){"tiro", "serve", "--stdio", NULL});
-    json_free(call(&p, "initialize", "{}"));
+    json_free(piped_call(&p, "initialize", "{}"));
     return p;
 }
 
@@ -161,7 +78,7 @@ static void measure_beginning(void)
         double begun = screen_clock();
         struct piped p = serve();
         ms[i] = screen_clock() - begun;
-        stop(&p);
+        piped_stop(&p);
     }
     table_row("serve: start to initialize's answer, median of 15", 15, percentile(ms, RUNS, 50),
               "ms", 1);
@@ -174,15 +91,15 @@ static struct delays of_run(void)
         (const char *const[]){"tiro", "run", "--output-format", "stream-json", "hello", NULL});
     close(p.in);
     p.in = open("/dev/null", O_RDONLY);
-    for (struct json *v; (v = next_line(&p)); json_free(v))
+    for (struct json *v; (v = piped_next(&p)); json_free(v))
         note_event(&d, v);
-    stop(&p);
+    piped_stop(&p);
     return d;
 }
 
 static char *new_session(struct piped *p)
 {
-    struct json *info = call(p, "session/create", "{}");
+    struct json *info = piped_call(p, "session/create", "{}");
     char *id = mem_strdup(json_get_string(info, "id"));
     json_free(info);
     return id;
@@ -191,7 +108,7 @@ static char *new_session(struct piped *p)
 static void start_turn(struct piped *p, const char *session)
 {
     char *params = mem_printf("{\"session_id\":\"%s\",\"prompt\":\"hello\"}", session);
-    (void)ask(p, "turn/start", params);
+    (void)piped_ask(p, "turn/start", params);
     free(params);
 }
 
@@ -200,7 +117,7 @@ static struct delays until_answered(struct piped *p, int turns)
 {
     struct delays d = {0};
     while (turns > 0) {
-        struct json *v = next_line(p);
+        struct json *v = piped_next(p);
         if (!v || json_get(v, "error"))
             give_up(v ? json_get_string(json_get(v, "error"), "message") : "no answer");
         note_event(&d, json_get(json_get(v, "params"), "event"));
@@ -217,7 +134,7 @@ static struct delays of_serve(void)
     start_turn(&p, session);
     struct delays d = until_answered(&p, 1);
     free(session);
-    stop(&p);
+    piped_stop(&p);
     return d;
 }
 
@@ -245,9 +162,9 @@ static char *begin_acp(struct piped *p)
     char directory[4096];
     if (!getcwd(directory, sizeof directory))
         give_up("no directory");
-    json_free(call(p, "initialize", "{\"protocolVersion\":1}"));
+    json_free(piped_call(p, "initialize", "{\"protocolVersion\":1}"));
     char *params = mem_printf("{\"cwd\":\"%s\",\"mcpServers\":[]}", directory);
-    struct json *made = call(p, "session/new", params);
+    struct json *made = piped_call(p, "session/new", params);
     char *session = mem_strdup(json_get_string(made, "sessionId"));
     json_free(made);
     free(params);
@@ -259,21 +176,21 @@ static struct delays of_acp(const char *program, const char *const *arguments, d
 {
     struct delays d = {0};
     double begun = screen_clock();
-    struct piped p = start_program(program, arguments);
+    struct piped p = piped_start(program, arguments);
     char *session = begin_acp(&p);
     *begin_ms = screen_clock() - begun;
     char *params = mem_printf(
         "{\"sessionId\":\"%s\",\"prompt\":[{\"type\":\"text\",\"text\":\"hello\"}]}", session);
-    int id = ask(&p, "session/prompt", params);
+    int id = piped_ask(&p, "session/prompt", params);
     struct json *v;
-    for (; (v = next_line(&p)) && json_get_int(v, "id", 0) != id; json_free(v)) {
+    for (; (v = piped_next(&p)) && json_get_int(v, "id", 0) != id; json_free(v)) {
         const struct json *update = json_get(json_get(v, "params"), "update");
         note_text(&d, json_get_string(json_get(update, "content"), "text"));
     }
     json_free(v);
     free(params);
     free(session);
-    stop(&p);
+    piped_stop(&p);
     return d;
 }
 
@@ -345,7 +262,7 @@ static void measure_many(void)
     for (int i = 0; i < CONVERSATIONS; i++)
         free(sessions[i]);
     vec_release(&d.items);
-    stop(&p);
+    piped_stop(&p);
     stamped_stop(model);
 }
 

@@ -13,6 +13,7 @@ void measure_many_sessions(void); /* lists, filters and searches over 10,000 ses
 void measure_compaction(void);    /* shortening sessions in each mode, and keys meanwhile */
 void measure_memory(void);        /* semantic memory of 1,000 to 100,000 entries */
 void measure_serve(void);         /* other programs as clients */
+void measure_reach(void);         /* evidence that the model receives: doc/reach.md */
 void measure_facts(void);         /* the graph of facts, full */
 
 /* Recall of semantic memory for the question sets in the directory RECALL_SETS (bench), or for the
