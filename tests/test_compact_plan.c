@@ -357,6 +357,22 @@ TEST(kept_turns_leave_room_below_the_threshold)
     assert_goes(&mode_handoff, "0 1 2 3");
 }
 
+/* Four turns, as far as they leave room, and older ones up to the share. */
+TEST(auto_keeps_as_many_turns_as_fit)
+{
+    static const struct {
+        size_t kept; /* first message of the tail */
+        const char *goes;
+    } rows[] = {{6, "0 1 2 3 4 5"}, {4, "0 1 2 3"}, {2, "0 1"}};
+    scene(support_text("u:%04000d a:a1 u:t2 a:a2 u:t3 a:a3 u:t4 a:a4 u:t5 a:a5 u:t6 a:a6 u:t7 a:a7",
+                       0)); /* the share of the whole history would be larger */
+    p->s.recent_turns = COMPACT_AUTO;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        p->threshold = (int64_t)((double)weight(rows[i].kept, 14) / COMPACT_AUTO_SHARE) + 2;
+        assert_goes(&mode_handoff, rows[i].goes);
+    }
+}
+
 /* Oldest messages first after the gap, results with their call, then the head; held messages
  * never. */
 TEST(what_must_fit_lets_more_go)

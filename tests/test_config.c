@@ -145,14 +145,16 @@ TEST(bad_values_keep_the_default)
 {
     load(
         "[provider]\nname = gemini\ntemperature = warm\nstall_timeout = 0\nmax_retries = 3x\n"
-        "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n");
+        "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n"
+        "[compaction]\nrecent_turn_budget = all\n");
     COMPLAINS("2: name: \"gemini\" is not allowed; write one of: anthropic openai ollama offline",
               "3: temperature: \"warm\" is not a number such as 0.5; write one",
               "4: stall_timeout: 0 is out of bounds; write 1 to 86400",
               "5: max_retries: \"3x\" is not a whole number; write one",
               "7: mouse: \"maybe\" is neither true nor false; write one of them",
               "8: theme: the value is not valid UTF-8; convert it",
-              "10: window: \"many\" is not a whole number; write one");
+              "10: window: \"many\" is not a whole number; write one",
+              "12: recent_turn_budget: \"all\" is not a whole number; write one, or auto");
     HOLDS("provider.name = ", "provider.stall_timeout = 300", "provider.max_retries = 3",
           "ui.mouse = true", "ui.theme = auto");
 }

@@ -115,9 +115,11 @@ static char *describe(const struct config_key_info *k)
         buf_addf(&out, "\n@%.*s%s%s (%s", (int)(star - k->name), k->name,
                  star == k->name ? "NAME" : "EXT", star + 1, types[k->type]);
     else
-        buf_addf(&out, "\n@%s (%s%s", k->name, types[k->type], k->choices);
+        buf_addf(&out, "\n@%s (%s%s", k->name, types[k->type],
+                 k->type == CONFIG_CHOICE ? k->choices : "");
     if (k->type == CONFIG_INTEGER || k->type == CONFIG_REAL)
-        buf_addf(&out, " from %.15g to %.15g", k->min, k->max);
+        buf_addf(&out, " from %.15g to %.15g%s%s", k->min, k->max, *k->choices ? ", or " : "",
+                 k->choices);
     if (*k->fallback)
         buf_addf(&out, "; default %s)\n", k->fallback);
     else

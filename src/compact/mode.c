@@ -64,16 +64,18 @@ static void cut_all(const struct compact_input *in, enum compact_fate *fates)
 static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns,
                         int64_t kept)
 {
-    size_t count = turns->items.len;
-    size_t budget = (size_t)in->settings->recent_turns;
-    size_t first = count > budget ? count - budget : 1;
-    for (size_t i = count; i > first; i--) {
-        int64_t tokens = turns->items.items[i - 1].tokens;
+    size_t count = turns->items.len, first = count;
+    bool fills = in->settings->recent_turns == COMPACT_AUTO;
+    size_t budget = fills ? COMPACT_AUTO_TURNS : (size_t)in->settings->recent_turns;
+    int64_t share = compact_tokens(in, 0, in->count);
+    share = (int64_t)((double)compact_lesser(share, in->threshold) * COMPACT_AUTO_SHARE);
+    while (first > 1) {
+        int64_t tokens = turns->items.items[first - 1].tokens;
         kept += tokens;
-        if (tokens > in->threshold / 2 || kept > in->threshold / 4 * 3) {
-            first = i;
+        if ((count - first >= budget && !(fills && kept <= share)) ||
+            tokens > in->threshold / 2 || kept > in->threshold / 4 * 3)
             break;
-        }
+        first--;
     }
     return first < count ? turns->items.items[first].first : in->open;
 }

@@ -11,12 +11,18 @@
 
 struct compact_mode;
 
+/* COMPACT_AUTO keeps the newest COMPACT_AUTO_TURNS turns, and older ones while the kept messages
+ * take at most COMPACT_AUTO_SHARE of the threshold and of the history. doc/reach.md shows how the
+ * share was chosen. */
+enum { COMPACT_AUTO = -1, COMPACT_AUTO_TURNS = 4 };
+#define COMPACT_AUTO_SHARE 0.4
+
 /* [compaction] as numbers: read once, clamped with a warning that names the key. */
 struct compact_settings {
     const struct compact_mode *mode;
     int64_t auto_threshold;   /* tokens */
     double threshold_percent; /* 0.10 … 0.95 of the effective window */
-    int recent_turns;
+    int recent_turns;         /* COMPACT_AUTO: by the room that there is */
     int64_t max_summary_tokens;
     int min_turns; /* model calls between attempts */
     double target_percent;

@@ -81,6 +81,17 @@ static bool read_boolean(const char *text, bool *out)
     return false;
 }
 
+static bool is_choice(const struct config_key_info *key, const char *text)
+{
+    size_t len = strlen(text), word_len;
+    for (const char *word = key->choices; *word; word += word_len + strspn(word + word_len, " ")) {
+        word_len = strcspn(word, " ");
+        if (word_len == len && memcmp(word, text, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the text fits the key's type, bounds and choices; "" always does: it unsets the key. The
  * error tells the allowed values. */
 static bool value_fits(const struct config_key_info *key, const char *text, struct error *e)
@@ -88,7 +99,7 @@ static bool value_fits(const struct config_key_info *key, const char *text, stru
     bool whole = key->type == CONFIG_INTEGER, ignored;
     int64_t integer = 0;
     double real = 0;
-    if (!*text)
+    if (!*text || (whole && is_choice(key, text)))
         return true;
     if (!utf8_valid(text, strlen(text)))
         return err_set(e, ERR_CONFIG_ERROR, "%s: the value is not valid UTF-8; convert it",
@@ -96,8 +107,9 @@ static bool value_fits(const struct config_key_info *key, const char *text, stru
     int quoted = (int)utf8_cut_bytes(text, strlen(text), 60);
     if (whole || key->type == CONFIG_REAL) {
         if (!(whole ? read_integer(text, &integer) : config_value_real(text, &real)))
-            return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s; write one", key->name,
-                           quoted, text, whole ? "whole number" : "number such as 0.5");
+            return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s; write one%s%s", key->name,
+                           quoted, text, whole ? "whole number" : "number such as 0.5",
+                           *key->choices ? ", or " : "", key->choices);
         real = whole ? (double)integer : real;
         if ((key->min != 0 || key->max != 0) && (real < key->min || real > key->max))
             return err_set(e, ERR_CONFIG_ERROR, "%s: %.*s is out of bounds; write %.10g to %.10g",
@@ -107,14 +119,7 @@ static bool value_fits(const struct config_key_info *key, const char *text, stru
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s: \"%.*s\" is neither true nor false; write one of them", key->name,
                        quoted, text);
-    bool chosen = key->type != CONFIG_CHOICE;
-    size_t len = strlen(text), word_len;
-    for (const char *word = key->choices; !chosen && *word;
-         word += word_len + strspn(word + word_len, " ")) {
-        word_len = strcspn(word, " ");
-        chosen = word_len == len && memcmp(word, text, len) == 0;
-    }
-    if (!chosen)
+    if (key->type == CONFIG_CHOICE && !is_choice(key, text))
         return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not allowed; write one of: %s",
                        key->name, quoted, text, key->choices);
     return true;
@@ -312,8 +317,11 @@ const char *config_string(const struct config *c, enum config_key key)
 
 int64_t config_integer(const struct config *c, enum config_key key)
 {
+    const struct config_key_info *info = config_key_info(key);
     int64_t number = 0;
-    assert(config_key_info(key)->type == CONFIG_INTEGER);
+    assert(info->type == CONFIG_INTEGER);
+    if (is_choice(info, config_string(c, key)))
+        return -1;
     return read_integer(config_string(c, key), &number) ? number : 0;
 }
 

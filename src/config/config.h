@@ -99,7 +99,8 @@ bool config_set(struct config *c, enum config_key key, const char *value, struct
 /* A decimal number with a point in every locale; false when the text is not wholly one. */
 bool config_value_real(const char *text, double *out);
 
-/* Values. A string is "" when unset; config_is_set() tells unset numbers from 0. */
+/* Values. A string is "" when unset; config_is_set() tells unset numbers from 0. A word that an
+ * INTEGER key allows beside numbers ("auto") is -1. */
 const char *config_string(const struct config *c, enum config_key key);
 int64_t config_integer(const struct config *c, enum config_key key);
 double config_real(const struct config *c, enum config_key key);

@@ -8,7 +8,7 @@
  *            COMMAND, no other program may set them (config/set)
  *   default  text; "" means unset
  *   min max  bounds of numbers, inclusive; 0 0 is unbounded
- *   choices  space-separated, CHOICE only
+ *   choices  of a CHOICE, separated by blanks; of an INTEGER, words that it allows beside numbers
  * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]); a key with
  * "*" takes any name in place of the "*" ([corpus] handbook.paths). Such keys have no default. The
  * names in [keys] are those of the terminal's table of actions. */
@@ -100,8 +100,10 @@
     X(COMPACTION_REQUEST_BYTES, "compaction", "max_request_bytes", INTEGER, "0", 0, 1073741824,    \
       "",                                                                                          \
       "largest request that the server accepts, in bytes; 0: unknown, at most 32 MiB are sent")    \
-    X(COMPACTION_RECENT_TURNS, "compaction", "recent_turn_budget", INTEGER, "4", 0, 10000, "",     \
-      "newest complete turns that handoff keeps word for word")                                    \
+    X(COMPACTION_RECENT_TURNS, "compaction", "recent_turn_budget", INTEGER, "auto", 0, 10000,      \
+      "auto",                                                                                      \
+      "newest complete turns that handoff keeps word for word; auto: 4, and as many more as fit "  \
+      "40 % of the threshold")                                                                     \
     X(COMPACTION_SUMMARY_TOKENS, "compaction", "max_summary_tokens", INTEGER, "4096", 64, 1000000, \
       "", "most tokens in a summary")                                                              \
     X(COMPACTION_MIN_TURNS, "compaction", "min_turns_between_compactions", INTEGER, "3", 0, 10000, \
@@ -147,6 +149,8 @@
     X(MEMORY_RANKING, "memory", "ranking", CHOICE, "auto", 0, 0, "auto words vectors both",        \
       "rank by words, by vectors or by both; auto: both if an embedding endpoint is configured, "  \
       "else words")                                                                                \
+    X(MEMORY_SEARCH_TOKENS, "memory", "search_tokens", INTEGER, "1200", 100, 1000000, "",          \
+      "most tokens of the hits that memory_search gives the model, unless it asks for a number")   \
     X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "",                                \
       "leave out matches with a score below this one")                                             \
     X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "english", 0, 0,                              \

@@ -289,7 +289,7 @@ int fuzz_config(const uint8_t *data, size_t size)
                                                 : 0;
         bool number = info->type == CONFIG_INTEGER || info->type == CONFIG_REAL;
         if (number && config_is_set(c, (enum config_key)key))
-            FUZZ_CHECK(n >= info->min && n <= info->max);
+            FUZZ_CHECK((n >= info->min && n <= info->max) || (n == -1 && *info->choices));
     }
     check_set(text, "dark");
     check_set(text, "two\nlines; or more");
