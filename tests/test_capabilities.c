@@ -255,6 +255,6 @@ TEST(the_next_request_is_shown_whatever_is_off)
         struct notice *n = surface_expect_answer(s, &operation_context_read);
         assert_int_equal(surface_context(n)->mode != NULL, compacts(*compaction));
         assert_int_equal(surface_context(n)->threshold > 0, compacts(*compaction));
-        assert_int_equal(surface_context(n)->parts.len, 4 + capability_graph());
+        assert_int_equal(surface_context(n)->parts.len, 4);
     }
 }

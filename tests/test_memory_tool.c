@@ -94,10 +94,7 @@ TEST(it_is_described_as_specified)
 {
     const struct tool *tool = toolset_find(play_tools(), "memory_search");
     const struct tool_spec *spec = &tool->spec;
-    assert_string_equal(spec->description,
-                        "Search semantic memory for past conversation content. Memory contains "
-                        "text from earlier conversation turns that were compacted away to save "
-                        "context space.");
+    assert_text(spec->description, "Search what was said earlier");
     assert_int_equal(tool->class, TOOL_READ);
     const struct json *schema = parse_json(spec->schema),
                       *properties = json_get(schema, "properties");
@@ -106,8 +103,9 @@ TEST(it_is_described_as_specified)
                 "'limit':{'type':'integer'}}}");
     assert_int_equal(json_len(properties), 6);
     const struct json *limit = json_get(properties, "limit");
-    assert_text(json_get_string(json_get(properties, "query"), "description"), "natural language");
-    assert_text(json_get_string(limit, "description"), "default 5, at most 20");
+    assert_text(json_get_string(json_get(properties, "query"), "description"),
+                "words that were probably used");
+    assert_text(json_get_string(limit, "description"), "1 to 20; default: as many as fit");
     assert_false(json_get(limit, "minimum") || json_get(limit, "maximum"));
 }
 
@@ -186,8 +184,7 @@ TEST(the_skill_says_what_it_must)
     char *text = support_keep(skill_text("memory-retrieval"));
     assert_int_equal(strncmp(text, "# Memory\n", 9), 0);
     assert_says(text, "!description:", "`memory_search`", "evidence, not truth", "Corroborate",
-                "the summary itself is not in the memory",
-                "Search when earlier content may matter");
+                "which is not in memory itself", "Search when the user refers to");
 }
 
 /* --- arguments -------------------------------------------------------------------------------- */
@@ -216,16 +213,9 @@ TEST(limits_are_bounded)
     static const struct {
         const char *args;
         int limit;
-    } rows[] = {{"", 5},
-                {",'limit':3", 3},
-                {",'limit':20", 20},
-                {",'limit':21", 20},
-                {",'limit':1e300", 20},
-                {",'limit':1", 1},
-                {",'limit':0", 1},
-                {",'limit':-1e300", 1},
-                {",'limit':2.9", 2},
-                {",'limit':0.5", 1}};
+    } rows[] = {{",'limit':3", 3},      {",'limit':20", 20}, {",'limit':21", 20},
+                {",'limit':1e300", 20}, {",'limit':1", 1},   {",'limit':0", 1},
+                {",'limit':-1e300", 1}, {",'limit':2.9", 2}, {",'limit':0.5", 1}};
     script.entries = 30;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct event *ev = call(support_text("{'query':'x'%s}", rows[i].args));
@@ -233,6 +223,30 @@ TEST(limits_are_bounded)
         assert_int_equal(script.limit, rows[i].limit);
         assert_int_equal(json_len(parse_json(ev->text)), rows[i].limit);
     }
+}
+
+/* Each hit has its number, date, speaker and title; a last line tells what did not fit. */
+TEST(without_a_limit_the_hits_fill_the_budget)
+{
+    static const char first[] = "E0 2023-11-14 user in \"A journey\"\ntext “0” über 日本";
+    script.entries = 20;
+    struct tool_memory small = memory;
+    small.search_bytes = 400;
+    play.memory = &small;
+    const struct event *ev = call("{'query':'x'}");
+    assert_int_equal(script.limit, 20);
+    assert_int_equal(strncmp(ev->text, first, sizeof first - 1), 0);
+    assert_in_range(strlen(ev->text), 250, 400);
+    assert_text(ev->text, "more of about");
+    const struct event *told = play_event(EVENT_MEMORY_RECALLED, 0);
+    size_t given = 0;
+    for (const char *at = ev->text; (at = strstr(at, "2023-11-14")); at++)
+        given++;
+    assert_int_equal(json_len(parse_json(told->hits)), given);
+    small.search_bytes = 100000;
+    assert_no_text(call("{'query':'x'}")->text, "did not fit");
+    script.entries = 0;
+    assert_string_equal(call("{'query':'x'}")->text, "Nothing was found.");
 }
 
 TEST(wrong_arguments_are_errors_of_the_tool)
@@ -268,10 +282,10 @@ TEST(the_query_goes_through_as_it_is)
 
 TEST(hits_are_what_the_model_gets)
 {
-    play_gives("memory_search", "{'query':'x'}", "[]");
+    play_gives("memory_search", "{'query':'x','limit':5}", "[]");
     assert_string_equal(play_event(EVENT_MEMORY_RECALLED, 0)->hits, "[]");
     script.entries = 2;
-    play_gives("memory_search", "{'query':'x'}",
+    play_gives("memory_search", "{'query':'x','limit':5}",
                "[{'content':'text “0” über 日本','score':1,'session_id':'s-1','turn':1,'id':'E0',"
                "'speaker':'user','created_at':'2023-11-14T22:13:20.000Z','title':'A journey',"
                "'project':'/home/ada/garden'},{'content':'text “1” über 日本','score':0.99,"
@@ -340,7 +354,7 @@ TEST(the_event_names_the_message_and_its_best_part)
 {
     script.entries = 2;
     script.part = true;
-    const struct event *done = call("{'query':'who'}");
+    const struct event *done = call("{'query':'who','limit':5}");
     const struct json *list = parse_json(play_event(EVENT_MEMORY_RECALLED, 0)->hits);
     assert_json(list, "[{},{'seq':10,'content':'“1”'}]");
     assert_null(json_get(json_at(list, 0), "seq")); /* of an import */
@@ -353,14 +367,14 @@ TEST(a_long_entry_is_a_passage_that_says_so)
     script.entries = 1;
     script.part = true;
     script.bytes = 801;
-    assert_json(parse_json(call("{'query':'who'}")->text),
+    assert_json(parse_json(call("{'query':'who','limit':5}")->text),
                 "[{'content':'“0”\\n[a part of 826 bytes; memory_read gives the whole]'}]");
 }
 
 TEST(the_event_changes_no_history)
 {
     script.entries = 1;
-    call("{'query':'who'}");
+    call("{'query':'who','limit':5}");
     play_check_history();
     assert_int_equal(play.history.messages.len, 4);
     assert_int_equal(play.history.messages.items[2].role, ROLE_TOOL);

@@ -344,14 +344,14 @@ TEST(searches_memory_first)
 {
     offer("memory_search");
     ask("Which ryokan did we like?");
-    expect_call("memory_search", "{\"query\":\"Which ryokan did we like?\"}");
+    expect_call("memory_search", "{\"query\":\"Which ryokan did we like?\",\"limit\":5}");
     recalls("offline_1",
             "[{\"content\":\"We liked the ryokan by the river.\",\"score\":0.9,"
             "\"session_id\":\"s-1\",\"turn\":4}]");
     expect_answer("> We liked the ryokan by the river.\n>\n> — *memory: session s-1, turn 4*");
     /* A new question is a new turn. */
     ask("And what is tiro?");
-    expect_call("memory_search", "{\"query\":\"And what is tiro?\"}");
+    expect_call("memory_search", "{\"query\":\"And what is tiro?\",\"limit\":5}");
     recalls("offline_2", "[]");
     expect_answer("“What tiro is”");
     assert_null(strstr(plan.text, "ryokan"));
@@ -428,7 +428,7 @@ TEST(searches_memory_where_no_file_is)
     ask("Which version of Node.js did we choose?");
     expect_call("read_file", "{\"path\":\"Node.js\"}");
     returns("offline_1", "read_file", plan.args, "Node.js: No such file or directory", true);
-    expect_call("memory_search", "{\"query\":\"Which version of Node.js did we choose?\"}");
+    expect_call("memory_search", "{\"query\":\"Which version of Node.js did we choose?\",\"limit\":5}");
     recalls("offline_2",
             "[{\"content\":\"Node.js version 22 it is.\",\"score\":0.8,"
             "\"session_id\":\"s-1\",\"turn\":1}]");

@@ -54,6 +54,20 @@ static const struct context_part *part(const struct context *c, size_t i, enum c
 
 FIXTURE(setup, play_teardown);
 
+TEST(a_small_window_gets_the_beginning_of_a_skill)
+{
+    char *skill = support_keep(skill_text("memory-retrieval"));
+    struct context c = {.mode = NULL};
+    struct agent a = agent();
+    a.window = 8192;
+    prompt_assemble(&c, &a);
+    const char *text = part(&c, 1, CONTEXT_SKILLS, "memory-retrieval")->text;
+    assert_int_equal(strncmp(text, skill, strlen(text)), 0);
+    assert_true(strlen(text) < strlen(skill) * 2 / 3);
+    assert_non_null(strstr(text, "evidence, not truth"));
+    context_release(&c);
+}
+
 TEST(its_parts_are_in_the_order_of_the_request)
 {
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE}, {.text = "Nothing."});
@@ -68,7 +82,7 @@ TEST(its_parts_are_in_the_order_of_the_request)
     assert_int_equal(strncmp(tools, names, strlen(names)), 0);
     assert_null(strstr(tools, "memory_search"));
     tools = part(&c, 3, CONTEXT_TOOLS, "memory")->text;
-    names = "memory_search, memory_read\n\nmemory_search\nSearch semantic";
+    names = "memory_search, memory_read\n\nmemory_search\nSearch what";
     assert_int_equal(strncmp(tools, names, strlen(names)), 0);
     assert_non_null(strstr(tools, "{\"type\":\"object\""));
     assert_string_equal(part(&c, 4, CONTEXT_MESSAGE, NULL)->text, "hello");

@@ -38,7 +38,7 @@ static void talk(struct engine *s)
     for (size_t i = 5; i < sizeof filler - 1; i += 6)
         filler[i] = ' ';
     for (int i = 1; i <= TURNS; i++)
-        surface_ask(s, support_text("The ryokan number %d is by the river. %s", i, filler));
+        surface_ask(s, support_text("The ryokan number %d of the graph is by the river. %s", i, filler));
 }
 
 static const char *last_body(void)
@@ -271,6 +271,8 @@ TEST(learned_memory_has_a_switch_of_its_own)
     check_learned(s, false);
     surface_ask(s, "Hello");
     CHECK(offered("memory_search"));
+    CHECK(!offered("memory_create_entities")); /* the graph is empty */
+    surface_ask(s, "Draw a graph.");
     CHECK(offered("memory_create_entities"));
     CHECK(done(surface_call(s, &operation_memory_stats, NULL), true, ERR_OK));
 }

@@ -458,7 +458,7 @@ TEST(a_session_may_be_kept_out_of_memory)
     struct engine *s = open_new();
     remember(s, "the port is 8443");
     set_memory(s, MEMORY_ACCESS_READ);
-    say(s, "Remember that it rains.");
+    say(s, "Remember that the graph is empty.");
     assert_text(surface_last_body(), "8443");
     assert_text(surface_last_body(), "\"memory_search\"");
     assert_text(surface_last_body(), "memory_search_nodes");

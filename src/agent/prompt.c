@@ -36,7 +36,8 @@ static void add_part(struct context *c, struct context_part part)
 
 /* --- the texts in front: system prompt, files, skills, what was learned, the graph ------------ */
 
-enum { SKILL_CAP = 8192 };
+/* A model with a window below SKILL_WINDOW gets the first paragraph of a skill alone. */
+enum { SKILL_CAP = 8192, SKILL_WINDOW = 16000 };
 
 /* Adds a part in front of the tools; one that is longer than its cap (tokens; 0: none) is cut. */
 static void add_text(struct context *c, enum context_kind kind, const char *source, int64_t cap,
@@ -55,12 +56,15 @@ static void add_text(struct context *c, enum context_kind kind, const char *sour
     add_part(c, part);
 }
 
-static void add_skill(struct context *c, const char *name)
+static void add_skill(struct context *c, const struct agent *a, const char *name)
 {
     for (size_t i = 0; i < c->parts.len; i++)
         if (c->parts.items[i].kind == CONTEXT_SKILLS && strcmp(c->parts.items[i].source, name) == 0)
             return;
     auto_free char *text = skill_text(name);
+    char *rest = text && a->window > 0 && a->window < SKILL_WINDOW ? strstr(text, "\n\n") : NULL;
+    if (rest)
+        *rest = '\0';
     if (text)
         add_text(c, CONTEXT_SKILLS, name, SKILL_CAP, text);
 }
@@ -84,6 +88,7 @@ static const struct tool *next_tool(const struct agent *a, const struct tool *to
     const struct tool *end = a->tools->tools.items + a->tools->tools.len;
     for (tool = tool ? tool + 1 : a->tools->tools.items; tool < end; tool++)
         if (tool_offered(tool, a->offer) && !tool_lacks(tool) &&
+            !(tool->idle && tool->idle(tool->self)) &&
             approval_decide(a->policy, tool, NULL) != APPROVAL_DENY)
             return tool;
     return NULL;
@@ -135,7 +140,7 @@ static void add_front(struct context *c, const struct agent *a)
     bool graph = false;
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
         if (t->skill)
-            add_skill(c, t->skill);
+            add_skill(c, a, t->skill);
         graph = graph || t->source == &tool_source_graph;
     }
     if (a->learned)

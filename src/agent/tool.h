@@ -103,6 +103,10 @@ struct tool {
      * prompt and again before a call runs. No such function: it always can. */
     const char *(*lacks)(const void *self);
 
+    /* True: the tool is not offered for now, since the session has no use for it; a call runs.
+     * NULL: never. */
+    bool (*idle)(const void *self);
+
     /* The resolved path that a call reaches; the caller frees. NULL: none, or it cannot be
      * followed. No such function: it takes no path. */
     char *(*reaches)(const void *self, const struct json *args);
@@ -149,7 +153,8 @@ struct tool_memory {
     bool (*read)(void *context, const struct memory_place *place, struct memory_excerpt *out,
                  struct error *e);
     void *context;
-    bool off; /* the user switched it off */
+    size_t search_bytes; /* of a search without a limit */
+    bool off;            /* the user switched it off */
 };
 
 /* The graph of facts, for the tools that read and write it. */
@@ -157,6 +162,7 @@ struct tool_graph {
     struct graph graph;
     enum { GRAPH_CAPTURE_ASK, GRAPH_CAPTURE_AUTO, GRAPH_CAPTURE_OFF } capture; /* [learned] */
     enum { GRAPH_WRITES, GRAPH_READS, GRAPH_SHUT } access; /* as the user lets the session */
+    bool idle; /* the graph is empty, and the user has not written of it */
     struct graph_by (*by)(void *context); /* what a fact comes from now; borrowed */
     void (*deleted)(void *context, struct graph_part *gone); /* may take it; its words are to leave
                                                                 the index (graph_purge()); NULL: no

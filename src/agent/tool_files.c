@@ -131,24 +131,22 @@ static bool read_file(const struct tool_context *context, const struct json *arg
 
 #define PATH_ARG TOOL_ARG("string", "path", "relative to the working directory")
 
+/* clang-format off */
 const struct tool tool_read_file = {
     .spec =
         {.name = "read_file",
-         .description = "Read a text file of the working directory. Returns its lines, from "
-                        "line `offset` (1 is the first), at most `limit` of them.",
+         .description = "Read a text file: at most `limit` lines from line `offset` (from 1) on.",
          .schema = TOOL_SCHEMA(
-             PATH_ARG "," TOOL_ARG_WITH(
-                 "integer", "offset",
-                 "\"minimum\":1,\"maximum\":1000000000000000") "," TOOL_ARG_WITH("integer", "limit",
-                                                                                 "\"minimum\":1,"
-                                                                                 "\"maximum\":"
-                                                                                 "1000000"),
+             PATH_ARG ","
+             TOOL_ARG_WITH("integer", "offset", "\"minimum\":1,\"maximum\":1000000000000000") ","
+             TOOL_ARG_WITH("integer", "limit", "\"minimum\":1,\"maximum\":1000000"),
              TOOL_NEEDS("\"path\""))},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .reaches = builtin_reaches,
     .run = read_file,
 };
+/* clang-format on */
 
 /* --- list_directory --------------------------------------------------------------------------- */
 
@@ -228,13 +226,10 @@ static bool list_directory(const struct tool_context *context, const struct json
 
 const struct tool tool_list_directory = {
     .spec = {.name = "list_directory",
-             .description = "List a directory within the working directory: one entry a line, "
-                            "directories end in a slash, files show their size. Characters that "
-                            "nobody sees are shown as <U+XXXX>.",
-             .schema = TOOL_SCHEMA(TOOL_ARG("string", "path",
-                                            "relative to the working directory; default: the "
-                                            "working directory itself"),
-                                   "")},
+             .description =
+                 "List a directory: one entry a line, directories with a slash, files with "
+                 "their size. Characters that nobody sees are shown as <U+XXXX>.",
+             .schema = TOOL_SCHEMA(PATH_ARG, "")},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .reaches = builtin_reaches,

@@ -392,6 +392,11 @@ static const char *lacks(const void *self)
     return g->access == GRAPH_SHUT ? "the user switched memory off in this session" : NULL;
 }
 
+static bool is_idle(const void *self)
+{
+    return ((const struct tool_graph *)self)->idle;
+}
+
 static const char *lacks_writing(const void *self)
 {
     const struct tool_graph *g = self;
@@ -404,7 +409,8 @@ static const char *lacks_writing(const void *self)
 #define READS(called, op, says, takes)                                                             \
     {                                                                                              \
         .spec = {.name = called, .description = says, .schema = takes}, .number = op,              \
-        .class = TOOL_READ, .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks, .run = run            \
+        .class = TOOL_READ, .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks, .idle = is_idle,      \
+        .run = run                                                                                 \
     }
 /* The shape of the arguments also knows the names of server-memory (entityType), which models that
  * learned those use. */
@@ -412,7 +418,7 @@ static const char *lacks_writing(const void *self)
     {                                                                                              \
         .spec = {.name = called, .description = says, .schema = takes}, .number = op,              \
         .check = CHECK_OBJECT, .class = TOOL_WRITE, .timeout = CONFIG_TOOLS_TIMEOUT,               \
-        .lacks = lacks_writing, .run = run, .preview = preview                                     \
+        .lacks = lacks_writing, .idle = is_idle, .run = run, .preview = preview                    \
     }
 
 static const struct tool tools[] = {

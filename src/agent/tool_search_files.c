@@ -348,69 +348,23 @@ static bool run(const struct tool_context *context, const struct json *args, str
     return s.stop == TOOL_GOES_ON && s.hard < MAX_HARD;
 }
 
+/* clang-format off */
 const struct tool tool_search_files = {
     .spec =
         {.name = "search_files",
-         .description = "Search the text files of the working directory for a "
-                        "regular expression, line by "
-                        "line. Returns lines as path:line: text, sorted by path. "
-                        "Binary files, .git and "
+         .description = "Search text files of the working directory for a regular expression (PCRE), "
+                        "line by line. Returns lines as path:line: text. Binary files, .git and "
                         "symbolic links are left out.",
          .schema = TOOL_SCHEMA(
-             TOOL_ARG(
-                 "string", "pattern",
-                 "Perl-compatible regular expression, as of grep "
-                 "-P") "," TOOL_ARG("string", "path",
-                                    "a directory or a file; "
-                                    "default: the working "
-                                    "directory") "," TOOL_ARG("str"
-                                                              "in"
-                                                              "g",
-                                                              "glo"
-                                                              "b",
-                                                              "onl"
-                                                              "y "
-                                                              "fil"
-                                                              "es "
-                                                              "of "
-                                                              "suc"
-                                                              "h "
-                                                              "nam"
-                                                              "es,"
-                                                              " as"
-                                                              " *."
-                                                              "{c,"
-                                                              "h};"
-                                                              " wi"
-                                                              "th "
-                                                              "a "
-                                                              "sla"
-                                                              "sh "
-                                                              "it "
-                                                              "is "
-                                                              "com"
-                                                              "par"
-                                                              "ed "
-                                                              "wit"
-                                                              "h "
-                                                              "the"
-                                                              " pa"
-                                                              "th,"
-                                                              " as"
-                                                              " sr"
-                                                              "c/"
-                                                              "*."
-                                                              "c") ","
-                                                                   "\"ignore_case\":{\"type\":"
-                                                                   "\"boolean\"}," TOOL_ARG_WITH(
-                                                                       "integer", "limit",
-                                                                       "\"minimum\":1,\"maximum\":"
-                                                                       "1000,\"description\":"
-                                                                       "\"most lines; "
-                                                                       "default 100\""),
+             TOOL_ARG("string", "pattern", "as of grep -P") ","
+             TOOL_ARG("string", "path", "a directory or a file") ","
+             TOOL_ARG("string", "glob", "only such files: *.{c,h}, or with a slash src/*.c") ","
+             TOOL_ARG_WITH("boolean", "ignore_case", "\"default\":false") ","
+             TOOL_ARG_WITH("integer", "limit", "\"minimum\":1,\"maximum\":1000,\"default\":100"),
              TOOL_NEEDS("\"pattern\""))},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .reaches = builtin_reaches,
     .run = run,
 };
+/* clang-format on */

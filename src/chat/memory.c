@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/usage.h"
@@ -494,6 +495,58 @@ char *memory_hits_json(const struct memory_hits *h, bool told)
         shape_write(s, &h->items.items[i], &o);
     json_out_close(&o, ']');
     return buf_take(&text);
+}
+
+/* NOTE_BYTES is the room of the line on hits that were left out. */
+enum { QUESTION_BYTES = 200, NOTE_BYTES = 80 };
+
+static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
+{
+    const struct memory_entry *m = &h->entry;
+    char said[25];
+    auto_free char *text = whole ? mem_strdup(m->content) : memory_hit_passage(h);
+    rfc3339_format(m->created_ms, said);
+    if (h->key)
+        buf_addf(out, "#%" PRId64, h->key);
+    else
+        buf_addstr(out, m->id ? m->id : "");
+    buf_addf(out, " %.10s %s", said, memory_entry_speaker(m));
+    if (h->title)
+        buf_addf(out, " in \"%s\"", h->title);
+    if (h->question) {
+        buf_addstr(out, "\n? ");
+        utf8_add_cut(out, h->question, strlen(h->question), QUESTION_BYTES);
+    }
+    buf_addf(out, "\n%s%s\n\n", text, strlen(text) < strlen(m->content) ? " [a part]" : "");
+}
+
+void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out)
+{
+    size_t kept = 0, left_out = 0, bytes = 0;
+    most = most > NOTE_BYTES ? most - NOTE_BYTES : 0;
+    for (size_t i = 0; i < h->items.len; i++) {
+        struct memory_hit *hit = &h->items.items[i];
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        add_hit(&text, hit, !hit->question);
+        if (out->len + text.len > most && !hit->question) {
+            buf_clear(&text);
+            add_hit(&text, hit, false);
+        }
+        if (out->len + text.len <= most) {
+            buf_add(out, text.data, text.len);
+            h->items.items[kept++] = *hit;
+        } else {
+            left_out++;
+            bytes += text.len;
+            memory_hit_release(hit);
+        }
+    }
+    h->items.len = kept;
+    if (kept + left_out == 0)
+        buf_addstr(out, "Nothing was found.");
+    if (left_out > 0)
+        buf_addf(out, "%zu more of about %zu tokens did not fit.", left_out, bytes / 4);
+    buf_trim_end(out, "\n");
 }
 
 #define STAT(name, member, what)                                                                   \

@@ -61,9 +61,10 @@ bool memory_around(struct memory *m, const struct memory_around *p, struct memor
 {
     struct memory_around whole = *p;
     auto_free char *id = NULL;
-    if (p->place.id && !memory_resolve(m, p->place.id, &id, e))
+    bool is_key = p->place.id && p->place.id[0] == '#';
+    if (p->place.id && !is_key && !memory_resolve(m, p->place.id, &id, e))
         return false;
-    whole.place.id = id;
+    whole.place.id = is_key ? p->place.id : id;
     return m->ops->around(m, &whole, out, e);
 }
 

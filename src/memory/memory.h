@@ -59,7 +59,7 @@ struct memory;
 
 /* MEMORY_NOT_FOUND when the entry is out of scope. */
 struct memory_around {
-    struct memory_place place; /* the id is whole */
+    struct memory_place place; /* the id is whole, or "#" and the key of a hit */
     struct memory_scope scope;
 };
 

@@ -172,6 +172,13 @@ static bool find(struct store *s, const struct memory_place *p, struct memory_ro
 {
     struct memory_rows rows = {0};
     int64_t number;
+    bool there = false;
+    if (p->id && p->id[0] == '#') {
+        if (!sqlite_row_at(s, strtoll(p->id + 1, NULL, 10), out, &there, e))
+            return false;
+        return there || err_set(e, ERR_MEMORY_NOT_FOUND,
+                                "there is no entry %.30s in memory; search again", p->id);
+    }
     if (p->id)
         return sqlite_row_need(s, p->id, out, e);
     if (!sqlite_session_number(s, p->session_id, &number, e))

@@ -185,7 +185,7 @@ static bool load_hits(struct search *x, struct error *e)
             continue;
         }
         struct memory_hit hit = {
-            .entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why};
+            .entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why, .key = c->key};
         bool ok = load_question(x, c->key, &hit, e);
         vec_push(&out->items, hit);
         if (!ok)

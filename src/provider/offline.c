@@ -180,7 +180,7 @@ static bool plan_tool(const struct request *request, size_t question, const char
         return false;
     if (is_offered(request, "memory_search") &&
         !find_call(request, question, "memory_search", NULL))
-        return call(out, "memory_search", json_pack("{query:s}", text));
+        return call(out, "memory_search", json_pack("{query:s limit:i}", text, 5));
     return is_offered(request, "rag_search") && plan_corpus(request, question, text, out);
 }
 

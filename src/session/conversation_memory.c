@@ -141,7 +141,11 @@ void conversation_open_memory(struct conversation *c)
         c->earlier.alone = true;
     }
     c->tool_memory =
-        (struct tool_memory){.search = search_memory, .read = read_around, .context = c};
+        (struct tool_memory){.search = search_memory,
+                             .read = read_around,
+                             .context = c,
+                             .search_bytes = (size_t)MESSAGE_BYTES_A_TOKEN * (size_t)config_integer(
+                                 c->config, CONFIG_MEMORY_SEARCH_TOKENS)};
     memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
     if (!c->journal.sink)
         c->journal.sink = &c->memory_sink.sink;
@@ -333,7 +337,7 @@ void conversation_open_learned(struct conversation *c)
     struct error e;
     if (!c->project)
         c->project = project_of(c->root);
-    c->learned_used = false;
+    c->learned_used = c->graph_named = false;
     learned_items_release(&c->tool_usage);
     c->tool_usage_known = false;
     if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))
@@ -506,10 +510,13 @@ void conversation_read_prompt(struct conversation *c)
         instructions_read(configuration, c->root, &c->instructions);
 
     mem_replace(&c->graph_hint, NULL);
+    c->tool_graph.idle = false;
     if (!c->engine->graph || !g->graph.store || g->access == GRAPH_SHUT || most == 0)
         return;
-    if (graph_list(&g->graph, NULL, GRAPH_HINT_ENTITIES, &listed, &e))
+    if (graph_list(&g->graph, NULL, GRAPH_HINT_ENTITIES, &listed, &e)) {
         c->graph_hint = graph_hint(&listed, most);
-    else
+        c->tool_graph.idle = listed.total == 0 && !c->graph_named;
+    } else {
         log_line(LOG_ERROR, "the graph: %s", e.text);
+    }
 }

@@ -104,6 +104,7 @@ struct conversation {
     char *project;                    /* of `root`; NULL: not determined yet */
     char *learned;                    /* text about learned memory in the prompt; NULL: none */
     bool learned_used;                /* `learned` was counted as used for this session */
+    bool graph_named; /* a message of this session was about the graph */
     /* Results of tools before the session was opened. Not updated with each call: a change in the
      * prompt makes the provider's cache useless for all text after it. */
     struct learned_items tool_usage;

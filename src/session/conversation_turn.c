@@ -338,12 +338,16 @@ bool conversation_need_history(struct conversation *c, struct error *e)
 static bool start(struct conversation *c, const char *input, const char *attachments,
                   int64_t retries, struct turn_result *out, struct error *e)
 {
+    static const char *const graph_words[] = {"graph", "Graph", "grafo", "Grafo", "memory_create_"};
     mem_replace(&c->newer_draft, NULL);
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
         !conversation_need_backend(c, e) || !backend_prepare(&c->backend, e))
         return false;
     if (!conversation_go_on(c)) /* backend_prepare() may have asked the server for the window */
         return err_set(e, ERR_INTERRUPTED, INTERRUPTED_BEFORE);
+    /* The tools of an empty graph are offered once the user writes of it, in any language. */
+    for (size_t i = 0; i < sizeof graph_words / sizeof *graph_words; i++)
+        c->graph_named = c->graph_named || strstr(input, graph_words[i]);
     conversation_read_prompt(c);
     conversation_read_learned(c, true);
     out->usage = USAGE_UNKNOWN;
