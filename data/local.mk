@@ -21,10 +21,16 @@ EMBEDDED_FILES = \
 	data/prompts/system.md \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
+	data/stopwords/dutch.txt \
 	data/stopwords/english.txt \
 	data/stopwords/french.txt \
 	data/stopwords/german.txt \
+	data/stopwords/italian.txt \
+	data/stopwords/portuguese.txt \
+	data/stopwords/russian.txt \
 	data/stopwords/spanish.txt \
+	data/stopwords/swedish.txt \
+	data/stopwords/turkish.txt \
 	data/themes/dark.ini \
 	data/themes/high-contrast.ini \
 	data/themes/light.ini \

@@ -97,13 +97,29 @@ TEST(other_languages)
     EXPECT("french", TOKENS_TEXT, {"L'homme d\u2019une école, écoles", "homm ecol ecol"},
            {"Où êtes-vous quand?", ""});
     EXPECT("spanish", TOKENS_TEXT, {"¿Cuándo habló de los niños?", "habl nin"});
+    EXPECT("italian", TOKENS_TEXT, {"Dell'arte e l'albero, gli alberi", "arte alber alber"},
+           {"Le città della ragazza", "citt ragazz"});
+    EXPECT("portuguese", TOKENS_TEXT, {"As informações da informação", "inform inform"},
+           {"Onde está a menina? Meninas!", "menin menin"});
+    EXPECT("dutch", TOKENS_TEXT, {"De boeken en het boek, foto's", "boek boek foto"},
+           {"Waarom liepen de katten?", "liep kat"});
+    EXPECT("swedish", TOKENS_TEXT, {"Flickorna och flickor", "flick flick"},
+           {"Var är båtarna? Båten!", "bat bat"});
+    EXPECT("russian", TOKENS_TEXT, {"Где мои книги? КНИГА лежит в книге", "книг книг леж книг"},
+           {"ёлка Елка", "елк елк"});
+    EXPECT("turkish", TOKENS_TEXT, {"Kitaplar ve KİTAP", "kitap kitap"},
+           {"İstanbul'da ISPARTA, Isparta’nın, ısparta", "istanbul ispar ispar ispar"},
+           {"IŞIK ışık isik", "isik isik isik"}, {"Hangi evler? Ev!", "ev ev"});
     EXPECT("none", TOKENS_TEXT, {"The Running Häuser, Ann's", "the running hauser ann"});
 }
 
 TEST(every_language_has_its_little_words)
 {
-    static const char *const little[][2] = {
-        {"english", "what"}, {"german", "welche"}, {"french", "pourquoi"}, {"spanish", "dónde"}};
+    static const char *const little[][2] = {{"english", "what"},    {"german", "welche"},
+                                            {"french", "pourquoi"}, {"spanish", "dónde"},
+                                            {"italian", "perché"},  {"portuguese", "você"},
+                                            {"dutch", "hoeveel"},   {"swedish", "varför"},
+                                            {"russian", "Почему"},  {"turkish", "Hangisi"}};
     for (size_t i = 0; i < sizeof little / sizeof *little; i++) {
         char *found = words_of(little[i][0], TOKENS_QUERY, little[i][1], strlen(little[i][1]));
         assert_string_equal(found, "");

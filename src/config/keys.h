@@ -154,7 +154,7 @@
     X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "",                                \
       "leave out matches with a score below this one")                                             \
     X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "english", 0, 0,                              \
-      "english german french spanish none",                                                        \
+      "english german french spanish italian portuguese dutch swedish russian turkish none",       \
       "language of the word index (stems, stop words); after a change, run tiro memory reindex")   \
     X(MEMORY_TOOL_RESULTS, "memory", "index_tool_results", BOOLEAN, "false", 0, 0, "",             \
       "also store the results of tools")                                                           \

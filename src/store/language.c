@@ -121,12 +121,28 @@ static const char *const french[] = {"ement", "ements", "ation", "ations", "er",
 static const char *const spanish[] = {"ando", "iendo", "ado",  "ada",  "ados",  "adas",    "ido",
                                       "aron", "amos",  "aba",  "aban", "ación", "aciones", "mente",
                                       "idad", "ible",  "ismo", "ista", NULL};
+static const char *const italian[] = {"ando", "endo",  "are",   "ere",   "ire",   "ato",
+                                      "ata",  "ati",   "iamo",  "avano", "zione", "zioni",
+                                      "ità",  "mente", "abile", "ismo",  "ista",  NULL};
+static const char *const portuguese[] = {"ando",  "endo", "ado",  "ada",   "ados", "adas",
+                                         "aram",  "avam", "amos", "ações", "ação", "mente",
+                                         "idade", "ável", "ismo", "ista",  NULL};
+static const char *const dutch[] = {"en",    "ende", "heid", "heden", "ing",
+                                    "ingen", "lijk", "baar", NULL};
+static const char *const swedish[] = {"arna", "erna",  "orna",  "ande", "ade",  "ades", "aste",
+                                      "het",  "heten", "heter", "lig",  "ligt", NULL};
+static const char *const russian[] = {"ого",  "его",  "ому", "ему", "ами", "ями", "ать",
+                                      "ить",  "ал",   "ала", "али", "или", "ет",  "ют",
+                                      "ость", "ости", "ый",  "ая",  "ое",  "ые",  NULL};
+static const char *const turkish[] = {"lar",  "ler", "ları", "leri", "ların", "lerin", "lara",
+                                      "lere", "dan", "den",  "nın",  "nin",   NULL};
 
 static const struct language_traits {
     const char *name;
     const char *stop_words, *forms; /* files of data/ */
     bool has_stems;
     bool elides;
+    bool turkish;        /* I is ı, and the ending of a name stands behind an apostrophe */
     bool ordinals;       /* 7th is 7, as dates are indexed */
     bool accents_matter; /* to its endings: accents are removed behind the stemmer */
     const char *const *endings;
@@ -139,6 +155,17 @@ static const struct language_traits {
      .accents_matter = true, .endings = french},
     {"spanish", "stopwords/spanish.txt", "forms/spanish.txt", .has_stems = true,
      .accents_matter = true, .endings = spanish},
+    {"italian", "stopwords/italian.txt", .has_stems = true, .elides = true, .accents_matter = true,
+     .endings = italian},
+    {"portuguese", "stopwords/portuguese.txt", .has_stems = true, .accents_matter = true,
+     .endings = portuguese},
+    {"dutch", "stopwords/dutch.txt", .has_stems = true, .accents_matter = true, .endings = dutch},
+    {"swedish", "stopwords/swedish.txt", .has_stems = true, .accents_matter = true,
+     .endings = swedish},
+    {"russian", "stopwords/russian.txt", .has_stems = true, .accents_matter = true,
+     .endings = russian},
+    {"turkish", "stopwords/turkish.txt", .has_stems = true, .turkish = true, .accents_matter = true,
+     .endings = turkish},
     {"none", .stop_words = NULL},
 };
 
@@ -313,12 +340,31 @@ static void resolve_apostrophes(struct buf *word)
             at++;
 }
 
+/* Appends a Turkish word with the small letters of I and İ, up to an apostrophe: the index has
+ * "istanbul" for "İstanbul'da". */
+static void add_turkish(struct buf *out, const char *text, size_t len)
+{
+    for (size_t at = 0, used; at < len; at += used) {
+        uint32_t cp;
+        used = utf8_decode(text + at, len - at, &cp);
+        if (token_is_apostrophe(cp))
+            break;
+        if (cp == 'I' || cp == 0x0130)
+            buf_addstr(out, cp == 'I' ? "ı" : "i");
+        else
+            buf_add(out, text + at, used);
+    }
+}
+
 static void make_word(struct language *l, const char *text, size_t len, enum word_form form,
                       struct buf *out)
 {
     static const char *const ordinals[] = {"st", "nd", "rd", "th"};
+    AUTO(buf_release) struct buf small = BUF_INIT;
     buf_clear(out);
-    token_fold(out, text, len);
+    if (l->traits->turkish)
+        add_turkish(&small, text, len);
+    token_fold(out, small.len > 0 ? small.data : text, small.len > 0 ? small.len : len);
     bool stops = form == WORD_STEM && is_stop_word(l, out->data);
     resolve_apostrophes(out);
     if (stops || (form == WORD_STEM && is_stop_word(l, out->data))) {
@@ -343,6 +389,9 @@ static void make_word(struct language *l, const char *text, size_t len, enum wor
         buf_splice(out, 0, out->len, stem, (size_t)sb_stemmer_length(l->stemmer));
     }
     token_strip_marks(out);
+    /* "isik" is often typed for "ışık". */
+    for (char *dotless; l->traits->turkish && (dotless = strstr(out->data, "ı")) != NULL;)
+        buf_splice(out, (size_t)(dotless - out->data), strlen("ı"), "i", 1);
 }
 
 bool language_word(struct language *l, const char *text, size_t len, enum word_form form,

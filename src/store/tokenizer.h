@@ -1,8 +1,8 @@
 /* The FTS5 tokenizer "tiro LANGUAGE": words of letters, marks and digits, case and accents
  * folded (Unicode), stop words out, Snowball stems. Scripts without blanks between words (Han,
  * Kana, Hangul, Thai) give overlapping pairs of characters, so that parts of a sentence are found.
- * Emoji are words of their own. LANGUAGE is english, german, french, spanish or none (no stems, no
- * stop words). */
+ * Emoji are words of their own. LANGUAGE is one of store/language.c, or none (no stems, no stop
+ * words). */
 #ifndef STORE_TOKENIZER_H
 #define STORE_TOKENIZER_H
 
