@@ -314,7 +314,9 @@ static const char *const way_names[WAYS] = {
 struct result {
     double sum[WAYS];
     double tokens[STEPS], talk_tokens;
+    size_t lost[STEPS]; /* questions with less evidence than in the request before */
     size_t asked, turns, summaries;
+    size_t paid, most_paid; /* summaries for questions, and for one of them */
 };
 
 /* The newest messages that fit in `tokens`, or as many as `most`. */
@@ -395,16 +397,23 @@ static void ask(struct talk *t, struct model *m, struct peers *peers, const char
     m->answer = NULL;
     m->question = q->text;
     m->step = 0;
+    m->summaries = 0;
     struct program p = program_start(session);
     program_take_turn(&p, q->text);
     free(program_stop(&p));
     setenv("HOME", home, 1);
     run(drop);
+    r->paid += m->summaries;
+    r->most_paid = m->summaries > r->most_paid ? m->summaries : r->most_paid;
     size_t bytes = 0, last = 0;
+    double before = 0;
     for (size_t s = 0; s < STEPS; s++) {
         last = m->requests[s] ? s : last;
         bytes += m->requests[s] ? strlen(m->requests[s]) : 0;
-        r->sum[BY_ITSELF + s] += share(t, q, m->requests[last]);
+        double found = share(t, q, m->requests[last]);
+        r->sum[BY_ITSELF + s] += found;
+        r->lost[s] += found < before;
+        before = found;
         r->tokens[s] += (double)bytes / TOKEN_BYTES;
     }
     size_t searched = strlen(m->requests[m->requests[SEARCHED] ? SEARCHED : ITSELF]);
@@ -473,6 +482,13 @@ static void print(const struct result results[WINDOWS])
     printf("\n  %-34s", "turns a summary");
     for (size_t w = 0; w < WINDOWS; w++)
         printf("%9.1f", (double)results[w].turns / (double)results[w].summaries);
+    printf("\n  %-34s", "summaries a question (the most)");
+    for (size_t w = 0; w < WINDOWS; w++)
+        printf("  %.2f (%zu)", (double)results[w].paid / (double)results[w].asked,
+               results[w].most_paid);
+    printf("\n  %-34s", "lost by the search, by the reading");
+    for (size_t w = 0; w < WINDOWS; w++)
+        printf("%5zu,%3zu", results[w].lost[SEARCHED], results[w].lost[READ]);
     printf("\n\n");
 }
 
