@@ -16,6 +16,7 @@ static struct place {
     struct conversation c;
     struct compact_settings s;
     int64_t threshold, fit;
+    const bool *kept;
 } place, *const p = &place;
 
 static int setup(void **state)
@@ -42,6 +43,7 @@ static struct compact_input input(void)
 {
     struct compact_input in = conversation_input(&p->c, &p->s, p->threshold);
     in.fit = p->fit;
+    in.kept = p->kept;
     return in;
 }
 
@@ -326,6 +328,33 @@ TEST(each_mode_cuts_where_it_should)
             if (!cuts[i].mode || cuts[i].mode == compact_modes[m])
                 check_cut(i, compact_modes[m]);
     }
+}
+
+/* Rounds of the running turn that have found something, here the first one, stay in each mode,
+ * whatever must fit; older turns go before them. */
+TEST(what_was_found_stays)
+{
+    static const bool kept[12] = {[5] = true, [6] = true};
+    for (size_t m = 0; compact_modes[m]; m++)
+        for (int64_t fit = 0; fit < 2; fit++) {
+            scene(TWO " >u:now a:I_look,[a] t:(a=x*1200) a:[b] t:(b=x*1200) a:seen");
+            set("threshold=1000 head=1 tail=1");
+            p->fit = fit;
+            p->kept = kept;
+            AUTO(compact_plan_release) struct compact_plan plan = {0};
+            const struct compact_input in = input();
+            assert_true(compact_plan_make(compact_modes[m], &in, &plan));
+            for (size_t i = 4; i <= 6; i++)
+                assert_int_equal(plan.fates.items[i], FATE_STAYS);
+            assert_int_equal(plan.fates.items[2], FATE_GOES);
+            p->kept = NULL;
+        }
+    p->fit = 0;
+    scene("u:t1 a:a1 u:t2 a:x*1600 u:t3 a:x*400 >u:now a:[a] t:(a=x*2000) a:[b] t:(b=x*1200)");
+    set("threshold=1000 recent=4");
+    assert_goes(&mode_handoff, "0 1 2 3 7 8");
+    p->kept = (const bool[11]){[7] = true, [8] = true};
+    assert_goes(&mode_handoff, "0 1 2 3 4 5");
 }
 
 /* --- by what messages weigh ------------------------------------------------------------------ */

@@ -150,14 +150,14 @@ TEST(the_lower_threshold_holds)
 #define ESTIMATE TRIGGER_ESTIMATE
 #define REQUEST TRIGGER_REQUEST
 
-enum { MICRO = 1, BYPASSED = 2, SUSPENDED = 4 };
+enum { MICRO = 1, BYPASSED = 2, SUSPENDED = 4, COMPACTED = 8 };
 
 static const struct {
     const char *what;
     int64_t window;
     int boundary, last_attempt;
     int64_t last_input, estimate, request; /* counters */
-    int is;                                /* micro is useful, bypassed before, suspended */
+    int is; /* micro is useful, bypassed before, suspended, compacted in this turn */
     enum compact_trigger trigger;
     int does; /* micro alone, bypasses */
 } rows[] = {
@@ -189,6 +189,8 @@ static const struct {
     {"request at its threshold, boundary 0", 1000, 0, -1, -1, 0, 831, 0, NONE, 0},
     {"request, window unknown", 0, 6, -1, -1, 0, 1000000, 0, NONE, 0},
     {"the threshold comes first", 1000, 6, -1, -1, 1000, 1000, 0, ESTIMATE, 0},
+    {"the turn compacted", 1000, 9, 5, 900, 900, 875, COMPACTED, NONE, 0},
+    {"the turn compacted, request", 1000, 9, 5, -1, 0, 876, COMPACTED, REQUEST, BYPASSED},
     {"suspended", 0, 9, -1, 200000, 0, 0, SUSPENDED, NONE, 0},
     {"suspended, request", 1000, 9, -1, -1, 0, 5000, SUSPENDED, NONE, 0},
     {"suspended, micro", 0, 0, -1, 200000, 0, 0, MICRO | SUSPENDED, NONE, 0},
@@ -206,7 +208,8 @@ TEST(the_decision_follows_the_table)
                                            .request = rows[i].request,
                                            .micro_useful = rows[i].is & MICRO,
                                            .bypassed = rows[i].is & BYPASSED,
-                                           .suspended = rows[i].is & SUSPENDED};
+                                           .suspended = rows[i].is & SUSPENDED,
+                                           .compacted = rows[i].is & COMPACTED};
         const struct compact_decision d = compact_decide(&s, &l, &c);
         int does = (d.micro_only ? MICRO : 0) | (d.bypasses ? BYPASSED : 0);
         if (d.trigger != rows[i].trigger || does != rows[i].does ||

@@ -126,6 +126,23 @@ TEST(what_cannot_be_read_is_an_error_of_the_tool)
     play_refuses("memory_read", "{'id':'e1'}", "may not be read here");
 }
 
+TEST(it_says_what_the_window_has_no_room_for)
+{
+    for (int i = 1; i <= 3; i++)
+        put(MEMORY_OF_SESSION, i, support_text("%05000d", i));
+    play.compacts = true;
+    play.compact.auto_threshold = 3000;
+    const char *given = play_call("memory_read", "{'id':'e2'}")->text;
+    const char *end = strrchr(given, '\n');
+    long long left_out = 0;
+    assert_in_range(strlen(given), 10000, 12000);
+    assert_int_equal(
+        sscanf(end, "\n[%lld bytes left out: the context has no more room]", &left_out), 1);
+    assert_in_range(left_out, 5000, 6000);
+    play.compacts = false;
+    assert_null(strstr(play_call("memory_read", "{'id':'e2'}")->text, "left out"));
+}
+
 /* Neighbours are left out before the entry itself is cut, and the text names the omission. */
 TEST(it_gives_as_much_as_fits)
 {

@@ -249,6 +249,61 @@ TEST(without_a_limit_the_hits_fill_the_budget)
     assert_string_equal(call("{'query':'x'}")->text, "Nothing was found.");
 }
 
+/* --- the room of the window ------------------------------------------------------------------- */
+
+static const struct act search_all = {
+    .tool = "memory_search", .args = "{\"query\":\"x\",\"limit\":20}", .stop = STOP_TOOL_USE};
+
+/* The result that begins with the best hit stands in the history. */
+static bool holds_hits(void)
+{
+    for (size_t i = 0; i < play.history.messages.len; i++) {
+        const struct message *m = &play.history.messages.items[i];
+        for (size_t k = 0; k < m->blocks.len; k++)
+            if (m->blocks.items[k].type == BLOCK_TOOL_RESULT &&
+                strstr(m->blocks.items[k].text, "\"E0\""))
+                return true;
+    }
+    return false;
+}
+
+/* Two results of another tool take more than the compaction leaves to the newest rounds. */
+TEST(a_compaction_keeps_what_the_turn_found)
+{
+    const struct act read = {
+        .tool = "read_file", .args = "{\"path\":\"big.txt\"}", .stop = STOP_TOOL_USE};
+    support_write(support_path("big.txt"), support_text("%04000d", 0));
+    script.entries = 3;
+    play.compacts = true;
+    play.compact.auto_threshold = 3000;
+    PLAY({.text = "hello"});
+    PLAY(search_all, read, read, read, {.text = "What was said."}, {.text = "done"});
+    assert_int_equal(play.summaries, 1);
+    assert_true(play.history.estimate < 3000);
+    assert_true(holds_hits());
+    play_check_history();
+}
+
+/* The result takes what a compaction can free, and names what it left out; the next one gets what
+ * is left then. */
+TEST(a_search_takes_the_room_that_there_is)
+{
+    script.entries = 20;
+    script.bytes = 600;
+    play.compacts = true;
+    play.compact.auto_threshold = 2000;
+    PLAY({.text = "hello"});
+    PLAY(search_all, search_all, {.text = "done"});
+    const char *first = play_event(EVENT_TOOL_EXECUTION_COMPLETED, 0)->text;
+    const char *second = play_event(EVENT_TOOL_EXECUTION_COMPLETED, 1)->text;
+    assert_in_range(strlen(first), 4000, 8000);
+    assert_in_range(strlen(second), 20, 1200);
+    assert_text(first, " hits left out: the context has no more room]");
+    assert_text(second, "[20 hits left out: the context has no more room]");
+    assert_int_equal(play.summaries, 0);
+    assert_true(holds_hits());
+}
+
 TEST(wrong_arguments_are_errors_of_the_tool)
 {
     static const char *const rows[][2] = {

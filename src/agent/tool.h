@@ -37,6 +37,7 @@ struct tool_context {
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
     size_t max_output;   /* bytes */
+    bool is_scarce;      /* they are what the model's window has left */
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
 
@@ -93,6 +94,8 @@ struct tool {
     const char *skill;       /* that joins the prompt with it (prompt.h); NULL: none */
     enum tool_check check;
     int number; /* context->number: for a function that several tools share */
+    bool finds; /* its results fit the room that there is, and no compaction of their turn drops
+                   them */
 
     /* Set as it is listed (toolset_add()). The functions below get `self`, run() and preview() as
      * context->self. */

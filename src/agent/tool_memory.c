@@ -27,6 +27,15 @@ static bool refuse(const struct tool_context *context, const char *what, const s
     return false;
 }
 
+/* A result ends with it where the window, not a setting, bounds it. */
+#define LEFT_OUT "left out: the context has no more room]"
+enum { LEFT_OUT_BYTES = 80 };
+
+static size_t room_of(const struct tool_context *context)
+{
+    return context->max_output - (context->is_scarce ? LEFT_OUT_BYTES : 0);
+}
+
 /* --- memory_search ---------------------------------------------------------------------------- */
 
 static const char *memory_lacks(const void *self)
@@ -52,7 +61,7 @@ static void add_hits(const struct tool_context *context, struct memory_hits *hit
 {
     for (;;) {
         auto_free char *text = memory_hits_json(hits, false);
-        if (strlen(text) <= context->max_output || hits->items.len == 0) {
+        if (strlen(text) <= room_of(context) || hits->items.len == 0) {
             buf_addstr(out, text);
             return;
         }
@@ -83,13 +92,13 @@ static bool memory_search(const struct tool_context *context, const struct json 
     AUTO(memory_hits_release) struct memory_hits hits = {.badge = NULL};
     if (!memory->search(memory->context, query, limit, &filter, &hits, &e))
         return refuse(context, "the memory could not be searched: ", &e, out);
+    size_t found = hits.items.len, room = room_of(context);
     if (fills)
-        memory_hits_fit(&hits,
-                        memory->search_bytes < context->max_output ? memory->search_bytes
-                                                                   : context->max_output,
-                        out);
+        memory_hits_fit(&hits, memory->search_bytes < room ? memory->search_bytes : room, out);
     else
         add_hits(context, &hits, out);
+    if (hits.items.len < found && context->is_scarce && (!fills || room < memory->search_bytes))
+        buf_addf(out, "\n[%zu hits " LEFT_OUT, found - hits.items.len);
     if (context->tell) { /* which entries the model was given, and why */
         struct event *ev = event_new(EVENT_MEMORY_RECALLED);
         ev->text = mem_strdup(query);
@@ -119,6 +128,7 @@ static const struct tool tool_memory_search = {
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .skill = "memory-retrieval",
+    .finds = true,
     .lacks = memory_lacks,
     .run = memory_search,
 };
@@ -144,8 +154,11 @@ static bool memory_read(const struct tool_context *context, const struct json *a
         buf_addstr(out, e.text);
         return false;
     }
-    memory_excerpt_fit(&excerpt, context->max_output);
+    int64_t whole = shape_bytes(&memory_excerpt_model_shape, &excerpt);
+    memory_excerpt_fit(&excerpt, room_of(context));
     shape_write(&memory_excerpt_model_shape, &excerpt, &o);
+    if (context->is_scarce && (int64_t)out->len < whole)
+        buf_addf(out, "\n[%lld bytes " LEFT_OUT, (long long)whole - (long long)out->len);
     memory_excerpt_release(&excerpt);
     return true;
 }
@@ -163,6 +176,7 @@ const struct tool tool_memory_read = {
     .check = CHECK_ROUNDED,
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
+    .finds = true,
     .lacks = memory_lacks,
     .run = memory_read,
 };

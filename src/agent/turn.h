@@ -24,6 +24,7 @@ struct turn {
     struct usage overhead; /* of summaries: part of the budget, not of the answer */
     double cost;           /* USD, of the calls whose cost is known; negative: of none is it */
     int64_t summary_ms;    /* left for summaries until a compaction succeeds; -1: no limit */
+    int64_t compacted;     /* tokens of the history after the turn's last compaction; 0: none */
     bool guard_bypassed;   /* a compaction passed by the loop guard, and made no room */
     bool overflowed;       /* the newest request was rejected as too long, and compacted for */
     int64_t max_bytes;     /* of a summary's request, after an overflow; 0: as configured */
@@ -68,6 +69,10 @@ bool turn_call_model(struct turn *t, const struct provider *provider,
                      struct response *response, struct failure *failure);
 
 /* turn_compact.c */
+/* Bytes that the result of a tool may have so that the next request can hold it beside all that the
+ * turn has found; SIZE_MAX: no limit is known. */
+size_t turn_room(const struct turn *t);
+
 /* Before a model call: compacts if it is time to. A failure is told and changes nothing; false:
  * the turn cannot go on (interrupted, or the record is lost), with the outcome. */
 bool turn_make_room(struct turn *t, enum outcome *outcome);

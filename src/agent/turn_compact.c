@@ -192,8 +192,87 @@ static struct compact_job job_for(const struct agent *a, enum compact_trigger tr
     };
 }
 
-static void compact(struct turn *t, const struct compact_job *job, struct compact_outcome *out)
+/* Tokens that the history may have without a compaction. */
+static int64_t most_tokens(const struct agent *a)
 {
+    const struct compact_limits limits = limits_of(a);
+    int64_t request = compact_request_threshold(a->compaction, &limits);
+    int64_t history = compact_threshold(a->compaction, &limits);
+    return request > 0 ? compact_lesser(history, request - prompt_overhead(a)) : history;
+}
+
+/* Tokens that the rounds of the turn may have after a compaction that is worth it and lets all
+ * other messages go that can. */
+static int64_t room_for_rounds(const struct agent *a)
+{
+    const struct history *h = a->history;
+    int64_t most = most_tokens(a), left = most - most / 10, summary = most / 16;
+    for (size_t i = 0; i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        if (m->summary && h->estimates.items[i] > summary)
+            summary = h->estimates.items[i];
+        else if (m->pinned || m->role == ROLE_SYSTEM || i == h->turn_first)
+            left -= h->estimates.items[i];
+    }
+    return left - summary;
+}
+
+size_t turn_room(const struct turn *t)
+{
+    const struct agent *a = t->a;
+    const struct history *h = a->history;
+    if (!a->compaction)
+        return SIZE_MAX;
+    int64_t most = most_tokens(a), rounds = room_for_rounds(a);
+    int64_t room = most - most / 16 - h->estimate; /* the next answer takes some, too */
+    for (size_t i = h->turn_first + 1; i < h->messages.len; i++)
+        rounds -= h->estimates.items[i];
+    if (t->compacted == 0 && rounds > room)
+        room = rounds;
+    return room > 0 ? (size_t)room * MESSAGE_BYTES_A_TOKEN : 0;
+}
+
+static bool has_found(const struct agent *a, const struct message *results)
+{
+    struct message room;
+    bool found = false;
+    const struct message *m = message_whole(a->history->source, results, &room);
+    for (size_t b = 0; b < m->blocks.len && !found; b++) {
+        const char *name = m->blocks.items[b].name;
+        const struct tool *tool = name ? toolset_find(a->tools, name) : NULL;
+        found = tool && tool->finds;
+    }
+    message_release(&room);
+    return found;
+}
+
+/* Marks the rounds of the running turn that hold what the model has found, the newest first, as far
+ * as there is room for them. */
+static void keep_found(const struct agent *a, enum compact_trigger trigger, bool *kept)
+{
+    const struct history *h = a->history;
+    int64_t left = room_for_rounds(a), tokens = 0;
+    bool found = false;
+    if (trigger == TRIGGER_OVERFLOW) /* the limit may be unknown */
+        left = compact_lesser(left, h->estimate / 2);
+    for (size_t i = h->messages.len, end = i; h->running && i-- > h->turn_first + 1;) {
+        const struct message *m = &h->messages.items[i];
+        tokens += h->estimates.items[i];
+        found = found || (m->role == ROLE_TOOL && has_found(a, m));
+        if (m->role != ROLE_ASSISTANT)
+            continue;
+        left -= found ? tokens : 0;
+        for (size_t k = i; k < end && found && left >= 0; k++)
+            kept[k] = true;
+        end = i;
+        tokens = 0;
+        found = false;
+    }
+}
+
+static void compact(struct turn *t, struct compact_job *job, struct compact_outcome *out)
+{
+    auto_free bool *kept = mem_alloc(t->a->history->messages.len + 1);
     const struct compact_host host = {
         .summary = {.complete = complete,
                     .progress = tell_progress,
@@ -208,9 +287,13 @@ static void compact(struct turn *t, const struct compact_job *job, struct compac
     };
     const struct usage overhead = t->overhead;
     const double cost = t->cost;
+    keep_found(t->a, job->trigger, kept);
+    job->kept = kept;
     compact_run(job, &host, out);
     if (out->result == COMPACT_DONE && t->summary_ms >= 0)
         t->summary_ms = t->a->compaction->summary_ms;
+    if (out->result == COMPACT_DONE)
+        t->compacted = t->a->history->estimate;
     /* The calls were counted as they ended; the outcome knows better what a broken one took. */
     t->overhead = overhead;
     usage_add(&t->overhead, &out->usage);
@@ -237,6 +320,7 @@ static struct compact_counters count(const struct turn *t)
         .suspended = t->summary_ms == 0 ||
                      compact_suspended(&h->compaction, mode->name, asks ? a->summary_label : ""),
         .bypassed = t->guard_bypassed,
+        .compacted = t->compacted > 0 && h->estimate - t->compacted < in.threshold / 2,
         .micro_useful = compact_micro_useful(&in),
     };
 }

@@ -13,6 +13,8 @@ enum gate {
     GATE_STOPPED /* the turn ends, and the tool has not run */
 };
 
+enum { LEAST_FOUND = 400 /* bytes: what was left out is told */ };
+
 static struct tool_context context_for(const struct agent *a, const struct tool *tool)
 {
     return (struct tool_context){
@@ -122,6 +124,10 @@ static enum gate run_tool(struct turn *t, const struct block *b)
         struct tool_context context = context_for(t->a, call.tool);
         context.tell = tell_of_call;
         context.tell_context = &running;
+        size_t room = call.tool->finds ? turn_room(t) : SIZE_MAX;
+        context.is_scarce = room < context.max_output;
+        if (context.is_scarce)
+            context.max_output = room > LEAST_FOUND ? room : LEAST_FOUND;
         is_error = tool_call_run(&call, &context, &result);
     }
     if (gate == GATE_STOPPED)

@@ -640,6 +640,7 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
                         .tokens_before = job->history->estimate,
                         .last_seq = job->history->applied_seq,
                         .started_ms = clock_mono_ms()};
+    a.input.kept = job->kept;
     a.input.fit = history_limit(&a);
     *out = (struct compact_outcome){.usage = USAGE_UNKNOWN, .cost = -1};
     add_focus(&a, job->focus);

@@ -66,6 +66,7 @@ struct compact_job {
     int64_t body_bytes; /* of the request that was rejected; <= 0: of none */
     int64_t request;    /* tokens of the whole next request, as the meters have it; 0: unknown */
     int64_t overhead;   /* tokens of what is sent besides the history: system prompt, tools */
+    const bool *kept;   /* as in struct compact_input */
     const char *focus;  /* NULL: nothing said */
     const char *system; /* NULL: none */
     /* Label of the model that the mode would ask, for the breaker. NULL: unknown. */

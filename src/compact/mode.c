@@ -102,7 +102,9 @@ static void cut_old_turns(const struct compact_input *in, enum compact_fate *fat
     }
     int64_t besides = compact_tokens(in, rounds, in->count);
     for (size_t i = 0; i < in->count; i++) /* a new summary will be about as long */
-        besides += in->messages[i].summary ? in->estimates[i] : 0;
+        besides += in->messages[i].summary || (in->kept && in->kept[i] && i < rounds)
+                       ? in->estimates[i]
+                       : 0;
     if (in->open < in->count)
         besides += in->estimates[in->open];
     size_t kept = none ? in->open : kept_from(in, &turns, besides);

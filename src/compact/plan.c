@@ -367,7 +367,7 @@ void compact_plan_release(struct compact_plan *p)
 bool compact_is_held(const struct compact_input *in, size_t i)
 {
     const struct message *m = &in->messages[i];
-    return m->pinned || m->role == ROLE_SYSTEM || i == in->open;
+    return m->pinned || m->role == ROLE_SYSTEM || i == in->open || (in->kept && in->kept[i]);
 }
 
 /* Keeps what no mode may let go. A message with tool calls keeps its text and images; one that only
@@ -379,6 +379,10 @@ static void keep_held(const struct compact_input *in, enum compact_fate *fates)
         bool calls = false, has_content = false;
         if (fates[i] == FATE_STAYS || !compact_is_held(in, i))
             continue;
+        if (in->kept && in->kept[i]) { /* its results are kept too */
+            fates[i] = FATE_STAYS;
+            continue;
+        }
         for (size_t k = 0; k < m->blocks.len; k++) {
             const struct block *b = &m->blocks.items[k];
             calls = calls || b->type == BLOCK_TOOL_CALL;

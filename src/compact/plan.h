@@ -22,6 +22,7 @@ struct compact_input {
     const struct compact_settings *settings;
     int64_t threshold; /* tokens, compact_threshold() */
     int64_t fit;       /* tokens that the kept messages may take at most; 0: no limit */
+    const bool *kept;  /* one a message: it stays, whatever the mode lets go; NULL: none */
 };
 
 struct compact_input compact_input_of(const struct history *h, const struct compact_settings *s,
@@ -58,7 +59,8 @@ struct compact_plan {
 };
 void compact_plan_release(struct compact_plan *p);
 
-/* Whether the message never goes: the system's, a pinned one, the running turn's user message. */
+/* Whether the message never goes: the system's, a pinned one, the running turn's user message, one
+ * of `kept`. */
 bool compact_is_held(const struct compact_input *in, size_t i);
 
 /* The fates by a mode. Where `fit` asks for it more goes than the mode lets go: behind the gap,

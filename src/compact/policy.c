@@ -114,8 +114,9 @@ struct compact_decision compact_decide(const struct compact_settings *s,
     if (c->suspended)
         return not_now;
     bool fits = compact_request_fits(s, l, c->request);
-    bool guarded =
-        c->last_attempt >= 0 && (int64_t)c->boundary < (int64_t)c->last_attempt + s->min_turns;
+    bool guarded = c->compacted || (c->last_attempt >= 0 && (int64_t)c->boundary <
+                                                                (int64_t)c->last_attempt +
+                                                                    s->min_turns);
     int64_t threshold = compact_threshold(s, l), full = compact_request_threshold(s, l);
     enum compact_trigger trigger = guarded                          ? TRIGGER_NONE
                                    : c->last_input >= threshold     ? TRIGGER_INPUT_TOKENS

@@ -89,6 +89,7 @@ struct compact_counters {
     int64_t request;    /* of the whole next request: system, tools, history */
     bool suspended;     /* the breaker is open for the mode and model that would be used */
     bool bypassed;      /* the guard was passed by in this turn, and no room was made */
+    bool compacted;     /* this turn compacted, and has not taken half the threshold since */
     bool micro_useful;  /* there is a tool result that micro-compaction may shorten */
 };
 
