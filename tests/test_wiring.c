@@ -416,6 +416,29 @@ TEST_IF(capability_memory() && capability_store(), what_the_request_holds_is_pas
     engine_free(s);
 }
 
+/* The words beside the call take the conversation past the threshold, behind the search. */
+TEST_IF(capability_memory() && capability_compaction() && capability_store(),
+        what_was_passed_over_outlives_the_turns_compaction)
+{
+    struct engine *s = open_remembering();
+    talk(s);
+    talk(s);
+    engine_free(s);
+    surface_set(CONFIG_COMPACTION_AUTO_THRESHOLD, "2000");
+    surface_set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    struct engine_options options = surface_options("last", true);
+    options.memory = true;
+    s = engine_new(&options);
+    model_server_queue(surface_server(), &(struct reply){.text = support_text("%04000d", 0),
+                                                         .tool_name = "memory_search",
+                                                         .tool_args = "{\"query\":\"zeppelin\"}"});
+    model_server_queue(surface_server(), &(struct reply){.text = SUMMARY});
+    surface_ask(s, "Look it up");
+    assert_non_null(strstr(surface_last_body(), SUMMARY));
+    assert_non_null(strstr(surface_last_body(), FACT));
+    engine_free(s);
+}
+
 TEST_IF(capability_memory() && capability_store(), what_a_fork_of_a_fork_holds_is_passed_over)
 {
     struct engine *s = open_remembering();

@@ -246,8 +246,8 @@ static bool has_found(const struct agent *a, const struct message *results)
     return found;
 }
 
-/* Marks the rounds of the running turn that hold what the model has found, the newest first, as far
- * as there is room for them. */
+/* Marks the rounds of the running turn that hold what the model has found, the newest first, then
+ * the older messages that it would have found if they were not there, as far as there is room. */
 static void keep_found(const struct agent *a, enum compact_trigger trigger, bool *kept)
 {
     const struct history *h = a->history;
@@ -267,6 +267,14 @@ static void keep_found(const struct agent *a, enum compact_trigger trigger, bool
         end = i;
         tokens = 0;
         found = false;
+    }
+    const struct tool_memory *memory = a->tools->host.memory;
+    for (size_t i = h->turn_first; h->running && memory && memory->was_passed_over && i-- > 0;) {
+        const struct message *m = &h->messages.items[i];
+        if (m->summary || !memory->was_passed_over(memory->context, m->seq))
+            continue;
+        left -= h->estimates.items[i];
+        kept[i] = left >= 0;
     }
 }
 

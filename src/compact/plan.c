@@ -379,7 +379,7 @@ static void keep_held(const struct compact_input *in, enum compact_fate *fates)
         bool calls = false, has_content = false;
         if (fates[i] == FATE_STAYS || !compact_is_held(in, i))
             continue;
-        if (in->kept && in->kept[i]) { /* its results are kept too */
+        if (i > in->open && in->kept && in->kept[i]) { /* its results are kept too */
             fates[i] = FATE_STAYS;
             continue;
         }

@@ -21,8 +21,9 @@
 /* The agent thread's part of semantic memory: the tools of the model, and the sink of compactions.
  * The desk does the surface's part. */
 
-/* A search asks for up to so many hits if the next request contains the best ones. */
-enum { SEARCH_AT_MOST = 320 };
+/* A search asks for up to so many hits if the next request contains the best ones. Of the first
+ * HELD_BEST hits those that it contains are to stay there. */
+enum { SEARCH_AT_MOST = 320, HELD_BEST = 10 };
 
 /* True if the next request contains, word for word, the message that the entry was made of. */
 static bool is_held(const struct conversation *c, const struct session_line *line,
@@ -46,6 +47,25 @@ static bool is_held(const struct conversation *c, const struct session_line *lin
     return false;
 }
 
+static bool was_passed_over(void *conversation, int64_t seq)
+{
+    const struct conversation *c = conversation;
+    size_t i = 0, count = c->passed_over.count;
+    while (i < count && c->passed_over.seqs[i] != seq)
+        i++;
+    return i < count && c->passed_over.turn == c->journal.history.turn_seq;
+}
+
+static void pass_over(struct conversation *c, int64_t seq)
+{
+    if (c->passed_over.turn != c->journal.history.turn_seq)
+        c->passed_over.count = 0;
+    c->passed_over.turn = c->journal.history.turn_seq;
+    if (c->passed_over.count < sizeof c->passed_over.seqs / sizeof *c->passed_over.seqs &&
+        !was_passed_over(c, seq))
+        c->passed_over.seqs[c->passed_over.count++] = seq;
+}
+
 static bool search_besides(struct conversation *c, struct recall *recall,
                            const struct session_line *line, const char *query, int limit,
                            const struct memory_filter *filter, struct memory_hits *out,
@@ -61,7 +81,10 @@ static bool search_besides(struct conversation *c, struct recall *recall,
         size_t kept = 0;
         for (size_t i = 0; i < out->items.len; i++) {
             struct memory_hit *hit = &out->items.items[i];
-            if (kept < (size_t)limit && !is_held(c, line, &hit->entry))
+            bool fits = kept < (size_t)limit, held = fits && is_held(c, line, &hit->entry);
+            if (held && i < HELD_BEST)
+                pass_over(c, hit->entry.seq);
+            if (fits && !held)
                 out->items.items[kept++] = *hit;
             else
                 memory_hit_release(hit);
@@ -143,6 +166,7 @@ void conversation_open_memory(struct conversation *c)
     c->tool_memory =
         (struct tool_memory){.search = search_memory,
                              .read = read_around,
+                             .was_passed_over = was_passed_over,
                              .context = c,
                              .search_bytes = (size_t)MESSAGE_BYTES_A_TOKEN * (size_t)config_integer(
                                  c->config, CONFIG_MEMORY_SEARCH_TOKENS)};

@@ -89,6 +89,10 @@ struct conversation {
     struct recall earlier; /* on `lasting`, if that is another store */
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
+    struct { /* events of the messages that searches of the turn passed over */
+        int64_t turn, seqs[24];
+        size_t count;
+    } passed_over;
     struct tool_learned tool_learned;
     struct tool_graph tool_graph; /* on `lasting`, while it is open */
     struct corpora *corpora;      /* on `lasting`; NULL: none */
